@@ -1,4 +1,4 @@
-/** How the limit of an answer is named: by the Responses API, by chat completions, and by OpenAI's models that reason. */
+/** Field that limits an answer, in the Responses API. */
 export const RESPONSES_LIMIT = 'max_output_tokens'
 export const CHAT_LIMIT = 'max_tokens'
 const REASONING_LIMIT = 'max_completion_tokens'
@@ -6,9 +6,11 @@ const REASONING_LIMIT = 'max_completion_tokens'
 export const ANSWER_LIMITS = [RESPONSES_LIMIT, CHAT_LIMIT, REASONING_LIMIT] as const
 
 /**
- * The names by which an endpoint takes the limit of its answer: another one's is ignored there. None where that is not known.
+ * Field names by which an endpoint takes the token limit of an answer; other names are ignored there. Empty for an
+ * unknown endpoint.
  *
- * @param endpoint below `/v1`
+ * @param endpoint path below `/v1`
+ * @example limitsAt('/responses') // ['max_output_tokens']
  */
 export function limitsAt(endpoint: string): readonly string[] {
   if (endpoint === '/responses') return [RESPONSES_LIMIT]
@@ -16,21 +18,22 @@ export function limitsAt(endpoint: string): readonly string[] {
   return endpoint === '/chat/completions' ? [CHAT_LIMIT, REASONING_LIMIT] : []
 }
 
-/** At most this many models are remembered: clients may make up any number of names. */
+/** Most models remembered: clients may send any number of invented names. */
 const REMEMBERED = 1000
 
 /**
- * By which name each model takes the limit of its answer. All know `max_tokens`, but OpenAI's models that reason refuse it
- * and take `max_completion_tokens`. Servers that do not know the latter would answer without any limit.
+ * Remembers by which name each model takes the token limit of an answer. All accept `max_tokens`, except OpenAI's
+ * reasoning models, which only accept `max_completion_tokens`. Servers that do not know the latter would answer without
+ * a limit.
  */
 export interface AnswerLimits {
-  /** Whether a model is known to refuse the usual name. */
+  /** Tells whether a model is known to reject `max_tokens`. */
   isRenamed(model: string): boolean
-  /** Notes that a model refused the usual name. */
+  /** Records that a model rejected `max_tokens`. */
   rename(model: string): void
 }
 
-/** The names of limits, as they show while the process runs. */
+/** Creates an empty memory, for the life of the process. */
 export function createAnswerLimits(): AnswerLimits {
   const renamed = new Set<string>()
   return {
@@ -42,14 +45,14 @@ export function createAnswerLimits(): AnswerLimits {
 }
 
 /**
- * Whether a refusal says that the model takes the limit by its other name.
+ * Tells whether an error says that the model requires the other name of the limit.
  *
- * @param field the field that it is about
+ * @param field field that the error is about
  */
 export const isLimitRefused = (field: string | null, said: string): boolean =>
   field === CHAT_LIMIT && said.includes(REASONING_LIMIT)
 
-/** What to change in a chat request so that its limit has the other name; nothing where it has none. */
+/** Changes that rename the limit of a chat request. Empty when the request has no limit. */
 export function renamedLimit(request: object): Record<string, unknown> {
   const { [CHAT_LIMIT]: limit } = request as Record<string, unknown>
   return limit === undefined ? {} : { [CHAT_LIMIT]: undefined, [REASONING_LIMIT]: limit }

@@ -7,22 +7,22 @@ import type { Client, StreamReply, WholeReply } from './relay/send.ts'
 import { type Formed, firstForm, formFields, keepForm, nextForm, type RequestForm } from './request-form.ts'
 import { withRetries } from './retry.ts'
 
-/** What a candidate is to be asked. */
+/** Input of an attempt. */
 export interface ToAsk {
   call: Admission
   asking: Asking
-  /** The field that the candidate before has refused; null for none. */
+  /** Field that the previous candidate rejected. Null when none did. */
   refused: string | null
   client: Client
 }
 
-/** A request that is written and can be sent. */
+/** A request that is ready to be sent. */
 export interface Asked {
   model: ModelChoice
-  /** What is asked, to record it and to count it where the upstream reports no usage. */
+  /** Body sent, for the record, and for estimating usage when the upstream reports none. */
   sent: object
   /**
-   * Sends it, after transient errors again, and in another form where the upstream refuses one.
+   * Sends the request. Retries transient errors, and rewrites the request when the upstream rejects its form.
    *
    * @throws as `relay.open` and `withRetries`
    */
@@ -30,11 +30,12 @@ export interface Asked {
 }
 
 /**
- * Writes a request as its candidate takes it.
+ * Writes a request in the form that its candidate takes.
  *
- * @returns a promise only where the upstream's list is asked for, or numbers are to be kept that JavaScript cannot hold
- * @throws GazewayError `invalid_json` for a request that is nested so deeply that it can be read but not written, and where
- *   the API of the candidate cannot express it
+ * @returns a promise only when the upstream's model list is needed, or numbers that JavaScript cannot represent must be
+ *   kept
+ * @throws GazewayError `invalid_json` for a request nested too deeply to be serialized, and when the candidate's API
+ *   cannot express it
  */
 export function ask(toAsk: ToAsk): Asked | Promise<Asked> {
   const { call, asking } = toAsk

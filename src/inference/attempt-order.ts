@@ -4,20 +4,25 @@ import type { Answered, Failed } from './relay/passing.ts'
 import type { Relay } from './relay/relay.ts'
 import type { Candidate } from './route.ts'
 
-/** A candidate, and the key that it is asked with. */
+/** A candidate with the key to use. */
 export interface Asking {
   candidate: Candidate
   relay: Relay
-  /** Whether nothing else can be asked after it but an endpoint of the same upstream and key: transient errors are retried there. */
+  /**
+   * True when only another endpoint of the same upstream and key could follow. Transient errors are then retried here.
+   */
   isLast: boolean
 }
 
 /**
- * The candidates with their keys, in the order in which they are asked. Those are left out whose keys rest, that the circuit
- * breaker leaves alone, and that could not answer better after the last failure. Where all would be left out, the first is
- * asked all the same.
+ * Generates candidates with their keys in the order to try them. Skipped are:
+ * - keys that are cooling down;
+ * - endpoints whose circuit breaker is open;
+ * - candidates that could do no better after the last failure.
  *
- * @param last what came of the candidate that was asked last; undefined before the first
+ * If all are skipped, the first candidate is tried anyway.
+ *
+ * @param last result of the last attempt; undefined before the first
  */
 export function* attemptOrder(
   candidates: readonly Candidate[],
@@ -51,7 +56,7 @@ function isAskedAfter(failure: Failed, candidate: Candidate, asked: Candidate | 
   return asked?.relays === candidate.relays && isStandInAsked(failure, call)
 }
 
-/** Whether there is more than one key or upstream: only then does a key rest. */
+/** Tells whether there is more than one key or upstream. Only then do keys cool down. */
 export function hasChoice(candidates: readonly Candidate[]): boolean {
   const { relays } = candidates[0] as Candidate
   return relays.all.length > 1 || candidates.some((candidate) => candidate.relays !== relays)

@@ -10,21 +10,21 @@ import type { Payer, Reservation, Reservations } from '../wallet/reservations.ts
 import type { CallBound } from './call-bound.ts'
 import { type CountedCall, NO_HEADERS } from './call-rates.ts'
 
-/** What calls are billed with. */
+/** Dependencies of billing. */
 export interface BillDeps {
   reservations: Reservations
   charge: ChargeCall
   pricing: PricingConfig
-  /** How far a key without a credit limit of its own may spend beyond its deposits. */
+  /** Default credit limit of a key: how far it may spend beyond its deposits. */
   defaultCreditMicros: Micros
   now: () => Date
-  /** Told of each call whose cost was above its reservation. */
+  /** Called for each call that cost more than its reservation. */
   onOverrun: (overrun: Overrun) => void
 }
 
-/** How a call ended, for its receipt. */
+/** Result of a call, for its receipt. */
 export interface Billed {
-  /** Of the attempt that was answered. */
+  /** Id of the attempt that answered. */
   callId: string
   model: string
   path: string
@@ -32,33 +32,37 @@ export interface Billed {
   latencyMs: number
 }
 
-/** The money side of one call: what is set aside for it, what it takes, what is given back. */
+/** The money side of one call: reservation, cost and release. */
 export interface Bill {
-  /** The limit of the answer that is to be sent, so that it cannot cost more than was set aside; null for none. */
+  /** Token limit to send, so that the answer cannot cost more than was reserved. Null for none. */
   answerLimit: number | null
-  /** Headers about the limits of the caller. */
+  /** Headers about the caller's limits. */
   headers: Readonly<Record<string, string>>
-  /** Whether there is a reservation that an answer can outgrow. */
+  /** True when the answer can outgrow the reservation. */
   isBounded: boolean
-  /** Whether money moves for it: no answer is complete before that is durable. */
+  /** True when the call is charged. No answer is complete before the charge is durable. */
   isCharged: boolean
-  /** How many tokens of an answer what is set aside pays for. */
+  /** Number of answer tokens that the reservation pays for. */
   answerTokens(): number
-  /** Sets aside what so many more tokens of the answer cost. @returns whether there was as much */
+  /**
+   * Extends the reservation by the cost of some answer tokens.
+   *
+   * @returns false when there is not enough money left
+   */
   extend(tokens: number): Promise<boolean>
   /**
-   * Sets as much aside again, for an upstream that is asked beside the first: both may bill.
+   * Reserves the same amount again, for an upstream that is tried beside the first: both may bill.
    *
-   * @returns gives it back; null where there is not as much
+   * @returns releases it; null when there is not enough money left
    */
   reserveAgain(): Promise<(() => void) | null>
-  /** The answer was cut off, or its cost does not show in it: it costs what was set aside. */
+  /** Marks the answer as cut off, or its cost as unknown. The call then costs its whole reservation. */
   cutOff(): void
   /**
-   * Notes what an attempt cost.
+   * Records the cost of an attempt.
    *
-   * @param isHad whether its client has any of its answer
-   * @returns what is to be written with its record
+   * @param isHad true when the client received part of its answer
+   * @returns the spend to write with its record
    */
   attempted(of: {
     callId: string
@@ -68,17 +72,17 @@ export interface Bill {
     isHad: boolean
   }): CallSpend | null
   /**
-   * Charges what the attempts cost, where they are charged.
+   * Charges the cost of the attempts, if the call is charged.
    *
-   * @returns what was charged, once that is durable; null where nothing was
+   * @returns the amount charged, once it is durable; null when nothing was
    * @throws as `ChargeCall`
    */
   settle(billed: Billed): Promise<Micros | null>
-  /** Gives the rest back. To be called once, whatever came of the call. */
+  /** Releases the rest of the reservation. Call it once, whatever the result. */
   end(): void
 }
 
-/** The bill of a call that nobody is held to: of a tool on this machine. */
+/** Bill of a call without limits: by a tool on this machine. */
 export const NO_BILL: Bill = {
   answerLimit: null,
   headers: NO_HEADERS,
@@ -93,10 +97,10 @@ export const NO_BILL: Bill = {
   end() {},
 }
 
-/** The bill of a call whose money is dealt with by who makes it: there is none for a second upstream. */
+/** Bill of a call that its caller charges for itself. It has no money for a second upstream. */
 export const PAID_BILL: Bill = { ...NO_BILL, reserveAgain: async () => null }
 
-/** The reservation of a call, by the most that it can cost; counted where the quick bound is more than there is. */
+/** Reserves the upper bound of a call's cost. Counts the prompt when the quick bound exceeds the money left. */
 export function reserveFor(
   deps: Pick<BillDeps, 'reservations' | 'defaultCreditMicros' | 'pricing'>,
   key: Identity,
@@ -120,7 +124,7 @@ const isShort = (error: unknown): boolean =>
 const marginFor = ({ billing }: Identity, pricing: PricingConfig): Micros =>
   billing === 'metered' ? marginOf(pricing) : 0
 
-/** Keys are read anew every other second, and a call must not take apart what it is held to. */
+/** Cache of payers. Keys are read anew every other second, and the payer of a key must keep its identity. */
 const payers = new WeakMap<Identity, Payer & { defaultCreditMicros: Micros }>()
 
 function payerOf(key: Identity, defaultCreditMicros: Micros): Payer {
@@ -138,19 +142,21 @@ function payerOf(key: Identity, defaultCreditMicros: Micros): Payer {
   return payer
 }
 
-/** Whose call it is, and what it may cost. */
+/** Call that a bill is for. */
 interface BillOf {
   key: Identity
   bound: CallBound
   reservation: Reservation
   counted: CountedCall
-  /** A stream can be cut off where it outgrows its reservation; any other answer has to be limited. */
+  /**
+   * True for a stream, which can be cut off when it outgrows its reservation. Other answers must be limited beforehand.
+   */
   isStream: boolean
-  /** The model may go on once its client has the reply: a Response in the background. */
+  /** True when the model may continue after the reply: a Response in the background. */
   isDetached: boolean
 }
 
-/** The bill of a call for which money or budget is set aside, or that is only counted. */
+/** Creates the bill of a call that reserves money or budget, or is only counted. */
 export function createBill(deps: BillDeps, { key, bound, reservation, counted, isStream, isDetached }: BillOf): Bill {
   const { charge, pricing, now, onOverrun } = deps
   const isBounded = reservation.left() !== Infinity
@@ -163,7 +169,7 @@ export function createBill(deps: BillDeps, { key, bound, reservation, counted, i
   let isHad = false
   let isCut = false
 
-  /** What is left for the cost of the call: the margin is taken last. */
+  /** Reservation left for the call's cost. The margin is taken last. */
   const leftForCost = (): Micros => reservation.left() - margin - costMicros
 
   return {

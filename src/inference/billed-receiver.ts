@@ -7,33 +7,37 @@ import { nextNumber } from './relay/next-number.ts'
 import type { Receiver } from './relay/receiver.ts'
 import type { SseTap } from './relay/sse-tap.ts'
 
-/** How much of an answer is set aside at a time once it has outgrown its reservation, in tokens. */
+/** Tokens reserved at a time once an answer outgrows its reservation. */
 const STEP_TOKENS = 2048
-/** Another tokenizer than ours may count more. */
+/** Allowance for a provider's tokenizer that counts more than ours. */
 const TOKENIZER_FACTOR = 1.25
-/** What ends the stream of a chat completion, of a response, and of a message. */
+/** Ends of the streams of a chat completion, a response and a message. */
 const ENDINGS = ['[DONE]', ...(LAST_EVENTS as readonly string[]), `"${MESSAGE_STOP}"`]
 
-/** The receiver of a call that is billed. */
+/** Receiver of a billed call. */
 export interface BilledReceiver extends Receiver {
   /**
-   * Lets the end of the reply go to its client.
+   * Sends the end of the reply to the client.
    *
-   * @param charged what the call was charged; null where nothing was
+   * @param charged amount charged; null when nothing was
    */
   finish(callId: string, charged: Micros | null): void
-  /** The number that the next event of a Response has. */
+  /** Sequence number of the next event of a Response. */
   nextNumber(): number
-  /** Ends a stream that has begun with an error. @returns whether one has: anything else is still to be answered */
+  /**
+   * Ends a stream that has begun with an error.
+   *
+   * @returns false when no stream has begun; the error is then still to be sent
+   */
   fail(error: GazewayError): boolean
 }
 
 /**
- * Holds a reply to its bill. An answer that is charged is not complete before that is durable: of a whole reply everything
- * waits, of a stream its last event. A stream that outgrows what is set aside for it is held up until there is more, and
- * cut off where there is none.
+ * Binds a reply to its bill. A charged answer is complete only once the charge is durable: a whole reply is held back,
+ * a stream only its last event. A stream that outgrows its reservation waits for more money and is cut off when there
+ * is none.
  *
- * @param errorEvent an error as an event of the stream, and the number that it has there
+ * @param errorEvent builds an error event for the stream, with its sequence number
  */
 export function billedReceiver(
   receiver: Receiver,
@@ -54,17 +58,17 @@ export function billedReceiver(
   let isEnded = false
   let cut: GazewayError | null = null
   const goneListeners: Array<() => void> = []
-  /** Bytes that have gone by, and at how many the text is looked at again. */
+  /** Bytes passed on, and the count at which the text is checked next. */
   let passed = 0
   let nextLook = bill.answerTokens()
   let resume: (() => void) | undefined
   let looking = false
-  /** The last events with a number. */
+  /** The last numbered events. */
   let numbered: Buffer | null = null
 
   const headersOf = (headers: Record<string, string>) => ({ ...headers, ...bill.headers })
 
-  /** Whether the text so far may have outgrown what is set aside; where it has, more is. */
+  /** Checks whether the text may have outgrown the reservation, and extends it. */
   async function look(): Promise<void> {
     const { text, factor } = (tap as SseTap).said()
     const most = Math.ceil(Buffer.byteLength(text) * factor)
@@ -86,7 +90,7 @@ export function billedReceiver(
     }
   }
 
-  /** Ends the stream with an error; the upstream is not asked for more. */
+  /** Ends the stream with an error and aborts the upstream's reply. */
   function cutOff(error: GazewayError): void {
     cut = error
     for (const listener of goneListeners) listener()
@@ -95,7 +99,7 @@ export function billedReceiver(
   function lookAgain(): void {
     looking = true
     look()
-      // Such as a store that does not answer: the client is told so, and pays for what it has.
+      // For example, a store that does not respond: the client gets the error and pays for what it has received.
       .catch((error: unknown) => cutOff(asGazewayError(error)))
       .finally(() => {
         looking = false
@@ -177,10 +181,7 @@ export function billedReceiver(
 }
 
 const overBudget = (): GazewayError =>
-  new GazewayError(
-    'budget_reached',
-    'The answer was cut off: the budget or the credit of this key has no more left for it.',
-  )
+  new GazewayError('budget_reached', 'The answer was cut off: the budget or credit of this key is used up.')
 
 const asGazewayError = (error: unknown): GazewayError =>
   error instanceof GazewayError

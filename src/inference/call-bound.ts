@@ -7,50 +7,50 @@ import { countLong, MEDIA_TOKENS } from './estimate.ts'
 import { INPUT_ALONE } from './passed-paths.ts'
 import { requestText } from './request-text.ts'
 
-/** Another tokenizer than ours may count more. */
+/** Allowance for a provider's tokenizer that counts more than ours. */
 const TOKENIZER_FACTOR = 1.25
-/** What a provider puts around a prompt (its own instructions, roles, tool descriptions), in tokens. */
+/** Tokens that a provider adds around a prompt: its own instructions, roles, tool descriptions. */
 const WRAPPING_TOKENS = 256
-/** What a request may name in place of its text, which the provider then reads; documents may be named by their URL. */
+/** References in a request to content that the provider reads, such as files. Documents may be referenced by URL. */
 const NAMED_INPUT =
   /"(?:previous_response_id|conversation|file_id|file_url|vector_store_ids|prompt|mcp_servers)"\s*:|"type"\s*:\s*"document"/
-/** Media that come by their address, not in the request. */
+/** Media referenced by URL instead of embedded. */
 const LINKED_MEDIUM = /"(?:image_url|url|file_url)"\s*:\s*"https?:|"url"\s*:\s*"https?:/g
 
-/** What a call is reckoned with. */
+/** Dependencies of a bound. */
 export interface BoundDeps {
   prices: Prices
-  /** Tokens of the answer of a call that names no limit. */
+  /** Answer tokens assumed for a call without a limit. */
   maxOutputTokens: number
-  /** Tokens that are reckoned with where the provider reads more than the request holds: search results, files, earlier turns. */
+  /** Tokens assumed when the provider reads more than the request contains: search results, files, earlier turns. */
   searchTokens: number
   countTokens(text: string): Promise<number>
 }
 
-/** A request as far as its cost is bounded by it. */
+/** Parts of a request that bound its cost. */
 export interface BoundedRequest {
   bytes: Buffer
   text: string
   json: { [field: string]: unknown }
 }
 
-/** The most tokens that a request may lead to, and what they cost. */
+/** Upper bound of a call's tokens and cost. */
 export interface CallBound {
-  /** Of the prompt, by its bytes: a token has at least one. */
+  /** Tokens of the prompt, by its bytes: a token has at least one. */
   promptTokens: number
-  /** Of the answer, in all its choices. */
+  /** Tokens of the answer, over all choices. */
   answerTokens: number
-  /** The limit of each choice that is to be sent; null where the client sent one. */
+  /** Limit per choice to send. Null when the client sent one. */
   answerLimit: number | null
-  /** The most that it costs upstream. */
+  /** Upper bound of the upstream's cost. */
   micros: Micros
-  /** The same with the prompt counted, which takes longer and is less. */
+  /** The same with the prompt counted: slower, and lower. */
   counted(): Promise<Micros>
-  /** What so many more tokens of the answer cost. */
+  /** Cost of further answer tokens. */
   more(tokens: number): Micros
 }
 
-/** The bound of a call for which nothing is set aside: whatever it comes to. */
+/** Bound of a call without a reservation: unlimited. */
 export const UNBOUNDED: CallBound = {
   promptTokens: Number.POSITIVE_INFINITY,
   answerTokens: Number.POSITIVE_INFINITY,
@@ -61,8 +61,10 @@ export const UNBOUNDED: CallBound = {
 }
 
 /**
- * @param endpoint below `/v1`
- * @param models that may answer: the one asked for, and others that may stand in for it
+ * Computes the bound of a call.
+ *
+ * @param endpoint path below `/v1`
+ * @param models models that may answer: the requested one, and its stand-ins
  */
 export function boundOf(
   deps: BoundDeps,
@@ -74,13 +76,13 @@ export function boundOf(
   const isInputAlone = INPUT_ALONE.has(endpoint)
   const known = limitsAt(endpoint)
   const sent = largestOf(known, json)
-  // Where its name is not known, what is sent may be ignored.
+  // On an unknown endpoint, the limit sent may be ignored.
   const limit =
     known.length > 0
       ? (sent ?? deps.maxOutputTokens)
       : Math.max(deps.maxOutputTokens, largestOf(ANSWER_LIMITS, json) ?? 0)
   const answerTokens = isInputAlone ? 0 : limit * choicesOf(json) * promptsOf(json)
-  // Names can be written in escapes.
+  // Names may be written with escapes.
   const plain = text.includes('\\u') ? JSON.stringify(json) : text
   const beside =
     WRAPPING_TOKENS +
@@ -94,7 +96,7 @@ export function boundOf(
     answerLimit: sent === null ? limit : null,
     micros: cost(promptTokens, answerTokens),
     async counted() {
-      // What is no JSON, such as a recording, has no text to count.
+      // A body that is not JSON, such as a recording, has no text to count.
       if (text === '') return cost(promptTokens, answerTokens)
       const { text: said, media } = await requestText(json)
       const tokens = (await countLong(deps.countTokens, said)) + media * MEDIA_TOKENS
@@ -104,21 +106,24 @@ export function boundOf(
   }
 }
 
-/** The fields by which a request is billed. */
+/** Fields that determine the bill of a request. */
 const BILLED_BY = ['model', 'stream', 'n', 'best_of', ...ANSWER_LIMITS]
 
-/** The fields by which a request is billed, as it has them: of one that comes twice, some servers take the other. */
+/**
+ * Values of the billing fields in a request. A field that occurs twice is ambiguous: servers differ in which one they
+ * use.
+ */
 export function billedFields(json: BoundedRequest['json']): Record<string, unknown> {
   const fields: Record<string, unknown> = {}
   for (const name of BILLED_BY) if (json[name] !== undefined) fields[name] = json[name]
   return fields
 }
 
-/** What a request's cost is a multiple of. */
+/** Fields that multiply the cost of a request. */
 const COUNTS = [...ANSWER_LIMITS, 'n', 'best_of']
 
 /**
- * Refuses counts that servers read differently: an answer of -1 tokens has no end for some, and `"128"` is a number.
+ * Rejects counts that servers interpret differently, such as -1 or `"128"`.
  *
  * @throws GazewayError `validation_failed`
  */
@@ -130,7 +135,7 @@ export function requireCounts(json: BoundedRequest['json']): void {
   }
 }
 
-/** The largest of the limits of the answer that a request names; null where it names none. */
+/** Largest token limit in a request. Null without one. */
 function largestOf(names: readonly string[], json: BoundedRequest['json']): number | null {
   const named = names.map((name) => json[name]).filter((value) => typeof value === 'number' && value > 0)
   return named.length === 0 ? null : Math.max(...(named as number[]))
@@ -138,19 +143,19 @@ function largestOf(names: readonly string[], json: BoundedRequest['json']): numb
 
 const choicesOf = (json: BoundedRequest['json']): number => largestOf(['n', 'best_of'], json) ?? 1
 
-/** How many prompts a completion of the older kind has, each with answers of its own; a list of tokens is one prompt. */
+/** Number of prompts of a legacy completion, each with answers of its own. A list of tokens is one prompt. */
 function promptsOf({ prompt }: BoundedRequest['json']): number {
   const several = Array.isArray(prompt) ? prompt.filter((one) => typeof one !== 'number').length : 1
   return Math.max(1, several)
 }
 
-/** Documents are ranked one by one, and some providers count the query with each: its bytes as often as they read it. */
+/** Bytes of the query, repeated per document: some providers count it with each document that they rank. */
 function repeatedQuery({ query, documents }: BoundedRequest['json']): number {
   if (query === undefined || !Array.isArray(documents)) return 0
   return Buffer.byteLength(JSON.stringify(query)) * documents.length
 }
 
-/** Whether the provider reads more for it than it holds. */
+/** Tells whether the provider reads more than the request contains. */
 function readsMore(text: string, { tools, web_search_options, search_parameters }: BoundedRequest['json']): boolean {
   if (web_search_options || search_parameters || NAMED_INPUT.test(text)) return true
   return records(tools).some(({ type }) => type !== undefined && type !== 'function' && type !== 'custom')

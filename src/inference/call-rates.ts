@@ -3,42 +3,52 @@ import type { Identity } from '../identity/identity.ts'
 
 const MINUTE_MS = 60_000
 
-/** The limits of a key that count its calls. */
+/** Rate limits of a key. */
 export type RateLimits = Pick<Identity, 'id' | 'requestsPerMinute' | 'tokensPerMinute' | 'concurrent'>
 
-/** A call that counts, until it ends. */
+/** A counted call that is in flight. */
 export interface CountedCall {
-  /** What is left, in the headers that OpenAI's clients know; none for a key without such limits. */
+  /** Remaining limits, in the headers that OpenAI's clients read. Empty for a key without limits. */
   headers: Readonly<Record<string, string>>
-  /** @param tokens that it used in all */
+  /**
+   * Ends the call.
+   *
+   * @param tokens tokens used in total
+   */
   end(tokens: number): void
 }
 
-/** Counts the calls of keys against their limits, in this process. */
+/** Enforces the rate limits of keys, in this process. */
 export interface CallRates {
   /**
-   * @param tokens that the prompt has, roughly: they count while the call is made, what it used after
+   * Begins a call.
+   *
+   * @param tokens estimated prompt tokens; they count while the call is in flight, the actual usage afterwards
    * @throws GazewayError `too_many_requests`, with the seconds to wait and the headers of {@link CountedCall}
    */
   begin(limits: RateLimits, tokens: number): CountedCall
 }
 
-/** What a key has used of its minute, which begins with its first call. */
+/** Usage of a key in its current minute, which begins with its first call. */
 interface Window {
   until: number
   requests: number
   tokens: number
-  /** Calls that are being made, and the tokens of their prompts. */
+  /** Calls in flight, and the tokens of their prompts. */
   active: number
   pending: number
 }
 
-/** Of a key that has no such limits. */
+/** Headers of a key without limits. */
 export const NO_HEADERS: CountedCall['headers'] = Object.freeze({})
 
 const UNCOUNTED: CountedCall = { headers: NO_HEADERS, end() {} }
 
-/** @param elapsedMs a clock that is never set, in milliseconds */
+/**
+ * Creates the rate limiter.
+ *
+ * @param elapsedMs monotonic clock, in milliseconds
+ */
 export function createCallRates(elapsedMs: () => number = () => performance.now()): CallRates {
   const windows = new Map<string, Window>()
 
@@ -69,7 +79,7 @@ export function createCallRates(elapsedMs: () => number = () => performance.now(
         end(used) {
           if (ended) return
           ended = true
-          // Another window may have begun, which has the calls that are being made, too.
+          // A new window may have begun; calls in flight count there too.
           const current = windows.get(limits.id) ?? window
           current.active -= 1
           current.pending -= tokens
@@ -92,14 +102,14 @@ function refusalOf(
   { tokens, seconds }: { tokens: number; seconds: number },
 ): Refusal | null {
   if (requestsPerMinute !== null && requests >= requestsPerMinute)
-    return { message: `This key may make ${requestsPerMinute} calls a minute. Try again in ${seconds} s.`, seconds }
+    return { message: `This key may make ${requestsPerMinute} calls a minute. Retry in ${seconds} s.`, seconds }
   if (tokensPerMinute !== null && used + pending + tokens > tokensPerMinute)
     return {
-      message: `This key may use ${tokensPerMinute} tokens a minute, and the prompt has about ${tokens}. Try again in ${seconds} s, or send less.`,
+      message: `This key may use ${tokensPerMinute} tokens a minute, and the prompt has about ${tokens}. Retry in ${seconds} s, or send less.`,
       seconds,
     }
   if (concurrent !== null && active >= concurrent)
-    return { message: `This key may make ${concurrent} calls at a time. Try again once one has ended.`, seconds: 1 }
+    return { message: `This key may make ${concurrent} calls at a time. Retry once one has ended.`, seconds: 1 }
   return null
 }
 

@@ -11,12 +11,12 @@ import { type Made, type ToolDeps, toolCall } from './tool-call.ts'
 export type ChatResult = Made<ChatCompletion>
 
 /**
- * A chat completion. Streams from the upstream where the caller wants to hear the text as it comes.
+ * Completes a chat. Streams from the upstream when the caller listens for text.
  *
  * @throws GazewayError as `toolCall`
  */
 export async function completeChat(deps: ToolDeps, request: ChatRequest, context: CallContext): Promise<ChatResult> {
-  // A request without a model is one for the configured model.
+  // Without a model, the configured one is used.
   const body = request as ChatRequest & { model: string }
   const asked = { endpoint: '/chat/completions', needsText: false } as const
   const made = await toolCall(deps, asked, context, (client) =>
@@ -32,7 +32,7 @@ export async function completeChat(deps: ToolDeps, request: ChatRequest, context
   return { ...made, model: modelTold(made.value.model, made.model) }
 }
 
-/** What a message says: some providers send a list of parts, as requests have it. */
+/** Text of a message. Some providers send a list of parts, as in requests. */
 const textOf = (content: unknown): string | null =>
   typeof content === 'string' || Array.isArray(content) ? chatText(content) : null
 
@@ -41,7 +41,7 @@ async function streamed(
   body: ChatRequest & { model: string },
   { onText, onStep }: CallContext,
 ): Promise<ChatCompletion> {
-  // The client's own helper joins chunks too, but reads tool arguments and structured output, and fails where it cannot.
+  // The client's own helper also parses tool arguments and structured output, and fails when it cannot.
   const joined = joinChunks()
   for await (const chunk of await client.chat.completions.create({ ...body, stream: true })) {
     joined.push(chunk)

@@ -17,12 +17,12 @@ import { bodyText, passedHeaders } from './relay/upstream-reply.ts'
 import type { Routing } from './routing.ts'
 import { beginCall, type SettleDeps } from './settle.ts'
 
-/** Below the base URL of an upstream that speaks Messages. */
+/** Path below the base URL of an upstream that speaks Messages. */
 const PATH = '/messages/count_tokens'
 
 /**
- * Counts the tokens of the prompt of a Messages request: an upstream that speaks Messages counts them itself, and its
- * reply passes unchanged; for any other they are estimated here. It costs nothing.
+ * Counts the prompt tokens of a Messages request. An upstream that speaks Messages counts them, and its reply is passed
+ * on unchanged; otherwise they are estimated here. Free of charge.
  *
  * @throws GazewayError as `Routing.targets`, `admitFree`, `relay.open` and `toChatFromMessages`
  */
@@ -32,7 +32,11 @@ export type CountPrompt = (
   context: CallerContext,
 ) => Promise<void>
 
-/** Counts prompts: the upstream does that would be asked first for the model. @param relaysOf what carries requests to one */
+/**
+ * Creates the counter. It uses the upstream that the model is routed to first.
+ *
+ * @param relaysOf finds the relays of an upstream
+ */
 export function createCountPrompt(
   deps: SettleDeps & { routing: Routing },
   admitting: AdmitDeps,
@@ -79,7 +83,7 @@ export function createCountPrompt(
       const reply = await relay.open(PATH, { body, stream: false, via, headers }, receiver)
       if (reply.kind === 'stream') {
         reply.exchange.abort()
-        throw badReply(provider, 'it counts no tokens')
+        throw badReply(provider, 'its reply has no token count')
       }
       const error = reply.status < 400 ? null : new Error(`The upstream answered ${reply.status}.`)
       await call.settle({ httpStatus: reply.status, error, ...NOTHING, isHad: false })

@@ -6,37 +6,37 @@ import { ReportedError } from './reported-error.ts'
 import { askedPause } from './retry.ts'
 
 /**
- * When the next candidate is asked after one has failed: another key, another endpoint, or another upstream. A client's own
- * fault stays the client's, and an upstream that has begun to answer is the last one.
+ * Rules for trying the next candidate after a failure: another key, another endpoint or another upstream. Errors of the
+ * client are returned to it, and no other candidate is tried once an upstream has begun to answer.
  */
 
-/** At most this many candidates are asked for one call. */
+/** Most candidates tried per call. */
 export const MOST_ATTEMPTS = 8
-/** So long after the first of them none is asked any more, in milliseconds. */
+/** Time after the first attempt from which no further candidate is tried, in milliseconds. */
 export const MOST_TIME_MS = 300_000
 
-/** What an upstream answers that another one may answer better: besides every 5xx, and 404 for its model. */
+/** Statuses that another upstream may answer better, besides every 5xx, and 404 for its model. */
 const FOR_OTHERS: ReadonlySet<number> = new Set([401, 403, 404, 408, 409, 425, 429])
-/** What an upstream answers because of the key. */
+/** Statuses caused by the key. */
 const BY_KEY: ReadonlySet<number> = new Set([401, 403, 429])
 
-/** How long a key rests that was refused, or that is limited without a `Retry-After`, in milliseconds. */
+/** Cooldown of a rejected key, and of a rate-limited one without `Retry-After`, in milliseconds. */
 const REFUSED_REST_MS = 60_000
 const SHORTEST_REST_MS = 1000
-/** A longer `Retry-After` is not believed. */
+/** Longest accepted `Retry-After`. */
 const LONGEST_REST_MS = 600_000
 
-/** The call is over, whatever its candidates would answer. */
+/** Codes of a call that has ended, whatever its candidates would answer. */
 const ENDED: ReadonlySet<string> = new Set(['cancelled', 'service_stopping'])
 
-/** Whether nobody waits for an answer any more: the client has gone, or the service stops. */
+/** Tells whether nobody waits for an answer any more: the client disconnected, or the service stops. */
 export const isEnded = ({ code }: GazewayError): boolean => ENDED.has(code)
 
-/** Whether the same upstream may answer with another of its keys. */
+/** Tells whether another key of the same upstream may succeed. */
 export const isOfKey = ({ refused }: Failed, call: Admission): boolean =>
   refused !== null && BY_KEY.has(refused.status) && !isBound(call)
 
-/** How long a key rests after a failure, in milliseconds; 0 where it does not. */
+/** Cooldown of a key after a failure, in milliseconds; 0 for none. */
 export function restMs({ refused }: Failed): number {
   if (refused?.status === 401) return REFUSED_REST_MS
   if (refused?.status !== 429) return 0
@@ -44,9 +44,10 @@ export function restMs({ refused }: Failed): number {
 }
 
 /**
- * Whether chat completions of the same upstream are asked in place of its responses endpoint, which many lack. Where no
- * connection was free, it would wait as long again. Chat completions cannot answer a Responses request without input, nor
- * one that counts on what the upstream has stored.
+ * Tells whether chat completions of the same upstream stand in for its responses endpoint, which many lack. Not when:
+ * - no connection was free: it would wait as long again;
+ * - the request has no input;
+ * - the request depends on state stored at the upstream.
  */
 export function isStandInAsked({ outcome: { error } }: Failed, call: Admission): boolean {
   if (isEnded(error) || error.code === 'too_many_requests') return false
@@ -54,25 +55,25 @@ export function isStandInAsked({ outcome: { error } }: Failed, call: Admission):
 }
 
 /**
- * Whether another upstream is asked: after no connection, silence before the first byte, a refusal that is not the client's
- * fault, and a stream that broke before its first output.
+ * Tells whether another upstream is tried: after a connection failure, a timeout before the first byte, an error not
+ * caused by the client, or a stream that broke before its first output.
  */
 export function isOtherAsked({ outcome: { error }, refused, begun, isStreamed }: Failed, call: Admission): boolean {
   if (isEnded(error) || begun !== null || isBound(call)) return false
   const said = refused?.status ?? statusSaid(error)
   if (said !== null) return isForOthers(said)
   if (error.code === 'internal_error') return false
-  // A whole reply that broke off, or is none, had begun.
+  // A whole reply that broke off, or is malformed, had begun.
   return isStreamed || error.upstreamStatus === undefined || isForOthers(error.upstreamStatus)
 }
 
 const isForOthers = (status: number): boolean => status >= 500 || FOR_OTHERS.has(status)
 
-/** The status that an error which came in place of an answer has as its code; null where it has none. */
+/** HTTP status in the code of an error that was sent instead of an answer. Null without one. */
 function statusSaid({ cause }: GazewayError): number | null {
   const code = cause instanceof ReportedError ? Number(cause.code) : Number.NaN
   return Number.isInteger(code) && code >= 400 && code < 600 ? code : null
 }
 
-/** Whether a request counts on what one upstream has stored: no other can answer it. */
+/** Tells whether a request depends on state stored at one upstream, so that no other can answer it. */
 const isBound = ({ endpoint, request }: Admission): boolean => endpoint === '/responses' && countsOnStored(request.json)

@@ -1,20 +1,20 @@
 import type { Message } from './convert/requests.ts'
 
-/** How answers end. Every list of finish reasons, and of the states of a Response, is in this file; only traces name them anew. */
+/** Finish reasons. Every list of them, and of Response statuses, is in this file; only traces have their own names. */
 
-/** The finish reason of a choice that ended well, where its provider leaves it out. */
+/** Finish reason of a successful choice whose provider omits it. */
 export const FINISHED = 'stop'
 
 /**
- * The finish reasons of a choice that its provider failed to complete: OpenRouter (`error`), z.AI (`network_error`),
- * DeepSeek (`insufficient_system_resource`), and Gemini, whose model wrote a call that nobody can read.
+ * Finish reasons of a failed choice: OpenRouter (`error`), z.AI (`network_error`), DeepSeek
+ * (`insufficient_system_resource`), and Gemini, when its model wrote a malformed call.
  */
 export const FAILED_FINISHES = ['error', 'network_error', 'insufficient_system_resource', 'malformed_function_call']
 
-/** Why an answer is not complete, in the Responses API's words. */
+/** Reason for an incomplete answer, as in the Responses API. */
 export type IncompleteReason = 'max_output_tokens' | 'content_filter'
 
-/** The finish reasons of an answer that was cut off: OpenAI's, and those that z.AI has beside them. */
+/** Finish reasons of a truncated answer: OpenAI's, and those that z.AI adds. */
 const CUT = new Map<unknown, IncompleteReason>([
   ['length', 'max_output_tokens'],
   ['model_context_window_exceeded', 'max_output_tokens'],
@@ -22,22 +22,22 @@ const CUT = new Map<unknown, IncompleteReason>([
   ['sensitive', 'content_filter'],
 ])
 
-/** Why a completion is not complete, in the Responses API's words; null when it is. */
+/** Reason for an incomplete completion, as in the Responses API. Null when it is complete. */
 export const incompleteReason = (finish: string | null | undefined): IncompleteReason | null => CUT.get(finish) ?? null
 
-/** The events that end the stream of a Response. */
+/** Events that end the stream of a Response. */
 export const LAST_EVENTS: readonly unknown[] = ['response.completed', 'response.incomplete', 'response.failed']
 
-/** Whether an event ends a stream with an answer, whole or cut off. */
+/** Tells whether an event ends a stream with an answer, whole or truncated. */
 export const isAnswerEnd = (event: unknown): boolean => LAST_EVENTS.includes(event) && event !== 'response.failed'
 
-/** The states of a Response that has no answer: it is generated later, as with `background`, or was given up. */
+/** Statuses of a Response without an answer: still being generated, as with `background`, or cancelled. */
 const UNFINISHED: ReadonlySet<unknown> = new Set(['queued', 'in_progress', 'cancelled'])
 
-/** Whether a Response has no answer although nothing failed. */
+/** Tells whether a Response has no answer although nothing failed. */
 export const isUnfinished = (status: unknown): boolean => UNFINISHED.has(status)
 
-/** Why an answer ended: chat completions' word → that of Messages. */
+/** Stop reasons: chat completions → Messages. */
 const STOP_REASONS = new Map<unknown, StopReason>([
   ['stop', 'end_turn'],
   ['tool_calls', 'tool_use'],
@@ -48,16 +48,20 @@ const STOP_REASONS = new Map<unknown, StopReason>([
   ['sensitive', 'refusal'],
 ])
 
-/** Why a Messages answer ended. */
+/** Stop reason of a Message. */
 export type StopReason = NonNullable<Message['stop_reason']>
 
-/** Chat completions' word for why an answer ended, in the words of Messages. Many upstreams say `stop` after a tool call. */
+/**
+ * Converts a finish reason of chat completions to that of Messages. Many upstreams send `stop` after a tool call.
+ *
+ * @example stopReason('stop', true) // 'tool_use'
+ */
 export function stopReason(finish: unknown, hasCalls: boolean): StopReason {
   const reason = STOP_REASONS.get(finish) ?? 'end_turn'
   return reason === 'end_turn' && hasCalls ? 'tool_use' : reason
 }
 
-/** The word of Messages for why an answer ended → chat completions'. */
+/** Finish reasons: Messages → chat completions. */
 const FINISH_REASONS = new Map<unknown, string>([
   ['tool_use', 'tool_calls'],
   ['max_tokens', 'length'],
@@ -65,8 +69,8 @@ const FINISH_REASONS = new Map<unknown, string>([
   ['refusal', 'content_filter'],
 ])
 
-/** The word of Messages for why an answer ended, in those of chat completions. */
+/** Converts a stop reason of Messages to that of chat completions. */
 export const finishReason = (stop: unknown): string => FINISH_REASONS.get(stop) ?? FINISHED
 
-/** The event that ends the stream of a Message. */
+/** Event that ends the stream of a Message. */
 export const MESSAGE_STOP = 'message_stop'

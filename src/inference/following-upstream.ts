@@ -6,7 +6,7 @@ import type { Upstream } from './upstream.ts'
 const loadOpen = lazily(() => import('./open-upstream.ts'))
 const loadSuccession = lazily(() => import('./relay/succession.ts'))
 
-/** `upstream`, whichever is the newest, with calls that follow it. */
+/** Follows the newest `upstream`, with calls that do the same. */
 export function followingUpstream({ always, now, onRenewed }: Followed<Upstream>): Upstream {
   return Object.defineProperty(always, 'openCalls', { value: open })
 
@@ -14,7 +14,7 @@ export function followingUpstream({ always, now, onRenewed }: Followed<Upstream>
     const [{ openUpstream }, { createSuccession }] = await Promise.all([loadOpen(), loadSuccession()])
     const upstreams = createSuccession<OpenUpstream>()
     let newest = upstreams.put(now().openBy(openUpstream))
-    // At once, so that no request meets the new configuration and the old upstream.
+    // Synchronously, so that no request sees the new configuration with the old upstream.
     const stop = onRenewed(() => {
       newest = upstreams.put(now().openBy(openUpstream))
     })

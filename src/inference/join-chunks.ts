@@ -5,24 +5,23 @@ import { FINISHED } from './finish-reason.ts'
 
 type Fields = Record<string, unknown>
 
-/** Fields that a stream repeats or sends once; all other texts come in pieces. */
+/** Fields that a stream sends once or repeats in full. All other texts come in pieces. */
 const WHOLE = new Set(['id', 'type', 'role', 'name', 'finish_reason'])
 
-/** The chunks of a chat stream, joined to the completion that would have come in one piece. */
+/** Joins the chunks of a chat stream into the completion. */
 export interface JoinedChunks {
   push(chunk: object): void
-  /** Whether a choice has begun. */
+  /** True once a choice has begun. */
   isBegun(): boolean
-  /** Whether a choice has begun, and each has its finish reason. */
+  /** True once a choice has begun and every choice has its finish reason. */
   isFinished(): boolean
-  /** The completion of a stream that is complete; some providers leave out the finish reason. */
+  /** The completion of a complete stream. Some providers omit the finish reason. */
   completion(): ChatCompletion
 }
 
 /**
- * Joins the chunks of a chat stream: pieces of text one after the other, tool calls as `callOf` tells them apart, whatever
- * a provider adds by its `index`. Nothing is read into the answer: arguments and structured output stay the texts that
- * were sent.
+ * Creates a joiner of chunks. Texts are concatenated, tool calls told apart as `callOf` does, other additions by their
+ * `index`. Tool arguments and structured output are not parsed.
  */
 export function joinChunks(): JoinedChunks {
   const head: Fields = {}
@@ -49,7 +48,7 @@ export function joinChunks(): JoinedChunks {
   }
 }
 
-/** Adds a piece to what has come so far. */
+/** Merges a piece into the whole. */
 function join(whole: Fields, piece: Fields): void {
   for (const [name, value] of Object.entries(piece)) {
     const known = Object.hasOwn(whole, name) ? whole[name] : undefined
@@ -66,7 +65,7 @@ function join(whole: Fields, piece: Fields): void {
   }
 }
 
-/** Entries with an `index` are pieces of one another; others come one after the other. */
+/** Merges lists: entries with an `index` are pieces of one another, others are appended. */
 function joinLists(whole: Fields[], pieces: Fields[]): Fields[] {
   for (const piece of pieces)
     if (typeof piece.index === 'number') join(entryOf(whole, piece.index), piece)
@@ -84,7 +83,7 @@ function joinCalls(whole: Fields[], pieces: Fields[]): Fields[] {
   return whole
 }
 
-/** The entry of an index, made where there is none. */
+/** Entry of an index, created when missing. */
 function entryOf(entries: Fields[], index: number): Fields {
   const known = entries.find((entry) => entry.index === index)
   if (known) return known
@@ -93,7 +92,7 @@ function entryOf(entries: Fields[], index: number): Fields {
   return entry
 }
 
-/** A whole message numbers none of its tool calls. */
+/** Completes a whole message, whose tool calls are not numbered. */
 function withoutIndexes(message: Fields): void {
   message.role ??= 'assistant'
   message.content ??= null

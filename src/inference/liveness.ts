@@ -4,36 +4,36 @@ import { keyHeaders } from './key-headers.ts'
 import type { ModelRole, Provider } from './provider.ts'
 import type { Routing } from './routing.ts'
 
-/** How long what is known is believed, in milliseconds. */
+/** Time for which a known state is used, in milliseconds. */
 const FRESH_MS = 30_000
-/** How long a provider may take to list its models before it counts as dead, in milliseconds. */
+/** Time limit for listing models, after which a provider counts as dead, in milliseconds. */
 const PATIENCE_MS = 5_000
-/** How long whoever asks first waits for an answer, in milliseconds. */
+/** Longest wait of the first caller, in milliseconds. */
 const FIRST_WAIT_MS = 2_000
 
 const ROLES: readonly ModelRole[] = ['chat', 'primary', 'fallback']
 
-/** An upstream, as far as its state is known. */
+/** Last known state of an upstream. */
 export interface UpstreamState {
-  /** `default`, or its name among `upstreams`. */
+  /** `default`, or its name in `upstreams`. */
   name: string
-  /** Whether it has the key that it needs. */
+  /** True when it has the key that it needs. */
   configured: boolean
-  /** Whether it answers; null where that is not known, or it has no key. */
+  /** True when it answers. Null when unknown, or without a key. */
   reachable: boolean | null
 }
 
-/** Tells whether the upstreams answer. */
+/** Health of the upstreams. */
 export interface Liveness {
   /**
-   * By the last call, or by a list of models that is asked for at most every 30 s.
+   * State by the last call, or by listing models at most every 30 s.
    *
-   * @returns `answers`: false where no upstream answers for some role
+   * @returns `answers`: false when some role has no upstream that answers
    */
   current(): Promise<{ upstreams: UpstreamState[]; answers: boolean }>
 }
 
-/** What is known of one provider. */
+/** Known state of one provider. */
 interface Known {
   alive: boolean | null
   at: number
@@ -41,11 +41,11 @@ interface Known {
 }
 
 /**
- * Watches the upstreams by the calls that are made anyway, and asks one itself only where there were none and somebody wants
- * to know. What it asks itself is no call: it is neither recorded nor charged.
+ * Watches upstreams through the calls made anyway. Probes one itself only without recent calls, when somebody asks.
+ * Probes are neither recorded nor charged.
  *
- * @param deps.routing the present one
- * @param deps.elapsedMs a clock that is never set, in milliseconds
+ * @param deps.routing gives the current routing
+ * @param deps.elapsedMs monotonic clock, in milliseconds
  */
 export function createLiveness(deps: {
   routing: () => Routing
@@ -53,7 +53,7 @@ export function createLiveness(deps: {
   elapsedMs?: () => number
 }): Liveness {
   const { routing, calls, elapsedMs = () => performance.now() } = deps
-  // What was known of another provider, before the configuration changed, says nothing.
+  // Keyed by provider: after a change of the configuration, an earlier state means nothing.
   const known = new WeakMap<Provider, Known>()
 
   function knownOf(provider: Provider): Known {
@@ -67,7 +67,7 @@ export function createLiveness(deps: {
   }
 
   calls.listen(({ status, http_status, upstream }) => {
-    // No status: it was not reached, or fell silent.
+    // Without a status, it was unreachable or timed out.
     const isDead = status === 'error' && http_status === null
     if (status !== 'ok' && !isDead) return
     for (const { provider } of routing().upstreams) if (provider.name === upstream) learn(provider, !isDead)
@@ -103,13 +103,13 @@ export function createLiveness(deps: {
   }
 }
 
-/** Whether an upstream for a role may answer. One without any key is not set up yet, which is no failure. */
+/** Tells whether an upstream for a role may answer. A role without any key is not set up yet, which is no failure. */
 function isAnswered(routing: Routing, role: ModelRole, dead: ReadonlySet<string>): boolean {
   const targets = routing.find(undefined, role)
   return targets.length === 0 || targets.some(({ upstream }) => !dead.has(upstream.provider.id))
 }
 
-/** Whether the provider answers and takes its key; one that has no list of models answers, too. */
+/** Tells whether the provider answers and accepts its key. One without a model list counts as answering. */
 async function listsModels(provider: Provider): Promise<boolean> {
   const { baseUrl, headers, fetch } = provider
   const signal = AbortSignal.timeout(PATIENCE_MS)
@@ -123,7 +123,7 @@ async function listsModels(provider: Provider): Promise<boolean> {
     await body?.cancel()
     return status < 500 && status !== 401 && status !== 403
   } catch {
-    // Not reached, or not in time: that is the answer.
+    // Unreachable or too slow: that is the answer.
     return false
   }
 }

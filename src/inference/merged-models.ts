@@ -2,7 +2,10 @@ import type { CallContext } from '../calls/call-record.ts'
 import type { Model } from './model-list.ts'
 import type { Routing } from './routing.ts'
 
-/** What clients can ask for: the models that routes name, then the names and lists of all upstreams with a key, each once. */
+/**
+ * Models that clients can request: those named by routes, then the names and lists of all upstreams with a key, without
+ * duplicates.
+ */
 export async function mergedModels({ upstreams, names }: Routing, context: CallContext): Promise<Model[]> {
   const withKey = upstreams.filter(({ provider }) => provider.hasKey)
   const asked = withKey.length === 0 ? [upstreams[0]] : withKey

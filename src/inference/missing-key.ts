@@ -1,7 +1,7 @@
 import { keyVariableOf } from '../providers/key-variable.ts'
 import { presetOf } from '../providers/providers.ts'
 
-/** What to do where an upstream's key is missing; null where it has one, or needs none. */
+/** Advice for an upstream without its key. Null when it has one or needs none. */
 export function missingKey({
   id,
   provider,
@@ -14,7 +14,7 @@ export function missingKey({
   api_key: string | null
 }): string | null {
   const variable = presetOf(provider)?.key?.variable
-  // Another address may ask for no key.
+  // Another address may need no key.
   if (api_key || !variable || base_url !== null) return null
   if (id !== undefined)
     return `No key is set for the upstream ${id}. Set ${variable}, ${keyVariableOf(id)} or upstreams.${id}.api_keys.`

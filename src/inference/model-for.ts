@@ -1,22 +1,22 @@
 import type { CallContext } from '../calls/call-record.ts'
 import type { ModelChoice, ModelRole, Provider } from './provider.ts'
 
-/** Models whose names say that they do something else than answer: embed, rank, speak, draw. */
+/** Names of models that do not chat: embeddings, ranking, speech, images. */
 const NOT_FOR_CHAT = /embed|minilm|bge|rerank|whisper|tts|moderation|dall-e|image/i
 
-/** What finding a model needs. */
+/** Dependencies of {@link modelFor}. */
 export interface ModelDeps {
   provider: Provider
-  /** The ids that the upstream lists; null while they are not known. */
+  /** Ids that the upstream lists. Null while unknown. */
   listed(context: CallContext): Promise<readonly string[] | null>
 }
 
 /**
- * The model of a request: the one that it names, by its alias where there is one, else its role's. One of our own names
- * that this upstream has no alias for is answered by the first model that it lists, so that any base URL works as it is.
- * While that list is not known the name goes upstream as it is.
+ * Resolves the model of a request: the requested one, by its alias if there is one, otherwise the role's. When the
+ * upstream has no alias for one of Gazeway's own names, the first model that it lists answers, so that any base URL
+ * works unconfigured. While its list is unknown, the name is sent unchanged.
  *
- * @returns a promise only where the upstream's list is asked for
+ * @returns a promise only when the upstream's list must be fetched
  */
 export function modelFor(
   deps: ModelDeps,
@@ -34,15 +34,19 @@ async function standIn({ listed }: ModelDeps, choice: ModelChoice, context: Call
   return { ...choice, upstream: upstream ?? choice.requested }
 }
 
-/** The first model of a list that can answer, as far as names tell; the first of all where none can. */
+/**
+ * First model in a list that can chat, judged by name; otherwise the first one.
+ *
+ * @example firstForChat(['bge-m3', 'llama3.2']) // 'llama3.2'
+ */
 export const firstForChat = (ids: readonly string[]): string | undefined =>
   ids.find((id) => !NOT_FOR_CHAT.test(id)) ?? ids[0]
 
 /**
- * The model that chat completions answer with in place of the responses endpoint: the fallback role's, or the client's own
- * where this upstream has none for that role.
+ * Model for chat completions when they stand in for the responses endpoint: the fallback role's, or the client's own
+ * when the upstream has none.
  *
- * @param asked what the client named
+ * @param asked model that the client requested
  */
 export function fallbackModel(provider: Provider, asked: string | undefined): string {
   const { requested } = provider.resolve(undefined, 'fallback')

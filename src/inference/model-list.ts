@@ -3,14 +3,14 @@ import { record, records } from './convert/loose.ts'
 import type { PassthroughReply } from './passthrough.ts'
 import { DEFAULT_UPSTREAM, type Provider } from './provider.ts'
 
-/** How long the upstream's list is believed. */
+/** Lifetime of an upstream's list, in milliseconds. */
 const FRESH_MS = 60_000
-/** How long an upstream that could not be asked, or did not answer for now, is left alone. */
+/** Pause after an upstream failed to list its models, in milliseconds. */
 const PAUSE_MS = 5_000
-/** How long the upstream may take to list its models before the aliases stand alone. */
+/** Time limit for listing models, in milliseconds. After it only the aliases are listed. */
 const PATIENCE_MS = 5_000
 
-/** A model in OpenAI's form. */
+/** A model in OpenAI's format. */
 export interface Model {
   id: string
   object: 'model'
@@ -19,27 +19,27 @@ export interface Model {
   owned_by: string
 }
 
-/** The models of an upstream, and of our own what stands for one of them. */
+/** Models of an upstream, and Gazeway's own names for them. */
 export interface ModelList {
-  /** The ids that the upstream lists, in its order; null while they are not known. */
+  /** Ids that the upstream lists, in its order. Null while unknown. */
   listed(context: CallContext): Promise<readonly string[] | null>
   /**
-   * What clients can ask for: our names for models that the upstream lists, then its list; while it is down, our names. Those
-   * of an upstream among `upstreams` are `NAME/ID`.
+   * Models that clients can request: own names that resolve to a listed model, then the list. While the upstream is
+   * down, only the names. Models of an upstream in `upstreams` are named `NAME/ID`.
    */
   all(context: CallContext): Promise<Model[]>
-  /** The same as far as it is known, without asking. */
+  /** The same from the cache, without asking the upstream. */
   known(): readonly string[]
 }
 
-/** Asks the upstream for its list. */
+/** Requests an upstream's list. */
 type AskForModels = (context: CallContext) => Promise<PassthroughReply>
 
 /**
- * The models that clients can ask for. The upstream is asked for its own once a minute at most.
+ * Creates the list of models that clients can request. The upstream's list is fetched at most once a minute.
  *
- * @param options.askForModels for a client, which the audit trail shows
- * @param options.lookUp for Gazeway itself, which it does not
+ * @param options.askForModels fetches for a client; recorded in the audit trail
+ * @param options.lookUp fetches for Gazeway itself; not recorded
  */
 export function createModelList(options: {
   provider: Provider
@@ -59,11 +59,11 @@ export function createModelList(options: {
     try {
       const { status, body } = await by({ ...context, signal })
       const isBusy = status === 429
-      // It is up: what it listed before is still there.
+      // It is rate limited, not down: keep the earlier list.
       if (!isBusy) list = status < 300 ? readModels(body) : null
       staleAt = began + (isBusy || status >= 500 ? PAUSE_MS : FRESH_MS)
     } catch {
-      // The list goes on without the upstream: whoever asks it for an answer is told why it is down.
+      // Continue without the upstream: a later call to it reports why it is down.
       list = null
       staleAt = began + PAUSE_MS
     }
@@ -98,7 +98,7 @@ export function createModelList(options: {
   }
 }
 
-/** The names that have an id at this upstream which it does not list. Ollama lists `llama3.2` as `llama3.2:latest`. */
+/** Names whose id at this upstream is not in its list. Ollama lists `llama3.2` as `llama3.2:latest`. */
 export function lackingNames(provider: Pick<Provider, 'aliases' | 'resolve'>, ids: readonly string[]): string[] {
   const listed = new Set(ids)
   return provider.aliases.filter((name) => {
@@ -109,7 +109,7 @@ export function lackingNames(provider: Pick<Provider, 'aliases' | 'resolve'>, id
 
 export const idsOf = (models: readonly Model[]): string[] => models.map(({ id }) => id)
 
-/** The models in OpenAI's list, or in a list alone, as Together answers; null where there is no list. */
+/** Reads OpenAI's list, or a bare list as Together sends it. Null when there is no list. */
 export function readModels(body: unknown): Model[] | null {
   const entries = Array.isArray(body) ? body : record(body).data
   if (!Array.isArray(entries)) return null

@@ -3,29 +3,33 @@ import type { ModelDeps } from './model-for.ts'
 import type { ModelList } from './model-list.ts'
 import { createProvider, type Provider, type ProviderConfig, withEachKey } from './provider.ts'
 
-/** An upstream as it is configured. */
+/** Configuration of an upstream. */
 export interface NamedUpstreamConfig extends ProviderConfig {
   connect_timeout_ms: number
-  /** Globs of the models that it serves where no route says otherwise. */
+  /** Globs of the models that it serves, unless a route says otherwise. */
   serves?: readonly string[]
   /** Its share of the calls of a weighted route. */
   weight?: number
 }
 
-/** One upstream, and what is known of its models. */
+/** An upstream, with what is known of its models. */
 export interface NamedUpstream extends ModelDeps {
-  /** With its first key. */
+  /** Provider with the first key. */
   provider: Provider
-  /** The provider with each of its keys; as it is where it has none. */
+  /** Provider per key; a single one when there is no key. */
   keys: readonly [Provider, ...Provider[]]
   connectTimeoutMs: number
   weight: number
-  /** Whether it serves a model where no route says otherwise. */
+  /** Tells whether it serves a model, unless a route says otherwise. */
   serves(model: string): boolean
   models: ModelList
 }
 
-/** @param listOf its list of models, which is asked for over the network */
+/**
+ * Creates an upstream.
+ *
+ * @param listOf creates its model list, which is fetched over the network
+ */
 export function createNamedUpstream(
   config: NamedUpstreamConfig,
   listOf: (upstream: { provider: Provider }) => ModelList,

@@ -9,14 +9,14 @@ import { createRelays, type Relays } from './relay/relays.ts'
 import { poolSend, type RequestPool } from './relay/request-pool.ts'
 import type { Replaceable } from './relay/succession.ts'
 
-/** The upstreams, open for calls until they are closed. */
+/** The upstreams, open for calls until closed. */
 export interface OpenUpstream extends Replaceable {
   call: CallModel
   countPrompt: CountPrompt
   passPath: PassPath
-  /** What carries requests to one of them. */
+  /** Relays to one of the upstreams. */
   relaysOf(upstream: NamedUpstream): Relays
-  /** Ends what is under way, with `service_stopping`, and closes the connections. */
+  /** Ends calls in flight with `service_stopping` and closes the connections. */
   close(): Promise<void>
 }
 

@@ -3,27 +3,34 @@ import { GazewayError } from '../errors.ts'
 import type { Identity } from '../identity/identity.ts'
 import { record } from './convert/loose.ts'
 
-/** Fields by which a request names what an earlier call made. */
+/** Fields that refer to an object of an earlier call. */
 const NAMING = /"(previous_response_id|input_file_id|file_id|batch_id)"\s*:\s*"([^"\\]{1,200})"/g
-/** The same of several files, as the tools of a Response have them. */
+/** Lists of file ids, as in the tools of a Response. */
 const FILE_IDS = /"file_ids"\s*:\s*\[([^\]]*)/g
 const QUOTED_ID = /^"([\w.:-]{1,200})"$/
-/** At most so many are looked up for one request. */
+/** Most ids looked up per request. */
 const MOST = 1000
 
-/** Who may see what upstreams keep for callers: whoever made it, and admins. */
+/** Access control for objects stored at upstreams: visible to the caller who created them, and to admins. */
 export interface OwnObjects {
   /**
-   * The upstream that keeps something which the caller has made; null where the trail does not know it, for admins alone.
+   * Finds the upstream that stores an object of the caller. Null when the trail does not know it, for admins only.
    *
    * @throws GazewayError `not_found`
    */
   upstreamOf(id: string, caller: Caller): Promise<string | null>
-  /** The upstream of the answer that a Response goes on from; null where the trail does not know it, or it begins anew. */
+  /**
+   * Finds the upstream of the Response that a request continues. Null when the trail does not know it, or the request
+   * starts anew.
+   */
   keeperOf(request: object, caller: Caller): Promise<string | null>
-  /** Refuses a request that names what another caller has made. @throws GazewayError `not_found` */
+  /**
+   * Rejects a request that refers to an object of another caller.
+   *
+   * @throws GazewayError `not_found`
+   */
   requireOwn(request: { text: string }, caller: Caller): Promise<void>
-  /** Of ids, those that the caller may see. */
+  /** Filters ids by visibility to the caller. */
   visible(ids: readonly string[], caller: Caller): Promise<ReadonlySet<string>>
 }
 
@@ -47,7 +54,10 @@ export function createOwnObjects(calls: Pick<Calls, 'ownerOf'>): OwnObjects {
       if (isAdmin(caller)) return
       const named = namedIn(plainText(request))
       if (named.size > MOST)
-        throw new GazewayError('validation_failed', `It names ${named.size} objects; accepted are up to ${MOST}.`)
+        throw new GazewayError(
+          'validation_failed',
+          `The request names ${named.size} objects; at most ${MOST} are accepted.`,
+        )
       for (const [id, field] of named) {
         const owner = await find(id, caller)
         if (owner?.isOwn === false) throw notFound(id, field)
@@ -62,7 +72,11 @@ export function createOwnObjects(calls: Pick<Calls, 'ownerOf'>): OwnObjects {
   }
 }
 
-/** The ids that a text names, each with its field. @throws GazewayError `validation_failed` for a list that is none of ids */
+/**
+ * Ids in a text, each with its field.
+ *
+ * @throws GazewayError `validation_failed` for a list that contains anything but ids
+ */
 function namedIn(text: string): Map<string, string> {
   const named = new Map([...text.matchAll(NAMING)].map(([, field = '', id = '']) => [id, field]))
   for (const [, list = ''] of text.matchAll(FILE_IDS)) {
@@ -70,7 +84,7 @@ function namedIn(text: string): Map<string, string> {
     for (const item of list.split(',')) {
       const id = QUOTED_ID.exec(item.trim())?.[1]
       if (id === undefined)
-        throw new GazewayError('validation_failed', 'file_ids: accepted are ids of files.', { param: 'file_ids' })
+        throw new GazewayError('validation_failed', 'file_ids: only file ids are accepted.', { param: 'file_ids' })
       named.set(id, 'file_ids')
     }
   }
@@ -78,20 +92,20 @@ function namedIn(text: string): Map<string, string> {
 }
 
 /**
- * A text of JSON without escapes, by which names and ids could be written otherwise. It is not parsed for that: of a field that
- * comes twice, that would hide one.
+ * Removes the escapes from a JSON text, by which names and ids could be disguised. Not parsed: of a field that occurs
+ * twice, parsing would hide one.
  */
 const plainText = ({ text }: { text: string }): string =>
   text.includes('\\u') ? text.replace(/\\(?:u([\da-f]{4})|.)/gi, unescaped) : text
 
-/** Quotes stay escaped: they do not end a string. */
+/** Quotes stay escaped, so that they do not end a string. */
 function unescaped(written: string, code: string | undefined): string {
   if (code === undefined) return written
   const letter = String.fromCharCode(Number.parseInt(code, 16))
   return letter === '"' || letter === '\\' ? `\\${letter}` : letter
 }
 
-/** Whether a request may name what an earlier call made. */
+/** Tells whether a request may refer to an object of an earlier call. */
 export const mayNameObjects = ({ text }: { text: string }): boolean =>
   text.includes('_id"') || text.includes('_ids"') || text.includes('\\u')
 

@@ -24,46 +24,46 @@ import { askForUsage, wantsUsage } from './usage-request.ts'
 const CHAT = '/chat/completions'
 const RESPONSES = '/responses'
 
-/** A request to a model that another service than the upstream answers: an agent gateway. */
+/** A request to a model behind another service: the agent gateway. */
 export interface PassedOn {
-  /** The service, whose base URL ends with `/v1`. */
+  /** The service. Its base URL ends with `/v1`. */
   service: Provider
-  /** Below `/v1`, with its query. */
+  /** Path below `/v1`, with its query. */
   path: string
-  /** The endpoint of it, below `/v1`, for whoever reads records and receipts. */
+  /** Endpoint below `/v1`, for records and receipts. */
   endpoint: string
   request: ClientRequest<ModelBody>
-  /** Those that it goes on with, apart from `content-length`. */
+  /** Request headers to send, except `content-length`. */
   headers: Record<string, string>
   send: Send
-  /** The headers that a reply comes back with, but for the call's own. */
+  /** Selects the reply headers to pass on, beside the call's own. */
   replyHeaders(headers: WholeReply['headers']): Record<string, string>
-  /** Why there was no reply. */
+  /** Maps a missing reply to an error. */
   failure(error: unknown): GazewayError
-  /** A reply that its client is not to see, as an error; null for all others. */
+  /** Maps a reply that the client must not see to an error. Null for all others. */
   refusal(reply: WholeReply): GazewayError | null
 }
 
 /**
- * Passes a request to a model on to another service, billed and recorded as every model call is: what the key may do is
- * checked and what it may cost is set aside before anything is sent, and no answer that is charged is complete before its
- * charge is durable. Bytes and status stay as they are.
+ * Forwards a model request to another service, billed and recorded like every model call: permissions are checked and
+ * the cost is reserved before anything is sent, and a charged answer is complete only once the charge is durable. Bytes
+ * and status are unchanged.
  *
- * @returns when the reply is over: the error that its client was told in it
- * @throws GazewayError as `billFor`, and where no reply came, before the first byte of one
+ * @returns at the end of the reply: the error that the client received in it
+ * @throws GazewayError as `billFor`, and when no reply came, before its first byte
  */
 export type PassOn = (asked: PassedOn, receiver: Receiver, context: CallerContext) => Promise<Error | null>
 
-/** What a reply came to. */
+/** Result of a reply. */
 interface Passed {
   httpStatus: number
   error: Error | null
   observed: Observed
-  /** Whether its client has any of an answer. */
+  /** True when the client received part of an answer. */
   isHad: boolean
 }
 
-/** Passes requests on under the bills of their callers. */
+/** Creates the forwarding, under the bills of the callers. */
 export function createPassOn(deps: CallDeps): PassOn {
   return async (asked, receiver, context) => {
     const { service, endpoint, request } = asked
@@ -98,19 +98,19 @@ export function createPassOn(deps: CallDeps): PassOn {
   }
 }
 
-/** Whether a request has led to something that its reply does not show, such as an answer that is fetched later. */
+/** Tells whether a request caused costs that its reply does not show, such as an answer that is fetched later. */
 const isUnseen = ({ endpoint }: PassedOn, { usage, said }: Observed): boolean =>
   usage === UNSEEN || (usage === null && (said === null || !LIMITS.has(endpoint)))
 
-/** The usage of an answer of which nothing has been seen. */
+/** Usage of an answer that was not seen. */
 const UNSEEN: Usage = Object.freeze({ prompt_tokens: 0, completion_tokens: 0, total_tokens: 0, estimated: true })
 
-/** The model that is asked for, by its own name: aliases and prices are the upstream's. */
+/** Model in the request, by its own name: aliases and prices are the upstream's. */
 function modelIn({ request }: PassedOn, provider: Provider): ModelChoice {
   const { model } = request.json
   if (typeof model === 'string' && model !== '') return { requested: model, upstream: model, catalogue: {} }
   if ((model ?? '') === '') return { ...provider.resolve(undefined, 'chat'), catalogue: {} }
-  throw new GazewayError('validation_failed', 'model: accepted is the name of a model.', { param: 'model' })
+  throw new GazewayError('validation_failed', 'model: the name of a model is expected.', { param: 'model' })
 }
 
 const errorEvents =
@@ -119,8 +119,8 @@ const errorEvents =
     errorEvent(endpoint, error, requestId, sequenceNumber)
 
 /**
- * The client's bytes where they say once what its bill goes by, with the limit of its answer where it needs one; usage is
- * asked for.
+ * The client's bytes, when the fields that determine the bill occur once in them. Otherwise rewritten, with the token
+ * limit if one is needed, and with usage requested.
  */
 function bodyOf({ endpoint, request }: PassedOn, { answerLimit }: Bill): string | Buffer | Promise<string> {
   const { json } = request
@@ -144,7 +144,7 @@ interface Passing {
   context: CallContext & { requestId: string | null }
 }
 
-/** Sends the request and passes its reply on. What was asked and not answered is recorded, too. */
+/** Sends the request and passes the reply on. A request without an answer is recorded too. */
 async function pass(asked: PassedOn, { held, call, body, context }: Passing): Promise<Passed> {
   const { service, path, headers, send, request } = asked
   const sent = { method: 'POST', path, headers, body }
@@ -197,7 +197,7 @@ async function passStream(
   const { done } = tap.ending()
   if (end.kind === 'gone' && !done) {
     const gone = passed(clientGone(endingOf(held)))
-    // Its client knows the id by now, under which the answer may be there later.
+    // The client knows the id by now, under which the answer may be available later.
     const isFetched = endpoint !== CHAT && observed.usage === null && tap.said().text === ''
     return isFetched ? { ...gone, observed: { ...observed, usage: UNSEEN } } : gone
   }
@@ -213,11 +213,11 @@ function headersOf(asked: PassedOn, { callId }: BegunCall, { headers, kind }: Wh
   return { ...passed, 'x-gazeway-call-id': callId }
 }
 
-/** What is told anew: the body is read on the way. */
+/** Headers that are set anew: the body is decoded on the way. */
 const NOT_PASSED = new Set(['content-length', 'content-encoding', 'x-request-id'])
 const OWN_TO_STREAMS = ['cache-control', 'x-accel-buffering']
 
-/** What a whole reply reports of its usage, or what is counted in its place. */
+/** Usage of a whole reply, or the text to estimate it from. */
 function observedIn(body: Buffer): Observed {
   const value = parseJson(body.toString('utf8'))
   const { usage, response, choices, output, content, status } = record(value)

@@ -18,10 +18,10 @@ import { bodyText, passedHeaders } from './relay/upstream-reply.ts'
 import type { BegunCall, Outcome } from './settle.ts'
 import { wantsUsage } from './usage-request.ts'
 
-/** What a reply came to, for the record of its call. */
+/** Result of a reply, for the call record. */
 export type PassedReply = Outcome & { isHad: boolean }
 
-/** What a reply is passed on with. */
+/** Context of a reply being passed on. */
 interface Passing {
   provider: Provider
   held: BilledReceiver
@@ -34,13 +34,13 @@ interface Passing {
 
 const EVENT_STREAM = /^text\/event-stream\b/i
 const JSON_TYPE = /^application\/(?:[\w.-]+\+)?json\b/i
-/** A longer reply is not read on the way: it costs what was set aside. */
+/** Largest reply that is inspected. A larger one costs its whole reservation. */
 const READ_LIMIT_BYTES = 16 * 1024 * 1024
 
-/** The usage of an answer of which nothing was told. */
+/** Usage of an answer that was not seen. */
 const UNSEEN: Usage = Object.freeze({ prompt_tokens: 0, completion_tokens: 0, total_tokens: 0, estimated: true })
 
-/** Passes a reply on to its client. What it holds that is to be read is read on the way. */
+/** Passes a reply on to its client and reads its usage and ids on the way. */
 export async function passReply(
   asked: PathRequest,
   passing: Passing,
@@ -48,7 +48,7 @@ export async function passReply(
 ): Promise<PassedReply> {
   if (reply.kind === 'whole') return passWhole(asked, passing, reply)
   if (EVENT_STREAM.test(String(reply.announced))) return passStream(asked, passing, reply)
-  // A file may begin as an event stream does.
+  // A file may start like an event stream.
   return passWhole(asked, passing, { ...reply, kind: 'whole', body: await gathered(reply, passing.provider) })
 }
 
@@ -96,7 +96,7 @@ async function passStream(asked: PathRequest, passing: Passing, reply: StreamRep
   return passed(broken ?? tap.failed())
 }
 
-/** Whether an answer has cost what its reply does not tell: it costs what was set aside. */
+/** Tells whether an answer's cost is not in its reply. It then costs its whole reservation. */
 const isUnseen = ({ route }: PathRequest, { bill }: Passing, { usage }: Observed): boolean =>
   bill.isBounded && route.cost === 'answer' && route.path !== '/completions' && usage === null
 
@@ -104,7 +104,7 @@ function headersOf({ call, provider }: Passing, { headers, announced }: WholeRep
   return passedHeaders({ ...headers, 'content-type': announced }, { callId: call.callId, provider, attempt: 1 })
 }
 
-/** What a whole reply reports, or what is counted in its place. */
+/** Usage of a whole reply, or the text to estimate it from. */
 function observedIn({ route }: PathRequest, value: unknown): Observed {
   const { usage, choices, id, output_file_id, error_file_id } = record(value)
   const made = route.makes
@@ -120,9 +120,9 @@ function observedIn({ route }: PathRequest, value: unknown): Observed {
 }
 
 /**
- * A list without what others have made, however it is announced; null where the caller may see all of it.
+ * Removes the objects of other callers from a list. Null when the caller may see all of it.
  *
- * @throws GazewayError `upstream_bad_reply` for what is no list that can be told apart
+ * @throws GazewayError `upstream_bad_reply` when the reply is not such a list
  */
 async function visibleIn(reply: WholeReply, { objects, caller, provider }: Passing): Promise<unknown> {
   const list = parseJson(bodyText(reply))
@@ -138,7 +138,7 @@ async function visibleIn(reply: WholeReply, { objects, caller, provider }: Passi
   return { ...list, data, ...('first_id' in list && ends) }
 }
 
-/** All of a reply that began as a stream. */
+/** Collects a reply that began as a stream. */
 function gathered({ consume, exchange }: StreamReply, provider: Provider): Promise<Buffer> {
   const chunks: Uint8Array[] = []
   let size = 0

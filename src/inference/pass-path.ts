@@ -20,30 +20,30 @@ import { endingOf } from './relay/send.ts'
 import { type BegunCall, beginCall } from './settle.ts'
 import { askForUsage } from './usage-request.ts'
 
-/** A request to a passed path. */
+/** A request to a passed-through path. */
 export interface PathRequest {
   route: PassedPath
-  /** Below `/v1`, as it was sent, with its query. */
+  /** Path below `/v1` as sent, with its query. */
   target: string
-  /** What the path names; null where it names nothing. */
+  /** Id in the path. Null without one. */
   id: string | null
-  /** The body; of a form, `json` has the model that it names and whether it is for a batch, and `text` is empty. */
+  /** The body. For a form, `json` contains its model and purpose, and `text` is empty. */
   body: ClientRequest<ModelBody>
-  /** The type of a body that is no JSON; null for JSON, and for none. */
+  /** Content type of a body that is not JSON. Null for JSON or no body. */
   formType: string | null
 }
 
 /**
- * Passes a request to the upstream that its model, or what its path names, belongs to: recorded, held to the limits of its
- * caller and charged as every call is. Status and body of the reply stay as they are, errors too.
+ * Forwards a request to the upstream of its model or of the object in its path. Recorded, limited and charged like
+ * every call. Status and body of the reply are unchanged, also for errors.
  *
- * @returns when the reply is over
- * @throws GazewayError as `billFor` and `OwnObjects`; `forbidden_path` for what nobody can bill where the caller is held to a
- *   bill; and where no reply came, before the first byte of one
+ * @returns at the end of the reply
+ * @throws GazewayError as `billFor` and `OwnObjects`; `forbidden_path` for a request of unknown cost by a caller with
+ *   limits; and when no reply came, before its first byte
  */
 export type PassPath = (asked: PathRequest, receiver: Receiver, context: CallerContext) => Promise<void>
 
-/** Passes requests on under the bills of their callers. */
+/** Creates the forwarding, under the bills of the callers. */
 export function createPassPath(deps: CallDeps, objects: OwnObjects, places: Places): PassPath {
   const admits = admitting(deps)
 
@@ -94,10 +94,10 @@ export function createPassPath(deps: CallDeps, objects: OwnObjects, places: Plac
       const upstream = await objects.upstreamOf(named, caller)
       const relay = upstream === null ? places.first() : places.named(upstream)
       if (relay !== null) return { relay, model: null }
-      throw new GazewayError('not_found', `The upstream ${upstream} that keeps it is no longer configured.`)
+      throw new GazewayError('not_found', `The upstream ${upstream} that stores it is no longer configured.`)
     }
     if (!asksModel(route)) {
-      // A batch reads what the lines of its file name.
+      // A batch executes the lines of its file, so these are checked too.
       if (formType !== null && body.json.purpose === BATCH)
         await objects.requireOwn({ text: body.bytes.toString('latin1') }, caller)
       return { relay: places.first(), model: null }
@@ -105,15 +105,15 @@ export function createPassPath(deps: CallDeps, objects: OwnObjects, places: Plac
     if (mayNameObjects(body)) await objects.requireOwn(body, caller)
     const { model } = body.json
     if (typeof model === 'string' && model.length > LONGEST_MODEL)
-      throw new GazewayError('validation_failed', `model: accepted are up to ${LONGEST_MODEL} characters.`, {
+      throw new GazewayError('validation_failed', `model: at most ${LONGEST_MODEL} characters are accepted.`, {
         param: 'model',
       })
     if (typeof model === 'string' && model !== '') return places.ofModel(model)
     if (route.hasDefault && (model ?? '') === '') return { relay: places.first(), model: DEFAULT_MODEL }
-    throw new GazewayError('validation_failed', 'model: accepted is the name of a model.', { param: 'model' })
+    throw new GazewayError('validation_failed', 'model: the name of a model is expected.', { param: 'model' })
   }
 
-  /** Sends the request and passes its reply on. What was asked and not answered is recorded, too. */
+  /** Sends the request and passes the reply on. A request without an answer is recorded too. */
   async function sendAndPass(asked: PathRequest, { place, ...passing }: Sending): Promise<PassedReply> {
     const { relay, model } = place
     const { held, call, bill, context } = passing
@@ -146,21 +146,25 @@ interface Sending {
   context: CallerContext
 }
 
-/** A longer name of a model is refused, as by the paths that are not passed. */
+/** Longest model name, as on the converted endpoints. */
 const LONGEST_MODEL = 256
 
-/** Of a request that names none; the upstream's own answers. */
+/** Model of a request that names none; the upstream's default answers. */
 const DEFAULT_MODEL: ModelChoice = { requested: '', upstream: '', catalogue: {} }
 
-/** The file of requests that a batch is made of. @throws GazewayError `validation_failed` */
+/**
+ * Input file of a batch.
+ *
+ * @throws GazewayError `validation_failed`
+ */
 function inputFileOf({ input_file_id }: ModelBody): string {
   if (typeof input_file_id === 'string' && input_file_id !== '') return input_file_id
-  throw new GazewayError('validation_failed', 'input_file_id: accepted is the id of a file.', {
+  throw new GazewayError('validation_failed', 'input_file_id: the id of a file is expected.', {
     param: 'input_file_id',
   })
 }
 
-/** A token of a recording has more bytes: Opus at 6 kbit/s has 750 of them in a second, which is 10 tokens. */
+/** Lower bound for a recording: Opus at 6 kbit/s has 750 bytes per second, and a second is 10 tokens. */
 const BYTES_PER_RECORDED_TOKEN = 16
 
 async function billOf(
@@ -182,8 +186,8 @@ async function billOf(
 }
 
 /**
- * The client's bytes where they say once what its bill goes by, with the upstream's id of the model and the limit of the
- * answer where it needs one; a form as it is.
+ * The client's bytes, when the fields that determine the bill occur once in them. Otherwise rewritten, with the
+ * upstream's model id, and the token limit if one is needed. A form is sent unchanged.
  */
 function bodyOf(
   { route, body, formType }: PathRequest,

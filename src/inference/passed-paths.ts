@@ -1,19 +1,19 @@
-/** What a request to a passed path costs: its input, its answer too, what nobody can say beforehand, or nothing. */
+/** Cost of a request to a passed-through path: of its input, also of its answer, unknown beforehand, or none. */
 type Cost = 'input' | 'answer' | 'unbounded' | 'nothing'
 
-/** A path of `/v1` whose requests go to the upstream as they are, beside those that models are asked at and converted. */
+/** A path of `/v1` that is forwarded unchanged, beside the model endpoints that are converted. */
 export interface PassedPath {
   method: 'GET' | 'POST' | 'DELETE'
-  /** Below `/v1`, as records name it; `{id}` names what an earlier call made. */
+  /** Path below `/v1`, as records name it. `{id}` stands for an object of an earlier call. */
   path: string
-  /** JSON; a form (`multipart/form-data`); or either. */
+  /** Body type: JSON, a form (`multipart/form-data`), or either. */
   body: 'none' | 'json' | 'form' | 'any'
   cost: Cost
-  /** Whether the upstream has a model of its own for requests that name none. */
+  /** True when the upstream has a default model. */
   hasDefault?: true
-  /** Whether its reply names what its caller has made there: only they see it from then on. */
+  /** True when the reply names an object that the caller created. Only the caller sees it from then on. */
   makes?: true
-  /** Whether its reply lists what all callers have made there. */
+  /** True when the reply lists the objects of all callers. */
   lists?: true
 }
 
@@ -30,7 +30,7 @@ const seen = (method: PassedPath['method'], path: string): PassedPath => ({
   cost: 'nothing',
 })
 
-/** All of them: the routes, the records, the metrics and the tests follow. */
+/** Passed-through paths. Routes, records, metrics and tests are derived from them. */
 export const PASSED_PATHS: readonly PassedPath[] = [
   asked('/embeddings', 'input'),
   { ...asked('/moderations', 'input'), hasDefault: true },
@@ -57,13 +57,13 @@ export const PASSED_PATHS: readonly PassedPath[] = [
   { ...seen('POST', '/batches/{id}/cancel'), makes: true },
 ]
 
-/** The `purpose` of a file of requests. */
+/** The `purpose` of an input file for batches. */
 export const BATCH = 'batch'
 
-/** Whether a request to a path asks a model. */
+/** Tells whether a request to a path calls a model. */
 export const asksModel = ({ cost }: PassedPath): boolean => cost === 'input' || cost === 'answer'
 
-/** Paths whose answer costs nothing beside the input. */
+/** Paths that cost only their input. */
 export const INPUT_ALONE: ReadonlySet<string> = new Set(
   PASSED_PATHS.filter(({ cost }) => cost === 'input').map(({ path }) => path),
 )

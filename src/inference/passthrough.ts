@@ -19,21 +19,21 @@ import { createSseTap } from './relay/sse-tap.ts'
 import { beginCall } from './settle.ts'
 import { signalClient } from './signal-client.ts'
 
-/** More of a reply than this is cut off unless told otherwise: it goes into a model's context. */
+/** Default limit of a reply, which goes into a model's context. */
 const REPLY_LIMIT_BYTES = 256 * 1024
-/** Keys that providers make are longer. */
+/** Shortest secret that cannot be an ordinary word. Providers' keys are longer. */
 const SHORTEST_NO_WORD = 16
-/** As much of a reply is read for the usage that it reports, which may come last. */
+/** Bytes of a reply that are read for its usage, which may come last. */
 const READ_LIMIT_BYTES = 16 * 1024 * 1024
-/** How deep a reply may nest: what reads it on the way to a client does so level by level. */
+/** Deepest nesting of a reply: its consumers recurse per level. */
 const MOST_LEVELS = 1000
-/** Endpoints whose reply is a model's answer: it is counted where no usage is reported. */
+/** Endpoints whose reply is a model's answer. Its usage is estimated when none is reported. */
 const ANSWERED: readonly string[] = ENDPOINTS
-/** Headers that tell the caller something and hold nothing of the account. */
+/** Reply headers that are useful to the caller and reveal nothing about the account. */
 const SAFE_HEADERS = ['content-type', 'retry-after', 'x-request-id', 'openai-processing-ms', 'x-upstream']
 const SAFE_HEADER_PREFIX = 'x-ratelimit-'
 
-/** One request to the upstream, for what has no tool of its own. */
+/** A request to the upstream that no tool covers. */
 export const PassthroughRequest = z.strictObject({
   method: z.enum(['GET', 'POST', 'DELETE']),
   path: z.string().min(1).max(1024).describe('Below the upstream\'s base URL, for example "/models"'),
@@ -42,7 +42,7 @@ export const PassthroughRequest = z.strictObject({
 })
 export type PassthroughRequest = z.infer<typeof PassthroughRequest>
 
-/** What the upstream answered, an error too. `truncated`: the body was longer than 256 KiB and is cut off there. */
+/** Reply of the upstream, also an error. `truncated` is set when the body exceeds 256 KiB and was cut there. */
 export const PassthroughReply = z.object({
   status: z.int(),
   headers: z.record(z.string(), z.string()),
@@ -52,20 +52,22 @@ export const PassthroughReply = z.object({
 })
 export type PassthroughReply = z.infer<typeof PassthroughReply>
 
-/** What requests are passed on with. */
+/** Dependencies of the passthrough. */
 export interface PassthroughDeps extends CallDeps {
   open(): Promise<OpenUpstream>
-  /** Who is asked whatever the request names; absent: the upstream that would be asked first for the model in its body. */
+  /**
+   * Upstream to use whatever the request names. By default the upstream that the model in the body is routed to first.
+   */
   only?: NamedUpstream
 }
 
 /**
- * One request to the upstream with its own key, for what has no tool of its own. Whatever the upstream answers comes
- * back, errors too; the key and the account's headers do not.
+ * Sends one request to the upstream with its own key, for requests that no tool covers. Returns whatever the upstream
+ * answers, also errors, without the key and the account's headers.
  *
- * @param deps.limitBytes more of a reply than this is cut off; 256 KiB when absent, 16 MiB at most
- * @throws GazewayError `forbidden_path` for anything but a listed path below the base URL, `validation_failed` for a body
- *   where the method takes none, or one that cannot be written; no request is made then
+ * @param deps.limitBytes limit of the reply; 256 KiB by default, 16 MiB at most
+ * @throws GazewayError `forbidden_path` for anything but an allowed path below the base URL; `validation_failed` for a
+ *   body with a method that takes none, or one that cannot be serialized. No request is made then
  */
 export async function passThrough(
   {
@@ -79,11 +81,11 @@ export async function passThrough(
   const { provider } = upstream
   const url = targetUrl(provider, request.path, deps.allowedPaths)
   const { method } = request
-  // Models fill in null where they have nothing for a field.
+  // Models set unused fields to null.
   if (method !== 'POST' && (request.body ?? null) !== null)
     throw new GazewayError(
       'validation_failed',
-      `body: ${method} takes none; leave it out, or put its fields into query. No request was made.`,
+      `body: ${method} takes none; omit it, or move its fields into query. No request was made.`,
       { param: 'body' },
     )
   for (const [name, value] of Object.entries(request.query ?? {})) url.searchParams.set(name, String(value))
@@ -106,7 +108,7 @@ export async function passThrough(
   let reply: WholeReply | StreamReply | undefined
   const chunks: Uint8Array[] = []
 
-  /** What the reply, as far as it has come, says that was used, or what is counted in its place. */
+  /** Usage reported so far, or the text to estimate it from. */
   function observed() {
     const { reported, said } = readReply(Buffer.concat(chunks))
     const isAnswer = reply !== undefined && reply.status < 300 && ANSWERED.includes(path)
@@ -146,7 +148,7 @@ export async function passThrough(
   }
 }
 
-/** The upstream that a request is for, and the name of its model there: the upstream `default` for one that names none. */
+/** Upstream of a request, and the model's name there. The upstream `default` when it names no model. */
 function targetOf(
   { only, routing }: PassthroughDeps,
   body: unknown,
@@ -156,7 +158,7 @@ function targetOf(
   return routing.targets(asked, 'chat').all[0]
 }
 
-/** The bill of a request that asks a model; nobody is held to any other. */
+/** Bill of a request that calls a model. Other requests have no limits. */
 function billOf(
   deps: PassthroughDeps,
   { path, text, body, model }: { path: string; text: string | null; body: unknown; model: ModelChoice | null },
@@ -167,19 +169,19 @@ function billOf(
   return billFor({ ...deps.billing, ...deps }, { path: `/v1${path}`, request, models: () => [model] }, context)
 }
 
-/** A body as JSON; one that nests very deeply can be read but not written. */
+/** Serializes a body. One that nests very deeply can be parsed but not serialized. */
 function written(body: unknown): string {
   try {
     return JSON.stringify(body)
   } catch (cause) {
-    // V8 reports an exhausted stack so.
+    // V8 reports an exhausted stack as a RangeError.
     if (!(cause instanceof RangeError)) throw cause
-    const message = 'body: it is nested too deeply; some thousand levels are accepted. No request was made.'
+    const message = 'body: nested too deeply; a few thousand levels are accepted. No request was made.'
     throw new GazewayError('validation_failed', message, { param: 'body', cause })
   }
 }
 
-/** A reply as its caller sees it. */
+/** Reply as its caller sees it. */
 function shown(
   { status, headers, announced }: WholeReply | StreamReply,
   whole: Buffer,
@@ -189,7 +191,7 @@ function shown(
   const { secrets } = provider
   const text = withoutSecrets(whole.toString('utf8', 0, limitBytes), status < 300 ? secrets.filter(isNoWord) : secrets)
   const json = truncated ? undefined : parseJson(text)
-  // What is not JSON comes back as its text.
+  // A body that is not JSON is returned as text.
   const parsed = json === undefined ? text : json
   if (isDeeper(parsed, MOST_LEVELS)) throw badReply(provider, `its reply nests more than ${MOST_LEVELS} levels deep`)
   const named = { ...headers, 'content-type': announced }
@@ -197,10 +199,10 @@ function shown(
 }
 
 /**
- * The URL that a path names below the base URL.
+ * Resolves a path to a URL below the base URL.
  *
- * Only plain path characters are let through: an encoded slash or dot, a backslash, an empty or dot segment can each
- * mean another place to another server, and no upstream path needs one.
+ * Only plain path characters are allowed. An encoded slash or dot, a backslash, or an empty or dot segment may mean
+ * another place to another server, and no upstream path needs one.
  */
 function targetUrl(provider: Provider, path: string, allowed: readonly string[]): URL {
   const forbidden = (why: string) =>
@@ -219,11 +221,11 @@ function targetUrl(provider: Provider, path: string, allowed: readonly string[])
     throw forbidden(`is not on the list (upstream.allowed_paths): ${allowed.join(', ')}`)
 
   const url = new URL(provider.baseUrl + below)
-  if (url.origin !== base.origin || url.pathname !== prefix + below) throw forbidden('leads away from the upstream')
+  if (url.origin !== base.origin || url.pathname !== prefix + below) throw forbidden('does not stay below the upstream')
   return url
 }
 
-/** Reads a stream into `chunks`, to its end or to the most that is read of one. */
+/** Reads a stream into `chunks`, to its end or to the limit. */
 function readStream({ consume, exchange }: StreamReply, chunks: Uint8Array[], provider: Provider): Promise<void> {
   let size = 0
   return new Promise((resolve, reject) => {
@@ -251,10 +253,13 @@ function safeHeaders(headers: Headers, secrets: readonly string[]): Record<strin
   return Object.fromEntries(safe)
 }
 
-/** Whether a secret cannot be a part of an answer: `lm-studio`, a usual key, is one of model ids, too. */
+/**
+ * Tells whether a secret cannot be part of an ordinary answer. A common key such as `lm-studio` is also part of model
+ * ids.
+ */
 const isNoWord = (secret: string): boolean => secret.length >= SHORTEST_NO_WORD
 
-/** A text without secrets, nor the part of one that it may have been cut in; three characters of it tell nothing. */
+/** Removes secrets from a text, also one that the end of the text cuts. Up to three characters of it may stay. */
 function withoutSecrets(text: string, secrets: readonly string[]): string {
   const halves = secrets.map((secret) => {
     let length = secret.length - 1
@@ -269,7 +274,7 @@ function modelOf(body: unknown): string | null {
   return typeof model === 'string' ? model : null
 }
 
-/** What a reply, or as much of it as has come, reports of its usage, and what the model says in it. */
+/** Usage reported by a reply, as far as it was read, and the model's text. */
 function readReply(reply: Buffer): { reported: Usage | null; said: Said } {
   const whole = parseJson(reply.toString('utf8'))
   if (whole !== undefined) {

@@ -4,26 +4,45 @@ import type { Relay } from './relay/relay.ts'
 import type { Relays } from './relay/relays.ts'
 import type { Routing } from './routing.ts'
 
-/** Where a request to a passed path goes. */
+/** Destination of a request to a passed-through path. */
 export interface Place {
   relay: Relay
-  /** Null where it asks no model. */
+  /** Null when it calls no model. */
   model: ModelChoice | null
 }
 
-/** Finds where requests to passed paths go: each to one upstream, as others may lack what it names. */
+/**
+ * Finds the destination of a request to a passed-through path: a single upstream, since others may lack the object it
+ * names.
+ */
 export interface Places {
-  /** The first upstream that can answer for a model. @throws GazewayError as {@link Routing.targets} */
+  /**
+   * First upstream that can answer for a model.
+   *
+   * @throws GazewayError as {@link Routing.targets}
+   */
   ofModel(asked: string): Place
-  /** The upstream of that name in records; null where it is no longer there. @throws GazewayError `upstream_not_configured` */
+  /**
+   * Upstream by its name in records. Null when it no longer exists.
+   *
+   * @throws GazewayError `upstream_not_configured`
+   */
   named(name: string): Relay | null
-  /** The upstream of requests that name nothing. @throws GazewayError as {@link Routing.targets} */
+  /**
+   * Upstream for requests that name nothing.
+   *
+   * @throws GazewayError as {@link Routing.targets}
+   */
   first(): Relay
 }
 
-/** @param relaysOf what carries requests to an upstream */
+/**
+ * Creates the lookup.
+ *
+ * @param relaysOf finds the relays of an upstream
+ */
 export function createPlaces(routing: Routing, relaysOf: (upstream: NamedUpstream) => Relays): Places {
-  /** The relay with the first key that does not rest. */
+  /** Relay with the first key that is not cooling down. */
   function relayOf(upstream: NamedUpstream): Relay {
     const relays = relaysOf(upstream)
     const [relay = relays.firstAwake()] = relays.awake()
@@ -36,7 +55,7 @@ export function createPlaces(routing: Routing, relaysOf: (upstream: NamedUpstrea
       return { relay: relayOf(upstream), model: { ...upstream.provider.resolve(model, 'chat'), requested: asked } }
     },
     named(name) {
-      // An upstream may have the name of the provider of default, which may have no key then.
+      // An upstream may share its name with the provider of `default`, which may have no key then.
       const all = routing.upstreams.filter(({ provider }) => provider.name === name)
       const upstream = all.find(({ provider }) => provider.hasKey) ?? all[0]
       upstream?.provider.requireKey()

@@ -2,29 +2,29 @@ import type { ModelPrices } from '../providers/preset.ts'
 import { type PricedModel, type PriceInForce, type Prices, priceOf } from '../providers/prices.ts'
 import type { Provider } from './provider.ts'
 
-/** The price of a model that can be asked for, and where it comes from. */
+/** Price of a model that clients can request, and its source. */
 export interface ListedPrice {
   upstream: string
-  /** The name that is asked for. */
+  /** Name to request it by. */
   model: string
-  /** The upstream's id for it. */
+  /** Id at the upstream. */
   upstream_model: string
-  /** US dollars per 1,000,000 tokens; null for a rate that is not known, whose tokens cost what input does. */
+  /** US dollars per 1,000,000 tokens. Null for an unknown rate, which falls back to the input rate. */
   input: number
   output: number
   cached_input: number | null
   cache_write: number | null
   cache_write_1h: number | null
   from: PriceInForce['from']
-  /** The setting that has it, or the page that says so. */
+  /** Setting or page that states the price. */
   source: string
-  /** The day or month when that page was read; null for a setting. */
+  /** Day or month the page was read. Null for a setting. */
   date: string | null
-  /** Whether it is in the catalogue without a price, and has the flat one in its place. */
+  /** True when the catalogue lists it without a price, so that the flat price applies. */
   unknown: boolean
 }
 
-/** The prices in force of all that is known by name at some upstreams: their aliases, their catalogues, and what is configured. */
+/** Lists the prices in force of all models known at some upstreams: their aliases, catalogues and configured prices. */
 export function listPrices(providers: readonly Provider[], prices: Prices): ListedPrice[] {
   return providers.flatMap((provider) => {
     const named = [...provider.aliases, ...Object.keys(provider.catalogue), ...Object.keys(prices.models)]

@@ -8,22 +8,24 @@ import { type AnswerLimits, createAnswerLimits } from './answer-limit.ts'
 import { missingKey } from './missing-key.ts'
 import { createUsageRequests, type UsageRequests } from './usage-request.ts'
 
-/** Shorter values are words of ordinary replies, such as the `test` in `latest`. */
+/**
+ * Length from which a value is treated as a secret. Shorter ones occur in ordinary text, such as `test` in `latest`.
+ */
 const SHORTEST_SECRET = 8
 
-/** One upstream of the configuration, as far as the provider needs it. */
+/** Configuration of one upstream. */
 export interface ProviderConfig {
-  /** Its name among `upstreams`; absent for the upstream `default`. */
+  /** Its name in `upstreams`. Absent for the upstream `default`. */
   id?: string
-  /** Its name in records, where that is not {@link nameInRecords}. */
+  /** Name in records, if not {@link nameInRecords}. */
   name?: string
   provider: string
-  /** Its address in place of the known provider's. */
+  /** Address that replaces the preset's. */
   base_url?: string | null
-  /** The API that it speaks; the preset's where that is null, and OpenAI's for a base URL. */
+  /** API that it speaks. Null takes the preset's, and OpenAI's for a base URL. */
   protocol?: Preset['protocol'] | null
   api_key: string | null
-  /** All of its keys, where it has several. */
+  /** API keys, when there are several. */
   api_keys?: readonly string[]
   headers: Record<string, string>
   aliases: Record<string, string>
@@ -33,72 +35,80 @@ export interface ProviderConfig {
   max_retries: number
 }
 
-/** The name of the upstream that the section `upstream` and its flags describe. */
+/** Name of the upstream that the section `upstream` and its flags describe. */
 export const DEFAULT_UPSTREAM = 'default'
 
-/** What a model is used for: `primary` research with search, `fallback` reasoning without it, `chat` conversation. */
+/** Role of a model: `primary` research with search, `fallback` reasoning without it, `chat` conversation. */
 export type ModelRole = 'primary' | 'fallback' | 'chat'
 
-/** The model that a request names, the upstream's id for it, and the catalogue that has its price. */
+/** Requested model, its id at the upstream, and the catalogue with its price. */
 export type ModelChoice = PricedModel
 
-/** One configured upstream: where it is, what opens it, and what it calls the models. */
+/** One configured upstream: its address, credentials and model names. */
 export interface Provider {
-  /** Its name in the configuration: `default`, or one of `upstreams`. */
+  /** Name in the configuration: `default`, or one of `upstreams`. */
   id: string
-  /** The section of the configuration that it is in, for errors. */
+  /** Its section of the configuration, for errors. */
   section: string
-  /** Name in records: its name among `upstreams`; of `default` the preset's, or the host of a custom base URL. */
+  /** Name in records: its name in `upstreams`; for `default` the preset's, or the host of a custom base URL. */
   name: string
-  /** Without a trailing slash. */
+  /** Base URL without trailing slash. */
   baseUrl: string
-  /** The API that it speaks. */
+  /** API that it speaks. */
   protocol: Preset['protocol']
-  /** The path of the base URL: `/v1`, or empty. */
+  /** Path of the base URL: `/v1`, or empty. */
   pathname: string
   apiKey: string | null
-  /** Sent with each request: those of the configuration, and which process it comes from. */
+  /** Headers of each request: those of the configuration, and the mark of this process. */
   headers: Record<string, string>
-  /** What of the two above is masked in errors and headers, longest first. */
+  /** Secrets in the two fields above, masked in errors and headers. Longest first. */
   secrets: readonly string[]
-  /** How long it may be silent. */
+  /** Longest silence, in milliseconds. */
   timeoutMs: number
-  /** How long it may take until a reply begins. */
+  /** Time limit for the first byte of a reply, in milliseconds. */
   firstByteMs: number
   maxRetries: number
-  /** The provider's id for one of ours; without an id, the role's model. */
+  /** Resolves a model name to the provider's id. Without a name, the role's model. */
   resolve(model: string | undefined, role: ModelRole): ModelChoice
-  /** Whether a model is one of our own names that this upstream has no id for; `modelFor` finds one for it. */
+  /** Tells whether a name is one of Gazeway's own without an id at this upstream; `modelFor` then chooses a model. */
   isUnassigned(model: string): boolean
-  /** What is known of the prices of its models; empty for a base URL. */
+  /** Known prices of its models. Empty for a base URL. */
   catalogue: Catalogue
-  /** Which of its models can be asked for the usage of their streams, as far as that has shown. */
+  /** Remembers which models support usage in streams. */
   usageRequests: UsageRequests
-  /** The names that have an id here: the models of the roles, in their order, then the other aliases. */
+  /** Names with an id here: the roles' models first, then other aliases. */
   aliases: string[]
-  /** By which name its models take the limit of an answer. */
+  /** Remembers the name of each model's token limit. */
   limits: AnswerLimits
-  /** Whether it runs in this process: the sandbox. */
+  /** True for the sandbox, which runs in this process. */
   inProcess: boolean
-  /** Sends a request beside all calls: the network's `fetch`, or the sandbox in this process. */
+  /** Sends a request outside of calls: by the network's `fetch`, or to the sandbox in this process. */
   fetch(request: Request): Promise<Response>
-  /** Whether it has the key that it needs, or needs none. */
+  /** True when it has a key or needs none. */
   hasKey: boolean
-  /** @throws GazewayError `upstream_not_configured` naming both ways out, when there is no key and one is needed */
+  /**
+   * Requires a key.
+   *
+   * @throws GazewayError `upstream_not_configured` naming both remedies, when a key is needed and missing
+   */
   requireKey(): void
 }
 
-/** The name of an upstream in records: that among `upstreams`; of `default` the preset's, or the host of a base URL. */
+/**
+ * Name of an upstream in records: its name in `upstreams`; for `default` the preset's, or the host of a base URL.
+ *
+ * @example nameInRecords({ provider: 'https://llm.example.com/v1' }) // 'llm.example.com'
+ */
 export const nameInRecords = ({ id, provider }: Pick<ProviderConfig, 'id' | 'provider'>): string =>
   id ?? (presetOf(provider) ? provider : new URL(provider).host)
 
-/** The provider that the configuration names. */
+/** Creates the provider of a configuration. */
 export function createProvider(config: ProviderConfig): Provider {
   const { id = DEFAULT_UPSTREAM, base_url = null, timeout_ms, first_byte_timeout_ms = null } = config
   const preset = presetOf(config.provider)
   const baseUrl = (base_url ?? preset?.baseUrl ?? config.provider).replace(/\/+$/, '')
   const missing = missingKey(config)
-  // A map: clients may ask for any model, `constructor` too, which every object has.
+  // A map, since clients may ask for a model named `constructor`.
   const aliases = new Map(Object.entries({ ...(preset && aliasesOf(preset)), ...config.aliases }))
   const catalogue = preset?.models ?? {}
   const ownModels = new Set(Object.values(OWN_MODELS))
@@ -136,13 +146,13 @@ export function createProvider(config: ProviderConfig): Provider {
   }
 }
 
-/** Names of headers mean the same in each spelling; two of them would go out twice. */
+/** Lower-cases header names: two spellings of one name would be sent twice. */
 const lowerCased = (headers: Record<string, string>): Record<string, string> =>
   Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]))
 
 /**
- * The key, and the values of headers with the credentials in them. A shorter value is no secret but a word of any reply:
- * many local servers are given the key `test`, `none` or `ollama`.
+ * The key and the credentials in header values. A short value is no secret but an ordinary word: many local servers
+ * have the key `test`, `none` or `ollama`.
  */
 function secretsOf({ api_key, api_keys = [], headers }: ProviderConfig): string[] {
   const values = Object.values(headers).flatMap((value) => [value, value.replace(/^(?:bearer|basic) +/i, '')])
@@ -150,7 +160,7 @@ function secretsOf({ api_key, api_keys = [], headers }: ProviderConfig): string[
   return [...new Set(long)].sort((a, b) => b.length - a.length)
 }
 
-/** The same provider for each of its keys: what is learned of it they share. */
+/** Copies of a provider with one key each. They share what is learned about it. */
 export function withEachKey(provider: Provider, keys: readonly string[]): [Provider, ...Provider[]] {
   const [first = provider.apiKey, ...others] = keys
   return [{ ...provider, apiKey: first }, ...others.map((apiKey) => ({ ...provider, apiKey }))]
@@ -158,7 +168,7 @@ export function withEachKey(provider: Provider, keys: readonly string[]): [Provi
 
 const loadSandbox = lazily(() => import('./sandbox/sandbox.ts'))
 
-/** The sandbox, loaded on its first request. */
+/** Sends to the sandbox, loaded on its first request. */
 function lazySandbox(): Provider['fetch'] {
   let sandbox: Promise<{ fetch(request: Request): Promise<Response> }> | undefined
   return async (request) => {

@@ -1,21 +1,25 @@
 import type { CallRecord } from '../calls/call-record.ts'
 import type { Calls } from '../calls/calls.ts'
 
-/** So many of the last calls of an upstream are looked at. */
+/** Calls kept per upstream. */
 const KEPT = 100
-/** More upstreams than are configured at once: their names may change. */
+/** Most upstreams kept. More than are configured at once, since their names may change. */
 const MOST_UPSTREAMS = 500
 
-/** The last calls of an upstream in this process. */
+/** Recent calls to an upstream in this process. */
 export interface RecentCalls {
   calls: number
-  /** The part of them that failed, from 0 to 1; null without calls. */
+  /** Share of failed calls, from 0 to 1. Null without calls. */
   error_rate: number | null
-  /** The median of those that were answered, in milliseconds; null without any. */
+  /** Median latency of answered calls, in milliseconds. Null without any. */
   latency_ms: number | null
 }
 
-/** Keeps the last calls of each upstream. @returns those of one, by its name in records */
+/**
+ * Keeps the recent calls of each upstream.
+ *
+ * @returns gives those of one, by its name in records
+ */
 export function watchRecentCalls(calls: Pick<Calls, 'listen'>): (upstream: string) => RecentCalls {
   const kept = new Map<string, Pick<CallRecord, 'status' | 'latency_ms'>[]>()
 

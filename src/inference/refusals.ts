@@ -4,32 +4,32 @@ import type { Calls } from '../calls/calls.ts'
 import type { GazewayError } from '../errors.ts'
 import { newId } from '../text/ids.ts'
 
-/** Records of refusals that one caller gets in a minute; all that come without a known key count as one caller. */
+/** Records of refusals per caller and minute. All without a known key count as one caller. */
 const RECORDS = 60
 const MINUTE_MS = 60_000
-/** Callers whose records are counted at once. */
+/** Most callers whose records are counted at the same time. */
 const CALLERS = 10_000
 
-/** A call that was refused before any upstream was asked. */
+/** A call refused before any upstream was called. */
 export interface Refusal {
   surface: Surface
-  /** Id of the key; null where none was proven. */
+  /** Id of the key. Null without a valid one. */
   callerId: string | null
-  /** The route, of which there are few: each is a row of the statistics. */
+  /** Route, not URL: each is a row of the statistics, so there must be few. */
   path: string
-  /** The service that was not asked, where that is another than the provider of models. */
+  /** Service that was not called, if not the model provider. */
   upstream?: string | undefined
   error: GazewayError
 }
 
-/** Notes refused calls in the audit trail. */
+/** Records refused calls in the audit trail. */
 export type NoteRefusal = (refusal: Refusal) => void
 
 /**
- * Notes refusals: with a record each, up to 60 a caller and minute, and beyond that by number alone, so that a flood of
- * them does not fill the store.
+ * Creates the recording of refusals: up to 60 records per caller and minute, and counts beyond that, so that a flood
+ * does not fill the store.
  *
- * @param upstream the name of the provider that calls go to now
+ * @param upstream gives the name of the provider that calls currently go to
  */
 export function createRefusals({
   calls,

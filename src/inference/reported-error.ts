@@ -4,19 +4,19 @@ import { record, records } from './convert/loose.ts'
 import { FAILED_FINISHES } from './finish-reason.ts'
 import type { Provider } from './provider.ts'
 
-/** Codes are a word; anything longer may be text of the request. */
+/** Pattern of a code. Anything longer may quote the request. */
 const CODE = /^[\w.-]{1,64}$/
 
-/** What an upstream says went wrong, in its own words: they may quote the request. */
+/** An error in the upstream's own words, which may quote the request. */
 export class ReportedError extends Error {
   override readonly name = 'ReportedError'
-  /** The upstream's own code for it. */
+  /** The upstream's code. */
   readonly code: unknown
-  /** The HTTP status that it came with; null for an error inside a reply that had begun well. */
+  /** HTTP status of the reply. Null for an error inside a reply with a success status. */
   readonly status: number | null
-  /** The reason alone, where the message is all that was said. */
+  /** Reason alone, when the message contains more. */
   readonly reason: string
-  /** What the reply that holds it says was used all the same. */
+  /** Usage that the reply reports all the same. */
   usage: Usage | null = null
 
   constructor(message: string, code: unknown, status: number | null = null, reason = message) {
@@ -27,17 +27,17 @@ export class ReportedError extends Error {
   }
 }
 
-/** What an upstream put into the field `error`: an object, or only a text. */
+/** Reads the value of a field `error`: an object, or only a text. */
 export function readReported(error: unknown): ReportedError {
   const { message, code } = (typeof error === 'string' ? { message: error } : (error ?? {})) as Partial<ReportedError>
   return new ReportedError(typeof message === 'string' && message !== '' ? message : 'no reason given', code)
 }
 
-/** Whether `error` tells of a failure: not a mark beside something else, as the `true` of Hermes' `tool.completed`. */
+/** Tells whether `error` reports a failure. A flag does not, such as the `true` of Hermes' `tool.completed`. */
 export const isReport = (error: unknown): boolean =>
   (typeof error === 'object' && error !== null) || (typeof error === 'string' && error !== '')
 
-/** The error that a choice of a chat completion holds in place of an answer or of its rest, in a reply that is a success. */
+/** Error in a choice of a chat completion, instead of an answer or its rest, in a reply with a success status. */
 export function choiceFault(choice: unknown): ReportedError | null {
   const { error, finish_reason: code } = record(choice)
   if (isReport(error)) return readReported(error)
@@ -47,8 +47,8 @@ export function choiceFault(choice: unknown): ReportedError | null {
 }
 
 /**
- * The error that a reply holds in place of an answer, which some upstreams send as a success: its own, or that of its
- * first choice where all have failed: others are an answer. Null without one.
+ * Error that a reply contains instead of an answer, which some upstreams send with a success status: its own, or that
+ * of its first choice when all have failed. Null without one.
  */
 export function reportedIn(reply: unknown): ReportedError | null {
   const { error, choices, usage } = record(reply)
@@ -57,7 +57,7 @@ export function reportedIn(reply: unknown): ReportedError | null {
   return reported
 }
 
-/** What a call that failed with `error` has used by the reply that reported it; null where it says nothing. */
+/** Usage of a call that failed with `error`, as reported by the reply. Null when unknown. */
 export const reportedUsage = (error: unknown): Usage | null => (error instanceof ReportedError ? error.usage : null)
 
 function faultOfAll(choices: readonly object[]): ReportedError | null {
@@ -66,8 +66,8 @@ function faultOfAll(choices: readonly object[]): ReportedError | null {
 }
 
 /**
- * What the record of a call says of its failure. Where content is not kept, the upstream's words are left out and only
- * its status and code remain; Gazeway's own messages stay as they are.
+ * Error message for the call record. Unless content is stored, the upstream's words are reduced to status and code;
+ * Gazeway's own messages are kept.
  */
 export function recordedError(error: Error, provider: Provider, keepContent: boolean): string {
   const said = keepContent ? null : saidIn(error)
@@ -81,7 +81,7 @@ function isPlain(code: unknown, secrets: readonly string[]): boolean {
   return typeof code === 'string' && CODE.test(code) && !secrets.some((secret) => code.includes(secret))
 }
 
-/** The upstream's part in an error, where its message repeats what the upstream said. */
+/** The upstream's part of an error whose message repeats it. */
 function saidIn(error: Error): object | null {
   if (!(error instanceof GazewayError)) return error instanceof ReportedError ? error : null
   const { code, cause } = error

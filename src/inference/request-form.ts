@@ -8,8 +8,8 @@ import { bodyText } from './relay/upstream-reply.ts'
 import { askForUsage, isUsageRefused, ownOptions, WITHOUT_OPTIONS } from './usage-request.ts'
 
 /**
- * In which form a request is sent. An upstream that refuses one form of it gets it once more in another: without asking for
- * usage, with the limit of the answer by its other name, or in one piece.
+ * Form in which a request is sent. When an upstream rejects one, the request is sent again in another: without asking
+ * for usage, with the other name of the token limit, or without streaming.
  */
 export interface RequestForm {
   asksForUsage: boolean
@@ -17,22 +17,22 @@ export interface RequestForm {
   stream: boolean
 }
 
-/** A request as far as its form is concerned. */
+/** Properties of a request that determine its form. */
 export interface Formed {
   provider: Pick<Provider, 'usageRequests' | 'limits'>
-  /** The upstream's id. */
+  /** Model id at the upstream. */
   model: string
-  /** Whether it is a chat completion: the Responses API reports usage unasked, and has one name for the limit. */
+  /** True for a chat completion. The Responses API always reports usage, and has one name for the limit. */
   isChat: boolean
-  /** What is to be sent, before its form. */
+  /** Body to send, before its form is applied. */
   json: object
   stream: boolean
 }
 
-/** The statuses with which upstreams say that they do not stream. */
+/** Statuses of an upstream that does not stream. */
 const NO_STREAM: ReadonlySet<number> = new Set([400, 405, 422, 501])
 
-/** The form of the first request, by what is known of the model. */
+/** First form to try, by what is known about the model. */
 export function firstForm({ provider, model, isChat, json, stream }: Formed): RequestForm {
   return {
     asksForUsage: isChat && stream && (ownOptions(json) !== null || provider.usageRequests.fits(model)),
@@ -41,7 +41,7 @@ export function firstForm({ provider, model, isChat, json, stream }: Formed): Re
   }
 }
 
-/** The fields that a form gives a request, by name; undefined takes one out. */
+/** Changes that a form makes to a request, by field name. Undefined removes a field. */
 export function formFields(
   { asksForUsage, renamesLimit, stream }: RequestForm,
   formed: Formed,
@@ -53,7 +53,7 @@ export function formFields(
   }
 }
 
-/** The form that a refused request is sent in next; null where the refusal is about something else. */
+/** Form to try after an error. Null when the error is about something else. */
 export function nextForm(
   form: RequestForm,
   reply: WholeReply,
@@ -72,19 +72,19 @@ export function nextForm(
   return null
 }
 
-/** Remembers the form that was answered: the next request to the model begins with it. */
+/** Remembers the form that was accepted: the next request to the model starts with it. */
 export function keepForm(form: RequestForm, { provider, model, isChat, stream, json }: Formed): void {
   if (isChat && stream && form.stream && !form.asksForUsage && ownOptions(json) === null)
     provider.usageRequests.leaveOut(model)
 }
 
-/** The field that a refusal names; null where it names none. */
+/** Field that an error refers to. Null when it names none. */
 export function refusedBy(reply: WholeReply): string | null {
   if (reply.status !== 400 && reply.status !== 422) return null
   return refusedField(record(parseJson(bodyText(reply))).error)
 }
 
-/** Why an upstream refuses, in its words; all of its reply where they are in none of the usual fields. */
+/** Reason in an error reply: its usual fields, otherwise the whole text. */
 function reasonIn(reply: WholeReply): string {
   const text = bodyText(reply)
   const body = record(parseJson(text))
@@ -92,7 +92,10 @@ function reasonIn(reply: WholeReply): string {
   return typeof message === 'string' ? message : text
 }
 
-/** Whether an upstream refuses to stream: it names the field, or says so in words. It may only refuse to tell the usage. */
+/**
+ * Tells whether an upstream refuses to stream: it names the field, or says so in words. An error that is only about
+ * usage does not count.
+ */
 function isStreamRefused(reply: WholeReply, field: string | null, said: string): boolean {
   if (!NO_STREAM.has(reply.status) || isUsageRefused(reply.status, bodyText(reply))) return false
   return field === 'stream' || /\bstream(?:ing|ed)?\b/i.test(said)

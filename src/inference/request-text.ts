@@ -1,28 +1,31 @@
 import { giveWay } from '../wire/give-way.ts'
 
-/** Where OpenAI's requests hold media: `image_url`, its `url`, `input_audio.data`, `file_data`, a drawn picture's `result`. */
+/**
+ * Fields that hold media in OpenAI's requests: `image_url`, its `url`, `input_audio.data`, `file_data`, the `result` of
+ * image generation.
+ */
 const MEDIA_FIELDS = new Set(['image_url', 'url', 'data', 'file_data', 'result', 'b64_json'])
 const DATA_URL = /^data:[^,\s]{0,200},/
-/** In lines or not. */
+/** Base64, with or without line breaks. */
 const BASE64 = /^[\w+/\r\n-]+={0,2}$/
-/** What is shorter is counted as the text that it may be. */
+/** Shortest base64 that counts as media. Shorter values count as text. */
 const SHORTEST_BASE64 = 256
 
-/** Values that are written before others get their turn. */
+/** Values serialized before the event loop is yielded. */
 const VALUES_AT_ONCE = 500
 
-/** An array or object whose values are being written: the names of an object, and which of its values comes next. */
+/** An array or object being serialized: the names of an object, and its next value. */
 interface Open {
   names: readonly string[] | null
   values: readonly unknown[]
   next: number
-  /** Whether one of them was written. */
+  /** True once a value was written. */
   begun: boolean
 }
 
 /**
- * A request as JSON without its media, and how many there are. Elsewhere base64 is text, as it is to the model. A request of
- * many values keeps nobody waiting, however they nest.
+ * Serializes a request without its media, and counts them. Base64 in other fields is text, as it is to the model.
+ * Yields the event loop between parts, however the values nest.
  */
 export async function requestText(request: unknown): Promise<{ text: string; media: number }> {
   const parts: string[] = []

@@ -9,17 +9,17 @@ import { lackOf, outputText } from './response-texts.ts'
 import { streamedOutput } from './streamed-output.ts'
 import { type Made, type ToolDeps, toolCall } from './tool-call.ts'
 
-/** Which endpoint answered: the responses endpoint, or chat completions with the fallback model in its place. */
+/** Endpoint that answered: the responses endpoint, or chat completions with the fallback model. */
 export type Route = 'responses' | 'chat_fallback'
 
 /** A Response with the record of its call. */
 export type RespondResult = Made<ResponseObject> & { route: Route }
 
 /**
- * Asks the responses endpoint for text, and where it fails before its first text, chat completions with the fallback model.
- * If that fails too, the first error is thrown.
+ * Asks the responses endpoint for text. When it fails before its first text, chat completions answers with the fallback
+ * model. When both fail, the first error is thrown.
  *
- * Always streams: research takes minutes, and of an answer in one piece nothing is heard until it is complete.
+ * Always streams, because research takes minutes and a reply that is not streamed is silent until the end.
  *
  * @throws GazewayError as `toolCall`
  */
@@ -34,7 +34,11 @@ export async function respond(deps: ToolDeps, request: ResponseRequest, context:
   return { ...made, value: response, route, model: modelTold(value.model, made.model) }
 }
 
-/** @returns the Response that ends the stream; undefined without one */
+/**
+ * Streams a Response.
+ *
+ * @returns the Response that ends the stream; undefined without one
+ */
 async function streamed(
   client: OpenAI,
   request: ResponseRequest,
@@ -42,7 +46,7 @@ async function streamed(
 ): Promise<ResponseObject | undefined> {
   const output = streamedOutput()
   let last: ResponseObject | undefined
-  // A request without a model is one for the configured model.
+  // Without a model, the configured one is used.
   const body = request as ResponseRequest & { model: string }
   for await (const event of await client.responses.create({ ...body, stream: true })) {
     output.push(event)
@@ -53,7 +57,7 @@ async function streamed(
   return last
 }
 
-/** What a model does, by an event that is no text. */
+/** Activity of a model, by an event that is not text. */
 function stepIn(event: OpenAI.Responses.ResponseStreamEvent): string {
   const kind = String('item' in event ? event.item?.type : event.type)
   if (kind.includes('web_search')) return 'searching the web'

@@ -8,8 +8,8 @@ import type { Provider } from './provider.ts'
 type Part = OpenAI.Responses.ResponseOutputMessage['content'][number]
 
 /**
- * The parts of what a Response says, refusals included; whatever else an upstream puts in their place is left out. Some
- * compatible ones send a text for the list of parts.
+ * Content parts of a Response, refusals included. Malformed ones are dropped: some compatible upstreams send a text
+ * instead of the list.
  */
 function partsOf(response: ResponseObject): Part[] {
   return listOf(response.output).flatMap((item) => {
@@ -21,14 +21,14 @@ function partsOf(response: ResponseObject): Part[] {
   })
 }
 
-/** What a part says: also one of the type `text`, as chat completions have it. */
+/** Text of a part, also of the type `text`, as in chat completions. */
 function textIn(part: Part): string {
   const { text, refusal }: { text?: unknown; refusal?: unknown } = part as object
   if (typeof text === 'string') return text
   return typeof refusal === 'string' ? refusal : ''
 }
 
-/** All the text that a Response says; where it has no parts, what the upstream gives as its `output_text`. */
+/** Text of a Response. Without parts, the upstream's `output_text`. */
 export function outputText(response: ResponseObject): string {
   const said = partsOf(response).map(textIn).join('')
   const { output_text: summed }: { output_text?: unknown } = response
@@ -36,16 +36,16 @@ export function outputText(response: ResponseObject): string {
 }
 
 /**
- * Why a Response is no answer to whoever reads its text alone: it is not finished, or it says nothing, such as one that only
- * calls a function. Null where it is one, or was cut before its first text.
+ * Error of a Response that is no answer for a reader of text: it is unfinished, or empty, such as one that only calls a
+ * function. Null for an answer, and for one truncated before its first text.
  */
 export function lackOf(response: ResponseObject, provider: Provider): GazewayError | null {
   const { status } = response
   if (isUnfinished(status)) return badReply(provider, `the response is ${status}`)
-  return status !== 'incomplete' && outputText(response) === '' ? badReply(provider, 'the response says nothing') : null
+  return status !== 'incomplete' && outputText(response) === '' ? badReply(provider, 'the response has no text') : null
 }
 
-/** The pages that a Response's text is annotated with, in their order. */
+/** Pages cited in a Response, in order. */
 export const citedPages = (response: ResponseObject): Array<{ url: string; title: string | null }> =>
   partsOf(response)
     .flatMap((part) => (part.type === 'output_text' ? listOf(part.annotations) : []))
@@ -55,7 +55,7 @@ export const citedPages = (response: ResponseObject): Array<{ url: string; title
         : [],
     )
 
-/** The objects of what is promised to be a list of them. */
+/** Objects in a value that should be a list of them. */
 function listOf<T extends object>(list: readonly T[]): T[] {
   return Array.isArray(list) ? list.filter((item) => item !== null && typeof item === 'object') : []
 }

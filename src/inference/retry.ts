@@ -2,25 +2,25 @@ import type { GazewayError } from '../errors.ts'
 import { CLIENT_GONE, type Client, type StreamReply, type WholeReply } from './relay/send.ts'
 
 /**
- * When a request is sent to the same candidate again after a transient error. HTTP clients retry by themselves, so only
- * calls of Gazeway's own are retried here.
+ * Rules for sending a request to the same candidate again after a transient error. HTTP clients retry by themselves, so
+ * only Gazeway's own calls are retried here.
  */
 
 /** Transient errors: request timeout, conflict, rate limit; and every 5xx. */
 const TRANSIENT: ReadonlySet<number> = new Set([408, 409, 429])
-/** A longer `Retry-After` than this is not waited for: the caller is told instead. */
+/** Longest `Retry-After` that is waited for. The caller gets the error beyond that. */
 const LONGEST_WAIT_MS = 30_000
-/** The pause where the upstream names none; it doubles with each retry, less up to a quarter by chance. */
+/** First pause when the upstream names none. It doubles with each retry, less a random part of up to a quarter. */
 const FIRST_PAUSE_MS = 500
 const LONGEST_PAUSE_MS = 8000
 const JITTER = 0.25
 
 /**
- * Sends a request, and again after transient errors: refusals of that kind, and connections that fail before a reply.
- * Silence is not retried: the upstream may be at work.
+ * Sends a request and retries transient errors: error replies of that kind, and connections that fail before a reply.
+ * Timeouts are not retried, since the upstream may be working.
  *
- * @param retries how often at most
- * @throws as `send`, and CLIENT_GONE when the client goes between two tries
+ * @param retries most retries
+ * @throws as `send`, and CLIENT_GONE when the client disconnects between attempts
  */
 export function withRetries(
   retries: number,
@@ -49,7 +49,7 @@ async function retried(
   }
 }
 
-/** How long to wait before a request is sent again that had this reply, in milliseconds; null where it is not sent again. */
+/** Pause before a retry after a reply, in milliseconds. Null for no retry. */
 function pauseAfter({ status, headers }: WholeReply | StreamReply, tried: number): number | null {
   const asked = String(headers['x-should-retry'] ?? '')
   const isTransient = asked === 'true' || (asked !== 'false' && (TRANSIENT.has(status) || status >= 500))
@@ -59,7 +59,12 @@ function pauseAfter({ status, headers }: WholeReply | StreamReply, tried: number
   return wanted > LONGEST_WAIT_MS ? null : wanted
 }
 
-/** The pause that an upstream asks for: `retry-after-ms`, or `Retry-After` in seconds or as a date (RFC 9110, section 10.2.3). */
+/**
+ * Pause that an upstream asks for: `retry-after-ms`, or `Retry-After` in seconds or as a date (RFC 9110, section
+ * 10.2.3).
+ *
+ * @example askedPause({ 'retry-after': '2' }) // 2000
+ */
 export function askedPause(headers: WholeReply['headers']): number | null {
   const precise = Number.parseFloat(String(headers['retry-after-ms']))
   if (!Number.isNaN(precise)) return Math.max(0, precise)
@@ -71,7 +76,7 @@ export function askedPause(headers: WholeReply['headers']): number | null {
 const pauseMs = (tried: number): number =>
   Math.min(FIRST_PAUSE_MS * 2 ** tried, LONGEST_PAUSE_MS) * (1 - Math.random() * JITTER)
 
-/** Whether nothing was answered. An endpoint that the circuit breaker leaves alone says for how long. */
+/** Tells whether there was no reply. An error of an open circuit breaker does not count; it names its pause. */
 const isUnreachable = ({ code, retryAfterSeconds }: GazewayError): boolean =>
   code === 'upstream_unreachable' && (retryAfterSeconds ?? null) === null
 

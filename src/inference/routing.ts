@@ -4,68 +4,72 @@ import { matchesGlob } from '../text/glob.ts'
 import type { NamedUpstream } from './named-upstream.ts'
 import type { ModelRole } from './provider.ts'
 
-/** A name of this length is compared with the names that are known. */
+/** Longest name that is compared with the known names. */
 const COMPARED = 100
 
-/** Where a route leads: an upstream, the model there (the one asked for where it names none), and its share of the calls. */
+/** Target of a route: an upstream, the model there (default: the requested one), and its weight. */
 export interface RouteTarget {
   upstream: string
   model: string | null
   weight: number | null
 }
 
-/** A rule of the configuration: which models it is for, and where they are asked. */
+/** A routing rule of the configuration. */
 export interface Route {
-  /** A glob. */
+  /** Glob of model names. */
   model: string
   to: readonly (string | { upstream: string; model?: string | null; weight?: number | null })[]
   strategy: 'order' | 'weighted'
-  /** How long a candidate may take to begin before the next is asked beside it; none is where it is absent. */
+  /** Milliseconds after which a silent candidate is hedged by the next. No hedging when absent. */
   hedge_after_ms?: number | null
 }
 
-/** An upstream that can answer a request, and the name of the model there. */
+/** An upstream that can answer a request, and the model's name there. */
 export interface Target {
   upstream: NamedUpstream
   model: string
   weight: number
 }
 
-/** The upstreams that can answer, and how they are asked. */
+/** Upstreams that can answer, and how they are tried. */
 export interface Targets {
   all: readonly [Target, ...Target[]]
-  /** Whether the first is drawn by weight. */
+  /** True when the first one is drawn by weight. */
   isWeighted: boolean
-  /** How long one may take to begin before the next is asked beside it, in milliseconds; null where none is. */
+  /** Milliseconds after which a silent candidate is hedged by the next. Null for no hedging. */
   hedgeAfterMs: number | null
 }
 
-/** What decided where a model leads: a route by its place, the name of an upstream, its globs, or none of these. */
+/** Rule that decided: a route by its position, the name of an upstream, its globs, or the default. */
 export type Rule = { by: 'route'; place: number } | { by: 'name' | 'models' | 'default' }
 
 /** Finds the upstreams that can answer for a model. */
 export interface Routing {
-  /** The upstream `default` first. */
+  /** Upstreams, `default` first. */
   upstreams: readonly [NamedUpstream, ...NamedUpstream[]]
-  /** The models that routes name without a wildcard. */
+  /** Model names of routes without a wildcard. */
   names: readonly string[]
   /**
-   * The upstreams that can answer for a model, those without their key left out.
+   * Upstreams that can answer for a model, without those that lack their key.
    *
-   * @param asked what the client named; the model of the role where it named none
-   * @throws GazewayError `upstream_not_configured` where the key of the only upstream is missing, `model_not_found` where
-   *   no upstream that has its key serves the model
+   * @param asked model in the request; the role's model when there is none
+   * @throws GazewayError `upstream_not_configured` when the only upstream lacks its key, `model_not_found` when no
+   *   upstream with a key serves the model
    */
   targets(asked: string | undefined, role: ModelRole): Targets
-  /** The same upstreams; none where {@link Routing.targets} throws. */
+  /** The same upstreams; none when {@link Routing.targets} throws. */
   find(asked: string | undefined, role: ModelRole): readonly Target[]
-  /** Where a model leads, and by which rule; upstreams without their key are in it, too. */
+  /** Targets of a model and the rule that applies, including upstreams that lack their key. */
   explain(model: string): { rule: Rule; targets: readonly Target[] }
-  /** The id of a model by one of its names, at the upstream that would be asked first. */
+  /** Resolves a model name to its id, at the upstream that is tried first. */
   idOf(name: string): string
 }
 
-/** A target of a route, however it is written: `NAME`, `NAME/MODEL` or an object. */
+/**
+ * Parses a target of a route: `NAME`, `NAME/MODEL` or an object.
+ *
+ * @example routeTarget('azure/gpt-5') // { upstream: 'azure', model: 'gpt-5', weight: null }
+ */
 export function routeTarget(to: Route['to'][number]): RouteTarget {
   if (typeof to !== 'string') return { upstream: to.upstream, model: to.model ?? null, weight: to.weight ?? null }
   const slash = to.indexOf('/')
@@ -73,20 +77,20 @@ export function routeTarget(to: Route['to'][number]): RouteTarget {
   return { upstream: to.slice(0, slash), model: to.slice(slash + 1), weight: null }
 }
 
-/** The upstreams for a model, those without their key too, and by which rule. */
+/** Targets of a model, including upstreams that lack their key, and the rule that applies. */
 interface Found extends Omit<Targets, 'all'> {
   all: Target[]
   rule: Rule
 }
 
-/** How upstreams are asked that no route names. */
+/** How upstreams without a route are tried. */
 const IN_ORDER = { isWeighted: false, hedgeAfterMs: null }
 
 /**
- * Routes models to upstreams. The first of these that fits decides:
+ * Creates the routing of models to upstreams. The first that matches decides:
  *
  * 1. the first route whose glob matches the model,
- * 2. `NAME/MODEL`, where an upstream has that name,
+ * 2. `NAME/MODEL`, when an upstream has that name,
  * 3. the first upstream whose globs match the model,
  * 4. the upstream `default`.
  */
@@ -122,7 +126,11 @@ export function createRouting(
     return { ...IN_ORDER, all: [to(serving ?? first)], rule: { by: serving ? 'models' : 'default' } }
   }
 
-  /** @returns those with their key among `all` */
+  /**
+   * Selects the targets with a key.
+   *
+   * @returns those with their key among `all`
+   */
   function choose(asked: string | undefined, role: ModelRole) {
     const model = asked ?? first.provider.resolve(undefined, role).requested
     const { all, isWeighted, hedgeAfterMs } = found(model)
@@ -148,7 +156,7 @@ export function createRouting(
       const [target, ...others] = answering
       if (target) return { all: [target, ...others], isWeighted, hedgeAfterMs }
       const lacking = all[0]?.upstream ?? first
-      // Whoever set up other upstreams did without this one's key on purpose.
+      // With other upstreams configured, the missing key of this one is intended.
       const isLeftOver = lacking === first && named.some(({ provider }) => provider.hasKey)
       if (asked === undefined || !isLeftOver) lacking.provider.requireKey()
       throw modelNotFound(model, knownNames(upstreams, names))
@@ -156,7 +164,7 @@ export function createRouting(
   }
 }
 
-/** The names that can be asked for, as far as they are known without asking anybody. */
+/** Names that clients can request, as far as they are cached. */
 function knownNames(upstreams: Routing['upstreams'], names: readonly string[]): string[] {
   const answering = upstreams.filter(({ provider }) => provider.hasKey)
   return [...names, ...answering.flatMap(({ models }) => models.known())]

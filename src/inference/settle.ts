@@ -11,66 +11,69 @@ import { isOutrun } from './outrun.ts'
 import type { Provider } from './provider.ts'
 import { recordedError } from './reported-error.ts'
 
-/** What the record of a call needs around it. */
+/** Dependencies of a call record. */
 export interface SettleDeps {
   calls: Calls
   prices: Prices
-  /** Keep request and answer in the call record (`audit.store_content`). */
+  /** True when the call record keeps request and answer (`audit.store_content`). */
   storeContent: boolean
   countTokens(text: string): Promise<number>
 }
 
-/** One call about to be made. */
+/** A call about to be made. */
 export interface Invocation {
-  /** Who is asked. */
+  /** Upstream to call. */
   provider: Provider
   /** Path below the provider's base URL. */
   path: string
   model: PricedModel | null
   stream: boolean
-  /** The failed call that this one stands in for. */
+  /** Failed call that this one replaces. */
   fallbackFrom?: string | undefined
-  /** What it is billed on. */
+  /** Bill to charge. */
   bill: Bill
-  /** What is sent, for the record where content is kept, and to count where the upstream reports no usage. */
+  /** Body sent, for the record when content is stored, and for estimating usage when none is reported. */
   request: unknown
 }
 
-/** How a call ended. */
+/** Outcome of a call. */
 export interface Outcome extends Observed {
-  /** The upstream's; null where it did not answer. */
+  /** Status of the upstream. Null without a reply. */
   httpStatus: number | null
-  /** What went wrong; null where the client has its answer. */
+  /** The error. Null when the client has its answer. */
   error: Error | null
 }
 
-/** What a call came to. */
+/** Result of a settled call. */
 export interface Settled {
   callId: string
-  /** As reported, else an estimate; null where nothing was answered. */
+  /** Usage as reported, or estimated. Null without an answer. */
   usage: Usage | null
   costUsd: number
 }
 
-/** A call that is being made. */
+/** A call in flight. */
 export interface BegunCall {
   callId: string
-  /** The first piece of the answer arrived. */
+  /** Reports the first piece of the answer. */
   firstToken(): void
-  /** Ends the call, once: counts its usage where none was reported, prices and bills it, and writes its record. `isHad`: its client has any of the answer. */
+  /**
+   * Ends the call, once: estimates usage that was not reported, prices and bills the call, and writes its record.
+   * `isHad`: the client received part of the answer.
+   */
   settle(outcome: Outcome & { isHad: boolean }): Settled | Promise<Settled>
 }
 
-/** A request that names no model has the flat price. */
+/** A request without a model has the flat price. */
 const NO_MODEL: PricedModel = { requested: '', upstream: '', catalogue: {} }
 
-/** Begins the record of a call; its latency runs from here. */
+/** Begins the record of a call. Its latency is measured from here. */
 export function beginCall(deps: SettleDeps, invocation: Invocation, context: CallContext): BegunCall {
   const { calls, prices, storeContent, countTokens } = deps
   const { provider } = invocation
   const callId = newId('call')
   const at = Date.now()
-  // The clock may be set while the call is made.
+  // Monotonic: the wall clock may be adjusted during the call.
   const started = performance.now()
   const elapsedMs = () => Math.round(performance.now() - started)
   let firstTokenMs: number | null = null
@@ -95,7 +98,7 @@ export function beginCall(deps: SettleDeps, invocation: Invocation, context: Cal
     const name = invocation.model?.requested ?? ''
     const costMicros = upstreamCost(usage, invocation.model ?? NO_MODEL, prices)
     const costUsd = toUsd(costMicros)
-    // Who left before the first word has nothing to pay for.
+    // A client that disconnects before the first word pays nothing.
     const isPaidFor = isHad && (error === null || usage !== null)
     const spend = invocation.bill.attempted({ callId, model: name, costMicros, usage, isHad: isPaidFor })
     const record: CallRecord = {
@@ -136,7 +139,11 @@ function statusOf(error: Error | null): CallStatus {
 let lastTime = 0
 let lastText = ''
 
-/** A time as RFC 3339 UTC; many calls begin in the same millisecond. @param time milliseconds since 1970 */
+/**
+ * Formats a time as RFC 3339 UTC. Cached, since many calls begin in the same millisecond.
+ *
+ * @param time milliseconds since 1970
+ */
 function timeOf(time: number): string {
   if (time !== lastTime) {
     lastTime = time
@@ -145,6 +152,6 @@ function timeOf(time: number): string {
   return lastText
 }
 
-/** The status of a reply that broke off before there was anything to read in it. */
+/** Status of a reply that broke off before anything could be read. */
 const statusIn = (error: Error | null): number | null =>
   error instanceof GazewayError ? (error.upstreamStatus ?? null) : null

@@ -1,15 +1,19 @@
 import type { Client } from './relay/send.ts'
 
-/** A client that is a signal: it is gone once that is aborted. */
+/** A client represented by an abort signal: aborting it means that the client has disconnected. */
 export interface SignalClient extends Client {
   reason(): unknown
-  /** Has it gone for a reason of its own. */
+  /** Disconnects the client for another reason. */
   leave(reason: unknown): void
-  /** Lets go of the signal. */
+  /** Stops listening to the signal. */
   release(): void
 }
 
-/** @param signal aborted when the caller cancels, or with an error as its reason when the service ends the call */
+/**
+ * Creates the client.
+ *
+ * @param signal aborted when the caller cancels, or with an error as its reason when the service ends the call
+ */
 export function signalClient(signal: AbortSignal | undefined): SignalClient {
   const listeners: Array<() => void> = []
   let left: { reason: unknown } | null = signal?.aborted ? { reason: signal.reason } : null

@@ -1,17 +1,17 @@
 import { record } from './convert/loose.ts'
 import { itemId, messageItem, textPart } from './convert/response-items.ts'
 
-/** What a stream of Responses events has brought so far. */
+/** Output of a stream of Responses events so far. */
 export interface StreamedOutput {
   push(event: object): void
   /**
-   * The Response that ends the stream. Where it has no output, as some upstreams leave it out there, it gets the items
-   * that came, or a message of the text where none did.
+   * Completes the Response that ends the stream. Some upstreams omit its output there: it then gets the items streamed,
+   * or a message with the text streamed.
    */
   complete<T extends object>(response: T): T
 }
 
-/** Keeps the output of a stream of Responses events. */
+/** Creates a collector of streamed output. */
 export function streamedOutput(): StreamedOutput {
   const items = new Map<number, unknown>()
   let text = ''

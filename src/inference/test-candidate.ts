@@ -5,26 +5,26 @@ import { chatText } from './convert/response-items.ts'
 import type { NamedUpstream } from './named-upstream.ts'
 import { type PassthroughDeps, passThrough } from './passthrough.ts'
 
-/** The answer that is wanted is a word. */
+/** Token limit. The expected answer is one word. */
 const MOST_TOKENS = 16
 const QUESTION = [{ role: 'user', content: 'Answer with the word ok.' }]
 
-/** What came of a test. */
+/** Result of a test. */
 export interface TestedCandidate {
   ok: boolean
-  /** The upstream's; null where it did not answer. */
+  /** Status of the upstream. Null without a reply. */
   status: number | null
   latency_ms: number
-  /** What the model said, or what went wrong. */
+  /** Text of the model, or the error. */
   text: string
   call_id: string | null
 }
 
 /**
- * Asks a model at one upstream for a word, past all routes: whether it can be reached, takes its key and has the model. It is
- * a call as any other: recorded, and billed.
+ * Asks a model at one upstream for a word, bypassing all routes. Tests that the upstream is reachable, accepts its key
+ * and has the model. Recorded and billed like any call.
  *
- * @param model by its name there
+ * @param model name at the upstream
  */
 export async function testCandidate(
   deps: PassthroughDeps,
@@ -34,7 +34,7 @@ export async function testCandidate(
 ): Promise<TestedCandidate> {
   const isMessages = upstream.provider.protocol === 'anthropic'
   const path = isMessages ? '/messages' : '/chat/completions'
-  // OpenAI's models that reason refuse the usual limit.
+  // OpenAI's reasoning models reject `max_tokens`.
   const body = { model, messages: QUESTION, ...(isMessages && { max_tokens: MOST_TOKENS }) }
   const started = performance.now()
   const latency = () => Math.round(performance.now() - started)

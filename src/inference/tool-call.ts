@@ -10,27 +10,27 @@ import type { Provider } from './provider.ts'
 import { signalClient } from './signal-client.ts'
 import { webReceiver } from './web-receiver.ts'
 
-/** What model calls of Gazeway's own are made with. */
+/** Dependencies of Gazeway's own model calls. */
 export interface ToolDeps {
-  /** That of the upstream `default`. */
+  /** Provider of the upstream `default`. */
   provider: Provider
-  /** The upstreams, opened with the first call. */
+  /** Opens the upstreams, on the first call. */
   open(): Promise<OpenUpstream>
 }
 
-/** What a call came to, whose client has its whole answer. */
+/** Result of a call whose client has its whole answer. */
 export type Made<T> = Omit<Result, 'failure'> & { value: T }
 
 const loadClient = lazily(() => import('openai'))
 
 /**
- * Makes a model call of Gazeway's own with the `openai` client, whose `fetch` is the same way that calls over HTTP go, in
- * process. What is retried, and when, is decided there: the client retries nothing.
+ * Makes one of Gazeway's own model calls with the `openai` client. Its `fetch` goes the same way as calls over HTTP, in
+ * process. Retries are decided there; the client retries nothing.
  *
- * @param asked.needsText whether an answer without text is none
- * @param work one request of the client
- * @throws GazewayError `upstream_not_configured`, `cancelled`, `service_stopping`, `validation_failed` for a request that
- *   cannot be written, else of the kinds in `failure.ts`; its `callId` is the record's
+ * @param asked.needsText true when only text counts as an answer
+ * @param work a single request of the client
+ * @throws GazewayError `upstream_not_configured`, `cancelled`, `service_stopping`, `validation_failed` for a request
+ *   that cannot be serialized, or one of `failure.ts`; its `callId` is that of the record
  */
 export async function toolCall<T>(
   { provider, open }: ToolDeps,
@@ -49,7 +49,7 @@ export async function toolCall<T>(
       const asked = { endpoint, request, retries: provider.maxRetries, needsText }
       const receiver = webReceiver(caller, provider, resolve)
       making = call(asked, receiver, { ...context, requestId: null })
-      // A stream that was left open must not be waited for.
+      // An unfinished stream must not be waited for.
       making.catch(reject).finally(receiver.drop)
     })
   const client = new Client({
@@ -58,7 +58,7 @@ export async function toolCall<T>(
     organization: null,
     project: null,
     maxRetries: 0,
-    // The way of the call limits the silence, from the first byte to the last.
+    // The call itself limits the silence, from the first byte to the last.
     timeout: 2 ** 31 - 1,
     logLevel: 'off',
     fetch: (_, init) => send(init?.body),
@@ -76,12 +76,12 @@ export async function toolCall<T>(
   }
 }
 
-/** Why the client cannot read a reply that was an answer on its way, or cannot write the request. */
+/** Maps a failure of the client to read a reply, or to serialize the request. */
 function unreadable(error: unknown, provider: Provider, isSent: boolean): unknown {
   if (error instanceof GazewayError) return error
-  if (isSent) return badReply(provider, 'its reply has another form', error)
-  // V8 reports an exhausted stack so.
+  if (isSent) return badReply(provider, 'its reply has an unexpected form', error)
+  // V8 reports an exhausted stack as a RangeError.
   if (!(error instanceof RangeError)) return error
-  const message = 'The request is nested too deeply; some thousand levels are accepted.'
+  const message = 'The request is nested too deeply; a few thousand levels are accepted.'
   return new GazewayError('validation_failed', message, { cause: error })
 }

@@ -3,7 +3,10 @@ import { providerOf } from '../config/upstream-keys.ts'
 import { missingKey } from './missing-key.ts'
 import type { NamedUpstreamConfig } from './named-upstream.ts'
 
-/** The upstreams beside `default`, with the models of the roles. One that names no provider is left out. */
+/**
+ * Configurations of the upstreams beside `default`, with the models of the roles. Entries without a provider are
+ * skipped.
+ */
 export function namedConfigs({ upstream, upstreams }: Pick<Config, 'upstream' | 'upstreams'>): NamedUpstreamConfig[] {
   return Object.entries(upstreams).flatMap(([id, entry]) => {
     const provider = providerOf(id, entry)
@@ -15,8 +18,7 @@ export function namedConfigs({ upstream, upstreams }: Pick<Config, 'upstream' | 
 }
 
 /**
- * What to do about each key that is missing. Of the upstream `default` nothing is said where others have theirs: whoever set
- * them up may do without it.
+ * Advice for each missing key. The upstream `default` is left out when others have their keys, since it may be unused.
  */
 export function missingKeys(config: Pick<Config, 'upstream' | 'upstreams'>): string[] {
   const named = namedConfigs(config).map(missingKey)

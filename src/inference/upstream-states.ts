@@ -4,29 +4,29 @@ import type { RecentCalls } from './recent-calls.ts'
 import type { Relays } from './relay/relays.ts'
 import type { Routing } from './routing.ts'
 
-/** An upstream as an operator sees it. */
+/** State of an upstream, for operators. */
 export interface ShownUpstream extends RecentCalls {
-  /** `default`, or its name among `upstreams`. */
+  /** `default`, or its name in `upstreams`. */
   name: string
-  /** Its name in records. */
+  /** Name in records. */
   provider: string
   base_url: string
   protocol: 'openai' | 'anthropic'
   configured: boolean
   reachable: boolean | null
   keys: number
-  /** The keys that rest, by their place from 1, and for how many seconds. */
+  /** Keys that are cooling down, by position from 1, with the seconds left. */
   resting_keys: { key: number; seconds: number }[]
-  /** The endpoints that the circuit breaker leaves alone. */
+  /** Endpoints whose circuit breaker is open. */
   left_alone: string[]
 }
 
-/** The upstreams that are configured now, `default` first. */
+/** Reads the state of all configured upstreams, `default` first. */
 export async function upstreamStates(deps: {
   routing: Routing
   liveness: Liveness
   recent: (upstream: string) => RecentCalls
-  /** Null while nothing was asked. */
+  /** Null before the first call. */
   relaysOf: (upstream: NamedUpstream) => Relays | null
 }): Promise<ShownUpstream[]> {
   const { routing, liveness, recent, relaysOf } = deps

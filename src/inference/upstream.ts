@@ -18,85 +18,91 @@ import { type RespondResult, respond } from './respond.ts'
 import { createRouting, type Route, type Routing } from './routing.ts'
 import { type TestedCandidate, testCandidate } from './test-candidate.ts'
 
-/** Where OpenAI's API embeds texts. */
+/** Embeddings endpoint of OpenAI's API. */
 const EMBEDDINGS = '/embeddings'
-/** Where OpenAI's API lists models. */
+/** Model list of OpenAI's API. */
 const MODELS = '/models'
-/** Anthropic's API lists twenty of its models at a time, unless it is asked for more. */
+/** Query for all models: Anthropic's API lists twenty at a time by default. */
 const ALL_MODELS = { limit: 1000 }
-/** Lists of some hundred models are longer than what a model may read. */
+/** Limit for model lists: some contain hundreds of models, more than a model may read at once. */
 const LIST_LIMIT_BYTES = 16 * 1024 * 1024
 
-/** The upstreams of the configuration. */
+/** Configuration of an upstream. */
 export interface UpstreamConfig extends ProviderConfig {
   allowed_paths: readonly string[]
   connect_timeout_ms: number
 }
 
-/** The configured providers of models, with routing, fallback and the audit trail around them. */
+/** The configured model providers, with routing, fallback and the audit trail. */
 export interface Upstream {
-  /** That of the upstream `default`. */
+  /** Provider of the upstream `default`. */
   provider: Provider
   /** Finds the upstreams that can answer for a model. */
   routing: Routing
   /**
-   * Refuses a call that no upstream could answer.
+   * Rejects a call that no upstream could answer.
    *
-   * @param asked the model; that of the role where there is none
+   * @param asked model in the request; the role's model when there is none
    * @throws GazewayError `upstream_not_configured` or `model_not_found`
    */
   requireKey(asked: string | undefined, role: ModelRole): void
-  /** The provider's id of a model by one of its names, at the upstream that would be asked first. */
+  /** Resolves a model name to the provider's id, at the upstream that is tried first. */
   idOf(name: string): string
   chat(request: ChatRequest, context: CallContext): Promise<ChatResult>
   respond(request: ResponseRequest, context: CallContext): Promise<RespondResult>
   passThrough(request: PassthroughRequest, context: CallContext): Promise<PassthroughReply>
   /**
-   * Vectors of texts, from `/embeddings` of an upstream by its name.
+   * Embeds texts through `/embeddings` of a named upstream.
    *
-   * @throws GazewayError `config_invalid` where no upstream has the name
+   * @throws GazewayError `config_invalid` when no upstream has the name
    */
   embed(of: EmbeddingQuery, context: CallContext): Promise<PassthroughReply>
-  /** Passes a request on to another service, under the bill of its caller. */
+  /** Forwards a request to another service, under the bill of its caller. */
   passOn: PassOn
-  /** An upstream's own list of its models, whole, and whatever {@link passThrough} may reach; that of `default` unless another is named. */
+  /**
+   * Fetches an upstream's own model list, and anything that {@link passThrough} may reach. By default from `default`.
+   */
   askForModels(context: CallContext, of?: NamedUpstream): Promise<PassthroughReply>
-  /** Asks a model at one upstream for a word, past all routes. */
+  /** Asks a model at one upstream for a word, bypassing all routes. */
   test(upstream: NamedUpstream, model: string, context: CallContext): Promise<TestedCandidate>
-  /** What carries requests to an upstream; null while nothing was asked. */
+  /** Relays to an upstream. Null before the first call. */
   relaysOf(upstream: NamedUpstream): Relays | null
-  /** What clients can ask for, in OpenAI's form; each upstream is asked at most once a minute. */
+  /** Models that clients can request, in OpenAI's format. Each upstream is asked at most once a minute. */
   models(context: CallContext): Promise<Model[]>
-  /** The upstreams that are configured now, opened for whoever passes replies on as bytes; close it when the service stops. */
+  /**
+   * Opens the configured upstreams for callers that pass replies on as bytes. Close the result when the service stops.
+   */
   openCalls(): Promise<OpenCalls>
-  /** The same at once, for whoever has loaded what opens them. They are opened once, for all calls. */
+  /**
+   * The same, synchronously, for a caller that has loaded `openUpstream`. The upstreams are opened once, for all calls.
+   */
   openBy(open: typeof openUpstream): OpenUpstream
 }
 
-/** Texts to embed, and by whom. */
+/** Texts to embed, and the upstream and model to use. */
 export interface EmbeddingQuery {
   upstream: string
   model: string
   input: readonly string[]
 }
 
-/** Model calls that are open until they are closed. */
+/** Model calls, open until closed. */
 export interface OpenCalls {
-  /** The upstreams that are configured now; each request keeps to them. */
+  /** The upstreams configured now. A request uses the same ones to its end. */
   current(): OpenUpstream
-  /** Ends what is under way, with `service_stopping`, and closes the connections. */
+  /** Ends calls in flight with `service_stopping` and closes the connections. */
   close(): Promise<void>
 }
 
-// The connection pool is only worth loading once there is a call.
+// Loads the connection pool with the first call.
 const loadOpen = lazily(() => import('./open-upstream.ts'))
 
 /**
- * The upstreams that the configuration names. Nothing is connected to until it is called.
+ * Creates the upstreams of a configuration. Connects on the first call.
  *
  * @param options.config the upstream `default`
- * @param options.named all others, in their order
- * @param options.storeContent whether call records keep prompts and answers
+ * @param options.named all others, in order
+ * @param options.storeContent true when call records keep prompts and answers
  */
 export function createUpstream(options: {
   config: UpstreamConfig
@@ -118,7 +124,7 @@ export function createUpstream(options: {
       now: () => new Date(),
     })
   }
-  // Records tell the two apart, where the default's provider has the name of another upstream.
+  // Disambiguates records when the default's provider has the name of another upstream.
   const isTaken = named.some(({ id }) => id === nameInRecords(config))
   const first = createNamedUpstream({ ...config, ...(isTaken && { name: DEFAULT_UPSTREAM }) }, listOf)
   const routing = createRouting([first, ...named.map((one) => createNamedUpstream(one, listOf))], routes)
@@ -149,7 +155,7 @@ export function createUpstream(options: {
         context,
       )
   const askForModels = listing(deps)
-  // Of a chat its client knows, of what Gazeway looks up for it nobody does.
+  // A lookup of Gazeway itself is not recorded: the client of a chat did not make it.
   const lookUp = listing({ ...deps, calls: { ...deps.calls, record() {} } })
   return {
     provider,
@@ -162,7 +168,7 @@ export function createUpstream(options: {
     passThrough: (request, context) => passThrough({ ...deps, allowedPaths: config.allowed_paths }, request, context),
     embed({ upstream: name, model, input }, context) {
       if (name !== 'default' && !named.some(({ id }) => id === name))
-        throw new GazewayError('config_invalid', `There is no upstream ${name}: name one of upstreams, or default.`)
+        throw new GazewayError('config_invalid', `There is no upstream ${name}. Use one of upstreams, or default.`)
       const body = { model: name === 'default' ? model : `${name}/${model}`, input }
       const only = name === 'default' ? { only: first } : {}
       return passThrough(

@@ -1,17 +1,21 @@
 const FIELD = 'stream_options'
 const REFUSALS: ReadonlySet<number> = new Set([400, 422])
-/** At most this many models are remembered: clients may make up any number of names. */
+/** Most models remembered: clients may send any number of invented names. */
 const REMEMBERED = 1000
 
-/** Which of a provider's models can be asked for the usage of their streams: some providers refuse what they do not know. */
+/** Remembers which models accept a request for usage in streams. Some providers reject unknown options. */
 export interface UsageRequests {
-  /** @param model the provider's id */
+  /**
+   * Tells whether a model accepts the request.
+   *
+   * @param model id at the provider
+   */
   fits(model: string): boolean
-  /** Notes that a model answers only where it is not asked. */
+  /** Records that a model only answers without the request. */
   leaveOut(model: string): void
 }
 
-/** All can, until one is found that cannot. */
+/** Creates an empty memory: all models accept the request until one does not. */
 export function createUsageRequests(): UsageRequests {
   const left = new Set<string>()
   return {
@@ -22,26 +26,26 @@ export function createUsageRequests(): UsageRequests {
   }
 }
 
-/** Whether a provider refuses to be asked for usage, or repeats in its refusal a request that asks for it. */
+/** Tells whether an error reply is about the request for usage, or repeats it. */
 export const isUsageRefused = (status: number, said: string): boolean => REFUSALS.has(status) && said.includes(FIELD)
 
-/** What asks for the usage of a stream, beside the client's own options for it. */
+/** Fields that request the usage of a stream, beside the client's own options. */
 export const askForUsage = (request: object): Record<string, unknown> => ({
   [FIELD]: { ...ownOptions(request), include_usage: true },
 })
 
-/** The client's own options of its stream; an upstream that refuses those is not asked without them. */
+/** The client's own stream options. They are always sent, even when an upstream rejects them. */
 export function ownOptions(request: object): object | null {
   const { [FIELD]: own } = request as Record<string, unknown>
   return own ? (own as object) : null
 }
 
-/** Whether the client wants to be told the usage of its stream, in OpenAI's way or in OpenRouter's. */
+/** Tells whether the client asked for the usage of its stream, in OpenAI's or OpenRouter's way. */
 export function wantsUsage(request: object): boolean {
   const { usage } = request as { usage?: { include?: unknown } | null }
   const { include_usage } = (ownOptions(request) ?? {}) as { include_usage?: unknown }
   return include_usage === true || usage?.include === true
 }
 
-/** What takes the options of a stream out of a request that asks for none. */
+/** Change that removes the stream options from a request. */
 export const WITHOUT_OPTIONS = { [FIELD]: undefined }

@@ -3,16 +3,16 @@ import type { Receiver } from './relay/receiver.ts'
 import { CLIENT_GONE, tooLarge, WHOLE_LIMIT_BYTES } from './relay/send.ts'
 import type { SignalClient } from './signal-client.ts'
 
-/** What is kept for a reader that is behind, before the upstream is held back. */
+/** Bytes buffered for a slow reader before the upstream is paused. */
 const AHEAD_BYTES = 64 * 1024
-/** No Response can be made with a status beyond. */
+/** Largest status that a Response accepts. */
 const LAST_STATUS = 599
 
 /**
- * The receiver of a reply that is read in this process, as a web `Response`.
+ * Creates a receiver that presents a reply as a web `Response` in this process.
  *
- * @param client whoever reads it: the call ends when it goes, and when a stream is larger than what is kept of one
- * @param answer told of the Response once its head is there
+ * @param client its reader: the call ends when it disconnects, and when a stream exceeds the limit
+ * @param answer called with the Response once its headers are available
  */
 export function webReceiver(client: SignalClient, provider: Provider, answer: (response: Response) => void): Receiver {
   let size = 0
@@ -24,7 +24,7 @@ export function webReceiver(client: SignalClient, provider: Provider, answer: (r
     headers: { 'content-type': headers['content-type'] ?? 'application/json' },
   })
   function write(bytes: Buffer | string): boolean {
-    // Whoever has stopped to read lets the reply run out.
+    // A reader that cancelled lets the reply run out.
     if (stream === null) return true
     const piece = Buffer.from(bytes as Buffer)
     size += piece.length

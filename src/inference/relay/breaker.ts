@@ -1,31 +1,32 @@
 import { ASKING_PATHS } from '../endpoints.ts'
 
-/** This many failures in a row, and an endpoint counts as down. */
+/** Consecutive failures that open the circuit. */
 export const FAILURES = 10
-/** So long it is then left alone before one request tries it, in milliseconds; twice as long after each try. */
+/** First pause of an open circuit, in milliseconds. It doubles after each failed probe. */
 const FIRST_PAUSE_MS = 1000
 const LONGEST_PAUSE_MS = 15_000
-/** What a proxy or an overloaded server answers in place of the one behind it. */
+/** Statuses of a proxy or overloaded server that answers for one that is down. */
 const DOWN = new Set([502, 503, 504])
 
-/** Leaves an endpoint alone that keeps failing. */
+/** Circuit breaker for one endpoint. */
 export interface Breaker {
   /**
-   * Lets a request through, or not. One that tries an endpoint which was left alone may have nothing to tell for
-   * minutes, as models think before they answer: others try it too, one after each pause.
+   * Admits a request, or not. A probe may take minutes to report, since models think before they answer, so one further
+   * probe is admitted after each pause.
    *
-   * @returns who must hear the status of its reply as soon as it is known; null while the endpoint is left alone
+   * @returns a callback for the status of the reply, to be called as soon as it is known; null while the circuit is
+   *   open
    */
   admit(): ((status: number) => void) | null
-  /** A request that was let through has had no reply. */
+  /** Reports that an admitted request got no reply. */
   failed(): void
-  /** Whether no request is let through just now. */
+  /** True while no request is admitted. */
   isLeftAlone(): boolean
-  /** How long it is until a request is let through to an endpoint that is left alone. */
+  /** Seconds until an open circuit admits a probe. */
   pauseSeconds(): number
 }
 
-/** The breaker of one endpoint. It costs a request that all is well with next to nothing. */
+/** Creates the breaker of one endpoint. A success costs a request next to nothing. */
 function createBreaker(): Breaker {
   let failures = 0
   let pauseMs = FIRST_PAUSE_MS
@@ -43,7 +44,7 @@ function createBreaker(): Breaker {
 
   function answered(status: number): void {
     if (DOWN.has(status)) failed()
-    // What had been asked before the endpoint was left alone may be answered after: it does not show that it is back.
+    // A late reply to a request from before the circuit opened does not prove that the endpoint is back.
     else if (failures < FAILURES) failures = 0
   }
 
@@ -65,9 +66,9 @@ function createBreaker(): Breaker {
   }
 }
 
-/** The breakers of one upstream, by the path of the endpoint: other paths are as many as clients make up. */
+/** Breakers of one upstream by endpoint path. Other paths have none: clients can invent any number. */
 export const createBreakers = (): ReadonlyMap<string, Breaker> =>
   new Map(ASKING_PATHS.map((path) => [path, createBreaker()]))
 
-/** The time on the clock that nobody sets, whole: sums of it are exact. */
+/** Monotonic clock in whole milliseconds, so that sums are exact. */
 const elapsedMs = () => Math.floor(performance.now())

@@ -3,10 +3,10 @@ import { messageErrorOf } from './message-error.ts'
 import { chatErrorEvent, responseErrorEvent, toSse } from './upstream-reply.ts'
 
 /**
- * The error that ends a stream which has already begun, as the clients of its endpoint read it.
+ * Error event that ends a stream which has begun, in the format of its endpoint.
  *
- * @param endpoint below `/v1`
- * @param sequenceNumber of the event, which those of a Response have
+ * @param endpoint path below `/v1`
+ * @param sequenceNumber number of the event, for a Response
  */
 export function errorEvent(
   endpoint: string,

@@ -10,21 +10,26 @@ import { CLIENT_GONE, type StreamReply, tooLarge, WHOLE_LIMIT_BYTES, type WholeR
 import { type EventData, eventData, type SseTap } from './sse-tap.ts'
 
 /**
- * Gathers the chunks of a chat stream that was not asked for: some providers stream whatever they were asked for.
+ * Collects the chunks of a chat stream that was not requested: some providers always stream.
  *
- * @returns the completion that would have come in one piece
- * @throws whatever its upstream reported in it or failed with; GazewayError `upstream_bad_reply` where it ends too early
- *   or is too large, and CLIENT_GONE
+ * @returns the whole completion
+ * @throws the error that the upstream reported or failed with; GazewayError `upstream_bad_reply` when the stream ends
+ *   early or is too large, and CLIENT_GONE
  */
 export async function gatherCompletion(passing: Passing, reply: StreamReply, tap: SseTap): Promise<WholeReply> {
   const joined = joinChunks()
   await gather(passing, reply, tap, { take: joined.push })
-  // Some providers only say that the stream is over.
+  // Some providers only signal the end of the stream.
   if (!joined.isFinished() && !(tap.ending().done && joined.isBegun())) throw endedEarly(passing.provider)
   return asWhole(reply, joined.completion())
 }
 
-/** Gathers the events of a Responses stream that was not asked for. @returns its Response @throws as `gatherCompletion` */
+/**
+ * Collects the events of a Responses stream that was not requested.
+ *
+ * @returns the Response
+ * @throws as `gatherCompletion`
+ */
 export async function gatherResponse(passing: Passing, reply: StreamReply, tap: SseTap): Promise<WholeReply> {
   let last: EventData['response']
   const output = streamedOutput()
@@ -38,7 +43,12 @@ export async function gatherResponse(passing: Passing, reply: StreamReply, tap: 
   return asWhole(reply, output.complete(last))
 }
 
-/** Gathers the events of a Message that was not asked for as a stream. @returns the Message @throws as `gatherCompletion` */
+/**
+ * Collects the events of a Message stream that was not requested.
+ *
+ * @returns the Message
+ * @throws as `gatherCompletion`
+ */
 export async function gatherMessage(passing: Passing, reply: StreamReply, tap: SseTap): Promise<WholeReply> {
   const joined = joinMessage()
   await gather(passing, reply, tap, { take: joined.push, isOver: joined.isOver })

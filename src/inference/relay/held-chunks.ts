@@ -4,18 +4,27 @@ import { record, records } from '../convert/loose.ts'
 import type { SseTap } from './sse-tap.ts'
 import { eventData } from './sse-tap.ts'
 
-/** What may come before the first output: chunks with a role, comments, and what providers measure. */
+/** Most bytes before the first output: chunks with a role, comments, and metrics of providers. */
 const HELD_LIMIT_BYTES = 1024 * 1024
 
-/** The beginning of a chat stream, which is held back until it holds output: before that another candidate can answer. */
+/** Holds back the beginning of a chat stream until the first output. Until then another candidate can answer. */
 export interface HeldChunks {
-  /** @returns what may go on of whole events: all so far from the first output on; null before. @throws what the stream reports before it */
+  /**
+   * Filters whole events.
+   *
+   * @returns the events to pass on: everything held, once there is output; null before
+   * @throws the error that the stream reports before its first output
+   */
   filter(events: Buffer): Buffer | null
-  /** What is held back; null once there was output. */
+  /** Events held back. Null once there was output. */
   rest(): Buffer | null
 }
 
-/** @param begin called at the first output, before anything goes on */
+/**
+ * Creates the filter.
+ *
+ * @param begin called at the first output, before it is passed on
+ */
 export function heldChunks(tap: SseTap, begin: () => void): HeldChunks {
   let held: Buffer[] | null = []
   let heldBytes = 0
@@ -26,7 +35,7 @@ export function heldChunks(tap: SseTap, begin: () => void): HeldChunks {
       if (reported !== null) throw reported
       held.push(events)
       heldBytes += events.length
-      if (heldBytes > HELD_LIMIT_BYTES) throw new Error('Too much came before its first output.')
+      if (heldBytes > HELD_LIMIT_BYTES) throw new Error('The stream sent too much before its first output.')
       if (!splitEvents(events).some(isOutput)) return null
       begin()
       const whole = Buffer.concat(held)

@@ -1,25 +1,28 @@
 import type { SilenceWatch, Wait } from '../../wire/silence.ts'
 import type { Receiver } from './receiver.ts'
 
-/** How long a stream that is held back shows its client nothing, in milliseconds: many proxies end a silent one after 60 s. */
+/**
+ * Longest silence towards a client while its stream is held back, in milliseconds: many proxies close a silent one
+ * after 60 s.
+ */
 export const HEARTBEAT_MS = 15_000
-/** A comment; every reader of events skips it (https://html.spec.whatwg.org/#parsing-an-event-stream). */
+/** A comment, which every event reader ignores (https://html.spec.whatwg.org/#parsing-an-event-stream). */
 const HEARTBEAT = ': keepalive\n\n'
 
-/** The receiver of a stream whose beginning may be held back. */
+/** Receiver of a stream whose beginning may be held back. */
 export interface HeldReceiver extends Receiver {
   hold: NonNullable<Receiver['hold']>
-  /** Whether its client has a head: whatever goes wrong is an event then. */
+  /** True once the client has received headers. Errors are events from then on. */
   isBegun(): boolean
-  /** Ends the heartbeats, where no head of a stream did. */
+  /** Stops the heartbeats, if the headers of a stream have not. */
   release(): void
 }
 
 /**
- * A receiver for a stream that may still be answered from elsewhere. From `hold` to the true `head` its client gets a
- * comment now and then, the head that was held with the first of them; a head that comes later is left out.
+ * Creates a receiver for a stream that another candidate may still answer. Between `hold` and the final `head`, the
+ * client gets heartbeat comments, with the held headers before the first one. A `head` after that is ignored.
  *
- * @param heartbeat by whose limit the comments come
+ * @param heartbeat schedules the comments
  */
 export function heldReceiver(receiver: Receiver, heartbeat: SilenceWatch): HeldReceiver {
   let held: Parameters<Receiver['head']> | undefined

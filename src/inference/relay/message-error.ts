@@ -1,6 +1,6 @@
 import { errorBody, type GazewayError } from '../../errors.ts'
 
-/** HTTP status → the `type` that Anthropic's clients expect in an error (https://docs.claude.com/en/api/errors). */
+/** HTTP status → `type` of an Anthropic error (https://docs.claude.com/en/api/errors). */
 const TYPES: Readonly<Record<number, string>> = {
   401: 'authentication_error',
   402: 'billing_error',
@@ -13,24 +13,24 @@ const TYPES: Readonly<Record<number, string>> = {
   529: 'overloaded_error',
 }
 
-/** The paths on which errors have Anthropic's shape, and a key may come as `x-api-key`. */
+/** Paths with errors in Anthropic's format, and keys in `x-api-key`. */
 const PATHS: ReadonlySet<string> = new Set(['/v1/messages', '/v1/messages/count_tokens'])
 
-/** Whether a path, without its query, is one of Anthropic's API. */
+/** Tells whether a path, without its query, belongs to Anthropic's API. */
 export const isMessagesPath = (path: string): boolean => PATHS.has(path)
 
-/** The `type` that an error of Anthropic's has with an HTTP status. */
+/** The `type` of an Anthropic error, by HTTP status. */
 const messageErrorType = (status: number): string =>
   TYPES[status] ?? (status >= 500 ? 'api_error' : 'invalid_request_error')
 
-/** The HTTP status of an error of Anthropic's that came in a stream; 500 for a type that has none of its own. */
+/** HTTP status of an Anthropic error in a stream. 500 for a type without its own. */
 export function statusOfType(type: unknown): number {
   if (type === 'invalid_request_error') return 400
   const known = Object.entries(TYPES).find(([, name]) => name === type)
   return known ? Number(known[0]) : 500
 }
 
-/** An error in Anthropic's shape. */
+/** An error in Anthropic's format. */
 export interface MessageError {
   type: 'error'
   error: { type: string; message: string }
@@ -43,6 +43,6 @@ export const messageError = (status: number, message: string, requestId: string 
   request_id: requestId,
 })
 
-/** An error of Gazeway's own in Anthropic's shape; its message names no absolute path that it was told of. */
+/** Converts a Gazeway error to Anthropic's format. Absolute paths in the message are reduced to their last part. */
 export const messageErrorOf = (error: GazewayError, requestId: string | null): MessageError =>
   messageError(error.status, errorBody(error).message, requestId)

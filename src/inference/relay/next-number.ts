@@ -1,7 +1,7 @@
 import { splitEvents } from '../../wire/whole-events.ts'
 import { eventData } from './sse-tap.ts'
 
-/** The number that comes after the last of some events of a Response; 0 where there is none. */
+/** Sequence number after the last of some events of a Response; 0 without events. */
 export function nextNumber(events: Buffer | null): number {
   const last =
     events &&

@@ -9,8 +9,8 @@ import type { StreamReply } from './send.ts'
 import { eventData } from './sse-tap.ts'
 
 /**
- * What a passage to chat completions becomes where the upstream speaks Messages: its request is converted once more, and
- * the reply before it gets it.
+ * Adapts a passage of chat completions to an upstream that speaks Messages: the request is converted once more, and the
+ * reply converted before the passage gets it.
  */
 export const overMessages = (passage: Passage): Passage => ({
   ...passage,
@@ -28,7 +28,7 @@ export const overMessages = (passage: Passage): Passage => ({
   passStream: (passing, reply, tap) => passage.passStream(passing, asChat(reply), tap),
 })
 
-/** The events of a Message as the chunks of a chat stream, as they come. */
+/** Converts a stream of Message events to chat chunks. */
 function asChat(reply: StreamReply): StreamReply {
   return {
     ...reply,

@@ -13,8 +13,8 @@ import type { SseTap } from './sse-tap.ts'
 import { chatErrorEvent, passedHeaders, readCompletion } from './upstream-reply.ts'
 
 /**
- * Passes a chat completion through: the client's fields upstream, the upstream's bytes back as they come. Usage is asked
- * for even where the client did not; the chunk that then reports it stays here.
+ * Passes a chat completion through: the client's fields upstream, the upstream's bytes back. Usage is always requested;
+ * its chunk is dropped when the client did not ask for it.
  */
 export const passChat: Passage = {
   convert: (asked) => asked,
@@ -32,7 +32,7 @@ function passWhole(passing: Passing, reply: WholeReply): Answered {
   if (stream) {
     // Some providers never stream.
     const chunks = completionChunks(completion as ChatCompletion, { withUsage: wantsUsage(asked) })
-    // Before the head: what cannot be written is an error with a status of its own.
+    // Before the headers, so that a serialization error can still have a status.
     const events = chunks.map((chunk) => `data: ${JSON.stringify(chunk)}\n\n`)
     receiver.head(reply.status, { ...headers, 'content-type': 'text/event-stream' })
     receiver.end(`${events.join('')}data: [DONE]\n\n`)
@@ -40,7 +40,7 @@ function passWhole(passing: Passing, reply: WholeReply): Answered {
   return answered(reply.status, observedWhole(readUsage(completion.usage), completion.choices, completion))
 }
 
-/** Where another candidate can still answer, the stream begins with its first output, and may fail before that. */
+/** Passes a stream on. While another candidate could answer, it begins with the first output and may fail before. */
 async function passStream(passing: Passing, reply: StreamReply, tap: SseTap): Promise<Answered | Failed> {
   const { provider, receiver, requestId, onFirst } = passing
   const { status } = reply
@@ -61,7 +61,7 @@ async function passStream(passing: Passing, reply: StreamReply, tap: SseTap): Pr
   if (rest !== null) {
     const failure = reported ? upstreamFailure(reported, provider, { cancelled: false }) : broken
     if (failure) return failed(failure, status, observed)
-    // An answer without a word.
+    // An empty answer.
     begin()
     receiver.write(rest)
   }
@@ -69,8 +69,8 @@ async function passStream(passing: Passing, reply: StreamReply, tap: SseTap): Pr
     receiver.end()
     return answered(status, observed, upstreamFailure(reported, provider, { cancelled: false }))
   }
-  // Some providers leave out the last line that clients wait for. Whatever comes after it changes nothing about the answer;
-  // many clients leave at it.
+  // Some providers omit the last line that clients wait for. Anything after it does not change the answer, and many
+  // clients disconnect there.
   if (broken) receiver.end(chatErrorEvent(broken, requestId))
   else receiver.end(done ? undefined : 'data: [DONE]\n\n')
   return answered(status, observed, broken)

@@ -8,22 +8,23 @@ import { endingOf, type StreamReply, tooLarge, WHOLE_LIMIT_BYTES } from './send.
 import { type EventData, eventData, type SseTap } from './sse-tap.ts'
 import { toSse } from './upstream-reply.ts'
 
-/** How the chunks of a chat completion become the events of another API. */
+/** Converts the chunks of a chat completion to the events of another API. */
 export interface ChunkConversion {
   headers: Record<string, string>
-  /** The events that some chunks become; none yet where they wait for others. */
+  /** Converts chunks to events. Empty while they depend on later chunks. */
   convert(chunks: readonly EventData[]): readonly { type: string }[]
   /**
-   * Ends the stream. @param broken why it broke off; null where it is whole
+   * Ends the stream.
    *
-   * @returns the last bytes, and what is wrong with the answer all the same
+   * @param broken the error that broke it off; null when it is complete
+   * @returns the last bytes, and the error of an answer that is faulty anyway
    */
   finish(broken: GazewayError | null): { bytes: Buffer | string; error: GazewayError | null }
 }
 
 /**
- * Answers with a stream of chat completion chunks, converted as they come. What fails before the first event leaves the
- * client's reply without one, so that another candidate can answer.
+ * Streams converted chat chunks. A failure before the first event sends nothing to the client, so that another
+ * candidate can answer.
  */
 export async function passChunks(
   passing: Passing,
@@ -37,7 +38,7 @@ export async function passChunks(
   receiver.hold?.(200, headers)
 
   function filter(bytes: Buffer): Buffer | null {
-    // The conversion keeps the whole answer, or parts of it that wait for others.
+    // The conversion keeps the whole answer, or parts that depend on later chunks.
     size += bytes.length
     if (size > WHOLE_LIMIT_BYTES) throw tooLarge(provider)
     const chunks = splitEvents(bytes).flatMap((event) => eventData(event) ?? [])

@@ -12,10 +12,10 @@ import type { StreamReply, WholeReply } from './send.ts'
 import type { SseTap } from './sse-tap.ts'
 import { originHeaders, passedHeaders, readCompletion, responseErrorEvent, toSse } from './upstream-reply.ts'
 
-/** Tells the client which endpoint answered. */
+/** Header that names the endpoint which answered. */
 const ROUTE = { 'x-gazeway-route': 'chat_fallback' }
 
-/** Passes a Responses request to chat completions, and its answer back as a Response or its stream of events. */
+/** Passes a Responses request to chat completions, and the answer back as a Response or its events. */
 export const passConverted: Passage = {
   convert: (asked, refused) => ({
     ...toChatRequest(asked as ResponseRequest, refused),
@@ -28,7 +28,7 @@ export const passConverted: Passage = {
   passStream,
 }
 
-/** Answers with a completion that came in one piece. */
+/** Answers with a completion that was not streamed. */
 function passWhole(passing: Passing, reply: WholeReply): Answered | Failed {
   const { provider, receiver, stream, needsText, model, begun } = passing
   const asked = passing.asked as unknown as ResponseRequest
@@ -49,7 +49,7 @@ function passWhole(passing: Passing, reply: WholeReply): Answered | Failed {
   return answered(reply.status, observed)
 }
 
-/** Answers with a stream of chunks, as they come. */
+/** Answers with a stream of chunks. */
 function passStream(passing: Passing, reply: StreamReply, tap: SseTap): Promise<Answered | Failed> {
   const { provider, requestId, needsText, model } = passing
   const events = createResponseEvents(passing.asked as unknown as ResponseRequest, { model, begun: passing.begun })

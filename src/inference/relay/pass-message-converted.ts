@@ -15,7 +15,7 @@ import type { StreamReply, WholeReply } from './send.ts'
 import type { SseTap } from './sse-tap.ts'
 import { passedHeaders, type Refusal, readCompletion, readRefusal, toSse } from './upstream-reply.ts'
 
-/** Passes a Messages request to chat completions, and its answer back as a Message or its stream of events. */
+/** Passes a Messages request to chat completions, and the answer back as a Message or its events. */
 export const passMessageConverted: Passage = {
   convert: (asked) => ({
     ...toChatFromMessages(asked as MessagesRequest),
@@ -36,11 +36,11 @@ function refusal(reply: WholeReply, { provider, requestId }: Passing): Refusal {
 
 const asked = (passing: Passing): MessagesRequest => passing.asked as unknown as MessagesRequest
 
-/** Anthropic's clients look for the id of their request there. */
+/** Header in which Anthropic's clients look for the request id. */
 const requestIdHeader = ({ requestId }: Passing): Record<string, string> =>
   requestId === null ? {} : { 'request-id': requestId }
 
-/** Answers with a completion that came in one piece. */
+/** Answers with a completion that was not streamed. */
 function passWhole(passing: Passing, reply: WholeReply): Answered | Failed {
   const { provider, receiver, stream, model } = passing
   const completion = readCompletion(reply, provider) as ChatCompletion
@@ -48,7 +48,7 @@ function passWhole(passing: Passing, reply: WholeReply): Answered | Failed {
   const named = { ...completion, model: modelTold(completion.model, model) }
   const message = toMessage(named, asked(passing))
   if (message === null)
-    return failed(badReply(provider, 'the arguments of a tool call are no JSON object'), reply.status, observed)
+    return failed(badReply(provider, 'the arguments of a tool call are not a JSON object'), reply.status, observed)
   const headers = { ...passedHeaders(reply.headers, passing), ...requestIdHeader(passing) }
   if (stream) {
     const events = toSse(messageEvents(message))
@@ -61,7 +61,7 @@ function passWhole(passing: Passing, reply: WholeReply): Answered | Failed {
   return answered(reply.status, observed)
 }
 
-/** Answers with a stream of chunks, as they come. A call that is cut off gets no end: nobody must run it. */
+/** Answers with a stream of chunks. A truncated call gets no end event, since it must not be executed. */
 function passStream(passing: Passing, reply: StreamReply, tap: SseTap): Promise<Answered | Failed> {
   const { requestId, model } = passing
   const events = createMessageEvents(asked(passing), { model })

@@ -17,14 +17,14 @@ import { endingOf, type StreamReply, type WholeReply } from './send.ts'
 import { eventData, type SseTap } from './sse-tap.ts'
 import { bodyText, passedHeaders, type Refusal, readRefusal, toSse } from './upstream-reply.ts'
 
-/** Events that come before a model says anything; a stream that fails among them has not begun for its client. */
+/** Events before any output. A stream that fails among them has not begun for its client. */
 const BEFORE_OUTPUT: ReadonlySet<unknown> = new Set(['message_start', 'ping'])
-/** What may come before the first output: the beginning of the Message, and pings. */
+/** Most bytes before the first output: the start of the Message, and pings. */
 const HELD_LIMIT_BYTES = 1024 * 1024
 
 /**
- * Passes a Messages request through to an upstream that speaks the same: body, errors and events stay as they are, for
- * clients recover by their wording.
+ * Passes a Messages request through to an upstream that speaks Messages. Body, errors and events are unchanged, since
+ * clients react to their wording.
  */
 export const passMessage: Passage = {
   convert: (asked) => asked,
@@ -36,12 +36,16 @@ export const passMessage: Passage = {
   refusal,
 }
 
-/** The upstream's own body, without the gateway's key, should it repeat that. */
+/** The upstream's own error body, with the gateway's key removed. */
 function refusal(reply: WholeReply, { provider, requestId }: Passing): Refusal {
   return { body: hideSecrets(bodyText(reply), provider.secrets), error: readRefusal(reply, provider, requestId).error }
 }
 
-/** @throws ReportedError where it holds an error; GazewayError `upstream_bad_reply` where it is no Message */
+/**
+ * Reads a Message.
+ *
+ * @throws ReportedError when the reply contains an error; GazewayError `upstream_bad_reply` when it is not a Message
+ */
 export function readMessage(reply: WholeReply, provider: Provider): Message {
   const value = parseJson(bodyText(reply))
   const reported = reportedIn(value)
@@ -55,7 +59,7 @@ function passWhole(passing: Passing, reply: WholeReply): Answered {
   const message = readMessage(reply, provider)
   const headers = passedHeaders(reply.headers, passing)
   if (stream) {
-    // Before the head: what cannot be written is an error with a status of its own.
+    // Before the headers, so that a serialization error can still have a status.
     const events = toSse(messageEvents(message))
     receiver.head(reply.status, { ...headers, 'content-type': 'text/event-stream' })
     receiver.end(events)
@@ -85,7 +89,7 @@ async function passStream(passing: Passing, reply: StreamReply, tap: SseTap): Pr
     }
     held.push(events)
     heldBytes += events.length
-    if (heldBytes > HELD_LIMIT_BYTES) throw new Error('Too much came before its first output.')
+    if (heldBytes > HELD_LIMIT_BYTES) throw new Error('The stream sent too much before its first output.')
     if (!isOutput) return null
     receiver.head(status, headers)
     const whole = Buffer.concat(held)
@@ -96,7 +100,7 @@ async function passStream(passing: Passing, reply: StreamReply, tap: SseTap): Pr
   const stallMs = provider.timeoutMs
   const end = await pump(reply, receiver, tap, { filter, onFirst, stallMs, isOver: () => complete })
   const observed = observedStream(tap)
-  // Whatever comes after the last event changes nothing about the answer; many clients leave at it.
+  // Anything after the last event does not change the answer, and many clients disconnect there.
   if (end.kind === 'gone' && !complete) return answered(status, observed, clientGone(endingOf(receiver)))
   const reported = held === null ? tap.failed() : null
   const cut = complete ? null : endedEarly(provider)
@@ -109,10 +113,10 @@ async function passStream(passing: Passing, reply: StreamReply, tap: SseTap): Pr
   return answered(status, observed, reported ? upstreamFailure(reported, provider, { cancelled: false }) : broken)
 }
 
-/** A text may hold the name of an event, too. */
+/** Parses the event, since a text may contain the name of an event too. */
 const isStop = (event: Buffer): boolean => eventData(event)?.type === MESSAGE_STOP
 
-/** An error that came as the first event of a stream, as the reply that it would have been without one. */
+/** An error as the first event of a stream, as the reply it would have been without streaming. */
 function asRefusal({ headers }: StreamReply, event: { error?: unknown }): WholeReply {
   const { type } = isObject(event.error) ? event.error : {}
   return { kind: 'whole', status: statusOfType(type), headers, body: Buffer.from(JSON.stringify(event)) }

@@ -19,14 +19,14 @@ import { endingOf, type StreamReply, type WholeReply } from './send.ts'
 import { type EventData, eventData, type SseTap } from './sse-tap.ts'
 import { passedHeaders, readResponse, responseErrorEvent, toSse } from './upstream-reply.ts'
 
-/** Events that come before a model says anything; a stream that fails among them has not begun for its client. */
+/** Events before any output. A stream that fails among them has not begun for its client. */
 const BEFORE_OUTPUT = new Set(['response.created', 'response.queued', 'response.in_progress', 'keepalive', 'ping'])
-/** What may come before the first output: one event that repeats the whole request, and some more. */
+/** Most bytes before the first output: an event that repeats the whole request, and a few more. */
 const HELD_LIMIT_BYTES = 16 * 1024 * 1024
 
 /**
- * Passes a Responses request through. Where the endpoint fails before its first text, another candidate can answer in its
- * place, after the items that a stream has brought.
+ * Passes a Responses request through. When the endpoint fails before its first text, another candidate can answer,
+ * after the items already streamed.
  */
 export const passResponse: Passage = {
   convert: (asked) => asked,
@@ -75,8 +75,8 @@ async function passStream(passing: Passing, reply: StreamReply, tap: SseTap): Pr
   receiver.hold?.(status, headers)
 
   /**
-   * Holds back what comes before the first output, so that a failure there leaves the client's reply without an event, and
-   * the report of a failure before the first text, so that another answer can follow.
+   * Holds back events before the first output, so that nothing is sent when the stream fails there; and the report of a
+   * failure before the first text, so that another answer can follow.
    */
   function filter(events: Buffer): Buffer | null {
     if (events.includes('sequence_number')) last = events
@@ -95,25 +95,28 @@ async function passStream(passing: Passing, reply: StreamReply, tap: SseTap): Pr
       if (data !== null) tracker.push(data)
       if (data?.type === 'response.created') made = idsOf(data.response)
       told.push(event)
-      // What has no type is no event of a Response.
+      // Events without a type do not belong to a Response.
       isOutput ||= data?.type !== undefined && !BEFORE_OUTPUT.has(data.type)
     }
     if (isOutput) return begin(told)
     held?.push(events)
     heldBytes += events.length
-    if (heldBytes > HELD_LIMIT_BYTES) throw new Error('Too much came before its first output.')
+    if (heldBytes > HELD_LIMIT_BYTES) throw new Error('The stream sent too much before its first output.')
     return null
   }
 
-  /** Why an event leaves its client without an answer: it reports a failure, or ends a Response that says nothing. */
+  /** Error of an event that leaves its client without an answer: it reports a failure, or ends an empty Response. */
   function faultOf(data: EventData): Error | null {
-    if (isFailure(data)) return tap.failed() ?? new Error('It reported a failure.')
+    if (isFailure(data)) return tap.failed() ?? new Error('The stream reported a failure.')
     if (!needsText) return null
     output.push(data)
     return LAST_EVENTS.includes(data.type) && !tracker.isCommitted() ? lackIn(data) : null
   }
 
-  /** Whether another answer can follow what its client has: whoever reads text alone has nothing yet without it. */
+  /**
+   * Tells whether another answer can follow what the client has received. A client that reads text only has nothing
+   * before the first text.
+   */
   function isOpen(): boolean {
     return needsText ? !tracker.isCommitted() : tracker.begun() !== null
   }
@@ -137,7 +140,7 @@ async function passStream(passing: Passing, reply: StreamReply, tap: SseTap): Pr
   })
   const observed = { ...observedStream(tap), made }
   const reported = tap.failed()
-  // Whatever comes after the last event changes nothing about the answer; many clients leave at it.
+  // Anything after the last event does not change the answer, and many clients disconnect there.
   const isAnswered = complete && held === null && reported === null
   if (end.kind === 'gone' && !isAnswered) return answered(status, observed, clientGone(endingOf(receiver)))
   const cut = complete ? null : endedEarly(provider)
@@ -149,13 +152,13 @@ async function passStream(passing: Passing, reply: StreamReply, tap: SseTap): Pr
   return answered(status, observed, told ?? broken)
 }
 
-/** The id under which the upstream keeps a Response. */
+/** Id under which the upstream stores a Response. */
 const idsOf = (response: { id?: unknown } | undefined): string[] =>
   typeof response?.id === 'string' ? [response.id] : []
 
-/** Whether an event reports that its stream has failed. */
+/** Tells whether an event reports a failure of its stream. */
 const isFailure = ({ type, error }: EventData): boolean =>
   type === 'error' || type === 'response.failed' || isReport(error)
 
-/** A text may hold the name of an event, too. */
+/** Parses the event, since a text may contain the name of an event too. */
 const isLast = (event: Buffer): boolean => LAST_EVENTS.includes(eventData(event)?.type)

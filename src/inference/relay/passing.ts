@@ -9,71 +9,79 @@ import type { StreamReply, WholeReply } from './send.ts'
 import type { SseTap } from './sse-tap.ts'
 import type { Refusal } from './upstream-reply.ts'
 
-/** A reply that is being passed on: whose it is, and what was asked. */
+/** Context of a reply that is being passed on. */
 export interface Passing {
   provider: Provider
   receiver: Receiver
-  /** What the client asked. */
+  /** The client's request. */
   asked: ModelBody
-  /** Whether it wants the answer as events. */
+  /** True when the client wants a stream. */
   stream: boolean
-  /** Whether only text counts as an answer. */
+  /** True when only text counts as an answer. */
   needsText: boolean
-  /** Names the client's request in the errors that it is told; null where they name none. */
+  /** Request id for errors. Null when they carry none. */
   requestId: string | null
   callId: string
-  /** Its place among the attempts of the call, from 1. */
+  /** Number of the attempt within the call, from 1. */
   attempt: number
-  /** The upstream's id of the model. */
+  /** Model id at the upstream. */
   model: string
-  /** What the client has of the stream of an earlier candidate; null where it has nothing. */
+  /** State of the stream that an earlier candidate began. Null when the client has received nothing. */
   begun: BegunResponse | null
   onFirst(): void
 }
 
-/** The client has its reply, to the end, be it an error in a stream that had begun. */
+/** Result: the client has its complete reply, possibly with an error in a stream that had begun. */
 export interface Answered {
   kind: 'answered'
   outcome: Outcome & { error: GazewayError | null }
 }
 
-/** The client has no reply yet, or the beginning of one that another candidate can continue. */
+/** Result: the client has no reply yet, or the beginning of one that another candidate can continue. */
 export interface Failed {
   kind: 'failed'
   outcome: Outcome & { error: GazewayError }
-  /** The upstream's refusal, if it is one. */
+  /** The upstream's error reply. Null for other failures. */
   refused: WholeReply | null
-  /** The body that its client gets of the refusal. */
+  /** Body that the client would get for it. */
   told: string | null
-  /** What the client has of the stream; null where it has nothing. */
+  /** State of the stream. Null when the client has received nothing. */
   begun: BegunResponse | null
-  /** Whether its reply was a stream, of which the client has nothing yet but what is in `begun`. */
+  /** True when the reply was a stream, of which the client has received only `begun`. */
   isStreamed: boolean
 }
 
-/** How requests of one API are passed to an endpoint, and its replies back. */
+/** Passes requests of one API to an endpoint, and its replies back. */
 export interface Passage {
-  /** What is sent, but for the model and the form. @param refused the field that the candidate before has refused */
+  /**
+   * Builds the body to send, except for the model and the format.
+   *
+   * @param refused field that the previous candidate rejected
+   */
   convert(asked: object, refused: string | null): object
-  /** Whether the client's own bytes may be sent where nothing has to change. */
+  /** True when the client's own bytes may be sent if nothing changes. */
   keepsBytes: boolean
-  /** Whether the chunk that reports usage stays here. */
+  /** True when the chunk with the usage is not passed on. */
   dropsUsage(passing: Passing): boolean
-  /** Gathers a stream that was not asked for. */
+  /** Collects a stream that was not requested. */
   gather(passing: Passing, reply: StreamReply, tap: SseTap): Promise<WholeReply>
   passWhole(passing: Passing, reply: WholeReply): Answered | Failed
-  /** A refusal as its client gets it; in OpenAI's shape where a passage has none of its own. */
+  /** Converts an error reply for the client. OpenAI's format by default. */
   refusal?(reply: WholeReply, passing: Passing): Refusal
   passStream(passing: Passing, reply: StreamReply, tap: SseTap): Promise<Answered | Failed>
 }
 
-/** The client has its reply. @param error what went wrong in it */
+/**
+ * Result of a reply that reached its client.
+ *
+ * @param error error within it
+ */
 export const answered = (httpStatus: number, observed: Observed, error: GazewayError | null = null): Answered => ({
   kind: 'answered',
   outcome: { httpStatus, error, ...observed },
 })
 
-/** The candidate did not answer. */
+/** Result of a candidate that did not answer. */
 export const failed = (
   error: GazewayError,
   httpStatus: number | null,
@@ -88,6 +96,6 @@ export const failed = (
   isStreamed: false,
 })
 
-/** The model that a reply names, whatever it holds there; the one that was asked for where it names none. */
+/** Model that a reply names, otherwise the requested one. */
 export const modelTold = (told: unknown, asked: string): string =>
   typeof told === 'string' && told !== '' ? told : asked

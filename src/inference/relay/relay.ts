@@ -8,25 +8,25 @@ import { type Breaker, createBreakers, FAILURES } from './breaker.ts'
 import { HEARTBEAT_MS } from './held-receiver.ts'
 import { CLIENT_GONE, type Client, endingOf, openReply, type Send, type StreamReply, type WholeReply } from './send.ts'
 
-/** What carries requests to one upstream. */
+/** Connection to one upstream. */
 export interface Relay {
   provider: Provider
   /**
-   * Sends a request to the upstream with its key. A model endpoint that keeps failing is left alone for a while; requests
-   * to it then fail at once.
+   * Sends a request to the upstream with its key. While the circuit breaker of a model endpoint is open, requests to it
+   * fail at once.
    *
-   * @param path below the base URL
-   * @param asked.method POST unless it says otherwise
+   * @param path path below the base URL
+   * @param asked.method POST by default
    * @param asked.body JSON; null for none
-   * @param asked.stream whether it asks for a stream
-   * @param asked.cutAtBytes where a whole reply is cut off; without it, one that is larger than what is kept fails
-   * @param asked.headers those of the client's that go on, in place of our own
-   * @param asked.via that of the client's request, where it has come through others
-   * @throws GazewayError `upstream_unreachable`, `upstream_timeout` or `upstream_bad_reply`; `too_many_requests` when no
-   *   connection was free for it; `cancelled` when the client has gone
+   * @param asked.stream true when a stream is requested
+   * @param asked.cutAtBytes length at which a whole reply is cut; without it, a reply above the limit fails
+   * @param asked.headers client headers to forward, which replace our own
+   * @param asked.via `Via` of the client's request, when it has passed through others
+   * @throws GazewayError `upstream_unreachable`, `upstream_timeout` or `upstream_bad_reply`; `too_many_requests` when
+   *   no connection was free; `cancelled` when the client has disconnected
    */
   open(path: string, asked: Asked, client: Client): Promise<WholeReply | StreamReply>
-  /** By whose limit clients hear of streams that are held back. */
+  /** Schedules the heartbeats of streams that are held back. */
   heartbeat: SilenceWatch
 }
 
@@ -39,7 +39,11 @@ interface Asked {
   headers?: Readonly<Record<string, string>> | undefined
 }
 
-/** The relay of one upstream and key over a transport. @param breakers those of the upstream */
+/**
+ * Creates the relay of one upstream and key over a transport.
+ *
+ * @param breakers circuit breakers of the upstream
+ */
 export function createRelay(
   provider: Provider,
   send: Send,
@@ -49,7 +53,7 @@ export function createRelay(
   const bodiless = {
     'user-agent': 'gazeway',
     ...provider.headers,
-    // Replies are read on the way, and passed on as they are.
+    // Replies are inspected on the way and passed on unchanged.
     'accept-encoding': 'identity',
     ...keyHeaders(provider),
   }
@@ -82,9 +86,12 @@ export function createRelay(
 const leftAlone = (provider: Provider, seconds: number): GazewayError =>
   new GazewayError(
     'upstream_unreachable',
-    `The upstream ${provider.name} has failed ${FAILURES} times in a row and is left alone for a moment. Try again in ${seconds} s.`,
+    `The upstream ${provider.name} has failed ${FAILURES} times in a row; its circuit breaker is open. Retry in ${seconds} s.`,
     { status: 503, retryAfterSeconds: seconds },
   )
 
-/** Of an error that Gazeway made, a reply that had begun or a lack of connections is the reason: the upstream is not down. */
+/**
+ * Tells whether an error means that the upstream is down. Gazeway's own errors do not: a reply had begun, or no
+ * connection was free.
+ */
 const isDown = (error: unknown): boolean => error !== CLIENT_GONE && !(error instanceof GazewayError)

@@ -4,26 +4,26 @@ import { HEARTBEAT_MS } from './held-receiver.ts'
 import { createRelay, type Relay } from './relay.ts'
 import type { Send } from './send.ts'
 
-/** What carries requests to one upstream, with each of its keys. */
+/** Relays to one upstream, one per key. */
 export interface Relays {
   upstream: NamedUpstream
-  /** One for each key, in their order. */
+  /** In the order of the keys. */
   all: readonly [Relay, ...Relay[]]
-  /** Those whose keys do not rest. */
+  /** Relays whose keys are not cooling down. */
   awake(): readonly Relay[]
-  /** The one whose rest is over first. */
+  /** Relay whose cooldown ends first. */
   firstAwake(): Relay
-  /** Leaves the key of a relay alone for so long, in milliseconds. */
+  /** Lets the key of a relay cool down for some milliseconds. */
   rest(relay: Relay, forMs: number): void
-  /** The keys that rest, by their place from 1, and for how many seconds. */
+  /** Keys that are cooling down, by position from 1, with the seconds left. */
   resting(): { key: number; seconds: number }[]
-  /** The paths that the circuit breaker leaves alone. */
+  /** Paths whose circuit breaker is open. */
   leftAlone(): string[]
-  /** Whether requests to a path would fail at once, as the circuit breaker leaves it alone. */
+  /** Tells whether the circuit breaker of a path is open, so that requests to it fail at once. */
   isLeftAlone(path: string): boolean
 }
 
-/** The relays of an upstream over one transport; they share its circuit breakers. */
+/** Creates the relays of an upstream over one transport. They share its circuit breakers. */
 export function createRelays(upstream: NamedUpstream, send: Send, heartbeatMs = HEARTBEAT_MS): Relays {
   const breakers = createBreakers()
   const relayWith = (provider: NamedUpstream['provider']) => createRelay(provider, send, breakers, heartbeatMs)

@@ -1,14 +1,14 @@
 import { GazewayError } from '../../errors.ts'
 import { lazily } from '../../wire/lazily.ts'
 
-/** A request as its client sent it, as text, and what it holds as far as JavaScript can hold it. */
+/** A request as its client sent it: bytes, text, and the parsed JSON, as far as JavaScript can represent it. */
 export interface ClientRequest<Body> {
   bytes: Buffer
   text: string
   json: Body
 }
 
-/** A request with a field that it has not, or has as null; without it, the rest stays as its client wrote it. */
+/** Adds a field that a request lacks or has as null. The rest stays as its client wrote it. */
 export function withField<Body extends object>(
   { text, json }: ClientRequest<Body>,
   name: string,
@@ -22,18 +22,18 @@ export function withField<Body extends object>(
 }
 
 /**
- * A number that JavaScript may not hold as it is written: of sixteen digits or more, or with an exponent of three.
- * Numbers in JSON follow one of `:[,`, which keeps the base64 of images from looking like them.
+ * Matches a number that JavaScript may not represent as written: sixteen digits or more, or an exponent of three
+ * digits. Numbers in JSON follow one of `:[,`, which excludes the base64 of images.
  */
 const LARGE_NUMBER = /[:[,]\s*-?(?:\d[\d.]{15,}|[\d.]+[eE][+-]?\d{3,})/
 
 /**
- * The body of a request for the upstream, with `changes` in place of its own fields: its client's own bytes where they say that already.
- * In one that is written anew, numbers that JavaScript cannot hold (a `seed` of 64 bits) stay as its client wrote them,
- * at about 0.1 s for each MiB.
+ * Body of a request for the upstream, with `changes` applied. The client's own bytes are sent when they say the same
+ * already. In a rewritten body, numbers that JavaScript cannot represent (a 64-bit `seed`) keep their text, which is
+ * slower.
  *
- * @param request what the client sent
- * @throws GazewayError `invalid_json` for a request that is nested so deeply that it can be read but not written
+ * @param request request of the client
+ * @throws GazewayError `invalid_json` for a request nested too deeply to be serialized
  */
 export function requestBody(
   { bytes, text, json }: ClientRequest<object>,
@@ -44,17 +44,21 @@ export function requestBody(
 }
 
 /**
- * The same for a request that is made of its client's.
+ * The same for a converted request.
  *
- * @param sent what `convert` makes of the client's request
- * @param convert must leave a number as it is that JavaScript cannot hold: an object stands for it
+ * @param sent result of `convert` for the client's request
+ * @param convert must not touch a number that JavaScript cannot represent: an object stands for it
  */
 export function convertedText(text: string, sent: object, convert: (body: object) => object): string | Promise<string> {
   if (LARGE_NUMBER.test(text)) return exactText(text, convert).catch(refuseDepth)
   return readable(() => JSON.stringify(sent))
 }
 
-/** Works on a request. @throws GazewayError `invalid_json` for one that is nested too deeply for it */
+/**
+ * Runs work on a request.
+ *
+ * @throws GazewayError `invalid_json` for one nested too deeply for it
+ */
 export function readable<Value>(work: () => Value): Value {
   try {
     return work()
@@ -64,8 +68,8 @@ export function readable<Value>(work: () => Value): Value {
 }
 
 /**
- * Whether a request says what `changes` say, each of them once and in so many letters: of a name that comes twice, some
- * servers take the first value and some the last, and the call is recorded with one of them.
+ * Tells whether a request already contains `changes`, each exactly once and unescaped. When a name occurs twice,
+ * servers differ in which value they use, and the call record holds one of them.
  */
 function says(
   text: string,
@@ -81,7 +85,9 @@ const comesOnce = (text: string, part: string): boolean => text.indexOf(part, te
 
 function refuseDepth(cause: unknown): never {
   if (!(cause instanceof RangeError)) throw cause
-  throw new GazewayError('invalid_json', 'The body is nested too deeply; some thousand levels are accepted.', { cause })
+  throw new GazewayError('invalid_json', 'The body is nested too deeply; a few thousand levels are accepted.', {
+    cause,
+  })
 }
 
 const loadLosslessJson = lazily(() => import('lossless-json'))
@@ -90,7 +96,7 @@ async function exactText(text: string, convert: (body: object) => object): Promi
   const { isSafeNumber, LosslessNumber, parse, stringify } = await loadLosslessJson()
   const exact = parse(text, null, {
     parseNumber: (number) => (isSafeNumber(number) ? Number(number) : new LosslessNumber(number)),
-    // The last of two equal keys counts, as it does for JSON.parse.
+    // The last of two equal keys counts, as in JSON.parse.
     onDuplicateKey: ({ newValue }) => newValue,
   })
   return stringify(convert(exact as object)) ?? ''

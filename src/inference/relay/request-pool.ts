@@ -9,16 +9,15 @@ import type { Provider } from '../provider.ts'
 import { CLIENT_GONE, type Exchange, type RelayRequest, type ReplyListener } from './send.ts'
 import type { Replaceable } from './succession.ts'
 
-/** Connections to one upstream; more requests wait for one of them, for as long as the upstream may be silent. */
+/** Connections to one upstream. Further requests queue for as long as the upstream may be silent. */
 const CONNECTIONS = 512
 
-/** Where all connections read to. */
+/** Read buffer shared by all connections. */
 const READ_INTO = Buffer.allocUnsafeSlow(64 * 1024)
 
 /**
- * How connections read: into one buffer, of which each keeps a copy of what it got. Node would make a buffer of 64 KB for
- * each read and cut it to size, which costs a request a fiftieth. Where the system fills a buffer before it tells
- * (Windows), one cannot do for all.
+ * Socket options that read into one shared buffer and copy the bytes received. Node would allocate 64 KB per read and
+ * trim it, which is measurably slower. Not on Windows, where the system fills a buffer before reporting it.
  */
 const READING =
   process.platform === 'win32'
@@ -26,7 +25,11 @@ const READING =
     : {
         onread: {
           buffer: READ_INTO,
-          /** @returns whether to go on reading */
+          /**
+           * Copies the bytes read.
+           *
+           * @returns true to continue reading
+           */
           callback(this: Socket, length: number): boolean {
             const piece = Buffer.allocUnsafe(length)
             READ_INTO.copy(piece, 0, 0, length)
@@ -37,21 +40,18 @@ const READING =
 
 /** A request over a pool. */
 export interface PoolRequest extends Omit<RelayRequest, 'body'> {
-  /** A stream is read as fast as the server takes it. */
+  /** A stream is read as fast as the server accepts it. */
   body: string | Buffer | Readable | null
 }
 
 /** Sends requests to one server. */
 export interface RequestPool extends Replaceable {
   send(request: PoolRequest, listener: ReplyListener): Exchange
-  /** Ends what is under way, with `service_stopping`, and closes the connections. Later requests end so, too. */
+  /** Ends requests in flight with `service_stopping` and closes the connections. Later requests end likewise. */
   close(): Promise<void>
 }
 
-/**
- * Sends over a pool of kept-alive connections, with undici's dispatch: of all ways that Node has, the one nearest to the
- * socket (`fetch` costs about ten times its CPU).
- */
+/** Creates a pool of kept-alive connections over undici's dispatch, which has far less overhead than `fetch`. */
 export function poolSend(
   { baseUrl, timeoutMs, firstByteMs = timeoutMs }: Pick<Provider, 'baseUrl' | 'timeoutMs'> & { firstByteMs?: number },
   connectTimeoutMs: number,
@@ -64,7 +64,7 @@ export function poolSend(
   })
   const silence = watchSilence(timeoutMs)
   const firstByte = firstByteMs === timeoutMs ? silence : watchSilence(firstByteMs)
-  // Of each connection one request is under way; undici tells nothing of those that wait for theirs.
+  // Each connection carries one request at a time; undici reports nothing about queued ones.
   let underWay = 0
   let told: (busy: boolean) => void = () => {}
   return {
@@ -74,8 +74,8 @@ export function poolSend(
       let over = false
       const waits = underWay >= CONNECTIONS
       if (underWay++ === 0) told(true)
-      // undici clears its ended timers away but twice a second: under load they are most of what outlives its request, and
-      // a tenth of all memory. Only for a body that is a stream is the limit undici's, which knows how far it was sent.
+      // undici clears ended timers only twice a second; under load they would hold a large part of all memory. Its own
+      // limit is used only for a streamed body, since only undici knows how far it was sent.
       const watched = body === null || typeof body === 'string' || Buffer.isBuffer(body)
       const limit = watched ? 0 : timeoutMs
       let watch = firstByte
@@ -90,7 +90,7 @@ export function poolSend(
         },
         onResponseStart(_, status, head) {
           heard()
-          // 1xx heads come before the one that counts.
+          // 1xx responses come before the final one.
           if (status < 200) return
           begun = true
           if (wait && watch !== silence) {
@@ -128,7 +128,7 @@ export function poolSend(
         if (over || given) return
         given = reason
         if (controller) controller.abort(reason)
-        // Not sent yet: it waits for a connection, and undici tells nothing of it before.
+        // Not sent yet: it is queued for a connection, and undici reports nothing until then.
         else fail(reason)
       }
       function giveUp(): void {
@@ -155,6 +155,6 @@ export function poolSend(
 const tooMany = ({ origin }: URL, timeoutMs: number): GazewayError =>
   new GazewayError(
     'too_many_requests',
-    `All ${CONNECTIONS} connections of Gazeway to ${origin} were busy for ${timeoutMs / 1000} s, and the request was not sent. Make fewer requests at once, and try again.`,
+    `All ${CONNECTIONS} connections of Gazeway to ${origin} were busy for ${timeoutMs / 1000} s, and the request was not sent. Send fewer requests at once, and retry.`,
     { retryAfterSeconds: 1 },
   )

@@ -6,53 +6,55 @@ import { hideSecrets } from '../failure.ts'
 import { FAILED_FINISHES } from '../finish-reason.ts'
 import { choiceFault, isReport, ReportedError, readReported } from '../reported-error.ts'
 
-/** How much of a stream is kept to count its tokens, should the upstream not report them. */
+/** Bytes of a stream kept for counting tokens, in case the upstream reports no usage. */
 const KEPT_BYTES = 64 * 1024
-/** What may stand between the parts of a field: its event can have several lines. */
+/** Matches what may separate the parts of a field: an event can span several lines. */
 const GAP = String.raw`(?:\s|data:)*`
-/** What an event holds that reports usage or an `error`, and few others; most chunks have `"usage":null` or none. */
+/** Matches events that report usage or an `error`, and few others. Most chunks have `"usage":null` or none. */
 const TELLING = new RegExp(`"(?:${FAILED_FINISHES.join('|')})"|"usage"${GAP}:${GAP}\\{`)
 /** Some providers send an empty one with each chunk. */
 const FINISHED = new RegExp(`"finish_reason"${GAP}:${GAP}"[^"]`)
-/** Events with a whole Response in them, which repeats the request: none of it is said by the model. */
+/** Matches events that contain a whole Response, which repeats the request: none of it is output. */
 const ECHO = new RegExp(`"type"${GAP}:${GAP}"response\\.(?:created|queued|in_progress|completed|incomplete|failed)"`)
-/** Only as a line: a model may speak of it. */
+/** Only as a line of its own: a model may mention it. */
 const DONE = /^data: ?\[DONE\]/m
-/** Any of them: one look at each piece of a stream, most of which hold none. */
+/** Union of the patterns above: one test per chunk of the stream, most of which match none. */
 const NOTABLE = new RegExp([TELLING, FINISHED, ECHO, DONE].map(({ source }) => source).join('|'), 'm')
 /**
- * What may stand beside the usage in a chunk that says nothing else: OpenAI's own fields, and what providers put into each
- * chunk (`provider` OpenRouter, `request_id` Zhipu, `obfuscation` OpenAI and `p` Mistral as padding) or measure with the
- * usage (`x_groq`, `timings` llama.cpp, `time_info` Cerebras).
+ * Fields beside the usage of a chunk that carries nothing else: OpenAI's own, those that providers add to each chunk
+ * (`provider` OpenRouter, `request_id` Zhipu, `obfuscation` OpenAI and `p` Mistral as padding), and metrics (`x_groq`,
+ * `timings` llama.cpp, `time_info` Cerebras).
  */
 const BESIDE_USAGE = new Set([
   ...['id', 'object', 'created', 'model', 'choices', 'usage', 'system_fingerprint', 'service_tier'],
   ...['provider', 'request_id', 'obfuscation', 'p', 'x_groq', 'timings', 'time_info'],
 ])
-/** What may come before the first event, and is no part of it (https://html.spec.whatwg.org/#parsing-an-event-stream). */
+/** Byte order mark that may precede the first event (https://html.spec.whatwg.org/#parsing-an-event-stream). */
 const BYTE_ORDER_MARK = Buffer.from('\ufeff')
 
-/** Reads a stream of server-sent events on its way through, without holding it up. */
+/** Inspects a stream of server-sent events in transit, without delaying it. */
 export interface SseTap {
-  /** What to pass on of what has arrived: whole events only, an unfinished one waits for its rest. */
+  /** Adds a chunk and returns the events to pass on. Unfinished ones wait for the rest. */
   push(chunk: Buffer): Buffer | null
-  /** What is left when the stream has ended in order: an event without its blank line, but not the half of one. */
+  /** Rest after a clean end of the stream: an event without its blank line, but no partial one. */
   rest(): Buffer | null
-  /** The last usage that was reported. */
+  /** Last usage reported. */
   usage(): Usage | null
-  /** What the model said, for counting: its text, and by which factor the stream was longer than what was kept. */
+  /** Text of the model, for counting tokens, and the ratio of the whole stream's length to the part kept. */
   said(): { text: string; factor: number }
-  /** What the stream itself reported as an error. */
+  /** Error that the stream itself reported. */
   failed(): ReportedError | null
-  /** Whether `[DONE]` has gone by, and whether a finish reason has. */
+  /** Tells whether `[DONE]` and a finish reason have passed. */
   ending(): { done: boolean; finished: boolean }
 }
 
 /**
- * @param options.dropUsageChunk leave out the chunk that reports usage, which the client has not asked for; where it says
- *   something else too, as what was cited, the usage alone
- * @param options.secrets the upstream's, which are taken out of errors
- * @throws from `push` when an event has no end
+ * Creates a tap.
+ *
+ * @param options.dropUsageChunk drops the chunk with the usage, which the client did not ask for; when it carries more,
+ *   such as citations, only the usage is removed
+ * @param options.secrets secrets of the upstream, which are removed from errors
+ * @throws from `push` when an event is too long
  */
 export function createSseTap(options: { dropUsageChunk: boolean; secrets: readonly string[] }): SseTap {
   const { dropUsageChunk, secrets } = options
@@ -81,7 +83,11 @@ export function createSseTap(options: { dropUsageChunk: boolean; secrets: readon
     keptBytes += whole.length
   }
 
-  /** Reads whole events. @returns what to pass on of them */
+  /**
+   * Reads whole events.
+   *
+   * @returns the events to pass on
+   */
   function read(whole: Buffer): Buffer | null {
     const text = asciiOf(whole)
     if (!NOTABLE.test(text)) {
@@ -98,8 +104,8 @@ export function createSseTap(options: { dropUsageChunk: boolean; secrets: readon
   }
 
   /**
-   * A Message tells what it was asked as it begins, and what it answered at its end. Before that, nothing counts as told:
-   * of one that is cut off, what has come is counted.
+   * Usage in an event. A Message reports its prompt at the start and its answer at the end. Before the end nothing
+   * counts as reported, so that a truncated one is counted.
    */
   function usageIn(data: EventData | null): unknown {
     if (data?.type === 'message_start') return null
@@ -142,7 +148,7 @@ export function createSseTap(options: { dropUsageChunk: boolean; secrets: readon
   }
 }
 
-/** An event as far as a relay reads it. */
+/** The fields of an event that a relay reads. */
 export interface EventData {
   type?: string
   usage?: unknown
@@ -156,10 +162,10 @@ export interface EventData {
   sequence_number?: number
 }
 
-/** What a chunk of a chat completion adds; most of it text, but providers differ. */
+/** Addition of one chunk of a chat completion. Mostly text, but providers differ. */
 type Delta = Readonly<Record<string, unknown>>
 
-/** The JSON of an event's `data` lines; null for `[DONE]`, comments and what is not JSON. */
+/** Parses the `data` lines of an event. Null for `[DONE]`, comments and anything but JSON. */
 export function eventData(event: Buffer): EventData | null {
   const data = event
     .toString('utf8')
@@ -175,14 +181,14 @@ export function eventData(event: Buffer): EventData | null {
   }
 }
 
-/** Bytes as a string in which all ASCII stands as it is: the quickest form to look for marks in. */
+/** Decodes bytes so that ASCII is kept: the fastest form to search for markers. */
 const asciiOf = (bytes: Buffer): string => bytes.toString('latin1')
 
 const isSaid = (event: Buffer): boolean => !ECHO.test(asciiOf(event))
 
 /**
- * What an event says has gone wrong: a chunk with `error`, its own or that of a choice, which few providers make more than
- * one of; the event `error` in both its forms; or `response.failed`.
+ * Error that an event reports: a chunk with `error`, at the top or in a choice; the event `error` in both its forms; or
+ * `response.failed`.
  */
 function faultOf({ type, error, message, code, response, choices }: EventData): ReportedError | null {
   if (type === 'response.failed') return readReported(response?.error)
@@ -191,7 +197,7 @@ function faultOf({ type, error, message, code, response, choices }: EventData): 
   return records(choices).map(choiceFault).find(Boolean) ?? null
 }
 
-/** A chunk that reports usage, without it; null where it says nothing else. */
+/** Removes the usage from a chunk. Null when nothing else is left. */
 function withoutUsage(data: EventData): Buffer | null {
   const more = Object.entries(data).some(([name, value]) => !BESIDE_USAGE.has(name) && !isBlank(value))
   return more ? Buffer.from(`data: ${JSON.stringify({ ...data, choices: [], usage: undefined })}\n\n`) : null
@@ -200,30 +206,33 @@ function withoutUsage(data: EventData): Buffer | null {
 const isBlank = (value: unknown): boolean =>
   value === null || value === '' || (typeof value === 'object' && Object.keys(value).length === 0)
 
-/** All that an event adds to the answer: thoughts, refusals and tool calls are paid for as text is. */
+/** Everything that an event adds to the answer. Reasoning, refusals and tool calls are billed like text. */
 function saidBy(event: Buffer): string {
   const data = eventData(event)
   if (typeof data?.delta === 'string') return data.delta
   if (data?.type === 'content_block_start') return saidInBlock(data.content_block)
   if (data?.type === 'content_block_delta') return saidInDelta(data.delta)
   if (!Array.isArray(data?.choices)) return ''
-  // Completions of the older kind have a text in place of a delta.
+  // Legacy completions have a text instead of a delta.
   return data.choices.map((choice) => saidIn(choice?.delta ?? { text: choice?.text })).join('')
 }
 
-/** What a block of a Message begins with; results of the provider's own tools are not said by the model. */
+/** Start of a block of a Message. Results of the provider's own tools are not output of the model. */
 function saidInBlock(block: unknown): string {
   const { text, thinking, data, name } = record(block)
   return [text, thinking, data, name].map(asText).join('')
 }
 
-/** All that a delta of a block adds, by whatever name. */
+/** Everything that a delta of a block adds, in whatever field. */
 function saidInDelta(delta: unknown): string {
   const { type, signature, ...said } = record(delta)
   return Object.values(said).map(asText).join('')
 }
 
-/** All that a chunk brings, by whatever name (`function_call`, `audio`); some providers send a thought under each of its names. */
+/**
+ * Everything that a chunk adds, in whatever field (`function_call`, `audio`). Some providers send reasoning under
+ * several names; it counts once.
+ */
 function saidIn({ role, reasoning_content, reasoning, reasoning_details, ...said }: Delta): string {
   return [reasoning_content || reasoning || reasoning_details, ...Object.values(said)].map(asText).join('')
 }

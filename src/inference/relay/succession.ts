@@ -1,21 +1,25 @@
-/** What sends requests and is replaced when settings change. */
+/** A resource that sends requests and is replaced when settings change. */
 export interface Replaceable {
-  /** Tells `listener` from now on when something is under way, and when nothing is any more. */
+  /** Calls `listener` whenever requests start to be in flight, and when none is left. */
   watch(listener: (busy: boolean) => void): void
   close(): Promise<void>
 }
 
-/** Those that took each other's place, as far as they are in use. */
+/** Successive versions of a resource; old ones stay open until idle. */
 export interface Succession<T extends Replaceable> {
-  /** Puts `next` in the place of the newest. @returns it */
+  /**
+   * Replaces the newest version by `next`.
+   *
+   * @returns `next`
+   */
   put(next: T): T
-  /** Closes the newest, and the earlier ones on which something is under way just now. */
+  /** Closes the newest version, and older ones that are busy. */
   close(): Promise<void>
 }
 
 /**
- * An earlier one is left to what is under way on it, and then let go, not closed: a request may still have to turn to it a
- * second time. Its connections close as they do when nothing comes over them.
+ * Creates a succession. An older version finishes what is in flight and is then dropped, not closed, because a request
+ * may still retry on it. Its connections close when idle.
  */
 export function createSuccession<T extends Replaceable>(): Succession<T> {
   const busy = new Set<T>()

@@ -6,7 +6,7 @@ import type { Provider } from '../provider.ts'
 import { ReportedError, reportedIn } from '../reported-error.ts'
 import type { Headers, WholeReply } from './send.ts'
 
-/** Reply headers that tell a client something and hold nothing of the account; all others stay here. */
+/** Reply headers passed on: useful to a client, and revealing nothing about the account. All others are dropped. */
 const PASSED = new Set([
   'content-type',
   'retry-after',
@@ -17,15 +17,15 @@ const PASSED = new Set([
 ])
 const PASSED_PREFIX = /^(?:x-ratelimit-|anthropic-ratelimit-)/
 
-/** Whom a reply comes from. */
+/** Origin of a reply. */
 export interface Origin {
   callId: string
   provider: Pick<Provider, 'id' | 'secrets'>
-  /** Its place among the attempts of the call, from 1. */
+  /** Number of the attempt within the call, from 1. */
   attempt: number
 }
 
-/** The headers that say which upstream answered, and how many were asked. */
+/** Headers that name the upstream which answered, and the number of attempts. */
 export const attemptHeaders = ({
   provider,
   attempt,
@@ -34,7 +34,7 @@ export const attemptHeaders = ({
   'x-gazeway-attempts': String(attempt),
 })
 
-/** The headers by which the record of a call is found, and those of {@link attemptHeaders}. */
+/** Headers that identify the call record, and those of {@link attemptHeaders}. */
 export const originHeaders = (origin: Origin): Record<string, string> => ({
   'x-gazeway-call-id': origin.callId,
   'x-gazeway-upstream': origin.provider.id,
@@ -42,8 +42,8 @@ export const originHeaders = (origin: Origin): Record<string, string> => ({
 })
 
 /**
- * What a client gets of the upstream's headers, the first of each, after the call's own. Should the upstream repeat the
- * gateway's key there, that is taken out.
+ * Headers for the client: the call's own, then the first of each of the upstream's. The gateway's key is removed from
+ * them.
  */
 export function passedHeaders(headers: Headers, origin: Origin): Record<string, string> {
   const { secrets } = origin.provider
@@ -58,19 +58,19 @@ export function passedHeaders(headers: Headers, origin: Origin): Record<string, 
   return passed
 }
 
-/** Why a reply is neither an answer nor a refusal, whatever its body holds; null when it may be one. */
+/** Reason why a reply is neither an answer nor an error reply, whatever its body. Null when it may be one. */
 function unfitness({ status }: WholeReply): string | null {
   if (status === 204 || status === 205 || status === 304) return `its reply has no body (${status})`
   return status >= 300 && status < 400 ? `it redirects (${status})` : null
 }
 
-/** The text of a reply, without the byte order mark that some servers begin it with. */
+/** Text of a reply, without a byte order mark. */
 export function bodyText({ body }: WholeReply): string {
   const text = body.toString('utf8')
   return text.startsWith('\ufeff') ? text.slice(1) : text
 }
 
-/** A chat completion, as far as it is read here. */
+/** The fields of a chat completion that are read here. */
 export interface Completion {
   choices: unknown[]
   model?: unknown
@@ -78,10 +78,10 @@ export interface Completion {
 }
 
 /**
- * The chat completion that a reply holds.
+ * Reads the chat completion of a reply.
  *
- * @throws ReportedError where it holds an error in its place, which some providers send as a success; GazewayError
- *   `upstream_bad_reply` for anything else
+ * @throws ReportedError when it contains an error instead, which some providers send with a success status;
+ *   GazewayError `upstream_bad_reply` for anything else
  */
 export function readCompletion(reply: WholeReply, provider: Provider): Completion {
   const value = readObject(reply, provider)
@@ -91,7 +91,7 @@ export function readCompletion(reply: WholeReply, provider: Provider): Completio
   throw badReply(provider, 'its reply is not a chat completion')
 }
 
-/** A Response, as far as it is read here. */
+/** The fields of a Response that are read here. */
 export interface ReadResponse {
   id?: unknown
   output: unknown[]
@@ -100,14 +100,18 @@ export interface ReadResponse {
   error?: unknown
 }
 
-/** The Response that a reply holds, which may have failed, and have no output then. @throws as `readCompletion` */
+/**
+ * Reads the Response of a reply. A failed one may have no output.
+ *
+ * @throws as `readCompletion`
+ */
 export function readResponse(reply: WholeReply, provider: Provider): ReadResponse {
   const value = readObject(reply, provider)
   if (Array.isArray(value.output) || value.status === 'failed') return value as unknown as ReadResponse
   throw reportedIn(value) ?? badReply(provider, 'its reply is not a response')
 }
 
-/** What a reply holds that is no refusal; nothing is in what is no object. */
+/** Reads the JSON object of a reply that is not an error reply. */
 function readObject(reply: WholeReply, provider: Provider): Record<string, unknown> {
   const unfit = unfitness(reply)
   if (unfit) throw badReply(provider, unfit)
@@ -115,15 +119,15 @@ function readObject(reply: WholeReply, provider: Provider): Record<string, unkno
   return isObject(value) ? value : {}
 }
 
-/** A refusal of the upstream: what its client gets, and the same as an error. */
+/** An error reply of the upstream: the body for the client, and the error. */
 export interface Refusal {
   body: string
   error: ReportedError
 }
 
 /**
- * The upstream's refusal in OpenAI's error shape: its own body where that has the shape already, with what it said in
- * it otherwise. Should it repeat the gateway's key, that is taken out.
+ * Reads an error reply in OpenAI's format: the upstream's own body if it has the format, otherwise one with its
+ * message. The gateway's key is removed.
  */
 export function readRefusal(reply: WholeReply, provider: Provider, requestId: string | null): Refusal {
   const { status } = reply
@@ -137,24 +141,24 @@ export function readRefusal(reply: WholeReply, provider: Provider, requestId: st
   return { body, error: new ReportedError(cut(body, 0, 500), own.code, status, cut(reason, 0, 500)) }
 }
 
-/** What a body of another shape says. */
+/** Error fields for a body in another format. */
 function inShape(given: Record<string, unknown>, text: string, { status }: WholeReply, { name }: Provider) {
   const said = typeof given.error === 'string' ? given.error : cut(text, 0, 500)
   const code = typeof given.code === 'string' ? given.code : 'upstream_error'
   return { message: said || `The upstream ${name} answered ${status} without a reason.`, code, param: null }
 }
 
-/** Events of a Responses stream, as its client gets them. */
+/** Serializes events of a Responses stream. */
 export const toSse = (events: ReadonlyArray<{ type: string }>): Buffer =>
   Buffer.from(events.map((event) => `event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`).join(''))
 
-/** The error that ends a chat stream which has already begun. */
+/** Error event for a chat stream that has begun. */
 export const chatErrorEvent = (error: GazewayError, requestId: string | null): string =>
   `data: ${JSON.stringify({ error: errorBody(error, requestId) })}\n\n`
 
 /**
- * The error that ends a Responses stream which has already begun: flat as the reference has it, and under `error` as
- * OpenAI sends it, which is where its SDK looks before it takes the stream for an answer.
+ * Error event for a Responses stream that has begun. The fields are at the top, as in the reference, and below `error`,
+ * as OpenAI sends them: its SDK checks there first.
  */
 export function responseErrorEvent(error: GazewayError, requestId: string | null, sequenceNumber: number): Buffer {
   const body = errorBody(error, requestId)
