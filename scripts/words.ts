@@ -10,6 +10,7 @@ const OPENING = /\/\*\*\s*(?:\*\s*)?(What|Whatever|Whether|How|Who|Whoever|Whom|
 /** Folders and files that are checked, one room a line. A room joins the list once it is clean, and never leaves it. */
 const CHECKED = `
 src/calls
+src/config
 src/errors.ts
 src/inference/convert
 src/inference/sandbox

@@ -1,4 +1,8 @@
-/** Whether `text` is a base URL for an upstream: http or https, without credentials, query or fragment. */
+/**
+ * Tells whether `text` is a base URL for an upstream: http or https, without credentials, query or fragment.
+ *
+ * @example isBaseUrl('http://127.0.0.1:11434/v1') // true
+ */
 export function isBaseUrl(text: string): boolean {
   if (!URL.canParse(text)) return false
   const url = new URL(text)
@@ -6,12 +10,12 @@ export function isBaseUrl(text: string): boolean {
   return (url.protocol === 'http:' || url.protocol === 'https:') && plain
 }
 
-/** Whether `text` is an origin as browsers send it (RFC 6454 section 6.2): scheme, host and port, nothing after. */
+/** Tells whether `text` is an origin as browsers send it (RFC 6454 section 6.2): scheme, host and port. */
 export function isOrigin(text: string): boolean {
   return URL.canParse(text) && new URL(text).origin === text
 }
 
-/** Whether `text` is a plain absolute path: no empty or dot segments, no percent-encoding, no query. */
+/** Tells whether `text` is a plain absolute path: no empty or dot segments, no percent-encoding, no query. */
 export function isPlainPath(text: string): boolean {
   return /^(\/[\w.~:-]+)+$/.test(text) && text.split('/').every((segment) => segment !== '.' && segment !== '..')
 }

@@ -3,7 +3,7 @@ import { getProperty } from 'dot-prop'
 import { differingKeys } from './config-keys.ts'
 import type { Config } from './config-schema.ts'
 
-/** The keys that have another value in `next`; of a record, its entries. */
+/** Keys whose value differs in `next`. For a record, its entries. */
 export function changedKeys(before: Config, next: Config): string[] {
   return differingKeys(before, next).flatMap(({ key, hasEntries }) => {
     if (!hasEntries) return [key]

@@ -3,41 +3,48 @@ import { getProperty } from 'dot-prop'
 import * as z from 'zod'
 import { Config, type ConfigDocument } from './config-schema.ts'
 
-/** One thing that can be set: a leaf of the configuration. */
+/** A setting: a leaf of the configuration. */
 export interface ConfigKey {
-  /** Dotted, as in `http.port`. */
+  /** Dotted name, such as `http.port`. */
   key: string
   schema: z.ZodType
-  /** The environment variable that sets it. */
+  /** Environment variable that sets it. */
   variable: string | null
-  /** The flag of the command that sets it. */
+  /** Command-line flag that sets it. */
   flag: string | null
-  /** Whether it holds entries by name (`upstream.aliases`), each of which can be set on its own. */
+  /** True when it holds named entries (`upstream.aliases`), each of which can be set separately. */
   hasEntries: boolean
-  /** `value`: all of it is secret. `url`: a URL that may hold a password. */
+  /** `value`: the whole value is secret. `url`: a URL that may contain a password. */
   secret: 'value' | 'url' | null
-  /** The fields of each entry that are secret, where its entries are objects (`upstreams`). */
+  /** Secret fields of each entry, when entries are objects (`upstreams`). */
   secretFields: readonly string[]
-  /** The fields that can be set on their own, where entries are objects and their names have no dots (`upstreams.NAME.weight`). */
+  /**
+   * Fields that can be set separately, when entries are objects and their names contain no dots
+   * (`upstreams.NAME.weight`).
+   */
   entryFields: readonly string[]
-  /** Whether a change waits until the process is started again; everything else applies at once. */
+  /** True when a change takes effect at the next start. All others apply at once. */
   restart: boolean
-  /** Whether it is read from the environment only, and kept in no file and no store. */
+  /** True when it is read from the environment only, and stored in no file and no store. */
   environmentOnly: boolean
   description: string
 }
 
-/** Every key of the configuration, in the schema's order. */
+/** Keys of the configuration, in the order of the schema. */
 export const CONFIG_KEYS: readonly ConfigKey[] = keysOf(Config, '', false)
 
-/** The key of that name; undefined for a section, an entry or an unknown name. */
+/** Finds a key by name. Undefined for a section, an entry or an unknown name. */
 export const configKey = (key: string): ConfigKey | undefined => CONFIG_KEYS.find((known) => known.key === key)
 
-/** The keys whose values differ. */
+/** Keys whose values differ. */
 export const differingKeys = (before: ConfigDocument, after: ConfigDocument): ConfigKey[] =>
   CONFIG_KEYS.filter(({ key }) => !isDeepStrictEqual(getProperty(before, key), getProperty(after, key)))
 
-/** @param waits whether what is above waits for a restart, which holds below unless a leaf says otherwise */
+/**
+ * Lists the keys of a schema.
+ *
+ * @param waits `restart` of the section above, which applies unless a leaf sets its own
+ */
 function keysOf(schema: z.ZodType, key: string, waits: boolean): ConfigKey[] {
   const inner = unwrapped(schema)
   const { variable, flag, secret, restart = waits, environmentOnly, description = '' } = schema.meta() ?? {}
@@ -63,13 +70,15 @@ function keysOf(schema: z.ZodType, key: string, waits: boolean): ConfigKey[] {
   ]
 }
 
-/** The fields of the entries of a record of objects. */
+/** Fields of the entries, for a record of objects. */
 function fieldsOf(record: z.core.$ZodType): [string, z.ZodType][] {
   const entry = record instanceof z.ZodRecord ? unwrapped(record.valueType) : record
   return record instanceof z.ZodRecord && entry instanceof z.ZodObject ? Object.entries<z.ZodType>(entry.shape) : []
 }
 
-/** Whether entries may be named so that a part after a dot could be a field, too, as models are. */
+/**
+ * Tells whether names of entries may contain dots, as model names do. A part after a dot could then also be a field.
+ */
 function namesHaveDots(record: z.core.$ZodType): boolean {
   return record instanceof z.ZodRecord && z.safeParse(record.keyType, 'a.b').success
 }

@@ -20,13 +20,17 @@ import { Upstreams } from './sections/upstreams-section.ts'
 import { Wallet } from './sections/wallet-section.ts'
 
 /**
- * Everything that can be configured: defaults, ranges, descriptions and which leaves are secret. config.json, the
- * environment, flags, dot-notation changes and the reference all follow it. Unknown keys are errors.
+ * Schema of the configuration: defaults, ranges, descriptions and secrets. config.json, the environment, flags, changes
+ * by dotted key and the reference are derived from it. Unknown keys are errors.
  *
- * Metadata: `secret` is `value` where the whole leaf (or each entry's value) is one, `url` where a URL may hold a
- * password; `restart` where a change waits for the next start (of a section: of all in it that does not say otherwise);
- * `variable` and `flag` set the leaf; `environmentOnly` where a value is kept in no file and no store; `accepted` says in words what the schema alone does not
- * show.
+ * Metadata:
+ * - `secret`: `value` when the leaf (or the value of each entry) is secret, `url` for a URL that may contain a
+ *   password.
+ * - `restart`: a change takes effect at the next start. On a section it applies to all of its leaves that do not set
+ *   their own.
+ * - `variable`, `flag`: set the leaf.
+ * - `environmentOnly`: stored in no file and no store.
+ * - `accepted`: describes the accepted values, when the schema alone does not.
  */
 export const Config = z.strictObject({
   upstream: Upstream.prefault({}),
@@ -50,16 +54,13 @@ export const Config = z.strictObject({
   log: Log.prefault({}),
 })
 
-/** The whole configuration, every default filled in. */
+/** The configuration with all defaults applied. */
 export type Config = z.infer<typeof Config>
 
-/** What config.json holds: any part of the configuration. */
+/** Content of config.json: any part of the configuration. */
 export type ConfigDocument = z.input<typeof Config>
 
-/**
- * Checks a document and fills in the defaults. Compiled checks would take longer to make than these few runs take: at a
- * cold start they cost 4 ms against 1.3.
- */
+/** Validates a document and applies the defaults. Uncompiled: compiling the checks costs more than these few runs. */
 export function checkConfig(document: unknown): z.ZodSafeParseResult<Config> {
   return Config.safeParse(document, { jitless: true })
 }

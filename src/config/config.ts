@@ -17,51 +17,53 @@ import { foreignSecrets, type Layer, layOver } from './layers.ts'
 import { secretsOf } from './redact.ts'
 import { withUpstreamKeys } from './upstream-keys.ts'
 
-/** Where a value came from; `settings` are those that machines on one store share. */
+/** Source of a value. `settings` are those shared by machines on one store. */
 export type ConfigSource = 'flag' | 'environment' | 'settings' | 'file' | 'default'
 
-/** What configuration is read from, beside config.json. */
+/** Sources of the configuration beside config.json. */
 export interface ConfigRequest {
   env: Environment
   flags: ConfigFlags
-  /** Where relative paths in flags, and `GAZEWAY_HOME`, start; the process's own folder when absent. */
+  /** Base folder of relative paths in flags and of `GAZEWAY_HOME`. Defaults to the working directory. */
   cwd?: string
 }
 
 /** The configuration in force, frozen. */
 export interface LoadedConfig {
-  /** Absolute. May not exist yet: reading creates nothing. */
+  /** Absolute path. May not exist yet: reading creates nothing. */
   dataDir: string
   config: Config
-  /** Dotted key → where its value came from. */
+  /** Source of each value, by dotted key. */
   sources: Readonly<Record<string, ConfigSource>>
-  /** Keys of secrets in the environment that are not in force: they are for the address that was in force at the start. */
+  /**
+   * Keys of secrets in the environment that are not in force, because they belong to the address in force at the start.
+   */
   leftOut: readonly string[]
-  /** Every secret value in `config`, for redaction, longest first. */
+  /** Secret values in `config`, for redaction, longest first. */
   secrets: readonly string[]
-  /** `config.store.url`, absolute and with its default: what to open. */
+  /** Resolved `config.store.url`: the store to open. */
   storeUrl: string
-  /** What it was read from, to read it again. */
+  /** Request that it was read from, to read it again. */
   request: Required<ConfigRequest>
 }
 
-/** What lies below the environment and the flags. */
+/** Layers below the environment and the flags. */
 export interface StoredLayers {
-  /** What config.json holds. */
+  /** Content of config.json. */
   document: ConfigDocument
-  /** What lies over it. */
+  /** Layer over it. */
   settings: Layer
 }
 
 /**
- * Reads the configuration: flag over environment over config.json over default. Creates and changes nothing.
+ * Reads the configuration. Precedence, highest first: flags, environment, config.json, defaults. Writes nothing.
  *
- * @throws GazewayError `config_invalid` naming the flag, the variable, or the file and field at fault, or where the process
- *   stands in a folder that was deleted
+ * @throws GazewayError `config_invalid` naming the flag, the variable, or the file and field at fault, or when the
+ *   working directory was deleted
  */
 export async function loadConfig(request: ConfigRequest): Promise<LoadedConfig> {
   const { env, flags, cwd = workingFolder() } = request
-  // Before the data folder is looked for: what is wrong with a variable is told first.
+  // Before looking for the data folder, so that faulty variables are reported first.
   readFlags(flags)
   readEnvironment(env)
   const dataDir = await findDataDir(flags, env, cwd)
@@ -73,13 +75,13 @@ function workingFolder(): string {
   try {
     return process.cwd()
   } catch (cause) {
-    const message = 'The working directory is not there any more; start Gazeway in another folder.'
+    const message = 'The working directory no longer exists; start Gazeway in another folder.'
     throw new GazewayError('config_invalid', message, { cause })
   }
 }
 
 /**
- * The document in a configuration file; an empty one where there is no file.
+ * Reads a configuration file. An empty document when it does not exist.
  *
  * @throws GazewayError `config_invalid`
  */
@@ -89,10 +91,10 @@ export function readDocument(file: string): ConfigDocument {
 }
 
 /**
- * What a file that was read before holds now.
+ * Reads a configuration file again.
  *
- * @throws GazewayError `config_invalid` as {@link readDocument}, and where there was something in it and it is gone: to
- *   take it for empty would change prices and the provider while it is moved, or its disk is away
+ * @throws GazewayError `config_invalid` as {@link readDocument}, and when a file with content has disappeared: treating
+ *   it as empty would change prices and the provider while it is being moved or its disk is unmounted
  */
 export function rereadDocument(file: string, before: ConfigDocument): ConfigDocument {
   const text = readText(file)
@@ -100,18 +102,18 @@ export function rereadDocument(file: string, before: ConfigDocument): ConfigDocu
   if (Object.keys(before).length > 0)
     throw new GazewayError(
       'config_invalid',
-      `${file}: it is gone; what it held stays in force. Put it back, or write {} to it for the defaults.`,
+      `${file}: the file has disappeared; its last content stays in force. Restore it, or write {} to it for the defaults.`,
     )
   return {}
 }
 
-/** Where a data folder's configuration is. */
+/** Path of a data folder's configuration file. */
 export const configFile = (dataDir: string): string => join(dataDir, 'config.json')
 
 /**
- * The configuration that flags and environment make of what is stored.
+ * Merges flags and environment with the stored layers.
  *
- * @param started what it was at the start, which knows the addresses that keys in the environment are for; absent at the
+ * @param started configuration of the start, with the addresses that keys in the environment belong to; absent at the
  *   start itself
  */
 export function mergeConfig(
@@ -126,7 +128,7 @@ export function mergeConfig(
   const stored = layOver(document, settings)
 
   const foreign = started ? foreignSecrets(started, layOver(stored, over)) : []
-  // The sandbox has no address that a key could be for.
+  // The sandbox has no address that a key could belong to.
   const isFree = (key: string) => started?.upstream.provider === 'sandbox' && key.startsWith('upstream.')
   const leftOut = foreign.filter((key) => over.has(key) && !isFree(key))
   for (const key of leftOut) over.delete(key)
@@ -159,7 +161,7 @@ export function mergeConfig(
   }
 }
 
-/** Every layer was checked on its own, so a fault here is one of Gazeway's. */
+/** Applies the defaults. Each layer was validated already, so a fault here is a bug. */
 export function filled(document: unknown): Config {
   const { data, error } = checkConfig(document)
   if (error) throw error
@@ -171,7 +173,7 @@ function absoluteStore(url: string | null, base: string, dataDir: string): strin
   return url.startsWith('sqlite:') ? `sqlite:${resolve(base, fromHome(url.slice('sqlite:'.length)))}` : url
 }
 
-/** `value`, frozen with all that is in it. */
+/** Freezes `value` deeply. */
 export function frozen<T>(value: T): T {
   if (typeof value !== 'object' || value === null) return value
   for (const inner of Object.values(value)) frozen(inner)

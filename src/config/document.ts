@@ -8,9 +8,9 @@ import { variableOf } from './environment.ts'
 import { routingFault } from './routing-fault.ts'
 
 /**
- * The text of a configuration file; null when there is none.
+ * Reads the text of a configuration file. Null when it does not exist.
  *
- * @throws GazewayError `config_invalid` when it is there but cannot be read
+ * @throws GazewayError `config_invalid` when it exists but cannot be read
  */
 export function readText(file: string): string | null {
   try {
@@ -25,10 +25,9 @@ export function readText(file: string): string | null {
 }
 
 /**
- * A configuration file's text as the document it holds, checked, without defaults. Read only: a file that is refused
- * stays as it is.
+ * Parses and validates a configuration file, without defaults. Never modifies a rejected file.
  *
- * @throws GazewayError `config_invalid`: `FILE: FIELD: what is wrong; accepted: …`, or the line of a fault in the JSON
+ * @throws GazewayError `config_invalid`: `FILE: FIELD: problem; accepted: …`, or the line of a JSON fault
  */
 export function parseDocument(text: string, file: string): ConfigDocument {
   const value = parseJson(text.replace(/^\uFEFF/, ''), file)
@@ -43,7 +42,7 @@ export function parseDocument(text: string, file: string): ConfigDocument {
   throw new GazewayError('config_invalid', `${file}: ${message}`, param === null ? {} : { param })
 }
 
-/** A wallet's key in a file would be in its copies and backups, too. */
+/** Rejects a wallet key in a file: it would also be in the file's copies and backups. */
 function refuseKept(config: Config, file: string): void {
   const kept = CONFIG_KEYS.find(({ key, environmentOnly }) => environmentOnly && getProperty(config, key) !== null)
   if (!kept) return
@@ -55,7 +54,7 @@ function parseJson(text: string, file: string): unknown {
   try {
     return JSON.parse(text)
   } catch {
-    // Not the parser's own message, nor the error as a cause: both quote the text, secrets included.
+    // Neither the parser's message nor the error as a cause: both quote the text, secrets included.
     const before = text.slice(0, faultPosition(text)).split('\n')
     const place = `line ${before.length}, column ${(before.at(-1)?.length ?? 0) + 1}`
     throw new GazewayError(
@@ -65,7 +64,7 @@ function parseJson(text: string, file: string): unknown {
   }
 }
 
-/** Where JSON stops being valid: the length of the longest beginning that could still be continued. */
+/** Position at which JSON becomes invalid: the length of the longest prefix that could be continued. */
 function faultPosition(text: string): number {
   let sound = 0
   let broken = text.length + 1

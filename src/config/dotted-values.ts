@@ -1,4 +1,4 @@
-/** The values that `changes` has for `key` and its entries, dotted or inside a section. */
+/** Values that `changes` contains for `key` and its entries, dotted or inside a section. */
 export function valuesFor(changes: Readonly<Record<string, unknown>>, key: string): unknown[] {
   return Object.entries(changes).flatMap(([name, value]) => {
     if (name === key || name.startsWith(`${key}.`)) return [value]

@@ -15,14 +15,15 @@ import { keepUpstreamSecrets } from './upstream-keys.ts'
 const RESERVED = new Set(['__proto__', 'constructor', 'prototype'])
 
 /**
- * `document` with `changes` made, all or none; `document` itself is left alone.
+ * Applies `changes` to a copy of `document`, all or none.
  *
- * A key is dotted (`http.port`), names an entry (`upstream.aliases.fast`, `pricing.models.llm-4.20`: the rest of the key
- * is the entry's name, dots included) or a section, whose value is then an object of changes inside it. `null` resets
- * to the default. A value as it is shown changes nothing: neither a secret (`***`), nor what a flag or a variable says,
- * nor a default, which would be held fast.
+ * - A key is dotted (`http.port`), names an entry (`upstream.aliases.fast`, `pricing.models.llm-4.20`: the rest of the
+ *   key is the entry's name, dots included), or names a section, whose value is an object of changes.
+ * - `null` resets to the default.
+ * - A value as it was displayed changes nothing: a redacted secret (`***`), a value from a flag or variable, or a
+ *   default, which would otherwise be pinned.
  *
- * @param inForce the configuration that was shown
+ * @param inForce configuration that was displayed
  * @throws GazewayError `unknown_config_key` naming the nearest known key, `validation_failed` naming the key at fault
  */
 export function setDotted(
@@ -79,7 +80,10 @@ function changeLeaf(document: ConfigDocument, leaf: ConfigKey, value: unknown, i
   setProperty(document, key, keeps ? withKeptEntries(value, getProperty(document, key)) : value)
 }
 
-/** Flags and variables may keep the ports apart now; a process that is started without them could not serve both. */
+/**
+ * Rejects equal ports. Flags and variables may separate them now, but a process started without those could not serve
+ * both.
+ */
 function refuseOnePort(before: ConfigDocument, { http }: Config): void {
   const { port, platform_port } = http
   if (port !== platform_port || port === 0) return
@@ -89,13 +93,13 @@ function refuseOnePort(before: ConfigDocument, { http }: Config): void {
   throw new GazewayError('validation_failed', message, { param: 'http.platform_port' })
 }
 
-/** A secret that is to be nowhere but in the environment of the process. */
+/** Error for a secret that may only be in the environment of the process. */
 function notKept(key: string): GazewayError {
-  const message = `${key}: it is kept nowhere; set ${variableOf(key)} in the environment instead.`
+  const message = `${key}: it is not stored; set ${variableOf(key)} in the environment instead.`
   return new GazewayError('validation_failed', message, { param: key })
 }
 
-/** Whether entries with secrets are sent as they were shown. */
+/** Tells whether entries with secrets are sent as they were displayed. */
 const isShown = ({ key, secretFields }: ConfigKey, value: unknown, inForce: Config): boolean =>
   secretFields.length > 0 && isDeepStrictEqual(value, getProperty(redactConfig(inForce), key))
 
@@ -111,7 +115,11 @@ function changeEntry(document: ConfigDocument, record: ConfigKey, written: strin
   setProperty(document, record.key, put({ ...getProperty(document, record.key) }, name, value))
 }
 
-/** @param path an entry, one of its fields, and where that holds entries itself, one of them */
+/**
+ * Changes a field of an entry.
+ *
+ * @param path an entry, one of its fields, and possibly an entry of that
+ */
 function changeField(document: ConfigDocument, record: ConfigKey, path: string, value: unknown): void {
   const [name = '', field = '', ...inner] = path.split('.')
   if (!record.entryFields.includes(field)) throw unknownKey(`${record.key}.${path}`)
@@ -127,7 +135,7 @@ function changeField(document: ConfigDocument, record: ConfigKey, path: string, 
   setProperty(document, record.key, { ...entries, [name]: entry })
 }
 
-/** Sets an entry; null takes it away. */
+/** Sets an entry. Null removes it. */
 function put(entries: Record<string, unknown>, name: string, value: unknown): Record<string, unknown> {
   if (value === null) delete entries[name]
   else entries[name] = value
@@ -149,7 +157,7 @@ function refuseReserved(record: ConfigKey, entries: unknown): void {
   if (reserved !== undefined) throw unknownKey(`${record.key}.${reserved}`)
 }
 
-/** New entries of a secret record, where a redacted one keeps the value it has. */
+/** New entries of a secret record. Redacted ones keep their current value. */
 function withKeptEntries(value: unknown, current: Record<string, unknown> = {}): unknown {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return value
   const kept = Object.entries(value).map(([name, entry]) => [name, entry === REDACTED ? current[name] : entry])

@@ -6,12 +6,12 @@ import { presetOf } from '../providers/providers.ts'
 import { explain } from '../wire/validation.ts'
 import { CONFIG_KEYS, type ConfigKey, configKey } from './config-keys.ts'
 
-/** Environment variable → the configuration key that it sets. */
+/** Configuration key by environment variable. */
 export const VARIABLES: Readonly<Record<string, string>> = Object.fromEntries(
   CONFIG_KEYS.flatMap(({ key, variable }) => (variable === null ? [] : [[variable, key]])),
 )
 
-/** The variable that sets a configuration key. */
+/** Environment variable of a configuration key. */
 export const variableOf = (key: string): string | undefined => configKey(key)?.variable ?? undefined
 
 /** Command-line flags as commander names them (`--platform-port` is `platformPort`): those of the keys, and `data`. */
@@ -20,31 +20,31 @@ export type ConfigFlags = Readonly<Record<string, unknown>> & { data?: string | 
 /** A process environment: `process.env`, or a part of it. */
 export type Environment = Readonly<Record<string, string | undefined>>
 
-/** Configuration key → the value that flags or the environment set it to, already checked. */
+/** Validated values from flags or the environment, by configuration key. */
 export type Overrides = ReadonlyMap<string, unknown>
 
 const CONTAINER_ADDRESS = /^(?:tcp|udp|sctp):\/\//
 
 /**
- * Whether a variable is what Kubernetes and Docker links set for a service that is called gazeway, or gazeway-…:
- * `GAZEWAY_PORT` is then where that service is, and no setting.
+ * Tells whether Kubernetes or a Docker link set a variable for a service named gazeway, or gazeway-…. `GAZEWAY_PORT` is
+ * then the address of that service, not a setting.
  */
 export const isOfContainer = (name: string, value: string): boolean =>
   /_SERVICE_(?:HOST|PORT)(?:_|$)|_PORT_\d+_(?:TCP|UDP|SCTP)(?:_|$)/.test(name) ||
   (name.endsWith('_PORT') && CONTAINER_ADDRESS.test(value))
 
-/** A reference to a variable that an assistant handed on as it stands in its file: some do where the variable is not set. */
+/** A reference that an assistant passed on literally: some do when the variable is not set. */
 const REFERENCE = /^(?:\$\{[^{}]*\}|\{env:\w+\})$/
 
-/** The value of a variable; undefined for one that is empty, or a reference that was not filled in. */
+/** Value of a variable. Undefined when it is empty or an unexpanded reference. */
 function given(env: Environment, variable: string): string | undefined {
   const text = env[variable]?.trim()
   return !text || REFERENCE.test(text) ? undefined : text
 }
 
 /**
- * What the environment sets. An empty variable is one that is not set, and so are a reference that nobody filled in and a
- * port that is a container's address.
+ * Reads the overrides in the environment. Treated as unset are: an empty variable, an unexpanded reference, and a port
+ * that is a container's address.
  *
  * @throws GazewayError `config_invalid` with the variable in `param`
  */
@@ -58,7 +58,7 @@ export function readEnvironment(env: Environment): Overrides {
 }
 
 /**
- * What the flags set.
+ * Reads the overrides in flags.
  *
  * @throws GazewayError `config_invalid` with the flag in `param`
  */
@@ -72,7 +72,8 @@ export function readFlags(flags: ConfigFlags): Overrides {
 }
 
 /**
- * The provider's own key, from its own variable, read when `GAZEWAY_UPSTREAM_API_KEY` is not set; undefined when there is none, or for a provider without one.
+ * Reads the provider's own key variable, which `GAZEWAY_UPSTREAM_API_KEY` takes precedence over. Undefined when it is
+ * unset, or for a provider without one.
  *
  * @throws GazewayError `config_invalid` with the variable in `param`
  */
@@ -83,19 +84,19 @@ export function readProviderKey(env: Environment, provider: string): unknown {
 }
 
 /**
- * The data folder, absolute: `--data`, else `GAZEWAY_HOME`, else the platform's own place for `gazeway`.
+ * Finds the data folder, absolute. Precedence: `--data`, `GAZEWAY_HOME`, the platform's default for `gazeway`.
  *
- * @throws GazewayError `config_invalid` when the user has no home folder to put it in
+ * @throws GazewayError `config_invalid` when it would be in the user's home folder and there is none
  */
 export async function findDataDir(flags: ConfigFlags, env: Environment, cwd: string): Promise<string> {
   if (flags.data === '') throw invalid('--data', '--data: empty; accepted: a folder.')
   const folder = flags.data ?? given(env, 'GAZEWAY_HOME')
-  // One that is empty or relative counts as not set (XDG base directory specification); Node and env-paths would start
-  // from the working directory.
+  // Empty or relative values count as unset (XDG base directory specification). Node and env-paths would resolve them
+  // against the working directory.
   for (const name of ['HOME', 'XDG_DATA_HOME']) if (!isAbsolute(process.env[name] ?? '')) delete process.env[name]
   try {
     if (folder) return resolve(cwd, fromHome(folder))
-    // env-paths asks for the home folder as it is imported, which fails for a user that has none.
+    // Imported late: env-paths reads the home folder on import, which fails for a user without one.
     const { default: envPaths } = await import('env-paths')
     return envPaths('gazeway', { suffix: '' }).data
   } catch (cause) {
@@ -107,12 +108,12 @@ export async function findDataDir(flags: ConfigFlags, env: Environment, cwd: str
   }
 }
 
-/** A path whose `~/` is the user's home folder: in an assistant's entry there is no shell that puts it in. */
+/** Expands `~/` to the user's home folder. An assistant's entry has no shell to do it. */
 export function fromHome(path: string): string {
   return path.replace(/^~(?=$|[\\/])/, () => homedir())
 }
 
-/** `--platform-port` → `platformPort`. */
+/** Name of a flag in commander: `--platform-port` → `platformPort`. */
 const nameOfFlag = (flag: string): string =>
   flag.slice(2).replace(/-([a-z])/g, (_, letter: string) => letter.toUpperCase())
 
@@ -124,11 +125,11 @@ function parseText(key: string, text: string, name: string): unknown {
   const value = valueIn(text, schema)
   const result = value === text ? asText : schema.safeParse(value)
   if (result.success) return result.data
-  // Text cannot be null: what is to be unset is left out.
+  // Text cannot be null: omit a variable to unset it.
   throw invalid(name, explain(result.error, schema, value, name).message.replace(/,? or null\.$/, '.'))
 }
 
-/** The number, truth value or comma-separated list that a text spells; else the text. */
+/** Parses a text as number, boolean or comma-separated list, by the schema; otherwise the text itself. */
 function valueIn(text: string, schema: ConfigKey['schema']): unknown {
   if (schema instanceof z.ZodDefault && schema.unwrap() instanceof z.ZodArray)
     return text.split(',').flatMap((item) => item.trim() || [])

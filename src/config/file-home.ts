@@ -3,13 +3,13 @@ import { lazily } from '../wire/lazily.ts'
 import { rereadDocument } from './config.ts'
 import type { ConfigHome } from './home.ts'
 
-/** Most processes never change it. */
+/** Loaded on the first change, which most processes never make. */
 const loadFile = lazily(() => import('./file.ts'))
 
-/** Configuration in config.json itself, for the processes that share a data folder. */
+/** Stores configuration changes in config.json, for processes that share a data folder. */
 export function fileHome(file: string): ConfigHome {
   return {
-    // Whoever follows config.json sees all that changes here.
+    // Processes that watch config.json see every change here.
     revision: async () => '',
     read: async () => new Map(),
     async change(document, change) {
@@ -24,8 +24,11 @@ export function fileHome(file: string): ConfigHome {
   }
 }
 
-/** A file that a person broke is theirs to mend; to whoever sends a change, it is in the way of it. */
+/**
+ * Turns the error of a broken file into a conflict: the sender of a change did not cause it, and a person must repair
+ * the file.
+ */
 function refuseBroken(error: unknown): never {
   if (!(error instanceof GazewayError) || error.code !== 'config_invalid') throw error
-  throw new GazewayError('conflict', `${error.message} Nothing was changed; mend the file first.`, { cause: error })
+  throw new GazewayError('conflict', `${error.message} Nothing was changed; repair the file first.`, { cause: error })
 }

@@ -8,18 +8,18 @@ import { notWritten, replaceFile } from '../store/replace-file.ts'
 import type { ConfigDocument } from './config-schema.ts'
 import { parseDocument, readText } from './document.ts'
 
-/** How long a lock that nobody refreshes is respected: the holder was killed. */
+/** Age from which an unrefreshed lock is stale: its holder was killed. */
 const STALE_MS = 5_000
-/** Together some 15 s, so that a waiter outlives a stale lock. */
+/** Retries of a lock, about 15 s in total, so that a waiter outlives a stale lock. */
 const WAITS = { retries: 200, factor: 1.1, minTimeout: 5, maxTimeout: 50, randomize: true }
 
 /**
- * Changes the document in a configuration file, alone among all processes that use it: read, change, write durably.
- * A crash leaves the old document or the new one. The file and its folder are made where they are missing.
+ * Changes a configuration file under a lock shared by all processes: read, change, write durably. A crash leaves either
+ * the old or the new document. Missing file and folder are created.
  *
- * @param change the new document from the present one; when it throws, nothing is written
- * @throws GazewayError `config_invalid` when the file is broken (it stays as it is), `conflict` when an editor saved it
- *   meanwhile, `store_unavailable` when it cannot be locked or written, `store_full` when the disk is full
+ * @param change maps the current document to the new one; when it throws, nothing is written
+ * @throws GazewayError `config_invalid` when the file is broken (it is left unchanged), `conflict` when an editor saved
+ *   it meanwhile, `store_unavailable` when it cannot be locked or written, `store_full` when the disk is full
  */
 export async function updateDocument(
   file: string,
@@ -27,7 +27,7 @@ export async function updateDocument(
 ): Promise<ConfigDocument> {
   try {
     makeFolder(dirname(file))
-    // Through a link, so that a configuration kept elsewhere stays a link.
+    // Resolves symbolic links, so that a linked configuration stays linked.
     const target = readText(file) === null ? file : await realpath(file)
     return await locked(target, async () => {
       const db = new Low<ConfigDocument>(documentAdapter(target), {})
@@ -41,7 +41,7 @@ export async function updateDocument(
   }
 }
 
-/** lowdb's view of the file: reads with the checks of every start, writes durably and only over what it has read. */
+/** lowdb adapter of the file: validates on read, writes durably, and only over the content it has read. */
 function documentAdapter(file: string): Adapter<ConfigDocument> {
   let seen: string | null = null
   return {
@@ -51,11 +51,11 @@ function documentAdapter(file: string): Adapter<ConfigDocument> {
     },
     async write(document) {
       const check = () => {
-        // The lock binds Gazeway's own processes; a person's editor saves when it likes.
+        // The lock only binds Gazeway's processes; an editor may save at any time.
         if (readText(file) === seen) return
         throw new GazewayError(
           'conflict',
-          `${file} was changed by someone else meanwhile; nothing was written. Try again.`,
+          `${file} was changed by another program meanwhile; nothing was written. Retry.`,
         )
       }
       await replaceFile(file, `${JSON.stringify(document, null, 2)}\n`, { check })
@@ -69,7 +69,7 @@ async function locked<T>(file: string, work: () => Promise<T>): Promise<T> {
     realpath: false,
     stale: STALE_MS,
     retries: WAITS,
-    // A process that was asleep past STALE_MS may have lost its lock; the check before the rename then decides.
+    // A process suspended for longer than STALE_MS may have lost its lock; the check before the rename then decides.
     onCompromised: () => {
       lost = true
     },
@@ -83,6 +83,6 @@ async function locked<T>(file: string, work: () => Promise<T>): Promise<T> {
 
 function fileError(cause: unknown, file: string): GazewayError {
   if ((cause as NodeJS.ErrnoException).code !== 'ELOCKED') return notWritten(cause, file)
-  const message = `${file}: another process keeps it locked; try again. If none is running, remove ${file}.lock.`
+  const message = `${file}: another process holds its lock; retry. If none is running, remove ${file}.lock.`
   return new GazewayError('store_unavailable', message, { cause, retryAfterSeconds: 5 })
 }

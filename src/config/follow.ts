@@ -1,19 +1,23 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { Config } from './config-schema.ts'
 
-/** A service that is made anew when the settings that it is made of change. */
+/** A service that is recreated when its settings change. */
 export interface Followed<Service> {
-  /** Stands for the newest, whichever that is: each member is looked up when it is used. */
+  /** Proxy for the newest service: each member is looked up on use. */
   always: Service
-  /** The newest itself, for work that has to end on the one that it began with. */
+  /** The newest service, for work that must end on the one it began with. */
   now(): Service
-  /** Calls `listener` after it was made anew. @returns stops calling it */
+  /**
+   * Calls `listener` after each recreation.
+   *
+   * @returns unsubscribes
+   */
   onRenewed(listener: () => void): () => void
 }
 
 /**
- * Makes a service of the settings that `pick` takes, and makes it anew after each change of them. Its members are those that
- * it has at first.
+ * Creates a service from the settings that `pick` selects, and recreates it when they change. The members of the proxy
+ * are those of the first one.
  */
 export function follow<Settings, Service extends object>(
   { current, onChange }: { current(): Config; onChange(listener: () => void): void },

@@ -16,58 +16,63 @@ import { addressOf, type Layer, layOver, straySecrets, withoutForeignSecrets } f
 import { nameOver } from './overrides.ts'
 import { REDACTED, secretsOf } from './redact.ts'
 
-/** How often it is looked whether another process, or a person, changed something; in milliseconds. */
+/** Interval of checks for changes by other processes or people, in milliseconds. */
 const POLL_MS = 2_000
 
-/** Told of a change: what is in force now, and what was before. */
+/** Receives the configuration after and before a change. */
 export type ConfigListener = (now: LoadedConfig, before: LoadedConfig) => void
 
-/** The configuration of a running process. */
+/** Configuration of a running process. */
 export interface LiveConfig {
-  /** What is in force. What waits for a restart has the value that the process was started with. */
+  /** Configuration in force. Settings that need a restart have their value from the start. */
   current(): LoadedConfig
-  /** The same as a process that is started now would read it. */
+  /** Configuration that a process started now would have. */
   stored(): LoadedConfig
-  /** The keys in which the two differ: they wait for a restart of this process. */
+  /** Keys in which the two differ: they wait for a restart. */
   waiting(): string[]
   /**
-   * What {@link LiveConfig.set} would make of the configuration; nothing is changed.
+   * Computes the result of {@link LiveConfig.set} without changing anything.
    *
    * @throws GazewayError as {@link LiveConfig.set}
    */
   preview(changes: Readonly<Record<string, unknown>>): Promise<LoadedConfig>
   /**
-   * Makes changes by dotted key where this configuration lives, all or none, and takes them into force. Another provider
-   * or agent gateway loses the key that was given for the last one, unless a key comes with it.
+   * Changes settings by dotted key, all or none, durably, and puts them in force. A new provider or agent gateway loses
+   * the key of the last one, unless a key comes with it.
    *
-   * @returns the keys, and entries of keys, that have another value now
-   * @throws GazewayError as `setDotted` and `ConfigHome.change`; `conflict` for a secret without its address, where a flag or
-   *   variable is over the one that is stored
+   * @returns the keys, and entries of keys, whose values changed
+   * @throws GazewayError as `setDotted` and `ConfigHome.change`; `conflict` for a secret without its address, when a
+   *   flag or variable overrides the stored address
    */
   set(changes: Readonly<Record<string, unknown>>): Promise<string[]>
-  /** Looks now for what others changed; what cannot be read is logged once, and what was in force stays. */
+  /** Checks for changes by others now. An unreadable configuration is logged once, and the last one stays in force. */
   refresh(): Promise<void>
-  /** Calls `listener` after each change, one that waits for a restart too, in this process or another. @returns stops calling it */
+  /**
+   * Calls `listener` after each change in this or another process, also one that waits for a restart.
+   *
+   * @returns unsubscribes
+   */
   onChange(listener: ConfigListener): () => void
   /**
-   * A service made of settings, and made anew when they change; calls under way end on the one that they began with.
+   * Creates a service from settings, and recreates it when they change. Calls in flight end on the service they began
+   * with.
    *
-   * @param pick the settings that it is made of
+   * @param pick selects its settings
    */
   follow<Settings, Service extends object>(
     pick: (config: Config) => Settings,
     make: (settings: Settings) => Service,
   ): Followed<Service>
-  /** Stops looking for changes. */
+  /** Stops checking for changes. */
   close(): Promise<void>
 }
 
 /**
- * The configuration of this process from now on, which follows config.json and what lies over it in `home` within 2 s.
+ * Opens the configuration of this process. It follows config.json, and the changes in `home`, within 2 s.
  *
- * @param loaded what config.json, environment and flags gave at the start
- * @param onFault told, once for each state, why what was changed cannot be taken into force; the last good one stays
- * @throws the store's error where `home` cannot be read at the start
+ * @param loaded configuration of the start
+ * @param onFault called once per state that cannot be put in force; the last good one stays
+ * @throws the store's error when `home` cannot be read at the start
  */
 export async function openLiveConfig(deps: {
   loaded: LoadedConfig
@@ -102,7 +107,11 @@ export async function openLiveConfig(deps: {
     faultTold = told
   }
 
-  /** Reads everything again. @throws the store's error */
+  /**
+   * Reads everything again.
+   *
+   * @throws the store's error
+   */
   async function read(): Promise<void> {
     const mark = await fingerprint()
     const over = await home.read()
@@ -140,7 +149,7 @@ export async function openLiveConfig(deps: {
     }
   }
 
-  /** One after the other: a change that is under way is not read in halves. */
+  /** Runs work sequentially, so that a change in progress is not read in halves. */
   function inTurn<T>(work: () => Promise<T>): Promise<T> {
     const mine = turn.then(work)
     turn = mine.catch(() => undefined)
@@ -153,7 +162,9 @@ export async function openLiveConfig(deps: {
     return withoutForeignSecrets(document, next, (key) => valuesFor(changes, key).some((value) => value !== REDACTED))
   }
 
-  /** Keeps the address in force with a secret that was sent with it: as it was shown, it changed nothing. */
+  /**
+   * Pins the address in force when a secret was sent with it: displayed unchanged, the address itself was no change.
+   */
   function placeSecret(next: ConfigDocument, secret: string, changes: Readonly<Record<string, unknown>>): void {
     const address = addressOf(secret) ?? secret
     const [named] = valuesFor(changes, address)
@@ -208,14 +219,17 @@ export async function openLiveConfig(deps: {
   }
 }
 
-/** `stored`, with what waits for a restart as it was at the start. */
+/** `stored`, with settings that need a restart as they were at the start. */
 function inForce(stored: LoadedConfig, started: Config): LoadedConfig {
   const config = structuredClone(stored.config)
   for (const { key, restart } of CONFIG_KEYS) if (restart) setProperty(config, key, getProperty(started, key))
   return Object.freeze({ ...stored, config: frozen(config), secrets: secretsOf(config) })
 }
 
-/** A secret alone, where a flag or variable says which address is in force, would be kept for the one that is stored. */
+/**
+ * Error for a secret without its address, while a flag or variable overrides the address: it would be stored for
+ * another one.
+ */
 function forAnother(secret: string, address: string, loaded: LoadedConfig): GazewayError {
   const variable = variableOf(secret)
   const inEnvironment = variable === undefined ? '' : `, or set ${variable} in the environment and start again`

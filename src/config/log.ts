@@ -5,47 +5,47 @@ import type { Logger } from 'pino'
 import type { Config } from './config-schema.ts'
 import { redactText } from './redact.ts'
 
-/** How much is logged. */
+/** Threshold of logged lines. */
 export type LogLevel = Config['log']['level']
 
-/** What a line tells beside its message; an `Error` goes under `err`. */
+/** Fields of a line beside its message. An `Error` goes under `err`. */
 export type LogFields = Readonly<Record<string, unknown>>
 
-/** Writes lines for whoever operates Gazeway. Writing never throws. */
+/** Log for operators. Writing never throws. */
 export interface Log {
   debug(message: string, fields?: LogFields): void
   info(message: string, fields?: LogFields): void
   warn(message: string, fields?: LogFields): void
   error(message: string, fields?: LogFields): void
-  /** A log whose every line tells `fields` too. */
+  /** Creates a log that adds `fields` to each line. */
   child(fields: LogFields): Log
-  /** Takes another level into force, for this log and its children. */
+  /** Changes the level of this log and its children. */
   setLevel(level: LogLevel): void
-  /** Keeps these secrets out of every line, too, in this log and its children. */
+  /** Redacts further secrets, in this log and its children. */
   keepOut(secrets: readonly string[]): void
 }
 
-/** What a log needs. */
+/** Options of a log. */
 export interface LogOptions {
-  /** The least important kind of line that is written. */
+  /** Least severe level that is written. */
   level: LogLevel
-  /** The secrets to keep out of every line, asked for at each line. */
+  /** Secrets to redact, read per line. */
   secrets: () => readonly string[]
-  /** Where lines go; stderr when absent. */
+  /** Destination of the lines. Defaults to stderr. */
   destination?: { write(line: string): void }
 }
 
 const SEVERITY: Readonly<Record<LogLevel, number>> = { debug: 20, info: 30, warn: 40, error: 50, silent: Infinity }
 const STDERR = 2
-/** How often in a row stderr is tried again that is full, 100 ms apart: its reader is slow, or has stopped. */
+/** Consecutive retries, 100 ms apart, while stderr is full: its reader is slow or has stopped. */
 const RETRIES = 3
-/** How much is kept of what cannot be written, in characters; what comes then is dropped. */
+/** Buffer for unwritten text, in characters. Text beyond it is dropped. */
 const KEPT_LENGTH = 2 ** 20
 
 /**
- * A log of JSON lines, each `{"level", "time", "pid", …fields, "msg"}`, without known secrets and without what looks like
- * one. Lines are written before the call returns, so none is lost when the process ends next. pino is loaded with the
- * first line that is written: a process that has nothing to say does not pay for it (8 ms bundled, 20 ms as packages).
+ * Creates a log of JSON lines, each `{"level", "time", "pid", …fields, "msg"}`, with known secrets and anything that
+ * looks like one redacted. Lines are written synchronously, so none is lost when the process ends. pino is loaded with
+ * the first line.
  */
 export function createLog({ level, secrets, destination }: LogOptions): Log {
   let root: Lines | null = null
@@ -59,13 +59,13 @@ export function createLog({ level, secrets, destination }: LogOptions): Log {
   }, state)
 }
 
-/** What is used of pino. */
+/** The parts of pino that are used. */
 type Lines = Pick<Logger, 'debug' | 'info' | 'warn' | 'error'> & { child(fields: LogFields): Lines }
 
-/** What a log and its children share. */
+/** State shared by a log and its children. */
 interface LogState {
   threshold: number
-  /** Learned since the log was made. */
+  /** Secrets added after creation. */
   secrets: Set<string>
 }
 
@@ -99,7 +99,11 @@ function facade(logger: () => Lines, state: LogState): Log {
   }
 }
 
-/** @returns null where pino cannot be loaded now */
+/**
+ * Opens pino.
+ *
+ * @returns null when pino cannot be loaded now
+ */
 function openLogger(redacted: (text: string) => string, destination: LogOptions['destination']): Lines | null {
   let pino: typeof import('pino').pino
   try {
@@ -109,7 +113,7 @@ function openLogger(redacted: (text: string) => string, destination: LogOptions[
   }
   return pino(
     {
-      // Which lines are worth writing is decided before they get here.
+      // The level was checked before.
       level: 'debug',
       base: { pid: process.pid },
       timestamp: pino.stdTimeFunctions.isoTime,
@@ -120,10 +124,7 @@ function openLogger(redacted: (text: string) => string, destination: LogOptions[
   )
 }
 
-/**
- * Lines without pino: Gazeway was removed or updated while it ran, and what it has not loaded yet is gone, or it had no
- * file descriptor left.
- */
+/** Fallback without pino: Gazeway was removed or updated while running, or no file descriptor is left. */
 function plainLines(write: (text: string) => void, of: LogFields = {}): Lines {
   const line = (level: string) => (fields: unknown, msg?: string) => {
     const head = { level, time: new Date().toISOString(), pid: process.pid }
@@ -132,7 +133,7 @@ function plainLines(write: (text: string) => void, of: LogFields = {}): Lines {
     try {
       text = JSON.stringify({ ...head, ...told, msg }, (_, value) => (value instanceof Error ? inspect(value) : value))
     } catch {
-      // JSON cannot carry them.
+      // Not serializable as JSON.
       text = JSON.stringify({ ...head, fields: inspect(told), msg })
     }
     write(`${text}\n`)
@@ -152,7 +153,7 @@ const bareStderr = {
     try {
       writeSync(STDERR, text)
     } catch {
-      // It is full or closed: there is no one left to tell, and work goes on.
+      // The output is full or closed: nobody can be told, and work continues.
     }
   },
 }
@@ -163,20 +164,20 @@ function openStderr({ destination }: typeof import('pino').pino) {
     dest: STDERR,
     sync: true,
     maxLength: KEPT_LENGTH,
-    // A reader that has stopped must not stop Gazeway: what is kept follows with the next line that can be written.
+    // A reader that stopped must not stop Gazeway: buffered text follows with the next successful write.
     retryEAGAIN: () => ++tries <= RETRIES,
   })
   stderr.on('write', (written: number) => {
     if (written > 0) tries = 0
   })
-  // Nobody reads any more, or the disk behind a redirection is full: there is no one left to tell, and work goes on.
+  // The reader is gone, or the disk behind a redirection is full: nobody can be told, and work continues.
   stderr.on('error', () => {})
-  // What is kept is tried once more.
+  // Flush the buffer once more.
   process.once('exit', () => stderr.write(''))
   return stderr
 }
 
-/** The secrets as they stand inside a JSON string, beside as they are. */
+/** Secrets as they are, and as they appear inside a JSON string. */
 function asInJson(secrets: readonly string[]): string[] {
   return secrets.flatMap((secret) => [...new Set([secret, JSON.stringify(secret).slice(1, -1)])])
 }

@@ -5,7 +5,10 @@ import { type LiveConfig, openLiveConfig } from './live-config.ts'
 import type { Log } from './log.ts'
 import { tableHome } from './table-home.ts'
 
-/** The configuration from now on: of machines on one PostgreSQL in the store, of those on one data folder in its file. */
+/**
+ * Opens the live configuration: stored in PostgreSQL for machines that share one, otherwise in the file of the data
+ * folder.
+ */
 export async function openConfig(read: LoadedConfig, store: Store, log: Log): Promise<LiveConfig> {
   const home = {
     sqlite: () => fileHome(configFile(read.dataDir)),
@@ -13,13 +16,13 @@ export async function openConfig(read: LoadedConfig, store: Store, log: Log): Pr
       tableHome({
         store,
         now: () => new Date(),
-        onRefused: (key) => log.warn('A setting in the store is not one of this version; it is passed over.', { key }),
+        onRefused: (key) => log.warn('Ignored a setting in the store that this version does not know.', { key }),
       }),
   }[store.engine]()
   const live = await openLiveConfig({
     loaded: read,
     home,
-    onFault: (err) => log.error('A change of the configuration is not in force.', { err }),
+    onFault: (err) => log.error('A configuration change could not be applied.', { err }),
   })
   const learn = () => log.keepOut([...live.current().secrets, ...live.stored().secrets])
   learn()
@@ -29,7 +32,9 @@ export async function openConfig(read: LoadedConfig, store: Store, log: Log): Pr
     learn()
     if (next.config.log.level !== before.config.log.level) log.setLevel(next.config.log.level)
     for (const key of next.leftOut.filter((known) => !before.leftOut.includes(known)))
-      log.warn('A key in the environment is not sent to the new address: it is for the one of the start.', { key })
+      log.warn('A key in the environment is not sent to the new address: it belongs to the address of the start.', {
+        key,
+      })
   })
   return live
 }

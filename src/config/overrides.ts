@@ -6,15 +6,15 @@ import { valuesFor } from './dotted-values.ts'
 import { addressOf, SECRETS_OF_ADDRESSES } from './layers.ts'
 import { REDACTED, redactConfig } from './redact.ts'
 
-/** A variable or flag that is in force. */
+/** A variable or flag in force. */
 export interface Override {
-  /** The configuration key that it sets. */
+  /** Configuration key that it sets. */
   path: string
-  /** As `redactConfig` shows it. */
+  /** Value, redacted as by `redactConfig`. */
   value: unknown
 }
 
-/** The environment variables, or the flags, in force, as they are written, with the key that each is over. */
+/** Environment variables or flags in force, by name, with the key that each overrides. */
 export function overridesInForce(loaded: LoadedConfig, source: 'environment' | 'flag'): Record<string, Override> {
   const shown = redactConfig(loaded.config)
   const over = CONFIG_KEYS.filter(({ key }) => loaded.sources[key] === source)
@@ -23,7 +23,7 @@ export function overridesInForce(loaded: LoadedConfig, source: 'environment' | '
   )
 }
 
-/** The flag or the variable that is over a key, as it is written; a provider's own where its key comes from that. */
+/** Name of the flag or variable that overrides a key. The provider's own variable when the key comes from it. */
 export function nameOver(key: string, { sources, config, request, leftOut }: LoadedConfig): string {
   const { flag = null, variable = null } = configKey(key) ?? {}
   if (sources[key] === 'flag') return String(flag)
@@ -33,8 +33,8 @@ export function nameOver(key: string, { sources, config, request, leftOut }: Loa
 }
 
 /**
- * The keys that `changes` names and that a flag or a variable is over, or over the address that they are for: what is stored
- * there does not show.
+ * Keys in `changes` that a flag or variable overrides, directly or through the address they belong to. Their stored
+ * values have no effect.
  */
 export function overriddenKeys(
   changes: Readonly<Record<string, unknown>>,

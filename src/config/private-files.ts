@@ -1,12 +1,12 @@
 import { existsSync, statSync } from 'node:fs'
 import { configFile } from './config.ts'
 
-/** Read, write or enter, for the group or for everyone. */
+/** Permissions of group and others: read, write, execute. */
 const OTHERS = 0o077
 
 /**
- * What others on this machine can get at of a data folder, where keys, prompts and settings are kept: a sentence that says
- * what to do, or null. On Windows, where modes say nothing, it is null.
+ * Advice when others on this machine can access a data folder, which contains keys, prompts and settings. Null when
+ * they cannot, and on Windows, where modes mean nothing.
  */
 export function exposedFiles(dataDir: string): string | null {
   if (process.platform === 'win32' || !isOpen(dataDir)) return null

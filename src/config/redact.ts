@@ -2,15 +2,18 @@ import { getProperty, setProperty } from 'dot-prop'
 import { CONFIG_KEYS } from './config-keys.ts'
 import type { Config } from './config-schema.ts'
 
-/** What stands where a secret was. */
+/** Replacement of a secret. */
 export const REDACTED = '***'
 
-/** Shorter values would be found in ordinary words; they are redacted where they are set, not inside text. */
+/**
+ * Length from which secrets are redacted inside text. Shorter ones occur in ordinary words, and are redacted only where
+ * they are set.
+ */
 const SHORTEST_SECRET = 8
-/** A part of a path that is no word: long, and with digits. */
+/** Matches a path segment that looks like a key: long, and with digits. */
 const KEY_IN_PATH = /^(?=.*\d)[\w~%.-]{16,}$/
 
-// Each quantifier is bounded, so that no text makes one of these slow.
+// Every quantifier is bounded, so that no text makes a pattern slow.
 const PATTERNS: readonly [RegExp, string][] = [
   [/\b(gzw_|sk-|sk_|xai-)[\w-]{12,}/g, `$1${REDACTED}`],
   [/\b(bearer\s{1,4})(?=[^\s"]{0,200}\d)[\w.~+/=-]{8,}/gi, `$1${REDACTED}`],
@@ -21,7 +24,7 @@ const PATTERNS: readonly [RegExp, string][] = [
   [/\b([a-z][a-z0-9+.-]{0,20}:\/\/[^\s:/?#@"]{0,256}):[^\s@/"]{1,256}@/gi, `$1:${REDACTED}@`],
 ]
 
-/** `config` with every secret as `***`; a secret that is not set stays null. */
+/** Replaces every secret in `config` by `***`. Unset ones stay null. */
 export function redactConfig(config: Config): Config {
   const shown = structuredClone(config)
   for (const { key, secret, secretFields, hasEntries } of CONFIG_KEYS) {
@@ -35,7 +38,11 @@ export function redactConfig(config: Config): Config {
   return shown
 }
 
-/** `url` with its password, and a `password` in its query, as `***`; the same text when it has neither. */
+/**
+ * Replaces the password of `url`, and a `password` in its query, by `***`.
+ *
+ * @example redactUrl('postgres://me:secret@db/gazeway') // 'postgres://me:***@db/gazeway'
+ */
 export function redactUrl(url: string): string {
   if (passwordsOf(url).length === 0) return url
   const redacted = new URL(url)
@@ -44,7 +51,7 @@ export function redactUrl(url: string): string {
   return redacted.href
 }
 
-/** Every secret value in `config`, longest first, for {@link redactText}. */
+/** Secret values in `config`, longest first, for {@link redactText}. */
 export function secretsOf(config: Config): string[] {
   const secrets = CONFIG_KEYS.flatMap(({ key, secret, secretFields, hasEntries }) => {
     const value: unknown = getProperty(config, key)
@@ -61,8 +68,8 @@ export function secretsOf(config: Config): string[] {
 }
 
 /**
- * `text` without secrets: the known `secrets`, and whatever looks like a credential (Gazeway and provider keys, bearer
- * tokens, authorization headers in JSON, passwords in URLs). For logs, errors and records.
+ * Redacts `text`: known `secrets`, and anything that looks like a credential (Gazeway and provider keys, bearer tokens,
+ * authorization headers in JSON, passwords in URLs). For logs, errors and records.
  *
  * @param secrets known values, longest first
  */
@@ -72,8 +79,8 @@ export function redactText(text: string, secrets: readonly string[]): string {
 }
 
 /**
- * A secret, and where it is a URL what it is a secret for: its normal form, its credentials, the values in its query and
- * the parts of its path that look like keys. Servers quote those in what they answer.
+ * A secret, and for a URL the secrets in it: its normalized form, its credentials, query values, and path segments that
+ * look like keys. Servers quote those in their replies.
  */
 export function withKeysOf(secret: string): string[] {
   if (!/^https?:/i.test(secret) || !URL.canParse(secret)) return [secret]
@@ -83,11 +90,11 @@ export function withKeysOf(secret: string): string[] {
   return [secret, href, ...given, ...keys].filter((text) => text.length >= SHORTEST_SECRET)
 }
 
-/** The entries of a record of objects that have secret fields. */
+/** Entries of a record of objects with secret fields. */
 const entriesOf = (value: unknown, secretFields: readonly string[]): Record<string, unknown>[] =>
   secretFields.length === 0 ? [] : Object.values(value as Record<string, Record<string, unknown>>)
 
-/** A list of secrets, or secrets by name. */
+/** Redacts a list of secrets, or secrets by name. */
 const redactField = (value: unknown): unknown =>
   Array.isArray(value) ? value.map(() => REDACTED) : redactEntries(value as Record<string, string>)
 
@@ -95,7 +102,7 @@ function redactEntries(entries: Record<string, string>): Record<string, string> 
   return Object.fromEntries(Object.keys(entries).map((name) => [name, REDACTED]))
 }
 
-/** The passwords in `url` as written and, where they are percent-encoded, decoded too. */
+/** Passwords in `url`, as written and percent-decoded. */
 function passwordsOf(url: string): string[] {
   if (!URL.canParse(url)) return []
   const { password, searchParams } = new URL(url)

@@ -3,19 +3,19 @@ import { keyVariableOf } from '../providers/key-variable.ts'
 import type { Config } from './config-schema.ts'
 import { addressOfUpstream } from './upstream-keys.ts'
 
-/** More upstreams than this are refused. */
+/** Most upstreams accepted. */
 const MOST_UPSTREAMS = 100
 const DEFAULT = 'default'
 
-/** What no single field shows to be wrong. */
+/** A fault across several fields. */
 export interface RoutingFault {
-  /** The field at fault, dotted. */
+  /** Field at fault, dotted. */
   param: string
-  /** `FIELD: what is wrong; accepted: …` */
+  /** `FIELD: problem; accepted: …` */
   message: string
 }
 
-/** The first fault of upstreams, routes and aliases that shows only in several fields together; null for none. */
+/** First fault across upstreams, routes and aliases. Null for none. */
 export function routingFault(config: Config): RoutingFault | null {
   return upstreamFault(config) ?? routeFault(config) ?? aliasFault(config)
 }
@@ -30,7 +30,10 @@ function upstreamFault({ upstreams }: Config): RoutingFault | null {
   for (const [name, entry] of Object.entries(upstreams)) {
     const other = byVariable.get(keyVariableOf(name))
     if (other !== undefined)
-      return fault(`upstreams.${name}`, `has the variable of ${other}, ${keyVariableOf(name)}; accepted: another name.`)
+      return fault(
+        `upstreams.${name}`,
+        `uses the same variable as ${other}, ${keyVariableOf(name)}; accepted: another name.`,
+      )
     byVariable.set(keyVariableOf(name), name)
     if (addressOfUpstream(name, entry) === null)
       return fault(
@@ -64,12 +67,12 @@ function aliasFault({ upstream, upstreams }: Config): RoutingFault | null {
   for (const [key, aliases] of all) {
     const circle = circleIn(new Map(Object.entries(aliases)))
     if (circle)
-      return fault(key, `${circle.join(' → ')} is a circle; accepted: names of which one is the provider's own id.`)
+      return fault(key, `${circle.join(' → ')} is a cycle; accepted: a chain that ends at the provider's own id.`)
   }
   return null
 }
 
-/** Names that lead to each other; a name may stand for itself. */
+/** Finds a cycle of names. A name may refer to itself. */
 function circleIn(aliases: ReadonlyMap<string, string>): string[] | null {
   const sound = new Set<string>()
   for (const start of aliases.keys()) {

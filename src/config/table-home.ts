@@ -8,10 +8,10 @@ import type { ConfigHome } from './home.ts'
 import { layOver } from './layers.ts'
 
 /**
- * Configuration in the store, over the config.json that each machine has of its own. A key that was reset keeps a row, so
- * that the default holds on every machine.
+ * Stores configuration changes in the database, over each machine's own config.json. A key reset to its default keeps a
+ * row, so that the default applies on every machine.
  *
- * @param onRefused told the key of a row that is not a setting of this version; it is passed over
+ * @param onRefused called with the key of a row that this version does not know; it is ignored
  */
 export function tableHome(deps: { store: Store; now: () => Date; onRefused: (key: string) => void }): ConfigHome {
   const { store, now, onRefused } = deps
@@ -38,7 +38,7 @@ export function tableHome(deps: { store: Store; now: () => Date; onRefused: (key
     read: () => settingsIn(store.db),
     async change(document, change) {
       await store.write(async (trx) => {
-        // First, so that changes take turns.
+        // First, so that changes run one after the other.
         await trx.updateTable('settings_revision').set({ revision: sql`revision + 1` }).execute()
         const before = layOver(document, await settingsIn(trx))
         const next = change(before)
@@ -63,7 +63,7 @@ export function tableHome(deps: { store: Store; now: () => Date; onRefused: (key
   }
 }
 
-/** Which store is used cannot be read from the store. */
+/** Error for changing the store's address: it cannot be stored in the store itself. */
 function notHere(): GazewayError {
   return new GazewayError(
     'conflict',

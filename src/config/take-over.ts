@@ -5,16 +5,16 @@ import { updateDocument } from './file.ts'
 import { layOver } from './layers.ts'
 import { tableHome } from './table-home.ts'
 
-/** What a file said of a key before another value came there. */
+/** A value in a file that a setting of the store replaced. */
 export interface Replaced {
   key: string
-  /** JSON; null where it is a secret. */
+  /** JSON. Null for a secret. */
   before: string | null
 }
 
 /**
- * The keys of the settings in a store, which machines on one PostgreSQL share or which came from there with its records;
- * apart, those that are none of this version.
+ * Keys of the settings in a store, left by machines on one PostgreSQL or copied from there with its records. Keys that
+ * this version does not know are listed separately.
  */
 export async function settingsIn(store: Store): Promise<{ known: string[]; unknown: string[] }> {
   const unknown: string[] = []
@@ -23,12 +23,11 @@ export async function settingsIn(store: Store): Promise<{ known: string[]; unkno
 }
 
 /**
- * Moves the settings in a store to a configuration file, where those of a service on SQLite are kept: all or none, as a
- * secret goes only where the address goes that it was given for. What the file says of the same keys is replaced, as they
- * were in force over it.
+ * Moves the settings in a store to the configuration file of a service on SQLite. All or none, since a secret may only
+ * go together with its address. They replace values of the same keys, over which they were in force.
  *
- * @returns the keys that the file has other values of now, and which of them it had before
- * @throws GazewayError as `updateDocument`; file and store are then as they were
+ * @returns the keys whose values changed in the file, and those of them that it had before
+ * @throws GazewayError as `updateDocument`; file and store are then unchanged
  */
 export async function takeOver(store: Store, file: string): Promise<{ taken: string[]; replaced: Replaced[] }> {
   const settings = await read(store)
@@ -46,7 +45,7 @@ export async function takeOver(store: Store, file: string): Promise<{ taken: str
       }))
     return next
   })
-  // Here they would be out of date with the next change, and come into force with it on the way back to PostgreSQL.
+  // Left in the store they would become outdated, and come back into force on a return to PostgreSQL.
   await store.db
     .deleteFrom('settings')
     .where('path', 'in', [...settings.keys()])

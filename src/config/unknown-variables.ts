@@ -2,16 +2,18 @@ import { closest } from 'fastest-levenshtein'
 import { keyVariableOf } from '../providers/key-variable.ts'
 import { type Environment, isOfContainer, VARIABLES } from './environment.ts'
 
-/** What is read here; a caller's key, which the examples of the documentation keep in `GAZEWAY_KEY`, is for clients. */
+/**
+ * Variables that are read. A caller's key, which the documentation's examples keep in `GAZEWAY_KEY`, is for clients.
+ */
 const READ = [...Object.keys(VARIABLES), 'GAZEWAY_HOME']
 const OF_CLIENTS = new Set(['GAZEWAY_KEY'])
 
 /**
- * Says which variables that begin with `GAZEWAY_` are set and read by nobody, and what each may have been meant for: a
- * misspelt one leaves its setting at the default. Their values may be secrets, and are not told.
+ * Reports variables that begin with `GAZEWAY_` and are not read, with the nearest known name: a misspelt one leaves its
+ * setting at the default. Values are not shown, since they may be secrets.
  *
- * @param upstreams the names of `upstreams`, each of which has a variable for its keys
- * @returns one line; null where there are none
+ * @param upstreams names in `upstreams`, each of which has a variable for its keys
+ * @returns one line; null when there are none
  */
 export function unknownVariables(env: Environment, upstreams: readonly string[] = []): string | null {
   const read = [...READ, ...upstreams.map(keyVariableOf)]

@@ -8,18 +8,18 @@ import type { Environment } from './environment.ts'
 import { REDACTED } from './redact.ts'
 import { credential } from './sections/setting-values.ts'
 
-/** An upstream among `upstreams`, as a document has it: what is at its default is left out. */
+/** An entry of `upstreams` in a document, without its defaults. */
 export type UpstreamEntry = NonNullable<ConfigDocument['upstreams']>[string]
 
-/** What of an upstream is given for its address alone. */
+/** Secrets that belong to an upstream's address. */
 const GIVEN = ['api_keys', 'headers'] as const
 
-/** The known provider, or the base URL, of an upstream; null where it names neither. */
+/** Known provider or base URL of an upstream. Null when it names neither. */
 export function providerOf(name: string, { provider, base_url }: UpstreamEntry): string | null {
   return provider ?? (presetOf(name) ? name : (base_url ?? null))
 }
 
-/** Where an upstream is; null where that is not said. */
+/** Address of an upstream. Null when unknown. */
 export function addressOfUpstream(name: string, entry: UpstreamEntry): string | null {
   const provider = providerOf(name, entry)
   const address = entry.base_url ?? (provider === null ? null : (presetOf(provider)?.baseUrl ?? provider))
@@ -27,10 +27,10 @@ export function addressOfUpstream(name: string, entry: UpstreamEntry): string | 
 }
 
 /**
- * The configuration with the keys of the environment for upstreams that have none: those of `GAZEWAY_UPSTREAM_NAME_API_KEYS`,
- * else of the known provider's own variable. A variable of an upstream is for the address that it had at the start.
+ * Adds keys from the environment to upstreams without any: `GAZEWAY_UPSTREAM_NAME_API_KEYS` takes precedence over the
+ * known provider's own variable. A variable of an upstream belongs to the address it had at the start.
  *
- * @param started what the configuration was at the start; absent at the start itself
+ * @param started configuration of the start; absent at the start itself
  * @returns `leftOut`: the keys of the configuration whose variables are not in force
  * @throws GazewayError `config_invalid` with the variable in `param`
  */
@@ -67,12 +67,12 @@ function keysIn(env: Environment, variable: string): string[] {
 }
 
 /**
- * Puts what is kept in the place of each `***` of `upstreams` in `next`. An upstream that has moved loses the keys and headers
- * that were given for its last address, unless they come with the new one.
+ * Replaces each `***` of `upstreams` in `next` by the stored secret. An upstream whose address changed loses the keys
+ * and headers of its last address, unless they are sent with the new one.
  *
- * @param before what was stored
- * @param changes what was sent, dotted
- * @throws GazewayError `validation_failed` for a `***` in whose place nothing is kept
+ * @param before the stored document
+ * @param changes the changes sent, dotted
+ * @throws GazewayError `validation_failed` for a `***` without a stored secret
  */
 export function keepUpstreamSecrets(
   before: ConfigDocument,
@@ -102,7 +102,7 @@ export function keepUpstreamSecrets(
   }
 }
 
-/** Each `***` stands for the key that is kept at its place; one that is shown from the environment is left there. */
+/** Replaces each `***` by the stored key at its position. One displayed from the environment stays there. */
 function withKeptKeys(
   keys: readonly string[],
   kept: readonly string[],
@@ -120,6 +120,6 @@ function withKeptKeys(
 const nothingKept = (name: string): GazewayError =>
   new GazewayError(
     'validation_failed',
-    `upstreams.${name}: *** stands for a secret that is kept for its address, and there is none; send the secret itself.`,
+    `upstreams.${name}: *** stands for the stored secret of its address, and there is none; send the secret itself.`,
     { param: `upstreams.${name}` },
   )

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 
-/** What Gazeway's package.json says of it; the build writes that in. */
+/** Data of Gazeway's package.json, which the build inserts. */
 declare const GAZEWAY_PACKAGE: { version: string; node: string } | undefined
 
 function readPackage(): { version: string; node: string } {
@@ -10,8 +10,8 @@ function readPackage(): { version: string; node: string } {
 
 const { version, node } = typeof GAZEWAY_PACKAGE === 'object' ? GAZEWAY_PACKAGE : readPackage()
 
-/** The running version, for example `0.1.0`. */
+/** Running version, for example `0.1.0`. */
 export const VERSION: string = version
 
-/** The first version of Node that Gazeway runs on, for example `20.18.1`. */
+/** Lowest supported version of Node, for example `20.18.1`. */
 export const FIRST_NODE: string = /\d+\.\d+\.\d+/.exec(node)?.[0] ?? node

@@ -384,7 +384,7 @@ describe('the upstream', () => {
   ] as const)
     it(`says how long the upstream asks to be left alone, in ${what}`, async () => {
       server.on('/chat/completions', double.fails(429, { 'retry-after': said() }))
-      await assert.rejects(upstream().chat(ask, quiet), { message: /left alone for (5\d|60) s/ })
+      await assert.rejects(upstream().chat(ask, quiet), { message: /retry after (5\d|60) s/ })
     })
 
   it('says of a reply in another form that it was reached, and quotes nothing of it', async () => {
@@ -870,7 +870,7 @@ describe('the upstream', () => {
       server.on('/models', double.json(200, { data: [] }))
       for (const method of ['GET', 'DELETE'] as const) {
         const ask = (body: unknown) => upstream().passThrough({ method, path: '/models', body }, quiet)
-        await assert.rejects(ask({ limit: 1 }), { code: 'validation_failed', param: 'body', message: /leave it out/ })
+        await assert.rejects(ask({ limit: 1 }), { code: 'validation_failed', param: 'body', message: /omit it/ })
         assert.equal(server.received.length, 0)
         for (const none of [undefined, null]) assert.equal((await ask(none)).status, 200)
         const announced = server.received.splice(0).map(({ text, headers }) => [text, headers['content-type']])

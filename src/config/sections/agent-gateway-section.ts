@@ -2,7 +2,7 @@ import * as z from 'zod'
 import { isBaseUrl } from '../addresses.ts'
 import { credential, milliseconds } from './setting-values.ts'
 
-/** What the platform passes /v1 on to. */
+/** The agent gateway that the platform forwards /v1 to. */
 export const AgentGateway = z.strictObject({
   url: z.string().max(2048).refine(isBaseUrl, 'not a base URL').nullable().default(null).meta({
     variable: 'GAZEWAY_AGENT_GATEWAY_URL',

@@ -1,6 +1,6 @@
 import * as z from 'zod'
 
-/** What `whsec_` secrets hold: 24 to 64 bytes (Standard Webhooks), in base64. */
+/** Form of a `whsec_` secret: 24 to 64 bytes (Standard Webhooks), in base64. */
 const WEBHOOK_SECRET = /^whsec_[A-Za-z0-9+/]{32,88}={0,2}$/
 const [LEAST_BYTES, MOST_BYTES] = [24, 64]
 
@@ -17,7 +17,7 @@ function isWebhookUrl(text: string): boolean {
   return username === '' && password === ''
 }
 
-/** Where alerts about budgets are sent. */
+/** Webhook for budget alerts. */
 export const Alerts = z.strictObject({
   webhook_url: z.string().max(2048).refine(isWebhookUrl, 'not the address of a webhook').nullable().default(null).meta({
     variable: 'GAZEWAY_ALERTS_WEBHOOK_URL',

@@ -1,7 +1,7 @@
 import * as z from 'zod'
 import { evmAddress, milliseconds, rpcUrl } from './setting-values.ts'
 
-/** The id of a chain as the name of an entry: JSON has no numbers there. */
+/** Chain id as the name of an entry, where JSON has no numbers. */
 const chainId = z
   .string()
   .regex(/^[1-9]\d{0,14}$/)
@@ -12,7 +12,7 @@ const symbol = z
   .meta({ accepted: 'a symbol such as USDC' })
 const decimals = z.int().min(0).max(36)
 
-/** One EVM chain, but for the address of its node, which may hold a key. */
+/** An EVM chain, without its node's address, which may contain a key. */
 const Network = z.strictObject({
   name: z.string().min(1).max(64),
   native: z.strictObject({ symbol: symbol.default('ETH'), decimals: decimals.default(18) }).prefault({}),
@@ -29,7 +29,7 @@ const Network = z.strictObject({
     .default(null),
 })
 
-/** The chains that balances are read from, how escrows are paid, and who this agent says it is. */
+/** Chains for balances and escrow settlement, and the identity of this agent. */
 export const Chain = z.strictObject({
   networks: z
     .record(chainId, Network)

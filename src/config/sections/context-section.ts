@@ -1,7 +1,7 @@
 import { isAbsolute } from 'node:path'
 import * as z from 'zod'
 
-/** What the work context may be made of. */
+/** Folders available to the work context. */
 export const Context = z.strictObject({
   roots: z
     .array(

@@ -1,7 +1,7 @@
 import * as z from 'zod'
 import { retentionDays } from './setting-values.ts'
 
-/** What attests attention, and how long gaze records are kept. */
+/** Conditions of attestations, and retention of gaze records. */
 export const Gaze = z.strictObject({
   min_score: z.number().min(0).max(1).default(0.6).describe('The lowest attestation score that passes.'),
   max_age_seconds: z.int().min(1).max(86_400).default(900).describe('How old an attestation may be when it is used.'),

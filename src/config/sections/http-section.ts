@@ -2,7 +2,7 @@ import * as z from 'zod'
 import { isOrigin } from '../addresses.ts'
 import { host, milliseconds, port } from './setting-values.ts'
 
-/** What the HTTP services listen on, and what they take from whom. */
+/** Addresses and limits of the HTTP services. */
 export const Http = z.strictObject({
   host: host
     .default('127.0.0.1')

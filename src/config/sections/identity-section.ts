@@ -1,6 +1,6 @@
 import * as z from 'zod'
 
-/** Who may call, beside the keys in the store. */
+/** Fixed key, beside the keys in the store. */
 export const Identity = z.strictObject({
   api_key: z
     .string()

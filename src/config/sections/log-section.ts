@@ -1,6 +1,6 @@
 import * as z from 'zod'
 
-/** What is logged. */
+/** Logging. */
 export const Log = z.strictObject({
   level: z.enum(['silent', 'error', 'warn', 'info', 'debug']).default('info').meta({
     variable: 'GAZEWAY_LOG_LEVEL',

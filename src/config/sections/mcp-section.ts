@@ -24,7 +24,7 @@ const choice = z
   .max(50)
   .default([])
 
-/** What the MCP tool server offers. It is chosen when the server starts, from flags and config.json. */
+/** Tools that the MCP server offers. Chosen at its start, from flags and config.json. */
 export const Mcp = z.strictObject({
   tools: choice.meta({
     flag: '--tools',

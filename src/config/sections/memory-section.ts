@@ -1,7 +1,7 @@
 import * as z from 'zod'
 import { modelId, upstreamName } from './setting-values.ts'
 
-/** How memories are found. */
+/** Search by embeddings. */
 export const Memory = z.strictObject({
   embeddings: z
     .strictObject({

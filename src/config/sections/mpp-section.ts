@@ -1,12 +1,12 @@
 import * as z from 'zod'
 import { evmAddress, rpcUrl, tokenText, usd } from './setting-values.ts'
 
-/** How payments can be made, each with its settings in `mpp` under its name. */
+/** Payment methods. Each has its settings in `mpp` under its name. */
 const PaymentMethodName = z.enum(['evm', 'tempo'])
 export type PaymentMethodName = z.infer<typeof PaymentMethodName>
 export const PAYMENT_METHODS = PaymentMethodName.options
 
-/** Payment by the request, over HTTP 402. */
+/** Payment per request, over HTTP 402. */
 export const Mpp = z.strictObject({
   enabled: z
     .boolean()

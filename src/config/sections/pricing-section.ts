@@ -3,7 +3,7 @@ import { modelId, usd } from './setting-values.ts'
 
 const rate = usd.describe('USD for 1,000,000 tokens')
 
-/** What a model costs, for 1,000,000 tokens of each kind. */
+/** Prices of a model, per 1,000,000 tokens of each kind. */
 const ModelPrices = z
   .strictObject({
     input: rate,
@@ -14,7 +14,7 @@ const ModelPrices = z
   })
   .meta({ accepted: 'an object such as { "input": 1.25, "output": 10, "cached_input": 0.125, "cache_write": 1.5 }' })
 
-/** What calls cost. */
+/** Prices of calls. */
 export const Pricing = z.strictObject({
   margin_usd: usd.default(0.08).describe('Added to the price of every metered call, in USD.'),
   price_per_1k_tokens_usd: usd

@@ -1,7 +1,7 @@
 import * as z from 'zod'
 import { milliseconds, modelGlob, modelId } from './setting-values.ts'
 
-/** `NAME`, or `NAME/MODEL`. */
+/** Target of a route: `NAME`, or `NAME/MODEL`. */
 const place = z
   .string()
   .regex(/^[A-Za-z0-9][A-Za-z0-9_-]{0,63}(?:\/[^\s\p{Cc}\p{Surrogate}]{1,200})?$/u)
@@ -44,7 +44,7 @@ const Route = z.strictObject({
     .describe('How long a reply may take to begin before the next candidate is asked beside it; null: none is.'),
 })
 
-/** Which upstreams answer for which models; the first route that fits decides. */
+/** Routes from models to upstreams. The first that matches decides. */
 export const Routes = z.array(Route).max(500).default([]).meta({
   description:
     'Which upstreams answer for which models: a list of {model: GLOB, to: [candidates], strategy, hedge_after_ms}. The first route that fits decides.',

@@ -3,19 +3,19 @@ import * as z from 'zod'
 
 const DAY_MS = 86_400_000
 
-/** A time from one millisecond to a day. */
+/** A duration from one millisecond to a day. */
 export const milliseconds = z.int().min(1).max(DAY_MS)
 
-/** Days that records are kept, up to 100 years; null, the default, keeps them. */
+/** Retention in days, up to 100 years. Null, the default, keeps records. */
 export const retentionDays = z.int().min(1).max(36_500).nullable().default(null)
 
-/** A TCP port; 0 takes a free one. */
+/** A TCP port. 0 takes a free one. */
 export const port = z.int().min(0).max(65_535)
 
-/** An amount in USD of whole micro-dollars. */
+/** An amount in USD, in whole micro-dollars. */
 export const usd = z.number().min(0).max(1_000_000).multipleOf(0.000001)
 
-/** A glob of model ids: `*` stands for any characters. */
+/** A glob of model ids: `*` matches any characters. */
 export const modelGlob = z
   .string()
   .regex(/^[^\s\p{Cc}\p{Surrogate}]{1,200}$/u)
@@ -33,7 +33,7 @@ export const headers = z.record(
     .meta({ accepted: 'text on one line' }),
 )
 
-/** The name of an upstream in `upstreams`. */
+/** Name of an upstream in `upstreams`. */
 export const upstreamName = z
   .string()
   .regex(/^(?!default$|constructor$|prototype$)[A-Za-z0-9][A-Za-z0-9_-]{0,63}$/)
@@ -42,7 +42,7 @@ export const upstreamName = z
       'a name of letters, digits, "-" and "_"; "default" is the section upstream, and "/" is between a name and a model',
   })
 
-/** A model's id. */
+/** Id of a model. */
 export const modelId = z
   .string()
   .regex(/^[^\s\p{Cc}\p{Surrogate}]{1,200}$/u)
@@ -55,23 +55,23 @@ export const host = z
   .refine((text) => !text.includes(':') || isIPv6(text), 'not a host')
   .meta({ accepted: 'a host name or address, without a port' })
 
-/** An address on an EVM chain, in whichever case. */
+/** An address on an EVM chain, in any case. */
 export const evmAddress = z
   .string()
   .regex(/^0x[0-9a-fA-F]{40}$/)
   .meta({ accepted: 'an address of 0x and 40 hexadecimal digits' })
 
-/** The address of an EVM node; it may hold a key. */
+/** Address of an EVM node, which may contain a key. */
 export const rpcUrl = z
   .string()
   .max(2048)
   .refine((text) => /^https?:\/\//.test(text) && URL.canParse(text), 'not a URL')
 
-/** A text of a token's EIP-712 domain. */
+/** A text in a token's EIP-712 domain. */
 export const tokenText = z
   .string()
   .regex(/^[\x20-\x7e]{1,64}$/)
   .meta({ accepted: 'text of 1 to 64 characters' })
 
-/** A key that goes into a header. */
+/** A key that is sent in a header. */
 export const credential = z.string().regex(/^[\x21-\x7e]{1,4096}$/)

@@ -1,14 +1,14 @@
 import { isAbsolute } from 'node:path'
 import * as z from 'zod'
 
-/** A folder below another: no way out of it. */
+/** A path below a folder, which cannot leave it. */
 const folderBelow = z
   .string()
   .regex(/^(?!\.{1,2}(?:\/|$))[^/\\\0]+(?:\/(?!\.{1,2}(?:\/|$))[^/\\\0]+)*$/)
   .max(512)
   .meta({ accepted: 'a relative path with forward slashes and without "..", such as .claude/skills' })
 
-/** Where skills are looked for. */
+/** Folders that are searched for skills. */
 export const Skills = z.strictObject({
   user_folders: z
     .array(folderBelow)

@@ -1,7 +1,7 @@
 import * as z from 'zod'
 import { isStoreUrl } from '../../store/engine.ts'
 
-/** Where records live. */
+/** Location of the records. */
 export const Store = z.strictObject({
   url: z.string().max(4096).refine(isStoreUrl, 'not a store').nullable().default(null).meta({
     variable: 'GAZEWAY_STORE',

@@ -3,7 +3,10 @@ import { PRESET_NAMES, PRESETS } from '../../providers/providers.ts'
 import { isBaseUrl, isPlainPath } from '../addresses.ts'
 import { credential, headers, milliseconds, modelId } from './setting-values.ts'
 
-/** The upstream `default`: where model calls go that no route and no other upstream takes, and what may be asked there. */
+/**
+ * The upstream `default`, for model calls that no route and no other upstream takes, and the paths that may be called
+ * there.
+ */
 export const Upstream = z.strictObject({
   provider: z
     .string()

@@ -2,13 +2,15 @@ import * as z from 'zod'
 import { milliseconds, usd } from './setting-values.ts'
 
 /**
- * What a key pays for its calls: nothing, so that the cost is recorded alone; what the provider charges; or that and the
- * margin.
+ * Billing of a key's calls:
+ * - `recorded`: nothing; the cost is only recorded.
+ * - `cost`: the provider's charge.
+ * - `metered`: the provider's charge plus the margin.
  */
 export const Billing = z.enum(['recorded', 'cost', 'metered'])
 export type Billing = z.infer<typeof Billing>
 
-/** What a metered call may use, and who settles on the chain. */
+/** Limits of metered calls, and the account that settles on the chain. */
 export const Wallet = z.strictObject({
   private_key: z
     .string()
