@@ -61,7 +61,7 @@ export async function writeConfigFile(
   const check = () => {
     const now = readConfigFile(path, within).bytes
     if (now === null ? bytes === null : bytes?.equals(now)) return
-    throw new GazewayError('conflict', `${path} was changed by someone else meanwhile; nothing was written. Try again.`)
+    throw new GazewayError('conflict', `${path} was changed by another program meanwhile; nothing was written. Retry.`)
   }
   try {
     makeFolder(dirname(path), within === undefined ? 0o700 : 0o777)

@@ -228,7 +228,7 @@ describe('the configuration over REST', () => {
     assert.deepEqual(instance.file(), before)
 
     assert.equal((await instance.set({ 'upstream.provider': 'sandbox' })).status, 200, 'which is in this process')
-    assert.match(instance.logged.join(''), /"warn".*"key":"upstream.api_key".*it is for the one of the start/)
+    assert.match(instance.logged.join(''), /"warn".*"key":"upstream.api_key".*it belongs to the address of the start/)
     assert.equal((await instance.set({ 'gaze.min_score': 0.5 })).status, 200)
     assert.equal((await instance.set({ 'upstream.provider': second.url })).status, 409, 'nor by way of it')
     assert.equal((await instance.set({ 'upstream.provider': first.url })).status, 200, 'back')
@@ -323,7 +323,7 @@ describe('the configuration over REST', () => {
     writeFileSync(file, '{"gaze": {')
     const refused = await instance.set({ 'gaze.min_score': 0.5 })
     assert.equal(refused.status, 409)
-    assert.match(faultOf(refused).message, /config\.json: line 1, column 11: not valid JSON.*mend the file first/)
+    assert.match(faultOf(refused).message, /config\.json: line 1, column 11: not valid JSON.*repair the file first/)
     assert.equal(readFileSync(file, 'utf8'), '{"gaze": {')
     assert.equal(instance.logged.filter((line) => line.includes('not in force')).length, 1)
   })

@@ -284,7 +284,7 @@ describe('a file that is refused stays as it was', () => {
       const before = contentOf(folder)
       await assert.rejects(async () => change?.make(), {
         code: 'conflict',
-        message: /was changed by someone else meanwhile/,
+        message: /was changed by another program meanwhile/,
       })
       assert.deepEqual(contentOf(folder), before)
     })

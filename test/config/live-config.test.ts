@@ -118,7 +118,7 @@ describe('the live configuration', () => {
     renameSync(file, join(home, 'away'))
     for (let looks = 0; looks < 3; looks++) await live.refresh()
     assert.equal(faults.length, 1)
-    assert.match(String(faults[0]), /config\.json: it is gone; what it held stays in force/)
+    assert.match(String(faults[0]), /config\.json: the file has disappeared; its last content stays in force/)
     assert.equal(live.current().config.gaze.min_score, 0.5)
     await assert.rejects(live.set({ 'pricing.margin_usd': 0.5 }), { code: 'conflict', status: 409 })
     assert.deepEqual(readdirSync(home), ['away'])

@@ -38,7 +38,7 @@ describe('upstreams and routes', () => {
     [
       'two names with one variable',
       { upstreams: { 'a-b': { provider: 'groq' }, A_b: { provider: 'groq' } } },
-      /upstreams\.A_b: has the variable of a-b, GAZEWAY_UPSTREAM_A_B_API_KEYS/,
+      /upstreams\.A_b: uses the same variable as a-b, GAZEWAY_UPSTREAM_A_B_API_KEYS/,
     ],
     [
       'an empty glob of models',
@@ -69,12 +69,12 @@ describe('upstreams and routes', () => {
     [
       'a circle of aliases',
       { upstream: { aliases: { a: 'b', b: 'c', c: 'a' } } },
-      /upstream\.aliases: a → b → c → a is a circle/,
+      /upstream\.aliases: a → b → c → a is a cycle/,
     ],
     [
       'a circle of aliases elsewhere',
       { upstreams: { groq: { aliases: { x: 'y', y: 'x' } } } },
-      /upstreams\.groq\.aliases: x → y → x is a circle/,
+      /upstreams\.groq\.aliases: x → y → x is a cycle/,
     ],
   ] as const)
     it(`are refused with ${what}, in a file and in a change`, () => {
@@ -142,7 +142,7 @@ describe('upstreams and routes', () => {
     ])
       assert.match(
         errorOf(() => set(document, changes)).message,
-        /\*\*\* stands for a secret that is kept for its address/,
+        /\*\*\* stands for the stored secret of its address/,
       )
     const withKey = set(document, {
       'upstreams.mine.base_url': 'http://proxy.example/v1',

@@ -154,7 +154,7 @@ describe('the command line', () => {
     mkdirSync(gone)
     const command = `rmdir "${gone}" && exec "${process.execPath}" "${CLI}" doctor`
     const { code, stderr } = await finish(spawn('sh', ['-c', command], { cwd: gone, env: place.env }))
-    assert.equal(stderr, 'gazeway: The working directory is not there any more; start Gazeway in another folder.\n')
+    assert.equal(stderr, 'gazeway: The working directory no longer exists; start Gazeway in another folder.\n')
     assert.equal(code, 1)
   })
 

@@ -140,7 +140,7 @@ describe('gazeway setup', () => {
     await asked(child)
     writeFileSync(cursor, '{ "theme": "light" }')
     const { code, stderr } = await finish(child, 'y\n')
-    assert.match(stderr, /mcp\.json was changed by someone else meanwhile; nothing was written\. Try again\.\n$/)
+    assert.match(stderr, /mcp\.json was changed by another program meanwhile; nothing was written\. Retry\.\n$/)
     assert.deepEqual([code, read(cursor), readdirSync(dirname(cursor))], [1, '{ "theme": "light" }', ['mcp.json']])
   })
 
