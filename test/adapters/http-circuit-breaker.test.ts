@@ -91,7 +91,7 @@ describe('the circuit breaker of an endpoint', () => {
         headers: { authorization: `Bearer ${fresh.key}`, 'content-type': 'application/json' },
       })
       const { message } = await errorOf(reply)
-      return { isLeftAlone: String(message).includes('left alone'), seconds: Number(reply.headers.get('retry-after')) }
+      return { isLeftAlone: String(message).includes('circuit breaker is open'), seconds: Number(reply.headers.get('retry-after')) }
     }
     server.on('/chat/completions', double.fails(503))
     for (let i = 0; i < 10; i++) await retryAfter()
@@ -126,7 +126,7 @@ describe('the circuit breaker of an endpoint', () => {
     for (let i = 0; i < 10; i++) await call()
     setBack()
     const reply = await call()
-    assert.match(String((await errorOf(reply)).message), /left alone/)
+    assert.match(String((await errorOf(reply)).message), /circuit breaker is open/)
     assert.equal(reply.headers.get('retry-after'), '1')
     await fresh.gateway.calls.flush()
     const { items } = await fresh.gateway.calls.history({ limit: 20 })
