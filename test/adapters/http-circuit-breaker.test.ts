@@ -91,7 +91,10 @@ describe('the circuit breaker of an endpoint', () => {
         headers: { authorization: `Bearer ${fresh.key}`, 'content-type': 'application/json' },
       })
       const { message } = await errorOf(reply)
-      return { isLeftAlone: String(message).includes('circuit breaker is open'), seconds: Number(reply.headers.get('retry-after')) }
+      return {
+        isLeftAlone: String(message).includes('circuit breaker is open'),
+        seconds: Number(reply.headers.get('retry-after')),
+      }
     }
     server.on('/chat/completions', double.fails(503))
     for (let i = 0; i < 10; i++) await retryAfter()

@@ -140,10 +140,7 @@ describe('upstreams and routes', () => {
       { upstreams: { mine: shown } },
       { upstreams: { theirs: shown } },
     ])
-      assert.match(
-        errorOf(() => set(document, changes)).message,
-        /\*\*\* stands for the stored secret of its address/,
-      )
+      assert.match(errorOf(() => set(document, changes)).message, /\*\*\* stands for the stored secret of its address/)
     const withKey = set(document, {
       'upstreams.mine.base_url': 'http://proxy.example/v1',
       'upstreams.mine.api_keys': KEYS,
