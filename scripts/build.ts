@@ -1,14 +1,13 @@
 import { rmSync, writeFileSync } from 'node:fs'
 import { resolve } from 'node:path'
-import { build } from 'esbuild'
+import { buildCommand } from './build-command.ts'
 import { buildConsole } from './build-console.ts'
-import { bundle } from './bundle.ts'
 import { thirdPartyLicenses } from './third-party-licenses.ts'
 
 /** Bundles the command into dist/ and the operator console into dist/console, and writes the licences of what is inside. */
 
 rmSync('dist', { recursive: true, force: true })
-const { metafile } = await build(bundle)
+const { metafile } = await buildCommand({ write: true })
 const inCommand = Object.values(metafile.outputs).flatMap(({ inputs }) =>
   Object.entries(inputs).flatMap(([path, { bytesInOutput }]) => (bytesInOutput > 0 ? [path] : [])),
 )

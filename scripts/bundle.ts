@@ -61,11 +61,11 @@ function replaced(path: string, found: RegExp, by: string): string {
 
 const { version, engines, dependencies } = JSON.parse(readFileSync('package.json', 'utf8'))
 
-/** How esbuild bundles the command: one file for the start, and a chunk for each part that is loaded on first use. */
+/** How esbuild bundles the command: a chunk for each part that is loaded on first use. */
 export const bundle = {
   entryPoints: {
     cli: 'adapters/command/cli.ts',
-    // Called as in the `ThreadCode` of each.
+    // The threads. Called as in the `ThreadCode` of each.
     'threads/sqlite-reader': 'src/store/sqlite/reader-thread.ts',
     'threads/gaze-analysis': 'src/gaze/analysis-thread.ts',
     'threads/context-index': 'src/context/search/index-thread.ts',

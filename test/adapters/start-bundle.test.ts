@@ -1,23 +1,29 @@
 import assert from 'node:assert/strict'
 import { before, describe, it } from 'node:test'
-import { build, type Metafile } from 'esbuild'
-import { bundle } from '../../scripts/bundle.ts'
+import type { Metafile } from 'esbuild'
+import { buildCommand } from '../../scripts/build-command.ts'
 
 /** What a client waits for before it has the list of tools. */
 const ON_START = ['adapters/command/cli.ts', 'adapters/command/program.ts', 'adapters/stdio/stdio.ts']
 
 describe('what the tool server loads before it answers', () => {
   const bytes = new Map<string, number>()
+  let files: Set<string>
 
   before(async () => {
-    const { metafile } = await build({ ...bundle, write: false })
-    for (const path of filesAtStart(metafile))
+    const { metafile } = await buildCommand({ write: false })
+    files = filesAtStart(metafile)
+    for (const path of files)
       for (const [input, { bytesInOutput }] of Object.entries(metafile.outputs[path]?.inputs ?? {}))
         bytes.set(input, bytesInOutput)
   })
 
   const bytesOf = (part: string) =>
     [...bytes].filter(([path]) => path.includes(part)).reduce((sum, [, size]) => sum + size, 0)
+
+  it('takes few files', () => {
+    assert.ok(files.size <= 16, [...files].join('\n'))
+  })
 
   it('holds the parts of zod that are used, and not all of it', () => {
     assert.ok(bytesOf('node_modules/zod/') > 0, 'zod is looked for under another name')
