@@ -36,24 +36,32 @@ export function createScorer(terms: readonly Term[], { averageWords, mark }: { a
     for (const [word, weight] of words) byWord.set(mark + word, [...(byWord.get(mark + word) ?? []), { term, weight }])
   const asked = terms.reduce((sum, { importance }) => sum + importance, 0)
 
-  return function score(memory: MemoryText): Match {
-    const frequency = new Float64Array(terms.length)
-    const best = new Float64Array(terms.length)
-    const lengthNorm = 1 - B + (B * memory.words) / Math.max(1, averageWords)
-    const add = (text: string, field: number) => {
-      for (const word of text.split(' '))
-        for (const { term, weight } of byWord.get(word) ?? []) {
-          frequency[term] = (frequency[term] ?? 0) + field * weight
-          if (weight > (best[term] ?? 0)) best[term] = weight
-        }
+  const frequency = new Float64Array(terms.length)
+  const best = new Float64Array(terms.length)
+
+  function add(text: string, field: number): void {
+    for (const word of text.split(' ')) {
+      const meant = byWord.get(word)
+      if (meant === undefined) continue
+      for (const { term, weight } of meant) {
+        frequency[term] = (frequency[term] ?? 0) + field * weight
+        if (weight > (best[term] ?? 0)) best[term] = weight
+      }
     }
+  }
+
+  return function score(memory: MemoryText): Match {
+    frequency.fill(0)
+    best.fill(0)
+    const lengthNorm = 1 - B + (B * memory.words) / Math.max(1, averageWords)
     add(memory.key_text, FIELDS.key)
     add(memory.tags_text, FIELDS.tags)
     add(memory.also_text, FIELDS.also)
     add(memory.value_text, FIELDS.value / lengthNorm)
     let total = 0
     let covered = 0
-    for (const [term, { importance }] of terms.entries()) {
+    for (let term = 0; term < terms.length; term++) {
+      const importance = terms[term]?.importance ?? 0
       const x = frequency[term] ?? 0
       total += (importance * x) / (x + K1)
       covered += importance * (best[term] ?? 0)

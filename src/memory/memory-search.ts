@@ -50,9 +50,11 @@ export function createSearch(index: TextIndex, words: MemoryWords) {
     const known = terms.filter((term) => term.words.size > 0)
     if (known.length === 0) return { hits: [], total: 0, spellings: [] }
     const { candidates, isWhole } = await gather(index, known, filter)
-    const { hits, unread } = await rank(index, candidates, { terms, scope })
+    const [{ hits, unread }, counted] = await Promise.all([
+      rank(index, candidates, { terms, scope }),
+      isWhole ? 0 : index.count(everyWord(known), filter, MOST_COUNTED),
+    ])
     const ranked = hits.length + unread
-    const counted = isWhole ? ranked : await index.count(everyWord(known), filter, MOST_COUNTED)
     return {
       hits: hits.slice(0, limit),
       total: Math.min(MOST_COUNTED, Math.max(ranked, counted)),
@@ -70,8 +72,10 @@ async function gather(index: TextIndex, terms: readonly Term[], filter: TextFilt
   const some = await index.candidates(anyWord(telling), filter, MOST_CANDIDATES)
   const isWhole = telling.length === terms.length && some.length < MOST_CANDIDATES
   if (isWhole) return { candidates: some, isWhole }
-  const whole = terms.length === 1 ? [] : await index.candidates(everyWord(terms), filter, MOST_CANDIDATES)
-  const named = await index.candidates({ ...anyWord(terms), where: 'in key or tags' }, filter, MOST_CANDIDATES)
+  const [whole, named] = await Promise.all([
+    terms.length === 1 ? [] : index.candidates(everyWord(terms), filter, MOST_CANDIDATES),
+    index.candidates({ ...anyWord(terms), where: 'in key or tags' }, filter, MOST_CANDIDATES),
+  ])
   const bySeq = new Map([...whole, ...named, ...some].map((candidate) => [candidate.seq, candidate]))
   return { candidates: [...bySeq.values()], isWhole }
 }

@@ -1,5 +1,7 @@
 import { type Kysely, type RawBuilder, sql, type Transaction } from 'kysely'
 import { runBuiltRows } from '../store/built.ts'
+import type { Engine } from '../store/engine.ts'
+import { readPacked } from '../store/packed.ts'
 import type { Schema } from '../store/schema.ts'
 import type { MemoryWordRow } from '../store/tables/memory-tables.ts'
 import { stemOf } from '../text/stem.ts'
@@ -103,10 +105,15 @@ export interface MemoryWords {
   maybe(space: number, word: string, typos: number): Promise<HeldWord[]>
 }
 
-/** The words of all spaces, in the tables that `db` reads. */
-export function createMemoryWords(db: Kysely<Schema>): MemoryWords {
-  const read = async (condition: RawBuilder<unknown>) =>
-    (await sql<HeldWord>`select word, stem, memories from memory_words where ${condition}`.execute(db)).rows
+/** The words of all spaces, in the tables that `of.db` reads. */
+export function createMemoryWords(of: { db: Kysely<Schema>; engine: Engine }): MemoryWords {
+  const { db } = of
+  const read = (condition: RawBuilder<unknown>) =>
+    readPacked<HeldWord>(
+      of,
+      ['word', 'stem', 'memories'],
+      sql`select word, stem, memories from memory_words where ${condition}`,
+    )
 
   async function inRanges(space: number, column: 'word' | 'ending', starts: readonly string[]) {
     const by = sql.ref(column)
@@ -142,10 +149,16 @@ export function createMemoryWords(db: Kysely<Schema>): MemoryWords {
     async maybe(space, word, typos) {
       const start = [...word].slice(0, 2).join('')
       const length = [...word].length
-      const begun = await read(sql`space = ${space} and word >= ${start} and word < ${`${start}\u{10ffff}`}
-        and length(word) between ${length - typos} and ${length + typos}`)
-      const otherwise = await read(sql`space = ${space} and word in (${sql.join(startsCorrected(word))})`)
-      return [...begun, ...otherwise]
+      return readPacked<HeldWord>(
+        of,
+        ['word', 'stem', 'memories'],
+        sql`select word, stem, memories from memory_words
+            where space = ${space} and word >= ${start} and word < ${`${start}\u{10ffff}`}
+              and length(word) between ${length - typos} and ${length + typos}
+          union all
+          select word, stem, memories from memory_words
+            where space = ${space} and word in (${sql.join(startsCorrected(word))})`,
+      )
     },
   }
 }

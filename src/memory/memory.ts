@@ -188,10 +188,10 @@ interface Finders {
 
 async function openFinders(store: Store): Promise<Finders> {
   const { db, engine, reads } = store
-  const search = createSearch(await openTextIndex(store), createMemoryWords(reads))
+  const search = createSearch(await openTextIndex(store), createMemoryWords({ db: reads, engine }))
   // What storing looks up is little: a thread of its own need not be started for that.
   const index = await openTextIndex({ engine, reads: db })
-  return { search, similar: createSimilar({ db, index, words: createMemoryWords(db) }) }
+  return { search, similar: createSimilar({ db, index, words: createMemoryWords({ db, engine }) }) }
 }
 
 function ownMemory(owner: MemoryOwner, { store, time, opened, vectors }: Shared): MemoryService {

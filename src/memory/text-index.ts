@@ -1,5 +1,6 @@
 import type { RawBuilder } from 'kysely'
 import { sql } from 'kysely'
+import { readPacked } from '../store/packed.ts'
 import type { Store } from '../store/store.ts'
 
 /** A memory that may match, by its row, with its words. */
@@ -52,7 +53,7 @@ export interface TextMatcher {
 
 /** The words of memories by the engine's full-text index. */
 export interface TextIndex {
-  /** The newest `limit` memories that match. */
+  /** The newest `limit` memories that match, in any order. */
   candidates(wanted: Wanted, filter: TextFilter, limit: number): Promise<Candidate[]>
   /** How many match, counted up to `limit`. */
   count(wanted: Wanted, filter: TextFilter, limit: number): Promise<number>
@@ -67,12 +68,14 @@ const LONG = 2000
 export async function openTextIndex({ engine, reads }: Pick<Store, 'engine' | 'reads'>): Promise<TextIndex> {
   const { matching, newestFirst } = await LOAD[engine]()
   return {
-    async candidates(wanted, filter, limit) {
-      const { rows } = await sql<Candidate>`select memories.seq, memories.words, memories.key_text, memories.tags_text,
-          memories.also_text, case when memories.words <= ${LONG} then memories.value_text end as value_text
-        from ${matching(wanted, filter)} order by ${newestFirst} desc limit ${limit}`.execute(reads)
-      return rows
-    },
+    candidates: (wanted, filter, limit) =>
+      readPacked<Candidate>(
+        { db: reads, engine },
+        ['seq', 'words', 'key_text', 'tags_text', 'also_text', 'value_text'],
+        sql`select memories.seq, memories.words, memories.key_text, memories.tags_text, memories.also_text,
+            case when memories.words <= ${LONG} then memories.value_text end as value_text
+          from ${matching(wanted, filter)} order by ${newestFirst} desc limit ${limit}`,
+      ),
 
     async count(wanted, filter, limit) {
       const { rows } = await sql<{ found: number }>`select count(*) as found from (

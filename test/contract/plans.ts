@@ -267,6 +267,6 @@ function isScan(step: string): boolean {
   if (/Seq Scan on/.test(step)) return true
   return (
     /^SCAN (?!.*(USING|VIRTUAL TABLE|CONSTANT ROW))\w/.test(step) &&
-    !/^SCAN (counted|expired|newest|held|looked_at|taken|\(?subquery)/.test(step)
+    !/^SCAN (counted|expired|newest|held|looked_at|taken|numbered|\(?subquery)/.test(step)
   )
 }

@@ -12,9 +12,12 @@ const BATCH_CHARACTERS = 512 * 1024
 /** How long a statement waits for a lock, in milliseconds. */
 const BUSY_TIMEOUT_MS = 200
 
+/** KiB of the store that are kept in memory: long reads come back to the same pages. */
+const CACHE_KIB = 16 * 1024
+
 const { location, isUrl } = workerData as ReaderData
 const database = new DatabaseSync(isUrl ? new URL(location) : location, { readOnly: true })
-database.exec(`pragma busy_timeout = ${BUSY_TIMEOUT_MS}; pragma temp_store = memory`)
+database.exec(`pragma busy_timeout = ${BUSY_TIMEOUT_MS}; pragma temp_store = memory; pragma cache_size = -${CACHE_KIB}`)
 const prepare = createStatements(database)
 let columns: string[] = []
 let rest: Iterator<unknown[]> | undefined
