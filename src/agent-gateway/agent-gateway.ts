@@ -8,15 +8,15 @@ import { type AgentGatewayStatus, modeOf } from './probe.ts'
 import { createRemoteSessions, type RemoteSessions } from './remote-sessions.ts'
 import { createRemoteSkills } from './remote-skills.ts'
 
-/** How long a question to the agent gateway may take, in milliseconds. */
+/** Timeout of a request to the agent gateway, in milliseconds. */
 const PATIENCE_MS = 3000
-/** How long a list of it is shown before it is asked for again, in milliseconds. */
+/** Lifetime of a cached list, in milliseconds. */
 const FRESH_MS = 5000
 
-/** What the agent gateway has beside this gateway's own. */
+/** Sessions and skills of the agent gateway. */
 export interface Remote {
   sessions: RemoteSessions
-  /** What the agent gateway calls a record of this id; null where it is none of its records, or there is none. */
+  /** Id of a record at the agent gateway; null when it is not one of its records or none is configured. */
   idOf(id: string): string | null
   /**
    * The agent gateway's newest sessions, or all its skills; or none, and why. A list is asked for again 5 s after it came,
@@ -32,13 +32,13 @@ interface Lists {
   skills: Skill[]
 }
 
-/** What the agent gateway is asked with. */
+/** Dependencies of the agent gateway's client. */
 export interface RemoteDeps {
-  /** Where it is; read with each question. */
+  /** Address and key, read for each request. */
   door: Door
-  /** Whether the operator has named an agent gateway; where not, there is none beside this gateway itself. */
+  /** Tells whether an agent gateway is configured. */
   isConfigured: () => boolean
-  /** As the last check found it. */
+  /** Result of the last check. */
   status: () => AgentGatewayStatus
   patienceMs?: number
   freshMs?: number
@@ -85,7 +85,7 @@ function whereOffered<T>(ask: () => Promise<T[]>): () => Promise<T[]> {
 /** Something that only infers has neither sessions nor skills; before the first check, nobody knows. */
 const mayHaveLists = (found: AgentGatewayStatus): boolean => found.checked_at === null || modeOf(found) === 'enhanced'
 
-/** Why nothing of the agent gateway can be shown; null where it can be asked, or has nothing to show. */
+/** Explains why the agent gateway cannot be shown; null when it can be asked or has nothing to show. */
 function absence({ checked_at, reachable, kind, supported, version, error }: AgentGatewayStatus): string | null {
   if (checked_at === null) return null
   if (!reachable) return `The agent gateway cannot be reached: ${error ?? 'it does not answer.'}`

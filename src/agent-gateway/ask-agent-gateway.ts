@@ -14,12 +14,12 @@ export interface Question<T> {
   body?: unknown
   /** The reply's shape; what else it has is left out. */
   reply: z.ZodType<T>
-  /** How long it may take as a whole, in milliseconds. */
+  /** Timeout of the whole request in milliseconds. */
   timeoutMs: number
   signal?: AbortSignal | undefined
 }
 
-/** Where the agent gateway is, and what opens it. */
+/** Address of the agent gateway and its key. */
 export interface Door {
   url: string
   key: string | null
@@ -64,10 +64,10 @@ export async function send(
   throw new GazewayError(codeOf(reply.status), wordsOf(reply.status))
 }
 
-/** Whether a status refuses the key that was sent, or what that may do. */
+/** Tells whether a status refuses the key or its permissions. */
 export const refusesKey = (status: number): boolean => status === 401 || status === 403
 
-/** Where it refuses, that is between it and the operator: a caller here has a good key. */
+/** Error code of a status. A refused key is a fault of the operator, not of the caller. */
 function codeOf(status: number): ErrorCode {
   if (status === 404) return 'not_found'
   return status === 409 ? 'conflict' : 'upstream_error'

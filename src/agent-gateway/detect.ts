@@ -7,30 +7,30 @@ import type { AgentGatewayTarget } from './target.ts'
 const OLDEST_MINOR = 12
 /** The largest health reply that is read, in bytes. */
 const MOST_BYTES = 64 * 1024
-/** What those answer on `/health` that have none, or one that is not open: they may serve models all the same. */
+/** Statuses of `/health` from services without one or with a closed one. They may serve models anyway. */
 const NO_HEALTH = [401, 403, 404, 405]
 
-/** What was found at an agent gateway's address. */
+/** Result of a check of an agent gateway's address. */
 export interface Detected {
   reachable: boolean
   /** A Gazeway, an agent gateway of the kind that the platform builds on, or something else. */
   kind: 'gazeway' | 'agent_gateway' | 'unknown'
-  /** As it reports it; a range where only its routes tell. */
+  /** Reported version; a range when only its routes tell. */
   version: string | null
   supported: boolean
   latencyMs: number | null
-  /** Why it was not reached, or cannot be used, in a sentence; null where all is well. */
+  /** Reason why it is unreachable or unusable, as a sentence; null when all is well. */
   error: string | null
 }
 
-/** As much of a health reply as tells what answered. */
+/** Fields of a health reply that identify the service. */
 const Health = z.object({
   version: z.string().optional(),
   platform: z.string().optional(),
   store: z.object({ engine: z.string() }).optional(),
 })
 
-/** What is looked at: its address and its key, and whether it is this process's own, which asks for no key. */
+/** Address and key of a check; this process's own gateway asks for no key. */
 export type Target = Pick<AgentGatewayTarget, 'url' | 'key' | 'isOwn'>
 
 /**
@@ -73,17 +73,17 @@ async function healthIn(reply: Response): Promise<z.infer<typeof Health> | undef
 }
 
 /**
- * Why its key does not open a route; null where it does, or where that is not told in time.
+ * Explains why the key does not open a route; null when it does, or on a timeout.
  *
- * Of a Gazeway no list of models is asked for, which would be a recorded call to its provider: it refuses a key on every
- * path below `/v1`.
+ * Avoids the list of models on a Gazeway, which would be a recorded call to its provider. It checks keys on every path
+ * below `/v1`.
  */
 async function faultOfKey(target: Target, path: string, signal: AbortSignal): Promise<string | null> {
   const status = await statusOf(target, path, signal).catch(() => null)
   return status !== null && refusesKey(status) ? keyFault(target, status) : null
 }
 
-/** What is known of something that is neither: it serves models where it lists them, or does not tell for the moment. */
+/** Describes an unknown service: it serves models when it lists them, or when it does not answer for the moment. */
 async function inferring(
   target: Target,
   hasHealth: boolean,

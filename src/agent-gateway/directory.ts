@@ -28,7 +28,7 @@ const MessagePlace = z.tuple([z.int().min(1)])
  * answer, lists say so in their warnings.
  */
 export function createSessionDirectory({ own, remote }: { own: SessionDirectory; remote: Remote }): SessionDirectory {
-  /** What the agent gateway calls a session that the viewer may see there; null where it is to be looked for here. */
+  /** Id of a session at the agent gateway that the viewer may see; null for sessions of this store. */
   const theirId = (id: string, viewer: Viewer) => (viewer.all ? remote.idOf(id) : null)
 
   return {
@@ -78,7 +78,7 @@ export function createSessionDirectory({ own, remote }: { own: SessionDirectory;
   }
 }
 
-/** Whether a session of the agent gateway is of the source that is asked for: by its own name there, too. */
+/** Tells whether a session of the agent gateway has the requested source, by its own name too. */
 const isFrom = ({ source }: SessionList) =>
   function isFromSource({ upstream_source }: Session): boolean {
     return source === undefined || source === UPSTREAM || source === upstream_source
@@ -97,7 +97,7 @@ function pageOf(messages: readonly SessionMessage[], query: Paged<MessageList>):
   }
 }
 
-/** Where the messages before `end` begin that have at most so many bytes; there is one at least. */
+/** Index of the first message of a page before `end` within the byte limit; the page has at least one message. */
 function fittingFrom(
   messages: readonly SessionMessage[],
   { end, first, mostBytes }: { end: number; first: number; mostBytes: number },

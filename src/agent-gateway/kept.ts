@@ -1,9 +1,9 @@
 import { GazewayError } from '../errors.ts'
 
-/** What the agent gateway answered, or why it did not. */
+/** Answer of the agent gateway, or the reason of its absence. */
 export interface Answer<T> {
   value: T
-  /** In words for whoever sees the list without it; null where all is well. */
+  /** Message for people who see the list without it; null when all is well. */
   error: string | null
 }
 
@@ -15,10 +15,10 @@ export interface Kept<T> {
 }
 
 /**
- * Keeps what `ask` brings for `freshMs`, and a failure as long: however many callers look, an agent gateway that hangs
- * is waited for once.
+ * Caches the result of `ask`, or its failure, for `freshMs`. All callers together wait once for an agent gateway that
+ * hangs.
  *
- * @param options.without what a failure is told with
+ * @param options.without value that accompanies a failure
  */
 export function keep<T>(options: {
   ask: () => Promise<T>

@@ -5,7 +5,7 @@ import { lastActiveFirst } from './remote-sessions.ts'
 
 /** Stands for the own list's cursor past its end; no cursor has such a character. */
 const PAST_END = '.'
-/** A place in both lists: the own list's cursor ("" at its start), and the session before it, of whichever list. */
+/** Position in both lists: the own list's cursor ("" at its start), and the previous session of either list. */
 const Place = z.tuple([z.string(), z.number(), z.string()])
 
 /** Two lists of sessions, each last active first. */
@@ -15,7 +15,7 @@ export interface Lists {
   theirs: readonly Session[]
 }
 
-/** Where a page begins: in our own list after a cursor or so many, and in theirs at an index. */
+/** Start of a page: in the own list after a cursor or offset, in the remote list at an index. */
 interface Start {
   own: { cursor?: string; offset?: number } | null
   theirs: number
@@ -47,7 +47,10 @@ export async function mergeSessions(query: Paged<SessionList>, { own, theirs }: 
   }
 }
 
-/** How many of both are certainly in place: what follows a page of our own that ended early may come before theirs. */
+/**
+ * Number of merged sessions in final order. After an own page that ended early, more own sessions may precede remote
+ * ones.
+ */
 function known(both: readonly Session[], page: Page<Session> | null): number {
   const last = page?.items.at(-1)
   return page === null || page.next_cursor === null || last === undefined ? both.length : both.indexOf(last) + 1
@@ -66,7 +69,7 @@ async function startOf({ cursor, offset = 0 }: SessionList, { own, theirs }: Lis
   return { own: { offset: offset - skipped }, theirs: skipped }
 }
 
-/** How many of theirs are among the first `offset` of both: the point where each list's next follows the other's last. */
+/** Number of remote sessions among the first `offset` of both, found by bisection. */
 async function skippedOf(offset: number, own: NonNullable<Lists['own']>, theirs: readonly Session[]): Promise<number> {
   let low = 0
   let high = Math.min(offset, theirs.length)

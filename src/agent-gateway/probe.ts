@@ -5,10 +5,10 @@ import { type Detected, detect, type Target } from './detect.ts'
 const TARGET = '0.17'
 /** The pause between two checks, in milliseconds. */
 const EVERY_MS = 10_000
-/** How long a check may take, in milliseconds. */
+/** Timeout of a check in milliseconds. */
 const PATIENCE_MS = 3_000
 
-/** What is known of the agent gateway. */
+/** Status of the agent gateway. */
 export const AgentGatewayStatus = z.object({
   url: z.string(),
   reachable: z.boolean(),
@@ -28,12 +28,12 @@ export const AgentGatewayStatus = z.object({
 })
 export type AgentGatewayStatus = z.infer<typeof AgentGatewayStatus>
 
-/** How the platform works with what is behind it: on an agent gateway, on plain inference, or on its own. */
+/** Mode of the platform: with an agent gateway, with plain inference, or on its own. */
 export type Mode = 'enhanced' | 'portable' | 'disconnected'
 
 /** A look at the agent gateway, repeated in the background. */
 export interface Probe {
-  /** As the last check found it; at once. */
+  /** Returns the result of the last check at once. */
   current(): AgentGatewayStatus
   /** Checks it now, and 10 s after each check. */
   start(): void
@@ -88,6 +88,6 @@ export function modeOf({ reachable, supported, kind }: AgentGatewayStatus): Mode
   return supported && kind === 'agent_gateway' ? 'enhanced' : 'portable'
 }
 
-/** Whether it was found to work: it answers, and takes its key. */
+/** Tells whether the last check found it working: it answers and accepts its key. */
 export const isSound = ({ reachable, error }: Pick<AgentGatewayStatus, 'reachable' | 'error'>): boolean =>
   reachable && error === null

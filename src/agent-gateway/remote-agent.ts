@@ -14,7 +14,7 @@ import { createWatchdog } from './watchdog.ts'
 /** So long an agent gateway may take to end a stream whose answer is complete, in milliseconds. */
 const CLOSING_MS = 1_000
 
-/** What the agent of the agent gateway answered. */
+/** Answer of the agent gateway's agent. */
 interface Answered {
   content: string
   usage: unknown

@@ -2,7 +2,7 @@ import * as z from 'zod'
 import type { Session, SessionMessage } from '../sessions/session.ts'
 import { localId } from '../text/remote-id.ts'
 
-/** What sessions of the agent gateway have as their `source` here. */
+/** `source` of sessions of the agent gateway. */
 export const UPSTREAM = 'upstream'
 
 const text = z.string().nullish().catch(null)

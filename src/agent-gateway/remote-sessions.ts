@@ -23,11 +23,11 @@ export interface RemoteSessions {
   remove(id: string): Promise<void>
   /** Says something in a session and waits for the whole answer. @throws GazewayError as `ask` */
   chat(id: string, body: ChatBody, limits: { timeoutMs: number; signal: AbortSignal | undefined }): Promise<ChatReply>
-  /** The same as server-sent events, as the agent gateway sends them. @throws GazewayError as `send` */
+  /** Sends a message and returns the agent gateway's server-sent events. @throws GazewayError as `send` */
   chatStream(id: string, body: ChatBody, signal: AbortSignal): Promise<ReadableStream<Uint8Array>>
 }
 
-/** What is said. */
+/** Message to the agent. */
 export interface ChatBody {
   message: string
 }
@@ -36,7 +36,7 @@ const ChatReply = z.object({
   message: z.object({ role: z.string(), content: z.string() }),
   usage: z.record(z.string(), z.unknown()).nullish(),
 })
-/** What the agent answered. */
+/** Answer of the agent. */
 export type ChatReply = z.infer<typeof ChatReply>
 
 const List = z.object({

@@ -9,12 +9,12 @@ export interface AgentGatewayTarget {
   url: string
   /** The key that it is asked with, where there is one for all callers. */
   key: string | null
-  /** Whether it is this process's own gateway, which callers enter under their own identity: no key of it is refused. */
+  /** True for this process's own gateway, which callers enter under their own identity and which refuses no key. */
   isOwn: boolean
   /**
-   * What opens it to a request of `caller`; null sends none.
+   * Finds the key or pass for a request of `caller`; null sends none.
    *
-   * @throws GazewayError `upstream_not_configured` when it is a Gazeway in another process and there is no key for it
+   * @throws GazewayError `upstream_not_configured` when it is a Gazeway in another process without a configured key
    */
   admit(caller: Identity): Pass | null
 }

@@ -18,7 +18,7 @@ import { exchangeTensor } from './exchange-tensor.ts'
 import { latestAttention } from './latest-attention.ts'
 import { systemPrompt } from './system-prompt.ts'
 
-/** How much of a conversation, and of what is known beside it, a model is sent; in tokens. */
+/** Token budgets of a prompt: conversation history, and other known context. */
 export const AGENT_BUDGET = { history: 12_000, context: 2_000 } as const
 /** Memories that a message is looked up in. */
 const MEMORIES = 8
@@ -31,25 +31,25 @@ export interface AgentMessage {
   sessionId: string | null
   /** Makes the session, with the first exchange, where there is none under `sessionId` yet. */
   createIfMissing?: boolean
-  /** The name that the user gave, if any: it is told to the model and kept with the message. */
+  /** Name given by the user, if any, sent to the model and stored with the message. */
   user?: string | null
   /** 1 byte to 256 KiB of well-formed text without NUL: see `MessageText`. */
   content: string
-  /** Whose key speaks: whose sessions it reaches, and whom the call is recorded under. */
+  /** Identity of the key: owner of the sessions and of the call record. */
   identity: Pick<Identity, 'id' | 'scopes'>
   surface: Surface
   /** Aborted when the client goes: the upstream is then stopped at once and nothing is stored. */
   signal?: AbortSignal | undefined
   traceparent?: string | undefined
-  /** Told once, as soon as the message is accepted and before it waits for its turn. */
+  /** Called once, when the message is accepted and before it waits for its turn. */
   onStart?: ((started: { session_id: string; message_id: string }) => void) | undefined
-  /** Told of the answer in the transaction that stores the exchange; not of one that is kept elsewhere. */
+  /** Called with the answer in the transaction that stores the exchange; not for exchanges stored elsewhere. */
   keep?: Keep<AgentReply> | undefined
-  /** Told of each piece of the answer; its presence asks the upstream to stream. */
+  /** Called with each piece of the answer. Its presence makes the upstream stream. */
   onText?: ((delta: string) => void) | undefined
 }
 
-/** What the agent answered. The exchange is durable in its session by then. */
+/** The agent's answer. Its exchange is already stored in the session. */
 export interface AgentReply {
   content: string
   /** The exchange and the latest gaze, classified: COG:0.62/EMO:0.14/ENV:0.24 */
@@ -60,7 +60,7 @@ export interface AgentReply {
   /** The answer's id. */
   message_id: string
   usage: Usage
-  /** What the call cost upstream, in US dollars. */
+  /** Upstream cost of the call in US dollars. */
   cost_usd: number
 }
 
@@ -78,27 +78,30 @@ interface ExchangeIds {
   answer: string
 }
 
-/** Who answers chat messages. */
+/** The agent that answers chat messages. */
 export interface Agent {
   /**
-   * Answers a message through the chat model, with the session's history, the memories that match of those that the
-   * session's owner uses and that are of no project, and the latest gaze of whoever speaks.
-   * The messages of one session are answered one after the other, those of a key in the order in which they came. Message
-   * and answer are stored together once the answer is complete; when that fails, or the client goes, the session stays as
-   * it was.
+   * Answers a message through the chat model. The prompt has the session's history, the matching memories of the
+   * session's owner that belong to no project, and the caller's latest gaze. Messages of one session are answered one
+   * after the other, those of a key in order of arrival. Message and answer are stored together once the answer is
+   * complete; on a failure or disconnect the session stays unchanged.
    *
-   * The agent has no tools, and its prompt holds no configuration and no key: an answer is text, whatever it says.
+   * The agent has no tools, and its prompt contains no configuration and no key: an answer is only text.
    *
-   * @throws GazewayError `not_found` for a session that is unknown or somebody else's, `rate_limited` and `session_busy` as
-   *   `createTurns`, `upstream_not_configured`, `cancelled`, `service_stopping`, else of the upstream's kinds: 502, or
-   *   504 where it took too long
+   * @throws GazewayError
+   * - `not_found` for an unknown session or one of another user
+   * - `rate_limited` and `session_busy` as `createTurns`
+   * - `upstream_not_configured`, `cancelled`, `service_stopping`
+   * - errors of the upstream: 502, or 504 on a timeout
    */
   chat(message: AgentMessage): Promise<AgentReply>
 }
 
 /**
- * @param deps.memoriesOf whose memories the key with an id uses
- * @param deps.hide takes secrets out of what the model is told about the user
+ * Creates the agent.
+ *
+ * @param deps.memoriesOf finds the owner of the memories of a key
+ * @param deps.hide removes secrets from the context of the prompt
  */
 export function createAgent(deps: {
   sessions: Sessions

@@ -1,6 +1,6 @@
 import type { SessionMessageRow } from '../store/tables/sessions-tables.ts'
 
-/** What a message takes beside its text: its role and the marks around it, in tokens. */
+/** Tokens of a message besides its text: its role and delimiters. */
 export const MESSAGE_TOKENS = 4
 
 /** A message as a model is sent it. */

@@ -24,7 +24,7 @@ interface Waiter {
  * @param options.longestWaitMs how long each may wait
  */
 export function createTurns({ mostWaiting, longestWaitMs }: { mostWaiting: number; longestWaitMs: number }): Turns {
-  /** Who waits under each key that is being worked on. */
+  /** Waiting messages by key, for keys with a running message. */
   const lanes = new Map<string, Waiter[]>()
 
   function wait(lane: Waiter[], signal: AbortSignal | undefined): Promise<void> {

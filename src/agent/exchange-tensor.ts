@@ -6,7 +6,7 @@ import { type Channel, channelOf } from './lexicon.ts'
 
 /** After this time gaze counts half as much, in milliseconds: as for the freshness of an attestation. */
 const HALF_LIFE_MS = 15 * 60_000
-/** As much of each text is looked at, in characters. */
+/** Longest part of each text that counts, in characters. */
 const MOST_CHARACTERS = 20_000
 /** A file path or an address names a place. */
 const PLACE = /\bhttps?:\/\/\S|[\w.-]{1,64}\/[\w.-]{1,64}|\b[\w-]{1,64}\.(?:[a-z]{1,4}|json|html|yaml|toml)\b/g

@@ -8,7 +8,7 @@ const RECORDS = 100
 /** Attention of another session counts as present so long, in milliseconds: as long as its freshness is above a half. */
 const PRESENT_MS = 15 * 60_000
 
-/** Where the user's attention was last, and how well that is proven. */
+/** The user's latest places of attention and their attestation. */
 export interface Attention {
   /** Newest first; empty without gaze data. */
   records: GazeRecord[]

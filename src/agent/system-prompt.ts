@@ -16,7 +16,7 @@ const NAME_CHARACTERS = 200
 /** Places of attention that are named. */
 const PLACES = 5
 
-/** What the agent knows about a person beside the conversation. */
+/** Known context about a person besides the conversation. */
 export interface Known {
   /** The name that the user gave. */
   speaker: string | null

@@ -12,7 +12,7 @@ import { ALIVE_MS, askedToClose, removeInstance, sweepInstances, writeChanges } 
 
 export { ConnectionId, ConnectionRecord, type LiveConnection } from './live-connection.ts'
 
-/** How often the store is asked which connections to close, in milliseconds. */
+/** Interval of polls for connections to close, in milliseconds. */
 const LOOK_MS = 2_000
 /** Every so many looks, what came in is written, and that this process is alive. */
 const LOOKS_OF_A_WRITE = 3
@@ -20,7 +20,9 @@ const LOOKS_OF_A_WRITE = 3
 const WRITE_AFTER_MS = 250
 const SWEEP_MS = 600_000
 
-/** What became of a connection that was to be closed: done, to be done within 5 s by the process that serves it, or never opened. */
+/**
+ * Result of closing a connection: done, to be done within 5 s by the serving process, or cancelled before it opened.
+ */
 export const Closing = z.enum(['closed', 'closing', 'cancelled'])
 export type Closing = z.infer<typeof Closing>
 
@@ -32,7 +34,7 @@ export interface Connections {
   active(connection: LiveConnection): void
   /** A connection that this process served is closed. */
   gone(id: string): void
-  /** Those of a key, or all for null; newest first. @throws GazewayError `invalid_cursor` */
+  /** Lists the connections of a key, or all for null, newest first. @throws GazewayError `invalid_cursor` */
   list(query: Paged, keyId: string | null): Promise<Page<ConnectionRecord>>
   /**
    * Closes a connection of a key, or anyone's for null, wherever it is served; a ticket that was not used yet is taken back.
@@ -198,7 +200,7 @@ export function createConnections(deps: {
   }
 }
 
-/** What is cleared away of connections, for `startSweeps`. */
+/** Sweeps of old connections, for `startSweeps`. */
 export function connectionSweeps(store: Store, now: () => Date): Sweep[] {
   return [
     { name: 'connections.tickets', everyMs: SWEEP_MS, batch: (limit) => sweepTickets(store, now(), limit) },

@@ -37,7 +37,7 @@ export interface LiveConnection {
   close(reason: CloseReason): void
 }
 
-/** Why a connection is closed from here: someone asked for it, or its key was revoked or has expired. */
+/** Reason why a connection is closed here: a request, or the end of its key. */
 export type CloseReason = 'asked' | 'revoked'
 
 /** The row of a connection that `instance` serves. */

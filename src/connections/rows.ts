@@ -5,14 +5,17 @@ import type { Store } from '../store/store.ts'
 import type { ConnectionRow } from '../store/tables/connections-tables.ts'
 import { type LiveConnection, rowOf } from './live-connection.ts'
 
-/** How long an instance counts as alive after its last sign of life, in milliseconds; clocks may differ by 20 s. */
+/** Time that an instance counts as alive after its last heartbeat, in milliseconds; clocks may differ by 20 s. */
 export const ALIVE_MS = 30_000
-/** How long the connections are kept of one that gives none, in milliseconds: it may be asleep, and is to close what it was asked to. */
+/**
+ * Time that connections of a silent instance are kept, in milliseconds. It may be suspended and must still close them
+ * on request.
+ */
 const ASLEEP_MS = 24 * 3_600_000
 /** Ids of one statement. */
 const BATCH = 500
 
-/** What has to be written of the connections of one instance. */
+/** Pending writes for the connections of one instance. */
 export interface Changes {
   instance: string
   now: Date

@@ -25,7 +25,7 @@ export interface AnalysedRecord {
   tensor: string
 }
 
-/** What an analysis finds, whatever range the records are of. */
+/** Result of an analysis, independent of the range. */
 type Analysed = Omit<GazeAnalysis, 'truncated'>
 
 /** Analyses some records; many of them keep nobody else waiting. */

@@ -6,11 +6,11 @@ import { type Assessed, type Assessment, Attestation, type AttestationRules, ass
 import type { GazeSession } from './gaze-session.ts'
 import type { GazeSource } from './tensor.ts'
 
-/** How attestations are issued. */
+/** Settings of attestations. */
 export interface AttestationTerms extends AttestationRules {
   /** The newest records that are assessed, of raw samples one a tick; older ones no longer count. */
   windowRecords: number
-  /** How long an attestation is valid, in seconds. */
+  /** Validity of an attestation in seconds. */
   maxAgeSeconds: number
 }
 
@@ -43,8 +43,8 @@ export async function issueAttestation(
 }
 
 /**
- * What the records which an attestation covers show, as of when it was issued and of as many as were needed then: what the
- * attestation says, unless one of them or itself was changed.
+ * Assesses the records of an attestation again, as of the time it was issued and with the thresholds of then. The
+ * result equals the attestation unless one of the records or the attestation was changed.
  */
 export function assessAgain(
   window: readonly Assessed[],
@@ -76,8 +76,9 @@ export async function latestAttestation(db: Kysely<Schema>, sessionId: string, n
 }
 
 /**
- * What the assessment needs of the newest among a session's first `upTo` records, read from columns: parsing whole tensors
- * would take most of its time. Of raw samples one a tick is read, so that a thousand records span 16 s or more at any rate.
+ * Reads the columns that the assessment needs of the newest among a session's first `upTo` records. Parsing whole
+ * tensors would take most of the time. Reads one raw sample per tick, so that a thousand records span at least 16 s at
+ * any rate.
  */
 async function newestRecords(
   db: Kysely<Schema>,

@@ -33,13 +33,13 @@ export const Attestation = z.object({
 })
 export type Attestation = z.infer<typeof Attestation>
 
-/** What an attestation asks for. */
+/** Thresholds of an attestation. */
 export interface AttestationRules {
   /** The score from which it passes, 0 to 1. */
   minScore: number
   /** Records that a session must have before it is judged. */
   recordsNeeded: number
-  /** Time that its records must span before it is judged, in ms. */
+  /** Time that the records must span before an assessment, in ms. */
   minDurationMs: number
 }
 
@@ -53,9 +53,9 @@ export type Assessment = Pick<
 export type Assessed = Sample & { confidence: number; copied: boolean }
 
 /**
- * What is expected of a source: the share of the time that has records, and the longest gap between two of them that is
- * no interruption. People blink, look at the keyboard and think: a tracker sees eyes for half of a working session or
- * more, an editor notices a person now and then. Conventions of this project.
+ * Expected share of time with records, and longest gap that is no interruption, by source. People blink, look at the
+ * keyboard and think: a tracker sees eyes for half of a working session or more, an editor notices a person now and
+ * then. Conventions of this project.
  */
 export const EXPECTED: Record<GazeSource, { observed: number; gapMs: number }> = {
   eye_tracker: { observed: 0.5, gapMs: 5_000 },

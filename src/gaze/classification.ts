@@ -3,7 +3,7 @@ import { visitsOf } from './place-transitions.ts'
 import { type Gaze, scanpaths } from './scanpath.ts'
 import { weightedMean } from './statistics.ts'
 
-/** Which channel of attention leads, and the share of each; the three shares sum to 1. */
+/** The dominant channel of attention and the share of each channel. The shares sum to 1. */
 export const Classification = z.object({
   dominant: z.enum(['COG', 'EMO', 'ENV']),
   cog: z.number().min(0).max(1),

@@ -7,11 +7,11 @@ import type { GazeSource } from './tensor.ts'
 import { TICK_MS } from './tick.ts'
 import { isSameTrace, type Trace, type TraceStep, tracesOf } from './trace.ts'
 
-/** Records before a batch that its first traces may need: ten rests of raw samples are about five seconds, 312 ticks. */
+/** Records before a batch that its first traces may need. */
 const BEFORE = 400
 /** Records from a batch's first on that are looked at: the largest batch, and as many that lie between its records. */
 const FROM = 2000
-/** So many traces of one other session are a copy; a single one may be alike by chance, among thousands of readers of a page. */
+/** Shared traces with one other session that count as a copy. A single one may match by chance. */
 const LEAST_SHARED = 2
 /** Hashes that one statement looks for. */
 const CHUNK = 250
@@ -101,7 +101,7 @@ interface Original {
   steps: TraceStep[]
 }
 
-/** What other sessions have under the hashes of traces, by hash. */
+/** Reads the traces of other sessions by hash. */
 async function tracesElsewhere(
   trx: Transaction<Schema>,
   sessionId: string,

@@ -25,7 +25,7 @@ export interface PlaceDwell {
   visits: number
 }
 
-/** Which attention to add up. */
+/** Range and limit of a query for attention. */
 export interface DwellQuery {
   /** Absolute path of a project: its own paths count, and relative ones that are of no project, as a browser gives them. */
   root: string
@@ -36,11 +36,11 @@ export interface DwellQuery {
 }
 
 /**
- * The attention of some tensors summed by hour and place, whose lines are rounded to regions (`regionOf`). A visit begins
- * where the place differs from the one before.
+ * Sums the attention of tensors by hour and place, with lines rounded to regions (`regionOf`). A visit begins with each
+ * change of place.
  *
  * @param tensors of one session, in order of time
- * @param before the session's last place so far, as `placeKey` gives it
+ * @param before the session's last place so far, from `placeKey`
  */
 export function sumDwell(tensors: readonly GazeTensor[], before: string | null): GazeDwellRow[] {
   const rows = new Map<string, GazeDwellRow>()
@@ -68,7 +68,7 @@ export function sumDwell(tensors: readonly GazeTensor[], before: string | null):
   return [...rows.values()]
 }
 
-/** Whether a path begins in a project rather than at a root, of this system or another. */
+/** Tells whether a path is relative, on this or another operating system. */
 export const isRelative = (path: string): boolean => !/^(?:[\\/]|.:)/.test(path)
 
 /** The tensors with their relative paths made absolute: of the project at `root`. */

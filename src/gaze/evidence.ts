@@ -1,8 +1,8 @@
 import { CLOCK_SKEW_MS } from './attestation.ts'
 
-/** Whose records prove attention, and of which time. */
+/** Owner and time range of records that prove attention. */
 export interface Evidence {
-  /** What they are called in a refusal: `records that the claimant stored between …`. */
+  /** Description of the records in a refusal: `records that the claimant stored between …`. */
   told: string
   /** The key that stored them. */
   callerId: string
@@ -13,9 +13,8 @@ export interface Evidence {
 }
 
 /**
- * Whether a record is of the time that is asked for. The client dates it, so it must have arrived in that time as well: who
- * looked before, or looks after, could date it as they please. A record that is dated more than a minute after it arrived
- * is of a time that had not come, and of none.
+ * Tells whether a record belongs to a time range. Clients choose `at`, so the record must also have arrived within the
+ * range: otherwise it could be dated at will. Records dated more than a minute after their arrival belong to no range.
  */
 export function isOfItsTime(record: { at: string; stored_at: string }, { from, until }: Evidence): boolean {
   const { at, stored_at: storedAt } = record

@@ -2,10 +2,10 @@ import * as z from 'zod'
 import { GazeAnalysis } from './analyse.ts'
 import { GazeRange } from './gaze-history.ts'
 
-/** What to analyse, and whether and about what the chat model should put it into words. */
+/** Range to analyse, with an optional narrative by the chat model. */
 export const ExplainGaze = z.strictObject({
   ...GazeRange.shape,
-  question: z.string().min(1).max(2000).optional().describe('What the narrative should answer'),
+  question: z.string().min(1).max(2000).optional().describe('Question that the narrative answers'),
   narrate: z.boolean().default(true).describe('Have the chat model put the figures into words'),
 })
 export type ExplainGaze = z.infer<typeof ExplainGaze>
@@ -14,6 +14,6 @@ export type ExplainGaze = z.infer<typeof ExplainGaze>
 export const ExplainedGaze = GazeAnalysis.extend({
   narrative: z.string().nullable(),
   call_id: z.string().nullable(),
-  narrative_error: z.string().nullable().describe('Why there is no narrative although one was asked for'),
+  narrative_error: z.string().nullable().describe('Reason why a requested narrative is missing'),
 })
 export type ExplainedGaze = z.infer<typeof ExplainedGaze>

@@ -18,9 +18,8 @@ const FEW_RECORDS = 20
 const LONGEST_NAME = 120
 
 /**
- * What stands out in some metrics, the most general first; the same metrics always give the same findings. The limits
- * are this project's own conventions, except those of fixation durations (Rayner 2009: 200–350 ms on average, longer the
- * harder the material).
+ * Finds notable properties of metrics, the most general first. Deterministic. The limits are this project's own
+ * conventions, except those of fixation durations (Rayner 2009: 200–350 ms on average, longer the harder the material).
  */
 export function findFindings(metrics: GazeMetrics): Finding[] {
   if (metrics.records === 0)

@@ -3,7 +3,7 @@ import type { GazeRecord, GazeTensor } from './tensor.ts'
 
 /** The hash before a session's first record. */
 export const CHAIN_START = '0'.repeat(64)
-/** So many neighbouring records make one shape: fewer would be alike by chance where a source measures coarsely. */
+/** Neighbouring records per shape. Shorter shapes match by chance when a source measures coarsely. */
 export const SHAPE_RECORDS = 4
 /** Hexadecimal digits of a content or shape hash: 64 bits, since chance matches do not matter below five of them. */
 const PRINT_DIGITS = 16
@@ -21,7 +21,7 @@ export function canonicalJson(value: unknown): string {
   return `{${text}}`
 }
 
-/** What the store adds to a tensor, but for its hash. */
+/** Fields that the store adds to a tensor, except its hash. */
 type RecordIdentity = Pick<GazeRecord, 'id' | 'session_id' | 'task_id' | 'seq'>
 
 /**
@@ -36,10 +36,10 @@ export function chainHash(previous: string, { id, session_id, task_id, seq }: Re
 }
 
 /**
- * Whether `records` are an unbroken part of one session's chain, as stored.
+ * Verifies that `records` are an unbroken part of one session's chain.
  *
  * @param records in order of `seq`
- * @param previous the hash of the record before the first of them
+ * @param previous hash of the record before the first of them
  */
 export function verifyChain(records: readonly GazeRecord[], previous: string = CHAIN_START): boolean {
   let head = previous
@@ -58,7 +58,7 @@ export function contentHash(tensor: string): string {
   return sha256(tensor).slice(0, PRINT_DIGITS)
 }
 
-/** What a shape is made of: when a record began, in Unix ms, and its dwell, channels and position as JSON. */
+/** One step of a shape: start of a record in Unix ms, and its dwell, channels and position as JSON. */
 export interface ShapeStep {
   ms: number
   measured: string

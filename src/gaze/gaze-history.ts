@@ -11,7 +11,7 @@ import { giveWay } from '../wire/give-way.ts'
 import type { AnalysedRecord } from './analyse.ts'
 import { GazePath, type GazeRecord, GazeSource, GazeTime, readTensor } from './tensor.ts'
 
-/** Which records to read. Both ends of the time range belong to it. */
+/** Range of records. Both ends of the time range are included. */
 export const GazeRange = z.object({
   session_id: z.string().min(1).max(128).optional().describe('Only this session.'),
   from: GazeTime.optional().describe('Only records that began at this time or later.'),
@@ -114,7 +114,9 @@ function matching(db: Kysely<Schema>, { session_id, from, to, path, source, call
   return query.where((of) => of.or(placesAt(of, path)))
 }
 
-/** The same, found by the path that a key asks for: SQLite looks a part up by its key only where it is said of each. */
+/**
+ * Selects the same records through the path index of one key. SQLite uses it only when the key is named in each part.
+ */
 function atPath(db: Kysely<Schema>, filter: Filter) {
   const { path, source, caller_id, session_id } = filter
   if (path === undefined || caller_id === undefined || session_id !== undefined) return matching(db, filter)
@@ -134,9 +136,7 @@ function placesAt({ eb, and }: ExpressionBuilder<Schema, 'gaze_records'>, path: 
   ]
 }
 
-/**
- * How many records match. Sessions keep their own count, so that only narrower questions count records, in an index.
- */
+/** Counts matching records. Sessions keep their own count; other filters count in an index. */
 async function countMatching(db: Kysely<Schema>, filter: Filter): Promise<number> {
   const { session_id, from, to, path, source, caller_id } = filter
   if (from ?? to ?? path ?? source) return countMatches(db, atPath(db, filter))

@@ -14,7 +14,7 @@ const Level = z.object({
 })
 const Mean = z.object({ mean: z.number().nullable() })
 
-/** What the records say, in numbers. Null stands for a figure that the records do not determine; nothing is ever NaN. */
+/** Figures over records. Null means that the records do not determine a figure; nothing is NaN. */
 export const GazeMetrics = z.object({
   records: z.int().describe('How many records these figures are from.'),
   duration_ms: z.number().describe('From the first record to the end of the last.'),

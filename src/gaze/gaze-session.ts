@@ -8,7 +8,7 @@ import { CHAIN_START } from './fingerprint.ts'
 
 const identifier = z.string().min(1).max(128)
 
-/** Which session's attestation is asked for; one of the two, or both. */
+/** Session or task whose attestation is requested. */
 export const AttestationQuery = z
   .strictObject({
     session_id: identifier.optional().describe('The gaze session.'),
@@ -26,15 +26,15 @@ export type AttestationQuery = z.infer<typeof AttestationQuery>
 export type GazeSession = Selectable<GazeSessionRow>
 
 /**
- * The session, made on first use, with its row locked until the transaction ends: records of one session are chained one
- * batch after the other, whoever sends them.
+ * Finds or creates a session and locks its row until the transaction ends. The lock orders the batches of a session's
+ * hash chain.
  *
- * @param of.taskId the task that the records are for; a session is bound to the task it was made for, or to none
- * @param of.callerId the key that stores; only the one that made a session adds to it. A tool on this machine has none (null)
- *   and may add to all
- * @param of.chatsOf the key whose chat sessions a new gaze session may have the id of; everyone's when absent
- * @throws GazewayError `conflict` when the session is another's, or bound to another task or to none, or a new one has the
- *   id of another's chat session; `not_found` where a new one is for a task that does not exist
+ * @param of.taskId task of the records; a session stays bound to its first task, or to none
+ * @param of.callerId storing key; only the creator adds to a session. Null for a tool on this machine, which may add to
+ *   all
+ * @param of.chatsOf owner of the chat sessions whose id a new gaze session may take; anyone by default
+ * @throws GazewayError `conflict` for another caller's session, a session bound to another task or none, or a new
+ *   session with the id of another caller's chat; `not_found` when a new session is for an unknown task
  */
 export async function lockSession(
   trx: Transaction<Schema>,

@@ -6,7 +6,7 @@ import type { Schema } from '../store/schema.ts'
 import type { Store } from '../store/store.ts'
 import { Attestation } from './attestation.ts'
 
-/** Which gaze sessions to list. */
+/** Filters of a list of gaze sessions. */
 export const GazeSessionQuery = ListQuery.extend({
   task_id: z.string().min(1).max(128).optional().describe('Only sessions for this task.'),
 })
@@ -16,13 +16,13 @@ export type GazeSessionQuery = z.infer<typeof GazeSessionQuery>
 export const GazeSessionSummary = z.object({
   session_id: z.string(),
   task_id: z.string().nullable().describe('The task that the attention is for.'),
-  caller_id: z.string().nullable().describe('The key that made it; null where that was a tool on this machine.'),
-  records: z.int().describe('How many records it holds.'),
+  caller_id: z.string().nullable().describe('Key that created it; null for a tool on this machine.'),
+  records: z.int().describe('Number of records.'),
   created_at: z.iso.datetime(),
-  updated_at: z.iso.datetime().describe('When it was added to last.'),
+  updated_at: z.iso.datetime().describe('Time of the last addition.'),
   attestation: Attestation.pick({ id: true, status: true, poa_score: true, issued_at: true, expires_at: true })
     .nullable()
-    .describe('The one that was issued last, which may have expired.'),
+    .describe('Latest attestation, which may have expired.'),
 })
 export type GazeSessionSummary = z.infer<typeof GazeSessionSummary>
 

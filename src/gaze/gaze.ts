@@ -39,7 +39,7 @@ export const StoreGaze = z.object({
 })
 export type StoreGaze = z.infer<typeof StoreGaze>
 
-/** What storing did: how many records were new, how many were there already, and how far the session is proof of attention. */
+/** Result of storing: numbers of new and repeated records, and the session's attestation. */
 export const StoredGaze = z.object({
   session_id: z.string(),
   stored: z.int(),
@@ -48,7 +48,7 @@ export const StoredGaze = z.object({
 })
 export type StoredGaze = z.infer<typeof StoredGaze>
 
-/** Where a person's attention was: stored, read back, analysed, attested and summed by place. */
+/** Gaze records of people: stored, read, analysed, attested and summed by place. */
 export interface Gaze {
   /**
    * Stores records in one transaction and issues an attestation for their session.
@@ -91,14 +91,14 @@ export interface Gaze {
    */
   attestation(sessionId: string): Promise<Attestation>
   /**
-   * The same of a session, or of the session of a task that was added to last; of a session that is bound to the task,
-   * where both are named.
+   * Finds the attestation of a session, or of the task's session with the latest addition. With both, the session must
+   * be bound to the task.
    *
-   * @param callerId only of sessions that this key made; of all when absent
+   * @param callerId only sessions that this key created; all by default
    * @throws GazewayError `not_found` when there is no such session
    */
   findAttestation(query: AttestationQuery, callerId?: string): Promise<Attestation>
-  /** What is known of a session: the key that made it (null: a tool on this machine), and its valid attestation. */
+  /** Reads the creator of a session (null: a tool on this machine) and its valid attestation. */
   session(sessionId: string): Promise<{ caller_id: string | null; attestation: Attestation | null } | null>
   /** The attention by place in a project until now, the latest seen first. */
   dwell(query: DwellQuery): Promise<PlaceDwell[]>

@@ -8,13 +8,13 @@ const LEAST_PAIRS = 30
 
 type Fixations = Parameters<typeof findSaccades>[0]
 
-/** How eyes move, compared with a person's: 0 cannot be, 1 is what people do. */
+/** Comparison of eye movements with a person's: 0 is impossible, 1 is typical. */
 export interface MovementCheck {
   name: 'amplitude' | 'rate' | 'jitter'
   score: number
 }
 
-/** Where a check begins (0) and where it is what people do (1), as `judgeMovement` says. */
+/** Values at which each check scores 0 and 1, see `judgeMovement`. */
 export const MOVEMENT_LIMITS = {
   amplitudeMedian: [0.42, 0.3],
   amplitudeVariation: [0.1, 0.3],
@@ -24,7 +24,7 @@ export const MOVEMENT_LIMITS = {
 } as const
 
 /**
- * What the movements of one stream say, where it has positions.
+ * Judges the movements of one stream with positions.
  *
  * - `amplitude`: the median saccade, 1 up to 0.30 of the screen, 0 from 0.42. Most saccades are short (4° to 5° on average
  *   in scenes, about 0.1 of a screen: Rayner 2009); points strewn at random are 0.51 apart. And the coefficient of
@@ -81,7 +81,7 @@ function seenMs(fixations: Fixations): number {
   }, 0)
 }
 
-/** The share of raw samples that are where the one before them was; null where there are too few. */
+/** Share of raw samples at the position of the previous sample; null with too few samples. */
 function stillShare(path: readonly Sample[]): number | null {
   const bridged = bridgedMs(samplingInterval(path))
   let pairs = 0

@@ -1,6 +1,6 @@
 import { type Gaze, placeOf } from './scanpath.ts'
 
-/** How often attention went from one place to another, and the share of all moves away from `from` that went there. */
+/** Number of moves from one place to another, and their share of all moves away from `from`. */
 interface Transition {
   from: string
   to: string

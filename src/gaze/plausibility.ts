@@ -7,7 +7,7 @@ import type { GazeSource } from './tensor.ts'
 /** Fewer fixations or dwells than this cannot show how they are distributed. */
 const LEAST_EVENTS = 10
 
-/** How a property of a stream compares with a person's: 0 cannot be, 1 is what people do. */
+/** Comparison of a stream's property with a person's: 0 is impossible, 1 is typical. */
 interface Check {
   name: 'events' | 'duration' | 'variation' | 'shape' | 'rhythm' | 'novelty' | 'overlap' | MovementCheck['name']
   score: number
@@ -20,8 +20,8 @@ export interface Plausibility {
 }
 
 /**
- * How much a source can show: an eye tracker measures the eye itself; an editor or a pointer only what the person had
- * open or pointed at; a record made by hand is a claim. With these ceilings a manual stream never passes by itself.
+ * Highest plausibility by source: an eye tracker measures the eye itself; an editor or a pointer only what the person
+ * had open or pointed at; a record made by hand is a claim. With these ceilings a manual stream never passes by itself.
  */
 export const CEILING: Record<GazeSource, number> = { eye_tracker: 1, webcam: 0.95, pointer: 0.8, ide: 0.8, manual: 0.2 }
 
@@ -30,7 +30,7 @@ export const CEILING: Record<GazeSource, number> = { eye_tracker: 1, webcam: 0.9
  * 250 ms to about a sixth.
  */
 export const COARSE_MS = 40
-/** How much such samples can show of what their source can. */
+/** Factor on the ceiling of a source with coarse samples. */
 export const COARSE_CEILING = 0.8
 
 /** Typical dwell per source in ms, as the corners of a trapezoid: 0 up to the first, 1 from the second to the third. */
@@ -45,7 +45,7 @@ export const DURATIONS: Record<GazeSource, [number, number, number, number]> = {
   manual: [60, 300, 60_000, 120_000],
 }
 
-/** Where a check begins (0) and where it is what people do (1), as `judgePlausibility` says. */
+/** Values at which each check scores 0 and 1, see `judgePlausibility`. */
 export const LIMITS = {
   variation: [0.1, 0.25],
   rhythmVariation: [0.05, 0.2],
@@ -56,7 +56,7 @@ export const LIMITS = {
 } as const
 
 /**
- * How plausible it is that records come from a living person's attention, 0 to 1.
+ * Judges how plausibly records come from a living person's attention, 0 to 1.
  *
  * Each source is judged by itself, on its fixations (dwells, where there is no screen position), and is as plausible as
  * its weakest check times what the source can show; several sources are averaged, weighted by their events. Sources with

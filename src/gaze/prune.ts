@@ -6,7 +6,7 @@ import type { Sweep } from '../store/sweeps.ts'
 import type { GazeRecordRow } from '../store/tables/gaze-tables.ts'
 
 const DAY_MS = 86_400_000
-/** How often it is due, in milliseconds. */
+/** Interval of the sweep in milliseconds. */
 const EVERY_MS = 600_000
 
 type Pruned = Pick<Selectable<GazeRecordRow>, 'id' | 'session_id' | 'content_hash' | 'shape_hash'>

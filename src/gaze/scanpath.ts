@@ -1,6 +1,6 @@
 import type { GazeTensor } from './tensor.ts'
 
-/** When and where on the screen somebody looked: all that the movements of the eye follow from. */
+/** Time and position of a look: everything that eye movements are derived from. */
 export type Sample = Pick<GazeTensor, 'at' | 'dwell_ms' | 'source'> & {
   env: Pick<GazeTensor['env'], 'x' | 'y'>
   session_id?: string

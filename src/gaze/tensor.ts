@@ -1,7 +1,9 @@
 import * as z from 'zod'
 
-/** What measured the attention, from the most to the least direct. */
-export const GazeSource = z.enum(['eye_tracker', 'webcam', 'ide', 'pointer', 'manual']).describe('What measured it.')
+/** Source of a measurement, from the most to the least direct. */
+export const GazeSource = z
+  .enum(['eye_tracker', 'webcam', 'ide', 'pointer', 'manual'])
+  .describe('Source of the measurement.')
 export type GazeSource = z.infer<typeof GazeSource>
 
 /**

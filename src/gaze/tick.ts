@@ -35,7 +35,7 @@ export async function takeTicks(
   })
 }
 
-/** Whether a record is a sample at one moment, of which others follow within the same tick. */
+/** Tells whether a record is a sample at one moment, with others in the same tick. */
 function isRaw(record: Timed | undefined): boolean {
   return record !== undefined && record.dwell_ms < TICK_MS
 }

@@ -1,6 +1,6 @@
 import { endOf, type Sample } from './scanpath.ts'
 
-/** How much of a stretch of time was seen. All in milliseconds. */
+/** Observed and interrupted parts of a time range, in milliseconds. */
 export interface Timeline {
   /** From the first record to the end of the last. */
   span_ms: number
@@ -11,11 +11,11 @@ export interface Timeline {
 }
 
 /**
- * What part of the time between the first record and the end of the last is inside a dwell, and what part in long gaps.
+ * Computes the time within dwells and the time in long gaps, from the first record to the end of the last.
  *
  * @param records in order of time
- * @param gaps.longest gaps up to this length are no interruption, in ms
- * @param gaps.bridged gaps up to this length were seen, in ms: they are as long as those between samples of one fixation
+ * @param gaps.longest longest gap that is no interruption, in ms
+ * @param gaps.bridged longest gap that counts as observed, in ms: that between samples of one fixation
  */
 export function timelineOf(records: readonly Sample[], gaps: { longest: number; bridged: number }): Timeline {
   const [first] = records

@@ -14,11 +14,11 @@ const MOST_EDGES = 2
 /** Hexadecimal digits of a hash: 64 bits. */
 const HASH_DIGITS = 16
 
-/** What a trace is found by. */
+/** Hashes that find a trace. */
 export interface TraceHashes {
   /** Equal for most copies of a trace, and for few others. */
   hash: string
-  /** What the hash is in copies whose values near an edge are beyond it. */
+  /** Hashes of copies whose values near an edge fall beyond it. */
   otherHashes: readonly string[]
 }
 

@@ -3,7 +3,7 @@ import type { Sample } from './scanpath.ts'
 import { median } from './statistics.ts'
 import { type TraceHashes, traceHashes } from './trace-hash.ts'
 
-/** So many neighbouring rests make one trace. */
+/** Neighbouring rests per trace. */
 const TRACE_RESTS = 5
 /** A raw sample is smoothed with so many on either side, at most so far away in ms. */
 const SMOOTHED_BESIDE = 2
@@ -48,7 +48,7 @@ export function tracesOf(path: readonly Sample[], sinceMs: number): Trace[] {
   return traces
 }
 
-/** Whether two traces show the same rests, moved in time: every place and every duration and interval is alike. */
+/** Tells whether two traces show the same rests, moved in time: places, durations and intervals are alike. */
 export function isSameTrace(one: readonly TraceStep[], other: readonly TraceStep[]): boolean {
   if (one.length !== other.length) return false
   return one.every(([x, y, duration, offset], i) => {
@@ -65,8 +65,8 @@ export function isSameTrace(one: readonly TraceStep[], other: readonly TraceStep
 }
 
 /**
- * Where the gaze rested, but for the last rest, which may still go on. Fixations a short saccade apart are one rest: whether
- * they are told apart depends on noise, which differs in a copy.
+ * Finds the rests of the gaze, except the last, which may go on. Fixations a short saccade apart are one rest, because
+ * noise decides whether they are separate, and noise differs in a copy.
  */
 function restsOf(path: readonly Sample[]): Fixation[] {
   const rests: Rest[] = []

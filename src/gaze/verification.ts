@@ -9,7 +9,7 @@ import { CHAIN_START, chainHash } from './fingerprint.ts'
 /** The newest of the records that an attestation covers whose chain is computed again; it bounds the work. */
 const CHECKED_RECORDS = 1000
 
-/** What is asked of an attestation. */
+/** Requirements of a check. */
 export interface Check {
   attestationId: string
   taskId: string
@@ -20,11 +20,11 @@ export interface Check {
 /** Decides whether an attestation proves attention to a task, and sees to it that it does so once. */
 export interface GazeVerifier {
   /**
-   * Why an attestation does not prove attention to a task, each reason a sentence for whoever sent it; empty when it does.
-   * It computes for some tens of milliseconds: ask before the transaction, in which `use` then decides.
+   * Explains to the sender why an attestation does not prove attention to a task; empty when it does. The computation
+   * is slow: run it before the transaction, in which `use` decides.
    *
-   * @param check.taskId the task that it must be bound to
-   * @param check.evidence whose records prove it, and of which time: one of these will do
+   * @param check.taskId task that it must be bound to
+   * @param check.evidence accepted owners and time ranges of records; one is enough
    * @param check.at now, RFC 3339 UTC
    */
   check(db: Kysely<Schema>, check: Check): Promise<string[]>
@@ -79,7 +79,7 @@ export function createGazeVerifier(terms: AttestationTerms): GazeVerifier {
   }
 }
 
-/** Whether it, or too many of the records that it covers, were used before: one look at a task proves it once. */
+/** Tells whether the attestation, or too many of its records, were used before. One look at a task proves it once. */
 async function usesBefore(
   db: Kysely<Schema>,
   { id, session_id, records }: Attestation,
@@ -104,7 +104,7 @@ async function usesBefore(
   return [`${newer} of its records are newer than those that were used before; ${recordsNeeded} are needed.`]
 }
 
-/** What the attestation itself says against it. */
+/** Faults that the attestation itself states. */
 function shortcomings(
   { status, reasons, task_id, poa_score, issued_at, replayed }: Attestation,
   { minScore, maxAgeSeconds }: AttestationTerms,
@@ -123,7 +123,7 @@ function shortcomings(
   return found
 }
 
-/** Why the records are none that prove it: stored by someone else, or of another time. */
+/** Explains why the records are not accepted: another owner or another time. */
 async function unproven(
   db: Kysely<Schema>,
   attestation: Attestation,
@@ -165,8 +165,8 @@ function readAttestation({ body, ...columns }: AttestationRow): Attestation | nu
 }
 
 /**
- * Whether the records that an attestation covers are as they were, and it says of them what they show. Whether it passed
- * or failed is for its score to tell, by what is asked for now.
+ * Verifies that the covered records are unchanged and that the attestation states what they show. The score decides
+ * separately whether it passes under the current settings.
  */
 async function isGenuine(
   db: Kysely<Schema>,
@@ -183,8 +183,8 @@ async function isGenuine(
 }
 
 /**
- * Whether the head that an attestation names is in its session's chain, and the records before it lead there. Where old
- * records were cleared away, as many as the session says may be missing.
+ * Verifies that the attested head is in its session's chain and that the earlier records lead to it. As many records
+ * may be missing as the session says were pruned.
  */
 async function isOfItsChain(
   db: Kysely<Schema>,
