@@ -3,10 +3,10 @@ import { serviceStopping } from '../../src/wire/stopping.ts'
 import type { FrameContext } from '../web/frame.ts'
 
 /**
- * What a model call knows of the platform's request that it serves; it ends when the client goes away, or with
+ * Context of a model call for a platform request. The call ends when the client disconnects, or with
  * `service_stopping`.
  *
- * @param stopping aborted shortly before the service ends what is still in progress
+ * @param stopping aborted shortly before shutdown ends pending work
  */
 export function callContext(c: FrameContext, callerId: string, stopping: AbortSignal): CallContext {
   const { incoming, outgoing } = c.env

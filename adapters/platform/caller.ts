@@ -3,7 +3,7 @@ import type { Gateway } from '../../src/gateway.ts'
 import { type Identity, requireScope, WalletAddress } from '../../src/identity/keys.ts'
 import { bearerToken, type FrameContext, keyOf } from '../web/frame.ts'
 
-/** Who sends a request with a key in force that opens the platform; null for all others, who may pay instead. */
+/** Finds the valid key of a request that may use the platform; null for all others, who may pay instead. */
 export async function keyHolder(c: FrameContext, { keys }: Gateway): Promise<Identity | null> {
   const token = keyOf(c.env.incoming.headers, c.req.path)
   if (token === null) return null
@@ -17,10 +17,10 @@ export async function keyHolder(c: FrameContext, { keys }: Gateway): Promise<Ide
 }
 
 /**
- * Who a metered call's `caller_id` names. An API key proves itself, with or without a bearer key beside it; a wallet
- * address is proven by the bearer key that it is bound to.
+ * Finds the identity that a metered call's `caller_id` names. An API key proves itself, with or without a bearer key
+ * beside it; a wallet address is proven by the bearer key it is bound to.
  *
- * @throws GazewayError `invalid_api_key` for everything else, without repeating it: it may be half of a key;
+ * @throws GazewayError `invalid_api_key` for everything else, without repeating it, as it may be part of a key;
  *   `insufficient_scope` for a key without the scope `platform`
  */
 export async function callerNamed(callerId: string, c: FrameContext, { keys }: Gateway): Promise<Identity> {
@@ -40,10 +40,10 @@ export async function callerNamed(callerId: string, c: FrameContext, { keys }: G
 }
 
 /**
- * Whose calls, receipts and account a caller is shown: its own, those of the wallet that it is bound to, or whose it asks
- * for where it is an admin; undefined is everyone's.
+ * Finds the owner whose calls, receipts and account a caller may see: itself with its bound wallet, or for an admin the
+ * requested one; undefined for all.
  *
- * @throws GazewayError `insufficient_scope` when it asks for another's
+ * @throws GazewayError `insufficient_scope` when it asks for another owner
  */
 export function shownTo({ id, wallet, scopes }: Identity, asked: string | undefined): string | undefined {
   if (scopes.has('admin')) return asked
@@ -54,7 +54,7 @@ export function shownTo({ id, wallet, scopes }: Identity, asked: string | undefi
   })
 }
 
-/** The same refusal, about `caller_id`. */
+/** Rewrites an error to name `caller_id`. */
 function nameParam(error: unknown): never {
   if (!(error instanceof GazewayError) || error.code !== 'invalid_api_key') throw error
   throw new GazewayError(

@@ -1,4 +1,4 @@
-/** What the platform can do, by the identifiers that agents look for. */
+/** Capabilities of the platform, by the identifiers that agents look for. */
 export const CAPABILITIES = [
   'gaze_data_storage',
   'gaze_data_retrieval',
@@ -11,5 +11,5 @@ export const CAPABILITIES = [
 ] as const
 export type Capability = (typeof CAPABILITIES)[number]
 
-/** What needs deposits or credit. */
+/** Capabilities that need deposits or credit. */
 export const PAID_CAPABILITIES: ReadonlySet<Capability> = new Set(['tempo_billing', 'task_escrow'])

@@ -5,7 +5,7 @@ import { streamed } from '../web/streamed.ts'
 /** Lines that are sent at once. */
 const LINES_PER_PIECE = 200
 
-/** Whether a client asked for a table rather than JSON. */
+/** Tells whether a client accepts CSV rather than JSON. */
 export const wantsCsv = (c: FrameContext): boolean => /^\s*text\/csv\b/i.test(c.req.header('accept') ?? '')
 
 /**

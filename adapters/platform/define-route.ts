@@ -4,12 +4,12 @@ import type { Identity } from '../../src/identity/keys.ts'
 import type { FrameContext } from '../web/frame.ts'
 
 /**
- * Who may use a route: everyone without a key; whoever the body names and proves to be; a key with the scope
- * `platform`; an admin's key.
+ * Access to a route: `open` to everyone; `caller` for the caller that the body names and proves; `platform` for keys
+ * with that scope; `admin` for admins' keys.
  */
 export type Access = 'open' | 'caller' | 'platform' | 'admin'
 
-/** What a route's work is given: the checked parts of the request. */
+/** Validated input of a route. */
 export interface RouteInput<Params, Query, Body, Reply> {
   params: Params
   query: Query
@@ -33,28 +33,28 @@ interface RouteDefinition<P extends z.ZodType, Q extends z.ZodType, B extends z.
   path: string
   /** The group that it is shown in. */
   tag: string
-  /** What it does, in one line. */
+  /** One-line summary. */
   summary: string
-  /** What else a caller must know. */
+  /** Further documentation for callers. */
   description?: string
   access: Access
   params?: P
   query?: Q
   body?: B
-  /** Whether the body may be left out, which is then read as `{}`. */
+  /** The body is optional and defaults to `{}`. */
   optionalBody?: boolean
   reply: R
   /** Status of a reply; 200 when absent. A reply of 204 has no body. */
   status?: 200 | 201 | 204
   /** Media types that it answers beside JSON, by `Accept`. */
   alsoAnswers?: readonly string[]
-  /** Whether an `Idempotency-Key` makes it take effect once. */
+  /** An `Idempotency-Key` makes the route idempotent. */
   idempotent?: boolean
-  /** Whose the `Idempotency-Key` is: the caller's where undefined; null is nobody's, and nothing is kept. */
+  /** Owner of the `Idempotency-Key`; undefined for the caller, null for nobody, which stores nothing. */
   keyScope?(c: FrameContext): string | null | undefined
   /** The reply holds a secret, so it is never kept to be repeated: what to do where it did not arrive. */
   secret?: string
-  /** Where what was made is found, for the header `location`; whoever repeats a request whose reply is secret is told of it. */
+  /** Value of the `location` header. A repeated request with a secret reply receives it too. */
   location?(made: z.input<R>): string
   /** For `access: 'caller'`: who the body says is calling. @throws GazewayError `invalid_api_key` when it proves nothing */
   identify?(body: z.output<B>, c: FrameContext): Promise<Identity>

@@ -13,10 +13,10 @@ import { hostFault, hostRules } from '../web/hosts.ts'
 import { listen } from '../web/listen.ts'
 
 /**
- * Refuses a configuration that would shut out whoever sends it, now or after a restart.
+ * Refuses a configuration that would lock its sender out, now or after a restart.
  *
- * @param next what the configuration would be
- * @throws GazewayError `conflict`, `validation_failed` with the key at fault in `param`
+ * @param next the new configuration
+ * @throws GazewayError `conflict`, `validation_failed` with the faulty key in `param`
  */
 export async function refuseLockOut(next: LoadedConfig, c: FrameContext, gateway: Gateway): Promise<void> {
   const stored = gateway.config.stored()
@@ -43,7 +43,7 @@ export async function refuseLockOut(next: LoadedConfig, c: FrameContext, gateway
   checkWhole('chain.settlement.mode', () => settlementChain({ chain, wallet }))
 }
 
-/** Whether services can be made of what belongs together. */
+/** Checks that services can be created from related settings. */
 function checkWhole(param: string, make: () => unknown): void {
   try {
     make()
@@ -53,7 +53,7 @@ function checkWhole(param: string, make: () => unknown): void {
   }
 }
 
-/** Whether the store that is to be used after a restart is one, and has the caller's key in it. It stays as it is. */
+/** Checks that the store of the next start exists and has the caller's key. Changes nothing. */
 async function checkStore(url: string, { id }: Identity): Promise<void> {
   const found = await lookInto(url, (db) => hasKey(db, id)).catch((cause: unknown) => {
     if (!(cause instanceof GazewayError)) throw cause
@@ -74,7 +74,7 @@ const elsewhere = (why: string): GazewayError =>
     `${why}. Copy the records to a file or database of their own first: gazeway store copy --to URL.`,
   )
 
-/** Whether this machine can listen on `host`. */
+/** Checks that this machine can listen on `host`. */
 async function checkAddress(host: string): Promise<void> {
   const server = createServer()
   try {

@@ -16,7 +16,7 @@ export interface Operation {
   responses: Record<string, unknown>
 }
 
-/** What an operation takes outside its body, as OpenAPI describes it. */
+/** A parameter outside the body, as in OpenAPI. */
 export interface Parameter {
   name: string
   in: 'path' | 'query' | 'header'
@@ -145,7 +145,7 @@ function parametersOf(schema: z.ZodType, place: 'path' | 'query'): Parameter[] {
   })
 }
 
-/** As JSON Schema. What a schema accepts in words becomes its description where it has no other. */
+/** Converts a schema to JSON Schema. The `accepted` text becomes the description when there is no other. */
 function schemaOf(schema: z.ZodType, io: 'input' | 'output'): JsonSchema {
   const { $schema, ...described } = z.toJSONSchema(schema, {
     io,

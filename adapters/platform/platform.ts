@@ -47,13 +47,13 @@ import { walletRoutes } from './routes/wallet-routes.ts'
 import { operatorQueries } from './socket/queries.ts'
 import { createAgentSocket } from './socket/socket.ts'
 
-/** What the platform is started with, beside the gateway's services. */
+/** Options of the platform besides the gateway's services. */
 export interface PlatformOptions {
-  /** What `/v1` is passed on to. */
+  /** Target of `/v1`. */
   agentGateway: AgentGatewayTarget
-  /** How requests to `/v1`, deposits and metered calls can be paid for, in place of a key. */
+  /** Payments for `/v1`, deposits and metered calls without a key. */
   payments?: PlatformPayments
-  /** Where the built console is; by default beside this program. */
+  /** Folder of the built console; beside this program by default. */
   consoleFolder?: string
 }
 

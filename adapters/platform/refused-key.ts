@@ -3,19 +3,16 @@ import { hideSecrets } from '../../src/inference/failure.ts'
 import { cut } from '../../src/text/cut.ts'
 import { parseJson } from '../../src/text/json.ts'
 
-/** As much of a refusal is read, in bytes. */
+/** Longest refusal that is read, in bytes. */
 const MOST_BYTES = 16 * 1024
-/** As much of what it says is told, in characters. */
+/** Longest message that is passed on, in characters. */
 const MOST_SAID = 500
 
 /** The agent gateway's refusal of the platform's own key, as it comes in. */
 export interface RefusedKey {
   /** Some of it has come. */
   saw(chunk: Buffer): void
-  /**
-   * What the caller is told once it is over. Passed on as it is, it would blame the caller's key, which is a good one: it
-   * is between the agent gateway and the operator.
-   */
+  /** Error for the caller. The original would blame the caller's key, but the refused key is the operator's. */
   error(): GazewayError
 }
 
@@ -40,7 +37,7 @@ export function refusedKey(key: string | null): RefusedKey {
   }
 }
 
-/** What a refusal says, in OpenAI's form; nothing where it has another. */
+/** Message of a refusal in OpenAI's form, if it has that form. */
 function saidIn(body: unknown): string {
   const { error } = Object(body) as { error?: unknown }
   const { message } = Object(error) as { message?: unknown }

@@ -1,7 +1,7 @@
 import { errorBody, type GazewayError } from '../../src/errors.ts'
 import type { FrameContext } from '../web/frame.ts'
 
-/** How often a stream that has nothing to say says that it is there, in milliseconds; proxies end silent ones. */
+/** Interval of keep-alive comments on a silent stream, in milliseconds, because proxies end silent streams. */
 const KEEPALIVE_MS = 15_000
 
 /** A reply of server-sent events with names, in the form that frontends of agent gateways read. */

@@ -12,7 +12,7 @@ import type { FrameContext } from '../../web/frame.ts'
 
 /** Payments as the platform takes them. */
 export interface PlatformPayments extends Payments {
-  /** What one request to `/v1` costs. */
+  /** Price of one request to `/v1`. */
   amount: Micros
   /** The smallest deposit that is taken. */
   leastDeposit: Micros
@@ -20,7 +20,7 @@ export interface PlatformPayments extends Payments {
   sweeps: readonly Sweep[]
 }
 
-/** The same with what limits those who send requests without a key. */
+/** Payments with the limits for requests without a key. */
 export interface KeylessPayments extends PlatformPayments {
   /** @throws GazewayError `rate_limited` */
   countKeyless(c: FrameContext): void

@@ -8,13 +8,13 @@ import { offering, putReceipt, signerOf, takePayment } from './payment-gate.ts'
 
 /** A metered call that is paid for as it is made. */
 export interface PaidCall {
-  /** Whose own account the payment is deposited to, and the call then charged to; what the call leaves stays there. */
+  /** Wallet whose own account receives the payment and is charged for the call; the rest stays there. */
   wallet: string
   /**
-   * Who asks, before anything is paid: a wallet that has asked this before is answered without another payment. Where only the
-   * chain can tell who has signed, it is whoever sends this credential.
+   * Identifies the caller before anything is paid, so that a wallet's repeated request is answered without another
+   * payment. When only the chain can tell the signer, the credential itself identifies the caller.
    *
-   * @throws GazewayError `rate_limited`, as `Metering.check` for a call that cannot be made, and as `signerOf`
+   * @throws GazewayError `rate_limited`, as `Metering.check` for an impossible call, and as `signerOf`
    */
   identify(): Promise<Identity>
   /**

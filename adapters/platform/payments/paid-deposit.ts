@@ -9,21 +9,21 @@ import { bearerToken, type FrameContext } from '../../web/frame.ts'
 import type { KeylessPayments } from './open-payments.ts'
 import { takePayment } from './payment-gate.ts'
 
-/** What a deposit can be paid with. */
+/** Dependencies of paid deposits. */
 export interface PaidDepositDeps {
   gateway: Gateway
   payments: KeylessPayments
 }
 
-/** Whoever pays; what is paid shows later who that is. */
+/** Identity of an unknown payer, until the payment names it. */
 const PAYER = identityWithoutKey({ id: 'payer', name: 'payer', scopes: new Set<never>(), wallet: null })
 
 /**
- * Who asks for a deposit: an admin, by an API key, or someone who pays it.
+ * Identifies the sender of a deposit: an admin by API key, or a payer.
  *
- * @throws GazewayError `invalid_api_key`; `insufficient_scope` for a key that is no admin's; where it is to be paid, before
- *   anything is paid or kept: `rate_limited`, `validation_failed` for less than the smallest deposit, `not_found` for a caller
- *   that does not exist or was revoked
+ * @throws GazewayError `invalid_api_key`; `insufficient_scope` for a key without the scope `admin`; for a payer, before
+ *   anything is paid or stored: `rate_limited`, `validation_failed` below the smallest deposit, `not_found` for an
+ *   unknown or revoked caller
  */
 export async function depositor(
   c: FrameContext,
@@ -51,12 +51,12 @@ function requireEnough(amountUsd: number, least: Micros): void {
   )
 }
 
-/** Whether a deposit comes without a key, and is to be paid. */
+/** Tells whether a deposit comes without a key and must be paid. */
 export const isPaid = (c: FrameContext): boolean => c.get('identity') === PAYER
 
 /**
- * Whose the `Idempotency-Key` of a paid deposit is: that of whoever sends this credential, which only its payer can make.
- * Without one it is nobody's, or anyone could use up the keys of those who pay. An admin has its own.
+ * Owner of a paid deposit's `Idempotency-Key`: its credential, which only the payer can create. Without a credential it
+ * has no owner, or anyone could use up the keys of payers. Admins have their own.
  */
 export function depositScope(c: FrameContext): string | null | undefined {
   if (!isPaid(c)) return undefined
@@ -64,7 +64,7 @@ export function depositScope(c: FrameContext): string | null | undefined {
   return authorization === undefined ? null : credentialId(authorization)
 }
 
-/** What tells whoever sends a credential from everyone else. */
+/** Identifies the sender of a credential. */
 export const credentialId = (authorization: string): string =>
   `payment ${createHash('sha256').update(authorization).digest('hex')}`
 

@@ -17,10 +17,10 @@ const MODELS = '/v1/models'
 const JSON_TYPE = /^application\/(?:[\w.-]+\+)?json\s*(?:;|$)/i
 
 /**
- * Refuses a request to `/v1` that could not be served, before it is paid for, and reads its body for whoever passes it on.
- * What this gateway's own `/v1` takes is known whole; of another service it is known that JSON has to be JSON.
+ * Refuses a request to `/v1` that could not be served, before it is paid, and reads its body. This gateway's own `/v1`
+ * is checked completely; for another service only the JSON syntax is.
  *
- * @throws GazewayError what the request would be refused with
+ * @throws GazewayError the refusal of the request
  */
 export async function checkPaidRequest(c: FrameContext, gateway: Gateway, target: AgentGatewayTarget): Promise<void> {
   const { incoming } = c.env

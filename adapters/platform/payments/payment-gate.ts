@@ -6,12 +6,12 @@ import type { Payments, Taken } from '../../../src/payments/payments.ts'
 import { type Micros, toUsd } from '../../../src/text/money.ts'
 import type { Frame, FrameContext } from '../../web/frame.ts'
 
-/** What a payment gate is made with. */
+/** Dependencies of a payment gate. */
 export interface PaymentGateDeps {
   payments: Payments
-  /** What one request costs now. */
+  /** Current price of one request. */
   price: () => Micros
-  /** Who sends a request with a key in force, which then needs no payment; null for all others. */
+  /** Finds the valid key of a request, which then needs no payment; null without one. */
   keyed: (c: FrameContext) => Promise<Identity | null>
   /** Refuses a request that could not be served, before it is paid for. @throws GazewayError what it is refused with */
   check: (c: FrameContext) => Promise<void>
@@ -49,7 +49,7 @@ export function paymentGate({ payments, price, keyed, check }: PaymentGateDeps):
   }
 }
 
-/** What its payer has in the ledger comes first: what is there cannot be spent in any other way without a key. */
+/** Takes a payment from the payer's ledger balance first, which cannot be spent otherwise without a key. */
 const fromCreditFirst =
   (payments: Payments): Payments['take'] =>
   async (header, terms) =>
@@ -87,10 +87,9 @@ export function putReceipt({ env: { outgoing } }: FrameContext, receipt: string)
 }
 
 /**
- * Who has signed the payment that came with a request, which is neither used up nor settled by it, and may have been before;
- * null where only the chain can tell.
+ * Finds the signer of a request's payment without using or settling it; null when only the chain can tell.
  *
- * @throws GazewayError `payment_required`, with the challenges that answer it in `WWW-Authenticate`
+ * @throws GazewayError `payment_required`, with challenges in `WWW-Authenticate`
  */
 export function signerOf(c: FrameContext, payments: Payments, terms: Terms): Promise<string | null> {
   const { authorization = null } = c.env.incoming.headers
@@ -116,7 +115,7 @@ export function offering(c: FrameContext, payments: Payments, terms: Terms): (er
   }
 }
 
-/** Who makes a request that came with a payment instead of a key. */
+/** Identity of a request with a payment instead of a key. */
 function payerIdentity({ caller, payer }: Payment): Identity {
   const identity = identityWithoutKey({
     id: caller,
@@ -127,7 +126,7 @@ function payerIdentity({ caller, payer }: Payment): Identity {
   return { ...identity, isPaid: true }
 }
 
-/** Whether a request did not get what it paid for. */
+/** Tells whether a paid request failed. */
 function failed(c: FrameContext): boolean {
   const { outgoing } = c.env
   const status = outgoing.headersSent ? outgoing.statusCode : c.res.status

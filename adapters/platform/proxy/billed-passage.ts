@@ -17,7 +17,7 @@ import { replyHeaders } from './proxy-headers.ts'
 interface Asked {
   endpoint: string
   request: ClientRequest<ModelBody>
-  /** As it was sent, with its query. */
+  /** Path as sent, with its query. */
   path: string
   headers: Record<string, string>
 }
@@ -25,9 +25,9 @@ interface Asked {
 /** The agent gateway, and how it is asked. */
 interface Way {
   url: string
-  /** What it is opened with; null for nothing. */
+  /** Bearer token; null for none. */
   token: string | null
-  /** How long it may be silent, and a client may leave its reply unread. */
+  /** Timeout of a silent upstream, and of a client that stops reading. */
   timeoutMs: number
   /** Aborted when the service ends what is still in progress. */
   stopping: AbortSignal
@@ -84,7 +84,7 @@ function refusalOf(token: string | null, body: Buffer): GazewayError {
   return refused.error()
 }
 
-/** Sends over the pool, until the service ends what is in progress: its clients are told why. */
+/** Sends through the pool. At shutdown, pending requests end with a reason for their clients. */
 const sendUntilStop =
   ({ send, stopping }: Way): Send =>
   (request, listener) => {

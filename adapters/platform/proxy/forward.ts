@@ -10,10 +10,10 @@ import { noReply } from './no-reply.ts'
 import { type PassedEvents, watchEvents } from './passed-events.ts'
 import { replyHeaders } from './proxy-headers.ts'
 
-/** How a request is passed on. */
+/** Options of a forwarded request. */
 interface Forwarding {
   requestId: string
-  /** How long a client may leave its reply unread, in milliseconds. */
+  /** Timeout of a client that stops reading, in milliseconds. */
   stallMs: number
   /** The agent gateway, for those who read errors. */
   url: string
@@ -21,9 +21,9 @@ interface Forwarding {
   stopping: AbortSignal
   /** Set where the request was paid for: an error in a stream of events must be found, and no answer be given in vain. */
   paid: PaidFor | null
-  /** Whether the agent gateway is this process's own, which callers enter under their own identity. */
+  /** True for this process's own gateway, which callers enter under their own identity. */
   isOwn: boolean
-  /** What it was opened with; null for nothing. */
+  /** Bearer token; null for none. */
   token: string | null
 }
 

@@ -13,7 +13,7 @@ const ASKING =
 const UNBOUNDED = /^\/v1\/(?:batches|fine_tuning|fine-tunes|realtime|videos|evals|containers)(?:\/|$)/
 /** Of these, those that take forms. */
 const TAKES_FORMS = /^\/v1\/(?:audio|images)\//
-/** What JSON may begin with, as far as servers are lenient about it. */
+/** Possible starts of a JSON object, as lenient servers accept them. */
 const OBJECT_BEGINS = /^[\s\ufeff]*(?:\{|$)/
 const CHARSET = /;\s*charset\s*=\s*"?([^\s";]*)/i
 

@@ -1,6 +1,6 @@
 import { GazewayError } from '../../../src/errors.ts'
 
-/** Why the agent gateway did not reply, for those who asked. */
+/** Explains to the caller why the agent gateway did not reply. */
 export function noReply(error: Error, url: string): GazewayError {
   if (error instanceof GazewayError) return error
   if ('code' in error && /^UND_ERR_\w*TIMEOUT$/.test(String(error.code)))

@@ -15,9 +15,9 @@ const ERROR_EVENT = /^event: ?error\r?$/m
 export interface PassedEvents {
   /** Some of it was passed on. */
   saw(chunk: Buffer): void
-  /** What ends it with an error, in the form of its API; null in the middle of an event, which would be spoilt. */
+  /** Event that ends the stream with an error in the form of its API; null in the middle of another event. */
   errorEvent(error: GazewayError): Buffer | string | null
-  /** What it told as an error itself, now that it is over; null without one, or where that is not watched for. */
+  /** Error that the finished stream reported itself; null without one, or when not watched. */
   reported(): Error | null
 }
 
@@ -78,6 +78,6 @@ function watchErrors(): Pick<PassedEvents, 'saw' | 'reported'> {
   }
 }
 
-/** Whether the headers of a reply announce server-sent events. */
+/** Tells whether reply headers announce server-sent events. */
 export const isEventStream = (headers: Headers): boolean =>
   /^text\/event-stream\b/i.test(String(headers['content-type']))

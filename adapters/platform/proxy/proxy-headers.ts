@@ -67,7 +67,7 @@ export function requestHeaders(
   return sent as Record<string, string>
 }
 
-/** The headers that a reply comes back with; nginx is told to let a stream of events through as it comes. */
+/** Headers of a reply. Streams of events tell nginx not to buffer them. */
 export function replyHeaders(headers: Headers, requestId: string): Record<string, string | string[]> {
   const unbuffered = isEventStream(headers) && { 'x-accel-buffering': 'no' }
   return { ...unbuffered, ...passed(headers, NOT_RETURNED), 'x-request-id': requestId }

@@ -19,14 +19,14 @@ export interface Passage extends Replaceable {
   handle(c: FrameContext): Promise<Response>
 }
 
-/** What a passage is made with. */
+/** Options of the proxy. */
 export interface ProxyOptions {
   target: AgentGatewayTarget
   /** Passes requests on that ask a model, under the bills of their callers. */
   passOn: PassOn
   maxBodyBytes: number
   connectTimeoutMs: number
-  /** How long the agent gateway may be silent, and a client may leave its reply unread. */
+  /** Timeout of a silent agent gateway, and of a client that stops reading. */
   timeoutMs: number
   /** Aborted when the service ends what is still in progress. */
   stopping: AbortSignal

@@ -2,7 +2,9 @@ import { AgentRegistration } from '../../../src/chain/chain.ts'
 import type { Gateway } from '../../../src/gateway.ts'
 import { defineRoute, type Route } from '../define-route.ts'
 
-/** Who this agent is, open to all: the file is at the well-known path that proves that it speaks for this host. */
+/**
+ * Routes of the agent's registration file, open to all. Its well-known path proves that the agent speaks for this host.
+ */
 export const agentRegistrationRoutes = ({ chain }: Gateway): Route[] => [
   defineRoute({
     method: 'GET',

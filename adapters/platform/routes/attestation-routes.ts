@@ -5,7 +5,7 @@ import { callerOf } from '../../web/frame.ts'
 import { defineRoute, type Route } from '../define-route.ts'
 import { attestationsVisibleTo, nullWhereUnknown, taskOf } from './gaze-routes.ts'
 
-/** How far gaze sessions prove attention. */
+/** Routes of attestations. */
 export const attestationRoutes = ({ gaze, tasks }: Pick<Gateway, 'gaze' | 'tasks'>): Route[] => [
   defineRoute({
     method: 'GET',

@@ -18,7 +18,7 @@ const KeyOfConfig = z.object({
 })
 export type KeyOfConfig = z.infer<typeof KeyOfConfig>
 
-/** What can be set, for forms. */
+/** Routes that describe all settings, for forms. */
 export function configKeyRoutes(): Route[] {
   const defaults = Config.parse({})
   const items = CONFIG_KEYS.map(({ key, schema, hasEntries, secret, restart, environmentOnly, description }) => ({

@@ -10,7 +10,7 @@ import { Changed, changeConfig } from './config-routes.ts'
 
 const tag = 'Configuration'
 
-/** What stands for every base URL of one's own. */
+/** Provider name of a custom base URL. */
 const CUSTOM = 'custom'
 
 const ModelConfig = z.object({
@@ -58,9 +58,9 @@ const AvailableModels = z.object({
 export type AvailableModels = z.infer<typeof AvailableModels>
 
 /**
- * Which models are used, and where they are.
+ * Routes of the models in use and their upstream.
  *
- * @param stopping aborted shortly before the service ends what is still in progress
+ * @param stopping aborted shortly before shutdown ends pending work
  */
 export const configModelRoutes = (gateway: Gateway, stopping: AbortSignal): Route[] => [
   defineRoute({
@@ -155,8 +155,7 @@ function changesOf({ models = {}, aliases, api_key, ...place }: ModelChange, pre
 }
 
 /**
- * What `upstream.provider` is to be; undefined leaves it. What is sent as it was shown is not a wish, so that a form may
- * send everything back.
+ * New value of `upstream.provider`; undefined to keep it. Values sent back unchanged from a form count as no change.
  */
 function providerOf(sent: Pick<ModelChange, 'provider' | 'base_url'>, present: ModelConfig): string | undefined {
   const provider = sent.provider === present.provider ? undefined : sent.provider

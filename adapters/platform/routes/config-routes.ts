@@ -28,7 +28,7 @@ const ConfigShown = z.object({
 })
 export type ConfigShown = z.infer<typeof ConfigShown>
 
-/** What a change did. */
+/** Result of a change. */
 export const Changed = z.object({
   changed: z.array(z.string()).describe('Keys, and entries of keys, whose value is another one now'),
   restart_required: ConfigShown.shape.restart_required,
@@ -60,8 +60,8 @@ export async function changeConfig(
 }
 
 /**
- * Refuses another address while the environment has a key for the one of the start: after a restart the key would be
- * sent to the new one, whoever set that.
+ * Refuses a new address while the environment has the key of the old one: after a restart the key would be sent to the
+ * new address.
  *
  * @throws GazewayError `conflict` with the address in `param`
  */

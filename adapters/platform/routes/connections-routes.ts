@@ -79,5 +79,5 @@ export const connectionRoutes = (
   }),
 ]
 
-/** Whose connections a caller sees; null is everyone's. */
+/** Owner whose connections a caller may see; null for all. */
 const visibleTo = ({ id, scopes }: Identity): string | null => (scopes.has('admin') ? null : id)

@@ -92,7 +92,7 @@ export const gazeRoutes = (gateway: Gateway, stopping: AbortSignal): Route[] => 
 
 const contextOf = (c: FrameContext) => toolContext(callerOf(c), { surface: 'platform' })
 
-/** Whose attestations for a task: whoever created it releases its reward against one, so it has to see them all. */
+/** Owner whose attestations for a task a caller may see. The creator of the task sees all, to release its reward. */
 export const attestationsVisibleTo = (caller: Identity, task: Pick<Task, 'creator'> | null): string | undefined =>
   task?.creator === caller.id ? undefined : shownTo(caller, undefined)
 

@@ -44,7 +44,7 @@ const GatewayStatus = z.object({
   upstream: AgentGatewayStatus,
 })
 
-/** How the platform is, open to all. */
+/** Routes of the platform's health, open to all. */
 export const healthRoutes = (
   { store, upstream: models, liveness }: Gateway,
   { probe, takesPayments }: { probe: Probe; takesPayments: boolean },

@@ -4,8 +4,8 @@ import { defineRoute, type Route } from '../define-route.ts'
 const tag = 'Agent gateway'
 
 /**
- * What frontends of agent gateways look for and this platform has none of: it runs nothing on a schedule, and starts no
- * MCP servers (it is one).
+ * Routes that frontends of agent gateways expect and this platform answers with empty lists: it has no scheduled jobs
+ * and starts no MCP servers.
  */
 export const jobRoutes = (): Route[] => [
   defineRoute({

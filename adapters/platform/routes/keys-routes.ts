@@ -14,7 +14,7 @@ import { pageOf } from '../list-page.ts'
 const tag = 'Keys'
 
 const secret = z.string().describe('The key. Shown now and never again.')
-/** The same query as other lists, in its own order. */
+/** Query of the burn list, which has its own order. */
 const BurnQuery = ListQuery.extend({
   limit: ListQuery.shape.limit.describe('How many items to return, the least time left first.'),
   offset: ListQuery.shape.offset.describe('How many of the first items to skip.'),

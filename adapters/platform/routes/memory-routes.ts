@@ -28,7 +28,7 @@ const tag = 'Memory'
 
 const { namespace, tags, project, projects, from, to } = MemorySearch.shape
 
-/** Whose memories; only an admin's key names another's. */
+/** Owner of the memories; only an admin's key may name another. */
 const caller_id = KeyId.optional().describe(
   "Whose memories: an admin's key reads those of another platform key by its id; its own are the operator's.",
 )
@@ -169,9 +169,9 @@ export const memoryRoutes = (gateway: Gateway): Route[] => [
 const contextOf = (c: FrameContext) => toolContext(callerOf(c), { surface: 'platform' })
 
 /**
- * Whose memories a caller reads: its own, or those of the key that an admin names.
+ * Finds the owner of the memories that a caller reads: itself, or the key that an admin names.
  *
- * @throws GazewayError `insufficient_scope` where another names someone else
+ * @throws GazewayError `insufficient_scope` when another caller names one
  */
 function ownerOf(c: FrameContext, keyId: string | undefined): MemoryOwner {
   const identity = callerOf(c)

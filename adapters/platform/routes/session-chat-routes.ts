@@ -14,7 +14,7 @@ import { SessionPath } from './sessions-routes.ts'
 
 const tag = 'Sessions'
 
-/** What somebody says, as text or in parts of text. */
+/** A user's message, as text or as text parts. */
 const Said = z
   .union([
     MessageText,
@@ -118,7 +118,7 @@ function completion(reply: AgentReply) {
   return { object: 'session.chat.completion' as const, ...reply, message }
 }
 
-/** What a request says, and to whom; it ends as {@link callContext}. */
+/** Builds the agent's message from a request; it ends as {@link callContext}. */
 function messageOf(sessionId: string, body: unknown, c: FrameContext, stopping: AbortSignal): AgentMessage {
   const identity = callerOf(c)
   const { surface, traceparent, signal } = callContext(c, identity.id, stopping)

@@ -68,7 +68,7 @@ const SearchReply = z.object({
   warnings,
 })
 
-/** Whose sessions a key reaches: its own, or, with the scope `admin`, all. */
+/** Sessions that a key may see: its own, or all with the scope `admin`. */
 const viewerOf = ({ id, scopes }: Pick<Identity, 'id' | 'scopes'>): Viewer => ({
   userId: id,
   all: scopes.has('admin'),

@@ -14,7 +14,7 @@ import { defineRoute, type Route } from '../define-route.ts'
 
 const tag = 'Skills'
 
-/** What `/api/skills/{id}` cannot be asked for: it is a path of its own. */
+/** Id that `/api/skills/{id}` cannot serve, because it is a path of its own. */
 const CATEGORIES = 'categories'
 const HIDDEN = `The skill in the folder "${CATEGORIES}" cannot be read over HTTP, where its place is taken by the list of categories; rename the folder.`
 

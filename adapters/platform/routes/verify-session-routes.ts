@@ -46,20 +46,20 @@ const Verified = z.object({
 })
 export type Verified = z.infer<typeof Verified>
 
-/** Whom a question is about. */
+/** Subject of a verification. */
 interface Subject {
-  /** What the reply calls it. */
+  /** Name of the subject in the reply. */
   name: string
-  /** Whose money it spends: the id of a key, or a wallet address; null for a session of a tool on this machine. */
+  /** Owner of the account: a key id or wallet address; null for a session of a tool on this machine. */
   account: string | null
   /** Null where there is no key: a wallet that only pays, a session of a tool on this machine. */
   identity: Identity | null
   expiresAt: string | null
-  /** Whether whoever asks has shown to be the subject. */
+  /** The caller has proven to be the subject. */
   proven: boolean
 }
 
-/** Who may use what. */
+/** Routes that tell what a subject may use. */
 export const verifySessionRoutes = (gateway: Gateway): Route[] => [
   defineRoute({
     method: 'POST',

@@ -30,7 +30,7 @@ export type ChainBalances = z.infer<typeof ChainBalances>
 const Statement = pageOf(StatementLine).extend({ caller_id: z.string(), balances: Balances })
 export type Statement = z.infer<typeof Statement>
 
-/** What the caller has. */
+/** Routes of the caller's balances. */
 export const walletRoutes = ({ wallet, chain, withdrawals }: Gateway): Route[] => {
   async function onChains(caller: Identity) {
     const address = caller.wallet ?? (caller.scopes.has('admin') ? await chain.address() : null)

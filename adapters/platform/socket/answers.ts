@@ -4,21 +4,21 @@ import type { Identity } from '../../../src/identity/keys.ts'
 import type { Role } from '../../../src/identity/tickets.ts'
 import type { ClientFrame, FiguresFrame, Query, ReplyFrame } from './frames.ts'
 
-/** Who speaks on a connection, and where their chats go. */
+/** Speaker of a connection and the target of its chats. */
 export interface Speaker {
   identity: Identity
-  /** Whom chats are from that name nobody; null where that is not known. */
+  /** User name of chats that name nobody; null when unknown. */
   user: string | null
-  /** Whether chats may name somebody else: a key's own connections, and admins'. */
+  /** Chats may name another user: on a key's own connections, and on admins'. */
   speaksForOthers: boolean
   role: Role
   /** Made with the first chat, where it is not there yet. */
   sessionId: string
-  /** Where they reached the service: http://127.0.0.1:8812 */
+  /** Address of the service as the client reached it: http://127.0.0.1:8812 */
   reachedAt: string
 }
 
-/** What answers frames is made of. */
+/** Dependencies of answering frames. */
 export interface AnswerDeps {
   /** Answers chats. */
   agent: Pick<Agent, 'chat'>

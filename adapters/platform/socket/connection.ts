@@ -22,16 +22,16 @@ export interface OpenConnection {
   cutOff(): void
 }
 
-/** What a connection is served with. */
+/** Dependencies of a connection. */
 export interface ConnectionDeps {
   ws: WebSocket
   id: string
   speaker: Speaker
   answer: Answer
   log: Log
-  /** Told of each frame that comes in, whatever is in it. @throws GazewayError where it is not to be answered */
+  /** Called with each incoming frame. @throws GazewayError to refuse it */
   onFrame: () => void
-  /** Told of each chat that is answered with an error. */
+  /** Called for each chat that ends with an error. */
   onFailedChat: (error: GazewayError) => void
 }
 
@@ -46,7 +46,7 @@ export function serveConnection({
   onFailedChat,
 }: ConnectionDeps): OpenConnection {
   const outbox = createOutbox(ws)
-  /** What is being answered; each has a signal of its own, so that nothing piles up on a connection that lives long. */
+  /** Frames in progress. Each has its own signal, so that listeners do not pile up on a long-lived connection. */
   const unanswered = new Set<AbortController>()
   let finishing = false
   let idle = () => {}

@@ -4,7 +4,7 @@ import { GazewayError } from '../../../src/errors.ts'
 import { CLOSE } from './closes.ts'
 import { type AuthFrame, checkAuth, readFrame } from './frames.ts'
 
-/** How long a client that has proven nothing may take. */
+/** Timeout of an unauthenticated client. */
 const AUTH_MS = 5_000
 /** The most that it may send. */
 const AUTH_BYTES = 4 * 1024

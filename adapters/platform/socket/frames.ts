@@ -7,7 +7,7 @@ import { isWhole, WHOLE } from '../../../src/store/text.ts'
 import { parseJson } from '../../../src/text/json.ts'
 import { parseInput } from '../../../src/wire/validation.ts'
 
-/** What a client may name its frames, to know their answers again. */
+/** Id of a client's frame, repeated in its answers. */
 const FrameId = z
   .union([z.string().min(1).max(128), z.int()])
   .optional()
@@ -40,7 +40,7 @@ export type Query = (typeof QUERIES)[number]
 
 const QueryFrame = z.strictObject({ type: z.enum(QUERIES), id: FrameId })
 
-/** What a client asks for on an open connection. */
+/** A request of a client on an open connection. */
 export type ClientFrame = z.infer<typeof ChatFrame> | z.infer<typeof QueryFrame>
 
 /** The name that a client gave the frame that is answered. */
@@ -61,7 +61,7 @@ export interface FiguresFrame extends Named {
   [figure: string]: unknown
 }
 
-/** What a connection begins with, once it is known who is on it. */
+/** First frame of an authenticated connection. */
 export interface ReadyFrame extends Named {
   type: 'ready'
   connection_id: string
@@ -69,16 +69,16 @@ export interface ReadyFrame extends Named {
   role: Role
 }
 
-/** Why a frame was not answered. */
+/** Reason why a frame was not answered. */
 export interface ErrorFrame extends Named, Pick<GazewayError, 'code' | 'message' | 'param'> {
   type: 'error'
   retry_after_seconds?: number
 }
 
-/** What the server sends. */
+/** A frame of the server. */
 export type ServerFrame = ReplyFrame | FiguresFrame | ReadyFrame | ErrorFrame
 
-/** What a frame says, before it is known to be right. */
+/** A parsed frame before validation. */
 interface Loose {
   type: unknown
   /** The name that it gave itself, where that is one. */

@@ -8,19 +8,19 @@ import { checkHost, type HostRules } from '../../web/hosts.ts'
 import { reachedAt } from '../../web/reached-at.ts'
 import { targetFault } from '../../web/request-target.ts'
 
-/** Where the socket is. */
+/** Path of the socket. */
 export const SOCKET_PATH = '/agent'
 
 /** The subprotocol that is spoken; the ticket comes as another one beside it, and is never echoed. */
 export const PROTOCOL = 'gazeway.v1'
 const TICKET_PREFIX = 'ticket.'
 
-/** What an upgrade request brings along; with neither ticket nor key, the first frame has to bring a ticket. */
+/** Credentials of an upgrade request; without any, the first frame must bring a ticket. */
 export interface Offer {
   ticket: string | null
   key: string | null
   sessionId: string | null
-  /** Where the client reached the service: http://127.0.0.1:8812 */
+  /** Address of the service as the client reached it: http://127.0.0.1:8812 */
   reachedAt: string
   /** The address that it comes from. */
   remote: string

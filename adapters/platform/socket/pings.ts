@@ -1,6 +1,6 @@
 import type { WebSocket } from 'ws'
 
-/** How often a client is asked whether it is still there, in milliseconds. */
+/** Interval of pings in milliseconds. */
 const PING_MS = 30_000
 
 /** Finds out which clients are gone without a word. */
@@ -18,7 +18,7 @@ export interface Pings {
  * @param everyMs 30 s when absent
  */
 export function startPings(everyMs = PING_MS): Pings {
-  /** Whether each has been heard since the last ping. */
+  /** Liveness of each client since the last ping. */
   const clients = new Map<WebSocket, boolean>()
 
   function pingAll(): void {

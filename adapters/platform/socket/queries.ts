@@ -5,10 +5,10 @@ import type { Gateway } from '../../../src/gateway.ts'
 import { readLedgerHead } from '../../../src/wallet/ledger-head.ts'
 import type { AnswerDeps, Speaker } from './answers.ts'
 
-/** How long the ledger's head is shown again before it is read anew, in milliseconds. */
+/** Lifetime of the cached ledger head, in milliseconds. */
 const HEAD_MS = 5_000
 
-/** Where the operator's figures come from. */
+/** Sources of the operator's figures. */
 export interface QueryDeps extends Pick<Gateway, 'store' | 'wallet' | 'gaze'> {
   chain: Pick<Chain, 'address' | 'balances' | 'registration' | 'settlements' | 'status' | 'vault'>
   /** The configuration in force. */
@@ -71,7 +71,7 @@ export function operatorQueries({ store, wallet, gaze, chain, config }: QueryDep
   }
 }
 
-/** What a request to `/v1` costs and how it is paid: networks by CAIP-2, assets by CAIP-19. */
+/** Price of a request to `/v1` and the ways to pay it: networks by CAIP-2, assets by CAIP-19. */
 function paymentPolicy(mpp: Config['mpp']) {
   const { enabled, methods, amount_usd, recipient } = mpp
   const accepted = methods.flatMap((method) => {

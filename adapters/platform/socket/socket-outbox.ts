@@ -6,7 +6,7 @@ const PAUSE_BYTES = 256 * 1024
 /** Unsent bytes at which a client is given up: it has stopped to read. */
 const MOST_BYTES = 4 * 1024 * 1024
 
-/** What is sent to one client. */
+/** Outgoing frames of one client. */
 export interface Outbox {
   /** Sends a frame; on a socket that is closing, nothing. */
   send(frame: ServerFrame): void

@@ -22,11 +22,11 @@ import { startPings } from './pings.ts'
 
 /** The largest frame that a known client may send, in bytes; a larger one closes the socket (1009). */
 const MAX_FRAME_BYTES = 256 * 1024
-/** How long a client may take to close its side, in milliseconds. */
+/** Timeout of a client's side of a close, in milliseconds. */
 const CLOSE_MS = 2_000
-/** How long answers in progress may go on once the service is told to stop, in milliseconds. */
+/** Time that pending answers get at shutdown, in milliseconds. */
 const SHUTDOWN_MS = 10_000
-/** How long before the sockets are ended those who wait for an answer are told of it. */
+/** How long before shutdown pending callers are warned, in milliseconds. */
 const LAST_WORDS_MS = 1_000
 /** Revoked keys that are remembered, for those who were let in while theirs was being revoked. */
 const MOST_REVOKED = 10_000
@@ -34,7 +34,7 @@ const MOST_REVOKED = 10_000
 /** Clients that may have yet to say who they are; beyond them, only those are let in who say so in the request. */
 const MOST_UNKNOWN = 500
 
-/** Beyond what its types know: `closeTimeout` is in ws since 8.19. */
+/** Options that ws's types lack: `closeTimeout` exists since ws 8.19. */
 const WS_OPTIONS = {
   noServer: true,
   clientTracking: false,
@@ -53,22 +53,22 @@ export interface AgentSocket {
   stop(): Promise<void>
 }
 
-/** What the socket is served with, beside the gateway's services. */
+/** Options of the socket besides the gateway's services. */
 export interface AgentSocketOptions extends AnswerDeps {
   hosts: HostRules
   /** Counts what a key asks for. @throws GazewayError `rate_limited` */
   count(keyId: string): void
-  /** How often clients are pinged, in milliseconds; 30 s when absent. */
+  /** Interval of pings in milliseconds; 30 s by default. */
   pingMs?: number
-  /** How long a client may take to authenticate, in milliseconds; 5 s when absent. */
+  /** Timeout of authentication in milliseconds; 5 s by default. */
   authMs?: number
-  /** How many may have yet to do so at once; 500 when absent. */
+  /** Most unauthenticated clients at a time; 500 by default. */
   mostUnknown?: number
 }
 
-/** Whoever is let in, and whether for nobody but the user of a ticket. */
+/** An admitted client. */
 interface Admitted extends Admission, Pick<Speaker, 'speaksForOthers'> {
-  /** Whether `user` is a person's name, not a key's. */
+  /** `user` is a person's name, not a key's. */
   named: boolean
 }
 
@@ -259,10 +259,10 @@ export function createAgentSocket(gateway: Gateway, options: AgentSocketOptions)
   }
 }
 
-/** Whether a key's own connection may ask for the operator's figures. */
+/** Role of a key's own connection. */
 const roleOf = ({ scopes }: Identity) => (scopes.has('admin') ? 'admin' : 'user')
 
-/** Whether a client says who it is in its request, not in a frame. */
+/** Tells whether a client authenticates with its request rather than with a frame. */
 const isKnown = ({ ticket, key }: Offer): boolean => ticket !== null || key !== null
 
 function tooManyUnknown(): GazewayError {
