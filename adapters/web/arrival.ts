@@ -8,7 +8,7 @@ export interface Arrival {
   requestId: string
   /** Id of the caller's key. */
   callerId: string | null
-  /** Whether it was paid for, and is not to be billed. */
+  /** The request was paid for and is not billed. */
   isPaid: boolean
 }
 

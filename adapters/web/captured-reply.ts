@@ -9,10 +9,10 @@ export interface Captured {
 }
 
 /**
- * A receiver that holds a relayed reply back, so that it can be kept before it is sent.
+ * Creates a receiver that buffers a relayed reply, so that it can be stored before it is sent.
  *
- * @param client whoever waits for the reply; the relay ends when it goes
- * @returns `reply` gives what was relayed; null until its end
+ * @param client waiting client; the relay ends when it disconnects
+ * @returns `reply` gives the relayed reply; null before its end
  */
 export function capture(client: Client): { receiver: Receiver; reply: () => Captured | null } {
   const chunks: Buffer[] = []

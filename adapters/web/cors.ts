@@ -1,7 +1,7 @@
 import type { FrameContext } from './frame.ts'
 import type { HostRules } from './hosts.ts'
 
-/** How long a browser may remember what it was allowed, in seconds; Chromium remembers two hours at the most. */
+/** `Access-Control-Max-Age` in seconds; Chromium caps it at two hours. */
 const REMEMBERED_SECONDS = 7200
 const METHODS = 'GET, HEAD, POST, PUT, PATCH, DELETE'
 

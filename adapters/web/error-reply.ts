@@ -29,7 +29,10 @@ export function errorReply(
   return dress(known, requestId, path)
 }
 
-/** The same for an error that is Gazeway's own. @param path of the request, without its query: Anthropic's clients read errors of another shape */
+/**
+ * Builds the reply to an error of Gazeway. @param path of the request without its query: Anthropic's clients expect
+ * another shape
+ */
 export function dress(error: GazewayError, requestId: string | null, path: string): ErrorReply {
   const { status, headers, retryAfterSeconds, callId } = error
   const isMessages = isMessagesPath(path)

@@ -33,11 +33,11 @@ export function fastLane(options: {
   keys: Authenticator
   scope: Scope
   hosts: HostRules
-  /** Whether there is no limit to the requests of a key, which the router counts. */
+  /** Tells whether keys have no request limit; the router counts requests otherwise. */
   unlimited: () => boolean
   began: (path: string, incoming: IncomingMessage, outgoing: ServerResponse) => void
   log: Log
-  /** Told of each error of an endpoint. */
+  /** Called with each error of an endpoint. */
   refused: OnRefused
 }): FastLane {
   const { keys, scope, hosts, unlimited, began, log, refused } = options

@@ -11,12 +11,12 @@ import { allowOrigin } from './cors.ts'
 import { checkHost, type HostRules } from './hosts.ts'
 import { noteCaller } from './request-log.ts'
 
-/** What every route of both HTTP services finds in its context. */
+/** Context of every route of both HTTP services. */
 export interface Frame {
   Bindings: HttpBindings
   Variables: {
     requestId: string
-    /** Whose key opened the request; absent on routes that need none. */
+    /** Identity of the request's key; absent on routes without one. */
     identity?: Identity
     /** Set where a payment opened it, which is given back should it fail. */
     paid?: PaidFor
@@ -25,7 +25,7 @@ export interface Frame {
   }
 }
 
-/** What a request that was paid for asks before it is answered: whoever gives the money back gives no answer. */
+/** Checks of a paid request before its answer, as a refunded request must not be answered. */
 export interface PaidFor {
   /** Before the answer begins. @returns false where the payment was given back */
   confirm(): Promise<boolean>
@@ -38,7 +38,7 @@ export interface PaidFor {
 /** The context of one request to either service. */
 export type FrameContext = Context<Frame>
 
-/** Who makes a request that came through with a key. @throws GazewayError `invalid_api_key` when it came without one */
+/** Identity of a request. @throws GazewayError `invalid_api_key` without one */
 export function callerOf(c: FrameContext): Identity {
   const identity = c.get('identity')
   if (identity) return identity
@@ -52,10 +52,13 @@ const SANE_REQUEST_ID = /^[\w.:-]{1,128}$/
 const BEARER = /^bearer +([^ ]+)/i
 
 /**
- * What comes before every route, in one step because it runs for each request: the request id, the checks against
- * foreign hosts and origins, and against requests that come round, what browsers ask before they let a page call, and the bearer key.
+ * Handles everything before the routes in one step, as it runs for each request:
+ * - the request id
+ * - checks of host and origin, and of forwarding loops
+ * - CORS preflight
+ * - authentication by bearer key
  *
- * @param options.open whether a request needs no key
+ * @param options.open tells whether a request needs no key
  * @throws GazewayError `forbidden_origin`, `loop_detected`, `invalid_api_key` or `insufficient_scope`
  */
 export function frame(options: {

@@ -2,7 +2,7 @@ import type { IncomingHttpHeaders } from 'node:http'
 import { BlockList, isIP } from 'node:net'
 import { GazewayError } from '../../src/errors.ts'
 
-/** Which hosts and origins requests may name. */
+/** Allowed hosts and origins of requests. */
 export interface HostRules {
   /** Names besides this machine's own, without port; empty and not on loopback: any. */
   allowedHosts: ReadonlySet<string>
@@ -27,7 +27,7 @@ export function hostRules(host: string, allowedHosts: readonly string[], allowed
   }
 }
 
-/** Whether a host is reached from this machine only (RFC 1122 section 3.2.1.3, RFC 4291 section 2.5.3). */
+/** Tells whether a host is a loopback address (RFC 1122 section 3.2.1.3, RFC 4291 section 2.5.3). */
 function isLoopback(host: string): boolean {
   const version = isIP(host)
   return version === 0 ? host.toLowerCase() === 'localhost' : loopback.check(host, version === 6 ? 'ipv6' : 'ipv4')
@@ -50,13 +50,13 @@ export function checkHost(headers: IncomingHttpHeaders, rules: HostRules): void 
   if (fault !== null) throw new GazewayError('forbidden_origin', fault)
 }
 
-/** Whether a request is addressed to this machine by a name that no web page and no other machine has for it. */
+/** Tells whether a request names a loopback host, which no web page and no other machine can. */
 export const isToLoopback = ({ host }: IncomingHttpHeaders): boolean => isLoopback(nameOf(host).replace(/^\[|\]$/g, ''))
 
 /** The host of a Host header, without its port. */
 const nameOf = (host: string | undefined): string => host?.replace(/:\d+$/, '').toLowerCase() ?? ''
 
-/** What {@link checkHost} refuses a request for; null when it does not. */
+/** Fault of a request that {@link checkHost} refuses; null when it passes. */
 export function hostFault({ host, origin }: IncomingHttpHeaders, rules: HostRules): string | null {
   const name = nameOf(host)
   if (!rules.anyHost && !rules.allowedHosts.has(name))

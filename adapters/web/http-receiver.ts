@@ -67,13 +67,12 @@ export function receiverOf({ outgoing, requestId }: Arrival, stallMs: number): R
   }
 }
 
-/** What is to be written at the end of this turn of the event loop. */
+/** Writes pending at the end of this turn of the event loop. */
 let due: (() => void)[] = []
 
 /**
- * Runs `write` at the end of this turn of the event loop, together with all others: a write wakes whoever reads it, unless
- * that is still awake. At 64 connections this saves a seventh of all that a request costs; an immediate for each would
- * give half of it back, since Node empties its queues between them.
+ * Runs `write` at the end of this turn of the event loop, together with all others. Each write may wake its reader, so
+ * batching saves work under load. One immediate serves all, because Node empties its queues between immediates.
  */
 function atEndOfTurn(write: () => void): void {
   if (due.push(write) > 1) return
@@ -94,5 +93,5 @@ function rawHeaders(headers: Readonly<Record<string, string>>, ...raw: string[])
   return raw
 }
 
-/** What a route returns whose reply has been written already. */
+/** Return value of a route whose reply is already written. */
 export const ALREADY_SENT = RESPONSE_ALREADY_SENT

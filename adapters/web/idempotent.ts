@@ -3,7 +3,7 @@ import type { Gateway } from '../../src/gateway.ts'
 import type { Keep, WorkReply } from '../../src/idempotency/idempotency.ts'
 import type { FrameContext } from './frame.ts'
 
-/** What a route answers. */
+/** Reply of a route. */
 export interface JsonReply {
   status: number
   body: unknown
@@ -13,13 +13,13 @@ export interface JsonReply {
   secret?: boolean
 }
 
-/** What tells a request from others under the same key, and what its client may do. */
+/** Identity of a request under a key. */
 interface KeyedRequest {
   /** The body as it was sent. */
   text: string
-  /** Whose key it is; the caller's where absent; null is nobody's: the key is then not looked at. */
+  /** Owner of the key; the caller when absent, null for nobody, which ignores the key. */
   scope?: string | null | undefined
-  /** What to do where a reply that is secret did not arrive. */
+  /** Advice for a client that lost a secret reply. */
   whereLost?: string | undefined
 }
 

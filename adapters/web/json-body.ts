@@ -37,7 +37,7 @@ function parseBytes(bytes: Buffer): JsonBody {
   }
 }
 
-/** The same where a body may be left out: none, whatever type it is said to have, is `{}`. @throws GazewayError as `readJson` */
+/** Reads an optional body. A missing one, whatever its declared type, is `{}`. @throws GazewayError as `readJson` */
 export async function readOptionalJson(incoming: IncomingMessage, limit: number): Promise<JsonBody> {
   const { 'content-length': length = '0', 'transfer-encoding': transfer } = incoming.headers
   if (transfer === undefined && Number(length) === 0) return { bytes: Buffer.alloc(0), text: '', json: {} }

@@ -30,7 +30,7 @@ export async function listReply<Query extends ListQuery, P extends Page<unknown>
   })
 }
 
-/** The first piece of a list, and what is told of it besides its items. */
+/** First chunk of a list and its fields besides the items. */
 interface Opening {
   bytes: Buffer
   items: number

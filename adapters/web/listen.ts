@@ -1,7 +1,7 @@
 import { createServer, type Server } from 'node:net'
 import { GazewayError } from '../../src/errors.ts'
 
-/** Where a server is to listen. */
+/** Listening address of a server. */
 export interface Address {
   host: string
   port: number
@@ -9,14 +9,14 @@ export interface Address {
   flag: string
 }
 
-/** What an address is refused with that is none of this machine's. */
+/** OS error codes for a host that is not a local address. */
 const NOT_HERE = new Set(['ENOTFOUND', 'EAI_AGAIN', 'EAI_FAIL', 'EADDRNOTAVAIL', 'EAFNOSUPPORT', 'EINVAL'])
 
 /**
- * Has a server listen.
+ * Starts listening.
  *
- * @throws GazewayError `conflict` when the port is taken; `config_invalid` with the flag in `param` when the host is no
- *   address of this machine, or the port one that this process may not use
+ * @throws GazewayError `conflict` when the port is taken; `config_invalid` with the flag in `param` for a host that is
+ *   not a local address, or a port that needs privileges
  */
 export function listen(server: Server, address: Address): Promise<void> {
   return new Promise((resolve, reject) => {

@@ -2,22 +2,21 @@ import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 
-/** What takes requests to upgrade to WebSocket; it answers every one, or destroys its connection. */
+/** Handler of WebSocket upgrades. It answers every request or destroys its connection. */
 export type OnUpgrade = (incoming: IncomingMessage, raw: Duplex, head: Buffer) => void
 
 /**
- * Whether a request that offers an upgrade is one of the server's event `upgrade`; Node asks from 24.9 on, and late ones
- * of Node 22 do. It serves the others as it should, but loses what was pipelined behind them: only those with a body,
- * which Node 26 reads for itself, are left to it.
+ * Tells whether an upgrade request goes to the server's event `upgrade`; Node 24.9 and late versions of 22 ask. Node
+ * serves the others correctly, but loses pipelined requests behind them. Only those with a body, which Node 26 reads
+ * itself, are left to it.
  */
 export const shouldUpgradeCallback = (incoming: IncomingMessage): boolean => isWebSocket(incoming) || !hasBody(incoming)
 
 /**
- * Has `onUpgrade` take a server's upgrades to WebSocket. Requests to upgrade to anything else are served as what they are
- * without it (RFC 9110 section 7.8): Node would keep them from the routes, though clients of HTTP/2, such as Java's, ask
- * for h2c with each first request.
+ * Hands WebSocket upgrades to `onUpgrade`. Other upgrade requests are served as plain requests (RFC 9110 section 7.8):
+ * Node would keep them from the routes, although HTTP/2 clients such as Java's ask for h2c with each first request.
  *
- * @param connections the replies that each connection waits for; it is taken out when it is no longer HTTP
+ * @param connections pending replies by connection; an upgraded connection is removed
  */
 export function passUpgrades(server: Server, onUpgrade: OnUpgrade, connections: Map<Duplex, ServerResponse[]>): void {
   server.on('upgrade', (incoming: IncomingMessage, raw: Duplex, head: Buffer) => {

@@ -5,7 +5,7 @@ import type { Frame } from './frame.ts'
 
 const MINUTE_MS = 60_000
 
-/** What limits how much a key asks for. */
+/** Rate limit of a key. */
 export interface RateLimit {
   /**
    * Counts a request over HTTP, and tells in the reply's `ratelimit-*` headers what is left.
@@ -17,13 +17,13 @@ export interface RateLimit {
   count(keyId: string): void
 }
 
-/** What is left of a limit, below 0 where this was one too many, and the seconds until all of it is again. */
+/** Remaining requests of a limit, negative when exceeded, and the seconds until it resets. */
 export interface Left {
   left: number
   seconds: number
 }
 
-/** Counts what each of many asks for in a minute, in this process. @returns counts one, by whoever asks */
+/** Counts requests per minute and client, in this process. @returns a function that counts one */
 export function countPerMinute(limit: number): (who: string) => Left {
   const store = new MemoryStore<Frame>()
   // It reads nothing else of the library's options.

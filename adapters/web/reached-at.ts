@@ -1,10 +1,10 @@
 import type { IncomingHttpHeaders } from 'node:http'
 
 /**
- * Where a client reached this service, such as `http://127.0.0.1:8812`; its Host was checked. Behind a proxy with TLS, a
- * page that came from there tells so by its origin; of other clients only the configuration can.
+ * Address of this service as the client reached it, such as `http://127.0.0.1:8812`; its Host was checked. Behind a TLS
+ * proxy a page's origin tells the scheme; for other clients only the configuration can.
  *
- * @param publicUrl where the service is for others: where it is of the same host, the client came by it
+ * @param publicUrl public address of the service, used when its host matches
  */
 export function reachedAt({ host = '', origin }: IncomingHttpHeaders, publicUrl: string | null = null): string {
   if (publicUrl !== null && new URL(publicUrl).host === host.toLowerCase()) return publicUrl.replace(/\/+$/, '')

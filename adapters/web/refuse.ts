@@ -5,13 +5,13 @@ import { dress } from './error-reply.ts'
 import { requestIdOf } from './frame.ts'
 import { noteCaller } from './request-log.ts'
 
-/** What Node tells of a request that it cannot read; `reason` is its parser's, and never holds what was sent. */
+/** Node's error for an unreadable request; `reason` is the parser's and never contains the request. */
 export interface ClientError extends Error {
   code?: string
   reason?: string
 }
 
-/** The fault of a request that Node could not read, for whoever sent it. */
+/** Error for a request that Node could not read. */
 export function unreadable({ code, reason }: ClientError): GazewayError {
   if (code === 'HPE_HEADER_OVERFLOW')
     return new GazewayError('header_too_large', 'The headers of the request are too large; 16 KiB are accepted.')
@@ -32,7 +32,7 @@ export function refuseRequest(error: GazewayError, incoming: IncomingMessage, ou
   outgoing.writeHead(error.status, headers).end(body)
 }
 
-/** The same where there is no reply object, because the request could not be read to its end. */
+/** Refuses a request without a reply object, because it could not be read to its end. */
 export function refuseConnection(error: GazewayError, headersRead: IncomingHttpHeaders, socket: Duplex): void {
   const { headers, body } = refusal(error, headersRead)
   const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`)

@@ -4,14 +4,16 @@ import type { GazewayError } from '../../src/errors.ts'
 import type { Gateway } from '../../src/gateway.ts'
 import { CALL_PATHS } from '../../src/inference/endpoints.ts'
 
-/** What refuses a caller: no key, no money, no permission, too much. */
+/** Statuses that refuse a caller: no key, no money, no permission, too many requests. */
 const REFUSING = new Set([401, 402, 403, 429])
 
-/** Whether an error refuses the caller, not what was asked. What an upstream refused has a record of its own. */
+/**
+ * Tells whether an error refuses the caller rather than the request. Refusals of an upstream have their own records.
+ */
 export const refusesCaller = ({ status, callId, isNoted, code }: GazewayError): boolean =>
   REFUSING.has(status) && callId === undefined && !isNoted && code !== 'upstream_error'
 
-/** Endpoints below `/v1` that are told apart; all others are one, for anyone may name any. */
+/** Endpoints below `/v1` with their own label; all others share one, as clients may name any path. */
 const ENDPOINTS: ReadonlyArray<[path: RegExp, name: string]> = ['/models', ...CALL_PATHS].map((path) => [
   new RegExp(`^/v1${path.replace(/\{\w+\}/, '[^/]+')}$`),
   `/v1${path}`,

@@ -7,7 +7,7 @@ export const CLIENT_GONE = 499
 const PATH_LENGTH = 200
 const ASKED_BY = Symbol('asked by')
 
-/** Who asks, as far as that is known. */
+/** Caller of a request, as far as known. */
 interface AskedBy {
   requestId: string
   /** The id of the key. */

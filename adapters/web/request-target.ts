@@ -2,10 +2,10 @@ import type { IncomingMessage } from 'node:http'
 import { GazewayError } from '../../src/errors.ts'
 
 /**
- * Why a request may be addressed to two hosts at once: it has several `Host` headers, or its target is an absolute address
- * of another host than that header's (RFC 9112, section 3.2). A proxy on the way may have decided by the other one.
+ * Finds a request with two hosts: several `Host` headers, or an absolute target on another host than the header's (RFC
+ * 9112, section 3.2). A proxy on the way may have used the other one.
  *
- * @returns null for a request that names one host
+ * @returns null for a request with one host
  */
 export function targetFault({ url = '', headers, rawHeaders }: IncomingMessage): GazewayError | null {
   if (countHosts(rawHeaders) > 1)

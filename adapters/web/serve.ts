@@ -13,11 +13,11 @@ import { type ClientError, refuseConnection, refuseRequest, unreadable } from '.
 import { logRequest } from './request-log.ts'
 import { targetFault } from './request-target.ts'
 
-/** How long replies in progress may go on once the service is told to stop. */
+/** Time that pending replies get at shutdown. */
 const SHUTDOWN_MS = 10_000
-/** How long before their end they are told of it, so that they can still say so. */
+/** How long before shutdown pending callers are warned. */
 const LAST_WORDS_MS = 1_000
-/** How long what is ended in order may take to be sent. */
+/** Time for the last bytes of ended replies. */
 const SENT_WITHIN_MS = 250
 
 /** A service that listens. */
@@ -38,7 +38,7 @@ export async function serve(
   options: Address & {
     headerTimeoutMs: number
     requestTimeoutMs: number
-    /** Told of each request. */
+    /** Logs each request. */
     log: Log
     lane?: FastLane
     onUpgrade?: OnUpgrade
@@ -51,7 +51,7 @@ export async function serve(
   // Replies that are not sent yet, by connection, in arrays: a Set that each request enters and leaves is copied again and
   // again, and its old copies hold on to requests that are long over, which the garbage collector then takes for live ones.
   const connections = new Map<Socket, ServerResponse[]>()
-  /** How many replies are worked on: some outlast their connections. */
+  /** Replies in progress; some outlast their connections. */
   let working = 0
   let onRest: (() => void) | undefined
   let stopping = false
@@ -173,7 +173,7 @@ function tellWaiting(incoming: IncomingMessage, outgoing: ServerResponse): void 
   outgoing.once('close', () => socket.off('close', tell))
 }
 
-/** Why a request was not handed to the app, or what the app threw that is no error. */
+/** Error of a request that never reached the app, or of a thrown value that is not an error. */
 function notForApp(cause: unknown): GazewayError {
   if (cause instanceof RequestError)
     return new GazewayError('invalid_request', 'The Host header is missing or malformed, or the path is.', { cause })

@@ -3,7 +3,7 @@ import type { Identity } from '../../src/identity/keys.ts'
 import { memoryOwner } from '../../src/memory/memory.ts'
 import type { ToolContext } from '../../tools/tool.ts'
 
-/** What a tool knows of the HTTP request that it serves: its caller has no folders on this machine. */
+/** Builds a tool's context for an HTTP request. Its caller has no folders on this machine. */
 export const toolContext = (identity: Identity, call: Omit<CallContext, 'callerId'>): ToolContext => ({
   ...call,
   callerId: identity.id,
