@@ -8,7 +8,7 @@ import { cached } from './cached.ts'
 import { SECONDS } from './request-metrics.ts'
 import { tallyingCounter, tallyingHistogram } from './tallying-metrics.ts'
 
-/** What is counted as `other`: clients may name any model and path, and each name would be a time series for good. */
+/** Label of unknown models and paths, because each distinct label would be a permanent time series. */
 const OTHER = 'other'
 
 /** Counts upstream calls from their records: each call once, when it has ended. */

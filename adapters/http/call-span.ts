@@ -19,15 +19,15 @@ export interface CallSpan {
   name: string
   kind: SpanKind
   attributes: Attributes
-  /** What went wrong, in words; null where that may not be told. */
+  /** Error message; null when it may not be exported. */
   message: string | null
 }
 
 /**
  * Describes upstream calls by OpenTelemetry's semantic conventions for generative AI clients
- * (open-telemetry/semantic-conventions-genai, client inference, in development); what they have no name for is under
- * `gazeway.`. The model is the one that the upstream was asked for. Nothing of what was said is told, unless the record
- * has it (`audit.store_content`); nor is the error's text then, for upstreams quote the request in it.
+ * (open-telemetry/semantic-conventions-genai, client inference, in development), with `gazeway.` for other attributes.
+ * The model is the one sent to the upstream. Content is exported only when the record has it (`audit.store_content`).
+ * The same holds for error texts, because upstreams quote the request in them.
  */
 export function callDescriber(provider: Provider): (record: CallRecord) => CallSpan {
   const { pathname, inProcess } = provider

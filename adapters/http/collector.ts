@@ -2,13 +2,13 @@ import { urlToHttpOptions } from 'node:url'
 import { redactUrl } from '../../src/config/redact.ts'
 import { GazewayError } from '../../src/errors.ts'
 
-/** How long a collector may take to answer when it is checked. */
+/** Timeout of a collector's check, in milliseconds. */
 const PATIENCE_MS = 5000
 
 /**
- * Where spans go; null when the environment names no collector, or wants no traces.
+ * Address of the span collector; null when the environment names none or disables traces.
  *
- * @throws GazewayError `config_invalid` naming the variable whose value is no address
+ * @throws GazewayError `config_invalid` with the variable whose value is not an address
  */
 export function collectorUrl(env: Readonly<Record<string, string | undefined>>): string | null {
   if (env.OTEL_SDK_DISABLED?.toLowerCase() === 'true' || env.OTEL_TRACES_EXPORTER === 'none') return null
@@ -30,10 +30,10 @@ function addressIn(env: Readonly<Record<string, string | undefined>>, variable: 
 }
 
 /**
- * Whether a collector of spans answers at the address that the environment names; it is sent an export without spans.
+ * Checks that a collector answers at the configured address, with an empty export.
  *
- * @returns what was found
- * @throws GazewayError as {@link collectorUrl}; `upstream_unreachable` where nothing takes spans there
+ * @returns a description of the result
+ * @throws GazewayError as {@link collectorUrl}; `upstream_unreachable` when nothing accepts spans there
  */
 export async function checkCollector(env: Readonly<Record<string, string | undefined>>): Promise<string> {
   const url = collectorUrl(env)

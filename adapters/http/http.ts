@@ -92,9 +92,9 @@ export async function serveHttp(gateway: Gateway, passes?: Passes): Promise<List
 }
 
 /**
- * Whether a request for the metrics comes from this machine itself, where an operator's own collector may read them
- * without a key: a peer here, which calls it by a loopback name. A page whose name was made to point here has another, and
- * so has a proxy here that keeps its client's Host.
+ * Tells whether a request for metrics comes from this machine, where the operator's collector may read them without a
+ * key: a local peer with a loopback host name. A web page with DNS rebinding has another name, and so has a proxy that
+ * keeps the Host.
  */
 function isOwnCollector({ headers, socket: { remoteAddress: address } }: IncomingMessage): boolean {
   const isHere = address === '::1' || address?.replace(/^::ffff:/, '').startsWith('127.')

@@ -6,7 +6,7 @@ import { callMetrics } from './call-metrics.ts'
 import { overrunMetrics } from './overrun-metrics.ts'
 import { type RequestMetrics, requestMetrics } from './request-metrics.ts'
 
-/** What the service tells an operator's collector of itself. */
+/** Metrics of the service for the operator's collector. */
 export interface Metrics {
   /** Counts each request; comes before everything else. */
   requests: RequestMetrics
@@ -17,8 +17,8 @@ export interface Metrics {
 }
 
 /**
- * Measures a gateway from now on: its HTTP requests, its upstream calls, and the process with its event loop's lag
- * (`nodejs_eventloop_lag_*`). Everything is told of requests and call records, each counted once as it ends.
+ * Starts measuring a gateway: HTTP requests, upstream calls, the process and its event loop lag
+ * (`nodejs_eventloop_lag_*`). Requests and call records count once each, when they end.
  */
 export function listenToMetrics(gateway: Gateway): Metrics {
   const registry = new Registry()

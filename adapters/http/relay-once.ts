@@ -6,7 +6,7 @@ import type { Arrival } from '../web/arrival.ts'
 import { capture } from '../web/captured-reply.ts'
 import { receiverOf } from '../web/http-receiver.ts'
 
-/** What of a reply's head is true of it again when it is repeated; limits and times are not. */
+/** Headers of a stored reply that hold for its repetition too; limits and times do not. */
 const KEPT = ['content-type', 'x-gazeway-call-id', 'x-gazeway-route', 'x-gazeway-upstream']
 
 /**

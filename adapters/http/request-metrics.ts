@@ -10,7 +10,7 @@ import { tallyingCounter, tallyingHistogram } from './tallying-metrics.ts'
 /** Upper bounds in seconds, from a reply that needs no model to a long stream. */
 export const SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120]
 
-/** What the router calls the place of middleware: no route but middleware means an unknown path. */
+/** Route name of middleware in the router. A request that reached only middleware has an unknown path. */
 const MIDDLEWARE = '/*'
 
 /** Counts requests, whichever way they take. */

@@ -27,11 +27,11 @@ const FINISH_REASONS: Readonly<Record<string, string>> = {
 }
 
 /**
- * What was asked and answered, for a call whose record kept it: `gen_ai.input.messages`, `gen_ai.output.messages` and
- * `gen_ai.system_instructions` as JSON in the schemas of the GenAI conventions, with the answering model and why the
- * answer ended where the answer tells. Images and files are told of by kind, without their data.
+ * Builds content attributes of a call whose record stored it: `gen_ai.input.messages`, `gen_ai.output.messages` and
+ * `gen_ai.system_instructions` as JSON in the schemas of the GenAI conventions, with the answering model and the finish
+ * reason. Images and files appear by type, without their data.
  *
- * @param content `request` and `answer` as the call record has them
+ * @param content `request` and `answer` of the call record
  */
 export function contentAttributes(content: unknown, status: CallStatus): Attributes {
   const { request, answer } = record(content)

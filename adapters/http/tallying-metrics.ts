@@ -1,15 +1,15 @@
 import { Counter, type CounterConfiguration, type Histogram, type HistogramConfiguration } from 'prom-client'
 
-/** What has been counted of one combination of labels since the counter was last read. */
+/** Pending count of one combination of labels. */
 export interface Tally {
   add(amount: number): void
 }
 
 /**
- * A counter that is told its sums when it is read. prom-client looks its labels up at each count, which for the handful
- * of counters that each request moves takes as long as the checks of its key.
+ * Creates a counter that passes its sums to prom-client on each read. prom-client resolves labels for each count, which
+ * is slow for counters that every request increments.
  *
- * @returns the tally of a combination of labels; whoever counts often keeps it
+ * @returns the tally of a combination of labels; frequent callers keep it
  */
 export function tallyingCounter<Label extends string>(
   configuration: CounterConfiguration<Label>,
@@ -38,17 +38,17 @@ export function tallyingCounter<Label extends string>(
   }
 }
 
-/** What has been observed of one combination of labels. */
+/** Observations of one combination of labels. */
 export interface Observed {
   observe(value: number): void
 }
 
 /**
- * A histogram that makes its samples when it is read. prom-client finds the series and the bucket of each observation by
- * names that it puts together anew, which takes fifteen times as long.
+ * Creates a histogram that computes its samples on each read. prom-client resolves series and bucket by name for each
+ * observation, which is slow.
  *
  * @param configuration its `buckets` are the upper bounds, ascending
- * @returns what has been observed of a combination of labels; whoever observes often keeps it
+ * @returns the observations of a combination of labels; frequent callers keep it
  */
 export function tallyingHistogram<Label extends string>({
   name,

@@ -1,7 +1,7 @@
 import type { Gateway } from '../../src/gateway.ts'
 import { collectorUrl } from './collector.ts'
 
-/** How long the last spans may take to reach the collector when the service stops. */
+/** Timeout of the last export at shutdown. */
 const FLUSH_MS = 3000
 
 /** Tracing that is under way. */
@@ -11,14 +11,14 @@ export interface Tracing {
 }
 
 /**
- * Sends a span for each upstream call to an OpenTelemetry collector, where the environment names one
- * (`OTEL_EXPORTER_OTLP_TRACES_ENDPOINT`, or `OTEL_EXPORTER_OTLP_ENDPOINT` with `/v1/traces` below it). Nothing is loaded
- * otherwise. The SDK takes its other settings from the process's own environment: `OTEL_EXPORTER_OTLP_HEADERS`,
- * `OTEL_SERVICE_NAME`, `OTEL_RESOURCE_ATTRIBUTES`, `OTEL_TRACES_SAMPLER`, `OTEL_BSP_*`.
+ * Sends a span for each upstream call to an OpenTelemetry collector, when the environment names one
+ * (`OTEL_EXPORTER_OTLP_TRACES_ENDPOINT`, or `OTEL_EXPORTER_OTLP_ENDPOINT` with `/v1/traces` below it). Loads nothing
+ * otherwise. The SDK reads its other settings from the environment: `OTEL_EXPORTER_OTLP_HEADERS`, `OTEL_SERVICE_NAME`,
+ * `OTEL_RESOURCE_ATTRIBUTES`, `OTEL_TRACES_SAMPLER`, `OTEL_BSP_*`.
  *
- * Calls are told by the gateway, whichever of its services they serve: start it once for each gateway.
+ * Calls of all services come from the gateway: start it once per gateway.
  *
- * @throws GazewayError `config_invalid` naming the variable whose value is no address
+ * @throws GazewayError `config_invalid` with the variable whose value is not an address
  */
 export async function startTracing(
   gateway: Gateway,

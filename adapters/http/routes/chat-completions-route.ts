@@ -10,7 +10,7 @@ import type { Arrival, Endpoint } from '../../web/arrival.ts'
 import { readJson } from '../../web/json-body.ts'
 import { relayOnce } from '../relay-once.ts'
 
-/** As much of the request as Gazeway acts on; everything else is for the upstream to judge. */
+/** Fields that Gazeway acts on; the upstream validates the others. */
 const ChatRequest = z.looseObject({
   model: z.string().min(1).max(256).nullish(),
   messages: z
@@ -70,7 +70,7 @@ export function modelCall(
   }
 }
 
-/** What a call knows of the request that it serves. @param headers those that an upstream of its protocol gets, too */
+/** Context of a model call for a request. @param headers forwarded to an upstream of the same protocol */
 export function callContext(
   { incoming, callerId, isPaid, requestId }: Arrival,
   headers?: CallerContext['headers'],

@@ -12,7 +12,7 @@ import { callContext, modelCall } from './chat-completions-route.ts'
 
 const Content = z.union([z.string(), z.array(z.looseObject({ type: z.string() })).max(LIST_LIMIT)])
 
-/** As much of a request to count a prompt as Gazeway acts on; everything else is for the upstream to judge. */
+/** Fields of a token count request that Gazeway acts on; the upstream validates the others. */
 const CountRequest = z.looseObject({
   model: z.string().min(1).max(256).nullish(),
   messages: z
@@ -23,7 +23,7 @@ const CountRequest = z.looseObject({
   tools: z.array(z.looseObject({})).max(LIST_LIMIT).nullish(),
 })
 
-/** The same of a request for an answer. */
+/** Fields of a messages request that Gazeway acts on. */
 const MessagesRequest = CountRequest.extend({
   max_tokens: z.int().min(1),
   stream: z.boolean().nullish(),

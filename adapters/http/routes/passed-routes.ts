@@ -14,7 +14,7 @@ import { readBytes, readJson } from '../../web/json-body.ts'
 import { relayOnce } from '../relay-once.ts'
 import { callContext } from './chat-completions-route.ts'
 
-/** What may be named in a path; a dot segment leads elsewhere. */
+/** Name in a path, without dot segments. */
 const NAME = /^(?!\.+$)[\w.:-]{1,200}$/
 const FORM = /^multipart\/form-data\b/i
 /** Of the client's request, what says in which form it speaks the upstream's API. */
@@ -47,7 +47,9 @@ async function passed(c: FrameContext, route: PassedPath, calls: OpenCalls, gate
   await relayOnce(arrival, gateway, once, (receiver) => passPath(asked, receiver, context))
 }
 
-/** Whether a reply can be kept to be repeated under an `Idempotency-Key`: JSON that a JSON request without a name in its path led to. */
+/**
+ * Tells whether a reply can be stored for an `Idempotency-Key`: JSON, from a JSON request without a name in its path.
+ */
 const isRepeatable = ({ body, path }: PassedPath, formType: string | null): boolean =>
   body === 'json' && formType === null && !path.includes('{') && path !== '/audio/speech'
 

@@ -5,7 +5,7 @@ import { LIST_LIMIT, parseInput } from '../../../src/wire/validation.ts'
 import type { Endpoint } from '../../web/arrival.ts'
 import { modelCall } from './chat-completions-route.ts'
 
-/** As much of the request as Gazeway acts on; everything else is for the upstream to judge. */
+/** Fields that Gazeway acts on; the upstream validates the others. */
 const ResponsesRequest = z.looseObject({
   model: z.string().min(1).max(256).nullish(),
   input: z.union([z.string(), z.array(z.looseObject({})).max(LIST_LIMIT)]).nullish(),
