@@ -23,7 +23,7 @@ gazeway doctor checks the set-up, gazeway --help shows everything else. Press Ct
 `)
 }
 
-/** What starts the same server: the assistant does so in another folder, and without the variables of this terminal. */
+/** Entry that starts the same server from another folder, without this terminal's variables. */
 function entry({ dataDir, storeUrl, config, sources, request }: LoadedConfig) {
   const isGiven = (key: string) => sources[key] === 'flag' || sources[key] === 'environment'
   const { provider } = config.upstream

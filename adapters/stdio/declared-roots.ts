@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import type { McpServer } from '@modelcontextprotocol/server'
 import { Roots, rootFolders } from './root-folders.ts'
 
-/** How long a call waits for the client's roots before it goes on as if there were none. */
+/** Timeout of the client's roots in milliseconds; the call then continues without roots. */
 const PATIENCE_MS = 2000
 
 /**

@@ -2,9 +2,9 @@ import { cut, shorten } from '../../src/text/cut.ts'
 import { createTokenCounter } from '../../src/text/token-counter.ts'
 import { MOST_TOKENS } from './reply-limits.ts'
 
-/** As much text as is counted at once: a long word costs time by the square of its length. */
+/** Characters counted at once: tokenizing takes quadratic time in the length of a word. */
 const PIECE = 1000
-/** What texts are cut to, how much of lists and objects is kept, and how deep: in turn, until the rest fits. */
+/** Limits of text length, entries and depth, tried in order until the reply fits. */
 const STEPS = [
   { characters: 80_000, entries: 10_000, levels: 100 },
   { characters: 40_000, entries: 2000, levels: 100 },
@@ -19,10 +19,10 @@ const STEPS = [
 
 const countTokens = createTokenCounter({ remember: 64 })
 
-/** What of a reply is kept. */
+/** The kept part of a reply. */
 interface Fitted {
   output: Record<string, unknown>
-  /** What was cut, in words for a model; null where nothing was. */
+  /** Note for the model about what was cut; null when nothing was. */
   note: string | null
 }
 
@@ -41,7 +41,7 @@ export async function fitReply(output: Record<string, unknown>): Promise<Fitted>
   throw new Error('A reply has more fields than can be cut.')
 }
 
-/** As much of a text as a model can take. */
+/** Cuts a text to the tokens of a reply. */
 export async function fitText(text: string): Promise<string> {
   if (await fits(text)) return text
   for (const { characters } of STEPS)
@@ -49,7 +49,7 @@ export async function fitText(text: string): Promise<string> {
   return '(cut off)'
 }
 
-/** Whether a text has no more tokens than a reply may have. Counted in pieces, it has rather more than less. */
+/** Tells whether a text fits into a reply. Counting in pieces overestimates slightly. */
 async function fits(text: string): Promise<boolean> {
   if (Buffer.byteLength(text) <= MOST_TOKENS) return true
   let tokens = 0
@@ -62,7 +62,7 @@ interface Trim {
   characters: number
   entries: number
   levels: number
-  /** Where something was cut. */
+  /** Places of cuts. */
   places: string[]
   at: string
 }

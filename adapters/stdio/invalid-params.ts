@@ -6,7 +6,7 @@ const Issues = z.array(z.object({ path: z.array(z.union([z.string(), z.number()]
 
 const CODES = new Set<number>([ProtocolErrorCode.InternalError, ProtocolErrorCode.InvalidParams])
 
-/** What the SDK puts before zod's issues where it knows the method at fault. */
+/** Prefix of the SDK before zod's issues when it knows the method. */
 const PREFIX = /^Invalid [a-z/]+ request: /
 
 /**

@@ -2,9 +2,9 @@ import type * as z from 'zod'
 
 type JsonSchema = z.core.JSONSchema.BaseSchema
 
-/** How a schema is cut. */
+/** Reductions of a schema. */
 interface Cut {
-  /** What stands for a schema that takes anything. */
+  /** Replacement of a schema that accepts anything. */
   any: JsonSchema
   /** Keywords that are left out. */
   leftOut: ReadonlySet<string>
@@ -12,7 +12,7 @@ interface Cut {
   leftOutInside: ReadonlySet<string>
 }
 
-/** What a model needs to write an argument: the server checks the rest, and says what it accepts. */
+/** Parts of a schema that a model needs to write an argument; the server validates the rest. */
 const INPUT: Cut = {
   // Each branch has one type, for clients that refuse a schema without.
   any: { anyOf: [{ type: 'string' }, { type: 'number' }, { type: 'boolean' }, { type: 'object' }] },
@@ -20,7 +20,10 @@ const INPUT: Cut = {
   leftOutInside: new Set(['additionalProperties']),
 }
 
-/** What a model needs to read a result. Clients check results by it: what is left out allows more. */
+/**
+ * Parts of a schema that a model needs to read a result. Clients validate results against it, and a reduced schema
+ * allows more.
+ */
 const OUTPUT: Cut = {
   any: { description: 'any JSON' },
   leftOut: new Set([
@@ -65,7 +68,7 @@ function leanValue(name: string, value: unknown, cut: Cut): unknown {
   return name === 'items' || (name === 'additionalProperties' && typeof value === 'object') ? each(value) : value
 }
 
-/** Whether a keyword says nothing: more fields of any kind, or the range that a whole number has anyway. */
+/** Tells whether a keyword is implied: further fields of any kind, or the range of integers. */
 function isImplied(name: string, value: unknown): boolean {
   if (name === 'additionalProperties')
     return typeof value === 'object' && value !== null && Object.keys(value).length === 0

@@ -1,7 +1,7 @@
 import type { RequestId } from '@modelcontextprotocol/server'
 import { parseJson } from '../../src/text/json.ts'
 
-/** As much of either end of a line as an id is looked for in, in bytes. */
+/** Bytes at either end of a line that are searched for an id. */
 const END = 512
 
 /** Clients write the id before what is long, or, as the SDK does, behind it. */

@@ -11,7 +11,7 @@ import { registerPrompts } from './prompts.ts'
 import { registerMemories } from './resources.ts'
 import type { ToolChoice } from './tool-choice.ts'
 
-/** How long a client may keep what does not change while the server runs, in milliseconds. */
+/** Lifetime of lists in a client's cache, in milliseconds; they do not change while the server runs. */
 const KEPT_MS = 300_000
 const KEPT = { ttlMs: KEPT_MS, cacheScope: 'private' } as const
 
@@ -19,7 +19,7 @@ const KEPT = { ttlMs: KEPT_MS, cacheScope: 'private' } as const
 export interface RequestRoots {
   /** The roots that are folders here. Rejects where the request has to be sent again with them. */
   roots: () => Promise<readonly string[]>
-  /** What to answer after that; null where nothing was missing. */
+  /** Request for missing input; null when nothing is missing. */
   missing: () => InputRequiredResult | null
 }
 

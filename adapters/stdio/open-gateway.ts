@@ -5,10 +5,10 @@ import type { Sweeps } from '../../src/store/sweeps.ts'
 import { inTime } from '../../src/wire/in-time.ts'
 import type { Tracing } from '../http/tracing.ts'
 
-/** When a tool server first clears away what is past its retention: not while its client starts, but in short sessions, too. */
+/** Delay of the first retention sweep: after the client's start, and early enough for short sessions. */
 const FIRST_SWEEP_MS = 10_000
 
-/** How long the store may take to be opened when the server ends, and a sweep to end its batch. */
+/** Timeout of opening the store and of a running sweep at the end, in milliseconds. */
 const SETTLE_MS = 2_500
 
 /** Opens the gateway with the first call that needs it; after a failure the next call tries again. */

@@ -9,7 +9,7 @@ import {
 /** The revisions whose requests each name their protocol version, in place of `initialize`. */
 const STATELESS_VERSIONS = ['2026-07-28']
 
-/** Who a message is for: the server, nobody, or the client at once, with the reply to it. */
+/** Destination of a message: the server, nobody, or the client at once with a reply. */
 export type Admission = 'server' | 'nobody' | { error: ReplyError } | { result: Record<string, never> }
 
 interface ReplyError {
@@ -21,7 +21,7 @@ interface ReplyError {
 /** The protocol era of one connection. */
 export interface Opening {
   admit(message: JSONRPCMessage): Admission
-  /** Told of each answer that is sent: a failed `initialize` may be sent again. */
+  /** Called for each answer sent; a failed `initialize` may be repeated. */
   answered(id: RequestId, isError: boolean): void
 }
 

@@ -2,9 +2,9 @@ import type { ServerContext } from '@modelcontextprotocol/server'
 import type { CallContext } from '../../src/calls/call-record.ts'
 import { cut } from '../../src/text/cut.ts'
 
-/** Progress is told at most this often: a client redraws its window for each. */
+/** Shortest interval of progress messages, as clients redraw for each. */
 const INTERVAL_MS = 250
-/** How much of the newest text a message shows. */
+/** Length of the newest text in a message. */
 const TAIL = 80
 
 /**

@@ -10,9 +10,9 @@ import {
 import { GazewayError } from '../../src/errors.ts'
 import type { Gateway } from '../../src/gateway.ts'
 
-/** How many memories a page shows. */
+/** Memories per page. */
 const LISTED = 100
-/** How many keys that begin alike are counted; a client is shown the first hundred. */
+/** Most completions counted; clients see the first hundred. */
 const COMPLETED = 1000
 
 /** Memories as resources, `memory://NAMESPACE/KEY`, so that a person can attach one to a conversation. */

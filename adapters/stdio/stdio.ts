@@ -12,16 +12,16 @@ import { gatewayOpener } from './open-gateway.ts'
 import { toolChoice } from './tool-choice.ts'
 import { stdioTransport } from './transport.ts'
 
-/** How long calls in flight may take to end: from a signal, the end of input or that of the connection on, whichever is first. */
+/** Time that calls in flight get at shutdown: after a signal, the end of input or the end of the connection. */
 const SHUTDOWN_MS = 10_000
 
 /**
- * Serves the tools over stdio until the client closes its end or the process is told to stop. The client's first message
+ * Serves the tools over stdio until the client disconnects or the process is stopped. The client's first message
  * chooses the protocol era.
  *
- * @param onServing called once messages are read and signals are heard
+ * @param onServing called once messages and signals are handled
  * @returns when everything is flushed; the process may then exit
- * @throws GazewayError `config_invalid` where the configuration leaves no tool
+ * @throws GazewayError `config_invalid` when the configuration offers no tool
  */
 export async function serveStdio(loaded: LoadedConfig, log: Log, onServing: () => void): Promise<void> {
   const choice = toolChoice(loaded.config.mcp)

@@ -12,10 +12,10 @@ const READ_ONLY: ReadonlySet<ToolName> = new Set([
   'gateway_memory_search',
 ])
 
-/** Which of the twelve tools are offered. */
+/** Selection of the twelve tools. */
 export interface ToolChoice {
   has(name: string): boolean
-  /** Whether a tool of the group is offered: its resources and prompts follow. */
+  /** Tells whether a tool of the group is offered; its resources and prompts follow. */
   hasGroup(group: ToolGroup): boolean
 }
 

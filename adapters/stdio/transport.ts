@@ -18,8 +18,8 @@ const LINE_LIMIT = 8 * 1024 * 1024
 /** The most messages of a batch, which the revision 2025-03-26 has; each is answered by itself, on a line of its own. */
 const BATCH_LIMIT = 100
 /**
- * How long after the end of input, and after an answer in that time, another may take: a client that has sent all of its
- * may yet read. It is waited for twice this at most; the rest of the 10 s that the end may take is for what is aborted.
+ * Time after the end of input, and after each answer since, in which another answer may be sent: a client that has sent
+ * everything may still read. At most twice this; the rest of the 10 s is for aborted calls.
  */
 const GRACE_MS = 4000
 const NEWLINE = 0x0a

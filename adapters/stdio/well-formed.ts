@@ -1,4 +1,4 @@
-/** How `JSON.stringify` writes half of a character that takes two units; it writes nothing else so. */
+/** Escape of a lone surrogate in the output of `JSON.stringify`, which it uses for nothing else. */
 const HALF = /\\ud[89a-f]/
 
 /**
