@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { join, resolve } from 'node:path'
 
-/** Where compiled code is kept below the data folder; it may be deleted at any time. */
+/** Folder of compiled code in the data folder; it may be deleted at any time. */
 const FOLDER = 'compile-cache'
 
 /**

@@ -6,7 +6,7 @@ import { settingsIn, takeOver } from '../../src/config/take-over.ts'
 import { GazewayError } from '../../src/errors.ts'
 import type { Store } from '../../src/store/store.ts'
 
-/** What a data folder's own store is called. */
+/** File name of a data folder's own store. */
 const OWN_STORE = 'gazeway.db'
 
 /**

@@ -23,7 +23,7 @@ import { checkCollector } from '../http/collector.ts'
 import type { Check } from './check.ts'
 import { PATIENCE_MS, upstreamChecks } from './upstream-checks.ts'
 
-/** How far the clocks of the store and of this machine may differ, in milliseconds. */
+/** Largest clock difference between the store and this machine, in milliseconds. */
 const CLOCK_MS = 2_000
 
 /** Before the upstreams are asked. */
@@ -142,7 +142,7 @@ const OTHER_CHECKS: readonly Check[] = [
   },
 ]
 
-/** What is wrong with an agent gateway, and what to do about it; null for nothing. */
+/** Describes the fault of an agent gateway and its remedy; null when there is none. */
 function faultIn({ reachable, kind, supported, version, error }: Detected): string | null {
   if (!reachable) return `${error} Check GAZEWAY_AGENT_GATEWAY_URL, and that it runs there.`
   if (error !== null) return error

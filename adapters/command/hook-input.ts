@@ -3,9 +3,9 @@ import type * as z from 'zod'
 import { GazewayError } from '../../src/errors.ts'
 
 /**
- * What Claude Code tells a hook on its input.
+ * Reads the input that Claude Code gives a hook.
  *
- * @throws GazewayError `invalid_json` for anything else: the command is none that people call
+ * @throws GazewayError `invalid_json` for other input, as when a person runs the command
  */
 export async function hookInput<T>(schema: z.ZodType<T>): Promise<T> {
   const told = schema.safeParse(await json(process.stdin).catch(() => undefined))

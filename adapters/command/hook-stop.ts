@@ -3,7 +3,7 @@ import { createInterface } from 'node:readline'
 import * as z from 'zod'
 import { answerHook, hookInput } from './hook-input.ts'
 
-/** How much of the end of a transcript is read, in bytes. */
+/** Bytes read from the end of a transcript. */
 const READ_BYTES = 16 << 20
 
 /** The question to Claude, once per session. A transcript that holds its first words has had it. */
@@ -18,7 +18,9 @@ const STORES = /"name":\s?"[\w-]*gateway_memory_store"/
 
 const Stopped = z.object({ transcript_path: z.string(), stop_hook_active: z.boolean().default(false) })
 
-/** Has Claude Code offer to store what was learned: once, in a session that changed files and stored nothing itself. */
+/**
+ * Makes Claude Code offer to store what was learned: once, in a session that changed files and stored nothing itself.
+ */
 export async function answerStop(): Promise<void> {
   const { transcript_path: path, stop_hook_active: isAnswering } = await hookInput(Stopped)
   if (isAnswering || !existsSync(path) || !(await isToBeOffered(path))) return

@@ -16,7 +16,7 @@ import { alertsIn, checked, endIn, graceIn, type LimitFlags, limitsIn, modelsIn 
 import { keyTable } from './key-table.ts'
 import { all, withKeys } from './with-keys.ts'
 
-/** What a key is made from on the command line, as commander names it. */
+/** Flags of a new key, as commander names them. */
 export interface KeyFlags extends LimitFlags {
   name: string
   /** Separated by commas. */

@@ -86,7 +86,7 @@ const BUDGET = `${NONE}, or USD/PERIOD with an ${accepts(AmountAboveZero).replac
 export const modelsIn = (text: string): string[] | null =>
   text === ALL ? null : text.split(',').map((glob) => checked('--models', ModelGlob, glob.trim()))
 
-/** When a key ends: a duration from now, a time, or `never`. @throws as {@link checked} */
+/** Expiry of a key: a duration from now, a time, or `never`. @throws as {@link checked} */
 export function endIn(text: string, now: Date): string | null {
   if (text === NEVER) return null
   const accepted = `${NEVER}, ${DURATION}, or a time ahead of now such as 2027-01-31T00:00:00Z`

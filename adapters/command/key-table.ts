@@ -76,6 +76,6 @@ const budgetsOf = (budgets: readonly BudgetRecord[]): string[] =>
 /** `80%, 100%` */
 const alertsOf = (alerts: KeyRecord['alerts']): string => alerts.map(({ at }) => `${Math.round(at * 100)}%`).join(', ')
 
-/** What was spent on this day, in this week and month, and in total. */
+/** Spending of this day, week and month, and in total. */
 const spent = ({ day_usd, week_usd, month_usd, total_usd }: Spend): string | null =>
   total_usd === 0 ? null : `${day_usd} today, ${week_usd} this week, ${month_usd} this month, ${total_usd} in total`

@@ -28,7 +28,7 @@ export async function showPrices(loaded: LoadedConfig, log: Log, { json }: { jso
   )
 }
 
-/** As a service on the store has it. A file is read without opening the store. */
+/** Configuration as a service on the store has it. A file is read without opening the store. */
 const configOf = async (loaded: LoadedConfig, log: Log): Promise<Config> =>
   loaded.storeUrl.startsWith('sqlite:') ? loaded.config : withKeys(loaded, log, async ({ config }) => config)
 

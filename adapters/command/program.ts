@@ -30,7 +30,7 @@ Examples:
 An entry for an assistant's MCP configuration:
   { "mcpServers": { "gazeway": { "command": "npx", "args": ["-y", "gazeway"], "env": { "XAI_API_KEY": "…" } } } }`
 
-/** How long a reader may take to take the last of the output. */
+/** Timeout of a reader for the last of the output. */
 const FLUSH_MS = 2000
 
 const GROUPS = Object.keys(TOOL_GROUPS).join(', ')
@@ -147,7 +147,7 @@ function fail(error: unknown): void {
   process.exitCode = known && /^(--|[A-Z_]+$)/.test(error.param ?? '') ? 2 : 1
 }
 
-/** What was wrong on the command line and what is accepted instead, in one line; values may be secrets, and are not told. */
+/** Describes a command line fault and the accepted values in one line, without values, which may be secrets. */
 function faultOf({ code, message }: CommanderError): string {
   const fault = message.replace(/^error: /, '').replace(/\s+/g, ' ')
   const command = reached(program.args)

@@ -21,20 +21,20 @@ const NO_ADMIN =
   'No key has the scope admin. To make one: gazeway key create --name admin --scope inference,platform,admin ' +
   '(with the same --data and --store, if any)'
 
-/** How long everything may take to stop, in milliseconds: 10 s for replies in progress, and what they leave to be written. */
+/** Timeout of a shutdown in milliseconds: 10 s for pending replies, the rest for their writes. */
 const STOP_MS = 15_000
 
-/** Which of the long-running services to start. */
+/** Services to start. */
 export interface Services {
   http: boolean
   platform: boolean
 }
 
 /**
- * Runs the HTTP services in this process until it is told to stop.
+ * Runs the HTTP services until the process is stopped.
  *
- * @returns when everything is stopped and flushed, or its time is over; the process may then exit
- * @throws GazewayError when one of them cannot start; the others are stopped then
+ * @returns when everything is stopped and flushed, or on a timeout; the process may then exit
+ * @throws GazewayError when a service cannot start; the others are stopped then
  */
 export async function runServices(services: Services, loaded: LoadedConfig, log: Log): Promise<void> {
   const gateway = await createGateway(loaded, log)

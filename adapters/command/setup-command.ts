@@ -146,7 +146,7 @@ const refusedScope = (message: string): GazewayError =>
 /** A home may be a link, and need not be there. */
 const realOf = (path: string): string => (existsSync(path) ? realpathSync(path) : path)
 
-/** What to do about the variables that the entry names. */
+/** Advice about the variables that the entry names. */
 function keysOf(variables: readonly string[], { env }: Machine): string {
   const missing = variables.filter((name) => !env[name])
   if (missing.length === 0) return `The entry hands on ${variables.join(', ')}.`
@@ -162,7 +162,7 @@ function attempt<T>(work: () => T): T | null {
   }
 }
 
-/** What was wrong, for an error that says so. @throws every other */
+/** Message of a known error. @throws all others */
 function asKnown(error: unknown): string {
   if (error instanceof GazewayError) return error.message
   throw error

@@ -10,7 +10,7 @@ import { presetOf } from '../../src/providers/providers.ts'
 import type { Check } from './check.ts'
 
 const ROLES = ['chat', 'primary', 'fallback'] as const
-/** How long an upstream may take to list its models, in milliseconds. */
+/** Timeout of an upstream's list of models, in milliseconds. */
 export const PATIENCE_MS = 10_000
 
 /** A check for each upstream, and one of the routes between them where there are any. */

@@ -25,12 +25,12 @@ const FLAGS: Readonly<Record<string, string>> = {
   expires_at: '--expires',
 }
 
-/** What a command on keys works with. */
+/** Dependencies of key commands. */
 export interface KeyTools {
   keys: Keys
   groups: Groups
   store: Store
-  /** As a service on the store has it. */
+  /** Configuration as a service on the store has it. */
   config: Config
   /** The store's clock. */
   now: () => Date
