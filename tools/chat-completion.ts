@@ -75,7 +75,7 @@ export const chatCompletion = defineTool({
   },
 })
 
-/** What a reader must know of an answer that is not complete. */
+/** Notices about incomplete answers. */
 const ENDINGS: Readonly<Record<IncompleteReason, string>> = {
   max_output_tokens: '(cut off at max_tokens, or at the most that the model can take)',
   content_filter: "(withheld or cut off by the provider's content filter)",

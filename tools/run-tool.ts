@@ -2,7 +2,7 @@ import type * as z from 'zod'
 import type { Keep } from '../src/idempotency/idempotency.ts'
 import type { ToolContext } from './tool.ts'
 
-/** What {@link runTool} runs: a tool, or the part of it that works without the store. */
+/** A tool to run, or the part of it that works without the store. */
 interface Runnable<Services, Input, Output extends z.ZodType> {
   output: Output
   run: (

@@ -5,7 +5,7 @@ import type { Keep } from '../src/idempotency/idempotency.ts'
 import type { MemoryOwner } from '../src/memory/memory.ts'
 import { NOTICE } from '../src/text/notice.ts'
 
-/** What a tool may change, in MCP's terms; clients ask their user before they run a destructive one. */
+/** Side effects of a tool, as MCP annotations; clients ask their user before destructive ones. */
 export interface ToolAnnotations {
   readOnlyHint: boolean
   destructiveHint: boolean
@@ -13,13 +13,13 @@ export interface ToolAnnotations {
   openWorldHint: boolean
 }
 
-/** What an adapter knows of the call besides its input. */
+/** Context of a call besides its input. */
 export interface ToolContext extends CallContext {
   /** The folders that the caller declares as its roots, as far as they are on this machine. They may have to be asked for. */
   roots: () => Promise<readonly string[]>
   /** The project that the caller works in: the first of its roots, else the working directory; null over HTTP. */
   projectRoot: () => Promise<string | null>
-  /** Whose memories the caller uses; the operator's when absent. */
+  /** Owner of the memories; the operator by default. */
   memoryOwner?: MemoryOwner
   /** The key whose gaze records the caller sees; all records when absent. */
   gazeOf?: string | undefined
@@ -45,7 +45,7 @@ export interface Tool<Input extends z.ZodObject = z.ZodObject, Output extends z.
     context: ToolContext,
     keep?: Keep<z.input<Output>>,
   ): Promise<z.input<Output>>
-  /** The same where the store cannot be opened; absent: the tool cannot do without it. */
+  /** Runs the tool when the store cannot be opened; without it the tool needs the store. */
   runStoreless?(
     gateway: Pick<Gateway, 'context'>,
     input: z.output<Input>,
