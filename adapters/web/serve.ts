@@ -15,7 +15,7 @@ import { targetFault } from './request-target.ts'
 
 /** Time that pending replies get at shutdown. */
 const SHUTDOWN_MS = 10_000
-/** How long before shutdown pending callers are warned. */
+/** Time before shutdown at which pending callers are warned. */
 const LAST_WORDS_MS = 1_000
 /** Time for the last bytes of ended replies. */
 const SENT_WITHIN_MS = 250

@@ -26,7 +26,7 @@ const MAX_FRAME_BYTES = 256 * 1024
 const CLOSE_MS = 2_000
 /** Time that pending answers get at shutdown, in milliseconds. */
 const SHUTDOWN_MS = 10_000
-/** How long before shutdown pending callers are warned, in milliseconds. */
+/** Time before shutdown at which pending callers are warned, in milliseconds. */
 const LAST_WORDS_MS = 1_000
 /** Revoked keys that are remembered, for those who were let in while theirs was being revoked. */
 const MOST_REVOKED = 10_000
