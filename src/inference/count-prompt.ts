@@ -7,6 +7,7 @@ import { badReply, hideSecrets, upstreamFailure } from './failure.ts'
 import { modelFor } from './model-for.ts'
 import type { NamedUpstream } from './named-upstream.ts'
 import { NOTHING } from './observe.ts'
+import { mayNameObjects, type OwnObjects } from './own-objects.ts'
 import type { ModelChoice } from './provider.ts'
 import type { Receiver } from './relay/receiver.ts'
 import type { Relay } from './relay/relay.ts'
@@ -24,7 +25,7 @@ const PATH = '/messages/count_tokens'
  * Counts the prompt tokens of a Messages request. An upstream that speaks Messages counts them, and its reply is passed
  * on unchanged; otherwise they are estimated here. Free of charge.
  *
- * @throws GazewayError as `Routing.targets`, `admitFree`, `relay.open` and `toChatFromMessages`
+ * @throws GazewayError as `OwnObjects.requireOwn`, `Routing.targets`, `admitFree`, `relay.open` and `toChatFromMessages`
  */
 export type CountPrompt = (
   request: ClientRequest<ModelBody>,
@@ -40,11 +41,16 @@ export type CountPrompt = (
 export function createCountPrompt(
   deps: SettleDeps & { routing: Routing },
   admitting: AdmitDeps,
+  objects: OwnObjects,
   relaysOf: (upstream: NamedUpstream) => Relays,
 ): CountPrompt {
   const { countTokens, routing } = deps
 
   return async (request, receiver, context) => {
+    if (mayNameObjects(request)) {
+      const { callerId } = context
+      await objects.requireOwn(request, callerId === null ? null : await admitting.identity(callerId))
+    }
     const asked = request.json.model ?? undefined
     const [{ upstream, model: name }] = routing.targets(asked, 'chat').all
     const { provider } = upstream

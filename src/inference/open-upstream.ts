@@ -34,11 +34,12 @@ export function openUpstream(deps: CallDeps): OpenUpstream {
   }
   for (const upstream of deps.routing.upstreams) relays.set(upstream, open(upstream))
   const relaysOf = (upstream: NamedUpstream) => relays.get(upstream) as Relays
+  const objects = createOwnObjects(deps.calls)
 
   return {
     call: createCallModel(deps, relaysOf),
-    countPrompt: createCountPrompt(deps, admitting(deps), relaysOf),
-    passPath: createPassPath(deps, createOwnObjects(deps.calls), createPlaces(deps.routing, relaysOf)),
+    countPrompt: createCountPrompt(deps, admitting(deps), objects, relaysOf),
+    passPath: createPassPath(deps, objects, createPlaces(deps.routing, relaysOf)),
     relaysOf,
     watch(listener) {
       let busy = 0

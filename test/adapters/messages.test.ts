@@ -375,6 +375,30 @@ describe('an upstream that speaks Messages', () => {
     assert.deepEqual([record.path, record.status], ['/v1/messages/count_tokens', 'error'])
   })
 
+  it('counts no file that another key has made', async () => {
+    upstream.on('/files', json(200, { id: 'file-of-another', object: 'file' }))
+    upstream.on('/messages/count_tokens', json(200, { input_tokens: 77 }))
+    const form = new FormData()
+    form.append('purpose', 'user_data')
+    form.append('file', new Blob(['text']), 'a.txt')
+    const headers = { authorization: `Bearer ${running.key}` }
+    assert.equal((await fetch(`${running.url}/v1/files`, { method: 'POST', headers, body: form })).status, 200)
+    const { key: stranger } = await running.gateway.keys.create({ name: 'stranger', scopes: ['inference'] })
+    const source = { type: 'file', file_id: 'file-of-another' }
+    const body = { model: 'claude-x', messages: [{ role: 'user', content: [{ type: 'document', source }] }] }
+    for (const [key, status] of [
+      [running.key, 200],
+      [stranger, 404],
+    ] as const) {
+      const reply = await fetch(`${running.url}/v1/messages/count_tokens`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json', 'x-api-key': key },
+        body: JSON.stringify(body),
+      })
+      assert.equal(reply.status, status)
+    }
+  })
+
   it('lists all of its models, whose usual list is short', async () => {
     upstream.on('/models', json(200, { data: [{ id: 'claude-x', type: 'model', display_name: 'X' }], has_more: false }))
     const { data } = await chat().models.list()
