@@ -30,8 +30,9 @@ export function modelFor(
 
 async function standIn({ listed }: ModelDeps, choice: ModelChoice, context: CallContext): Promise<ModelChoice> {
   const ids = (await listed(context)) ?? []
-  const upstream = ids.includes(choice.requested) ? choice.requested : firstForChat(ids)
-  return { ...choice, upstream: upstream ?? choice.requested }
+  if (ids.includes(choice.requested)) return choice
+  const upstream = firstForChat(ids)
+  return upstream === undefined ? choice : { ...choice, upstream, isStandIn: true }
 }
 
 /**

@@ -18,6 +18,8 @@ export interface PricedModel {
   upstream: string
   /** Catalogue of the preset that answers. Empty for a base URL. */
   catalogue: Catalogue
+  /** Set where the upstream does not know the requested name, and another model answers: it has a price of its own. */
+  isStandIn?: true
 }
 
 /** A price and its origin. */
@@ -37,15 +39,15 @@ const UNIT = 1_000_000
  * 2. the catalogue of the preset that answers;
  * 3. the flat price.
  *
- * Own names of metered calls skip the catalogue.
+ * Own names of metered calls skip the catalogue. A stand-in is priced by its upstream id alone.
  *
  * @example
  * const gpt = { requested: 'gpt-5', upstream: 'gpt-5', catalogue: {} }
  * priceOf(gpt, { models: {}, price_per_1k_tokens_usd: 0.01 }).from // 'flat'
  */
-export function priceOf({ requested, upstream, catalogue }: PricedModel, prices: Prices): PriceInForce {
+export function priceOf({ requested, upstream, catalogue, isStandIn }: PricedModel, prices: Prices): PriceInForce {
   const flat = { prices: flatPrices(prices), from: 'flat' } as const
-  const asked = own(prices.models, requested)
+  const asked = isStandIn && !FLAT_MODELS.has(requested) ? undefined : own(prices.models, requested)
   if (asked) return { prices: asked, from: 'configuration', id: requested }
   if (FLAT_MODELS.has(requested)) return { ...flat, isUnknown: false }
   const configured = own(prices.models, upstream)

@@ -163,6 +163,20 @@ describe('upstreams and routes that change', () => {
     await set({ 'upstreams.sandbox': null })
   })
 
+  it('charge for the model that stands in for an unknown name, not for the name', async () => {
+    await set({
+      routes: [{ model: 'llm-3-fast', to: ['one'] }],
+      'pricing.models': { 'llm-3-fast': { input: 1, output: 1 }, m: { input: 100, output: 100 } },
+    })
+    await originOf({ ...ASK, model: 'llm-3-fast' })
+    const { items } = await running.gateway.calls.history({ limit: 1 })
+    assert.deepEqual(
+      items.map(({ requested_model, model, upstream_cost_usd }) => [requested_model, model, upstream_cost_usd]),
+      [['llm-3-fast', 'm', 0.0015]],
+    )
+    await set({ 'pricing.models': null })
+  })
+
   it('hold a key to the dearest candidate, and never charge more than was set aside', async () => {
     await set({
       routes: [{ model: 'm', to: ['one/cheap', 'two/dear'] }],
