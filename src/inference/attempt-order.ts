@@ -20,7 +20,7 @@ export interface Asking {
  * - endpoints whose circuit breaker is open;
  * - candidates that could do no better after the last failure.
  *
- * If all are skipped, the first candidate is tried anyway.
+ * If nothing else can be asked, the first that was skipped is tried anyway: its answer says how long to wait.
  *
  * @param last result of the last attempt; undefined before the first
  */
@@ -30,6 +30,7 @@ export function* attemptOrder(
   call: Admission,
 ): Generator<Asking, void> {
   const first = candidates[0] as Candidate
+  let leftOut: Candidate | null = null
   const end = candidates.at(-1) as Candidate
   const isOneUpstream = candidates.every(({ relays }) => relays === first.relays)
   let asked: Candidate | null = null
@@ -39,8 +40,8 @@ export function* attemptOrder(
     const failure = last()
     if (failure?.kind === 'failed' && !isAskedAfter(failure, candidate, asked, call)) continue
     if (failure === undefined && candidate.isStandIn) continue
-    if (!isOneUpstream && relays.isLeftAlone(path)) continue
-    const awake = relays.awake()
+    const awake = isOneUpstream || !relays.isLeftAlone(path) ? relays.awake() : []
+    if (awake.length === 0) leftOut ??= candidate
     for (const relay of awake) {
       asked = candidate
       yield { candidate, relay, isLast: relays === end.relays && relay === awake.at(-1) }
@@ -48,7 +49,8 @@ export function* attemptOrder(
       if (failed?.kind !== 'failed' || !isOfKey(failed, call)) break
     }
   }
-  if (asked === null) yield { candidate: first, relay: first.relays.firstAwake(), isLast: true }
+  if (leftOut !== null && last() === undefined)
+    yield { candidate: leftOut, relay: leftOut.relays.firstAwake(), isLast: true }
 }
 
 function isAskedAfter(failure: Failed, candidate: Candidate, asked: Candidate | null, call: Admission): boolean {

@@ -33,6 +33,8 @@ describe('a call with several candidates', () => {
           { model: 'any', to: ['default', 'two/their-model', 'claude/claude-x'] },
           { model: 'two-first', to: ['two', 'default'] },
           { model: 'claude-first', to: ['claude', 'default'] },
+          { model: 'rests-or-claude', to: ['two', 'claude'] },
+          { model: 'claude-or-rests', to: ['claude', 'two'] },
           {
             model: 'drawn',
             to: [
@@ -186,6 +188,16 @@ describe('a call with several candidates', () => {
     const reply = await post({ ...ASK, model: 'claude-first', n: 2 })
     assert.equal(reply.status, 200, await reply.clone().text())
     assert.deepEqual(asked(), [1, 0, 0])
+  })
+
+  it('asks one that rests all the same where no other can express it, and says for how long', async () => {
+    two.on(CHAT, double.fails(429, { 'retry-after': '30' }))
+    for (const model of ['rests-or-claude', 'claude-or-rests']) {
+      await post({ ...ASK, model: 'two/only' })
+      const reply = await post({ ...ASK, model, n: 2 })
+      assert.deepEqual([reply.status, reply.headers.get('retry-after')], [429, '30'], model)
+    }
+    assert.equal(three.received.length, 0)
   })
 
   it('tries the next key of the same upstream first, and leaves the limited one alone for its Retry-After', async () => {
