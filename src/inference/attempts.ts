@@ -100,7 +100,7 @@ async function attemptEach(
   function noted(made: Attempt): Attempt {
     const { asking, passed } = made
     before.push(made)
-    if (passed.kind === 'failed' && mayRest) asking.candidate.relays.rest(asking.relay, restMs(passed))
+    if (passed.kind === 'failed' && mayRest) asking.candidate.relays.rest(asking.relay, restMs(passed.refused))
     return made
   }
 

@@ -2,6 +2,7 @@ import type { GazewayError } from '../errors.ts'
 import type { Admission } from './admit.ts'
 import { countsOnStored } from './convert/stored-state.ts'
 import type { Failed } from './relay/passing.ts'
+import type { WholeReply } from './relay/send.ts'
 import { ReportedError } from './reported-error.ts'
 import { askedPause } from './retry.ts'
 
@@ -36,8 +37,8 @@ export const isEnded = ({ code }: GazewayError): boolean => ENDED.has(code)
 export const isOfKey = ({ refused }: Failed, call: Admission): boolean =>
   refused !== null && BY_KEY.has(refused.status) && !isBound(call)
 
-/** Cooldown of a key after a failure, in milliseconds; 0 for none. */
-export function restMs({ refused }: Failed): number {
+/** Cooldown of a key after a refusal, in milliseconds; 0 for none. */
+export function restMs(refused: Pick<WholeReply, 'status' | 'headers'> | null): number {
   if (refused?.status === 401) return REFUSED_REST_MS
   if (refused?.status !== 429) return 0
   return Math.min(askedPause(refused.headers) ?? SHORTEST_REST_MS, LONGEST_REST_MS)

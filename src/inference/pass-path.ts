@@ -7,10 +7,12 @@ import { type BilledReceiver, billedReceiver } from './billed-receiver.ts'
 import { billedFields } from './call-bound.ts'
 import { admitting, type CallDeps } from './call-model.ts'
 import { upstreamFailure } from './failure.ts'
+import { restMs } from './fallback.ts'
+import { formWithModel } from './form-model.ts'
 import { NOTHING } from './observe.ts'
 import { mayNameObjects, type OwnObjects } from './own-objects.ts'
 import { type PassedReply, passReply } from './pass-path-reply.ts'
-import { asksModel, BATCH, type PassedPath } from './passed-paths.ts'
+import { asksModel, type PassedPath } from './passed-paths.ts'
 import type { Place, Places } from './places.ts'
 import type { ModelChoice } from './provider.ts'
 import { errorEvent } from './relay/error-event.ts'
@@ -27,10 +29,12 @@ export interface PathRequest {
   target: string
   /** Id in the path. Null without one. */
   id: string | null
-  /** The body. For a form, `json` contains its model and purpose, and `text` is empty. */
+  /** The body. For a form, `json` contains its model, and `text` is empty. */
   body: ClientRequest<ModelBody>
   /** Content type of a body that is not JSON. Null for JSON or no body. */
   formType: string | null
+  /** Tells whether its file may be the input of a batch, whatever its `purpose` is. */
+  holdsRequests: boolean
 }
 
 /**
@@ -88,19 +92,18 @@ export function createPassPath(deps: CallDeps, objects: OwnObjects, places: Plac
     }
   }
 
-  async function placeOf({ route, id, body, formType }: PathRequest, caller: Identity | null): Promise<Place> {
+  async function placeOf({ route, id, body, holdsRequests }: PathRequest, caller: Identity | null): Promise<Place> {
     const named = id ?? (route.cost === 'unbounded' ? inputFileOf(body.json) : null)
     if (named !== null) {
       const upstream = await objects.upstreamOf(named, caller)
-      const relay = upstream === null ? places.first() : places.named(upstream)
-      if (relay !== null) return { relay, model: null }
+      const place = upstream === null ? places.first() : places.named(upstream)
+      if (place !== null) return place
       throw new GazewayError('not_found', `The upstream ${upstream} that stores it is no longer configured.`)
     }
     if (!asksModel(route)) {
       // A batch executes the lines of its file, so these are checked too.
-      if (formType !== null && body.json.purpose === BATCH)
-        await objects.requireOwn({ text: body.bytes.toString('latin1') }, caller)
-      return { relay: places.first(), model: null }
+      if (holdsRequests) await objects.requireOwn({ text: body.bytes.toString('latin1') }, caller)
+      return places.first()
     }
     if (mayNameObjects(body)) await objects.requireOwn(body, caller)
     const { model } = body.json
@@ -109,24 +112,26 @@ export function createPassPath(deps: CallDeps, objects: OwnObjects, places: Plac
         param: 'model',
       })
     if (typeof model === 'string' && model !== '') return places.ofModel(model)
-    if (route.hasDefault && (model ?? '') === '') return { relay: places.first(), model: DEFAULT_MODEL }
+    if (route.hasDefault && (model ?? '') === '') return { ...places.first(), model: DEFAULT_MODEL }
     throw new GazewayError('validation_failed', 'model: the name of a model is expected.', { param: 'model' })
   }
 
   /** Sends the request and passes the reply on. A request without an answer is recorded too. */
   async function sendAndPass(asked: PathRequest, { place, ...passing }: Sending): Promise<PassedReply> {
-    const { relay, model } = place
+    const { relay, model, rest } = place
     const { held, call, bill, context } = passing
-    const { route, target, body, formType } = asked
+    const { route, target, body } = asked
     try {
+      const { written, type } = await bodyOf(asked, model, bill)
       const request = {
         method: route.method,
-        body: await bodyOf(asked, model, bill),
+        body: written,
         stream: body.json.stream === true,
         via: context.via,
-        headers: { ...context.headers, ...(formType !== null && { 'content-type': formType }) },
+        headers: { ...context.headers, ...(type !== null && { 'content-type': type }) },
       }
       const reply = await relay.open(target, request, held)
+      if (reply.kind === 'whole') rest(restMs(reply))
       return await passReply(asked, { ...passing, provider: relay.provider, objects }, reply)
     } catch (cause) {
       const error = upstreamFailure(cause, relay.provider, endingOf(held))
@@ -187,22 +192,28 @@ async function billOf(
 
 /**
  * The client's bytes, when the fields that determine the bill occur once in them. Otherwise rewritten, with the
- * upstream's model id, and the token limit if one is needed. A form is sent unchanged.
+ * upstream's model id, and the token limit if one is needed. A form is rewritten only for another model id.
+ *
+ * @returns the body, and the content type of a form
  */
-function bodyOf(
+async function bodyOf(
   { route, body, formType }: PathRequest,
   model: ModelChoice | null,
   { isBounded, answerLimit }: Bill,
-): Buffer | string | null | Promise<string> {
-  if (route.body === 'none') return null
-  if (formType !== null) return body.bytes
+): Promise<{ written: Buffer | string | null; type: string | null }> {
+  if (route.body === 'none') return { written: null, type: null }
+  const isNamed = model !== null && model.upstream !== ''
+  if (formType !== null) {
+    const form = { written: body.bytes, type: formType }
+    return isNamed && model.upstream !== body.json.model ? formWithModel(form, model.upstream) : form
+  }
   const { json } = body
   const [limit] = limitsAt(route.path)
   const fields = {
     ...(isBounded && billedFields(json)),
-    ...(model !== null && model.upstream !== '' && { model: model.upstream }),
+    ...(isNamed && { model: model.upstream }),
     ...(route.path === '/completions' && json.stream === true && askForUsage(json)),
     ...(limit !== undefined && answerLimit !== null && { [limit]: answerLimit }),
   }
-  return requestBody(body, fields)
+  return { written: await requestBody(body, fields), type: null }
 }

@@ -57,9 +57,6 @@ export const PASSED_PATHS: readonly PassedPath[] = [
   { ...seen('POST', '/batches/{id}/cancel'), makes: true },
 ]
 
-/** The `purpose` of an input file for batches. */
-export const BATCH = 'batch'
-
 /** Tells whether a request to a path calls a model. */
 export const asksModel = ({ cost }: PassedPath): boolean => cost === 'input' || cost === 'answer'
 

@@ -9,6 +9,8 @@ export interface Place {
   relay: Relay
   /** Null when it calls no model. */
   model: ModelChoice | null
+  /** Leaves the key alone for so long, in milliseconds, where there is another one. */
+  rest(forMs: number): void
 }
 
 /**
@@ -22,18 +24,10 @@ export interface Places {
    * @throws GazewayError as {@link Routing.targets}
    */
   ofModel(asked: string): Place
-  /**
-   * Upstream by its name in records. Null when it no longer exists.
-   *
-   * @throws GazewayError `upstream_not_configured`
-   */
-  named(name: string): Relay | null
-  /**
-   * Upstream for requests that name nothing.
-   *
-   * @throws GazewayError as {@link Routing.targets}
-   */
-  first(): Relay
+  /** The upstream of that name in records; null where it is no longer there. @throws GazewayError `upstream_not_configured` */
+  named(name: string): Place | null
+  /** The upstream of requests that name nothing. @throws GazewayError as {@link Routing.targets} */
+  first(): Place
 }
 
 /**
@@ -42,25 +36,31 @@ export interface Places {
  * @param relaysOf finds the relays of an upstream
  */
 export function createPlaces(routing: Routing, relaysOf: (upstream: NamedUpstream) => Relays): Places {
-  /** Relay with the first key that is not cooling down. */
-  function relayOf(upstream: NamedUpstream): Relay {
+  /** With the first key that does not rest. */
+  function placeAt(upstream: NamedUpstream, model: ModelChoice | null = null): Place {
     const relays = relaysOf(upstream)
     const [relay = relays.firstAwake()] = relays.awake()
-    return relay
+    return {
+      relay,
+      model,
+      rest(forMs) {
+        if (forMs > 0 && relays.all.length > 1) relays.rest(relay, forMs)
+      },
+    }
   }
 
   return {
     ofModel(asked) {
       const [{ upstream, model }] = routing.targets(asked, 'chat').all
-      return { relay: relayOf(upstream), model: { ...upstream.provider.resolve(model, 'chat'), requested: asked } }
+      return placeAt(upstream, { ...upstream.provider.resolve(model, 'chat'), requested: asked })
     },
     named(name) {
       // An upstream may share its name with the provider of `default`, which may have no key then.
       const all = routing.upstreams.filter(({ provider }) => provider.name === name)
       const upstream = all.find(({ provider }) => provider.hasKey) ?? all[0]
       upstream?.provider.requireKey()
-      return upstream === undefined ? null : relayOf(upstream)
+      return upstream === undefined ? null : placeAt(upstream)
     },
-    first: () => relayOf(routing.targets(undefined, 'chat').all[0].upstream),
+    first: () => placeAt(routing.targets(undefined, 'chat').all[0].upstream),
   }
 }

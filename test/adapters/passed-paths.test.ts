@@ -22,7 +22,15 @@ before(async () => {
   other = await startUpstream()
   running = await startPlatform(upstream.url, {
     document: {
-      upstreams: { other: { provider: other.url, api_keys: ['other-secret-key'], models: ['other-*'] } },
+      upstreams: {
+        other: {
+          provider: other.url,
+          api_keys: ['other-secret-key'],
+          models: ['other-*'],
+          aliases: { 'other-ear': 'their-ear-2' },
+        },
+        keyed: { provider: other.url, api_keys: ['keyed-secret-key-1', 'keyed-secret-key-2'] },
+      },
       routes: [{ model: 'both', to: ['default', 'other'] }],
     },
   })
@@ -186,6 +194,34 @@ describe('a passed path that asks a model', () => {
     assert.equal(noForm.status, 415)
   })
 
+  it('passes a form with the upstream’s id of its model, which the models of its key are for', async () => {
+    other.on('/audio/transcriptions', json(200, { text: 'hi', usage: { input_tokens: 9, output_tokens: 1 } }))
+    const { key } = await newKey({ models: ['their-ear-*'] })
+    const sound = Buffer.from(Array.from({ length: 512 }, (_, i) => i % 256))
+    for (const model of ['other-ear', 'other/other-ear']) {
+      const file = await toFile(sound, 'a.wav')
+      await clientOf(key).audio.transcriptions.create({ model, file, language: 'en' })
+      const [sent] = other.received.splice(0)
+      const form = await new Response(new Uint8Array(sent?.bytes ?? []), {
+        headers: { 'content-type': sent?.headers['content-type'] ?? '' },
+      }).formData()
+      assert.deepEqual([form.getAll('model'), form.get('language')], [['their-ear-2'], 'en'])
+      assert.ok(sent?.bytes.includes(sound), 'the recording is whole')
+    }
+    assert.equal(upstream.received.length, 0)
+  })
+
+  it('leaves a key alone that is limited', async () => {
+    other.on('/embeddings', fails(429, { 'retry-after': '30' }), json(200, EMBEDDED))
+    const { key } = await newKey()
+    for (const status of [429, 200, 200])
+      assert.equal((await ask('POST', '/v1/embeddings', key, { model: 'keyed/m', input: 'x' })).status, status)
+    assert.deepEqual(
+      other.received.map(({ headers }) => headers.authorization?.slice(-1)),
+      ['1', '2', '2'],
+    )
+  })
+
   it('is answered once under an Idempotency-Key where its reply is JSON', async () => {
     upstream.on('/embeddings', json(200, EMBEDDED))
     const { key } = await newKey({ billing: 'cost' })
@@ -267,6 +303,13 @@ describe('what a caller has made at an upstream', () => {
     }
     const upload = { file: await toFile(Buffer.from(JSON.stringify(line)), 'b.jsonl'), purpose: 'batch' } as const
     await assert.rejects(clientOf(stranger.key).files.create(upload), { status: 404 }, 'the lines of a batch')
+    const hidden = await toFile(Buffer.from(`\ufeff\n${JSON.stringify(line)}`), 'b.jsonl')
+    const other = { file: hidden, purpose: 'user_data' } as const
+    await assert.rejects(
+      clientOf(stranger.key).files.create(other),
+      { status: 404 },
+      'whatever they are said to be for',
+    )
     assert.equal(upstream.received.length, asked, 'the upstream was not asked')
   })
 

@@ -4,7 +4,7 @@ import { GazewayError } from '../../../src/errors.ts'
 import type { Gateway } from '../../../src/gateway.ts'
 import type { CallerContext, ModelBody } from '../../../src/inference/admit.ts'
 import type { PathRequest } from '../../../src/inference/pass-path.ts'
-import { BATCH, PASSED_PATHS, type PassedPath } from '../../../src/inference/passed-paths.ts'
+import { PASSED_PATHS, type PassedPath } from '../../../src/inference/passed-paths.ts'
 import type { OpenCalls } from '../../../src/inference/upstream.ts'
 import { isObject } from '../../../src/text/json.ts'
 import { type Arrival, arrivalOf } from '../../web/arrival.ts'
@@ -34,9 +34,10 @@ async function passed(c: FrameContext, route: PassedPath, calls: OpenCalls, gate
   const { incoming } = arrival
   const { named, target } = targetOf(c, route)
   const limit = gateway.loaded.config.http.max_body_bytes
-  const { body, formType } = await bodyOf(route, incoming, limit)
+  const read = await bodyOf(route, incoming, limit)
+  const { body, formType } = read
   const id = route.path.includes('{id}') ? named : null
-  const asked: PathRequest = { route, target, id, body, formType }
+  const asked: PathRequest = { route, target, id, ...read }
   const context = callContext(arrival, forwardedHeaders(arrival))
   const { passPath } = calls.current()
   if (!isRepeatable(route, formType)) {
@@ -78,10 +79,10 @@ async function bodyOf(
   route: PassedPath,
   incoming: IncomingMessage,
   limit: number,
-): Promise<Pick<PathRequest, 'body' | 'formType'>> {
+): Promise<Pick<PathRequest, 'body' | 'formType' | 'holdsRequests'>> {
   if (route.body === 'none') {
     incoming.resume()
-    return { body: NO_BODY, formType: null }
+    return { body: NO_BODY, formType: null, holdsRequests: false }
   }
   const type = incoming.headers['content-type'] ?? ''
   if (route.body === 'form' || (route.body === 'any' && FORM.test(type))) {
@@ -91,20 +92,37 @@ async function bodyOf(
         'The body must be a form: send content-type multipart/form-data.',
       )
     const bytes = await readBytes(incoming, limit)
-    return { body: { bytes, text: '', json: await modelIn(bytes, type) }, formType: type }
+    const form = await formIn(bytes, type)
+    const holdsRequests = route.makes === true && (await mayHoldRequests(form))
+    return { body: { bytes, text: '', json: modelIn(form) }, formType: type, holdsRequests }
   }
   const body = await readJson(incoming, limit)
   if (!isObject(body.json)) throw new GazewayError('validation_failed', 'body: accepted is an object of JSON.')
-  return { body: { ...body, json: body.json as ModelBody }, formType: null }
+  return { body: { ...body, json: body.json as ModelBody }, formType: null, holdsRequests: false }
 }
 
-/** The model that a form names, whether it asks for a stream, and whether it is for a batch. @throws GazewayError `validation_failed` */
-async function modelIn(bytes: Buffer, type: string): Promise<ModelBody> {
-  const form = await new Response(new Uint8Array(bytes), { headers: { 'content-type': type } })
-    .formData()
-    .catch((cause: unknown) => {
-      throw new GazewayError('validation_failed', 'The body is no form in multipart/form-data.', { cause })
-    })
+/** @throws GazewayError `validation_failed` */
+const formIn = (bytes: Buffer, type: string): Promise<FormData> =>
+  new Response(new Uint8Array(bytes), { headers: { 'content-type': type } }).formData().catch((cause: unknown) => {
+    throw new GazewayError('validation_failed', 'The body is no form in multipart/form-data.', { cause })
+  })
+
+/** Whether a file of a form may hold requests for a batch: it says so, or begins as JSON does, which some providers go by. */
+async function mayHoldRequests(form: FormData): Promise<boolean> {
+  if (form.getAll('purpose').includes('batch')) return true
+  for (const [, value] of form) {
+    const bytes = typeof value === 'string' ? Buffer.from(value) : Buffer.from(await value.arrayBuffer())
+    if (bytes[bytes.findIndex((byte) => !BLANK.includes(byte))] === OBJECT) return true
+  }
+  return false
+}
+
+/** White space, and the bytes of a byte order mark. */
+const BLANK = [...Buffer.from(' \t\r\n\ufeff')]
+const [OBJECT] = Buffer.from('{')
+
+/** The model that a form names, and whether it asks for a stream. @throws GazewayError `validation_failed` */
+function modelIn(form: FormData): ModelBody {
   const models = form.getAll('model')
   const [model] = models
   // Servers differ in which of several they take.
@@ -113,7 +131,6 @@ async function modelIn(bytes: Buffer, type: string): Promise<ModelBody> {
   return {
     ...(model !== undefined && { model }),
     ...(form.get('stream') === 'true' && { stream: true }),
-    ...(form.getAll('purpose').includes(BATCH) && { purpose: BATCH }),
   }
 }
 
