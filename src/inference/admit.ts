@@ -77,10 +77,11 @@ export function admit(
 
 /** A request whose answer cannot cost more than was set aside: one without a limit of its own gets one. */
 function limited(asked: ModelRequest, context: CallContext & CallerContext, bill: Bill): Admission {
-  const { endpoint, request } = asked
-  if (bill.answerLimit === null) return { ...asked, context, bill }
-  const name = endpoint === '/responses' ? RESPONSES_LIMIT : CHAT_LIMIT
-  return { ...asked, request: withField(request, name, bill.answerLimit), context, bill }
+  const { endpoint, retries, needsText, keeper } = asked
+  let { request } = asked
+  if (bill.answerLimit !== null)
+    request = withField(request, endpoint === '/responses' ? RESPONSES_LIMIT : CHAT_LIMIT, bill.answerLimit)
+  return { endpoint, request, retries, needsText, keeper: keeper ?? null, context, bill }
 }
 
 /** A request that is to be billed. */

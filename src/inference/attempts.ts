@@ -165,14 +165,14 @@ function refusedIn(before: Attempt | undefined): string | null {
 function tell(
   { refused, told, outcome: { error } }: Failed,
   receiver: Receiver,
-  { context }: Admission,
+  { context, bill }: Admission,
   { callId, provider, attempt }: Pick<Result, 'callId' | 'provider' | 'attempt'>,
 ): void {
   if (!refused) {
     error.headers = { ...error.headers, ...attemptHeaders({ provider, attempt }) }
     throw error
   }
-  const headers = passedHeaders(refused.headers, { callId, provider, attempt })
+  const headers = passedHeaders(refused.headers, { callId, provider, attempt, limits: bill.headers })
   const body = told ?? readRefusal(refused, provider, context.requestId).body
   receiver.whole(refused.status, { ...headers, 'content-type': 'application/json' }, body)
 }

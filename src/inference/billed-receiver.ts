@@ -66,8 +66,6 @@ export function billedReceiver(
   /** The last numbered events. */
   let numbered: Buffer | null = null
 
-  const headersOf = (headers: Record<string, string>) => ({ ...headers, ...bill.headers })
-
   /** Checks whether the text may have outgrown the reservation, and extends it. */
   async function look(): Promise<void> {
     const { text, factor } = (tap as SseTap).said()
@@ -135,13 +133,12 @@ export function billedReceiver(
       tap = told
     },
     whole(status, headers, bytes) {
-      if (isCharged && status < 400) whole = [status, headersOf(headers), bytes]
-      else receiver.whole(status, headersOf(headers), bytes)
+      if (isCharged && status < 400) whole = [status, headers, bytes]
+      else receiver.whole(status, headers, bytes)
     },
-    ...(receiver.hold && { hold: (status, headers) => receiver.hold?.(status, headersOf(headers)) }),
     head(status, headers) {
       begun = true
-      receiver.head(status, headersOf(headers))
+      receiver.head(status, headers)
     },
     write,
     onDrain(listener) {

@@ -3,7 +3,6 @@ import { type Admission, type AdmitDeps, admit, type CallerContext, type ModelRe
 import type { Result } from './attempt.ts'
 import { attempt } from './attempts.ts'
 import { billedReceiver } from './billed-receiver.ts'
-import { NO_HEADERS } from './call-rates.ts'
 import type { NamedUpstream } from './named-upstream.ts'
 import { errorEvent } from './relay/error-event.ts'
 import type { Receiver } from './relay/receiver.ts'
@@ -54,12 +53,10 @@ export function createCallModel(deps: CallDeps, relaysOf: (upstream: NamedUpstre
   }
 
   function make(call: Admission, plan: Plan, receiver: Receiver): Promise<Result> {
-    const { isBounded, isCharged, headers, end } = call.bill
-    const work = (to: Receiver) => attempt(deps, call, candidatesOf(plan, call), to)
-    if (!isBounded && headers === NO_HEADERS) return work(receiver)
-    if (isCharged || call.request.json.stream === true) return billed(call, plan, receiver)
+    const { isBounded, isCharged, end } = call.bill
+    if (isCharged || (isBounded && call.request.json.stream === true)) return billed(call, plan, receiver)
     // A whole answer has a limit, and waits for nothing where it is not charged.
-    return work(withHeaders(receiver, headers)).finally(end)
+    return attempt(deps, call, candidatesOf(plan, call), receiver).finally(end)
   }
 
   async function billed(call: Admission, plan: Plan, receiver: Receiver): Promise<Result> {
@@ -82,12 +79,6 @@ export function createCallModel(deps: CallDeps, relaysOf: (upstream: NamedUpstre
     }
   }
 }
-
-/** A receiver whose whole replies have more headers. */
-const withHeaders = (receiver: Receiver, more: Readonly<Record<string, string>>): Receiver => ({
-  ...receiver,
-  whole: (status, headers, bytes) => receiver.whole(status, { ...headers, ...more }, bytes),
-})
 
 /** The candidates of a call; those at the upstream that has what it goes on from, where they are among them. */
 function candidatesOf(plan: Plan, { keeper = null }: ModelRequest): readonly Candidate[] {

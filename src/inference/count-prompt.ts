@@ -1,5 +1,6 @@
 import { type AdmitDeps, admitFree, type CallerContext, type ModelBody } from './admit.ts'
 import { NO_BILL } from './bill.ts'
+import { type CountedCall, NO_HEADERS } from './call-rates.ts'
 import { toChatFromMessages } from './convert/messages-to-chat.ts'
 import type { MessagesRequest } from './convert/requests.ts'
 import { estimatePrompt } from './estimate.ts'
@@ -57,16 +58,17 @@ export function createCountPrompt(
     const requested = asked ?? name
     const choice = { ...provider.resolve(name, 'chat'), requested }
     const counted = await admitFree(admitting, { path: `/v1${PATH}`, model: choice }, context)
+    const limits = counted?.headers ?? NO_HEADERS
     try {
       if (provider.protocol === 'anthropic') {
         const relays = relaysOf(upstream)
         const [relay = relays.firstAwake()] = relays.awake()
         const model = { ...(await modelFor(upstream, name, 'chat', context)), requested }
-        await passOn(relay, request, model, { receiver, context })
+        await passOn(relay, request, model, { receiver, context, limits })
       } else {
         const { messages, tools } = readable(() => toChatFromMessages(request.json as unknown as MessagesRequest))
         const input_tokens = await estimatePrompt(countTokens, { messages, ...(tools && { tools }) })
-        receiver.whole(200, { 'content-type': 'application/json' }, JSON.stringify({ input_tokens }))
+        receiver.whole(200, { ...limits, 'content-type': 'application/json' }, JSON.stringify({ input_tokens }))
       }
     } finally {
       counted?.end(0)
@@ -77,7 +79,7 @@ export function createCountPrompt(
     relay: Relay,
     request: ClientRequest<ModelBody>,
     model: ModelChoice,
-    { receiver, context }: { receiver: Receiver; context: CallerContext },
+    { receiver, context, limits }: { receiver: Receiver; context: CallerContext; limits: CountedCall['headers'] },
   ): Promise<void> {
     const { provider } = relay
     const fields = { model: model.upstream }
@@ -94,7 +96,11 @@ export function createCountPrompt(
       const error = reply.status < 400 ? null : new Error(`The upstream answered ${reply.status}.`)
       await call.settle({ httpStatus: reply.status, error, ...NOTHING, isHad: false })
       const text = hideSecrets(bodyText(reply), provider.secrets)
-      receiver.whole(reply.status, passedHeaders(reply.headers, { callId: call.callId, provider, attempt: 1 }), text)
+      receiver.whole(
+        reply.status,
+        passedHeaders(reply.headers, { callId: call.callId, provider, attempt: 1, limits }),
+        text,
+      )
     } catch (error) {
       const failure = upstreamFailure(error, provider, endingOf(receiver))
       failure.callId = call.callId

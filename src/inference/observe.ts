@@ -18,7 +18,7 @@ export interface Observed {
   /** Answer to store when content is stored. Defaults to the text of `said`. */
   answer?: unknown
   /** Ids that the upstream gave to objects that the call created. */
-  made?: readonly string[]
+  made?: readonly string[] | undefined
 }
 
 /** Observation of a call without an answer. */

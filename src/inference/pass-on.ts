@@ -81,7 +81,13 @@ export function createPassOn(deps: CallDeps): PassOn {
       const body = await bodyOf(asked, bill)
       const invocation = { provider: service, path: endpoint, model, stream, request: request.json, bill }
       const call = beginCall(deps, invocation, context)
-      const { httpStatus, error, observed, isHad } = await pass(asked, { held, call, body, context })
+      const { httpStatus, error, observed, isHad } = await pass(asked, {
+        held,
+        call,
+        body,
+        context,
+        limits: bill.headers,
+      })
       if (isHad && bill.isBounded && isUnseen(asked, observed)) bill.cutOff()
       const { callId, usage } = await call.settle({ httpStatus, error, ...observed, isHad })
       const latencyMs = Math.round(performance.now() - started)
@@ -142,11 +148,14 @@ interface Passing {
   call: BegunCall
   body: string | Buffer
   context: CallContext & { requestId: string | null }
+  /** Headers about the limits of the caller. */
+  limits: Bill['headers']
 }
 
 /** Sends the request and passes the reply on. A request without an answer is recorded too. */
-async function pass(asked: PassedOn, { held, call, body, context }: Passing): Promise<Passed> {
+async function pass(asked: PassedOn, { body, ...passing }: Passing): Promise<Passed> {
   const { service, path, headers, send, request } = asked
+  const { held, call } = passing
   const sent = { method: 'POST', path, headers, body }
   const stream = request.json.stream === true
   let status: number | null = null
@@ -154,9 +163,7 @@ async function pass(asked: PassedOn, { held, call, body, context }: Passing): Pr
     const reply = await openReply(send, sent, { stream }, held, service, (code) => {
       status = code
     })
-    return reply.kind === 'whole'
-      ? passWhole(asked, { held, call }, reply)
-      : await passStream(asked, { held, call, context }, reply)
+    return reply.kind === 'whole' ? passWhole(asked, passing, reply) : await passStream(asked, passing, reply)
   } catch (cause) {
     const error = held.isGone() ? clientGone(endingOf(held)) : asked.failure(cause)
     error.callId = call.callId
@@ -165,11 +172,11 @@ async function pass(asked: PassedOn, { held, call, body, context }: Passing): Pr
   }
 }
 
-function passWhole(asked: PassedOn, { held, call }: Pick<Passing, 'held' | 'call'>, reply: WholeReply): Passed {
+function passWhole(asked: PassedOn, passing: Omit<Passing, 'body'>, reply: WholeReply): Passed {
   const { status, body } = reply
   const refused = asked.refusal(reply)
   if (refused) throw refused
-  held.whole(status, headersOf(asked, call, reply), body)
+  passing.held.whole(status, headersOf(asked, passing, reply), body)
   if (status >= 300)
     return {
       httpStatus: status,
@@ -180,16 +187,13 @@ function passWhole(asked: PassedOn, { held, call }: Pick<Passing, 'held' | 'call
   return { httpStatus: status, error: null, observed: observedIn(body), isHad: true }
 }
 
-async function passStream(
-  asked: PassedOn,
-  { held, call, context }: Omit<Passing, 'body'>,
-  reply: StreamReply,
-): Promise<Passed> {
+async function passStream(asked: PassedOn, passing: Omit<Passing, 'body'>, reply: StreamReply): Promise<Passed> {
+  const { held, call, context } = passing
   const { service, endpoint, request } = asked
   const { status } = reply
   const dropUsageChunk = endpoint === CHAT && request.json.stream === true && !wantsUsage(request.json)
   const tap = createSseTap({ dropUsageChunk, secrets: service.secrets })
-  held.head(status, headersOf(asked, call, reply))
+  held.head(status, headersOf(asked, passing, reply))
   const stallMs = service.timeoutMs
   const end = await pump(reply, held, tap, { filter: (events) => events, onFirst: call.firstToken, stallMs })
   const observed = observedStream(tap)
@@ -206,11 +210,15 @@ async function passStream(
   return passed(broken ?? tap.failed())
 }
 
-function headersOf(asked: PassedOn, { callId }: BegunCall, { headers, kind }: WholeReply | StreamReply) {
+function headersOf(
+  asked: PassedOn,
+  { call, limits }: Pick<Passing, 'call' | 'limits'>,
+  { headers, kind }: WholeReply | StreamReply,
+) {
   const passed = asked.replyHeaders(headers)
   for (const name of Object.keys(passed)) if (name.startsWith('x-gazeway-') || NOT_PASSED.has(name)) delete passed[name]
   if (kind === 'stream') for (const name of OWN_TO_STREAMS) delete passed[name]
-  return { ...passed, 'x-gazeway-call-id': callId }
+  return { ...passed, ...limits, 'x-gazeway-call-id': call.callId }
 }
 
 /** Headers that are set anew: the body is decoded on the way. */

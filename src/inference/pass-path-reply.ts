@@ -100,8 +100,9 @@ async function passStream(asked: PathRequest, passing: Passing, reply: StreamRep
 const isUnseen = ({ route }: PathRequest, { bill }: Passing, { usage }: Observed): boolean =>
   bill.isBounded && route.cost === 'answer' && route.path !== '/completions' && usage === null
 
-function headersOf({ call, provider }: Passing, { headers, announced }: WholeReply | StreamReply) {
-  return passedHeaders({ ...headers, 'content-type': announced }, { callId: call.callId, provider, attempt: 1 })
+function headersOf({ call, provider, bill }: Passing, { headers, announced }: WholeReply | StreamReply) {
+  const origin = { callId: call.callId, provider, attempt: 1, limits: bill.headers }
+  return passedHeaders({ ...headers, 'content-type': announced }, origin)
 }
 
 /** Usage of a whole reply, or the text to estimate it from. */

@@ -24,6 +24,8 @@ export interface Passing {
   callId: string
   /** Number of the attempt within the call, from 1. */
   attempt: number
+  /** Headers about the limits of the caller. */
+  limits: Readonly<Record<string, string>>
   /** Model id at the upstream. */
   model: string
   /** State of the stream that an earlier candidate began. Null when the client has received nothing. */
@@ -78,7 +80,7 @@ export interface Passage {
  */
 export const answered = (httpStatus: number, observed: Observed, error: GazewayError | null = null): Answered => ({
   kind: 'answered',
-  outcome: { httpStatus, error, ...observed },
+  outcome: outcomeOf(httpStatus, error, observed),
 })
 
 /** Result of a candidate that did not answer. */
@@ -89,12 +91,18 @@ export const failed = (
   { refused = null, told = null, begun = null }: Partial<Pick<Failed, 'refused' | 'told' | 'begun'>> = {},
 ): Failed => ({
   kind: 'failed',
-  outcome: { httpStatus, error, ...observed },
+  outcome: outcomeOf(httpStatus, error, observed),
   refused,
   told,
   begun,
   isStreamed: false,
 })
+
+const outcomeOf = <Err extends GazewayError | null>(
+  httpStatus: number | null,
+  error: Err,
+  { usage, said, answer, made }: Observed,
+): Outcome & { error: Err } => ({ httpStatus, error, usage, said, answer, made })
 
 /** Model that a reply names, otherwise the requested one. */
 export const modelTold = (told: unknown, asked: string): string =>

@@ -23,6 +23,8 @@ export interface Origin {
   provider: Pick<Provider, 'id' | 'secrets'>
   /** Number of the attempt within the call, from 1. */
   attempt: number
+  /** Headers about the limits of the caller. */
+  limits: Readonly<Record<string, string>>
 }
 
 /** Headers that name the upstream which answered, and the number of attempts. */
@@ -34,12 +36,17 @@ export const attemptHeaders = ({
   'x-gazeway-attempts': String(attempt),
 })
 
-/** Headers that identify the call record, and those of {@link attemptHeaders}. */
-export const originHeaders = (origin: Origin): Record<string, string> => ({
-  'x-gazeway-call-id': origin.callId,
-  'x-gazeway-upstream': origin.provider.id,
-  'x-gazeway-attempts': String(origin.attempt),
-})
+/** Headers that identify the call record, those of {@link attemptHeaders}, and the caller's limits. */
+export function originHeaders(origin: Origin): Record<string, string> {
+  const headers: Record<string, string> = {
+    'x-gazeway-call-id': origin.callId,
+    'x-gazeway-upstream': origin.provider.id,
+    'x-gazeway-attempts': String(origin.attempt),
+  }
+  // Field by field: a spread makes an object that is slow to go through.
+  for (const name in origin.limits) headers[name] = origin.limits[name] as string
+  return headers
+}
 
 /**
  * Headers for the client: the call's own, then the first of each of the upstream's. The gateway's key is removed from
@@ -49,7 +56,7 @@ export function passedHeaders(headers: Headers, origin: Origin): Record<string, 
   const { secrets } = origin.provider
   const passed = originHeaders(origin)
   for (const name in headers) {
-    if (!PASSED.has(name) && !PASSED_PREFIX.test(name)) continue
+    if ((!PASSED.has(name) && !PASSED_PREFIX.test(name)) || name in origin.limits) continue
     const value = headers[name]
     const first = typeof value === 'string' ? value : value?.[0]
     if (first === undefined) continue
