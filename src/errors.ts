@@ -96,7 +96,7 @@ export interface ErrorDetails {
   cause?: unknown
 }
 
-/** The body of an error on every surface: `{ error: ErrorBody }` over HTTP, `_meta.error` over MCP. */
+/** The body of an error on every surface: `_meta.error` over MCP, and `{ error: LinkedErrorBody }` over HTTP. */
 export interface ErrorBody {
   code: string
   message: string
@@ -151,6 +151,24 @@ export function errorBody(error: GazewayError, requestId: string | null = null):
   const message = file === null ? error.message : error.message.replaceAll(file, basename(file))
   return { code, message, type: typeOf(status), param, request_id: requestId }
 }
+
+/** An error body over HTTP. `doc_url` is the page of its code on the service that answered, relative to its address. */
+export interface LinkedErrorBody extends ErrorBody {
+  doc_url: string
+}
+
+/** Path below which each HTTP service has a page for every error code. */
+export const ERROR_PAGES = '/docs/errors/'
+
+/**
+ * Builds the error body of an HTTP reply: {@link errorBody}, with a link to the page of its code.
+ *
+ * @example linkedErrorBody(new GazewayError('not_found', 'There is no memory with this key.'), 'req_1').doc_url
+ */
+export const linkedErrorBody = (error: GazewayError, requestId: string | null = null): LinkedErrorBody => ({
+  ...errorBody(error, requestId),
+  doc_url: ERROR_PAGES + error.code,
+})
 
 /** Tells whether a lazily loaded module is missing: its files were replaced or removed while the process ran. */
 export const isFileGone = (error: unknown): boolean =>

@@ -4,6 +4,7 @@ import type { Gateway } from '../../src/gateway.ts'
 import type { Passes } from '../../src/identity/passes.ts'
 import { arrivalOf } from '../web/arrival.ts'
 import { errorHandler, notFound, refuseOtherMethods } from '../web/error-handler.ts'
+import { errorPages, isErrorPage } from '../web/error-pages.ts'
 import { fastLane } from '../web/fast-lane.ts'
 import { type Frame, frame } from '../web/frame.ts'
 import { isToLoopback } from '../web/hosts.ts'
@@ -44,13 +45,14 @@ export async function serveHttp(gateway: Gateway, passes?: Passes): Promise<List
       scope: 'inference',
       hosts,
       open: ({ req: { path }, env: { incoming } }) =>
-        path === '/health' || (path === '/metrics' && isOwnCollector(incoming)),
+        path === '/health' || isErrorPage(path) || (path === '/metrics' && isOwnCollector(incoming)),
     }),
   )
   app.use(liveRateLimit(gateway).limit)
 
   app.get('/health', health(gateway))
   app.get('/metrics', metrics.expose)
+  errorPages(app)
   for (const [path, endpoint] of Object.entries(endpoints))
     app.post(path, async (c) => {
       await endpoint(arrivalOf(c))

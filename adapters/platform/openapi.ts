@@ -41,6 +41,7 @@ const ErrorReply = z.object({
     type: z.string(),
     param: z.string().nullable().describe('The field at fault, dotted'),
     request_id: z.string().nullable(),
+    doc_url: z.string().describe('The page of the code, relative to the address of the service'),
   }),
 })
 

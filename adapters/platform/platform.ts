@@ -9,6 +9,7 @@ import type { Gateway } from '../../src/gateway.ts'
 import { createSuccession } from '../../src/inference/relay/succession.ts'
 import { consoleRoutes, isConsolePath } from '../console/routes.ts'
 import { errorHandler, notFound, refuseOtherMethods } from '../web/error-handler.ts'
+import { errorPages, isErrorPage } from '../web/error-pages.ts'
 import { type Frame, frame } from '../web/frame.ts'
 import { liveHostRules, liveRateLimit } from '../web/live-rules.ts'
 import { refusedCalls } from '../web/refused-calls.ts'
@@ -145,12 +146,16 @@ export async function servePlatform(gateway: Gateway, options: PlatformOptions):
       scope: 'platform',
       hosts,
       open: ({ req: { path } }) =>
-        withoutKey.has(path) || isConsolePath(path) || (payments !== null && path.startsWith('/v1/')),
+        withoutKey.has(path) ||
+        isErrorPage(path) ||
+        isConsolePath(path) ||
+        (payments !== null && path.startsWith('/v1/')),
     }),
   )
   app.use(limit)
   registerRoutes(app, { gateway, routes, limit })
   docsRoutes(app, routes)
+  errorPages(app)
   consoleRoutes(app, options.consoleFolder)
   if (payments)
     app.use(

@@ -1,4 +1,4 @@
-import { errorBody, type GazewayError } from '../../src/errors.ts'
+import { type GazewayError, linkedErrorBody } from '../../src/errors.ts'
 import type { FrameContext } from '../web/frame.ts'
 
 /** Interval of keep-alive comments on a silent stream, in milliseconds, because proxies end silent streams. */
@@ -58,7 +58,7 @@ export function createSessionEvents(c: FrameContext, stallMs: number): SessionEv
     isOpen: () => session !== null,
     send,
     fail(error) {
-      send('error', { message: error.message, code: error.code, error: errorBody(error, runId) })
+      send('error', { message: error.message, code: error.code, error: linkedErrorBody(error, runId) })
     },
     end() {
       clearInterval(alive)

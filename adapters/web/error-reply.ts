@@ -1,5 +1,5 @@
 import type { Log } from '../../src/config/log.ts'
-import { errorBody, GazewayError } from '../../src/errors.ts'
+import { ERROR_PAGES, GazewayError, linkedErrorBody } from '../../src/errors.ts'
 import { isMessagesPath, messageErrorOf } from '../../src/inference/relay/message-error.ts'
 import type { FailedRequest, OnRefused } from './refused-calls.ts'
 
@@ -43,11 +43,12 @@ export function dress(error: GazewayError, requestId: string | null, path: strin
       'content-type': 'application/json',
       ...(requestId !== null && { 'x-request-id': requestId }),
       ...(requestId !== null && isMessages && { 'request-id': requestId }),
+      ...(isMessages && { link: `<${ERROR_PAGES}${error.code}>; rel="help"` }),
       ...(status === 401 && { 'www-authenticate': 'Bearer' }),
       ...(retryAfterSeconds !== null && { 'retry-after': String(Math.ceil(retryAfterSeconds)) }),
       ...(callId !== undefined && { 'x-gazeway-call-id': callId }),
     },
-    body: JSON.stringify(isMessages ? messageErrorOf(error, requestId) : { error: errorBody(error, requestId) }),
+    body: JSON.stringify(isMessages ? messageErrorOf(error, requestId) : { error: linkedErrorBody(error, requestId) }),
   }
 }
 

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { SECTION_NAMES } from '../../bench/results.ts'
 import { configurationReference } from './configuration.ts'
+import { errorsReference } from './errors.ts'
 import { withGenerated } from './generated-block.ts'
 import { assistantsTable, linksTable } from './install.ts'
 import { entryExample, pluginManifest, pluginServers, serverDescription } from './manifests.ts'
@@ -27,6 +28,7 @@ export function generatedPages(): Page[] {
     page('README.md', (text) => withGenerated(text, [headlineTable()])),
     page('docs/benchmarks.md', (text) => withGenerated(text, [tokensTable(), ...SECTION_NAMES.map(measuredTable)])),
     page('docs/reference/configuration.md', (text) => withGenerated(text, [configurationReference()])),
+    page('docs/reference/errors.md', (text) => withGenerated(text, [errorsReference()])),
     page('docs/reference/assistants.md', (text) => withGenerated(text, [linksTable(), assistantsTable()])),
     page('docs/reference/tools.md', (text) => withGenerated(text, [toolsReference()])),
     page('docs/reference/upstream.md', (text) => withGenerated(text, [providersTable(), modelsTable()])),

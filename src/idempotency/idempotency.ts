@@ -1,6 +1,6 @@
 import { createHash, randomUUID } from 'node:crypto'
 import type { Transaction } from 'kysely'
-import { type ErrorCode, errorBody, GazewayError } from '../errors.ts'
+import { type ErrorCode, GazewayError, linkedErrorBody } from '../errors.ts'
 import type { Schema } from '../store/schema.ts'
 import type { Store } from '../store/store.ts'
 import type { Sweep } from '../store/sweeps.ts'
@@ -158,7 +158,7 @@ export function createIdempotency({
     await note(attempt, {
       status,
       ...(callId !== undefined && { headers: { 'x-gazeway-call-id': callId } }),
-      body: JSON.stringify({ error: errorBody(error, requestId) }),
+      body: JSON.stringify({ error: linkedErrorBody(error, requestId) }),
     })
   }
 

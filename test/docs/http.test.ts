@@ -4,7 +4,6 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { before, describe, it } from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
 import { promisify } from 'node:util'
-import { CODES } from '../../src/errors.ts'
 import { type GatewayProcess, startGatewayProcess } from '../e2e/gateway-process.ts'
 import { CLI, newPlace, type Place } from '../e2e/server.ts'
 import { blocksOf, codeIn, tableUnder } from './markdown.ts'
@@ -74,18 +73,6 @@ describe('an example in docs/reference/http.md', () => {
 })
 
 describe('docs/reference/http.md', () => {
-  it('names errors that exist, with their status', () => {
-    const rows = tableUnder(page, 'Errors').flatMap(([status, codes = '']) =>
-      codeIn(codes).map((code) => [code, status]),
-    )
-    assert.ok(rows.length > 10)
-    for (const [code = '', status] of rows) {
-      assert.ok(code in CODES, code)
-      // A provider that is left alone is unavailable rather than a bad gateway.
-      if (status !== '503') assert.equal(String(CODES[code as keyof typeof CODES]), status, code)
-    }
-  })
-
   it('names metrics that exist', () => {
     const files = readdirSync('adapters/http').filter((file) => file.endsWith('metrics.ts'))
     const code = files.map((file) => readFileSync(`adapters/http/${file}`, 'utf8'))

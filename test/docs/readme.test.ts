@@ -144,7 +144,7 @@ describe('the documentation', () => {
     const page = readFileSync('docs/reference/troubleshooting.md', 'utf8')
     const named = tableUnder(`## Seen\n${page}`, 'Seen').flatMap(([seen = '']) => codeIn(seen))
     const codes = named.filter((word) => /^[a-z]+_[a-z_]+$/.test(word) && !word.startsWith('gateway_'))
-    assert.ok(codes.length > 5, String(codes))
+    assert.ok(codes.length > 1, String(codes))
     for (const code of codes) assert.ok(code in CODES, code)
   })
 

@@ -1,4 +1,4 @@
-import { errorBody, type GazewayError, typeOf } from '../../errors.ts'
+import { type GazewayError, linkedErrorBody, typeOf } from '../../errors.ts'
 import { cut } from '../../text/cut.ts'
 import { isObject, parseJson } from '../../text/json.ts'
 import { badReply, hideSecrets } from '../failure.ts'
@@ -161,14 +161,14 @@ export const toSse = (events: ReadonlyArray<{ type: string }>): Buffer =>
 
 /** Error event for a chat stream that has begun. */
 export const chatErrorEvent = (error: GazewayError, requestId: string | null): string =>
-  `data: ${JSON.stringify({ error: errorBody(error, requestId) })}\n\n`
+  `data: ${JSON.stringify({ error: linkedErrorBody(error, requestId) })}\n\n`
 
 /**
  * Error event for a Responses stream that has begun. The fields are at the top, as in the reference, and below `error`,
  * as OpenAI sends them: its SDK checks there first.
  */
 export function responseErrorEvent(error: GazewayError, requestId: string | null, sequenceNumber: number): Buffer {
-  const body = errorBody(error, requestId)
+  const body = linkedErrorBody(error, requestId)
   const { code, message, param } = body
   const event = { type: 'error', code, message, param, sequence_number: sequenceNumber, error: body }
   return toSse([event])
