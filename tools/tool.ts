@@ -1,5 +1,6 @@
 import * as z from 'zod'
 import type { CallContext } from '../src/calls/call-record.ts'
+import type { ToolName } from '../src/config/sections/mcp-section.ts'
 import type { Gateway } from '../src/gateway.ts'
 import type { Keep } from '../src/idempotency/idempotency.ts'
 import type { MemoryOwner } from '../src/memory/memory.ts'
@@ -31,7 +32,7 @@ export interface ToolContext extends CallContext {
 
 /** One of the twelve functions, as every adapter consumes it. */
 export interface Tool<Input extends z.ZodObject = z.ZodObject, Output extends z.ZodObject = z.ZodObject> {
-  name: string
+  name: ToolName
   title: string
   /** Written for the model that chooses among the tools: when to use it, when not, an example. */
   description: string
