@@ -92,12 +92,8 @@ export interface Idempotency {
    * - `idempotency_reply_not_kept` when it succeeded with a secret reply, or one above 1 MiB
    *
    * @example
-   * ```ts
-   * const { reply, replayed } = await idempotency.run({ scope: caller.id, key, route: 'POST /api/tasks', body }, async (keep) => {
-   *   const task = await tasks.create(input, caller.id, (trx, made) => keep(trx, { status: 201, body: JSON.stringify(made) }))
-   *   return { status: 201, body: JSON.stringify(task) }
-   * })
-   * ```
+   * const createOnce = (idempotency: ReturnType<typeof createIdempotency>, key: string, body: string) =>
+   *   idempotency.run({ scope: 'key_0199…', key, route: 'POST /api/notes', body }, async () => ({ status: 201, body }))
    */
   run(
     request: KeyedRequest,

@@ -49,9 +49,8 @@ export interface Keys extends Callers {
    * @param keep called with the key in the same transaction
    * @throws GazewayError `validation_failed`, also for an unknown group or an expiry in the past
    * @example
-   * ```ts
-   * const { key, record } = await keys.create({ name: 'ci', scopes: ['inference'], limits: { requests_per_minute: 60 } })
-   * ```
+   * const newKey = (keys: ReturnType<typeof createKeys>) =>
+   *   keys.create({ name: 'ci', scopes: ['inference'], limits: { requests_per_minute: 60 } })
    */
   create(input: z.input<typeof NewKey>, keep?: Keep<NewlyMade>): Promise<NewlyMade>
   /** Lists all keys, revoked ones included, newest first. @throws GazewayError `invalid_cursor` */

@@ -40,17 +40,13 @@ export interface Payments {
    * - `upstream_timeout` when the chain has not confirmed in time
    *
    * @example
-   * ```ts
-   * const { payment, receipt } = await payments.take(request.headers.get('authorization'), terms)
-   * try {
-   *   const response = await serve(request)
-   *   response.headers.set('payment-receipt', receipt)
-   *   if (await payments.served(payment)) return response
-   * } catch (error) {
+   * import type { Terms } from './payment.ts'
+   *
+   * async function deposit(payments: ReturnType<typeof createPayments>, request: Request, terms: Terms) {
+   *   const { payment, receipt } = await payments.take(request.headers.get('authorization'), terms)
    *   await payments.credit(payment)
-   *   throw error
+   *   return new Response(null, { status: 204, headers: { 'payment-receipt': receipt } })
    * }
-   * ```
    */
   take(header: string | null, terms: Terms): Promise<Taken>
   /**

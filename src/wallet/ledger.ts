@@ -49,18 +49,19 @@ const PRINTABLE = /^[\x20-\x7e]{1,512}$/
  * @throws RangeError for a malformed transfer
  *
  * @example
- * ```ts
- * await post(trx, {
- *   key: 'capture:call_0199…',
- *   kind: 'capture',
- *   entries: [
- *     { account: accountOf('held', 'key_0199…'), micros: -1_500 },
- *     { account: accountOf('revenue', 'key_0199…'), micros: 500 },
- *     { account: accountOf('upstream_cost', 'key_0199…'), micros: 1_000 },
- *   ],
- *   at: new Date().toISOString(),
- * })
- * ```
+ * import { accountOf } from './accounts.ts'
+ *
+ * const capture = (trx: Parameters<typeof post>[0]) =>
+ *   post(trx, {
+ *     key: 'capture:call_0199…',
+ *     kind: 'capture',
+ *     entries: [
+ *       { account: accountOf('held', 'key_0199…'), micros: -1_500 },
+ *       { account: accountOf('revenue', 'key_0199…'), micros: 500 },
+ *       { account: accountOf('upstream_cost', 'key_0199…'), micros: 1_000 },
+ *     ],
+ *     at: new Date().toISOString(),
+ *   })
  */
 export function post(trx: Transaction<Schema>, transfer: NewTransfer): Promise<Transfer> {
   return postWith(trx, transfer, [], () => {})

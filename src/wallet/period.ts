@@ -13,7 +13,9 @@ export interface PeriodDays {
  * Finds the period that contains a day.
  *
  * @param day a UTC day
- * @example periodOf('week', '2026-11-24').to // '2026-11-29'
+ * @example
+ * periodOf('week', '2026-11-24')
+ * // { from: '2026-11-23', to: '2026-11-29', resetsAt: '2026-11-30T00:00:00.000Z' }
  */
 export function periodOf(per: Period, day: string): PeriodDays {
   // Row name of the total.

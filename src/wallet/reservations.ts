@@ -51,14 +51,14 @@ export interface Reservations {
    * @throws GazewayError `insufficient_credit` or `budget_reached`
    *
    * @example
-   * ```ts
-   * const reservation = await reservations.reserve(payer, 20_000)
-   * try {
-   *   reservation.take(cost)
-   * } finally {
-   *   reservation.end()
+   * async function spend(reservations: ReturnType<typeof createReservations>, spender: { id: string; groupId: null }) {
+   *   const reservation = await reservations.reserve({ spender, creditMicros: 0, budgets: null }, 20_000)
+   *   try {
+   *     reservation.take(12_500)
+   *   } finally {
+   *     reservation.end()
+   *   }
    * }
-   * ```
    */
   reserve(payer: Payer, micros: Micros): Reservation | Promise<Reservation>
   /** Gives back the unused allowances of a key, so that its balance shows them. */
