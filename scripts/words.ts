@@ -36,6 +36,7 @@ adapters/web
 adapters/http
 adapters/stdio
 adapters/command
+adapters/console
 tools
 `
   .trim()

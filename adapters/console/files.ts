@@ -21,11 +21,11 @@ const TYPES: Readonly<Record<string, string>> = {
 
 /** One file of the built console. */
 export interface ConsoleFile {
-  /** Where it is on this machine. */
+  /** Path on this machine. */
   path: string
   type: string
   etag: string
-  /** What it holds, compressed by gzip at the first request; null for what is small, or compressed already. */
+  /** Content compressed with gzip on the first request; null for small or already compressed files. */
   gzipped: (() => Promise<Buffer>) | null
 }
 
@@ -33,7 +33,7 @@ const COMPRESSED = /\.(html|js|css|svg|json)$/
 /** Smaller files are not worth it. */
 const COMPRESSED_FROM_BYTES = 1024
 
-/** Where the build puts the console, seen from the bundle's chunks, from its start and from the source. */
+/** Folders of the built console, relative to the bundle's chunks, to its start and to the source. */
 const FOLDERS = ['../console', './console', '../../dist/console'].map((to) =>
   fileURLToPath(new URL(to, import.meta.url)),
 )
@@ -83,7 +83,7 @@ function gzippedOnce(path: string): () => Promise<Buffer> {
 
 /** The optional package that follows eyes in a webcam's picture. */
 const HUMAN = '@vladmandic/human'
-/** What finds a face, its landmarks, its irises and its expression. */
+/** Models that detect a face, its landmarks, irises and expression. */
 const HUMAN_MODELS = ['blazeface', 'facemesh', 'iris', 'emotion']
 
 /** The files of {@link HUMAN} by their path in the address (`/assets/human/…`); none where it is not installed. */

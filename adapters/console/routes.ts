@@ -6,12 +6,12 @@ import type { Frame, FrameContext } from '../web/frame.ts'
 import { reachedAt } from '../web/reached-at.ts'
 import { type ConsoleFile, consoleFiles, consoleFolder, webcamFiles } from './files.ts'
 
-/** Where the console's scripts, styles and models are. */
+/** Path of the console's scripts, styles and models. */
 const ASSETS = '/assets/'
 /** Vite names what it bundles by its content; the files of the webcam's library keep their names. */
 const NAMED_BY_CONTENT = /-[\w-]{8}\.(js|css|svg|wasm)$/
 
-/** Whether a path is one of the console's files, which need no key: they hold no data. */
+/** Tells whether a path is a file of the console. Files need no key, as they contain no data. */
 export const isConsolePath = (path: string): boolean => path === '/' || path.startsWith(ASSETS)
 
 /**
@@ -48,7 +48,7 @@ function headersOf({ type, etag, gzipped }: ConsoleFile, path: string): Record<s
   }
 }
 
-/** What the page may do: nothing but what this server serves. */
+/** Content security policy of the page: only resources of this server. */
 function pageHeaders(c: FrameContext): Record<string, string> {
   const socket = reachedAt(c.env.incoming.headers).replace(/^http/, 'ws')
   return {

@@ -2,19 +2,19 @@ import { signal } from '@preact/signals'
 import type { ErrorBody } from '../../../src/errors.ts'
 import { endSession, session } from './signed-in.ts'
 
-/** How often a Gazeway that does not answer is asked again, in milliseconds. */
+/** Interval of retries while Gazeway does not answer, in milliseconds. */
 const ASK_AGAIN_MS = 1500
 
 const HEALTH = '/health'
-/** How long a reply may take unless said otherwise, in milliseconds. */
+/** Default timeout of a reply in milliseconds. */
 const TIMEOUT_MS = 5000
-/** The same where a model answers first, or long lists are made. */
+/** Timeout of replies that wait for a model or long lists. */
 export const PATIENT_MS = 180_000
 
 /** True from the first request that gets no answer to the first that does. */
 export const offline = signal(false)
 
-/** What the API refused, or could not do. `message` says what to do about it. */
+/** Error of the API. `message` says what to do. */
 export class ApiError extends Error {
   readonly status: number
   readonly code: string
@@ -33,7 +33,7 @@ interface Options {
   /** In place of the session's. */
   key?: string | undefined
   headers?: Record<string, string> | undefined
-  /** How long the whole reply may take; 5 s when absent. */
+  /** Timeout of the whole reply; 5 s by default. */
   timeoutMs?: number | undefined
 }
 
@@ -135,7 +135,7 @@ function noteOffline(): void {
   setTimeout(ask, ASK_AGAIN_MS)
 }
 
-/** Whether anything answers now. */
+/** Tells whether the server answers now. */
 async function answers(): Promise<boolean> {
   try {
     await fetch(HEALTH, { cache: 'no-store', signal: AbortSignal.timeout(TIMEOUT_MS) })

@@ -26,6 +26,6 @@ export function usePostOnce(): PostOnce {
   }
 }
 
-/** Whether an error tells what became of the request: a refusal does, silence and a fault on the way do not. */
+/** Tells whether an error states the outcome of a request: a refusal does, silence and network faults do not. */
 const isKnown = (error: unknown): boolean =>
   error instanceof ApiError && error.status >= 400 && error.status < 500 && error.code !== 'idempotency_in_flight'

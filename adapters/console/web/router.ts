@@ -1,14 +1,14 @@
 import { signal } from '@preact/signals'
 
-/** Where the person is, from the address's fragment: `#/tasks/task_1?status=open`. */
+/** Place in the console, from the address's fragment: `#/tasks/task_1?status=open`. */
 export interface Place {
   page: string
-  /** What follows the page's name; null where nothing does. */
+  /** Part after the page's name; null without one. */
   id: string | null
   query: URLSearchParams
 }
 
-/** What every page is given. */
+/** Props of every page. */
 export type PageProps = Omit<Place, 'page'>
 
 const HOME = 'overview'

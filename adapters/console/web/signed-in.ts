@@ -1,6 +1,6 @@
 import { signal } from '@preact/signals'
 
-/** Who is signed in. The key is kept in this tab's session storage, so that closing the tab forgets it. */
+/** The signed-in key. It is kept in this tab's session storage, so that closing the tab forgets it. */
 export interface Session {
   key: string
   /** Id of the key or wallet. */
@@ -10,10 +10,10 @@ export interface Session {
 
 const STORED_UNDER = 'gazeway.session'
 
-/** Who is signed in; null while nobody is. */
+/** The signed-in key; null when signed out. */
 export const session = signal<Session | null>(stored())
 
-/** Why the last session ended, where it was not the person's own wish. */
+/** Reason of the last session's end, when it was not a sign-out. */
 export const endedBecause = signal<string | null>(null)
 
 /** Signs a person in, for as long as this tab is open. */

@@ -1,4 +1,4 @@
-/** What was typed, for the API to judge: null where there is nothing, a number where it is one. */
+/** Parses an amount: null for empty text, a number where possible, else the text for the API to refuse. */
 export function amountIn(text: string): number | string | null {
   if (text.trim() === '') return null
   const amount = Number(text)
@@ -22,7 +22,7 @@ export const lines = (text: string): string[] =>
 /** An amount or a count as a field has it; null is empty. */
 export const amountText = (amount: number | null): string => (amount === null ? '' : String(amount))
 
-/** What a field of date and time has, in the reader's zone: in UTC, for the API to judge where there is no such time. */
+/** Converts a local date and time to UTC; invalid text goes to the API, which refuses it. */
 export function timeIn(text: string): string | null {
   if (text === '') return null
   const ms = Date.parse(text)

@@ -5,7 +5,7 @@ import { useLive } from './use-live.ts'
 
 /** The groups of keys. */
 export interface Groups {
-  /** As many as a page of the API may have, the newest first. */
+  /** Newest groups, up to a page of the API. */
   known: readonly GroupRecord[]
   /** The name of a group, where it is known; else a short form of the id. */
   nameOf(id: string): string

@@ -1,30 +1,30 @@
 import { useCallback, useEffect, useRef, useState } from 'preact/hooks'
 import { ApiError, api, fromJson, offline } from './api.ts'
 
-/** What came longer ago than this, or than one and a half times the pause between two questions, may not be so any more. */
+/** Age at which data counts as stale, or one and a half refresh intervals if that is longer. */
 const STALE_MS = 15_000
 const TOO_MANY_REQUESTS = 429
 /** The pause after a refusal because of too many requests, in milliseconds. */
 const SLOWED_MS = 20_000
 
-/** What is shown of something that changes. */
+/** Live data of a path. */
 export interface Live<T> {
   /**
    * The last that came for the present path; stays while a newer one cannot be had. Null until the first: only while that
    * is asked for does what another query of the same resource had stand in for it.
    */
   data: T | null
-  /** Why the last attempt failed; null once one works. */
+  /** Error of the last attempt; null after a success. */
   error: ApiError | null
   /** True until the first reply for the present path. */
   loading: boolean
-  /** Whether the data is from so long ago that nobody knows whether it still holds. Read it where time goes by. */
+  /** Tells whether the data is stale. Read it where time advances. */
   isStale(now: number): boolean
   /** Asks again now. */
   reload(): void
 }
 
-/** What came of the last attempt, and which path it was for. */
+/** Result of the last attempt and its path. */
 interface Held<T> {
   path: string | null
   text: string

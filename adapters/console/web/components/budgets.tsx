@@ -4,7 +4,7 @@ import { usd } from '../format.ts'
 import { Money } from './inline.tsx'
 import type { Column } from './table.tsx'
 
-/** What a budget is counted over, in words, the shortest first. */
+/** Labels of budget periods, the shortest first. */
 export const PERIODS = [
   { value: 'day', label: 'a day', spent: 'Today' },
   { value: 'week', label: 'a week', spent: 'This week' },

@@ -1,7 +1,7 @@
 import { createContext } from 'preact'
 import { useContext, useLayoutEffect } from 'preact/hooks'
 
-/** How what is around a button is told that its work begins and ends. */
+/** Notifies the elements around a button when its work begins and ends. */
 export const BusyAround = createContext<(busy: boolean) => void>(() => {})
 
 /** Tells what is around whether work is under way. */

@@ -8,7 +8,7 @@ import { useLive } from '../use-live.ts'
 
 type Key = Pick<KeyRecord, 'id' | 'name'>
 
-/** How callers are called. */
+/** Display names of callers. */
 export interface Names {
   /** The name of a key, where it is known; else a short form of the id. */
   of(id: string): string
@@ -16,9 +16,9 @@ export interface Names {
   known: readonly Key[]
 }
 
-/** As many as a page of the API may have. */
+/** Largest page of the API. */
 const KEYS = '/api/keys?limit=1000'
-/** How many pages of keys are asked for beside the newest. */
+/** Most pages of older keys to read. */
 const MOST_OLDER_PAGES = 20
 
 /** The names of keys: of all for an admin, of one's own for everyone else. */

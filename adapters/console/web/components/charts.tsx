@@ -11,7 +11,7 @@ export interface Series {
   color?: string
 }
 
-/** How many rows of the table are shown beside a chart. */
+/** Rows of the table beside a chart. */
 const TABLE_ROWS = 200
 
 /** Lines over time, with the same as a table. @param format a value in words */

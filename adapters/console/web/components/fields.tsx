@@ -3,7 +3,7 @@ import { useContext, useId, useRef } from 'preact/hooks'
 import { useBusyAround } from './busy.ts'
 import { useFocusHandedOn } from './keyboard-focus.ts'
 
-/** What ties a control to its field's label, hint and error. */
+/** Ids that connect a control with its field's label, hint and error. */
 interface FieldIds {
   id: string
   describedBy: string | undefined
@@ -41,7 +41,7 @@ export function Field(props: {
   )
 }
 
-/** What a control of one's own needs to belong to the field around it. */
+/** Props of a custom control that belongs to the field around it. */
 export function useFieldProps() {
   const field = useContext(InField)
   if (!field) return {}
@@ -52,7 +52,7 @@ export function useFieldProps() {
   }
 }
 
-/** What a text control accepts beside its value; a subset of what the element does. */
+/** Options of a text control besides its value. */
 interface TextOptions {
   type?: 'text' | 'password' | 'number' | 'search' | 'url' | 'date' | 'datetime-local'
   name?: string
@@ -153,9 +153,10 @@ export function Checkbox(props: {
 }
 
 /**
- * A button. Disabled or busy it keeps the keyboard's focus, which the attribute `disabled` would drop to the top of the page.
+ * A button. Disabled or busy it keeps the keyboard focus, which the attribute `disabled` would move to the top of the
+ * page.
  *
- * @param busy shows that its work is under way, keeps it from being started twice, and the dialog around it open
+ * @param busy shows progress, prevents a second start, and keeps the dialog around it open
  */
 export function Button(props: {
   children: ComponentChildren

@@ -3,7 +3,7 @@ import { BOX } from './graph-box.ts'
 
 const GAPS = { nodesep: 24, ranksep: 56, marginx: 8, marginy: 8 }
 
-/** Where boxes and the lines between them are, in pixels. */
+/** Positions of boxes and lines in pixels. */
 export interface Layout {
   width: number
   height: number

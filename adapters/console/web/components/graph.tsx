@@ -13,7 +13,7 @@ export interface GraphNode {
   /** A word about its state. */
   status: string
   tone: Tone
-  /** Who is at it. */
+  /** Agent that works on it. */
   note?: string | null
   href: string
 }
@@ -24,7 +24,7 @@ const LINES = 2
 /** The fonts of a box's words, as graph.css has them. */
 const TITLE = '600 13px'
 const STATUS = '400 12px'
-/** The least that a graph is shrunk to fit, so that its words can be read; a wider one is scrolled. */
+/** Smallest scale at which text stays readable; larger graphs scroll. */
 const LEAST_SCALE = 0.75
 
 /**
@@ -172,7 +172,7 @@ function shortened(text: string, font: string): string {
 
 const pen = document.createElement('canvas').getContext('2d')
 
-/** Whether a text fits on a line of a box. @param font its weight and size */
+/** Tells whether a text fits on a line of a box. @param font its weight and size */
 function fits(text: string, font: string): boolean {
   if (!pen) return true
   pen.font = `${font} ${getComputedStyle(document.body).fontFamily}`

@@ -30,7 +30,7 @@ export function When({ at }: { at: string | number | null | undefined }) {
   )
 }
 
-/** How long it is until a time, by the second in its last hour. @param to RFC 3339, or Unix seconds */
+/** Time until a moment, by the second in its last hour. @param to RFC 3339, or Unix seconds */
 export function Countdown({ to, over = 'now' }: { to: string | number; over?: string }) {
   const ms = timeOf(to)
   const left = ms - now.value
@@ -44,7 +44,7 @@ export function Countdown({ to, over = 'now' }: { to: string | number; over?: st
   )
 }
 
-/** How far something is. @param value 0–1 */
+/** Progress bar. @param value 0–1 */
 export function Progress({ value, label, text }: { value: number; label: string; text?: string }) {
   const share = Math.max(0, Math.min(1, value))
   return (

@@ -55,7 +55,7 @@ export function Grid({ of = 'cards', children }: { of?: 'cards' | 'figures'; chi
   return <div class={`grid ${of}`}>{children}</div>
 }
 
-/** What a colour says. */
+/** Meaning of a colour. */
 export type Tone = 'neutral' | 'good' | 'warn' | 'bad' | 'accent'
 
 /** One figure, large. */
@@ -111,7 +111,7 @@ export function Tabs<Id extends string>(props: {
   )
 }
 
-/** Where there is nothing to show: why, and what to do about it. */
+/** Empty state: the reason and what to do. */
 export function Empty(props: { title: string; hint?: ComponentChildren; action?: ComponentChildren }) {
   return (
     <div class="empty">

@@ -9,7 +9,7 @@ interface Notice {
   tone: Tone
 }
 
-/** How long a notice stays, in milliseconds. */
+/** Lifetime of a notice in milliseconds. */
 const SHOWN_MS = 6000
 const notices = signal<Notice[]>([])
 let made = 0
@@ -36,7 +36,7 @@ export function Notices() {
   )
 }
 
-/** What failed and what to do about it, in the words of the API. Nothing where `error` is null. */
+/** Shows an error in the words of the API; nothing for null. */
 export function ErrorNote({ error, onRetry }: { error: unknown; onRetry?: () => void }) {
   if (error === null || error === undefined) return null
   return (

@@ -104,7 +104,7 @@ function timeLabel(ms: number, step: number): string {
 const lastOf = (values: ArrayLike<number | null | undefined> | undefined) =>
   Array.from(values ?? []).findLast((value) => value !== null && value !== undefined)
 
-/** Where a value stands alone, which no line leads to: it is drawn as a point. */
+/** Indexes of isolated values, drawn as points because no line leads to them. */
 function alone(values: ArrayLike<number | null | undefined>): number[] {
   const has = (at: number) => typeof values[at] === 'number'
   return Array.from(values, (_, at) => at).filter((at) => has(at) && !has(at - 1) && !has(at + 1))

@@ -5,16 +5,17 @@ import { Button } from './fields.tsx'
 import { focusFirst, submitByKeys } from './keyboard-focus.ts'
 import { ErrorNote } from './notes.tsx'
 
-/** What the API found wrong with a field or inside it, by its path there, such as `limits.budgets`; null where nothing is. */
+/** Finds the API's fault of a field or a part of it, such as `limits.budgets`; null when there is none. */
 export type FaultOf = (field: string) => string | null
 
 /**
- * A form that sends something to the API, by its button or Enter; by Ctrl and Enter from a text area. What is wrong with a field is told beside it, everything else above the buttons.
+ * A form that sends to the API, by its button, Enter, or Ctrl+Enter from a text area. Faults of a field appear beside
+ * it, other errors above the buttons.
  *
- * @param action the button's word: what is done, not "OK"
+ * @param action label of the button: the action, not "OK"
  * @param onSubmit its error is shown and the form stays
- * @param waiting said while it is being done, where that takes long
- * @param children the fields, which ask what is wrong with them
+ * @param waiting shown while a long action runs
+ * @param children the fields, which ask for their faults
  */
 export function SubmitForm(props: {
   action: string

@@ -26,7 +26,7 @@ const NARROW_PX = 640
  * @param onRow opens a row, by a click anywhere on it or with the keyboard on its first cell
  */
 export function DataTable<Row>(props: {
-  /** What the table is, for screen readers. */
+  /** Label of the table for screen readers. */
   label: string
   columns: readonly Column<Row>[]
   rows: readonly Row[]
@@ -123,7 +123,10 @@ function Frame({ label, children }: { label: string; children: ComponentChildren
   )
 }
 
-/** Where one is in a list, and the way on. @param back the word for the page before; @param on for the one after */
+/**
+ * Position in a list, with links to the pages around it. @param back label of the previous page; @param on of the next
+ * one
+ */
 export function Pager(props: {
   page: Pick<Paged<unknown>, 'items' | 'total' | 'first' | 'next' | 'previous'>
   back?: string

@@ -11,11 +11,11 @@ export interface Moment {
   title: ComponentChildren
   detail?: ComponentChildren
   tone?: Tone
-  /** Whether it has yet to happen. */
+  /** True for a future moment. */
   ahead?: boolean
 }
 
-/** What happened, in the order in which it did; what lies ahead comes last. */
+/** Events in order of time; future ones come last. */
 export function Timeline({ label, moments }: { label: string; moments: readonly Moment[] }) {
   return (
     <ol class="timeline" aria-label={label}>

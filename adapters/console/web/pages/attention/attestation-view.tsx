@@ -3,7 +3,7 @@ import { Badge, Copy, Countdown, Progress } from '../../components/components.ts
 import { count } from '../../format.ts'
 import { href } from '../../router.ts'
 
-/** What each component says. */
+/** Labels of the components of a score. */
 const COMPONENTS: readonly { name: keyof Attestation['components']; label: string; means: string }[] = [
   { name: 'coverage', label: 'Coverage', means: 'enough records, and enough of the time inside them' },
   { name: 'continuity', label: 'Continuity', means: 'no long gaps' },
@@ -12,7 +12,7 @@ const COMPONENTS: readonly { name: keyof Attestation['components']; label: strin
   { name: 'freshness', label: 'Freshness', means: 'halves every 15 minutes' },
 ]
 
-/** How far a session proves attention: its score, what it is made of, and what is missing. */
+/** Attestation of a session: its score, its components, and what is missing. */
 export function AttestationView({ attestation }: { attestation: Attestation }) {
   const { status, poa_score, records, records_needed, progress, components, reasons, task_id } = attestation
   return (

@@ -68,9 +68,9 @@ export interface Channels {
 }
 
 /**
- * How active each channel is over time, as the classification has it: COG = (focus + load) / 2, EMO = (|valence| +
- * arousal) / 2, ENV = (distraction + switching) / 2, means weighted by dwell; switching is the share of records that
- * changed the place. A step without records is a gap.
+ * Activity of each channel over time, as in the classification: COG = (focus + load) / 2, EMO = (|valence| + arousal) /
+ * 2, ENV = (distraction + switching) / 2, means weighted by dwell; switching is the share of records that changed the
+ * place. A step without records is a gap.
  *
  * @param records in order of time
  */

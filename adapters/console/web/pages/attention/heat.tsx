@@ -9,7 +9,7 @@ const ROWS = 14
 /** The time of day in the reader's zone: a session takes minutes. */
 const clock = new Intl.DateTimeFormat(undefined, { hour: '2-digit', minute: '2-digit', second: '2-digit' })
 
-/** Where attention was, as heat: by place over time, and by position in the window. */
+/** Heat maps of attention: by place over time, and by position in the window. */
 export function Heat({ records }: { records: readonly GazeRecord[] }) {
   return (
     <>
@@ -97,7 +97,7 @@ function PositionHeat({ records }: { records: readonly GazeRecord[] }) {
   )
 }
 
-/** How dark a cell is: 0 for none, 1 to 5; the root lets short dwells show beside long ones. */
+/** Shade of a cell: 0 for none, 1 to 5; the root keeps short dwells visible beside long ones. */
 const level = (ms: number, greatest: number) => (ms <= 0 ? 0 : Math.max(1, Math.ceil(5 * Math.sqrt(ms / greatest))))
 
 function summaryOf(cells: readonly (readonly number[])[]): string {

@@ -22,7 +22,7 @@ import { type Groups, useGroups } from '../../use-groups.ts'
 /** Less time than this is worth a look: a day, in seconds. */
 const SOON_SECONDS = 86_400
 
-/** Who is about to run dry: keys and groups by the time that is left to them at the rate of a day. */
+/** Keys and groups by the time until they run out at the rate of a day. */
 export default function BurnPage() {
   return (
     <Page

@@ -172,7 +172,7 @@ function Outcome({ call: { status, fallback_from } }: { call: CallRecord }) {
   )
 }
 
-/** Who makes a call that no key is known of. */
+/** Label of a caller without a known key. */
 const nobody = ({ status }: CallRecord) => (status === 'refused' ? 'no known key' : 'a tool here')
 
 function OneCall({ id }: { id: string }) {

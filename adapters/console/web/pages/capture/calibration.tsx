@@ -3,7 +3,7 @@ import { Button } from '../../components/components.ts'
 import { type GazeMap, type Look, learnGaze } from './gaze-map.ts'
 import type { Face } from './webcam.ts'
 
-/** Where the points are, as shares of the window. */
+/** Calibration points as shares of the window. */
 const POINTS = [0.1, 0.5, 0.9].flatMap((y) => [0.06, 0.5, 0.94].map((x) => ({ x, y })))
 /** Pictures of the face that are taken for each point; a slow camera's few are enough after a while. */
 const LOOKS = 5

@@ -1,4 +1,4 @@
-/** Where the pointer or the gaze was: `x` and `y` are shares of the window, 0 to 1; `at` is milliseconds since 1970. */
+/** Position of the pointer or the gaze: `x` and `y` are shares of the window, 0 to 1; `at` is in Unix milliseconds. */
 export interface Point {
   at: number
   x: number
@@ -10,13 +10,13 @@ export interface Dwell extends Point {
   ms: number
 }
 
-/** What counts as one place, and as staying in it. Times are in milliseconds. */
+/** Thresholds of places and dwells. Times are in milliseconds. */
 export interface DwellTerms {
   /** The largest (max x − min x) + (max y − min y) within one place, as a share of the window. */
   dispersion: number
-  /** How long a position holds after it was reported, where nothing newer is. */
+  /** Time that a position holds when no newer one arrives. */
   heldMs: number
-  /** A longer stay is told in parts. */
+  /** Longest dwell; longer ones are split. */
   longestMs: number
   /** The fewest positions that show a stay. */
   fewest: number

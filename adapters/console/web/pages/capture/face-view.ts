@@ -11,17 +11,17 @@ const FILLED = 0.45
 /** A face that fills less, or more, is looked at anew. */
 const LEAST_FILLED = 0.3
 const MOST_FILLED = 0.65
-/** How far the face may move from the middle, as a share of what is looked at, before that follows it. */
+/** Distance that the face may move from the middle, as a share of the view, before the view follows. */
 const MOST_MOVED = 0.12
 
 /** All of a picture. */
 export const wholeOf = (picture: { width: number; height: number }): View => ({ x: 0, y: 0, ...picture })
 
 /**
- * What to look at next: the part around the face, so that small movements of the eyes count for many pixels. It keeps
- * its place while the face stays about there: a part that always moves would move the eyes.
+ * Computes the next view: the part around the face, so that small eye movements span many pixels. The view stays while
+ * the face stays, because a moving view would move the eyes.
  *
- * @param face as shares of `view`; null where none is seen
+ * @param face as shares of `view`; null without a face
  */
 export function nextView(view: View, face: View | null, picture: { width: number; height: number }): View {
   if (face === null) return wholeOf(picture)

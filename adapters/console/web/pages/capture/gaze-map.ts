@@ -8,7 +8,7 @@ export interface Look {
 /** Turns what the camera measures into a position on the window. */
 export interface GazeMap {
   at(features: readonly number[]): { x: number; y: number }
-  /** How far off it was, on average, for points that it had not been shown; a share of the window. */
+  /** Mean error on points outside the training set, as a share of the window. */
   error: number
 }
 

@@ -15,7 +15,7 @@ const KINDS: readonly { value: Kind; label: string }[] = [
 /** A larger file is refused before it is read into the page. */
 const MOST_BYTES = 2_000_000
 
-/** What to read while recording. @param onChange null while nothing is chosen */
+/** Choice of the material to read while recording. @param onChange null while nothing is chosen */
 export function MaterialChoice(props: {
   taskId: string | null
   disabled: boolean

@@ -4,7 +4,7 @@ import type { Task } from '../../../../../src/tasks/task-record.ts'
 export interface Material {
   title: string
   lines: readonly string[]
-  /** What records name as their place. */
+  /** Place named in the records. */
   place: { path: string } | { url: string }
   /** The task that the attention is for; null for none. */
   taskId: string | null

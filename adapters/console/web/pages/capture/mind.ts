@@ -39,7 +39,7 @@ export function cogOf(dwells: readonly LineDwell[], since: number): { focus: num
   }
 }
 
-/** How pleasant and how stirred each expression is (Russell 1980, as rounded coordinates on his circle). */
+/** Valence and arousal of each expression (Russell 1980, rounded coordinates on his circle). */
 const EXPRESSIONS: Record<string, { valence: number; arousal: number }> = {
   angry: { valence: -0.7, arousal: 0.8 },
   disgust: { valence: -0.7, arousal: 0.5 },

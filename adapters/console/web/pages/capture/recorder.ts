@@ -4,17 +4,17 @@ import type { GazeTensor } from '../../../../../src/gaze/tensor.ts'
 import { ApiError, api } from '../../api.ts'
 import { randomHex } from '../../random-hex.ts'
 
-/** How often what was recorded is sent, in milliseconds. */
+/** Interval of sending in milliseconds. */
 const SEND_EVERY_MS = 2000
 /** The most records that the platform takes at once. */
 const MOST_AT_ONCE = 1000
 
-/** What became of a recording so far. */
+/** Progress of a recording. */
 export interface Recorded {
   sessionId: string | null
   stored: number
   attestation: Attestation | null
-  /** Why the last attempt to send failed; it is tried again with the next. */
+  /** Error of the last attempt to send, which is repeated with the next. */
   error: Error | null
   /** Records that are not stored yet. */
   waiting: number
@@ -26,7 +26,7 @@ export const NOTHING_RECORDED: Recorded = { sessionId: null, stored: 0, attestat
 /** Sends records to a gaze session as they are made. */
 export interface Recorder {
   add(record: GazeTensor): void
-  /** Sends what waits; `onChange` is told how that went. */
+  /** Sends pending records and calls `onChange` with the result. */
   send(): Promise<void>
   /** Sends the rest, and no more by itself. */
   stop(): Promise<void>

@@ -7,7 +7,7 @@ import type { Face } from './webcam.ts'
 
 /** A pointer is where it is, but it only follows the eyes, now near, now far (Huang, White & Buscher 2012). */
 const POINTER_CONFIDENCE = 0.6
-/** What a face showed holds so long, in milliseconds. */
+/** Lifetime of a detected expression in milliseconds. */
 const EXPRESSION_MS = 2000
 /** The share of a new position in the smoothed one: a webcam's gaze jitters. */
 const SMOOTHING = 0.5
@@ -17,7 +17,7 @@ const APP = 'Gazeway console'
 
 /** Makes records of where the pointer and the gaze are, until it is stopped. */
 export interface Capture {
-  /** What the camera saw; null where it saw no face. */
+  /** Adds a detected face; null without one. */
   see(face: Face | null): void
   /** Ends what is going on, and listens no more. */
   stop(): void

@@ -1,7 +1,7 @@
 import { nextView, type View, wholeOf } from './face-view.ts'
 import { emoOf } from './mind.ts'
 
-/** What the camera saw of a face: what gaze follows from, how sure it is (0 to 1), and the expression. */
+/** A detected face: features of the gaze, confidence (0 to 1) and expression. */
 export interface Face {
   at: number
   features: number[]
@@ -17,20 +17,20 @@ export interface Webcam {
 /** A part of the way to a working camera, in words. */
 export type WebcamStep = 'Asking for the camera…' | 'Loading the face model (10 MB, from this Gazeway)…' | 'Starting…'
 
-/** Why there is no webcam gaze, and what to do about it. */
+/** Error of the webcam gaze; its message says what to do. */
 export class WebcamError extends Error {}
 
-/** Where this Gazeway serves the library and its models, if they are installed. */
+/** Paths of the library and its models on this Gazeway, when installed. */
 const LIBRARY = '/assets/human/dist/human.esm.js'
 const MODELS = '/assets/human/models/'
 /** The width of the picture that is looked at: the library rounds positions to its pixels, and takes longer for more. */
 const PICTURE_WIDTH = 640
 
 /**
- * Opens the camera and watches the face in it. The pictures stay in the browser: only what `onFace` is told leaves here.
+ * Opens the camera and watches the face in it. Pictures stay in the browser; only the values passed to `onFace` leave.
  *
  * @param video shows the camera
- * @param options.onFace told for each picture; null where no face is seen
+ * @param options.onFace called for each picture; null without a face
  * @throws WebcamError
  */
 export async function openWebcam(
@@ -189,8 +189,8 @@ const EYES = [
 ]
 
 /**
- * What the direction of the gaze follows from: where in the eyes the irises are, as shares of the eyes' width; how the
- * head is turned; and where in the picture it is. Null where the irises are not seen.
+ * Features of the gaze: position of the irises as shares of the eyes' width, rotation of the head, and its place in the
+ * picture. Null when the irises are not detected.
  */
 function featuresOf(mesh: readonly Spot[], angle: { yaw: number; pitch: number } | undefined): number[] | null {
   const eyes = EYES.map(({ outer, inner, iris }) => eyeOf(mesh[outer], mesh[inner], mesh[iris]))

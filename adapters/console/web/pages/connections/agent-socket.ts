@@ -6,7 +6,7 @@ export interface AgentSocket {
   close(): void
 }
 
-/** Why a socket closed, in words, by its code. */
+/** Reasons of a closed socket, by code. */
 const CLOSED: Record<number, string> = {
   1000: 'The connection was closed.',
   1001: 'Gazeway stopped. Connect again once it runs.',
@@ -20,7 +20,7 @@ const CLOSED: Record<number, string> = {
 /**
  * Opens the agent socket with a ticket.
  *
- * @param options.onClose told once why it closed, whoever closed it
+ * @param options.onClose called once with the reason when either side closes
  */
 export function openAgentSocket(
   { url, ticket, sessionId }: { url: string; ticket: string; sessionId: string | null },

@@ -21,7 +21,7 @@ const QUERY_LABELS: Record<Query, string> = {
   x402_policy: 'Payment policy',
   bridge_status: 'Chains and vault',
 }
-/** What an admin may ask. */
+/** Queries of admins. */
 const QUERIES = Object.keys(QUERY_LABELS) as Query[]
 
 /** A chat over the real agent socket, on a connection of its own. @param onChange told when it connects or closes */

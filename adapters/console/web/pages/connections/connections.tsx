@@ -22,7 +22,7 @@ import { Chat } from './chat.tsx'
 import { NewConnection } from './new-connection.tsx'
 import './connections.css'
 
-/** What became of a connection that was closed. */
+/** Messages about a closed connection. */
 const CLOSINGS: Record<Closed['status'], string> = {
   closed: 'The connection is closed.',
   closing: 'Another process closes the connection within 5 seconds.',

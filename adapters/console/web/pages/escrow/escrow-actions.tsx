@@ -15,10 +15,9 @@ export interface EscrowAsked {
 }
 
 /**
- * What the signed-in key can do about an escrow: release it, for its payer, whom it pays and admins; refund it, for its payer
- * and admins.
+ * Actions on an escrow: release for its payer, its recipient and admins; refund for its payer and admins.
  *
- * @param task the escrow's, once it is known
+ * @param task the escrow's task, once loaded
  */
 export function EscrowActions(props: { escrow: Escrow; task: Task | undefined; onAsk: (asked: EscrowAsked) => void }) {
   const { escrow, task, onAsk } = props

@@ -3,7 +3,7 @@ import type { Tone } from '../../components/components.ts'
 
 export type EscrowStatus = Escrow['status']
 
-/** Whether its money is still locked. */
+/** Tells whether its money is still locked. */
 export const isLive = ({ status }: Escrow): boolean => status === 'locked' || status === 'expired'
 
 /** The colour of an escrow's status. */
@@ -15,5 +15,5 @@ export const ESCROW_TONES: Record<EscrowStatus, Tone> = {
   refunded: 'neutral',
 }
 
-/** Where an escrow may stand. */
+/** Statuses of escrows. */
 export const ESCROW_STATUSES = Object.keys(ESCROW_TONES) as EscrowStatus[]

@@ -109,7 +109,7 @@ export default function EscrowPage({ query }: PageProps) {
   )
 }
 
-/** Where an escrow stands, and its payment on a chain. */
+/** Status of an escrow and of its payment on a chain. */
 export function EscrowState({ of }: { of: Escrow }) {
   const { status, settlement } = of
   return (
@@ -122,7 +122,7 @@ export function EscrowState({ of }: { of: Escrow }) {
   )
 }
 
-/** Whom an escrow is for: who was named, or whoever completes its task. */
+/** Recipient of an escrow: the named one, or the agent that completes its task. */
 function Payee({ of, task, names }: { of: Escrow; task: Task | undefined; names: Names }) {
   const id = of.recipient ?? (task?.status === 'completed' ? task.claimed_by : null)
   if (id) return <Caller id={id} names={names} />

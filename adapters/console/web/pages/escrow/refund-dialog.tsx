@@ -15,7 +15,7 @@ interface Props {
   onClose: () => void
 }
 
-/** Asks before locked money is given back to whoever paid it. */
+/** Confirms the refund of locked money to its payer. */
 export function RefundDialog({ escrow, task, names, onMoved, onClose }: Props) {
   const [reason, setReason] = useState('')
   const why = escrow.status === 'expired' ? 'its time is over' : `the task is ${task.status}`

@@ -90,7 +90,7 @@ export function ReleaseDialog({ escrow, task, names, onMoved, onClose }: Props) 
   )
 }
 
-/** Whom a reward goes to: who was named, or the key that completed the task. */
+/** Recipient of a reward: the named one, or the key that completed the task. */
 function recipientOf({ recipient, payer }: Escrow, { claimed_by }: Task, names: Names): string {
   return names.of(recipient ?? claimed_by ?? payer)
 }

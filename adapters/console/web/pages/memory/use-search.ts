@@ -2,11 +2,11 @@ import { useCallback, useEffect, useState } from 'preact/hooks'
 import type { FoundMemories } from '../../../../platform/routes/memory-routes.ts'
 import { ApiError, api } from '../../api.ts'
 
-/** Whoever types is not asked for at every letter, in milliseconds. */
+/** Delay after the last keystroke before a search, in milliseconds. */
 const PAUSE_MS = 250
 const MOST = 50
 
-/** What is searched for. */
+/** Parameters of a search. */
 export interface SearchFor {
   query: string
   namespace: string

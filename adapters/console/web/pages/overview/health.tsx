@@ -16,16 +16,16 @@ const FAILING_SHARE = 0.5
 /** A chain that does not answer is given up after its own time limit, 5 s unless it is set; only then comes the reply. */
 const CHAINS_MS = 20_000
 
-/** How one part is. */
+/** Health of one part. */
 interface Part {
   name: string
   tone: Tone
   state: string
-  /** What to know, or to do about it. */
+  /** Details or advice. */
   detail: ComponentChildren
 }
 
-/** Whether all is well, in one line, and how each part is. */
+/** Overall health in one line, and the health of each part. */
 export function HealthPanel({ health }: { health: Live<Health> }) {
   const recent = useLive<CallStatsReply>(`/api/calls/stats?from=${recentFrom()}`, { everyMs: 5000 })
   const models = useLive<ModelConfig>('/api/config/model', { everyMs: 15_000 })
@@ -165,7 +165,7 @@ function chainPart(balances: Live<ChainBalances>): Part {
   return { name, tone: 'warn', state: `${dead.length} of ${chains.length} not readable`, detail }
 }
 
-/** When a page's figures were last true. */
+/** Time of a page's figures. */
 export function AsOf({ health }: { health: Health | null }) {
   return health?.upstream.checked_at ? (
     <span class="hint">

@@ -8,7 +8,7 @@ import { Refused } from './refused.tsx'
 import { Today } from './today.tsx'
 import { Trends } from './trends.tsx'
 
-/** Whether Gazeway is healthy, what today cost, and who spent it. */
+/** Health of Gazeway, and today's cost by caller. */
 export default function Overview() {
   const health = useLive<Health>('/health', { everyMs: 3000 })
   return (

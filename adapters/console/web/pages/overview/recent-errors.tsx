@@ -37,7 +37,7 @@ export function RecentErrors() {
   )
 }
 
-/** What usually helps against a failure. */
+/** Advice about a failure. */
 function adviceFor({ http_status: status, model }: CallRecord) {
   const models = <a href={href('settings', { id: 'models' })}>Settings → Models</a>
   if (status === 401 || status === 403) return <>The provider refuses the key: enter a valid one in {models}.</>

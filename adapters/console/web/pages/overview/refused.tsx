@@ -7,10 +7,10 @@ import { href } from '../../router.ts'
 import { useLive } from '../../use-live.ts'
 import { startOf } from './start-of.ts'
 
-/** The most callers that are told apart here. */
+/** Most callers shown. */
 const MOST_SHOWN = 6
 
-/** Whose calls were refused today: no valid key, no money, no permission, or too many. */
+/** Callers refused today: no valid key, no money, no permission, or too many calls. */
 export function Refused() {
   const path = `/api/calls/stats?from=${startOf('day', now.value)}&group_by=caller`
   const { data, error, reload } = useLive<CallStatsReply>(path, { everyMs: 5000 })

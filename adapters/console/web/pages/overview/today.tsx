@@ -9,10 +9,10 @@ import { href } from '../../router.ts'
 import { useLive } from '../../use-live.ts'
 import { startOf } from './start-of.ts'
 
-/** The most callers and models that are told apart here. */
+/** Most callers and models shown. */
 const MOST_SHOWN = 6
 
-/** What today cost, and who and what it was spent on. */
+/** Today's cost, by caller and by model. */
 export function Today() {
   const from = startOf('day', now.value)
   const byCaller = useLive<CallStatsReply>(`/api/calls/stats?from=${from}&group_by=caller`, { everyMs: 4000 })

@@ -85,7 +85,7 @@ export function Trends() {
   )
 }
 
-/** When the first step of a span that ends now began. */
+/** Start of the first step of a span that ends now. */
 const firstOf = ({ stepMs, steps }: Span) => Math.floor(now.value / stepMs) * stepMs - (steps - 1) * stepMs
 
 /** Draws one figure of each step; `without` stands for steps without calls. */

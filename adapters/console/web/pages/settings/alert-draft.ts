@@ -5,7 +5,7 @@ import { amountIn } from '../../typed.ts'
 export const alertsText = (alerts: readonly AlertRecord[]): string =>
   alerts.map(({ at }) => String(Math.round(at * 100))).join(', ')
 
-/** What was typed, for the API to judge: percents with commas or spaces between them. */
+/** Parses percentages separated by commas or spaces; the API validates them. */
 export const alertsIn = (text: string) =>
   text
     .split(/[\s,;%]+/)

@@ -11,5 +11,5 @@ export interface BudgetDraft {
 export const budgetDrafts = (budgets: readonly BudgetRecord[]): BudgetDraft[] =>
   budgets.map(({ usd, per }) => ({ usd: String(usd), per }))
 
-/** What was typed, in the same order, for the API to judge. */
+/** Parses budgets in their order; the API validates them. */
 export const budgetsIn = (drafts: readonly BudgetDraft[]) => drafts.map(({ usd, per }) => ({ usd: amountIn(usd), per }))

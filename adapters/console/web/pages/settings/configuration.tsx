@@ -17,7 +17,7 @@ import {
 import { useLive } from '../../use-live.ts'
 import { choicesOf, kindOf, readValue, textOf, valueAt } from './setting.ts'
 
-/** What was typed, by key. */
+/** Edited text by key. */
 type Draft = Readonly<Record<string, string>>
 
 /** Every setting by section; changes are made together, all or none. */
@@ -138,7 +138,7 @@ export function Configuration({ isAdmin }: { isAdmin: boolean }) {
 function SettingField(props: {
   setting: KeyOfConfig
   value: unknown
-  /** What was typed; undefined where nothing was. */
+  /** Edited text; undefined when unchanged. */
   text: string | undefined
   /** The variable or flag that is over it. */
   over: string | undefined
@@ -214,7 +214,7 @@ const placeholderOf = ({ default: value }: KeyOfConfig) => (value === null ? 'no
 const matches = ({ key, description }: KeyOfConfig, wanted: string) =>
   `${key} ${description}`.toLowerCase().includes(wanted.trim().toLowerCase())
 
-/** What to send, and what is not readable as what it should be. */
+/** Values to send, and faults of unreadable ones. */
 function valuesOf(draft: Draft, settings: readonly KeyOfConfig[]) {
   const values: Record<string, unknown> = {}
   const unreadable: Record<string, string> = {}
@@ -230,7 +230,7 @@ function valuesOf(draft: Draft, settings: readonly KeyOfConfig[]) {
   return { values, unreadable }
 }
 
-/** Which of the keys that were sent a refusal is about. */
+/** Key that a refusal is about. */
 function keyNamed(param: string | null, keys: readonly string[]): string | undefined {
   if (keys.length === 1) return keys[0]
   return keys.find((key) => param !== null && (param === key || param.startsWith(`${key}.`)))

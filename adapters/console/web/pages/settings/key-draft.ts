@@ -4,7 +4,7 @@ import { amountIn, amountText, lines, timeIn, timeText } from '../../typed.ts'
 import { alertsIn, alertsText } from './alert-draft.ts'
 import { type BudgetDraft, budgetDrafts, budgetsIn } from './budget-draft.ts'
 
-/** What a key is held to, as it is being typed. */
+/** Terms of a key while they are edited. */
 export interface KeyDraft {
   name: string
   /** The id of its group; empty is none. */
@@ -54,7 +54,7 @@ export const draftOf = ({ name, group, billing, limits, alerts, models, expires_
   expires: timeText(expires_at),
 })
 
-/** What was typed, as the API has it and for it to judge. */
+/** Parses a draft into fields of the API, which validates them. */
 export function fieldsIn(draft: KeyDraft) {
   const models = lines(draft.models)
   return {
@@ -74,7 +74,7 @@ export function fieldsIn(draft: KeyDraft) {
   }
 }
 
-/** What differs between two drafts. What was not changed here, another may have changed meanwhile: it is not sent. */
+/** Fields that differ between two drafts. Unchanged fields are not sent, as somebody else may have changed them. */
 export function changesIn(was: KeyDraft, is: KeyDraft): Partial<Record<string, unknown>> {
   const [before, after] = [fieldsIn(was), fieldsIn(is)]
   const limits = differing(before.limits, after.limits)

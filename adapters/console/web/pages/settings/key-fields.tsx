@@ -11,7 +11,7 @@ const BILLINGS: { value: Billing; label: string }[] = [
   { value: 'metered', label: 'Metered: the cost and a margin' },
 ]
 
-/** How one number of a key is asked for. */
+/** Number fields of a key. */
 const COUNTS = [
   { name: 'requests', label: 'Requests per minute', at: 'limits.requests_per_minute' },
   { name: 'tokens', label: 'Tokens per minute', at: 'limits.tokens_per_minute' },

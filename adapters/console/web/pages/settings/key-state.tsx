@@ -3,7 +3,7 @@ import { Badge, When } from '../../components/components.ts'
 import { timeOf } from '../../format.ts'
 import { now } from '../../now.ts'
 
-/** Whether a key works, and until when. */
+/** Validity of a key and its expiry. */
 export function KeyState({ of: { revoked_at, expires_at } }: { of: KeyRecord }) {
   if (revoked_at !== null) return <Badge tone="bad">revoked</Badge>
   if (expires_at === null) return <Badge tone="good">in force</Badge>

@@ -13,7 +13,7 @@ const ROLES = [
 ] as const
 type Role = (typeof ROLES)[number]['role']
 
-/** What a person has changed in the form. */
+/** Edited fields of the form. */
 interface Edited {
   provider?: string
   baseUrl?: string
@@ -184,7 +184,7 @@ export function Models({ isAdmin }: { isAdmin: boolean }) {
 
 const CUSTOM = { value: 'custom', label: 'Another (base URL)' }
 
-/** What was edited, by the keys of the configuration: what was not, another may have changed meanwhile. */
+/** Edited settings by key. Unchanged ones are not sent, as somebody else may have changed them. */
 function changesOf({ provider: chosen, baseUrl, apiKey, roles, aliases }: Edited, shown: ModelConfig) {
   const provider = chosen ?? shown.provider
   const inForce = shown.provider === CUSTOM.value ? shown.base_url : shown.provider

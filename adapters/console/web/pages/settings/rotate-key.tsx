@@ -12,7 +12,7 @@ const LOST =
   'The key was rotated before, but the reply that shows the new one was lost, and nothing can show it again. Rotate once ' +
   'more for another; what was in use before that stops working then.'
 
-/** What a rotation answers, as far as it is shown. */
+/** Reply to a rotation, as far as it is shown. */
 interface Rotated {
   key: string
   previous_expires_at: string | null
@@ -66,7 +66,7 @@ export function RotateKeyDialog(props: { of: KeyRecord; onClose: () => void; onR
   )
 }
 
-/** What was typed in seconds, for the API to judge where it is no number. */
+/** Converts hours to seconds; other text goes to the API, which refuses it. */
 function secondsIn(hours: string) {
   const amount = amountIn(hours)
   return typeof amount === 'number' ? Math.round(amount * 3600) : amount

@@ -1,10 +1,10 @@
 import type * as z from 'zod'
 import type { KeyOfConfig } from '../../../../platform/routes/config-keys-routes.ts'
 
-/** How a setting is edited. */
+/** Kind of a setting's control. */
 export type Kind = 'switch' | 'choice' | 'number' | 'text' | 'json'
 
-/** How a setting is edited, by its schema. */
+/** Selects the control of a setting by its schema. */
 export function kindOf({ schema }: KeyOfConfig): Kind {
   const types = new Set(partsOf(schema).map(({ type }) => type))
   if (choicesOf(schema).length > 0) return 'choice'
@@ -35,9 +35,9 @@ export function textOf(value: unknown): string {
 }
 
 /**
- * What was typed, as a value. Empty is null, which resets a setting to its default.
+ * Parses edited text. Empty text is null, which resets a setting to its default.
  *
- * @throws Error where it is no JSON, or no number, and should be
+ * @throws Error for invalid JSON or numbers
  */
 export function readValue(text: string, kind: Kind): unknown {
   if (text.trim() === '') return null

@@ -6,7 +6,7 @@ import { usePostOnce } from '../../once.ts'
 import { go, href } from '../../router.ts'
 import { amountIn, words } from '../../typed.ts'
 
-/** Has a goal divided into tasks. */
+/** Dialog that divides a goal into tasks. */
 export function NewSwarmDialog({ onClose }: { onClose: () => void }) {
   const post = usePostOnce()
   const [goal, setGoal] = useState('')

@@ -3,7 +3,7 @@ import type { Task } from '../../../../../src/tasks/task-record.ts'
 import { ApiError, api } from '../../api.ts'
 import { isUnfinished } from './task-status-tone.ts'
 
-/** How often tasks that may still change are asked for, in milliseconds. */
+/** Interval of refreshing unfinished tasks, in milliseconds. */
 const ASK_MS = 5000
 
 /** Tasks by id, where a list of something else names them; those that have ended are asked for once. */

@@ -55,7 +55,7 @@ function endMoments(escrow: Escrow, names: Names): Moment[] {
   return moments
 }
 
-/** What agents did. When it was claimed is not kept once it has ended. */
+/** Events by agents. The time of a claim is not stored once it has ended. */
 function workMoments(task: Task): Moment[] {
   const { status, agent, updated_at: at } = task
   const claimed: Moment = { at: null, title: `Claimed by ${agent}`, tone: 'warn' }
@@ -80,7 +80,7 @@ const Lease = ({ of }: { of: Task }) =>
     </>
   )
 
-/** What the task waits for now. */
+/** Next events that the task waits for. */
 function nextMoments(task: Task, escrows: readonly Escrow[]): Moment[] {
   const ahead = (title: string, detail?: Moment['detail']): Moment => ({ at: null, title, detail, ahead: true })
   const locked = escrows.find(({ status }) => status === 'locked')

@@ -13,9 +13,9 @@ export const TASK_TONES: Record<TaskStatus, Tone> = {
   cancelled: 'neutral',
 }
 
-/** Where a task may stand. */
+/** Statuses of tasks. */
 export const TASK_STATUSES = Object.keys(TASK_TONES) as TaskStatus[]
 
-/** Whether a task may still be done. */
+/** Tells whether a task is unfinished. */
 export const isUnfinished = ({ status }: Pick<Task, 'status'>): boolean =>
   status === 'blocked' || status === 'open' || status === 'claimed'

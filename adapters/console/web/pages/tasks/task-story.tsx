@@ -31,7 +31,7 @@ import { momentsOf } from './task-moments.tsx'
 import './tasks.css'
 import { isUnfinished, TASK_TONES } from './task-status-tone.ts'
 
-/** What happened to one task and to its reward, and what can be done now. */
+/** History of a task and its reward, and the possible actions. */
 export function TaskStory({ id }: { id: string }) {
   const names = useNames()
   const task = useLive<Task>(`/api/tasks/${encodeURIComponent(id)}`, { everyMs: 2000 })

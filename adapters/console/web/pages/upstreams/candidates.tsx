@@ -13,7 +13,7 @@ const REASONS: Readonly<Record<Explained['by'], string>> = {
 
 type Candidate = Explained['candidates'][number]
 
-/** Who answers for a model, and a test of each. */
+/** Candidates for a model, with a test of each. */
 export function Candidates({ round }: { round: number }) {
   const [model, setModel] = useState('')
   const [asked, setAsked] = useState<string | null>(null)

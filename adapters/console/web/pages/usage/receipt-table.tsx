@@ -22,7 +22,7 @@ import { count, duration, shortId } from '../../format.ts'
 import { usePage } from '../../paging.ts'
 import { session } from '../../signed-in.ts'
 
-/** Which receipts are shown: a caller's id, and the first and last day in the reader's zone (`2026-11-21`); empty is all. */
+/** Filter of receipts: a caller's id, and the first and last day in the reader's zone (`2026-11-21`); empty for all. */
 export interface ReceiptFilter {
   caller: string
   from: string
@@ -142,14 +142,14 @@ function selectionOf({ caller, from, to }: ReceiptFilter): Record<string, string
   }
 }
 
-/** When a day of the reader's begins, or the day so many days later; what is no day is for the API to refuse. */
+/** Start of a day in the reader's zone, or of a later one; the API refuses invalid days. */
 function midnight(day: string, later: number): string {
   const at = new Date(`${day}T00:00`)
   at.setDate(at.getDate() + later)
   return Number.isNaN(at.getTime()) ? day : at.toISOString()
 }
 
-/** Has the browser save a file. */
+/** Saves a file through the browser. */
 function saveAs(name: string, content: Blob): void {
   const url = URL.createObjectURL(content)
   const link = document.createElement('a')

@@ -1,6 +1,6 @@
 const DAY_MS = 86_400_000
 
-/** How far back usage is shown, in UTC days, today included. */
+/** Periods of usage in UTC days, today included. */
 export const PERIODS = [
   { value: '1', label: 'Today (UTC)' },
   { value: '7', label: '7 days' },
@@ -10,7 +10,7 @@ export const PERIODS = [
 ] as const
 export type Period = (typeof PERIODS)[number]['value']
 
-/** When a period that ends now began: the start of a UTC day. */
+/** Start of a period that ends now, at the start of a UTC day. */
 export function startOf(period: Period, now: Date): string {
   const today = Math.floor(now.getTime() / DAY_MS)
   return new Date((today - Number(period) + 1) * DAY_MS).toISOString()

@@ -20,7 +20,7 @@ import { useLive } from '../../use-live.ts'
 import { Receipts } from './receipt-table.tsx'
 import { daysOf, PERIODS, type Period, startOf } from './usage-period.ts'
 
-/** What metered calls cost: by day, by caller and by model, and each one's receipt. */
+/** Cost of metered calls by day, caller and model, with their receipts. */
 export default function UsagePage({ query }: PageProps) {
   const [period, setPeriod] = useState<Period>('30')
   const names = useNames()

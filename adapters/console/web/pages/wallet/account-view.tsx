@@ -19,7 +19,7 @@ import { usd } from '../../format.ts'
 import { session } from '../../signed-in.ts'
 import { useLive } from '../../use-live.ts'
 
-/** What the signed-in key has, in the ledger and on every chain. */
+/** Balances of the signed-in key, in the ledger and on every chain. */
 export function Account() {
   const wallet = useLive<WalletOverview>('/api/wallet')
   if (!wallet.data) {

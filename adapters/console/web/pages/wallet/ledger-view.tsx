@@ -20,7 +20,7 @@ import { go, href } from '../../router.ts'
 import { session } from '../../signed-in.ts'
 import { BalanceStats } from './account-view.tsx'
 
-/** What each kind of transfer is, in words. */
+/** Labels of transfer kinds. */
 const KINDS: Record<StatementLine['kind'], { label: string; tone: Tone }> = {
   deposit: { label: 'Deposit', tone: 'good' },
   reserve: { label: 'Set aside for a call', tone: 'neutral' },
@@ -62,7 +62,7 @@ export function Ledger({ of }: { of: string | null }) {
   )
 }
 
-/** What an account has, and what moved in it. */
+/** Balance of an account and its transfers. */
 function Account({ of, names }: { of: string | null; names: Names }) {
   const query = of === null ? '' : `?caller_id=${encodeURIComponent(of)}`
   const page = usePage<StatementLine, Statement>(`/api/wallet/ledger${query}`)
@@ -106,7 +106,7 @@ function Kind({ of }: { of: StatementLine['kind'] }) {
   return <Badge tone={tone}>{label}</Badge>
 }
 
-/** Which accounts a transfer moved money between, in words. */
+/** Describes the accounts of a transfer. */
 function wayOf({ entries }: StatementLine, names: Names): string {
   const named = (below: boolean) =>
     entries
@@ -131,7 +131,7 @@ function accountName(account: string, names: Names): string {
   return words[kind] ?? kind
 }
 
-/** What a transfer's key is about: `capture:call_…` is about the call. */
+/** Subject of a transfer's key: the call of `capture:call_…`. */
 function subjectOf(key: string): string {
   const id = key.split(':').find((part) => /^[a-z]+_[0-9a-f]{20,}$/.test(part))
   return id ? shortId(id) : key.replace(/^deposit:/, '')

@@ -2,7 +2,7 @@ import type { Pricing } from '../../../../../src/wallet/pricing.ts'
 import { Card, DataTable, Empty, ErrorNote, Grid, Loading, Money, Stat } from '../../components/components.ts'
 import { useLive } from '../../use-live.ts'
 
-/** What metered calls cost. */
+/** Prices of metered calls. */
 export function Prices() {
   const { data, error, reload } = useLive<Pricing>('/api/wallet/metered/pricing', { everyMs: 10_000 })
   if (!data) return error ? <ErrorNote error={error} onRetry={reload} /> : <Loading what="the prices" />
@@ -48,7 +48,7 @@ export function Prices() {
   )
 }
 
-/** What a call of so many tokens costs, in USD with at most 6 decimals: tokens × price + margin. */
+/** Cost of a call in USD with at most 6 decimals: tokens × price + margin. */
 function callPrice(tokens: number, pricePer1k: number, { margin_usd }: Pricing): number {
   return Math.round((tokens * pricePer1k * 1e6) / 1000 + margin_usd * 1e6) / 1e6
 }

@@ -14,7 +14,7 @@ const VIEWS = [
 ] as const
 type View = (typeof VIEWS)[number]['id']
 
-/** What callers have, what moved, how far they may spend, and what calls cost. */
+/** Balances, transfers, burn rate and prices. */
 export default function WalletPage({ id, query }: PageProps) {
   const isAdmin = session.value?.isAdmin ?? false
   const tabs = VIEWS.filter((view) => isAdmin || !('admin' in view))
