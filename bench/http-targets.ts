@@ -49,11 +49,16 @@ export async function openSetting(folder: string, upstream: Running): Promise<Se
   }
 }
 
-/** The gateway as it is published. @param settings of its section `upstream` */
-export async function startGazeway(data: string, upstream: Running, settings: object = {}): Promise<Running> {
+/** The gateway as it is published. @param settings of its section `upstream` @param more its other sections */
+export async function startGazeway(
+  data: string,
+  upstream: Running,
+  settings: object = {},
+  more: object = {},
+): Promise<Running> {
   const port = await freePort()
   mkdirSync(data, { recursive: true, mode: 0o700 })
-  writeFileSync(join(data, 'config.json'), JSON.stringify({ upstream: settings }))
+  writeFileSync(join(data, 'config.json'), JSON.stringify({ upstream: settings, ...more }))
   const env = { GAZEWAY_UPSTREAM: `http://127.0.0.1:${upstream.port}/v1`, GAZEWAY_API_KEY: KEY }
   const args = [join(ROOT, 'dist/cli.js'), '--http', '--port', String(port), '--data', data]
   return startServer(process.execPath, args, { port, env })

@@ -1,5 +1,5 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
-import { COMPLETION, MESSAGE } from './http-upstream.ts'
+import { COMPLETION, FAILING_MODEL, MESSAGE } from './http-upstream.ts'
 
 /**
  * A provider of models in a process of its own: `http-upstream-process.ts PORT`. It answers a chat completion at once,
@@ -13,8 +13,9 @@ createServer(async (request, response) => {
   if (request.url === '/abandoned') return response.end(String(abandoned))
   // A gateway looks from time to time whether its provider is there.
   if (request.method === 'GET') return response.end('{"object":"list","data":[]}')
-  const { stream, max_tokens } = JSON.parse(await readBody(request))
+  const { stream, max_tokens, model } = JSON.parse(await readBody(request))
   const isMessage = request.url === '/v1/messages'
+  if (model === FAILING_MODEL) response.statusCode = 500
   if (stream) return streamPieces(response, isMessage ? messageStream(max_tokens) : chatStream(max_tokens))
   response.setHeader('content-type', 'application/json')
   response.end(isMessage ? MESSAGE : COMPLETION)

@@ -18,6 +18,9 @@ export const COMPLETION = JSON.stringify({
   usage: { prompt_tokens: 10, completion_tokens: 5, total_tokens: 15 },
 })
 
+/** A model that the upstream refuses at once, with a status that does not open a circuit breaker. */
+export const FAILING_MODEL = 'failing'
+
 /** The same of a request for a Message. */
 export const MESSAGE = JSON.stringify({
   id: 'msg_1',

@@ -7,6 +7,7 @@ import { installRouter, startRouter } from './http-router.ts'
 import { KEY, startGazeway, type Target, targetOf } from './http-targets.ts'
 import { startUpstream } from './http-upstream.ts'
 import type { Report } from './report.ts'
+import { measureRoutes } from './routes.ts'
 
 const CONNECTIONS = 64
 const MESSAGES = '/v1/messages'
@@ -41,6 +42,7 @@ export async function section(report: Report): Promise<void> {
     converted: targetOf(upstream),
   })
   await Promise.all(Object.values(servers).map((server) => server.stop()))
+  await measureRoutes(report, folder, upstream)
   await upstream.stop()
 }
 
