@@ -2,6 +2,7 @@ import { closeSync, fsyncSync, openSync, writeFileSync, writeSync } from 'node:f
 import { join } from 'node:path'
 import { createMemory } from '../src/memory/memory.ts'
 import { temporaryFolder } from './folder.ts'
+import { measureHybrid } from './hybrid.ts'
 import { createMemories, dataFolder, openData, seedData, seededMemories, type TextMemory } from './memories.ts'
 import type { Report } from './report.ts'
 import { gazeway, PEER, serverMemory } from './servers.ts'
@@ -24,6 +25,7 @@ export async function section(report: Report): Promise<void> {
   await measureGrowth(report, folder, memories)
   await measureWrites(report, folder, memories.slice(0, COMPARED))
   await measureSearches(report, folder, memories)
+  await measureHybrid(report, dataFolder(folder, MANY), memories)
 }
 
 /** The service itself, on three stores in turn. */

@@ -35,7 +35,8 @@ export function cosine(vector: Float32Array, kept: string): number {
   let own = 0
   let other = 0
   for (let i = 0; i < vector.length; i++) {
-    const [a, b] = [vector[i] ?? 0, ((bytes[i] ?? 0) << 24) >> 24]
+    const a = vector[i] as number
+    const b = ((bytes[i] as number) << 24) >> 24
     dot += a * b
     own += a * a
     other += b * b
@@ -43,11 +44,31 @@ export function cosine(vector: Float32Array, kept: string): number {
   return own === 0 || other === 0 ? 0 : dot / Math.sqrt(own * other)
 }
 
-/** How many bits are set in a word (Warren 2012, figure 5-2). */
-function bitsIn(word: number): number {
-  let bits = word - ((word >>> 1) & 0x55555555)
-  bits = (bits & 0x33333333) + ((bits >>> 2) & 0x33333333)
-  return Math.imul((bits + (bits >>> 4)) & 0x0f0f0f0f, 0x01010101) >>> 24
+/** The bits of each half-byte of a word (Warren 2012, figure 5-2, its first steps). */
+function bitsOfHalves(word: number): number {
+  const pairs = word - ((word >>> 1) & 0x55555555)
+  return (pairs & 0x33333333) + ((pairs >>> 2) & 0x33333333)
+}
+
+/** How many bits are set, by half-bytes. */
+const bitsIn = (halves: number): number =>
+  Math.imul((halves & 0x0f0f0f0f) + ((halves >>> 4) & 0x0f0f0f0f), 0x01010101) >>> 24
+
+/** The half-bytes of how a word of `of` differs from that of the signs that begin at `at`. */
+function differing(of: Uint32Array, signs: Uint32Array, at: number, word: number): number {
+  return bitsOfHalves((signs[at + word] as number) ^ (of[word] as number))
+}
+
+/** How many of the bits of `of` differ from those that begin at `at`: the half-bytes of three words are added up first. */
+function distanceAt(of: Uint32Array, signs: Uint32Array, at: number): number {
+  const inThrees = of.length - (of.length % 3)
+  let distance = 0
+  for (let word = 0; word < inThrees; word += 3) {
+    const first = differing(of, signs, at, word)
+    distance += bitsIn(first + differing(of, signs, at, word + 1) + differing(of, signs, at, word + 2))
+  }
+  for (let word = inThrees; word < of.length; word++) distance += bitsIn(differing(of, signs, at, word))
+  return distance
 }
 
 /**
@@ -64,8 +85,7 @@ export function nearestBySigns(
   const distances = new Uint16Array(count)
   const counts = new Uint32Array(32 * width + 1)
   for (let i = 0, at = 0; i < count; i++, at += width) {
-    let distance = 0
-    for (let word = 0; word < width; word++) distance += bitsIn((signs[at + word] ?? 0) ^ (of[word] ?? 0))
+    const distance = distanceAt(of, signs, at)
     distances[i] = distance
     counts[distance] = (counts[distance] ?? 0) + 1
   }

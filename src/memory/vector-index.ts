@@ -1,4 +1,5 @@
 import { sql } from 'kysely'
+import { readPacked } from '../store/packed.ts'
 import type { Store } from '../store/store.ts'
 import { giveWay } from '../wire/give-way.ts'
 import { isLive } from './memory-expiry.ts'
@@ -86,9 +87,13 @@ export function createVectorIndex({ reads, engine }: Store) {
     if (places.length === 0) return []
     const seqs = places.map((place) => held.seqs[place] as number)
     const conditions = [sql`memories.seq in (${sql.join(seqs)})`, sql`memory_vectors.source = ${source}`]
-    const { rows } = await sql<{ seq: number; vector: string }>`select memories.seq, memory_vectors.vector
-      from memories join memory_vectors on memory_vectors.seq = memories.seq
-      where ${sql.join([...conditions, isLive(filter.now), ...narrowed(filter)], sql` and `)}`.execute(reads)
+    const rows = await readPacked<{ seq: number; vector: string }>(
+      { db: reads, engine },
+      ['seq', 'vector'],
+      sql`select memories.seq, memory_vectors.vector
+        from memories join memory_vectors on memory_vectors.seq = memories.seq
+        where ${sql.join([...conditions, isLive(filter.now), ...narrowed(filter)], sql` and `)}`,
+    )
     return rows
       .map(({ seq, vector: kept }) => ({ seq, score: Number(cosine(vector, kept).toFixed(4)) }))
       .filter(({ score }) => score >= least)

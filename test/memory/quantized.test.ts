@@ -61,6 +61,17 @@ describe('vectors in eight bits', () => {
     assert.ok(found >= 170, `${found} of 200`)
   })
 
+  for (const length of [32, 64, 96, 160])
+    it(`are ordered by how many of ${length} signs they share`, () => {
+      const of = new Uint32Array(length / 32).fill(0xffffffff)
+      const signs = Uint32Array.from(
+        { length: 3 * of.length },
+        (_, i) => [0xffffffff, 0, 0xfffffffe][Math.floor(i / of.length)] ?? 0,
+      )
+      assert.deepEqual(nearestBySigns(of, signs, { count: 3, most: 1 }), [0])
+      assert.deepEqual(nearestBySigns(of, signs, { count: 3, most: 2 }), [0, 2])
+    })
+
   it('are all found where there are fewer than are asked for', () => {
     const vectors = vectorsFor(3, 64, 5)
     const signs = Uint32Array.from(vectors.flatMap((vector) => [...signsOf(vector)]))
