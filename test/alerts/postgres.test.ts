@@ -8,4 +8,4 @@ before(async () => {
 })
 after(() => server.remove())
 
-alertsContract('PostgreSQL', () => server.database())
+alertsContract('PostgreSQL', () => server.databaseWithTables())

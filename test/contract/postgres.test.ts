@@ -6,4 +6,4 @@ import { storeContract } from './store.ts'
 const server = await startPostgres()
 after(() => server.remove())
 
-storeContract('postgres', async () => openStore(await server.database()))
+storeContract('postgres', async () => openStore(await server.databaseWithTables()))

@@ -17,7 +17,7 @@ after(async () => {
 
 const engines: Record<string, () => Promise<string>> = {
   sqlite: async () => `sqlite:${join(folder, 'store.db')}`,
-  postgres: () => server.database(),
+  postgres: () => server.databaseWithTables(),
 }
 
 for (const [engine, url] of Object.entries(engines))

@@ -9,10 +9,10 @@ import { worksContract } from './works-contract.ts'
 const server = await startPostgres()
 after(() => server.remove())
 
-worksContract('postgres', async () => openStore(await server.database()))
+worksContract('postgres', async () => openStore(await server.databaseWithTables()))
 
 it('a heartbeat without its token keeps no other claim alive that was made meanwhile, under the same name', async (t) => {
-  const store = await openStore(await server.database())
+  const store = await openStore(await server.databaseWithTables())
   t.after(() => store.close())
   const works = worksOn(store)
   const [agent, other] = [await works.agent(), await works.agent()]

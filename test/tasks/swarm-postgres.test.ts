@@ -5,4 +5,4 @@ import { swarmContract } from './swarm-contract.ts'
 const server = await startPostgres()
 after(() => server.remove())
 
-swarmContract('postgres', () => server.database())
+swarmContract('postgres', () => server.databaseWithTables())

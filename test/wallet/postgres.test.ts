@@ -6,4 +6,4 @@ import { walletContract } from './wallet-contract.ts'
 const server = await startPostgres()
 after(() => server.remove())
 
-walletContract('postgres', async () => openStore(await server.database()))
+walletContract('postgres', async () => openStore(await server.databaseWithTables()))
