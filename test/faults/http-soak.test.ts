@@ -13,9 +13,13 @@ it('answers all kinds of requests among clients that go away, and leaves no sock
   beBusy(upstream)
   const gateway = await startGatewayProcess(newPlace(), { args: ['--upstream', upstream.url] })
   const sockets = openSockets(gateway.pid)
-  const { answered, aborted, wrong } = await sendTraffic(gateway, { connections: 24, durationMs: 3000 })
-  assert.deepEqual(wrong, [])
-  assert.ok(answered > 100 && aborted > 10, `${answered} answered, ${aborted} aborted`)
+  let [answered, aborted] = [0, 0]
+  while (answered <= 100 || aborted <= 10) {
+    const sent = await sendTraffic(gateway, { connections: 24, durationMs: 3000 })
+    assert.deepEqual(sent.wrong, [])
+    answered += sent.answered
+    aborted += sent.aborted
+  }
   assert.equal(await socketsDownTo(gateway.pid, sockets, IDLE_MS), sockets)
   assert.deepEqual(await gateway.stop(), { code: 0, signal: null })
   await upstream.close()

@@ -6,6 +6,7 @@ import { join, resolve } from 'node:path'
 import { after, before, describe, it } from 'node:test'
 import { pathToFileURL } from 'node:url'
 import { promisify } from 'node:util'
+import { register } from 'tsx/esm/api'
 import type { Preset } from '../../src/providers/preset.ts'
 import type { startInstance } from '../config/instance.ts'
 
@@ -35,6 +36,8 @@ describe('a new preset', () => {
     promisify(execFile)(process.execPath, ['--import', import.meta.resolve('tsx'), ...args], { cwd: folder })
 
   before(() => {
+    // The tests themselves may be bundled.
+    register()
     for (const name of [...TREE, ...PAGES, ...MANIFESTS]) cpSync(name, at(name), { recursive: true })
     symlinkSync(resolve('node_modules'), at('node_modules'))
     const record = `import type { Preset } from './preset.ts'\nexport const example: Preset = ${JSON.stringify(example)}\n`
