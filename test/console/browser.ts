@@ -14,7 +14,8 @@ const EXECUTABLE = PLACES.find(existsSync)
 export const WITHOUT_BROWSER = EXECUTABLE ? false : 'Chromium is missing; install it with: apt-get install chromium'
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url))
-const SCREENSHOTS = `${ROOT}/test/screenshots`
+/** Folder for pictures of the pages; null unless `GAZEWAY_TEST_SCREENSHOTS` is set. */
+const SCREENSHOTS = process.env.GAZEWAY_TEST_SCREENSHOTS ? `${ROOT}/test/screenshots` : null
 const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
 /** How long a page may take to show what is waited for, in milliseconds. */
 const PATIENCE_MS = 30_000
@@ -141,7 +142,7 @@ export async function axeFaults(page: Page, rules: string[] | null = null): Prom
       nodes: { html: string; failureSummary?: string }[]
     }
     const { axe } = globalThis as unknown as { axe: { run(options: object): Promise<{ violations: Violation[] }> } }
-    return (await axe.run(only === null ? {} : { runOnly: only })).violations
+    return (await axe.run({ resultTypes: ['violations'], ...(only !== null && { runOnly: only }) })).violations
   }, rules)
   return violations
     .filter(({ impact }) => impact === 'serious' || impact === 'critical')
@@ -152,13 +153,13 @@ export async function axeFaults(page: Page, rules: string[] | null = null): Prom
 
 /**
  * Looks at a page as people do: in light and dark, at 360 (a phone), 641 and 834 (tablets), 1280 and 1920 px. Fails on serious
- * faults of accessibility in either scheme, and where a screen has to be scrolled sideways. Leaves screenshots in test/screenshots.
+ * faults of accessibility in either scheme, and where a screen has to be scrolled sideways. Leaves pictures in test/screenshots
+ * where `GAZEWAY_TEST_SCREENSHOTS` is set.
  */
 export async function inspect(page: Page, name: string): Promise<void> {
-  mkdirSync(SCREENSHOTS, { recursive: true })
   for (const colorScheme of ['light', 'dark'] as const) {
     await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' })
-    await page.screenshot({ path: `${SCREENSHOTS}/${name}-${colorScheme}.png`, fullPage: true })
+    await picture(page, `${name}-${colorScheme}`)
     // The schemes differ in nothing but colours.
     const rules = colorScheme === 'dark' ? ['color-contrast'] : null
     assert.deepEqual(await axeFaults(page, rules), [], `${name}, ${colorScheme}`)
@@ -176,11 +177,17 @@ export async function inspect(page: Page, name: string): Promise<void> {
         wide: over.slice(0, 3).map(({ outerHTML }) => outerHTML.slice(0, 120)),
       }
     })
-    await page.screenshot({ path: `${SCREENSHOTS}/${name}-${width}.png`, fullPage: true })
+    await picture(page, `${name}-${width}`)
     assert.deepEqual(await axeFaults(page, ['scrollable-region-focusable']), [], `${name}, ${width} px`)
     assert.ok(scrolled <= 0, `${name} is ${scrolled} px too wide at ${width} px: ${wide.join(' ')}`)
   }
   await page.setViewportSize({ width: 1280, height: 900 })
+}
+
+async function picture(page: Page, name: string): Promise<void> {
+  if (SCREENSHOTS === null) return
+  mkdirSync(SCREENSHOTS, { recursive: true })
+  await page.screenshot({ path: `${SCREENSHOTS}/${name}.png`, fullPage: true })
 }
 
 /** The console as it is built; where `npm run build` is behind the source, built for these tests. */
