@@ -3,6 +3,7 @@ import { type Admission, type AdmitDeps, admit, type CallerContext, type ModelRe
 import type { Result } from './attempt.ts'
 import { attempt } from './attempts.ts'
 import { billedReceiver } from './billed-receiver.ts'
+import { NO_HEADERS } from './call-rates.ts'
 import type { NamedUpstream } from './named-upstream.ts'
 import { errorEvent } from './relay/error-event.ts'
 import type { Receiver } from './relay/receiver.ts'
@@ -53,10 +54,11 @@ export function createCallModel(deps: CallDeps, relaysOf: (upstream: NamedUpstre
   }
 
   function make(call: Admission, plan: Plan, receiver: Receiver): Promise<Result> {
-    const { isBounded, isCharged, end } = call.bill
+    const { isBounded, isCharged, headers, end } = call.bill
     if (isCharged || (isBounded && call.request.json.stream === true)) return billed(call, plan, receiver)
     // A whole answer has a limit, and waits for nothing where it is not charged.
-    return attempt(deps, call, candidatesOf(plan, call), receiver).finally(end)
+    const made = attempt(deps, call, candidatesOf(plan, call), receiver)
+    return isBounded || headers !== NO_HEADERS ? made.finally(end) : made
   }
 
   async function billed(call: Admission, plan: Plan, receiver: Receiver): Promise<Result> {
