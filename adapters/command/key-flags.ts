@@ -89,7 +89,7 @@ export const modelsIn = (text: string): string[] | null =>
 /** Expiry of a key: a duration from now, a time, or `never`. @throws as {@link checked} */
 export function endIn(text: string, now: Date): string | null {
   if (text === NEVER) return null
-  const accepted = `${NEVER}, ${DURATION}, or a time ahead of now such as 2027-01-31T00:00:00Z`
+  const accepted = `${NEVER}, ${DURATION}, or a future time such as 2027-01-31T00:00:00Z`
   const ms = durationIn(text)
   const end = ms === null ? timeIn(text) : now.getTime() + ms
   if (end === null || end <= now.getTime()) throw notAccepted('--expires', accepted)

@@ -487,7 +487,7 @@ describe('a session of a platform that stops', () => {
     assert.equal(message_count, 0)
     await running.gateway.calls.flush()
     const [record] = (await running.gateway.calls.history({ limit: 1 })).items
-    assert.match(`${record?.status}: ${record?.error}`, /^error: Gazeway is stopping/)
+    assert.match(`${record?.status}: ${record?.error}`, /^error: Gazeway stopped before the answer/)
     await running.close()
     await upstream.close()
   })
