@@ -30,6 +30,7 @@ import { followingUpstream } from './inference/following-upstream.ts'
 import { createLiveness, type Liveness } from './inference/liveness.ts'
 import { watchRecentCalls } from './inference/recent-calls.ts'
 import { createRefusals, type NoteRefusal } from './inference/refusals.ts'
+import { keepHealth } from './inference/relay/health.ts'
 import { createUpstream, type Upstream } from './inference/upstream.ts'
 import { namedConfigs } from './inference/upstream-configs.ts'
 import { type ShownUpstream, upstreamStates } from './inference/upstream-states.ts'
@@ -244,6 +245,7 @@ export async function createGateway(read: LoadedConfig, log: Log): Promise<Gatew
     onOverrun: overruns.report,
     now,
   }
+  const healthOf = keepHealth()
   const upstreams = live.follow(
     ({ upstream, upstreams, routes, pricing, audit, wallet }) => ({
       config: upstream,
@@ -257,6 +259,7 @@ export async function createGateway(read: LoadedConfig, log: Log): Promise<Gatew
       createUpstream({
         ...settings,
         named: namedConfigs({ upstream: settings.config, upstreams }),
+        healthOf,
         calls,
         countTokens,
         billing: {

@@ -2,6 +2,7 @@ import { matchesGlob } from '../text/glob.ts'
 import type { ModelDeps } from './model-for.ts'
 import type { ModelList } from './model-list.ts'
 import { createProvider, type Provider, type ProviderConfig, withEachKey } from './provider.ts'
+import { createHealth, type Health } from './relay/health.ts'
 
 /** Configuration of an upstream. */
 export interface NamedUpstreamConfig extends ProviderConfig {
@@ -23,6 +24,7 @@ export interface NamedUpstream extends ModelDeps {
   /** Tells whether it serves a model, unless a route says otherwise. */
   serves(model: string): boolean
   models: ModelList
+  health: Health
 }
 
 /**
@@ -33,6 +35,7 @@ export interface NamedUpstream extends ModelDeps {
 export function createNamedUpstream(
   config: NamedUpstreamConfig,
   listOf: (upstream: { provider: Provider }) => ModelList,
+  health = createHealth(),
 ): NamedUpstream {
   const keys = withEachKey(createProvider(config), config.api_keys ?? [])
   const [provider] = keys
@@ -45,6 +48,7 @@ export function createNamedUpstream(
     weight,
     serves: (model) => serves.some((glob) => matchesGlob(glob, model)),
     models,
+    health,
     listed: models.listed,
   }
 }

@@ -13,6 +13,7 @@ import type { OpenUpstream, openUpstream } from './open-upstream.ts'
 import { createPassOn, type PassOn } from './pass-on.ts'
 import { type PassthroughDeps, type PassthroughReply, type PassthroughRequest, passThrough } from './passthrough.ts'
 import { DEFAULT_UPSTREAM, type ModelRole, nameInRecords, type Provider, type ProviderConfig } from './provider.ts'
+import { createHealth, type Health } from './relay/health.ts'
 import type { Relays } from './relay/relays.ts'
 import { type RespondResult, respond } from './respond.ts'
 import { createRouting, type Route, type Routing } from './routing.ts'
@@ -108,13 +109,15 @@ export function createUpstream(options: {
   config: UpstreamConfig
   named?: readonly NamedUpstreamConfig[]
   routes?: readonly Route[]
+  /** Health of an upstream, kept from earlier settings; new when absent. */
+  healthOf?: (config: NamedUpstreamConfig) => Health
   calls: Calls
   prices: Prices
   storeContent: boolean
   countTokens: (text: string) => Promise<number>
   billing: CallDeps['billing']
 }): Upstream {
-  const { config, named = [], routes = [], ...rest } = options
+  const { config, named = [], routes = [], healthOf = createHealth, ...rest } = options
   const listOf = ({ provider }: { provider: Provider }) => {
     const upstream = () => routing.upstreams.find((one) => one.provider === provider) as NamedUpstream
     return createModelList({
@@ -126,8 +129,8 @@ export function createUpstream(options: {
   }
   // Disambiguates records when the default's provider has the name of another upstream.
   const isTaken = named.some(({ id }) => id === nameInRecords(config))
-  const first = createNamedUpstream({ ...config, ...(isTaken && { name: DEFAULT_UPSTREAM }) }, listOf)
-  const routing = createRouting([first, ...named.map((one) => createNamedUpstream(one, listOf))], routes)
+  const first = createNamedUpstream({ ...config, ...(isTaken && { name: DEFAULT_UPSTREAM }) }, listOf, healthOf(config))
+  const routing = createRouting([first, ...named.map((one) => createNamedUpstream(one, listOf, healthOf(one)))], routes)
   const calling: CallDeps = { routing, ...rest }
   const { provider } = first
 

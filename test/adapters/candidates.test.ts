@@ -54,8 +54,13 @@ describe('a call with several candidates', () => {
       upstream.on('/responses', double.json(200, double.response('Hello.')))
       upstream.on('/messages', double.json(200, message('Hello.')))
     }
-    // Upstreams that are made anew have had no failures, and their keys do not rest.
-    await running.gateway.config.set({ 'upstream.connect_timeout_ms': ++settings })
+    // Upstreams whose own settings change have had no failures, and their keys do not rest.
+    settings++
+    await running.gateway.config.set({
+      'upstream.connect_timeout_ms': settings,
+      'upstreams.two.connect_timeout_ms': settings,
+      'upstreams.claude.connect_timeout_ms': settings,
+    })
     await running.gateway.calls.flush()
     for (const table of ['calls', 'call_rollups', 'call_totals'] as const)
       await running.gateway.store.db.deleteFrom(table).execute()
@@ -211,6 +216,12 @@ describe('a call with several candidates', () => {
     assert.deepEqual(originOf(await post({ ...ASK, model: 'two-first' })), ['default', '2'])
     assert.deepEqual(originOf(await post({ ...ASK, model: 'two-first' })), ['default', '1'], 'all of its keys rest')
     assert.deepEqual(keys(), ['1', '2', '2', '2'])
+    await running.gateway.config.set({
+      'pricing.price_per_1k_tokens_usd': 0.004,
+      'upstream.connect_timeout_ms': ++settings,
+    })
+    const still = await post({ ...ASK, model: 'two-first' })
+    assert.deepEqual(originOf(still), ['default', '1'], 'they rest though other settings have changed')
     const alone = await post({ ...ASK, model: 'two/only' })
     assert.equal(alone.status, 429, 'where nobody else can answer, it is asked all the same')
   })

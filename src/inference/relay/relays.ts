@@ -1,5 +1,4 @@
 import type { NamedUpstream } from '../named-upstream.ts'
-import { createBreakers } from './breaker.ts'
 import { HEARTBEAT_MS } from './held-receiver.ts'
 import { createRelay, type Relay } from './relay.ts'
 import type { Send } from './send.ts'
@@ -25,12 +24,11 @@ export interface Relays {
 
 /** Creates the relays of an upstream over one transport. They share its circuit breakers. */
 export function createRelays(upstream: NamedUpstream, send: Send, heartbeatMs = HEARTBEAT_MS): Relays {
-  const breakers = createBreakers()
+  const { breakers, restUntil } = upstream.health
   const relayWith = (provider: NamedUpstream['provider']) => createRelay(provider, send, breakers, heartbeatMs)
   const [first, ...others] = upstream.keys
   const all: Relays['all'] = [relayWith(first), ...others.map(relayWith)]
-  const restUntil = new Map<Relay, number>()
-  const until = (relay: Relay): number => restUntil.get(relay) ?? 0
+  const until = ({ provider }: Relay): number => restUntil.get(provider.apiKey) ?? 0
 
   return {
     upstream,
@@ -38,12 +36,12 @@ export function createRelays(upstream: NamedUpstream, send: Send, heartbeatMs = 
     awake() {
       if (restUntil.size === 0) return all
       const now = performance.now()
-      for (const [relay, end] of restUntil) if (end <= now) restUntil.delete(relay)
-      return restUntil.size === 0 ? all : all.filter((relay) => !restUntil.has(relay))
+      for (const [key, end] of restUntil) if (end <= now) restUntil.delete(key)
+      return restUntil.size === 0 ? all : all.filter(({ provider }) => !restUntil.has(provider.apiKey))
     },
     firstAwake: () => all.reduce((soonest, relay) => (until(relay) < until(soonest) ? relay : soonest)),
     rest(relay, forMs) {
-      restUntil.set(relay, Math.max(until(relay), performance.now() + forMs))
+      restUntil.set(relay.provider.apiKey, Math.max(until(relay), performance.now() + forMs))
     },
     resting() {
       const now = performance.now()
