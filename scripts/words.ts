@@ -16,6 +16,7 @@ src/inference/convert
 src/inference/sandbox
 src/metering
 src/providers
+src/store
 src/text
 src/wire
 src/wallet

@@ -2,28 +2,28 @@ import { CompiledQuery, type Kysely, type QueryResult, type Transaction } from '
 import { together } from './joined-statements.ts'
 import type { Schema } from './schema.ts'
 
-/** SQL by form, for each open store. */
+/** SQL by form, per open store. */
 const built = new WeakMap<object, Map<string, string>>()
-/** Names by SQL. */
+/** Statement names by SQL. */
 const names = new Map<string, string>()
 
-/** The name under which a statement that was built once is prepared by a server; null for any other. */
+/** Name under which the server prepares a cached statement. Null for any other. */
 export const preparedName = (sql: string): string | null => names.get(sql) ?? null
 
-/** A statement whose SQL is built once for all statements of its form. */
+/** A statement whose SQL is built once per form. */
 export interface Statement<R = unknown> {
-  /** Names the statement; those of one form differ in nothing but the values of their parameters. */
+  /** Name of the form. Statements of one form differ only in the values of their parameters. */
   form: string
-  /** In the order in which the SQL names them. */
+  /** Parameters, in the order in which the SQL uses them. */
   parameters: readonly unknown[]
   build(): CompiledQuery<R>
 }
 
 /**
- * Runs a statement whose SQL is built once for all statements of its form: on the way of every paid call, building takes
- * as long as running. PostgreSQL prepares it once for each connection, too.
+ * Runs a statement whose SQL is built once per form: building takes about as long as running, which matters for every
+ * paid call. PostgreSQL also prepares it once per connection.
  *
- * @throws RangeError where the statement, when it is built, has other parameters
+ * @throws RangeError when the statement, as it is built, has other parameters
  */
 export function runBuilt<R = never>(
   db: Kysely<Schema>,
@@ -35,11 +35,11 @@ export function runBuilt<R = never>(
 }
 
 /**
- * Runs statements in their order, each whatever the others found, as part of a transaction. They go to PostgreSQL in one
- * round trip.
+ * Runs statements in order as part of a transaction, in one round trip to PostgreSQL. None depends on the result of
+ * another.
  *
  * @returns the result of each
- * @throws whatever the first that fails throws; RangeError as {@link runBuilt}
+ * @throws the error of the first that fails; RangeError as {@link runBuilt}
  */
 export async function runTogether(
   trx: Transaction<Schema>,
@@ -55,7 +55,7 @@ function compiled<R>(db: Kysely<Schema>, { form, parameters, build }: Statement<
   built.set(adapter, forms)
   const text = forms.get(form) ?? buildChecked(form, parameters, build)
   forms.set(form, text)
-  // Not handed to Kysely, which would freeze them: a batch has thousands.
+  // Not passed through Kysely, which would freeze them: a batch has thousands.
   return { ...CompiledQuery.raw(text), parameters } as CompiledQuery<R>
 }
 
@@ -63,10 +63,10 @@ function compiled<R>(db: Kysely<Schema>, { form, parameters, build }: Statement<
 const SIZES = [100, 10, 1]
 
 /**
- * Runs a statement that writes or finds many rows, in parts of a few sizes, as {@link runBuilt} does.
+ * Runs a statement over many rows in chunks of a few sizes, as {@link runBuilt} does.
  *
- * @param rows of the same columns in the same order
- * @param build the statement for some of them, whose parameters are their values
+ * @param rows rows with the same columns in the same order
+ * @param build builds the statement for a chunk, with the rows' values as its parameters
  * @returns the rows that the statement returns
  */
 export async function runBuiltRows<Row extends object, R = unknown>(

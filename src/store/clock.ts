@@ -3,8 +3,8 @@ import type { Engine } from './engine.ts'
 import type { Store } from './store.ts'
 
 /**
- * The store's own time, or that many milliseconds after it, as a column of times has it. Deadlines that several processes
- * look at are set and compared with this: their clocks may differ.
+ * The store's current time, or some milliseconds later, in the form of a time column. Deadlines shared by several
+ * processes use it, since their clocks may differ.
  */
 export function storeTime(engine: Engine, plusMs = 0): RawBuilder<string> {
   return {
@@ -14,8 +14,8 @@ export function storeTime(engine: Engine, plusMs = 0): RawBuilder<string> {
 }
 
 /**
- * How far the store's clock is ahead of this process's, in milliseconds. Half of the time that the answer took is the most
- * that it is wrong by.
+ * Measures how far the store's clock is ahead of this process's, in milliseconds. The error is at most half the round
+ * trip.
  *
  * @param local this process's clock, in milliseconds since 1970
  */
@@ -25,20 +25,20 @@ export async function storeClockAhead({ db, engine }: Store, local = Date.now): 
   return Date.parse(at) - (asked + local()) / 2
 }
 
-/** How often a clock is compared with the store's, in milliseconds. */
+/** Interval of comparisons with the store's clock, in milliseconds. */
 const COMPARED_EVERY_MS = 60_000
 
-/** The store's time, as far as it is known without asking. */
+/** A local estimate of the store's time. */
 export interface StoreClock {
   now(): Date
   stop(): void
 }
 
 /**
- * A clock that is set by the store's, again every minute: machines whose clocks differ agree by it on when something is due. A
- * SQLite file has no other clock than this machine's.
+ * Opens a clock that follows the store's, compared every minute, so that machines agree on when something is due. A
+ * SQLite file has no clock but this machine's.
  *
- * @param options.onError told when the store could not be asked; the clock goes on as it was set
+ * @param options.onError called when the store could not be asked; the clock continues with the last offset
  * @param options.local this process's clock, in milliseconds since 1970
  */
 export async function openStoreClock(

@@ -39,5 +39,5 @@ const COLUMNS: Readonly<Record<Engine, Columns>> = {
   },
 }
 
-/** The column types of `engine`. */
+/** Column types of `engine`. */
 export const columns = (engine: Engine): Columns => COLUMNS[engine]

@@ -1,13 +1,13 @@
 import { type Kysely, sql } from 'kysely'
 import type { Schema } from './schema.ts'
 
-/** A figure that a store and its copy must have in common, beside the number of rows. */
+/** A figure that must be equal in a store and its copy, beside the number of rows. */
 export interface CopyCheck {
   name: string
   figure(db: Kysely<Schema>): Promise<number>
 }
 
-/** What is compared before a copy is kept. */
+/** Figures compared before a copy is kept. */
 export const COPY_CHECKS: readonly CopyCheck[] = [
   { name: 'bytes of memories', figure: (db) => sum(db, 'memories', 'bytes') },
   { name: 'calls in the totals', figure: (db) => sum(db, 'call_totals', 'calls') },

@@ -5,31 +5,32 @@ import { COPY_CHECKS } from './copy-checks.ts'
 import { RECORD_TABLES, type RecordTable, type Schema } from './schema.ts'
 import type { Store } from './store.ts'
 
-/** Rows that are read and written at a time: small, because one memory may take half a megabyte. */
+/** Rows read and written at a time. Small, because a single memory may take half a megabyte. */
 const BATCH = 200
 
 type Row = Record<string, unknown>
 
-/** How far a copy is, in rows. */
+/** Progress of a copy, in rows. */
 export interface CopyProgress {
   table: RecordTable
   copied: number
   total: number
 }
 
-/** What was copied: rows by table, and the sums that were compared. */
+/** Result of a copy: rows by table, and the figures that were compared. */
 export interface CopyReport {
   tables: Record<RecordTable, number>
   checks: Array<{ name: string; figure: string }>
 }
 
 /**
- * Copies all records of `source`, as they were at one moment, into the empty `target`: all of them, verified, or none.
- * The source is only read, and may be written to meanwhile.
+ * Copies all records of `source`, in one consistent state, to the empty `target`: all of them, verified, or none. The
+ * source is only read, and may be written meanwhile.
  *
  * @param options.signal ends the copy early
- * @throws GazewayError `conflict` when the target is not empty, `cancelled` when told to end, `internal_error` when what
- *   arrived is not what was sent; the target is then as it was. `store_full` when a SQLite target has room for its log alone
+ * @throws GazewayError `conflict` when the target is not empty, `cancelled` when aborted, `internal_error` when the
+ *   copy differs from the source; the target is then unchanged. `store_full` when a SQLite target only has room for its
+ *   log
  */
 export async function copyStore(
   source: Store,
@@ -46,12 +47,12 @@ export async function copyStore(
         const columns = await sharedColumns(from, to, table)
         const write = createWriter(to, table, columns)
         for await (const rows of readBatches(from, table, columns)) {
-          // A signal to stop is only heard between turns of the event loop, and SQLite alone never waits for one.
+          // Yield, so that a stop signal is heard: SQLite alone never waits for the event loop.
           await turn()
           if (options.signal?.aborted)
             throw new GazewayError(
               'cancelled',
-              'The copy was interrupted: nothing was copied, and the source is as it was.',
+              'The copy was interrupted: nothing was copied, and the source is unchanged.',
             )
           await write(rows)
           copied += rows.length
@@ -66,7 +67,7 @@ export async function copyStore(
   return report
 }
 
-/** Moves what was copied from the log of a SQLite store into its file, which is taken for the whole of it. */
+/** Moves the copy from the log of a SQLite store into its file, so that the file alone is complete. */
 async function intoFile({ db }: Store): Promise<void> {
   const outcome = await sql<{ busy: number }>`pragma wal_checkpoint(truncate)`.execute(db).catch((cause) => ({ cause }))
   if ('rows' in outcome && outcome.rows[0]?.busy === 0) return
@@ -102,7 +103,7 @@ async function countRows(db: Kysely<Schema>): Promise<Record<RecordTable, number
   return counts
 }
 
-/** The columns that both have: what an engine adds for itself (such as a search index) it also fills by itself. */
+/** Columns that both stores have. Columns that an engine adds, such as a search index, it fills itself. */
 async function sharedColumns(from: Kysely<Schema>, to: Kysely<Schema>, table: RecordTable): Promise<string[]> {
   const columns = async (db: Kysely<Schema>) => {
     const tables = await db.introspection.getTables()
@@ -112,7 +113,7 @@ async function sharedColumns(from: Kysely<Schema>, to: Kysely<Schema>, table: Re
   return (await columns(from)).filter((column) => known.has(column))
 }
 
-/** The rows of a table in the order of its primary key. */
+/** Reads the rows of a table in the order of its primary key. */
 async function* readBatches(
   db: Kysely<Schema>,
   table: RecordTable,
@@ -131,7 +132,7 @@ async function* readBatches(
   }
 }
 
-/** Writes rows with a statement that is built once for each number of rows: building takes longer than running it. */
+/** Creates a writer of rows, with one statement per number of rows: building takes longer than running. */
 function createWriter(to: Transaction<Schema>, table: RecordTable, columns: readonly string[]) {
   const statements = new Map<number, string>()
   return async (rows: readonly Row[]): Promise<void> => {
@@ -144,7 +145,7 @@ function createWriter(to: Transaction<Schema>, table: RecordTable, columns: read
   }
 }
 
-/** PostgreSQL numbers new rows by a counter that rows with their own number leave where it was. */
+/** Advances PostgreSQL's sequences: rows with explicit numbers do not move them. */
 async function continueNumbers(to: Transaction<Schema>): Promise<void> {
   const numbered = { memories: 'seq', memory_spaces: 'space', memory_vectors: 'place', session_texts: 'seq' }
   for (const [table, column] of Object.entries(numbered))
@@ -175,6 +176,6 @@ function requireSame(what: string, sent: unknown, arrived: unknown): void {
   if (sent === arrived) return
   throw new GazewayError(
     'internal_error',
-    `The copy is not complete (${what}: ${arrived}, not ${sent}); nothing was kept.`,
+    `The copy is incomplete (${what}: ${arrived}, not ${sent}); nothing was kept.`,
   )
 }

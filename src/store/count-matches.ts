@@ -2,7 +2,7 @@ import { type Kysely, type SelectQueryBuilder, sql } from 'kysely'
 import { MOST_COUNTED } from './page.ts'
 import type { Schema } from './schema.ts'
 
-/** How many rows a query selects, counted one by one and no further than {@link MOST_COUNTED}: a page's `total`. */
+/** Counts the rows of a query one by one, up to {@link MOST_COUNTED}, for a page's `total`. */
 export async function countMatches<Tables, From extends keyof Tables>(
   db: Kysely<Schema>,
   matches: SelectQueryBuilder<Tables, From, object>,

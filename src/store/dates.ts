@@ -1,7 +1,7 @@
 import { type RawBuilder, sql } from 'kysely'
 import type { Engine } from './engine.ts'
 
-/** The UTC date of a time column, as text: `2026-11-21`. */
+/** SQL for the UTC date of a time column: `2026-11-21`. */
 export function utcDate(engine: Engine, column: string): RawBuilder<string> {
   return {
     sqlite: sql<string>`substr(${sql.ref(column)}, 1, 10)`,
@@ -9,7 +9,7 @@ export function utcDate(engine: Engine, column: string): RawBuilder<string> {
   }[engine]
 }
 
-/** The UTC hour of a time column, as text: `2026-11-21T13:00:00.000Z`. */
+/** SQL for the UTC hour of a time column: `2026-11-21T13:00:00.000Z`. */
 export function utcHour(engine: Engine, column: string): RawBuilder<string> {
   return {
     sqlite: sql<string>`substr(${sql.ref(column)}, 1, 13) || ':00:00.000Z'`,
@@ -18,19 +18,21 @@ export function utcHour(engine: Engine, column: string): RawBuilder<string> {
 }
 
 /**
- * The hour that a time falls into, as times are stored.
+ * Truncates a stored time to its hour.
  *
  * @example hourOf('2026-11-21T13:30:00.000Z') // '2026-11-21T13:00:00.000Z'
  */
 export const hourOf = (time: string): string => `${time.slice(0, 13)}:00:00.000Z`
 
-/** The times that both engines hold, and that sort as text: PostgreSQL has no year 0, and another form of text is after 9999. */
+/**
+ * Range of times that both engines store and that sort as text: PostgreSQL has no year 0, and years after 9999 are
+ * written differently.
+ */
 const FIRST_MS = Date.parse('0001-01-01T00:00:00.000Z')
 const LAST_MS = Date.parse('9999-12-31T23:59:59.999Z')
 
 /**
- * A time, as times are stored: RFC 3339 UTC with milliseconds; the first or the last that can be stored in place of one
- * beyond them.
+ * Converts a time to the stored form, RFC 3339 UTC with milliseconds. Clamped to the range that can be stored.
  *
  * @param time RFC 3339 with any offset, or milliseconds since 1970
  * @example toUtc('9999-12-31T23:59:59-05:00') // '9999-12-31T23:59:59.999Z'

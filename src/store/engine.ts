@@ -1,12 +1,12 @@
 import { GazewayError } from '../errors.ts'
 
 /**
- * The engines that the same queries run on. What differs between them is looked up by this name, so that an engine that is
- * added here does not compile before it is everywhere.
+ * Database engine. Differences between engines are records keyed by this name, so that a new engine only compiles once
+ * all of them cover it.
  */
 export type Engine = 'sqlite' | 'postgres'
 
-/** Whether a URL names a store of the engine. */
+/** Recognizes the URLs of each engine. */
 const IS_URL: Readonly<Record<Engine, (url: string) => boolean>> = {
   sqlite: (url) => /^sqlite:./.test(url),
   postgres: (url) => /^postgres(ql)?:\/\/./.test(url) && URL.canParse(url),
@@ -15,10 +15,18 @@ const IS_URL: Readonly<Record<Engine, (url: string) => boolean>> = {
 const found = (url: string): Engine | undefined =>
   (Object.keys(IS_URL) as Engine[]).find((engine) => IS_URL[engine](url))
 
-/** Whether `text` names a store: `sqlite:PATH`, `postgres://…` or `postgresql://…`. */
+/**
+ * Tells whether `text` is a store URL: `sqlite:PATH`, `postgres://…` or `postgresql://…`.
+ *
+ * @example isStoreUrl('sqlite:/data/gazeway.db') // true
+ */
 export const isStoreUrl = (text: string): boolean => found(text) !== undefined
 
-/** The engine of the store that `url` names. @throws GazewayError `config_invalid` for another kind of address */
+/**
+ * Engine of a store URL.
+ *
+ * @throws GazewayError `config_invalid` for another kind of address
+ */
 export function engineOf(url: string): Engine {
   const engine = found(url)
   if (engine !== undefined) return engine

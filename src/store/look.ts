@@ -6,7 +6,7 @@ import { isStore, stepsBehind } from './migrate.ts'
 import type { Migrations } from './migrations/migrations.ts'
 import type { Schema } from './schema.ts'
 
-/** A database that is only read, and its name without credentials. */
+/** A database opened for reading, and its name without credentials. */
 interface Opened {
   engine: Engine
   db: Kysely<Schema>
@@ -14,10 +14,10 @@ interface Opened {
 }
 
 /**
- * Looks into a store that this process does not use: nothing is made there, migrated or written.
+ * Reads from a store that this process does not use, without creating, migrating or writing anything.
  *
  * @param url as of `openStore`
- * @returns what `look` finds; null where no Gazeway has made a store
+ * @returns the result of `look`; null when the database is no Gazeway store
  * @throws GazewayError `store_unavailable`, `store_corrupt`, `store_too_new` or `config_invalid`
  */
 export async function lookInto<T>(url: string, look: (db: Kysely<Schema>) => Promise<T>): Promise<T | null> {
@@ -32,11 +32,11 @@ export async function lookInto<T>(url: string, look: (db: Kysely<Schema>) => Pro
 }
 
 /**
- * Refuses a store that this version would bring up to date, for commands that promise to leave it as it is: the version
- * that wrote it could not use it any more.
+ * Rejects a store that this version would migrate, for commands that must leave it unchanged: the older version that
+ * wrote it could no longer use it.
  *
  * @param url as of `openStore`
- * @param migrations all of this version, when absent
+ * @param migrations defaults to all of this version
  * @throws GazewayError `conflict`, or as {@link lookInto}
  */
 export async function requireUpToDate(url: string, migrations?: Migrations): Promise<void> {
@@ -62,11 +62,11 @@ async function open(url: string): Promise<Opened | null> {
   return opened && { engine, ...opened }
 }
 
-/** Opens a database that is only read; null where there is none. */
+/** Opens a database for reading. Null when it does not exist. */
 const OPEN: Readonly<Record<Engine, (url: string) => Promise<Omit<Opened, 'engine'> | null>>> = {
   async sqlite(url) {
     const file = url.slice('sqlite:'.length)
-    // Nor a pipe, which would be waited for.
+    // Pipes are skipped too, since opening one would block.
     if (!existsSync(file) || !statSync(file).isFile()) return null
     const { readSqlite } = await import('./sqlite/sqlite.ts')
     return { db: readSqlite(file), name: file }

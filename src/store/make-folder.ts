@@ -3,12 +3,12 @@ import { open } from 'node:fs/promises'
 import { dirname } from 'node:path'
 
 /**
- * Makes a folder and those above it that are missing, by default for this user alone. A folder that is there stays as
- * it is, also when another process makes it at the same time.
+ * Creates a folder and its missing parents, by default for this user only. Existing folders are unchanged, also when
+ * another process creates one at the same time.
  *
- * Node's own `recursive` never returns below a folder that takes no new ones and says so with ENOENT, such as /proc.
+ * Node's own `recursive` hangs below a folder that rejects new ones with ENOENT, such as /proc.
  *
- * @throws the system's error, for the caller to say what could not be kept there
+ * @throws the system's error
  */
 export function makeFolder(path: string, mode = 0o700): void {
   for (const folder of missingFolders(path)) {
@@ -20,7 +20,7 @@ export function makeFolder(path: string, mode = 0o700): void {
   }
 }
 
-/** The folders on the way to `path` that are not there, the topmost first. */
+/** Missing folders on the way to `path`, topmost first. */
 function missingFolders(path: string): string[] {
   if (existsSync(path)) return []
   const parent = dirname(path)
@@ -28,12 +28,12 @@ function missingFolders(path: string): string[] {
 }
 
 /**
- * Flushes a folder, so that a file renamed into it is there after a power cut.
+ * Flushes a folder, so that a file renamed into it survives a power failure.
  *
  * @throws the system's error
  */
 export async function syncFolder(folder: string): Promise<void> {
-  // Windows cannot open a folder for flushing; its file systems log the rename themselves.
+  // Windows cannot open a folder for flushing; its file systems log renames themselves.
   if (process.platform === 'win32') return
   const handle = await open(folder, 'r')
   try {

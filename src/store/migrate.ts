@@ -4,19 +4,19 @@ import type { Engine } from './engine.ts'
 import { MIGRATIONS, type Migrations } from './migrations/migrations.ts'
 import { type Schema, TABLES } from './schema.ts'
 
-/** Kysely's migrator keeps what has run in this table. */
+/** Table in which Kysely's migrator records the steps done. */
 const TABLE = 'kysely_migration'
 
-/** Names of steps, those of newer versions too. */
+/** Pattern of step names, including those of newer versions. */
 const STEP = /^\d{3}_[a-z\d_]+$/
 
 /**
- * Brings the store to this version's schema. Processes that start together take turns, and each step runs once. An
+ * Migrates the store to this version's schema. Processes that start together take turns, and each step runs once. An
  * up-to-date store costs one query.
  *
- * @param steps all of this version
- * @throws GazewayError `store_too_new` when a newer Gazeway has already moved the store forward, `store_unavailable` when
- *   another program's tables are in the way; the database is then as it was
+ * @param steps steps of this version
+ * @throws GazewayError `store_too_new` when a newer Gazeway has migrated the store, `store_unavailable` when it
+ *   contains tables of another program; the database is then unchanged
  */
 export async function migrate(
   db: Kysely<Schema>,
@@ -43,9 +43,9 @@ export async function migrate(
 }
 
 /**
- * Whether a Gazeway, this version or an earlier one, has made a store of the database, which is only read.
+ * Tells whether the database is a Gazeway store, of this version or an earlier one. Reads only.
  *
- * @throws GazewayError `store_too_new` when a newer one has
+ * @throws GazewayError `store_too_new` when a newer version has migrated it
  */
 export async function isStore(db: Kysely<Schema>, engine: Engine, name: string): Promise<boolean> {
   const done = await executed(db, engine)
@@ -55,9 +55,9 @@ export async function isStore(db: Kysely<Schema>, engine: Engine, name: string):
 }
 
 /**
- * How many steps a store is behind this version, without taking them; 0 where no Gazeway has made one.
+ * Counts the steps that a store is behind this version; 0 when it is no Gazeway store. Reads only.
  *
- * @param steps all of this version
+ * @param steps steps of this version
  * @throws GazewayError `store_too_new`
  */
 export async function stepsBehind(
@@ -83,7 +83,7 @@ function refuseNewer(done: readonly string[], name: string, steps: Migrations): 
   )
 }
 
-/** SQLite takes `Tasks` and `tasks` for the same name. */
+/** Names are compared in lower case: SQLite treats `Tasks` and `tasks` as the same name. */
 async function refuseForeign(db: Kysely<Schema>, engine: Engine, name: string): Promise<void> {
   const names = {
     sqlite: sql<{ name: string }>`select lower(name) as name from sqlite_master`,
@@ -92,7 +92,7 @@ async function refuseForeign(db: Kysely<Schema>, engine: Engine, name: string): 
   }[engine]
   const taken = (await names.execute(db)).rows.map((row) => row.name).filter((found) => TABLES.includes(found))
   const done = await executed(db, engine)
-  // Or another process, which started together with this one, has made them meanwhile.
+  // Another process that started at the same time may have created them meanwhile.
   if (isGazeways(done) || (taken.length === 0 && done.length === 0)) return
   throw new GazewayError(
     'store_unavailable',

@@ -1,14 +1,14 @@
 import { type Engine, engineOf } from './engine.ts'
 import type { Store } from './store.ts'
 
-/** Each engine is loaded only where it is used. */
+/** Openers by engine, each loaded on use. */
 const OPEN: Readonly<Record<Engine, (url: string) => Promise<Store>>> = {
   sqlite: async (url) => (await import('./sqlite/sqlite.ts')).openSqlite(url.slice('sqlite:'.length)),
   postgres: async (url) => (await import('./postgres/postgres.ts')).openPostgres(url),
 }
 
 /**
- * Opens the store that `url` names.
+ * Opens a store.
  *
  * @param url `sqlite:PATH`, or `postgres://USER:PASSWORD@HOST/DATABASE` (`postgresql://` is the same)
  * @throws GazewayError `config_invalid` for another kind of address

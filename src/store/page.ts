@@ -7,16 +7,19 @@ import { giveWay } from '../wire/give-way.ts'
 import type { Schema } from './schema.ts'
 import type { Store } from './store.ts'
 
-/** Matches that are counted one by one for a page's `total`; a list that has more of them says so many. */
+/** Most matches counted for a page's `total`. A longer list reports this number. */
 export const MOST_COUNTED = 1000
-/** The most bytes of items on one page, as JSON: it ends before the item that would pass them, but always has one. */
+/** Size limit of a page's items, as JSON in bytes. A page always contains at least one item. */
 export const PAGE_BYTES = 4 * 1024 * 1024
-/** Rows that may be skipped in passing; the reader's thread skips more. */
+/** Rows skipped on the main connection. More are skipped on the reader's thread. */
 const MOST_SKIPPED = 1000
-/** Rows whose sizes are looked at first. */
+/** Rows whose sizes are read first. */
 const FEW_SIZES = 32
 
-/** How every list is asked for: `cursor` goes on from an earlier reply, `offset` skips from the newest; one of the two. */
+/**
+ * Query of every list. `cursor` continues after an earlier reply, `offset` skips the newest items; only one of them may
+ * be set.
+ */
 export const ListQuery = z.object({
   limit: z.int().min(1).max(1000).default(50).describe('How many items, newest first.'),
   cursor: z.string().max(2048).optional().describe('`next_cursor` of the reply to go on from.'),
@@ -24,12 +27,12 @@ export const ListQuery = z.object({
 })
 export type ListQuery = z.infer<typeof ListQuery>
 
-/** A list query, and the most bytes of items on the page; {@link PAGE_BYTES} when absent. */
+/** A list query with the size limit of the page, {@link PAGE_BYTES} by default. */
 export type Paged<Query extends ListQuery = ListQuery> = Query & { mostBytes?: number | undefined }
 
 /**
- * One page of a list. `total` counts the matches on all pages (where a filter leaves no running total to read, up to
- * 1,000); `next_cursor` is null on the last page.
+ * One page of a list. `total` counts the matches on all pages; with a filter that has no running total, up to 1,000.
+ * `next_cursor` is null on the last page.
  */
 export interface Page<T> {
   items: T[]
@@ -37,22 +40,26 @@ export interface Page<T> {
   next_cursor: string | null
 }
 
-/** How the rows of a page are read, and what is made of them. */
+/** Reads the rows of a list and converts them to items. */
 export interface PageSource<Row, T> {
-  /** The first `limit` rows from the page's place on. */
+  /** Reads the first `limit` rows from the page's start. */
   rows(limit: number): Promise<Row[]>
   /**
-   * The bytes of each of these rows, without reading them: for rows that may be large, of which no more are read than the
-   * page can hold.
+   * Sizes of these rows in bytes, read without the rows themselves. For rows that may be large, so that only as many
+   * are read as the page can hold.
    */
   sizes?(limit: number): Promise<number[]>
   total(): number | Promise<number>
   item(row: Row): T
-  /** What the list is ordered by, the last of it unique. */
+  /** Sort values of a row; the last of them is unique. */
   cursor(row: Row): ReadonlyArray<string | number>
 }
 
-/** The place after an item as an opaque string: `values` are what the list is ordered by, the last of them unique. */
+/**
+ * Encodes the position after an item as an opaque string.
+ *
+ * @param values sort values of the item, the last of them unique
+ */
 export function encodeCursor(values: ReadonlyArray<string | number>): string {
   return Buffer.from(JSON.stringify(values)).toString('base64url')
 }
@@ -74,17 +81,17 @@ export function decodeCursor<T>(cursor: string, values: z.ZodType<T>): T {
   })
 }
 
-/** The connection that a page is read on: the reader's, where many rows are skipped before it. */
+/** Connection for reading a page: the reader's when many rows are skipped. */
 export const pageReader = (store: Pick<Store, 'db' | 'reads'>, { offset = 0 }: ListQuery): Kysely<Schema> =>
   offset > MOST_SKIPPED ? store.reads : store.db
 
-/** Reads a page: at most `limit` items, and at most `mostBytes` of them. Pages that are read at once take turns. */
+/** Reads a page: at most `limit` items and `mostBytes` bytes. Concurrent pages take turns. */
 export async function readPage<Row, T>(
   { limit, mostBytes = PAGE_BYTES }: Pick<Paged, 'limit' | 'mostBytes'>,
   source: PageSource<Row, T>,
 ): Promise<Page<T>> {
   await giveWay()
-  // One more than are shown tells whether more follow.
+  // One extra row tells whether more follow.
   const rows = await source.rows((await mostFitting(source, limit, mostBytes)) + 1)
   const items: T[] = []
   let bytes = 0
@@ -102,7 +109,7 @@ export async function readPage<Row, T>(
   }
 }
 
-/** How many rows to read: `limit`, or as many as have at most `mostBytes` together. Few are looked at where they are large. */
+/** Number of rows to read: `limit`, or as many as fit into `mostBytes`. Checks few sizes when rows are large. */
 async function mostFitting(
   { sizes }: Pick<PageSource<never, never>, 'sizes'>,
   limit: number,
@@ -116,7 +123,7 @@ async function mostFitting(
   return limit
 }
 
-/** How many of the first rows have at most `most` bytes together; one at least. */
+/** Number of leading rows that fit into `most` bytes; at least one. */
 function countFitting(sizes: readonly number[], most: number): number {
   let bytes = 0
   const over = sizes.findIndex((size, i) => {

@@ -5,24 +5,24 @@ import { basename, dirname, join } from 'node:path'
 import { GazewayError } from '../errors.ts'
 import { syncFolder } from './make-folder.ts'
 
-/** How long a temporary file may be in use, in milliseconds; older ones are of killed processes. */
+/** Age in milliseconds from which a temporary file is a leftover of a killed process. */
 const LEFTOVER_MS = 60_000
-/** What is added to the name of a file for its temporary one. Others keep files beside theirs, too. */
+/** Suffix of a temporary file. Matched exactly, since other programs keep files beside theirs too. */
 const TEMPORARY = /^\.\d+\.[0-9a-f]{12}\.tmp$/
 
-/** What a file gets of another. */
+/** Mode and owner of a file. */
 export interface Like {
   mode: number
-  /** Left out: the user of this process. */
+  /** Defaults to the user of this process. */
   owner?: { uid: number; gid: number }
 }
 
 /**
- * Replaces a file, or makes it: writes beside it, flushes, renames over it and flushes the folder. A crash leaves the old
- * content or the new one.
+ * Replaces or creates a file atomically: writes a temporary file, flushes it, renames it and flushes the folder. A
+ * crash leaves the old or the new content.
  *
- * @param like mode and owner; by default it is this user's alone
- * @param check runs last before the rename; when it throws, nothing is replaced
+ * @param like mode and owner; by default only for this user
+ * @param check runs right before the rename; when it throws, nothing is replaced
  * @throws the system's error, for {@link notWritten}, and whatever `check` throws
  */
 export async function replaceFile(
@@ -42,7 +42,7 @@ export async function replaceFile(
       await handle.close()
     }
     check?.()
-    // At once: in a turn of the event loop an editor could save what this would write over.
+    // Synchronously: during a turn of the event loop, an editor could save changes that this would overwrite.
     renameSync(temporary, file)
   } catch (error) {
     await rm(temporary, { force: true })
@@ -51,12 +51,12 @@ export async function replaceFile(
   await syncFolder(dirname(file))
 }
 
-/** Why a file was not written and what to do, from the system's error. */
+/** Converts the system's error to a message that says why a file was not written and what to do. */
 export function notWritten(cause: unknown, file: string): GazewayError {
   const code = (cause as NodeJS.ErrnoException).code ?? 'unknown error'
   if (code === 'ENOSPC' || code === 'EDQUOT')
     return new GazewayError('store_full', `${file}: not written, the disk is full; free some space.`, { cause })
-  // It cannot be renamed over.
+  // A mount cannot be replaced by a rename.
   if (code === 'EBUSY' || code === 'EXDEV') {
     const message = `${file}: not written, as it is a mount of its own; mount the folder that holds it instead.`
     return new GazewayError('store_unavailable', message, { cause })
@@ -65,14 +65,14 @@ export function notWritten(cause: unknown, file: string): GazewayError {
   return new GazewayError('store_unavailable', message, { cause })
 }
 
-/** The file of another user stays theirs where root changes it. */
+/** Applies mode and owner: when root changes another user's file, it stays theirs. */
 async function makeLike(handle: FileHandle, { mode, owner }: Like): Promise<void> {
   const { uid, gid } = await handle.stat()
   if (owner !== undefined && (owner.uid !== uid || owner.gid !== gid)) await handle.chown(owner.uid, owner.gid)
   await handle.chmod(mode & 0o777)
 }
 
-/** Removes what killed processes left behind. */
+/** Removes leftovers of killed processes. */
 async function removeLeftovers(file: string): Promise<void> {
   const folder = dirname(file)
   const name = basename(file)

@@ -1,6 +1,6 @@
 import { type RawBuilder, sql } from 'kysely'
 
-/** A column's sum, or 2^53 − 1 where it is larger, which a JSON number could not hold; null without rows. */
+/** SQL for a column's sum, capped at 2^53 − 1, the limit of a JSON number. Null without rows. */
 export function safeSum(column: string): RawBuilder<number | null> {
   const sum = sql`sum(${sql.ref(column)})`
   return sql`cast(case when ${sum} > ${MOST} then ${MOST} else ${sum} end as bigint)`

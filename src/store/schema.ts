@@ -15,7 +15,7 @@ import type { SweepTables } from './tables/sweeps-tables.ts'
 import type { TaskTables } from './tables/tasks-tables.ts'
 import type { WalletTables } from './tables/wallet-tables.ts'
 
-/** Every table of the store, as the services see it (the same on both engines). */
+/** Tables of the store, as services see them. The same on both engines. */
 export interface Schema
   extends AlertTables,
     CallTables,
@@ -34,7 +34,7 @@ export interface Schema
     EscrowTables,
     WalletTables {}
 
-/** The tables that hold records, with the columns of their primary keys: what moving to another engine copies. */
+/** Tables with records, and their primary keys. A move to another engine copies them. */
 export const RECORD_TABLES = {
   memory_spaces: ['space'],
   memories: ['seq'],
@@ -91,10 +91,10 @@ export const RECORD_TABLES = {
   >
 }
 
-/** The name of a table of records: what a copy of a store takes along. */
+/** Name of a table with records, which a copy of a store includes. */
 export type RecordTable = keyof typeof RECORD_TABLES
 
-/** The tables of what only those who run now need to know of each other. */
+/** Tables about running processes only. */
 const PRESENT_TABLES = {
   connections: true,
   connection_instances: true,
@@ -103,5 +103,5 @@ const PRESENT_TABLES = {
   sweeps: true,
 } as const satisfies Record<Exclude<keyof Schema, RecordTable>, true>
 
-/** The names of all tables. */
+/** Names of all tables. */
 export const TABLES: readonly string[] = [...Object.keys(RECORD_TABLES), ...Object.keys(PRESENT_TABLES)]

@@ -1,16 +1,16 @@
 import { GazewayError } from '../errors.ts'
 
-/** One way from a status to another: a line of a table that code, documentation and tests read. */
+/** A transition between two statuses: a row of a table that code, documentation and tests share. */
 export interface Transition<Status extends string, Event extends string> {
   event: Event
-  /** Null where the thing does not exist before. */
+  /** Null when it creates the object. */
   from: Status | null
   to: Status
-  /** What must hold, and what else happens, in words. */
+  /** Conditions and side effects, in words. */
   when: string
 }
 
-/** The statuses in which `event` can happen. */
+/** Statuses in which `event` is allowed. */
 export function statusesBefore<Status extends string, Event extends string>(
   table: ReadonlyArray<Transition<Status, Event>>,
   event: NoInfer<Event>,
@@ -18,7 +18,7 @@ export function statusesBefore<Status extends string, Event extends string>(
   return table.flatMap((line) => (line.event === event && line.from !== null ? [line.from] : []))
 }
 
-/** The status that `event` leads to from `from`; null where it cannot happen there. */
+/** Status after `event`. Null when it is not allowed in `from`. */
 export function statusAfter<Status extends string, Event extends string>(
   table: ReadonlyArray<Transition<Status, Event>>,
   event: NoInfer<Event>,
@@ -28,12 +28,12 @@ export function statusAfter<Status extends string, Event extends string>(
 }
 
 /**
- * The refusal of what cannot happen now.
+ * Error for an event that is not allowed in the current status.
  *
- * @param of.named what it was tried on: `Task task_0199…`
- * @param of.status the present one, which the message names
- * @param of.accepted the statuses in which it can happen
- * @param of.advice what else to know, a sentence
+ * @param of.named the object: `Task task_0199…`
+ * @param of.status current status, which the message names
+ * @param of.accepted statuses in which it is allowed
+ * @param of.advice further advice, a sentence
  */
 export function invalidTransition(of: {
   named: string

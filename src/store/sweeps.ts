@@ -2,46 +2,51 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { sql } from 'kysely'
 import type { Store } from './store.ts'
 
-/** How often a process looks whether a sweep is due, in milliseconds, unless it is told otherwise. */
+/** Default interval of checks for due sweeps, in milliseconds. */
 const LOOK_MS = 60_000
-/** How much earlier than that a look may come, in milliseconds: what is due with each look is not to miss every other one. */
+/** Tolerance of the check, in milliseconds, so that a sweep due at each check does not miss every other one. */
 const EARLY_MS = 6_000
-/** Rows of one batch: few enough that others hardly wait for it. */
+/** Rows per batch. Few, so that other writers hardly wait. */
 const BATCH = 500
-/** Batches of one sweep in a round; with what is left it goes on once the others have had their turn. */
+/** Batches of one sweep per round. It continues after the others had their turn. */
 const MOST_BATCHES = 400
 
-/** A chore that clears away rows in batches. */
+/** A recurring task that deletes rows in batches. */
 export interface Sweep {
   name: string
-  /** The time between two looks, or more. */
+  /** Interval, in milliseconds. */
   everyMs: number
-  /** Clears away at most `limit` rows. @returns how many; fewer than `limit` when there is nothing left */
+  /**
+   * Processes at most `limit` rows.
+   *
+   * @returns the number processed; fewer than `limit` when nothing is left
+   */
   batch(limit: number): Promise<number>
 }
 
-/** Sweeps that are done again and again. */
+/** Running sweeps. */
 export interface Sweeps {
-  /** Does those that are due, now. */
+  /** Runs the due sweeps now. */
   runDue(): Promise<void>
-  /** Starts no more batches, and waits for the one under way. */
+  /** Stops after the current batch. */
   stop(): Promise<void>
 }
 
 /**
- * Does each sweep when it is due, in one of the processes that share the store: the one whose statement moves its next
- * time on. A process that dies in the middle leaves the rest to the next time. A next time that is further away than two
- * rounds was set by a clock that went wrong, and does not count. One that ended at its bound is due again at once, whoever
- * does it: it keeps up with what is written.
+ * Runs each sweep when it is due, in one of the processes that share the store: the one that advances its due time.
  *
- * @param onError told when a sweep failed; it is tried again when it is due again
+ * - When a process dies, the rest waits for the next time.
+ * - A due time further away than two intervals came from a wrong clock and is ignored.
+ * - A sweep that reached its bound is due again at once, so that it keeps up with the writes.
+ *
+ * @param onError called when a sweep failed; it is retried when it is due again
  */
 export function startSweeps(deps: {
   store: Store
   now: () => Date
   sweeps: readonly Sweep[]
   onError: (error: unknown) => void
-  /** How often it is looked whether one is due, in milliseconds; a minute when absent. */
+  /** Interval of checks for due sweeps, in milliseconds; a minute by default. */
   lookMs?: number
 }): Sweeps {
   const { store, now, sweeps, onError, lookMs = LOOK_MS } = deps
@@ -66,7 +71,11 @@ export function startSweeps(deps: {
     return claimed.length === 1
   }
 
-  /** After each batch others write for as long as it took. @returns whether there may be more to clear away */
+  /**
+   * Runs a sweep. After each batch it pauses for as long as the batch took.
+   *
+   * @returns true when rows may be left
+   */
   async function run(sweep: Sweep): Promise<boolean> {
     if (!(await claim(sweep))) return false
     for (let batches = 0; batches < MOST_BATCHES && !stopped; batches++) {

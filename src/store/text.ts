@@ -1,14 +1,14 @@
 /**
- * A value as both engines can hold it. PostgreSQL has no U+0000 in text and the SQLite driver ends a text there, but a
- * caller's path or an upstream's error may well contain it: it is stored as U+FFFD, so that nothing after it is lost.
+ * Converts a value so that both engines can store it. PostgreSQL rejects U+0000 in text and the SQLite driver ends a
+ * text there, so it is replaced by U+FFFD, together with unpaired surrogates.
  */
 export function withoutNul<Value>(value: Value): Value {
   if (typeof value !== 'string' || (!value.includes('\0') && value.isWellFormed())) return value
   return value.toWellFormed().replaceAll('\0', '\ufffd') as Value
 }
 
-/** Whether text is the same as UTF-8, in which an engine keeps it: that has no half of a surrogate pair. */
+/** Tells whether text survives UTF-8, in which engines store it: it has no unpaired surrogate. */
 export const isWhole = (text: string): boolean => text.isWellFormed()
 
-/** What is told of text that is not whole. */
+/** Message for text that is not well-formed. */
 export const WHOLE = 'must be well-formed Unicode, without half a surrogate pair'

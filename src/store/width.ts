@@ -2,8 +2,8 @@ import { type RawBuilder, sql } from 'kysely'
 import type { Engine } from './engine.ts'
 
 /**
- * The bytes of some columns of a row together. SQLite tells them without reading the values, whose pages a column that
- * stands after them would be looked for in.
+ * SQL for the total size of some columns of a row, in bytes. SQLite reads it without the values, whose pages it would
+ * otherwise traverse.
  */
 export function widthOf(engine: Engine, columns: readonly string[]): RawBuilder<number> {
   const bytes = columns.map((column) => {

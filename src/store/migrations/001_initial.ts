@@ -33,10 +33,10 @@ export async function up(db: Kysely<unknown>, engine: Engine): Promise<void> {
 
 type Statements = RawBuilder<unknown>[]
 
-/** SQLite keeps such a table in its primary key: one page less to write for each row. */
+/** Clustered tables store rows in their primary key: one page less to write per row. */
 const clustered = (engine: Engine) => ({ sqlite: sql`without rowid`, postgres: sql`` })[engine]
 
-/** Chores and settings that the processes on one store share. */
+/** Sweeps and settings shared by the processes on one store. */
 const store = ({ json, time, integer, text }: Columns): Statements => [
   // A recurring chore. The process that moves `next_at` on does it.
   sql`create table sweeps (
@@ -128,7 +128,7 @@ const idempotency = ({ time, integer, text }: Columns): Statements => [
   sql`create index idempotency_keys_expiry on idempotency_keys (expires_at)`,
 ]
 
-/** Questions and answers of the tools, to be gone on with. */
+/** Questions and answers of the tools, which can be continued. */
 const conversations = ({ time, integer, text }: Columns): Statements => [
   sql`create table conversations (
     id ${text} not null primary key,
@@ -347,7 +347,7 @@ const wallet = ({ json, time, integer, text }: Columns, engine: Engine): Stateme
   sql`create index allowances_renewed on allowances (renewed_at)`,
 ]
 
-/** What is sent to the operator's webhook. */
+/** Messages to the operator's webhook. */
 const alerts = ({ time, integer, text }: Columns): Statements => [
   // A message that a budget is used up to a part; one for a budget, its period and the part.
   sql`create table alert_messages (
@@ -483,8 +483,8 @@ const memory = (types: Columns, engine: Engine): Statements => {
 }
 
 /**
- * FTS5 indexes split at the spaces between our words alone, whatever a release of SQLite takes for a letter. Triggers
- * keep them up to date within the same statement.
+ * FTS5 indexes split at the spaces between our words only, whatever a SQLite release counts as a letter. Triggers
+ * update them within the same statement.
  */
 const memoryWordsOnSqlite: Statements = [
   sql`create virtual table memories_text using fts5(
@@ -508,7 +508,7 @@ const memoryWordsOnSqlite: Statements = [
 ]
 
 /**
- * Words with their places: A key, B tags, C also, D value. No parser, dictionary or extension of the server decides what a
+ * Words with weights: A key, B tags, C also, D value. No parser, dictionary or extension of the server decides what a
  * word is.
  */
 const memoryWordsOnPostgres: Statements = [
@@ -529,7 +529,7 @@ const memoryWordsOnPostgres: Statements = [
     for each row execute function memory_lexemes_kept()`,
 ]
 
-/** Where people look, and what that proves. */
+/** Gaze records, and the attestations they support. */
 const gaze = ({ json, time, integer, real, text }: Columns): Statements => [
   sql`create table gaze_sessions (
     session_id ${text} primary key,

@@ -17,13 +17,13 @@ import { withoutNul } from '../text.ts'
 import { isConnectionLoss, isStale, storeError, unknownOutcome } from './postgres-errors.ts'
 import type { ConnectionPool } from './postgres-pool.ts'
 
-/** How often a read is tried on another connection. */
+/** Most connections on which a read is tried. */
 const READS = 5
-/** How long the server may take to notice that the connection of a transaction is gone. */
+/** Time for the server to notice that the connection of a transaction is lost. */
 const OUTCOME_PATIENCE_MS = 10_000
 const OUTCOME_PAUSE_MS = 100
 
-/** One connection while someone holds it. */
+/** A connection in use. */
 interface Session extends DatabaseConnection {
   begin(settings: TransactionSettings): Promise<void>
   commit(): Promise<void>
@@ -32,9 +32,11 @@ interface Session extends DatabaseConnection {
 }
 
 /**
- * Kysely on `pg`. Differs from Kysely's own driver where the server goes away: connecting is tried again, a read that was
- * cut off runs again on another connection, and after a cut during a commit the server is asked what became of the
- * transaction, so that nothing is reported as lost that was kept, nor the other way round.
+ * Kysely dialect for `pg`, with its own handling of connection loss:
+ * - Connecting is retried.
+ * - An interrupted read runs again on another connection.
+ * - After a loss during a commit, the server is asked for the outcome of the transaction, so that the reported result
+ *   is always true.
  */
 export function postgresDialect(pool: ConnectionPool): Dialect {
   return {
@@ -62,7 +64,7 @@ function createSession(pool: ConnectionPool, first: pg.PoolClient): Session {
   let client = first
   let lost: Error | undefined
   let used = false
-  /** The command that is to begin a transaction. */
+  /** Command that is due to begin a transaction. */
   let opening: string | undefined
   let transaction: string | undefined
   const noteLoss = (error: Error) => {
@@ -83,8 +85,8 @@ function createSession(pool: ConnectionPool, first: pg.PoolClient): Session {
   }
 
   /**
-   * Sends statements in one packet. A transaction begins with the first of its statements: in their packet where these
-   * only read, and otherwise before it, as a change must not be made when the beginning has failed.
+   * Sends statements in one packet. The command that begins a transaction goes into the same packet when all statements
+   * only read; otherwise before it, so that nothing is changed when it fails.
    */
   async function sendTogether(queries: readonly CompiledQuery[]): Promise<pg.QueryResult[]> {
     const { stream } = client.connection
@@ -102,7 +104,7 @@ function createSession(pool: ConnectionPool, first: pg.PoolClient): Session {
 
   async function open(command: string): Promise<void> {
     if (command.endsWith('read only')) return void (await send(command))
-    // One round trip; the id is what the outcome is asked by.
+    // One round trip; the id is needed to ask for the outcome.
     const [, named] = (await send(`${command}; select pg_current_xact_id()::text as id`)) as unknown as [
       pg.QueryResult,
       pg.QueryResult<{ id: string }>,
@@ -110,7 +112,7 @@ function createSession(pool: ConnectionPool, first: pg.PoolClient): Session {
     transaction = named.rows[0]?.id
   }
 
-  /** Whether a transaction ends that had no statement. */
+  /** Tells whether a transaction ends without a statement. */
   function wasNeverOpened(): boolean {
     const never = opening !== undefined
     opening = undefined
@@ -129,7 +131,7 @@ function createSession(pool: ConnectionPool, first: pg.PoolClient): Session {
     client.release(lost)
   }
 
-  /** Only the first statement of a session runs again: a later one may stand on what came before it. */
+  /** Executes a query. Only the first one of a session is retried: later ones may depend on earlier ones. */
   async function execute(query: CompiledQuery): Promise<pg.QueryResult> {
     const repeatable = !used && opening === undefined && transaction === undefined && isRead(query)
     used = true
@@ -144,7 +146,11 @@ function createSession(pool: ConnectionPool, first: pg.PoolClient): Session {
     }
   }
 
-  /** @throws the loss itself when the transaction has certainly left nothing behind */
+  /**
+   * Determines the outcome of a lost commit.
+   *
+   * @throws the loss itself when the transaction has certainly left nothing behind
+   */
   async function resolveCommit(loss: unknown): Promise<void> {
     const id = transaction
     if (id === undefined) throw loss
@@ -196,7 +202,7 @@ function createSession(pool: ConnectionPool, first: pg.PoolClient): Session {
     async rollback() {
       transaction = undefined
       if (wasNeverOpened()) return
-      // A lost connection has rolled back by itself; one that cannot do so must not be used again.
+      // A lost connection has rolled back; one that cannot roll back must not be used again.
       if (!lost) await send('rollback').catch(noteLoss)
     },
     release,
@@ -207,7 +213,7 @@ function resultOf<R>({ command, rowCount, rows }: pg.QueryResult): QueryResult<R
   return command === 'SELECT' ? { rows } : { rows, numAffectedRows: BigInt(rowCount ?? 0) }
 }
 
-/** Whether running the query twice is the same as running it once. */
+/** Tells whether running the query twice equals running it once. */
 function isRead({ query, sql }: CompiledQuery): boolean {
   if (query.kind === 'SelectQueryNode') return true
   return query.kind === 'RawNode' && /^\s*select\b/i.test(sql)

@@ -1,11 +1,11 @@
 import { GazewayError } from '../../errors.ts'
 
 /**
- * Server states that pass by themselves or on another connection: it ends the session, starts up, has too many of them, or
- * is a standby, which the address may lead to for a while when the primary server has changed.
+ * SQLSTATEs that are transient or depend on the connection: the server ends the session, starts up, has too many
+ * connections, or is a standby, to which the address may lead for a while after a failover.
  */
 const PASSING = /^(?:08|57P|53300|25P03|25P04|25006)/
-/** Two transactions were in each other's way; one of them runs again. */
+/** SQLSTATEs of conflicting transactions, one of which runs again. */
 const CONFLICTS = new Set(['40001', '40P01'])
 
 const MESSAGES: ReadonlyArray<
@@ -19,17 +19,17 @@ const MESSAGES: ReadonlyArray<
     'store_unavailable',
     'the user may not do this; grant it CREATE and USAGE on the schema, and make it the owner of the tables.',
   ],
-  ['53100', 'store_full', 'the disk is full; nothing was written. Free some space and try again.'],
-  ['53', 'store_unavailable', 'it is out of connections or memory; try again, or raise its limits.'],
+  ['53100', 'store_full', 'the disk is full; nothing was written. Free some space and retry.'],
+  ['53', 'store_unavailable', 'it is out of connections or memory; retry, or raise its limits.'],
   ['57014', 'store_unavailable', 'a statement took too long and was stopped; nothing was written.'],
   ['25P04', 'store_unavailable', 'a transaction took too long and was stopped; nothing was written.'],
-  ['55P03', 'store_unavailable', 'a lock was not free in time; nothing was written. Try again.'],
+  ['55P03', 'store_unavailable', 'a lock was not free in time; nothing was written. Retry.'],
   ['25006', 'store_unavailable', 'it is read-only; point the store URL at the primary server.'],
-  ['40', 'store_unavailable', 'too many transactions were in each other’s way; nothing was written. Try again.'],
+  ['40', 'store_unavailable', 'too many conflicting transactions; nothing was written. Retry.'],
   ['22', 'validation_failed', 'a value is outside of what it can hold.'],
 ]
 
-/** What the driver itself says when it gives up on connecting, and ours. */
+/** Messages of the driver when it cannot connect, and ours. */
 const DRIVER_MESSAGES: ReadonlyArray<[said: RegExp, advice: string]> = [
   [
     /client password must be/,
@@ -38,16 +38,19 @@ const DRIVER_MESSAGES: ReadonlyArray<[said: RegExp, advice: string]> = [
   [/does not support SSL/, 'it does not encrypt; turn TLS on there, or leave sslmode out of the store URL.'],
 ]
 
-/** A prepared statement is of a table as it was before a migration; another connection prepares it anew. */
+/** SQLSTATE of a prepared statement from before a migration; another connection prepares it anew. */
 const STALE_PLAN = '0A000'
 
-/** The SQLSTATE of an error that the server sent, or null. */
+/** SQLSTATE of a server error. Null for other errors. */
 function stateOf(error: unknown): string | null {
   if (!(error instanceof Error) || !('code' in error) || typeof error.code !== 'string') return null
   return /^[0-9A-Z]{5}$/.test(error.code) ? error.code : null
 }
 
-/** Whether the connection is gone, of no more use, or could not be made: a system error, the driver's own, or a passing state. */
+/**
+ * Tells whether an error means that the connection is lost, unusable, or could not be made: a system error, the
+ * driver's own, or a transient state.
+ */
 export function isConnectionLoss(error: unknown): boolean {
   if (!(error instanceof Error)) return false
   const state = stateOf(error)
@@ -61,20 +64,21 @@ export function isConnectionLoss(error: unknown): boolean {
   )
 }
 
-/** Whether TLS failed for the server's certificate: Node's names for what OpenSSL found (`tls.TLSSocket`). */
+/** Tells whether TLS rejected the server's certificate, by Node's names for OpenSSL's results (`tls.TLSSocket`). */
 const isUntrusted = (error: unknown): error is Error =>
   error instanceof Error &&
   'code' in error &&
   /^(?:ERR_TLS_CERT|CERT_|SELF_SIGNED|DEPTH_ZERO|UNABLE_TO_(?:GET|VERIFY)|HOSTNAME_MISMATCH)/.test(String(error.code))
 
-/** Whether the connection holds a statement that a migration has overtaken. */
+/** Tells whether the connection holds a statement from before a migration. */
 export const isStale = (error: unknown): boolean =>
   stateOf(error) === STALE_PLAN && (error as Error).message.startsWith('cached plan')
 
 /**
- * Whether a transaction that failed with `error` has certainly left nothing behind and may succeed when it is run again.
+ * Tells whether a transaction that failed with `error` has certainly left nothing behind and may succeed when run
+ * again.
  *
- * @param error as {@link storeError} made it
+ * @param error as returned by {@link storeError}
  */
 export function mayRunAgain(error: unknown): boolean {
   const cause = error instanceof GazewayError ? error.cause : error
@@ -82,8 +86,8 @@ export function mayRunAgain(error: unknown): boolean {
 }
 
 /**
- * A driver error in words that say what to do, without the password; errors that are not about the server come back
- * unchanged.
+ * Converts a driver error to a message that says what to do, without the password. Errors that are not about the server
+ * are returned unchanged.
  *
  * @param name the store without credentials
  */
@@ -109,7 +113,7 @@ export function storeError(error: unknown, name: string): unknown {
 }
 
 /**
- * Why there is no connection, in words that say what to do.
+ * Converts a connection error to a message that says what to do.
  *
  * @param name the store without credentials
  */
@@ -124,10 +128,10 @@ export function connectError(error: unknown, name: string): unknown {
   )
 }
 
-/** The connection was lost while a transaction was being committed, and the server cannot tell what became of it. */
+/** Error for a connection lost during a commit, when the server does not know the outcome. */
 export function unknownOutcome(name: string): GazewayError {
   return new GazewayError(
     'store_unavailable',
-    `The store ${name} was lost while a change was being made durable; look whether it was made before making it again.`,
+    `The store ${name} was lost while a change was being committed; check whether it was made before you repeat it.`,
   )
 }

@@ -5,25 +5,25 @@ import { inTime } from '../../wire/in-time.ts'
 import { connectError, isConnectionLoss } from './postgres-errors.ts'
 import { TYPES } from './postgres-values.ts'
 
-/** Connections of one process; a server with its default of 100 serves six processes. */
+/** Connections per process. A server with the default of 100 serves six processes. */
 const POOL_SIZE = 16
-/** How long one attempt to connect, or the wait for a free connection, may take. */
+/** Time limit of one attempt to connect, and of the wait for a free connection. */
 const CONNECT_TIMEOUT_MS = 5_000
-/** How long connecting is tried again. */
+/** Time for which connecting is retried. */
 const PATIENCE_MS = 10_000
-/** How long the wait for a free connection may take while the server answers others. */
+/** Longest wait for a free connection while the server answers others. */
 const QUEUE_PATIENCE_MS = 30_000
 const FIRST_PAUSE_MS = 25
 const LONGEST_PAUSE_MS = 500
-/** A statement that takes longer is stopped by the server. */
+/** Time limit of a statement, enforced by the server. */
 const STATEMENT_TIMEOUT_MS = 30_000
-/** How much later this side gives up, where the server itself has gone silent. */
+/** Extra time after which this side gives up, when the server itself is silent. */
 const SILENCE_MS = 5_000
 const KEEP_ALIVE_MS = 10_000
 
-/** A connection that knows how the database keeps text, which the server says as it begins. */
+/** A connection that records the database's encoding, which the server reports at its start. */
 class EncodedClient extends pg.Client {
-  /** Undefined behind a pooler that does not pass it on. */
+  /** Undefined behind a pooler that does not report it. */
   encoding: string | undefined
 
   constructor(config?: string | pg.ClientConfig) {
@@ -36,30 +36,31 @@ class EncodedClient extends pg.Client {
 
 /** Connections to one PostgreSQL server. */
 export interface ConnectionPool {
-  /** The server and database, without credentials. */
+  /** Server and database, without credentials. */
   name: string
   /**
-   * A connection of one's own until it is released. Where the server cannot be reached it is tried again, with growing
-   * pauses, for 10 s.
+   * Takes a connection until it is released. While the server is unreachable, retries with growing pauses for 10 s.
    *
    * @throws GazewayError `store_unavailable`
    */
   connect(): Promise<pg.PoolClient>
-  /** Whether the server answers within `timeoutMs`, without trying again, and is not read-only. */
+  /** Tells whether the server answers within `timeoutMs`, without retries, and accepts writes. */
   usable(timeoutMs: number): Promise<boolean>
   end(): Promise<void>
 }
 
 /**
- * @param url `postgres://USER:PASSWORD@HOST:PORT/DATABASE?sslmode=…`; `pool_size` and `statement_timeout` (ms; 0 for
- *   none) may be set in its query
+ * Creates a pool.
+ *
+ * @param url `postgres://USER:PASSWORD@HOST:PORT/DATABASE?sslmode=…`; its query may set `pool_size` and
+ *   `statement_timeout` (ms; 0 for none)
  * @throws GazewayError `config_invalid`
  */
 export function createPool(url: string, options: { size?: number; statementTimeoutMs?: number } = {}): ConnectionPool {
   const { connectionString, name, size, statementTimeoutMs } = readUrl(url, options)
   requireReadable(connectionString)
   const settings = sessionSettings({
-    // In which `toTime` reads them.
+    // The format that `toTime` parses.
     datestyle: 'ISO',
     statement_timeout: statementTimeoutMs,
     idle_in_transaction_session_timeout: 2 * STATEMENT_TIMEOUT_MS,
@@ -73,7 +74,7 @@ export function createPool(url: string, options: { size?: number; statementTimeo
     },
     max: size,
     types: TYPES,
-    // Statements that do not wait for each other share a round trip.
+    // Independent statements share a round trip.
     pipeline: true,
     application_name: 'gazeway',
     connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
@@ -81,9 +82,9 @@ export function createPool(url: string, options: { size?: number; statementTimeo
     keepAlive: true,
     keepAliveInitialDelayMillis: KEEP_ALIVE_MS,
   })
-  // A connection that dies in the pool is replaced when one is needed; without a listener its error would end the process.
+  // A connection that dies in the pool is replaced on demand; without a listener its error would end the process.
   pool.on('error', () => {})
-  // Nor one that dies between two owners; whoever uses it next, or uses it now, hears of it from its query.
+  // The same for one that dies in use: its user gets the error from the query.
   pool.on('connect', (client) => void client.on('error', () => {}))
 
   return {
@@ -94,14 +95,14 @@ export function createPool(url: string, options: { size?: number; statementTimeo
         try {
           return await pool.connect()
         } catch (error) {
-          // All of them are there and busy: the server is up, and this is only a queue.
+          // All connections are in use: the server is up, and this is only a queue.
           const patience = pool.totalCount >= size ? QUEUE_PATIENCE_MS : PATIENCE_MS
           if (!isConnectionLoss(error) || Date.now() - began > patience) throw connectError(error, name)
           await delay(pause * (0.5 + Math.random() / 2))
         }
       }
     },
-    // The health check tells that it fails; whoever needs the store gets the reason.
+    // The health check only reports the failure; users of the store get the reason.
     usable: async (timeoutMs) =>
       (await inTime(
         timeoutMs,
@@ -111,7 +112,7 @@ export function createPool(url: string, options: { size?: number; statementTimeo
   }
 }
 
-/** A connection to a server that is read-only is given up: its address may lead to another one by now. */
+/** Rejects a connection to a read-only server: its address may lead to another one by now. */
 async function takesWrites(pool: pg.Pool): Promise<boolean> {
   const client = await pool.connect()
   let writable = false
@@ -124,23 +125,29 @@ async function takesWrites(pool: pg.Pool): Promise<boolean> {
   }
 }
 
-/** Over those of the role and the database. Not with the greeting of a connection, in which poolers refuse what they do not know. */
+/**
+ * Settings of a session, which override those of role and database. Sent after connecting, since poolers reject unknown
+ * startup parameters.
+ */
 const sessionSettings = (values: Readonly<Record<string, string | number>>): string =>
   Object.entries(values)
     .map(([name, value]) => `set ${name} = ${pg.escapeLiteral(String(value))}`)
     .join('; ')
 
-/** Others refuse most of what people write, or take it for bytes that are no characters. */
+/** Requires UTF-8: other encodings reject most text, or treat it as raw bytes. */
 function requireUtf8({ encoding = 'UTF8' }: EncodedClient, name: string): void {
   if (encoding === 'UTF8') return
   throw new GazewayError(
     'store_unavailable',
-    `The store ${name} keeps text as ${encoding}; create its database with ENCODING 'UTF8' TEMPLATE template0. ` +
+    `The store ${name} stores text as ${encoding}; create its database with ENCODING 'UTF8' TEMPLATE template0. ` +
       'What it holds already can be moved there with pg_dump and pg_restore.',
   )
 }
 
-/** The driver reads what the URL names only when it connects, where a missing certificate looks like a missing server. */
+/**
+ * Checks the files named in the URL. The driver reads them only when it connects, where a missing certificate looks
+ * like a missing server.
+ */
 function requireReadable(connectionString: string): void {
   try {
     new pg.Client(connectionString)
@@ -162,7 +169,7 @@ function readUrl(url: string, options: { size?: number; statementTimeoutMs?: num
   }
   const size = number('pool_size', POOL_SIZE)
   const statementTimeoutMs = number('statement_timeout', STATEMENT_TIMEOUT_MS)
-  // `require` and its like mean an encrypted and verified connection here, now and in later versions of the driver.
+  // `require` and the like mean encrypted and verified here, regardless of the driver's version.
   if (
     ['prefer', 'require', 'verify-ca'].includes(searchParams.get('sslmode') ?? '') &&
     !searchParams.has('uselibpqcompat')

@@ -14,15 +14,17 @@ const PARSERS: Readonly<Record<number, (text: string) => unknown>> = {
 }
 
 /**
- * How values come out of PostgreSQL: the same TypeScript types as from SQLite. 64-bit integers and sums are numbers
- * (exact up to 2^53), JSON is the text that was stored, times are RFC 3339 UTC strings with milliseconds.
+ * Parsers for PostgreSQL's values, with the same TypeScript types as SQLite. 64-bit integers and sums are numbers
+ * (exact up to 2^53), JSON is the stored text, times are RFC 3339 UTC strings with milliseconds.
  */
 export const TYPES: pg.CustomTypesConfig = {
   getTypeParser: (oid: number, format?: 'text' | 'binary') => PARSERS[oid] ?? pg.types.getTypeParser(oid, format),
 }
 
 /**
- * @param text a time in PostgreSQL's ISO style, in whatever zone the session has
+ * Parses a time.
+ *
+ * @param text a time in PostgreSQL's ISO style, in the session's time zone
  * @example toTime('2026-11-21 08:17:52.5+01') // '2026-11-21T07:17:52.500Z'
  */
 export function toTime(text: string): string {

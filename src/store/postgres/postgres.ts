@@ -7,18 +7,22 @@ import { postgresDialect } from './postgres-dialect.ts'
 import { mayRunAgain, storeError } from './postgres-errors.ts'
 import { createPool } from './postgres-pool.ts'
 
-/** How long a transaction is run again that conflicts with others or loses its connection. */
+/** Time for which a transaction is retried after conflicts or a lost connection. */
 const PATIENCE_MS = 10_000
 const FIRST_PAUSE_MS = 5
-/** Short beside the time between two cuts of a connection, or one that comes back now and then meets only the cuts. */
+/**
+ * Longest pause between retries. Short compared to the time between two connection losses, so that a retry has a chance
+ * in between.
+ */
 const LONGEST_PAUSE_MS = 200
-/** How long the health check waits. */
+/** Time limit of the health check. */
 const CHECK_TIMEOUT_MS = 2_000
 
 /**
- * Opens (and migrates) a store on PostgreSQL 14 or later. Any number of processes may share it.
+ * Opens and migrates a store on PostgreSQL 14 or later. Any number of processes may share it.
  *
- * @throws GazewayError `store_unavailable`, `store_too_new` or `config_invalid`, naming the server but never the password
+ * @throws GazewayError `store_unavailable`, `store_too_new` or `config_invalid`, naming the server but never the
+ *   password
  */
 export async function openPostgres(url: string): Promise<Store> {
   const pool = createPool(url)
@@ -41,7 +45,7 @@ export async function openPostgres(url: string): Promise<Store> {
 }
 
 /**
- * A PostgreSQL database to be looked into, and its name without credentials; nothing in it is migrated.
+ * Opens a PostgreSQL database for reading, without migrating it. Returns its name without credentials too.
  *
  * @throws GazewayError `config_invalid`
  */
@@ -50,7 +54,7 @@ export function readPostgres(url: string): { db: Kysely<Schema>; name: string } 
   return { db: new Kysely<Schema>({ dialect: postgresDialect(pool) }), name: pool.name }
 }
 
-/** Migrates on connections of its own: a step over a large table takes as long as it takes. */
+/** Migrates on its own connections without a statement timeout: a step over a large table takes a long time. */
 async function bringUpToDate(url: string, name: string): Promise<void> {
   const patient = new Kysely<Schema>({ dialect: postgresDialect(createPool(url, { size: 2, statementTimeoutMs: 0 })) })
   try {
@@ -60,7 +64,7 @@ async function bringUpToDate(url: string, name: string): Promise<void> {
   }
 }
 
-/** Runs a transaction until it is through: again after a serialization failure, a deadlock or a lost connection. */
+/** Runs a transaction until it succeeds: retries after a serialization failure, a deadlock or a lost connection. */
 async function again<T>(run: () => Promise<T>): Promise<T> {
   const deadline = Date.now() + PATIENCE_MS
   for (let pause = FIRST_PAUSE_MS; ; pause = Math.min(2 * pause, LONGEST_PAUSE_MS)) {

@@ -1,7 +1,9 @@
 import type { CompiledQuery, DatabaseConnection, QueryResult } from 'kysely'
 import { partsOf } from '../joined-statements.ts'
 
-/** Makes a connection for Kysely of a function that runs one statement; joined statements run one after the other. */
+/**
+ * Creates a Kysely connection from a function that executes one statement. Joined statements run one after the other.
+ */
 export function connectionOf(execute: <R>(query: CompiledQuery) => Promise<QueryResult<R>>): DatabaseConnection {
   return {
     async executeQuery<R>(query: CompiledQuery) {

@@ -1,13 +1,13 @@
-/** What the reader's thread is started with: the address of the database where it is a URL, else its file. */
+/** Data that starts the reader's thread: the database's URL or file. */
 export interface ReaderData {
   location: string
   isUrl: boolean
 }
 
-/** A statement, or that the next rows of the last one are wanted. */
+/** A question to the thread: a statement, or a request for the next rows of the last one. */
 export type Question = { sql: string; parameters: readonly unknown[] } | 'more'
 
-/** The next rows of a statement, and whether they are the last. */
+/** The next rows of a statement. `done` marks the last batch. */
 export interface Batch {
   columns: string[]
   rows: unknown[][]

@@ -4,12 +4,12 @@ import { answerQuestions } from '../../wire/thread-code.ts'
 import type { Batch, Question, ReaderData } from './reader-messages.ts'
 import { columnsOf, createStatements, toParameter } from './statements.ts'
 
-/** The thread of `readerDialect`: answers statements, each in batches of rows. */
+/** Thread of `readerDialect`. Answers statements in batches of rows. */
 
-/** Rows of a batch, and their characters: taking them over holds the main thread up. */
+/** Limits of a batch, in rows and characters: receiving one blocks the main thread. */
 const BATCH_ROWS = 500
 const BATCH_CHARACTERS = 512 * 1024
-/** How long a statement waits for a lock, in milliseconds. */
+/** Longest wait of a statement for a lock, in milliseconds. */
 const BUSY_TIMEOUT_MS = 200
 
 /** KiB of the store that are kept in memory: long reads come back to the same pages. */

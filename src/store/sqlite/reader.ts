@@ -16,16 +16,16 @@ import { untilFree } from './sqlite-dialect.ts'
 import { toRow } from './statements.ts'
 import { createTurns } from './writing-turns.ts'
 
-/** Reads that may wait; the next one is refused. */
+/** Most queued reads. Further ones are rejected. */
 const MOST_WAITING = 256
 
 const CODE = { source: new URL('./reader-thread.ts', import.meta.url), name: 'sqlite-reader' }
 
 /**
- * Kysely on a connection that only reads, in a thread of its own: what runs long there keeps nobody waiting but those who
- * read on it, too. The first statement starts the thread.
+ * Kysely dialect for a read-only connection in a thread of its own, so that long reads only delay each other. The first
+ * statement starts the thread.
  *
- * @param data asked when the thread is started
+ * @param data called when the thread starts
  */
 export function readerDialect(file: string, data: () => ReaderData): Dialect {
   return {
@@ -72,7 +72,7 @@ function createConnection(file: string, thread: Thread<Question, Batch>): Databa
 function tooMany(): GazewayError {
   return new GazewayError(
     'store_unavailable',
-    'Too many long reads wait for the store; try again, or ask for a shorter time range.',
+    'Too many long reads are queued; retry, or ask for a shorter time range.',
     { retryAfterSeconds: 1 },
   )
 }

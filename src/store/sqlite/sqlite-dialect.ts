@@ -16,42 +16,46 @@ import { isBusy, storeError } from './sqlite-errors.ts'
 import { columnsOf, createStatements, toParameter, toRow } from './statements.ts'
 import { createTurns } from './writing-turns.ts'
 
-/** How long a statement waits for a lock inside SQLite (blocking this process) before it yields and tries again. */
+/** Longest wait for a lock inside SQLite, which blocks this process, before it yields and retries. */
 export const BUSY_TIMEOUT_MS = 200
-/** How long it goes on trying before it gives up, unless told otherwise. */
+/** Default time after which retries stop. */
 export const PATIENCE_MS = 20_000
 
-/** Tells Kysely's migrator that SQLite rolls back schema changes, so that migrations run inside one write transaction. */
+/**
+ * Tells Kysely's migrator that SQLite rolls back schema changes, so that migrations run inside one write transaction.
+ */
 class TransactionalSqliteAdapter extends SqliteAdapter {
   override get supportsTransactionalDdl(): boolean {
     return true
   }
 }
 
-/** Leaves out `for update` and the like: write transactions take turns, so their rows are locked as they are. */
+/** Omits `for update` and the like: write transactions take turns, so their rows are locked anyway. */
 class TurnTakingQueryCompiler extends SqliteQueryCompiler {
   protected override visitSelectModifier(): void {}
 }
 
-/** The connections of a file. */
+/** Connections to one file. */
 export interface Connections {
-  /** On which everything is written. */
+  /** Connection for all writes. */
   writing: DatabaseSyncInstance
-  /** Opens that on which everything is read that is part of no transaction; null where that is `writing`, too. */
+  /** Opens the connection for reads outside of transactions. Null when `writing` serves them too. */
   openReading: (() => DatabaseSyncInstance) | null
-  /** Over once the newest statement on `writing` is: it is not while another process keeps the store locked. */
+  /** Resolves with the newest statement on `writing`. Pending while another process locks the store. */
   latestWrite: Promise<void> | null
-  /** How long a busy store is waited for, asked when that begins. */
+  /** Time limit of the wait for a busy store, read when the wait begins. */
   patienceMs: () => number
 }
 
 /**
- * Kysely on `@photostructure/sqlite` (the interface of `node:sqlite`, for Node 20 too). Differs from Kysely's own SQLite
- * driver where several processes share the file: transactions begin IMMEDIATE (a deferred one fails with SQLITE_BUSY when
- * two of them turn to writing), a busy store is waited for without blocking the event loop for long, and statements are
- * prepared once. Reads do not wait for this process's own transactions either: they have a connection beside them.
+ * Kysely dialect for `@photostructure/sqlite` (the interface of `node:sqlite`, also on Node 20). Made for several
+ * processes on one file:
+ * - Transactions begin IMMEDIATE, since deferred ones fail with SQLITE_BUSY when two of them start to write.
+ * - A busy store is waited for without blocking the event loop for long.
+ * - Statements are prepared once.
+ * - Reads have a connection of their own, so they do not wait for this process's transactions.
  *
- * @param connections looked at anew for each statement
+ * @param connections looked up again for each statement
  */
 export function nodeSqliteDialect(file: string, connections: Connections): Dialect {
   return {
@@ -84,7 +88,7 @@ function createDriver(file: string, connections: Connections): Driver {
       run(connection, accessMode === 'read only' ? 'begin' : 'begin immediate'),
     commitTransaction: (connection) => run(connection, 'commit'),
     rollbackTransaction: async (connection) => {
-      // SQLite has already rolled back by itself after a full disk or an I/O error.
+      // SQLite has already rolled back after a full disk or an I/O error.
       if (writing.isOpen && writing.isTransaction) await run(connection, 'rollback')
     },
     releaseConnection: async (connection) => session(connection).release(),
@@ -100,9 +104,9 @@ function createDriver(file: string, connections: Connections): Driver {
 }
 
 /**
- * Gives up the lock of a transaction that never ended, and writes the log into the file itself, so that whoever copies a
- * file that is closed has all of it. SQLite would do both when the connection ends, but the driver's outlives its `close`
- * until its statements are collected.
+ * Releases the lock of an unfinished transaction, and writes the log into the file, so that a copy of the closed file
+ * is complete. SQLite does both when the connection ends, but the driver keeps it open after `close` until its
+ * statements are collected.
  */
 function letGo(database: DatabaseSyncInstance, file: string): void {
   try {
@@ -131,12 +135,12 @@ function createExecutor(database: DatabaseSyncInstance): Executor {
   }
 }
 
-/** What is run for one who has asked for a connection, until it is released. */
+/** Statements of one connection request, until it is released. */
 interface Session extends DatabaseConnection {
   release(): void
 }
 
-/** Reads on the connection for that, until the first statement that does more: from there on it has the writing one. */
+/** Uses the reading connection until the first statement that does more, and the writing one from there on. */
 function createSession(
   file: string,
   deps: {
@@ -147,7 +151,7 @@ function createSession(
   },
 ): Session {
   const { connections, turns, write, reader } = deps
-  /** When it was asked for, until the first statement. */
+  /** Time of the request. Undefined after the first statement. */
   let asked: number | undefined = performance.now()
   let isWriting = false
 
@@ -175,14 +179,14 @@ function createSession(
 
 const nothing = () => {}
 
-/** Whether a statement changes nothing: it then needs no turn. One that is not known for certain does. */
+/** Tells whether a statement certainly changes nothing and so needs no turn. */
 const onlyReads = ({ sql }: CompiledQuery): boolean => /^\s*select\b/i.test(sql)
 
 /**
- * Tries `work` until the store is not busy, once at least and until some time after `since`, 20 s: those that wait for one
- * lock in a row do not wait one after the other.
+ * Runs `work` until the store is not busy: at least once, and for up to 20 s after `since`. Waits for the same lock
+ * overlap, rather than adding up.
  *
- * @throws the driver's error, in words where it is the file's
+ * @throws the driver's error, converted when it is about the file
  */
 export async function untilFree<R>(
   file: string,

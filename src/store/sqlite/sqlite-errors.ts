@@ -6,14 +6,14 @@ const FULL = 'database or disk is full'
 const IO_ERROR = 'disk I/O error'
 const READ_ONLY = 'attempt to write a readonly database'
 const MALFORMED = 'database disk image is malformed'
-/** What else it says of a damaged file: of the text index, and of its own schema. */
+/** Other messages for a damaged file: of the text index, and of the schema. */
 const DAMAGED = /^(?:fts5: (?:corrupt|missing row)|malformed database schema)/
 
-/** What to do about a damaged file: its log, left beside another one, would be written over that. */
+/** Advice for a damaged file. Its log must be moved too: left beside another file, it would be written into that. */
 export const DAMAGED_ADVICE =
   'Stop every process that uses it, move it away with the -wal and -shm files beside it, and restore a backup or start empty.'
 
-/** SQLite's own words for a result (`sqlite3_errstr`), which are the same in all versions, and ours. */
+/** SQLite's texts for results (`sqlite3_errstr`), which are the same in all versions, with our advice. */
 const MESSAGES: Readonly<
   Record<string, [code: 'store_full' | 'store_unavailable' | 'store_corrupt', advice: string] | undefined>
 > = {
@@ -35,27 +35,32 @@ const MESSAGES: Readonly<
   [MALFORMED]: ['store_corrupt', `it is damaged. ${DAMAGED_ADVICE}`],
 }
 
-/** Whether another connection holds the lock that a statement needs. */
+/** Tells whether another connection holds the lock that a statement needs. */
 export const isBusy = (error: unknown): boolean => resultOf(error) === BUSY
 
-/** Whether a write failed, as {@link storeError} made it, for want of space or of permission, or of the disk: the next will, too. */
+/**
+ * Tells whether a write failed, as converted by {@link storeError}, for lack of space or permission, or because of the
+ * disk. The next write will fail too.
+ */
 export function refusesWrites(error: unknown): boolean {
   const result = resultOf(error instanceof GazewayError ? error.cause : error)
   return result === FULL || result === READ_ONLY || result === IO_ERROR
 }
 
-/** A driver error in words that say what to do; errors that are not about the file itself come back unchanged. */
+/**
+ * Converts a driver error to a message that says what to do. Errors that are not about the file are returned unchanged.
+ */
 export function storeError(error: unknown, file: string): unknown {
   const found = MESSAGES[resultOf(error) ?? '']
   if (!found) return error
   return new GazewayError(found[0], `The store ${file}: ${found[1]}`, { cause: error, file })
 }
 
-/** What SQLite answered, in its words. The driver gives no number with errors of statements that give rows. */
+/** Text of SQLite's result. The driver omits the number for statements that return rows. */
 function resultOf(error: unknown): string | null {
   if (!(error instanceof Error) || !('code' in error) || error.code !== 'ERR_SQLITE_ERROR') return null
   const said = 'errstr' in error ? String(error.errstr) : error.message
-  // The system's number outlives the error that it came with, so it counts for none of another kind.
+  // The system's number outlives its error, so it only counts together with an I/O error.
   if (said === IO_ERROR && 'systemErrno' in error && error.systemErrno === constants.errno.ENOSPC) return FULL
   return DAMAGED.test(said) ? MALFORMED : said
 }

@@ -15,25 +15,26 @@ import { BUSY_TIMEOUT_MS, type Connections, nodeSqliteDialect, PATIENCE_MS, unti
 import { refusesWrites, storeError } from './sqlite-errors.ts'
 
 /**
- * Pages of the log that are moved into the file at a time. That holds up everything else: a third of SQLite's own 1000 takes
- * a fifth from the 99th percentile of requests at 10,000 a second, and costs them nothing.
+ * Pages of the log that a checkpoint moves into the file. Smaller than SQLite's default of 1000, because a checkpoint
+ * blocks everything else.
  */
 const LOG_PAGES = 300
 /**
- * Changed pages that a transaction holds in memory, 16 MB, before it writes them to the log early: those it changes again
- * would be written, read and written again.
+ * Changed pages that a transaction holds in memory, 16 MB. Beyond this they are written to the log early, and again
+ * when they change again.
  */
 const HELD_PAGES = 4000
-/** How long a process waits for another one that brings the store up to date: a step over a large table takes minutes. */
+/** Longest wait for another process that migrates the store: a step over a large table takes minutes. */
 const MIGRATION_PATIENCE_MS = 1_800_000
-/** How long the health check waits. */
+/** Time limit of the health check. */
 const CHECK_TIMEOUT_MS = 2_000
 
 /**
- * Opens (and creates, and migrates) a SQLite store. Several processes may have the same file open, each with its log
- * (WAL): that needs SQLite 3.51.3, before which they could lose commits, and the driver brings a later one.
+ * Opens a SQLite store, and creates and migrates it. Several processes may open the same file, with a log (WAL): this
+ * requires SQLite 3.51.3, which the driver includes, since older ones could lose commits.
  *
- * @throws GazewayError `store_unavailable`, `store_corrupt` or `store_too_new`, naming the file; it is then left as it was
+ * @throws GazewayError `store_unavailable`, `store_corrupt` or `store_too_new`, naming the file, which is then
+ *   unchanged
  */
 export async function openSqlite(file: string): Promise<Store> {
   const database = open(file)
@@ -44,14 +45,14 @@ export async function openSqlite(file: string): Promise<Store> {
   try {
     await migrate(db, 'sqlite', file)
     isMigrating = false
-    // The first of several processes changes the mode of a new file; meanwhile it is locked for the others.
+    // The first of several processes changes the mode of a new file, and locks out the others meanwhile.
     await untilFree(file, () => database.exec('pragma journal_mode = WAL; pragma synchronous = FULL'))
     database.exec(`pragma wal_autocheckpoint = ${LOG_PAGES}`)
-    // Not before the migrations, which may sort what would not fit. A batch of records writes a file otherwise, of what it
-    // may have to take back.
+    // After the migrations, which may sort more than fits into memory. Otherwise a batch of records writes a rollback
+    // file.
     database.exec('pragma temp_store = memory')
     database.exec(`pragma cache_spill = ${HELD_PAGES}`)
-    // Not before the log is there, without which reading and writing exclude each other.
+    // After the log exists: without it, reads and writes exclude each other.
     connections.openReading = () => openReading(file)
   } catch (error) {
     await db.destroy()
@@ -93,14 +94,14 @@ export async function openSqlite(file: string): Promise<Store> {
   }
 }
 
-/** How the reader's thread opens the file. */
+/** Data with which the reader's thread opens the file. */
 function readerData(file: string): ReaderData {
   const found = location(file)
   return { location: String(found), isUrl: found instanceof URL }
 }
 
 /**
- * Opens a SQLite file to be read only. Nothing is made beside it, unless there is a log to be read.
+ * Opens a SQLite file for reading. Creates nothing beside it, unless there is a log to read.
  *
  * @throws GazewayError `store_unavailable`
  */
@@ -119,7 +120,7 @@ export function readSqlite(file: string): Kysely<Schema> {
 function open(file: string): DatabaseSyncInstance {
   return opened(file, () => {
     makeFolder(dirname(file))
-    // For this user alone; the log beside it takes the file's mode.
+    // For this user only; the log takes the file's mode.
     if (!existsSync(file)) closeSync(openSync(file, 'a', 0o600))
     return new DatabaseSync(location(file))
   })
@@ -157,14 +158,14 @@ function isForeign(file: string): boolean {
 }
 
 /**
- * Where SQLite finds the file. One that cannot be written has no place for a log beside it, nor a writer who would need
- * one: it is then read as a file that does not change (https://sqlite.org/wal.html#read_only_databases).
+ * Location of the file for SQLite. A file that cannot be written has no room for a log and no writer, so it is opened
+ * as immutable (https://sqlite.org/wal.html#read_only_databases).
  */
 function location(file: string): string | URL {
   return hasLog(file) || (isWritable(dirname(file)) && isWritable(file)) ? file : unchanging(file)
 }
 
-/** Whether there is more to a file than is in it, or another process has it open. */
+/** Tells whether a file has an unmerged log, or another process has it open. */
 const hasLog = (file: string): boolean =>
   existsSync(`${file}-shm`) || (statSync(`${file}-wal`, { throwIfNoEntry: false })?.size ?? 0) > 0
 
@@ -183,7 +184,7 @@ function isWritable(path: string): boolean {
   }
 }
 
-/** Writes to the file, and changes nothing that it holds. */
+/** Performs a write that leaves no trace. */
 async function leaveNothing(trx: Transaction<Schema>): Promise<void> {
   await trx.insertInto('sweeps').values({ name: '', next_at: '' }).execute()
   await trx.deleteFrom('sweeps').where('name', '=', '').execute()
@@ -192,10 +193,10 @@ async function leaveNothing(trx: Transaction<Schema>): Promise<void> {
 async function answers(file: string, ask: () => Promise<unknown>): Promise<boolean> {
   try {
     await ask()
-    // One that was removed goes on answering, and takes all that is written with it when the process ends.
+    // A deleted file keeps answering, and its writes are lost when the process ends.
     return existsSync(file)
   } catch {
-    // The health check tells that it fails; whoever needs the store gets the reason.
+    // The health check only reports the failure; users of the store get the reason.
     return false
   }
 }

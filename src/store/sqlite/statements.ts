@@ -1,22 +1,22 @@
 import type { DatabaseSyncInstance, StatementSyncInstance } from '@photostructure/sqlite'
 import { withoutNul } from '../text.ts'
 
-/** The largest number that the driver takes for an integer by itself. */
+/** Largest number that the driver binds as an integer by itself. */
 const MAX_INT32 = 2 ** 31 - 1
-/** Prepared statements kept per connection; the services use fewer distinct ones. */
+/** Prepared statements kept per connection. The services use fewer. */
 const STATEMENT_LIMIT = 256
-/** `select *`, `returning *`, `table.*`; not `count(*)`. */
+/** Matches `select *`, `returning *`, `table.*`; not `count(*)`. */
 const ALL_COLUMNS = /(?<!\()\*/
 
-/** A statement, and the names of its columns: none where it gives no rows. */
+/** A prepared statement with its column names. Empty when it returns no rows. */
 interface Prepared {
   statement: StatementSyncInstance
   columns: string[]
-  /** Whether it names its columns by `*`. */
+  /** True when its columns come from `*`. */
   takesAll: boolean
 }
 
-/** The statements of a connection, each prepared once. */
+/** Creates a cache of a connection's prepared statements. */
 export function createStatements(database: DatabaseSyncInstance): (sql: string) => Prepared {
   const statements = new Map<string, Prepared>()
   return function prepare(sql) {
@@ -24,7 +24,7 @@ export function createStatements(database: DatabaseSyncInstance): (sql: string) 
     if (known) return known
     if (statements.size >= STATEMENT_LIMIT) statements.clear()
     const statement = database.prepare(sql)
-    // The driver would make objects at twice the time, and without a prototype.
+    // The driver's row objects are slower, and have no prototype.
     statement.setReturnArrays(true)
     const prepared = { statement, columns: columnsOf(statement), takesAll: ALL_COLUMNS.test(sql) }
     statements.set(sql, prepared)
@@ -33,8 +33,8 @@ export function createStatements(database: DatabaseSyncInstance): (sql: string) 
 }
 
 /**
- * A value as the driver binds it. It ends a text at U+0000, and takes a number beyond 32 bits for one with a fraction
- * unless it is a BigInt.
+ * Converts a value for the driver. It ends a text at U+0000, and binds a number beyond 32 bits as a float unless it is
+ * a BigInt.
  */
 export function toParameter(value: unknown): unknown {
   if (typeof value !== 'number') return withoutNul(value)
@@ -43,10 +43,13 @@ export function toParameter(value: unknown): unknown {
 
 const asInteger = (value: number): number | bigint => (Number.isSafeInteger(value) ? BigInt(value) : value)
 
-/** SQLite prepares a statement anew when another process has changed the schema; `*` may then be other columns. */
+/**
+ * Column names. Read again after another process changed the schema: SQLite re-prepares the statement, and `*` may have
+ * other columns.
+ */
 export const columnsOf = (statement: StatementSyncInstance): string[] => statement.columns().map(({ name }) => name)
 
-/** The values of a row by their columns. */
+/** Builds a row from columns and values. */
 export function toRow<R>(columns: readonly string[], values: readonly unknown[]): R {
   const row: Record<string, unknown> = {}
   for (let i = 0; i < columns.length; i++) row[columns[i] as string] = values[i]

@@ -1,10 +1,10 @@
-/** One connection for all of a process: whoever comes next waits until it is released. */
+/** Creates a queue for the process's single connection: each user waits until the one before releases it. */
 export function createTurns() {
   let tail: Promise<void> = Promise.resolve()
   let release = () => {}
   let waiting = 0
   return {
-    /** How many wait for it. */
+    /** Length of the queue. */
     waiting: () => waiting,
     async take(): Promise<void> {
       const turn = tail

@@ -57,7 +57,7 @@ export interface CallSumRow extends Omit<CallRollupRow, 'hour' | 'latency_bucket
  */
 export type CallSumLevel = 'hour' | 'hour_of_all' | 'day_of_all' | 'day_of_caller'
 
-/** How many calls of a kind the trail holds just now. */
+/** Number of calls of a kind in the trail. */
 export interface CallTotalRow {
   model: string
   caller_id: string

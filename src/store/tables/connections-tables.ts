@@ -10,19 +10,19 @@ export interface ConnectionRow {
   messages: number
   connected_at: string
   last_active_at: string
-  /** When its closing was asked for; whoever serves it does it. */
+  /** Time at which its closing was requested. The process that serves it closes it. */
   closing_at: string | null
 }
 
-/** One process that serves sockets; those of a process that has not renewed `alive_until` are gone with it. */
+/** A process that serves sockets. When it stops renewing `alive_until`, its sockets are gone. */
 export interface ConnectionInstanceRow {
   id: string
   alive_until: string
 }
 
 /**
- * One ticket that nobody has used yet. `hash` is its SHA-256, in hex, the fixed key behind it where that made it; `id` is the
- * connection's that it opens.
+ * An unused ticket. `hash` is its SHA-256, in hex; of the fixed key behind it, when that made it. `id` is that of the
+ * connection it opens.
  */
 export interface ConnectionTicketRow {
   id: string

@@ -7,7 +7,7 @@ export interface ConversationRow {
   expires_at: string
 }
 
-/** What was said in one turn: `messages` is JSON, a list of chat messages that ends with the answer. */
+/** One turn of a conversation: `messages` is a JSON list of chat messages that ends with the answer. */
 export interface ConversationTurnRow {
   conversation_id: string
   turn: number

@@ -80,8 +80,8 @@ export interface AttestationRow {
 }
 
 /**
- * What an attestation was used for; each is used once at most. The first `records` of its session are used up by it (both
- * are null for uses that were noted before that was).
+ * Use of an attestation; each is used at most once. It consumes the first `records` of its session. Both are null for
+ * uses recorded before that was tracked.
  */
 export interface AttestationUseRow {
   attestation_id: string

@@ -33,7 +33,7 @@ export interface BudgetRow {
   micros: number
 }
 
-/** When an alert is sent: `owner` is the id of a key or a group, `percent` the part of its budgets that is spent then. */
+/** An alert: `owner` is the id of a key or group, `percent` the share of its budgets at which it is sent. */
 export interface AlertRow {
   owner: string
   percent: number

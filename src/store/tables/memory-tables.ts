@@ -1,6 +1,6 @@
 import type { Generated } from 'kysely'
 
-/** The number of a key's own memories; `ends_at` is when those of a revoked key are deleted. */
+/** Number of a key's own memories. `ends_at` is when those of a revoked key are deleted. */
 export interface MemorySpaceRow {
   space: Generated<number>
   key_id: string

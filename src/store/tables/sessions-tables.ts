@@ -44,7 +44,7 @@ export interface SessionTextRow {
   words_text: string
 }
 
-/** How many sessions a user has from one source. */
+/** Number of sessions of a user from one source. */
 export interface SessionTotalRow {
   user_id: string
   source: string

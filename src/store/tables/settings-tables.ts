@@ -1,16 +1,16 @@
-/** One setting that lies over the config.json of every machine on the store. */
+/** A setting that overrides the config.json of every machine on the store. */
 export interface SettingRow {
-  /** The configuration key, dotted; of a record, all of it. */
+  /** Dotted configuration key; for a record, all of it. */
   path: string
   /** JSON; `null` is the default, whatever config.json says. */
   value: string
   updated_at: string
 }
 
-/** The one row that says which state the settings are in. */
+/** The single row that holds the revision of the settings. */
 export interface SettingsRevisionRow {
   id: number
-  /** Grows with each change. */
+  /** Incremented with each change. */
   revision: number
 }
 

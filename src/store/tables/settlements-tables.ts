@@ -22,7 +22,7 @@ export interface SettlementRow {
   updated_at: string
 }
 
-/** The numbers that the transactions of one account on one chain have: the next one, and who tends them until when. */
+/** Nonces of one account on one chain: the next one, and which process tends them until when. */
 export interface ChainAccountRow {
   chain_id: number
   /** In lower case. */
@@ -40,13 +40,13 @@ export interface ChainTransactionRow {
   chain_id: number
   address: string
   nonce: number
-  /** What it is for: `settlement:ESCROW` or `payment:NONCE`. */
+  /** Purpose: `settlement:ESCROW` or `payment:NONCE`. */
   purpose: string
   status: string
   to_address: string
   data: string
   gas: number
-  /** In wei; a transaction without a priority fee is one of the older kind, whose whole price `max_fee` is. */
+  /** In wei. A transaction without a priority fee is a legacy one, with `max_fee` as its gas price. */
   max_fee: number
   priority_fee: number | null
   /** The signed bytes that are sent, those of the highest fee. */

@@ -55,7 +55,7 @@ export interface MeteredCallRow {
   transfer: string | null
 }
 
-/** What a caller's captured calls of one UTC day to one model add up to. `day` is a date: `2026-11-21`. */
+/** Sums of a caller's captured calls to one model on one UTC day. `day` is a date: `2026-11-21`. */
 export interface MeteredUsageRow {
   caller_id: string
   day: string
@@ -66,7 +66,7 @@ export interface MeteredUsageRow {
   margin_micros: number
 }
 
-/** What a key, a wallet or a group has spent on one UTC day, or in all where `day` is `total`. */
+/** Spending of a key, wallet or group on one UTC day; in total when `day` is `total`. */
 export interface SpendingRow {
   owner: string
   day: string
@@ -75,8 +75,8 @@ export interface SpendingRow {
 }
 
 /**
- * What one process may spend of a key's budgets and money; `charged` is 0 or 1. `turn` numbers the changes that its holder
- * makes, so that none is made twice; the last one added `granted`.
+ * Allowance: the part of a key's budgets and money that one process may spend. `charged` is 0 or 1. `turn` numbers the
+ * changes by its holder, so that none is applied twice; the last one added `granted`.
  */
 export interface AllowanceRow {
   id: string
