@@ -61,41 +61,49 @@ import { spendOf } from './wallet/spending.ts'
 import { createWallet, type Wallet } from './wallet/wallet.ts'
 import { inTime } from './wire/in-time.ts'
 
-/** The newest gaze records that one attestation assesses. */
+/** Newest gaze records that an attestation assesses. */
 const ATTESTED_RECORDS = 1000
-/** The time that a session's records must span before they are judged, in milliseconds. */
+/** Shortest time span of a session's records for an assessment, in milliseconds. */
 const ATTESTED_DURATION_MS = 5000
-/** The places, latest seen first, that the work context weighs. */
+/** Most recently seen places that the work context ranks. */
 const WEIGHED_PLACES = 2000
-/** How long the store may take for what is queued when a gateway closes, in milliseconds. */
+/** Time limit for writing queued records when a gateway closes, in milliseconds. */
 const CLOSE_MS = 10_000
 
-/** Everything that a tool or a route can use, wired once per process. */
+/** Services for tools and routes, wired once per process. */
 export interface Gateway {
-  /** The configuration in force: what is read from it at the time of use follows every change. */
+  /** Configuration in force. Values read at the time of use follow every change. */
   readonly loaded: LoadedConfig
-  /** Changes the configuration, and tells of changes. */
+  /** Changes the configuration and reports changes. */
   config: LiveConfig
   log: Log
   store: Store
   memory: Memories
   gaze: Gaze & {
     /**
-     * An analysis with its narrative, where one is wanted and an upstream can write it; with `visibleTo`, only of what
-     * that key stored.
+     * Analyses gaze, with a narrative when one is wanted and an upstream can write it. `visibleTo` restricts it to
+     * records stored by that key.
      */
     explain(query: ExplainGaze, context: CallContext, visibleTo?: string): Promise<ExplainedGaze>
   }
   context: {
-    /** The work context of a project. @throws see `createContext` */
+    /**
+     * Work context of a project.
+     *
+     * @throws see `createContext`
+     */
     get(input: ContextInput, declaredRoots: readonly string[], caller?: Caller): Promise<WorkContext>
-    /** The same as a model reads it. */
+    /** Work context as text for a model. */
     text(
       input: ContextInput,
       declaredRoots: readonly string[],
       caller?: Caller,
     ): Promise<{ text: string; tokens: number }>
-    /** What of it goes along with a question to a model elsewhere. @throws see `createContext` */
+    /**
+     * Part of the work context that is sent with a question to a model elsewhere.
+     *
+     * @throws see `createContext`
+     */
     toSend(
       input: ContextInput & { query: string },
       declaredRoots: readonly string[],
@@ -103,51 +111,55 @@ export interface Gateway {
     ): Promise<SentContext>
   }
   calls: Calls
-  /** Notes a call that was refused before any upstream was asked. */
+  /** Records a call refused before any upstream was called. */
   noteRefusal: NoteRefusal
   upstream: Upstream
-  /** Whether the upstreams answer. */
+  /** Health of the upstreams. */
   liveness: Liveness
-  /** The upstreams as an operator sees them. */
+  /** State of the upstreams, for operators. */
   upstreamStates(): Promise<ShownUpstream[]>
   research: Research
-  /** Questions and answers of the tools, to be gone on with. */
+  /** Conversations through the tools, which can be continued. */
   conversations: Conversations
   keys: Keys
   /** Groups of keys that share budgets. */
   groups: Groups
   idempotency: Idempotency
   wallet: Wallet
-  /** Who is about to run dry: keys and groups by the time that is left to them. @throws see `burnList` */
+  /**
+   * Keys and groups by the time until their budgets run out.
+   *
+   * @throws see `burnList`
+   */
   burn(query: Paged): Promise<Page<Burn>>
-  /** Alerts about budgets that are used up to a part. */
+  /** Budget alerts. */
   alerts: Alerts
   metering: Metering
-  /** Charged calls whose cost was above their reservation. */
+  /** Charged calls that cost more than their reservation. */
   overruns: Overruns
   chain: Chain
   escrows: Escrows
   withdrawals: Withdrawals
-  /** Notes what a chain has paid for good: an escrow, or a withdrawal. For `Chain.startSettling`. */
+  /** Records the final payment of an escrow or withdrawal on a chain. For `Chain.startSettling`. */
   settled: OnConfirmed
   tasks: Tasks
   swarm: Swarm
   skills: Skills
   sessions: Sessions
   agent: Agent
-  /** The chores of all rooms, for `startSweeps`. */
+  /** Sweeps of all rooms, for `startSweeps`. */
   sweeps: readonly Sweep[]
-  /** How many tokens a text counts as where no provider says so. */
+  /** Estimates the tokens of a text, when no provider reports them. */
   countTokens(text: string): Promise<number>
   /**
-   * Writes what is queued and closes the store, in 10 s at most.
+   * Writes the queue and closes the store, within 10 s.
    *
-   * @throws GazewayError `store_unavailable` that says how many call records could not be written
+   * @throws GazewayError `store_unavailable` with the number of call records that could not be written
    */
   close(): Promise<void>
 }
 
-/** How long a store may take to open before it is told why. */
+/** Time after which a store that is slow to open is reported. */
 const OPENED_WITHIN_MS = 5_000
 
 async function openedInTime(url: string, log: Log): Promise<Store> {
@@ -190,7 +202,7 @@ export async function createGateway(read: LoadedConfig, log: Log): Promise<Gatew
   const memory = createMemory({ store, now, vectors: () => vectors.now().of })
   const calls = createCalls({
     store,
-    onError: (err) => log.error('Call records could not be written.', { err }),
+    onError: (err) => log.error('Failed to write call records.', { err }),
     writeSpending: writeCallSpending,
     idOf: (model) => upstream.idOf(model),
   })
@@ -205,13 +217,13 @@ export async function createGateway(read: LoadedConfig, log: Log): Promise<Gatew
     onBound: bindWallet,
     onUnbound: unbindWallet,
     onEnded: endSpace,
-    onError: (err) => log.error('Keys could not be read or noted.', { err }),
+    onError: (err) => log.error('Failed to read or record keys.', { err }),
   })
   const groups = createGroups({ store, now, spendOf: spent, onChanged: keys.groupChanged })
   const idempotency = createIdempotency({
     store,
     now,
-    onError: (err) => log.error('The outcome under an idempotency key could not be noted.', { err }),
+    onError: (err) => log.error('Failed to record the outcome of an idempotency key.', { err }),
   })
   live.onChange(({ config: { identity } }) => keys.setFixedKey(identity.api_key))
   const hasFixedKey = () => live.current().config.identity.api_key !== null
@@ -225,7 +237,7 @@ export async function createGateway(read: LoadedConfig, log: Log): Promise<Gatew
       cost_usd: toUsd(costMicros),
     }),
   )
-  // Chains and payments change with a restart alone.
+  // Chains and payments only change with a restart.
   const priced = (pricing: LoadedConfig['config']['pricing']) => ({
     ...pricing,
     ...movingToken({ ...config, pricing }),
@@ -233,7 +245,7 @@ export async function createGateway(read: LoadedConfig, log: Log): Promise<Gatew
   const reservations = createReservations({
     store,
     now,
-    onError: (err) => log.error('Money that was set aside could not be given back yet.', { err }),
+    onError: (err) => log.error('Failed to release reserved money; it is retried.', { err }),
   })
   const noteRefusal = createRefusals({ calls, upstream: () => upstream.provider.name, now })
   const billing = {
@@ -285,7 +297,7 @@ export async function createGateway(read: LoadedConfig, log: Log): Promise<Gatew
               settings: { model, ...settings },
               ask: (of, context) => upstream.embed(of, context),
               now: () => now().toISOString(),
-              onError: (err) => log.warn('Vectors of memories could not be made; it is tried again.', { err }),
+              onError: (err) => log.warn('Failed to embed memories; it is retried.', { err }),
             }),
     }),
   )
@@ -315,7 +327,7 @@ export async function createGateway(read: LoadedConfig, log: Log): Promise<Gatew
       return url === null || secret === null ? null : { url, secret }
     },
     onGivenUp: ({ id, owner, error }) =>
-      log.error('An alert could not be delivered and is given up.', { alert_id: id, owner, reason: error }),
+      log.error('Gave up delivering an alert.', { alert_id: id, owner, reason: error }),
   })
   const metering = live.follow(
     ({ wallet, pricing, upstream, upstreams, routes, audit }) => ({
@@ -328,11 +340,11 @@ export async function createGateway(read: LoadedConfig, log: Log): Promise<Gatew
         config: settings.config,
         pricing: priced(settings.pricing),
         holds: wallet.holds,
-        // Not the one that follows: a call ends on the upstream and at the prices that its money was set aside for.
+        // Not the following one: a call ends on the upstream, and at the prices, that it was reserved for.
         upstream: upstreams.now(),
         countTokens,
         now,
-        onError: (err) => log.error('Money that was set aside could not be given back yet.', { err }),
+        onError: (err) => log.error('Failed to release reserved money; it is retried.', { err }),
       }),
   ).always
   const gaze = live.follow(
@@ -349,7 +361,7 @@ export async function createGateway(read: LoadedConfig, log: Log): Promise<Gatew
     store,
     config,
     now,
-    onError: (err) => log.error('Settlements could not be looked after; it is tried again.', { err }),
+    onError: (err) => log.error('Failed to process settlements; it is retried.', { err }),
   })
   const verifier: Gaze['verifier'] = {
     check: (db, of) => gaze.verifier.check(db, of),
@@ -377,7 +389,7 @@ export async function createGateway(read: LoadedConfig, log: Log): Promise<Gatew
       if (query === undefined) return memory.newest(of)
       return (await memory.search({ query, ...of })).results.map((result) => result.memory)
     },
-    onStoreFault: (err) => log.warn('A work context goes without attention and memories.', { err }),
+    onStoreFault: (err) => log.warn('Built a work context without attention and memories.', { err }),
     allowRoot: createAllowRoot({
       configured: () => live.current().config.context.roots,
       workingDirectory: () => process.cwd(),
@@ -390,7 +402,7 @@ export async function createGateway(read: LoadedConfig, log: Log): Promise<Gatew
   const conversations = createConversations({
     store,
     now,
-    onError: (err) => log.warn('An answer could not be kept to be gone on with.', { err }),
+    onError: (err) => log.warn('Failed to store an answer in its conversation.', { err }),
   })
   const sessions = createSessions({
     store,
@@ -406,7 +418,7 @@ export async function createGateway(read: LoadedConfig, log: Log): Promise<Gatew
   async function finish(): Promise<void> {
     clock.stop()
     await vectors.now().of?.stop()
-    // Together: the records are not to wait for a table that someone keeps locked.
+    // In parallel: records must not wait for a table that another process locks.
     const written = calls.flush()
     const ends = await Promise.allSettled([written, written.then(reservations.close), keys.close(), live.close()])
     await store.close()
@@ -490,6 +502,6 @@ export async function createGateway(read: LoadedConfig, log: Log): Promise<Gatew
 }
 
 function unwritten(records: number, cause: unknown): GazewayError {
-  const why = cause instanceof Error ? cause.message : `the store did not take them within ${CLOSE_MS / 1000} s.`
+  const why = cause instanceof Error ? cause.message : `the store did not accept them within ${CLOSE_MS / 1000} s.`
   return new GazewayError('store_unavailable', `${records} of the call records could not be written: ${why}`, { cause })
 }

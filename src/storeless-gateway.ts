@@ -7,16 +7,16 @@ import { homeFolder } from './text/home-folder.ts'
 import { createTokenCounter } from './text/token-counter.ts'
 
 /**
- * What works of a gateway whose store cannot be opened: the work context, without attention and memories.
+ * Gateway without a store: only the work context works, without attention and memories.
  *
- * @param fault why the store cannot be opened, which the context's notes tell
+ * @param fault reason why the store cannot be opened, reported in the context's notes
  */
 export function storeless(loaded: LoadedConfig, fault: GazewayError): Pick<Gateway, 'context'> {
   const fails = () => Promise.reject(fault)
   const context = createContext({
     dwell: fails,
     memories: fails,
-    // The caller is told of it with each context.
+    // The caller is told with each context.
     onStoreFault: () => {},
     allowRoot: createAllowRoot({
       configured: () => loaded.config.context.roots,
@@ -30,5 +30,5 @@ export function storeless(loaded: LoadedConfig, fault: GazewayError): Pick<Gatew
   return { context }
 }
 
-/** Whether it is the store that keeps a gateway from opening. */
+/** Tells whether the store prevents a gateway from opening. */
 export const isStoreFault = ({ code }: GazewayError): boolean => code.startsWith('store_')

@@ -4,33 +4,33 @@ import { deliverAlerts } from './deliver-alerts.ts'
 import { noticeAlerts } from './notice-alerts.ts'
 import type { WebhookAddress } from './webhook.ts'
 
-/** How often spending is compared with alerts, and messages that are due are sent, in milliseconds. */
+/** Interval of comparing spending with alerts, and of sending due messages, in milliseconds. */
 export const ALERTS_MS = 15_000
 const FORGET_MS = 3_600_000
-/** How long a message is kept at least: longer than the longest period, so that each is sent once in it. */
+/** Shortest retention of a message: longer than the longest period, so that each is sent once per period. */
 const KEPT_MS = 40 * 86_400_000
 
-/** Alerts about budgets that are used up to a part. */
+/** Budget alerts. */
 export interface Alerts {
-  /** Compares spending with alerts, and sends what is due; for `startSweeps` that looks every {@link ALERTS_MS}. */
+  /** Compares spending with alerts and sends due messages; for `startSweeps` with {@link ALERTS_MS}. */
   sending: readonly Sweep[]
-  /** What is cleared away, for `startSweeps`. */
+  /** Deletes old messages; for `startSweeps`. */
   sweeps: readonly Sweep[]
 }
 
-/** What alerts are sent with. */
+/** Dependencies of alerts. */
 export interface AlertsDeps {
   store: Store
   now: () => Date
-  /** Where they are sent now; null for nowhere. */
+  /** Current webhook. Null for none. */
   webhook: () => WebhookAddress | null
-  /** Told of a message that is not tried again. */
+  /** Called for a message that is not retried any more. */
   onGivenUp: (message: { id: string; owner: string; error: string }) => void
 }
 
 /**
- * The alerts of the keys and groups in `store`. Nothing looks at alerts where calls are paid for: their spending is compared
- * every {@link ALERTS_MS}, and what passed a part is noted in the outbox, once for a budget, its period and the part.
+ * Creates the alerts of the keys and groups in `store`. Paid calls do not check alerts: spending is compared every
+ * {@link ALERTS_MS}, and each threshold passed is recorded in the outbox once per budget, period and threshold.
  */
 export function createAlerts({ store, now, webhook, onGivenUp }: AlertsDeps): Alerts {
   return {
@@ -54,7 +54,7 @@ export function createAlerts({ store, now, webhook, onGivenUp }: AlertsDeps): Al
   }
 }
 
-/** Deletes messages whose period is long over. A budget in total has one period, and its messages stay. */
+/** Deletes messages of past periods. A total budget has a single period, so its messages stay. */
 async function forgetAlerts({ db }: Store, now: Date, limit: number): Promise<number> {
   const before = new Date(now.getTime() - KEPT_MS).toISOString()
   const old = db
@@ -68,7 +68,7 @@ async function forgetAlerts({ db }: Store, now: Date, limit: number): Promise<nu
   return Number(numDeletedRows)
 }
 
-/** The newest message whose last attempt failed, also one that is given up; null where there is none. */
+/** Newest message whose last attempt failed, including one given up. Null when there is none. */
 export async function undelivered({ db }: Store): Promise<{ id: string; error: string } | null> {
   const found = await db
     .selectFrom('alert_messages')

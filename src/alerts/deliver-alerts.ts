@@ -6,12 +6,12 @@ import type { WebhookAddress } from './webhook.ts'
 
 const loadWebhook = lazily(() => import('./webhook.ts'))
 
-/** Messages that are sent at once: some that hang do not keep the others. */
+/** Messages sent in parallel, so that slow receivers do not block the others. */
 const AT_ONCE = 20
-/** How long a message is one process's: longer than an attempt takes. Of a process that died another one takes it over then. */
+/** Lease of a message: longer than an attempt. After a crash another process takes it over. */
 const LEASE_MS = 60_000
 const [SECOND, MINUTE, HOUR] = [1_000, 60_000, 3_600_000]
-/** The time to the next attempt after each that failed, in milliseconds: three days in all. */
+/** Pause after each failed attempt, in milliseconds: three days in total. */
 export const BACKOFF_MS = [
   15 * SECOND,
   MINUTE,
@@ -33,8 +33,8 @@ interface DeliverDeps {
 }
 
 /**
- * Sends the messages that are due, at most {@link AT_ONCE}; the rest is due still. A message is delivered once the receiver
- * has answered with a 2xx: where that is not noted, as after a crash, it is sent again with the same id.
+ * Sends due messages, at most {@link AT_ONCE}; the rest stays due. A message is delivered once the receiver has
+ * answered with a 2xx. When that cannot be recorded, as after a crash, it is sent again with the same id.
  */
 export async function deliverAlerts(deps: DeliverDeps): Promise<void> {
   const { store, now } = deps
@@ -49,7 +49,11 @@ export async function deliverAlerts(deps: DeliverDeps): Promise<void> {
   await Promise.all(claimed.map((message) => message && deliver(deps, message)))
 }
 
-/** Takes a message for an attempt. @returns undefined where another process has taken it */
+/**
+ * Leases a message for an attempt.
+ *
+ * @returns undefined when another process has leased it
+ */
 function claim(
   { db }: Store,
   at: Date,

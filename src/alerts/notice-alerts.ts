@@ -7,7 +7,7 @@ import { type Micros, toUsd } from '../text/money.ts'
 import { periodOf } from '../wallet/period.ts'
 import { dayOf } from '../wallet/spending.ts'
 
-/** A budget that is used up to a part of which nothing was sent in its present period. */
+/** A budget that has passed a threshold without an alert in its current period. */
 interface Passed {
   owner: string
   name: string
@@ -19,10 +19,10 @@ interface Passed {
 }
 
 /**
- * Notes in the outbox which budgets have passed a part that an alert is wanted at. It reads the owners that have alerts, and
- * what they have spent on the days of a month.
+ * Records in the outbox which budgets have passed an alert's threshold. Reads owners with alerts, and their spending
+ * per day of up to a month.
  *
- * @returns how many there were, at most `limit`
+ * @returns number recorded, at most `limit`
  */
 export async function noticeAlerts({ db, reads }: Store, now: Date, limit: number): Promise<number> {
   const day = dayOf(now.toISOString())
@@ -50,7 +50,7 @@ export async function noticeAlerts({ db, reads }: Store, now: Date, limit: numbe
   await db
     .insertInto('alert_messages')
     .values(rows.map((row) => toMessage({ ...row, spent: Number(row.spent) }, now)))
-    // Another process has noticed it, too.
+    // Another process has recorded it too.
     .onConflict((conflict) => conflict.doNothing())
     .execute()
   return rows.length

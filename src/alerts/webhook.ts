@@ -1,22 +1,22 @@
 import { Webhook } from 'standardwebhooks'
 import { VERSION } from '../config/version.ts'
 
-/** How long one attempt may take, in milliseconds. */
+/** Time limit of one attempt, in milliseconds. */
 const TIMEOUT_MS = 10_000
 
-/** Where alerts are sent, and what signs them. */
+/** Address of alerts, and the secret that signs them. */
 export interface WebhookAddress {
   url: string
-  /** `whsec_` and base64. */
+  /** `whsec_` followed by base64. */
   secret: string
 }
 
 /**
- * Posts a message, signed as Standard Webhooks has it (https://www.standardwebhooks.com). Redirects are not followed, and
- * nothing is read of the answer but its status.
+ * Posts a message, signed by Standard Webhooks (https://www.standardwebhooks.com). Follows no redirects, and reads only
+ * the status of the reply.
  *
  * @param message.id the same in each attempt
- * @returns null once the receiver has it, else why it has not; never with the address, which may hold a key
+ * @returns null once the receiver has accepted it, otherwise the reason; never the address, which may contain a key
  */
 export async function postWebhook(
   { url, secret }: WebhookAddress,

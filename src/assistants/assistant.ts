@@ -10,7 +10,7 @@ export interface Machine {
   project: string
 }
 
-/** Where an entry goes: for all projects of a person, or for everyone who works on one project. */
+/** Scope of an entry: all projects of a person, or everyone who works on one project. */
 export type Scope = 'user' | 'project'
 
 /** The command that starts the tool server. */
@@ -19,31 +19,31 @@ export interface Launch {
   args: readonly string[]
 }
 
-/** A list of paths that is not empty. */
+/** A non-empty list of paths. */
 export type Paths = readonly [string, ...string[]]
 
 /**
- * A coding assistant that is known by name. Adding one takes a file with such a record and a line in `assistants.ts`; the
- * commands `setup` and `remove`, their help and `docs/reference/assistants.md` follow.
+ * A coding assistant known by name. To add one, write a file with such a record and a line in `assistants.ts`. The
+ * commands `setup` and `remove`, their help and `docs/reference/assistants.md` are derived from it.
  */
 export interface Assistant {
   /** Its name on the command line. */
   name: string
-  /** Its name for people. */
+  /** Display name. */
   label: string
   /** The command that starts it from a terminal. */
   command: string
   /** Files and folders that tell that it is installed; one is enough. */
   traces(machine: Machine): readonly string[]
-  /** Its configuration file for a person. Of several the first that exists is used, otherwise the first. */
+  /** Configuration files of a person. The first that exists is used, otherwise the first. */
   userFiles(machine: Machine): Paths
-  /** The same for a project, relative to it; null where it has none. */
+  /** Configuration files of a project, relative to it. Null when it has none. */
   projectFiles: Paths | null
-  /** How the file is written: `json` takes no comments. */
+  /** File format. `json` takes no comments. */
   format: 'json' | 'jsonc' | 'toml'
   /** The field of the file that holds the MCP servers by name. */
   servers: string
-  /** The entry that starts Gazeway; `variables` are handed on by name, never by value. */
+  /** Entry that starts Gazeway. `variables` are passed on by name, never by value. */
   entry(launch: Launch, variables: readonly string[]): Record<string, unknown>
   /**
    * Way of a variable to the server, for `docs/reference/assistants.md`: a reference in the entry, or inherited from
@@ -71,7 +71,7 @@ export const joined = ({ platform }: Machine, ...parts: string[]): string =>
 /** A path in the home folder. */
 export const inHome = (machine: Machine, ...parts: string[]): string => joined(machine, machine.home, ...parts)
 
-/** The folder that an environment variable names; undefined where it is not set. */
+/** Folder named by an environment variable. Undefined when unset. */
 export const named = ({ env }: Machine, variable: string): string | undefined => env[variable]?.trim() || undefined
 
 /** The folder of an application's settings, as VS Code and Zed have it on Windows. */
@@ -80,6 +80,6 @@ export const appData = (machine: Machine): string => named(machine, 'APPDATA') ?
 /** The folder of a person's configuration (XDG base directory specification). */
 export const configHome = (machine: Machine): string => named(machine, 'XDG_CONFIG_HOME') ?? inHome(machine, '.config')
 
-/** The variables of an entry, each with the reference that the assistant fills in. */
+/** Variables of an entry, each with the reference that the assistant expands. */
 export const references = (variables: readonly string[], refer: (name: string) => string): Record<string, string> =>
   Object.fromEntries(variables.map((name) => [name, refer(name)]))

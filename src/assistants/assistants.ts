@@ -8,7 +8,7 @@ import { vscode } from './vscode.ts'
 import { windsurf } from './windsurf.ts'
 import { zed } from './zed.ts'
 
-/** The assistants that are known by name, in the order in which they are shown. */
+/** Assistants known by name, in display order. */
 export const ASSISTANTS: readonly Assistant[] = [claudeCode, codex, cursor, vscode, geminiCli, opencode, zed, windsurf]
 
 /** Their names on the command line. */

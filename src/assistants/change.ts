@@ -8,42 +8,42 @@ import { isSame, json, jsonc } from './json-format.ts'
 import { isLaunchedAs, isOwn } from './launch.ts'
 import { toml } from './toml-format.ts'
 
-/** What a file held before Gazeway's entry came into it. */
+/** Suffix of the backup from before Gazeway's entry was added. */
 const BEFORE = '.before-gazeway'
-/** What a file held while the entry was in it. */
+/** Suffix of the copy with the entry in it. */
 const WITH = '.with-gazeway'
 
 const FORMATS: Readonly<Record<Assistant['format'], Format>> = { json, jsonc, toml }
 
-/** A change of one assistant's file that is not made yet. */
+/** A pending change of one assistant's file. */
 export interface Change {
   path: string
-  /** The text of the file; empty where there is none. */
+  /** Text of the file; empty when it does not exist. */
   before: string
-  /** The text that it will have; null: it goes. */
+  /** New text. Null deletes the file. */
   after: string | null
-  /** Whether there is a file. */
+  /** True when the file exists. */
   isThere: boolean
-  /** Where the content before is kept; null where there is none to keep. */
+  /** Path of the backup. Null without one. */
   backup: string | null
   /**
-   * Makes it, as a whole or not at all.
+   * Applies the change, as a whole or not at all.
    *
-   * @throws GazewayError `conflict` when the file is not as it was read, `store_unavailable`, `store_full`
+   * @throws GazewayError `conflict` when the file has changed since it was read, `store_unavailable`, `store_full`
    */
   make(): Promise<void>
 }
 
-/** What an entry is to say. */
+/** Desired entry. */
 export interface Wanted {
   launch: Launch
-  /** Variables that are handed on, by name. */
+  /** Variables to pass on, by name. */
   variables: readonly string[]
-  /** Whether they were asked for: then an entry with others is changed. */
+  /** True when the variables were given explicitly. An entry with others is then changed. */
   areChosen: boolean
 }
 
-/** Whether an assistant has left its traces, or its command is on the search path. */
+/** Tells whether an assistant is installed: it has left traces, or its command is on the search path. */
 export function isInstalled(assistant: Assistant, machine: Machine): boolean {
   if (assistant.traces(machine).some((path) => existsSync(path))) return true
   const suffixes = machine.platform === 'win32' ? ['.exe', '.cmd', '.bat'] : ['']
@@ -51,15 +51,15 @@ export function isInstalled(assistant: Assistant, machine: Machine): boolean {
   return folders.some((folder) => suffixes.some((suffix) => existsSync(join(folder, assistant.command + suffix))))
 }
 
-/** A file of an assistant that the entry may be in. */
+/** A file of an assistant that may contain the entry. */
 export interface Target {
   assistant: Assistant
   path: string
-  /** The project that the file is in; undefined for a person's own. */
+  /** Project that contains the file. Undefined for a person's own. */
   within: string | undefined
 }
 
-/** The files of an assistant that are there, else the one that it would have; none where it has none in a project. */
+/** Existing files of an assistant, otherwise the one it would use. Empty when it has none in a project. */
 export function targetsOf(assistant: Assistant, scope: Scope, machine: Machine): readonly Target[] {
   const { project } = machine
   const paths =
@@ -69,13 +69,14 @@ export function targetsOf(assistant: Assistant, scope: Scope, machine: Machine):
   return (present.length > 0 ? present : paths.slice(0, 1)).map((path) => ({ assistant, path, within }))
 }
 
-/** One that leads nowhere is there, too. */
+/** Includes dangling links. */
 const isLink = (path: string): boolean => lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() ?? false
 
 /**
- * The change that puts the entry into a file; null where it is there.
+ * Computes the change that adds the entry to a file. Null when it is up to date.
  *
- * @throws GazewayError `config_invalid` for a file that is not valid or a link, `conflict` where another server has the name
+ * @throws GazewayError `config_invalid` for a file that is invalid or a link, `conflict` when another server has the
+ *   name
  */
 export function setupChange(
   { assistant, path, within }: Target,
@@ -94,13 +95,17 @@ export function setupChange(
   return change(file, after, present === undefined ? BEFORE : WITH, within)
 }
 
-/** Whether the entry is in a file. @throws as {@link setupChange} */
+/**
+ * Tells whether a file contains the entry.
+ *
+ * @throws as {@link setupChange}
+ */
 export function hasEntry({ assistant, path, within }: Target): boolean {
   return FORMATS[assistant.format].read(sourceOf(assistant, readConfigFile(path, within))) !== undefined
 }
 
 /**
- * The change that takes the entry out of a file, which is then what it was; null where there is none.
+ * Computes the change that removes the entry from a file and restores its earlier content. Null without an entry.
  *
  * @throws GazewayError as {@link setupChange}
  */
@@ -121,7 +126,7 @@ export function removeChange({ assistant, path, within }: Target): Change | null
   return change(file, format.take(source, hadServers ? 'kept' : 'taken'), WITH, within)
 }
 
-/** A change that makes a backup superfluous: the file is what the backup is. */
+/** Extends a change to delete the backup, which then equals the file. */
 const withoutBackup = (backup: string, made: Change): Change => ({
   ...made,
   async make() {
@@ -130,7 +135,7 @@ const withoutBackup = (backup: string, made: Change): Change => ({
   },
 })
 
-/** Whether a backup with the entry is the file as it is: then nobody has changed anything else in it. */
+/** Tells whether a backup plus the entry equals the file, so that nothing else was changed in it. */
 function isWhatItWas(before: ConfigFile, file: ConfigFile, put: (text: string) => string): boolean {
   if (before.bytes === null || before.hasBom !== file.hasBom) return false
   try {
@@ -152,13 +157,14 @@ function hasServers(format: Format, source: Source): boolean {
 
 const sourceOf = ({ servers }: Assistant, { path, text }: ConfigFile): Source => ({ file: path, text, servers })
 
-/** @throws GazewayError `conflict` */
+/**
+ * Requires that the entry is Gazeway's.
+ *
+ * @throws GazewayError `conflict`
+ */
 function requireOwn(entry: unknown, path: string): void {
   if (isOwn(entry)) return
-  throw new GazewayError(
-    'conflict',
-    `${path}: a server with the name gazeway is there, and it starts something else. Give it another name; nothing was changed.`,
-  )
+  throw new GazewayError('conflict', `${path}: another server is named gazeway. Rename it; nothing was changed.`)
 }
 
 function change(file: ConfigFile, after: string | null, suffix: string | null, within: string | undefined): Change {

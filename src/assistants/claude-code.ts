@@ -12,7 +12,7 @@ export const claudeCode: Assistant = {
   projectFiles: ['.mcp.json'],
   format: 'json',
   servers: 'mcpServers',
-  // Without a default, a variable that is not set arrives as the text of its reference.
+  // Without a default, an unset variable arrives as the text of its reference.
   entry: ({ command, args }, variables) => ({
     type: 'stdio',
     command,

@@ -12,7 +12,7 @@ export const codex: Assistant = {
   projectFiles: ['.codex/config.toml'],
   format: 'toml',
   servers: 'mcp_servers',
-  // Codex keeps its environment from servers, except for what is named here.
+  // Codex withholds its environment from servers, except for the variables listed here.
   entry: ({ command, args }, variables) => ({ command, args, env_vars: variables }),
   handsOn: '`env_vars = ["NAME"]`',
   source: 'https://developers.openai.com/codex/mcp',

@@ -4,16 +4,16 @@ import { GazewayError } from '../errors.ts'
 import { makeFolder } from '../store/make-folder.ts'
 import { type Like, notWritten, replaceFile } from '../store/replace-file.ts'
 
-/** Larger files are none that a person configures an assistant with, in bytes. */
+/** Largest file accepted, in bytes. Configuration files are smaller. */
 const MOST_BYTES = 64 << 20
 const BOM = '\uFEFF'
 
-/** A file as it was when it was read. */
+/** A file as it was read. */
 export interface ConfigFile {
   path: string
-  /** null: there is none. */
+  /** Null when it does not exist. */
   bytes: Buffer | null
-  /** What it holds, without a byte order mark; empty where there is none. */
+  /** Content without a byte order mark; empty when it does not exist. */
   text: string
   hasBom: boolean
 }
@@ -21,9 +21,9 @@ export interface ConfigFile {
 /**
  * Reads an assistant's file.
  *
- * @param within the folders below it may be no links either: a project comes from others
- * @throws GazewayError `config_invalid` for what is no file of text: a link, a folder, not UTF-8; `forbidden` where it may
- *   not be read
+ * @param within folder below which no parent may be a link: a project comes from others
+ * @throws GazewayError `config_invalid` for anything but a text file: a link, a folder, not UTF-8; `forbidden` when it
+ *   is not readable
  */
 export function readConfigFile(path: string, within?: string): ConfigFile {
   if (within !== undefined) refuseLinks(path, within)
@@ -41,16 +41,17 @@ export function readConfigFile(path: string, within?: string): ConfigFile {
   return { path, bytes, text: hasBom ? text.slice(1) : text, hasBom }
 }
 
-/** The bytes of a file with another text. */
+/** Encodes a new text for a file. */
 export const bytesOf = ({ hasBom }: ConfigFile, text: string): Buffer => Buffer.from(hasBom ? BOM + text : text)
 
 /**
- * Writes, or takes away, an assistant's file as a whole.
+ * Replaces or deletes an assistant's file atomically.
  *
- * @param next null: the file goes
- * @param backup where its present content is kept; null: nowhere
+ * @param next null deletes the file
+ * @param backup path for a copy of its current content; null for none
  * @param within as when it was read
- * @throws GazewayError `conflict` when it is not as it was read, `store_unavailable`, `store_full`; nothing is changed then
+ * @throws GazewayError `conflict` when it has changed since it was read, `store_unavailable`, `store_full`; nothing is
+ *   changed then
  */
 export async function writeConfigFile(
   seen: ConfigFile,
@@ -77,7 +78,11 @@ export async function writeConfigFile(
   }
 }
 
-/** @throws GazewayError `config_invalid` for a folder between the project and the file that leads elsewhere */
+/**
+ * Rejects links between the project and the file.
+ *
+ * @throws GazewayError `config_invalid`
+ */
 function refuseLinks(path: string, within: string): void {
   const parts = relative(within, dirname(path)).split(sep)
   parts.forEach((_, index) => {
@@ -113,7 +118,7 @@ function decoded(path: string, bytes: Buffer): string {
   }
 }
 
-/** Mode and owner of the file; where there is none, its folder's owner, should root make it for somebody. */
+/** Mode and owner for the file. A new one takes the owner of its folder, in case root creates it for someone else. */
 function likeOf(path: string, mode: number): Like {
   const isThere = existsSync(path)
   const { uid, gid, mode: found } = statSync(isThere ? path : dirname(path))
@@ -121,7 +126,7 @@ function likeOf(path: string, mode: number): Like {
   return { mode: isThere ? found : mode, ...owner }
 }
 
-/** A folder of a project that holds nothing is not in git either. */
+/** Removes a project's folder when it is empty. */
 function removeEmptyFolder(folder: string, within: string): void {
   if (resolve(folder) === resolve(within)) return
   try {

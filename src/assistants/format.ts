@@ -1,47 +1,55 @@
 import { GazewayError } from '../errors.ts'
 
-/** The name of the entry in every assistant's file. */
+/** Name of the entry in every assistant's file. */
 export const SERVER_NAME = 'gazeway'
 
 /** The text of an assistant's file. */
 export interface Source {
   /** Its path, for messages. */
   file: string
-  /** Without a byte order mark; empty where there is no file. */
+  /** Content without a byte order mark; empty when the file does not exist. */
   text: string
-  /** The field that holds the servers by name. */
+  /** Field that holds the servers by name. */
   servers: string
 }
 
-/** How an entry is read from, put into and taken out of files of one format. The rest of the text stays byte for byte. */
+/** Reads, adds and removes an entry in files of one format. The rest of the text is unchanged, byte for byte. */
 export interface Format {
   /**
-   * The entry of Gazeway; undefined where there is none.
+   * Reads Gazeway's entry. Undefined when there is none.
    *
-   * @throws GazewayError `config_invalid` for a text that is not valid, `conflict` for one that has the entry twice
+   * @throws GazewayError `config_invalid` for an invalid text, `conflict` for one that contains the entry twice
    */
   read(source: Source): unknown
-  /** Whether the field that holds the servers is there. @throws as `read` */
+  /**
+   * Tells whether the field with the servers exists.
+   *
+   * @throws as `read`
+   */
   hasServers(source: Source): boolean
-  /** The text with the entry: added, or in the place of the one that is there. @throws as `read` */
+  /**
+   * Adds or replaces the entry.
+   *
+   * @throws as `read`
+   */
   put(source: Source, entry: Record<string, unknown>): string
   /**
-   * The text without the entry.
+   * Removes the entry.
    *
-   * @param emptied whether the field that holds the servers goes, too, where it holds nothing else
+   * @param emptied `taken` removes the field with the servers too when it is empty
    * @throws as `read`
    */
   take(source: Source, emptied: 'kept' | 'taken'): string
 }
 
-/** A file that is refused. */
+/** Error for an invalid file. */
 export const invalidFile = (file: string, fault: string): GazewayError =>
-  new GazewayError('config_invalid', `${file}: ${fault}. Mend it by hand; nothing was changed.`)
+  new GazewayError('config_invalid', `${file}: ${fault}. Repair it by hand; nothing was changed.`)
 
 /**
- * What a parser makes of a file.
+ * Runs a parser.
  *
- * @throws GazewayError `config_invalid` for one that nests deeper than a parser, which calls itself, can follow
+ * @throws GazewayError `config_invalid` for a file nested too deeply for a recursive parser
  */
 export function unnested<T>(file: string, parse: () => T): T {
   try {

@@ -1,6 +1,6 @@
 import { type Assistant, joined, type Machine, named, references } from './assistant.ts'
 
-/** It takes another folder for the home folder where it is told to. */
+/** Folder of its configuration. `GEMINI_CLI_HOME` replaces the home folder. */
 const folder = (machine: Machine): string =>
   joined(machine, named(machine, 'GEMINI_CLI_HOME') ?? machine.home, '.gemini')
 
@@ -13,7 +13,7 @@ export const geminiCli: Assistant = {
   projectFiles: ['.gemini/settings.json'],
   format: 'jsonc',
   servers: 'mcpServers',
-  // It keeps variables whose names look like keys from servers, except for what is named here.
+  // Gemini CLI withholds variables whose names look like keys, except for those listed here.
   entry: ({ command, args }, variables) => ({ command, args, env: references(variables, (name) => `\${${name}:-}`) }),
   handsOn: '`"NAME": "${NAME:-}"`',
   source: 'https://github.com/google-gemini/gemini-cli/blob/main/docs/tools/mcp-server.md',

@@ -4,23 +4,25 @@ import { SERVER_NAME } from './format.ts'
 import { handedOn } from './variables.ts'
 import { vscode } from './vscode.ts'
 
-/** A link that has an assistant write the entry itself. */
+/** A link that makes an assistant write the entry itself. */
 export interface InstallLink {
   assistant: Assistant
-  /** For the web, where other schemes are taken out of pages: leads to the assistant's own. */
+  /** Web page that leads to the assistant's own scheme, for places that strip other schemes. */
   page: string
-  /** Opens the assistant at once. */
+  /** Opens the assistant directly. */
   direct: string
 }
 
-/** The one-click links, with the entry of the published package; the assistant shows it and asks. */
+/**
+ * Creates the one-click links, with the entry of the published package. The assistant shows it and asks for consent.
+ */
 export function installLinks(): InstallLink[] {
   const launch = { command: 'npx', args: ['-y', SERVER_NAME] }
   const variables = handedOn(undefined, {})
   return [cursorLink(cursor.entry(launch, variables)), vscodeLink(vscode.entry(launch, variables))]
 }
 
-/** https://cursor.com/docs/mcp/install-links, read on 2026-11-24 */
+/** Link of https://cursor.com/docs/mcp/install-links, read on 2026-11-24. */
 function cursorLink(entry: object): InstallLink {
   const config = encodeURIComponent(Buffer.from(JSON.stringify(entry)).toString('base64'))
   const query = `name=${SERVER_NAME}&config=${config}`
@@ -31,7 +33,7 @@ function cursorLink(entry: object): InstallLink {
   }
 }
 
-/** https://code.visualstudio.com/api/extension-guides/ai/mcp, read on 2026-11-24 */
+/** Link of https://code.visualstudio.com/api/extension-guides/ai/mcp, read on 2026-11-24. */
 function vscodeLink(entry: object): InstallLink {
   const named = JSON.stringify({ name: SERVER_NAME, ...entry })
   return {

@@ -5,24 +5,24 @@ import { isObject } from '../text/json.ts'
 export type JsonProperty = Omit<Node, 'children'> & { children: [Node, Node] }
 /** An object of JSON. */
 export type JsonObject = Omit<Node, 'children'> & { children: JsonProperty[] }
-/** Where a part of a text is. */
+/** Position of a part of a text. */
 type Place = Pick<Node, 'offset' | 'length'>
 
-/** How a file is laid out. */
+/** Layout of a file. */
 export interface Style {
   eol: string
   /** One step of indentation. */
   unit: string
-  /** Whether all of it is on one line. */
+  /** True when everything is on one line. */
   isInline: boolean
 }
 
 /** Spaces, comments and line ends. */
 const TRIVIA = /(?:\s+|\/\/[^\r\n]*|\/\*[\s\S]*?\*\/)*/y
-/** What belongs to the end of a line: spaces and comments. */
+/** Rest of a line: spaces and comments. */
 const REST_OF_LINE = /(?:[ \t]+|\/\*[\s\S]*?\*\/)*(?:\/\/[^\r\n]*)?/y
 
-/** The layout of a text, for what is added to it. */
+/** Detects the layout of a text, for additions to it. */
 export function styleOf(text: string, root: JsonObject | undefined): Style {
   const eol = /\r?\n/.exec(text)?.[0] ?? '\n'
   const [first] = root?.children ?? []
@@ -30,14 +30,14 @@ export function styleOf(text: string, root: JsonObject | undefined): Style {
   return { eol, isInline, unit: (root && first && stepOf(text, root, first)) || '  ' }
 }
 
-/** How much further a property is indented than the object that it is in. */
+/** Indentation of a property relative to its object. */
 function stepOf(text: string, object: JsonObject, first: JsonProperty): string {
   const outer = lineIndent(text, object.offset)
   const inner = indentOf(text, first) ?? ''
   return inner.startsWith(outer) ? inner.slice(outer.length) : ''
 }
 
-/** Adds a property as the last of an object; it looks like those before it, and comments stay with what they are about. */
+/** Adds a property at the end of an object, formatted like its predecessors. Comments stay where they belong. */
 export function addedProperty(text: string, object: JsonObject, name: string, value: unknown, style: Style): Edit[] {
   const [first] = object.children
   const last = object.children.at(-1)
@@ -58,14 +58,14 @@ export function addedProperty(text: string, object: JsonObject, name: string, va
   return [...separator, { offset, length: 0, content }]
 }
 
-/** Puts another value in the place of a property's. */
+/** Replaces the value of a property. */
 export function replacedValue(text: string, property: JsonProperty, value: unknown, style: Style): Edit[] {
   const [, { offset, length }] = property.children
   const indent = indentOf(text, property)
   return [{ offset, length, content: indent === null ? inline(value) : laidOut(value, indent, style) }]
 }
 
-/** Takes a property out, with its line and the comma that it needed. */
+/** Removes a property, with its line and comma. */
 export function cutProperty(text: string, object: JsonObject, property: JsonProperty): Edit[] {
   const { offset: start } = property
   const end = endOf(property)
@@ -89,7 +89,7 @@ export function cutProperty(text: string, object: JsonObject, property: JsonProp
   return comma === null ? [own] : [own, removed(comma, comma + 1)]
 }
 
-/** The first property of an object that has none. */
+/** Adds the first property to an empty object. */
 function filled(text: string, object: JsonObject, name: string, value: unknown, style: Style): Edit[] {
   const inner = text.slice(object.offset + 1, endOf(object) - 1)
   const offset = object.offset + 1
@@ -110,7 +110,7 @@ const member = (name: string, value: unknown, indent: string, style: Style): str
 const laidOut = (value: unknown, indent: string, { unit, eol }: Style): string =>
   JSON.stringify(value, null, unit).replaceAll('\n', `${eol}${indent}`)
 
-/** On one line, with a space where people put one. */
+/** Formats a value on one line, with conventional spaces. */
 function inline(value: unknown): string {
   if (Array.isArray(value)) return `[${value.map(inline).join(', ')}]`
   if (!isObject(value)) return JSON.stringify(value)
@@ -121,7 +121,7 @@ function inline(value: unknown): string {
 const endOf = ({ offset, length }: Place): number => offset + length
 const removed = (from: number, to: number): Edit => ({ offset: from, length: to - from, content: '' })
 
-/** Where a comma follows, with nothing but spaces and comments between. */
+/** Position of a comma that follows, after spaces and comments only. Null without one. */
 function commaAfter(text: string, from: number): number | null {
   const at = matchEnd(TRIVIA, text, from)
   return text[at] === ',' ? at : null
@@ -132,20 +132,20 @@ function matchEnd(pattern: RegExp, text: string, from: number): number {
   return from + (pattern.exec(text)?.[0].length ?? 0)
 }
 
-/** The indentation of a property that is the first on its line; null for others. */
+/** Indentation of a property that starts its line. Null for others. */
 function indentOf(text: string, { offset }: Place): string | null {
   const spaces = spacesBefore(text, offset)
   return text[offset - spaces - 1] === '\n' ? text.slice(offset - spaces, offset) : null
 }
 
-/** Where the line end before a position is, with nothing but spaces between; null where something else is. */
+/** Position of the line end before an offset, with only spaces in between. Null otherwise. */
 function lineStart(text: string, offset: number): number | null {
   const at = offset - spacesBefore(text, offset) - 1
   if (text[at] !== '\n') return null
   return text[at - 1] === '\r' ? at - 1 : at
 }
 
-/** The indentation of the line of a position. */
+/** Indentation of the line at an offset. */
 function lineIndent(text: string, offset: number): string {
   const start = text.lastIndexOf('\n', offset - 1) + 1
   return text.slice(start, start + spacesAfter(text, start))

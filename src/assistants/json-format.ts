@@ -11,14 +11,14 @@ import { isObject } from '../text/json.ts'
 import { type Format, invalidFile, SERVER_NAME, type Source, unnested } from './format.ts'
 import { addedProperty, cutProperty, type JsonObject, type JsonProperty, replacedValue, styleOf } from './json-edits.ts'
 
-/** JSON as it stands in RFC 8259. */
+/** JSON of RFC 8259. */
 export const json = createJsonFormat({ disallowComments: true })
 
-/** JSON with comments and commas at the end of lists, as editors take it. */
+/** JSON with comments and trailing commas, as editors accept it. */
 export const jsonc = createJsonFormat({ allowTrailingComma: true })
 
 function createJsonFormat(options: ParseOptions): Format {
-  /** The outer object; undefined for a text without one: empty, or comments alone. */
+  /** Root object. Undefined for a text that is empty or consists of comments. */
   function rootOf({ file, text }: Source): JsonObject | undefined {
     const errors: ParseError[] = []
     const root = unnested(file, () => parseTree(text, errors, { ...options, allowEmptyContent: true }))
@@ -72,17 +72,21 @@ function asObject(node: { type: string } | undefined, file: string, name: string
   throw invalidFile(file, `${name} is not an object`)
 }
 
-/** @throws GazewayError `conflict` for a name that is there twice: which of them counts depends on who reads. */
+/**
+ * Finds a property.
+ *
+ * @throws GazewayError `conflict` for a duplicate name: readers differ in which one counts
+ */
 function propertyOf(object: JsonObject, name: string, file: string): JsonProperty | undefined {
   const properties = object.children.filter(({ children: [key] }) => key.value === name)
   if (properties.length < 2) return properties[0]
   throw new GazewayError(
     'conflict',
-    `${file}: "${name}" is there ${properties.length} times; keep one of them. Nothing was changed.`,
+    `${file}: "${name}" occurs ${properties.length} times; keep one of them. Nothing was changed.`,
   )
 }
 
-/** Whether an object holds comments beside its one property. */
+/** Tells whether an object contains comments beside its one property. */
 function hasComment(text: string, object: JsonObject, { offset, length }: JsonProperty): boolean {
   const before = text.slice(object.offset + 1, offset)
   const after = text.slice(offset + length, object.offset + object.length - 1)
@@ -94,7 +98,7 @@ function placeOf(text: string, offset: number): string {
   return `line ${lines.length}, column ${(lines.at(-1)?.length ?? 0) + 1}`
 }
 
-/** Whether two values of JSON are the same. */
+/** Tells whether two JSON values are equal. */
 export function isSame(a: unknown, b: unknown): boolean {
   if (Array.isArray(a) && Array.isArray(b)) return a.length === b.length && a.every((item, i) => isSame(item, b[i]))
   if (!isObject(a) || !isObject(b)) return a === b

@@ -6,7 +6,7 @@ import { type Format, invalidFile, SERVER_NAME, type Source, unnested } from './
 /** A part of a text. */
 type Range = readonly [from: number, to: number]
 
-/** TOML 1.0, as Codex has it. */
+/** TOML 1.0, as Codex uses it. */
 export const toml: Format = {
   read: (source) => entryOf(source, parse(source)),
   hasServers: (source) => contentOf(parse(source))[source.servers] !== undefined,
@@ -53,7 +53,7 @@ function entryOf({ file, servers }: Source, program: AST.TOMLProgram): unknown {
   return held[SERVER_NAME]
 }
 
-/** The tables and lines that make up the entry, as far as they hold nothing else. */
+/** Tables and lines of the entry that contain nothing else. */
 function piecesOf(program: AST.TOMLProgram, { servers }: Source): (AST.TOMLTable | AST.TOMLKeyValue)[] {
   const isOwn = (path: readonly (string | number)[]) => path[0] === servers && path[1] === SERVER_NAME
   return program.body[0].body.flatMap((node): (AST.TOMLTable | AST.TOMLKeyValue)[] => {
@@ -66,7 +66,7 @@ function piecesOf(program: AST.TOMLProgram, { servers }: Source): (AST.TOMLTable
 const namesOf = ({ key }: AST.TOMLKeyValue): string[] =>
   key.keys.map((part) => (part.type === 'TOMLBare' ? part.name : part.value))
 
-/** The lines of a piece. A table's blank line before it goes, too, where none is needed after it. */
+/** Lines of a piece. Includes the blank line before a table when it is no longer needed. */
 function linesOf(text: string, { range: [start, end], type }: AST.TOMLTable | AST.TOMLKeyValue): Range {
   const from = text.lastIndexOf('\n', start - 1) + 1
   const lineEnd = text.indexOf('\n', end)
@@ -81,7 +81,7 @@ function linesOf(text: string, { range: [start, end], type }: AST.TOMLTable | AS
 const without = (text: string, ranges: readonly Range[]): string =>
   ranges.toReversed().reduce((rest, [from, to]) => rest.slice(0, from) + rest.slice(to), text)
 
-/** A table at the end, after a blank line: there it is nobody else's. */
+/** Appends a table after a blank line, where it belongs to nothing else. */
 function appended(source: Source, text: string, entry: Record<string, unknown>): string {
   const eol = eolOf(text)
   const end = text === '' || text.endsWith('\n') ? '' : eol
@@ -89,7 +89,7 @@ function appended(source: Source, text: string, entry: Record<string, unknown>):
   return text + end + blank + tableOf(source, entry).join(eol)
 }
 
-/** The lines of the entry, the last of them empty. */
+/** Lines of the entry, the last one empty. */
 const tableOf = ({ servers }: Source, entry: Record<string, unknown>): string[] => [
   `[${servers}.${SERVER_NAME}]`,
   ...Object.entries(entry).map(([name, value]) => `${keyOf(name)} = ${literal(value)}`),
@@ -107,11 +107,15 @@ function literal(value: unknown): string {
     return `{ ${Object.entries(value)
       .map(([name, held]) => `${keyOf(name)} = ${literal(held)}`)
       .join(', ')} }`
-  // JSON leaves DEL as it is; TOML does not take it.
+  // JSON does not escape DEL, which TOML rejects.
   return JSON.stringify(value).replaceAll('\x7f', '\\u007F')
 }
 
-/** @throws GazewayError `config_invalid` where a table cannot be added: the servers are written in braces, on one line */
+/**
+ * Validates the result.
+ *
+ * @throws GazewayError `config_invalid` when no table can be added, because the servers are an inline table
+ */
 function checked(source: Source, text: string): string {
   try {
     parse({ ...source, text })
@@ -122,4 +126,4 @@ function checked(source: Source, text: string): string {
 }
 
 const byHand = ({ file, servers }: Source): GazewayError =>
-  invalidFile(file, `${servers} is written in braces, where no table can be added or taken out`)
+  invalidFile(file, `${servers} is an inline table, to which no table can be added`)

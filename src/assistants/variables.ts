@@ -2,14 +2,14 @@ import type { Environment } from '../config/environment.ts'
 import { GazewayError } from '../errors.ts'
 import { KEY_VARIABLES, PRESETS, presetOf } from '../providers/providers.ts'
 
-/** Settings that a server of a person shares with the others, besides the keys. */
+/** Settings, beside keys, that a person's server passes on. */
 const SETTINGS = ['GAZEWAY_UPSTREAM', 'GAZEWAY_HOME', 'GAZEWAY_STORE']
 
 /**
- * The variables that an entry hands on: those that were asked for, else the keys and settings that are set now. Where no key
- * is set, that of the provider is named all the same.
+ * Variables that an entry passes on: those given, otherwise the keys and settings that are set. Without any key, the
+ * provider's key is listed anyway.
  *
- * @throws GazewayError `config_invalid` for what is no name of a variable; the value stays out of the message
+ * @throws GazewayError `config_invalid` for an invalid variable name; the message does not contain the value
  */
 export function handedOn(chosen: readonly string[] | undefined, env: Environment): readonly string[] {
   if (chosen !== undefined) return [...new Set(chosen.map(checked))]

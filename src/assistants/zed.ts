@@ -2,7 +2,7 @@ import { type Assistant, appData, configHome, inHome, joined, type Machine } fro
 
 function folder(machine: Machine): string {
   if (machine.platform === 'win32') return joined(machine, appData(machine), 'Zed')
-  // On macOS, too; XDG_CONFIG_HOME counts on Linux alone.
+  // Also on macOS; XDG_CONFIG_HOME only applies on Linux.
   return machine.platform === 'darwin' ? inHome(machine, '.config', 'zed') : joined(machine, configHome(machine), 'zed')
 }
 
@@ -15,7 +15,7 @@ export const zed: Assistant = {
   projectFiles: ['.zed/settings.json'],
   format: 'jsonc',
   servers: 'context_servers',
-  // It fills in no references, and hands its own environment on, which it takes from the login shell.
+  // Zed expands no references and passes on its own environment, which it takes from the login shell.
   entry: ({ command, args }) => ({ source: 'custom', command, args, env: {} }),
   handsOn: 'the whole environment of the login shell',
   source: 'https://zed.dev/docs/ai/mcp',

@@ -4,54 +4,61 @@ import type { Store } from '../store/store.ts'
 import type { Sweep } from '../store/sweeps.ts'
 import { newId } from '../text/ids.ts'
 
-/** How long a conversation is kept after its last turn, in milliseconds. */
+/** Lifetime of a conversation after its last turn, in milliseconds. */
 const KEPT_MS = 24 * 3_600_000
-/** The most turns of a conversation. */
+/** Most turns of a conversation. */
 const MOST_TURNS = 50
-/** The most bytes of a conversation's messages as JSON: all of it goes along with each question. */
+/** Size limit of a conversation's messages as JSON, in bytes: all of them are sent with each question. */
 const MOST_BYTES = 1024 * 1024
 const SWEEP_MS = 600_000
 
-/** How tools take it. */
+/** Input field of tools. */
 export const ConversationId = z.string().max(64).optional().describe('That of the answer to go on from.')
 
-/** How tools answer it: null where the answer was too long to be kept. */
+/** Output field of tools. Null when the answer was too long to be stored. */
 export const AnsweredId = z
   .string()
   .nullable()
   .describe('Takes the next question on, for 24 hours; null: it cannot be continued.')
 
-/** A chat message as it was sent or answered. */
+/** A chat message, sent or received. */
 export interface Said {
   role: string
   content?: unknown
 }
 
-/** A conversation that is being continued, or a new one. */
+/** A new or continued conversation. */
 export interface Conversation {
-  /** What was said before, the oldest first. */
+  /** Earlier messages, oldest first. */
   messages: readonly Said[]
   /**
-   * Keeps a turn; never throws, as the answer is paid for by then.
+   * Stores a turn. Never throws, as the answer is already paid for.
    *
-   * @param turn what was asked, and the answer to it
-   * @returns the id that continues it; null where it is too long, has all its turns, or could not be stored
+   * @param turn the question and its answer
+   * @returns the id to continue with; null when the conversation is too long, has all its turns, or could not be stored
    */
   keep(turn: readonly Said[]): Promise<string | null>
 }
 
-/** What was asked and answered through the tools, to be gone on with. */
+/** Conversations through the tools, which can be continued. */
 export interface Conversations {
   /**
-   * @param owner the key whose conversation it is; null for the person whose machine it is
-   * @throws GazewayError `not_found` for one that is over 24 hours old, or another's; `conflict` for one that has all its turns
+   * Opens a conversation.
+   *
+   * @param owner key that owns it; null for the person who owns the machine
+   * @throws GazewayError `not_found` for one that is over 24 hours old or belongs to another; `conflict` for one that
+   *   has all its turns
    */
   open(id: string | undefined, owner: string | null): Promise<Conversation>
-  /** Its chores, for `startSweeps`. */
+  /** Sweeps for `startSweeps`. */
   sweeps: readonly Sweep[]
 }
 
-/** @param deps.onError told of a turn that could not be stored */
+/**
+ * Creates the conversations.
+ *
+ * @param deps.onError called with a turn that could not be stored
+ */
 export function createConversations(deps: {
   store: Store
   now: () => Date
@@ -70,13 +77,13 @@ export function createConversations(deps: {
     if (!found)
       throw new GazewayError(
         'not_found',
-        'There is no such conversation, or it is over 24 hours old. Leave conversation_id out to begin another.',
+        'There is no such conversation, or it is over 24 hours old. Omit conversation_id to start a new one.',
         { param: 'conversation_id' },
       )
     if (found.turns >= MOST_TURNS)
       throw new GazewayError(
         'conflict',
-        `The conversation has all its ${MOST_TURNS} turns. Leave conversation_id out to begin another.`,
+        `The conversation has all its ${MOST_TURNS} turns. Omit conversation_id to start a new one.`,
         { param: 'conversation_id' },
       )
     const rows = await store.db

@@ -12,56 +12,56 @@ import type { ModelChoice } from './provider.ts'
 import type { NoteRefusal } from './refusals.ts'
 import { type ClientRequest, withField } from './relay/request-body.ts'
 
-/** A token of ordinary text has about as many bytes. */
+/** Approximate bytes per token of ordinary text. */
 const BYTES_PER_TOKEN = 4
 
-/** A request to a model as its client wrote it, as far as Gazeway acts on it; everything else is passed on. */
+/** A model request, as far as Gazeway reads it. Everything else is passed on. */
 export interface ModelBody {
   model?: string | null | undefined
   stream?: boolean | null | undefined
   [field: string]: unknown
 }
 
-/** A request to a model, whoever makes it. */
+/** A model request from any caller. */
 export interface ModelRequest {
   endpoint: Endpoint
   request: ClientRequest<ModelBody>
-  /** How often transient errors are retried; clients over HTTP retry by themselves. */
+  /** Most retries of transient errors. Clients over HTTP retry by themselves. */
   retries: number
-  /** Whether its caller reads text alone: an answer without text, such as a call of a function, is none then. */
+  /** True when the caller reads text only. An answer without text, such as a function call, does not count. */
   needsText: boolean
-  /** The upstream, by its name in records, that has what the request goes on from: no other can. Null for any. */
+  /** Upstream, by its name in records, that stores what the request continues; no other can answer. Null for any. */
   keeper?: string | null
 }
 
-/** Who makes a call, and how. */
+/** Caller of a call, with its request. */
 export interface CallerContext extends CallContext {
-  /** Names the client's request in the errors that it is told; null where they name none. */
+  /** Request id for errors. Null when they carry none. */
   requestId: string | null
-  /** Headers of the client's request that an upstream of its own protocol gets, too. */
+  /** Headers of the client's request that an upstream of the same protocol receives too. */
   headers?: Readonly<Record<string, string>> | undefined
 }
 
-/** A call that may be made, who makes it, and what it may cost. */
+/** An admitted call, with its caller and its bill. */
 export interface Admission extends ModelRequest {
   context: CallerContext
   bill: Bill
 }
 
-/** What decides about calls. */
+/** Dependencies of admission. */
 export interface AdmitDeps extends BillDeps, BoundDeps {
-  /** A caller by its id, at once where it is known; null for one without a key. */
+  /** Finds a caller by id, synchronously when cached. Null for one without a key. */
   identity(id: string): Identity | null | Promise<Identity | null>
   rates: CallRates
   noteRefusal: NoteRefusal
 }
 
 /**
- * The second step of a call: decides whether it may be made, and sets aside what it may cost. Nothing has been sent yet.
+ * Second step of a call: decides whether it is allowed, and reserves its worst-case cost. Nothing has been sent yet.
  *
- * @param models that is asked, and those that may answer in its place
- * @returns a promise only where the store is asked
- * @throws GazewayError the refusal, which is in the audit trail then, as `billFor`
+ * @param models the requested model, and its possible stand-ins
+ * @returns a promise only when the store is asked
+ * @throws GazewayError the refusal, recorded in the audit trail, as `billFor`
  */
 export function admit(
   deps: AdmitDeps,
@@ -75,7 +75,7 @@ export function admit(
   return limited(asked, context, bill)
 }
 
-/** A request whose answer cannot cost more than was set aside: one without a limit of its own gets one. */
+/** Limits the cost of a request to its reservation: one without a token limit gets one. */
 function limited(asked: ModelRequest, context: CallContext & CallerContext, bill: Bill): Admission {
   const { endpoint, retries, needsText, keeper } = asked
   let { request } = asked
@@ -84,19 +84,19 @@ function limited(asked: ModelRequest, context: CallContext & CallerContext, bill
   return { endpoint, request, retries, needsText, keeper: keeper ?? null, context, bill }
 }
 
-/** A request that is to be billed. */
+/** A request to bill. */
 export interface BilledRequest {
-  /** The endpoint, for the audit trail. */
+  /** Endpoint, for the audit trail. */
   path: string
   request: BoundedRequest
-  /** The model that is asked, and those that may stand in for it. */
+  /** The requested model, and its possible stand-ins. */
   models(): readonly ModelChoice[]
-  /** The service that is asked, where that is another than the provider. */
+  /** Service that is called, if not the model provider. */
   upstream?: string
 }
 
 /**
- * The bill of a request: what its caller's key lets it do and what it may cost, which is set aside.
+ * Creates the bill of a request: checks the permissions of the key and reserves the worst-case cost.
  *
  * @throws GazewayError `model_not_allowed`, `too_many_requests`, `insufficient_credit` or `budget_reached`
  */
@@ -116,7 +116,11 @@ export function billFor(deps: AdmitDeps, asked: BilledRequest, context: CallCont
   }
 }
 
-/** @throws the error, which is in the audit trail then where it is a refusal */
+/**
+ * Records a refusal in the audit trail.
+ *
+ * @throws the error
+ */
 function refuseNoted(
   deps: AdmitDeps,
   { path, upstream }: Pick<BilledRequest, 'path' | 'upstream'>,
@@ -129,9 +133,9 @@ function refuseNoted(
 }
 
 /**
- * Admits a request that costs nothing: its caller's key must be allowed the model, and its rate limits hold.
+ * Admits a request that costs nothing: the key must be allowed to use the model, and its rate limits apply.
  *
- * @returns what is to be ended with the request; null for a caller without limits
+ * @returns the counted call, to be ended with the request; null for a caller without limits
  * @throws GazewayError `model_not_allowed` or `too_many_requests`
  */
 export async function admitFree(
@@ -151,11 +155,11 @@ export async function admitFree(
 }
 
 /**
- * Admits a request whose cost nobody can say beforehand, such as a batch of calls that are made later.
+ * Admits a request of unknown cost, such as a batch of calls made later.
  *
  * @returns as `admitFree`
- * @throws GazewayError `forbidden_path` for a caller whose calls are charged or have a budget, or that may not use all models,
- *   and as `admitFree`
+ * @throws GazewayError `forbidden_path` for a caller whose calls are charged or have a budget, or who may not use all
+ *   models, and as `admitFree`
  */
 export async function admitUnbounded(
   deps: AdmitDeps,
@@ -169,7 +173,7 @@ export async function admitUnbounded(
   return admitFree(deps, asked, context)
 }
 
-/** Why a key may not use what asks models later, or elsewhere; null where it may. */
+/** Error for a key that may not start calls made later or elsewhere. Null when it may. */
 export function unboundedRefusal(key: Identity, path: string): GazewayError | null {
   const refusal = (message: string) => new GazewayError('forbidden_path', message, { param: 'path' })
   if (isHeld(key))
@@ -215,7 +219,11 @@ function billOf(
   }
 }
 
-/** The most that a call of a key can cost that is held to it. @throws GazewayError `validation_failed` */
+/**
+ * Worst-case cost of a call by a key with limits.
+ *
+ * @throws GazewayError `validation_failed`
+ */
 function boundOfHeld(
   deps: AdmitDeps,
   path: string,
@@ -227,8 +235,8 @@ function boundOfHeld(
 }
 
 /**
- * A key may use a model by the name that was asked for, or by the id of each upstream that may answer to it. The model of the
- * fallback role has a name of its own, and answers whatever the key may use.
+ * Requires that the key may use a model: by the requested name, or by its id at each upstream that may answer. The
+ * fallback role's model has a name of its own and is always allowed.
  *
  * @throws GazewayError `model_not_allowed`
  */

@@ -15,41 +15,41 @@ import { ReportedError, reportedUsage } from './reported-error.ts'
 import type { Candidate } from './route.ts'
 import { beginCall, type SettleDeps, type Settled } from './settle.ts'
 
-/** What a call came to, for whoever made it. */
+/** Result of a call, for its caller. */
 export interface Result extends Settled {
-  /** The endpoint that was asked last. */
+  /** Endpoint of the last attempt. */
   path: Candidate['path']
-  /** Who was asked last. */
+  /** Upstream of the last attempt. */
   provider: Provider
-  /** Its place among the attempts of the call, from 1. */
+  /** Number of the attempt within the call, from 1. */
   attempt: number
-  /** The upstream's id of the model that was asked. */
+  /** Model id at the upstream. */
   model: string
-  /** Why the client has no whole answer; the first candidate's reason where several failed. */
+  /** Reason why the client has no complete answer; the first candidate's when several failed. */
   failure: GazewayError | null
 }
 
-/** What one candidate made of a call. */
+/** Result of one attempt. */
 export interface Attempt {
   asking: Asking
   passed: Answered | Failed
   result: Result
 }
 
-/** Whom a reply goes to, and which attempt of its call it is. */
+/** Context of an attempt: the receiver of its reply, and its number. */
 export interface Turn {
   receiver: Receiver
-  /** From 1. */
+  /** Number of the attempt, from 1. */
   attempt: number
-  /** The id of the first attempt; undefined for it. */
+  /** Id of the first attempt. Undefined for the first itself. */
   fallbackFrom: string | undefined
-  /** What the client has of the stream of an earlier candidate; null where it has nothing. */
+  /** State of the stream that an earlier candidate began. Null when the client has received nothing. */
   begun: BegunResponse | null
-  /** Told the id of this attempt. */
+  /** Called with the id of this attempt. */
   onCall?: (callId: string) => void
 }
 
-/** Asks one candidate. */
+/** Tries one candidate. */
 export async function tryOne(
   deps: SettleDeps,
   call: Admission,
@@ -120,7 +120,7 @@ async function pass(
     return passage.passWhole(passing, reply)
   } catch (error) {
     const failure = upstreamFailure(error, provider, endingOf(receiver))
-    // It had begun to answer, unless it reports an error in place of that.
+    // It had begun to answer, unless it reports an error instead.
     if (reply && !(error instanceof ReportedError)) failure.upstreamStatus ??= reply.status
     const observed = tap ? observedStream(tap) : { ...NOTHING, usage: reportedUsage(error) }
     return failed(failure, reply?.status ?? null, observed)

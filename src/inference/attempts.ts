@@ -17,11 +17,11 @@ import type { Candidate } from './route.ts'
 import type { SettleDeps } from './settle.ts'
 
 /**
- * The third step of a call: asks one candidate after another until one answers, and passes its reply on as it comes. Each
- * attempt is settled by itself; the later ones name the first as `fallback_from`.
+ * Third step of a call: tries one candidate after another until one answers, and passes its reply on as it arrives.
+ * Each attempt is settled by itself; later ones refer to the first in `fallback_from`.
  *
- * @returns when the reply is over and recorded
- * @throws GazewayError where no candidate answered, before the first byte of a reply; after it, the stream itself ends
+ * @returns once the reply is complete and recorded
+ * @throws GazewayError when no candidate answered, before the first byte of a reply; after that, the stream itself ends
  *   with an error
  */
 export async function attempt(
@@ -34,7 +34,7 @@ export async function attempt(
   if (candidates.length > 1 || first.relays.all.length > 1) return attemptEach(deps, call, candidates, receiver)
   const asking = { candidate: first, relay: first.relays.all[0], isLast: true }
   const asked = ask({ call, asking, refused: null, client: receiver })
-  // Each promise more costs a fiftieth of all that a request does.
+  // Avoids a promise where possible: each one is a measurable share of a request.
   const request = asked instanceof Promise ? await asked : asked
   const { passed, result } = await tryOne(deps, call, asking, request, {
     receiver,
@@ -61,7 +61,7 @@ async function attemptEach(
   const began = performance.now()
   let asked = 0
   let last: Attempt | undefined
-  /** The candidate that was asked beside a slow one, and failed. */
+  /** The hedging candidate, if it failed. */
   let failedBeside: Asking | null = null
   let unfit: GazewayError | null = null
   try {
@@ -75,7 +75,7 @@ async function attemptEach(
       try {
         request = await ask({ call, asking, refused: refusedIn(last), client: to })
       } catch (error) {
-        // What the API of this upstream cannot express, that of another may.
+        // Another upstream's API may express the request.
         if (!(error instanceof GazewayError)) throw error
         unfit ??= error
         continue
@@ -96,7 +96,7 @@ async function attemptEach(
     held?.release()
   }
 
-  /** Counts an attempt that ended by itself; the key of one that failed may rest. */
+  /** Records an attempt that ended by itself. A failed one may start the cooldown of its key. */
   function noted(made: Attempt): Attempt {
     const { asking, passed } = made
     before.push(made)
@@ -104,7 +104,11 @@ async function attemptEach(
     return made
   }
 
-  /** Asks a candidate, and the next one beside it where it is slow. @returns the attempt that decides how the call goes on */
+  /**
+   * Tries a candidate, and hedges it with the next when it is slow.
+   *
+   * @returns the attempt that decides how the call continues
+   */
   async function hedged(race: Race, asking: Asking, request: Asked, turn: Turn): Promise<Attempt> {
     let firstId = turn.fallbackFrom
     const onCall = (id: string) => {
@@ -112,14 +116,18 @@ async function attemptEach(
     }
     const made = tryOne(deps, call, asking, request, { ...turn, onCall })
     const [first, second] = await race.run(made, hedgeAfterMs as number, () => tryNext(race, asking, firstId))
-    // One that was given up has not failed: it can be asked again.
+    // A cancelled one has not failed: it can be tried again.
     if (second === null || isOutrun(second.passed.outcome.error)) return noted(first)
     failedBeside = second.asking
     if (isOutrun(first.passed.outcome.error)) return noted(second)
     return [noted(first), noted(second)].find(isBegun) ?? first
   }
 
-  /** Asks the next candidate beside a slow one, once a call. @returns null where there is none, or no money for both */
+  /**
+   * Hedges a slow candidate with the next one, once per call.
+   *
+   * @returns null when there is none, or not enough money for both
+   */
   async function tryNext(race: Race, slow: Asking, fallbackFrom: string | undefined): Promise<Attempt | null> {
     const giveBack = await call.bill.reserveAgain()
     if (giveBack === null) return null
@@ -149,19 +157,23 @@ async function attemptEach(
 
 const isSame = (one: Asking, other: Asking): boolean => one.candidate === other.candidate && one.relay === other.relay
 
-/** Whether the client has any of its answer. */
+/** Tells whether the client received part of the answer. */
 const isBegun = ({ passed }: Attempt): boolean => passed.kind === 'answered' || passed.begun !== null
 
-/** What the client has of the stream of the attempt before; null where it has nothing. */
+/** State of the stream of the previous attempt. Null when the client has received nothing. */
 const begunBy = (before: Attempt | undefined): BegunResponse | null =>
   before?.passed.kind === 'failed' ? before.passed.begun : null
 
-/** The field that the candidate before has refused; null for none. */
+/** Field that the previous candidate rejected. Null when none did. */
 function refusedIn(before: Attempt | undefined): string | null {
   return before?.passed.kind === 'failed' && before.passed.refused ? refusedBy(before.passed.refused) : null
 }
 
-/** Answers with the failure. @throws its error, unless it is a refusal of the upstream's */
+/**
+ * Sends the failure to the client.
+ *
+ * @throws its error, unless it is an error reply of the upstream
+ */
 function tell(
   { refused, told, outcome: { error } }: Failed,
   receiver: Receiver,

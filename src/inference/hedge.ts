@@ -7,27 +7,31 @@ import type { Receiver } from './relay/receiver.ts'
 import type { Candidate } from './route.ts'
 
 /**
- * Hedged requests: where a candidate has not begun to answer after a delay, the next one is asked beside it. The first that
- * answers wins, and the other is ended (Dean and Barroso, "The Tail at Scale", https://doi.org/10.1145/2408776.2408794). Envoy
- * has this as `hedge_on_per_try_timeout`, gRPC as `hedgingPolicy`, Finagle as backup requests; all of them for requests without
- * side effects alone.
+ * Hedged requests: when a candidate has not begun to answer after a delay, the next one is tried as well. The first to
+ * answer wins, and the other is cancelled (Dean and Barroso, "The Tail at Scale",
+ * https://doi.org/10.1145/2408776.2408794). Envoy calls it `hedge_on_per_try_timeout`, gRPC `hedgingPolicy`, Finagle
+ * backup requests; all of them only for requests without side effects.
  */
 
-/** Candidates that are asked beside each other, for one client. */
+/** Concurrent attempts for one client. */
 export interface Race {
-  /** The receiver of one more of them: it is gone once another one has begun to answer. */
+  /** Creates the receiver of another attempt. It counts as disconnected once another attempt has begun to answer. */
   enter(): Receiver
-  /** Whether one of them has begun to answer, or the first is over. */
+  /** True once an attempt has begun to answer, or the first is over. */
   isDecided(): boolean
   /**
-   * Waits for the first, and begins `next` where the race is not decided after `afterMs` milliseconds.
+   * Awaits the first attempt, and starts `next` when the race is undecided after `afterMs` milliseconds.
    *
-   * @returns what came of both; null for a second that was not begun
+   * @returns both results; null for a second attempt that was not started
    */
   run<Made>(first: Promise<Made>, afterMs: number, next: () => Promise<Made | null>): Promise<[Made, Made | null]>
 }
 
-/** @param attempts how many candidates were asked so far, which the reply says */
+/**
+ * Creates a race.
+ *
+ * @param attempts gives the number of attempts so far, which the reply reports
+ */
 export function createRace(client: Receiver, attempts: () => number): Race {
   const entered = new Map<Receiver, Array<() => void>>()
   let winner: Receiver | null = null
@@ -43,7 +47,11 @@ export function createRace(client: Receiver, attempts: () => number): Race {
     const leave: Array<() => void> = []
     const isOut = () => winner !== null && winner !== receiver
 
-    /** @throws GazewayError where another has begun to answer: its client is to have nothing of this one */
+    /**
+     * Claims the client for an attempt.
+     *
+     * @throws GazewayError when another attempt has begun to answer
+     */
     function win(headers: Record<string, string>): Record<string, string> {
       if (isOut()) throw outrun()
       if (winner === null) {
@@ -75,7 +83,11 @@ export function createRace(client: Receiver, attempts: () => number): Race {
     return receiver
   }
 
-  /** @returns false as soon as the race is decided */
+  /**
+   * Waits.
+   *
+   * @returns false as soon as the race is decided
+   */
   const isUndecidedAfter = (ms: number): Promise<boolean> =>
     new Promise((resolve) => {
       if (isDecided) return resolve(false)
@@ -95,8 +107,8 @@ export function createRace(client: Receiver, attempts: () => number): Race {
 }
 
 /**
- * The candidate to ask beside one that is slow: the next that has a key which does not rest, and that the circuit breaker does
- * not leave alone. Null for none.
+ * Candidate to hedge a slow one with: the next that has a key which is not cooling down, and a closed circuit breaker.
+ * Null for none.
  */
 export function besideOf(candidates: readonly Candidate[], slow: Candidate): Asking | null {
   for (const candidate of candidates.slice(candidates.indexOf(slow) + 1)) {
@@ -108,8 +120,8 @@ export function besideOf(candidates: readonly Candidate[], slow: Candidate): Ask
 }
 
 /**
- * Whether a request may be made twice. One that its upstream stores, goes on with in the background or runs tools for has
- * effects there that ending it does not undo; one that counts on what an upstream has stored is for that one alone.
+ * Tells whether a request may be sent twice. Not when the upstream stores it, continues it in the background or runs
+ * tools for it: cancelling does not undo these effects. Nor when it depends on state stored at one upstream.
  */
 export function isHedgeable({ endpoint, request: { json }, keeper = null }: Admission): boolean {
   // Responses are stored unless the request says otherwise.
@@ -117,7 +129,7 @@ export function isHedgeable({ endpoint, request: { json }, keeper = null }: Admi
   return !isStored && json.background !== true && keeper === null && !countsOnStored(json) && !hasHostedTools(json)
 }
 
-/** Whether the provider itself runs tools for it; a tool of its client has no type, or one of two. */
+/** Tells whether the provider runs tools for a request. A tool of the client has no type, or one of two. */
 const hasHostedTools = ({ tools, mcp_servers }: Record<string, unknown>): boolean =>
   records(mcp_servers).length > 0 ||
   records(tools).some(({ type }) => type !== undefined && type !== 'function' && type !== 'custom')

@@ -2,9 +2,9 @@ import { GazewayError } from '../errors.ts'
 
 const OUTRUN = new Error('Another candidate has begun to answer.')
 
-/** What a candidate fails with that was asked beside another, which answered first. */
+/** Error of an attempt that lost its race. */
 export const outrun = (): GazewayError =>
-  new GazewayError('cancelled', 'Another candidate answered first, and this one was given up.', { cause: OUTRUN })
+  new GazewayError('cancelled', 'Another candidate answered first, so this attempt was cancelled.', { cause: OUTRUN })
 
-/** Whether a candidate was given up because another one answered first. */
+/** Tells whether an attempt was cancelled because another one answered first. */
 export const isOutrun = (error: Error | null): boolean => error !== null && error.cause === OUTRUN

@@ -13,37 +13,41 @@ import type { Passage } from './relay/passing.ts'
 import type { Relays } from './relay/relays.ts'
 import type { Routing, Target } from './routing.ts'
 
-/** At most this many models are remembered: clients may make up any number of names. */
+/** Most models remembered: clients may send any number of invented names. */
 const REMEMBERED = 1000
 
-/** Where a request can be answered. */
+/** A possible destination of a request. */
 export interface Candidate {
   relays: Relays
   path: Endpoint
-  /** How the request and its reply are passed on there. */
+  /** Converts the request and its reply. */
   passage: Passage
-  /** Whether it is another endpoint of the upstream before it. */
+  /** True when it is another endpoint of the upstream before it. */
   isStandIn: boolean
-  /** How long it may take to begin before the next is asked beside it, in milliseconds; null where none is. */
+  /** Milliseconds after which it is hedged by the next candidate. Null for no hedging. */
   hedgeAfterMs: number | null
-  /** The model there as far as it is known without asking: prices and limits go by it. */
+  /** The model there as far as known, for prices and limits. */
   choice: ModelChoice
-  /** The model there; a promise only where the upstream's list is asked for. */
+  /** The model there. A promise only when the upstream's list must be fetched. */
   model(context: CallContext): ModelChoice | Promise<ModelChoice>
 }
 
-/** Where requests for a model can be answered. */
+/** Destinations of requests for a model. */
 export interface Plan {
-  /** What was asked for, and what may answer in its place. */
+  /** The requested model, and its possible stand-ins. */
   choices: readonly ModelChoice[]
-  /** The candidates, in the order in which they are asked; drawn anew for each call where they are weighted. */
+  /** Candidates in the order to try them. Drawn anew per call when they are weighted. */
   candidates(): readonly Candidate[]
 }
 
-/** The plan for an endpoint and a model; that of its role where the client named none. @throws as {@link Routing.targets} */
+/**
+ * Finds the plan for an endpoint and a model; the role's model when the client named none.
+ *
+ * @throws as {@link Routing.targets}
+ */
 export type Plans = (endpoint: Endpoint, asked: string | undefined) => Plan
 
-/** How requests are passed to an upstream that speaks Messages, by the endpoint that their client asks. */
+/** Passages to an upstream that speaks Messages, by the client's endpoint. */
 const OVER_MESSAGES: Readonly<Record<Endpoint, Passage>> = {
   '/messages': passMessage,
   '/chat/completions': overMessages(passChat),
@@ -51,10 +55,9 @@ const OVER_MESSAGES: Readonly<Record<Endpoint, Passage>> = {
 }
 
 /**
- * The first step of a call: the candidates that can answer it. They are the same for all requests for a model, and are found
- * once.
+ * First step of a call: finds its candidates. They are cached, since they are the same for all requests for a model.
  *
- * @param relaysOf what carries requests to an upstream
+ * @param relaysOf finds the relays of an upstream
  */
 export function createPlans(routing: Routing, relaysOf: (upstream: NamedUpstream) => Relays): Plans {
   const known = new Map<Endpoint, Map<string | null, Plan>>()
@@ -89,10 +92,10 @@ export function createPlans(routing: Routing, relaysOf: (upstream: NamedUpstream
   }
 }
 
-/** A request as far as its candidates go by it. */
+/** Properties of a request that determine its candidates. */
 interface Asked {
   endpoint: Endpoint
-  /** The name that the client gave, or its role's. */
+  /** Model named by the client, otherwise the role's. */
   asked: string
   isNamed: boolean
   role: ModelRole
@@ -100,8 +103,8 @@ interface Asked {
 }
 
 /**
- * The candidates at one upstream. A Responses request goes to the responses endpoint, then to chat completions with the
- * fallback role's model. An upstream that speaks Messages is asked at that endpoint, whatever its client speaks.
+ * Candidates at one upstream. A Responses request goes to the responses endpoint, then to chat completions with the
+ * fallback role's model. An upstream that speaks Messages is called at that endpoint, whatever the client speaks.
  */
 function candidatesAt(
   target: Target,
@@ -133,13 +136,13 @@ function candidatesAt(
   return [at(endpoint, passResponse), { ...standIn, isStandIn: true }]
 }
 
-/** One way to an answer, with its share of the calls. */
+/** A route target with its weight. */
 interface Way {
   weight: number
   candidates: readonly Candidate[]
 }
 
-/** The candidates of all ways, each drawn by its weight among those that are left. */
+/** Candidates of all targets, drawn by weight without replacement. */
 function drawn(ways: readonly Way[]): Candidate[] {
   const left = [...ways]
   const order: Candidate[] = []

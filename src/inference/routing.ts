@@ -83,7 +83,7 @@ interface Found extends Omit<Targets, 'all'> {
   rule: Rule
 }
 
-/** How upstreams without a route are tried. */
+/** Options of upstreams without a route. */
 const IN_ORDER = { isWeighted: false, hedgeAfterMs: null }
 
 /**

@@ -235,14 +235,14 @@ describe('a file that is refused stays as it was', () => {
       cursor,
       'user',
       (path) => writeFileSync(path, '{"mcpServers":{"gazeway":{},"gazeway":{}}}'),
-      /"gazeway" is there 2 times/,
+      /"gazeway" occurs 2 times/,
     ],
     [
       'one with another server of the name',
       cursor,
       'user',
       (path) => writeFileSync(path, '{"mcpServers":{"gazeway":{"command":"other"}}}'),
-      /a server with the name gazeway is there, and it starts something else/,
+      /another server is named gazeway/,
     ],
     [
       'TOML with another server of the name',

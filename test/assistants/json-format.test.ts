@@ -141,15 +141,15 @@ describe('a file that is refused', () => {
   const refused: [text: string, message: RegExp][] = [
     [
       '{ "mcpServers": ',
-      /^mcp\.json: line 1, column \d+: not valid JSON \(.+\)\. Mend it by hand; nothing was changed\.$/,
+      /^mcp\.json: line 1, column \d+: not valid JSON \(.+\)\. Repair it by hand; nothing was changed\.$/,
     ],
     ['{}\n}', /line 2, column 1: not valid JSON/],
     ['[]', /The file is not an object/],
     ['"text"', /The file is not an object/],
     ['{ "mcpServers": [] }', /mcpServers is not an object/],
     ['{ "mcpServers": null }', /mcpServers is not an object/],
-    ['{ "mcpServers": {}, "mcpServers": {} }', /"mcpServers" is there 2 times; keep one of them/],
-    ['{ "mcpServers": { "gazeway": {}, "gazeway": {} } }', /"gazeway" is there 2 times; keep one of them/],
+    ['{ "mcpServers": {}, "mcpServers": {} }', /"mcpServers" occurs 2 times; keep one of them/],
+    ['{ "mcpServers": { "gazeway": {}, "gazeway": {} } }', /"gazeway" occurs 2 times; keep one of them/],
     [`{ "mcpServers": ${'['.repeat(200_000)}`, /nested too deeply/],
     ['<<<<<<< HEAD\n{}', /line 1, column 1: not valid JSON/],
   ]

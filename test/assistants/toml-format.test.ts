@@ -65,10 +65,13 @@ describe('an entry in TOML', () => {
 
 describe('a file of TOML that is refused', () => {
   const refused: [text: string, message: RegExp][] = [
-    ['model = ', /^config\.toml: line 1, column \d+: not valid TOML \(.+\)\. Mend it by hand; nothing was changed\.$/],
+    [
+      'model = ',
+      /^config\.toml: line 1, column \d+: not valid TOML \(.+\)\. Repair it by hand; nothing was changed\.$/,
+    ],
     ['[mcp_servers.gazeway]\n[mcp_servers.gazeway]\n', /line 2, .*not valid TOML/],
     ['mcp_servers = 1\n', /mcp_servers is not a table/],
-    ['mcp_servers = { a = { command = "x" } }\n', /mcp_servers is written in braces/],
+    ['mcp_servers = { a = { command = "x" } }\n', /mcp_servers is an inline table/],
     [`a = ${'['.repeat(100_000)}`, /nested too deeply|not valid TOML/],
   ]
   for (const [text, message] of refused)
@@ -76,6 +79,6 @@ describe('a file of TOML that is refused', () => {
 
   it('has the entry in braces, which is taken out by hand', () =>
     assert.throws(() => take('mcp_servers = { gazeway = { command = "gazeway" } }\n'), {
-      message: /written in braces/,
+      message: /an inline table/,
     }))
 })

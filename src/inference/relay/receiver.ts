@@ -1,38 +1,41 @@
 import type { Client, StreamReply } from './send.ts'
 import type { SseTap } from './sse-tap.ts'
 
-/** Whoever a reply goes to: an HTTP response, seen from the domain. */
+/** Receiver of a reply: an HTTP response, seen from the domain. */
 export interface Receiver extends Client {
-  /** The whole reply at once. */
+  /** Sends a whole reply. */
   whole(status: number, headers: Record<string, string>, bytes: Buffer | string): void
-  /** Only where a stream may be held back: the head that it is going to have, which goes out should that take long. */
+  /** Announces the headers of a stream that may be held back; they are sent if it takes long. Optional. */
   hold?(status: number, headers: Record<string, string>): void
-  /** Told of what reads the stream on its way, before the first of it. */
+  /** Receives the tap of the stream, before its first byte. */
   watch?(tap: SseTap): void
-  /** The head of a stream; `write` and `end` follow. */
+  /** Sends the headers of a stream. `write` and `end` follow. */
   head(status: number, headers: Record<string, string>): void
-  /** @returns false when the client reads more slowly than it is written to; wait for `onDrain` then */
+  /**
+   * Sends a part of a stream.
+   *
+   * @returns false when the client reads too slowly; wait for `onDrain` then
+   */
   write(bytes: Buffer | string): boolean
   onDrain(resume: () => void): void
   end(bytes?: Buffer | string): void
-  /** Ends the connection of a reader that has stalled. */
+  /** Closes the connection of a stalled reader. */
   drop(): void
 }
 
-/** How a stream ended. */
+/** End of a stream. */
 export type StreamEnd = { kind: 'complete' } | { kind: 'gone' } | { kind: 'broken'; error: Error }
 
-/** So long an upstream may take to close a stream that is over, and to say more in one that has failed. */
+/** Time for an upstream to close a finished stream, or to say more after an error, in milliseconds. */
 const CLOSING_MS = 1000
 
 /**
- * Passes a stream on as it arrives, at the pace of its reader, until its upstream ends it or says that it is over, or falls
- * silent after it has reported an error. What follows `[DONE]` in the same piece is passed on too; nothing that comes
- * later is.
+ * Passes a stream on as it arrives, at the pace of its reader, until the upstream ends it or signals its end, or falls
+ * silent after an error. Anything in the same chunk after `[DONE]` is passed on; later chunks are not.
  *
- * @param options.isOver asked after each piece: whether the stream is complete although no `[DONE]` has gone by
- * @param options.filter what to pass on of the whole events that have arrived; the tap has seen them
- * @param options.stallMs how long a reader may leave its connection full before it counts as gone
+ * @param options.isOver called after each chunk; tells whether the stream is complete although no `[DONE]` has passed
+ * @param options.filter selects the whole events to pass on; the tap has seen them
+ * @param options.stallMs time after which a stalled reader counts as disconnected
  */
 export function pump(
   reply: StreamReply,
@@ -68,14 +71,14 @@ export function pump(
       stalled = undefined
       exchange.resume()
     }
-    /** The upstream's connection can be used again once the reply ends, which most do at once. */
+    /** Leaves the connection open for reuse: most upstreams end the reply at once. */
     function leaveOpen(): void {
       if (stalled !== undefined) resume()
       settle({ kind: 'complete' })
       clearTimeout(closing)
       closing = setTimeout(() => exchange.abort(), CLOSING_MS).unref()
     }
-    /** What has failed has little more to say: how much it used, at most. What waits for the reader is still to come. */
+    /** A failed stream may still report its usage. Chunks that wait for the reader are still to come. */
     function endUnlessMore(): void {
       clearTimeout(closing)
       closing = setTimeout(() => {
@@ -88,7 +91,7 @@ export function pump(
     function pass(events: Buffer | null): void {
       const bytes = events && options.filter(events)
       if (!bytes || bytes.length === 0 || receiver.write(bytes)) return
-      // What has arrived already is passed on although the reader is behind: the first of it began to wait.
+      // Chunks that have already arrived are passed on although the reader is behind.
       if (stalled !== undefined) return
       exchange.pause()
       stalled = setTimeout(gone, options.stallMs)
@@ -131,7 +134,8 @@ export function pump(
       },
       onError(error) {
         clearTimeout(closing)
-        // The transport may report its end before the receiver's own listener is called: who reads in process waits for it.
+        // The transport may report its end before the receiver's own listener is called; an in-process reader depends
+        // on this order.
         if (receiver.isGone()) gone()
         else settle({ kind: 'broken', error })
       },

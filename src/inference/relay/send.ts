@@ -6,13 +6,13 @@ import type { Provider } from '../provider.ts'
 /** A request to the upstream, as bytes. */
 export interface RelayRequest {
   method: string
-  /** Below the provider's base URL. */
+  /** Path below the provider's base URL. */
   path: string
   headers: Record<string, string>
   body: string | Buffer | null
 }
 
-/** What the transport tells of a reply, in order: head, data, then end or error. */
+/** Receives a reply in order: head, data, then end or error. */
 export interface ReplyListener extends BodyListener {
   onHead(status: number, headers: Headers): void
 }
@@ -20,72 +20,72 @@ export interface ReplyListener extends BodyListener {
 /** Reply headers by lower-case name. */
 export type Headers = Readonly<Record<string, string | string[] | undefined>>
 
-/** A request on its way: its reply can be held up, let go on, or given up. */
+/** A request in flight. Its reply can be paused, resumed and aborted. */
 export interface Exchange {
   pause(): void
   resume(): void
-  /** Ends the request, unless it is over; the listener hears no more of it than one error. */
+  /** Aborts the request, unless it has ended. The listener gets one error at most. */
   abort(): void
 }
 
 /** Sends a request; the reply arrives at the listener. */
 export type Send = (request: RelayRequest, listener: ReplyListener) => Exchange
 
-/** A reply that has arrived in whole. */
+/** A complete reply. */
 export interface WholeReply {
   kind: 'whole'
   status: number
   headers: Headers
-  /** The `content-type` that the upstream named; `headers` name the right one. */
+  /** `content-type` that the upstream sent; `headers` has the corrected one. */
   announced?: string | string[] | undefined
   body: Buffer
 }
 
-/** A reply that goes on: server-sent events. Nothing flows until `consume`. */
+/** A streamed reply: server-sent events. Nothing flows until `consume`. */
 export interface StreamReply {
   kind: 'stream'
   status: number
   headers: Headers
   announced?: string | string[] | undefined
   exchange: Exchange
-  /** Hands over what arrives from now on. */
+  /** Receives everything that arrives from now on. */
   consume(sink: BodyListener): void
 }
 
-/** Whoever waits for a reply, as far as the request to the upstream must know. */
+/** Client that waits for a reply, as the request to the upstream sees it. */
 export interface Client {
-  /** Whether it has gone away before its reply was complete. */
+  /** True when it disconnected before its reply was complete. */
   isGone(): boolean
-  /** Calls `listener` when it goes. */
+  /** Calls `listener` when it disconnects. */
   onGone(listener: () => void): void
-  /** Why it is gone, where not by itself: the error with which the service ended the call. */
+  /** Error with which the service ended the call. Undefined when the client disconnected by itself. */
   reason?(): unknown
 }
 
-/** Whether a client is gone, and why: what its call fails with then. */
+/** Tells whether and why a client is gone, for the error of its call. */
 export const endingOf = (client: Client): Ending => ({ cancelled: client.isGone(), reason: client.reason?.() })
 
-/** What a request fails with that was given up because its client has gone. */
-export const CLIENT_GONE = new Error('The client has gone.')
+/** Error of a request that was aborted because its client disconnected. */
+export const CLIENT_GONE = new Error('The client has disconnected.')
 
 const EVENT_STREAM = /^text\/event-stream\b/i
-/** The content types that hold JSON. */
+/** Content types of JSON. */
 const JSON_TYPE = /^application\/(?:[\w.-]+\+)?json\b/i
 
-/** What of a reply must be kept in memory until it has come in whole is kept up to this size. */
+/** Largest reply that is kept in memory, in bytes. */
 export const WHOLE_LIMIT_BYTES = 64 * 1024 * 1024
 
 /**
- * Sends a request and waits for its whole reply, or for the beginning of an event stream: its head where one was asked for
- * and is announced. Otherwise a reply is what it begins as, whatever its `content-type` says: some providers, and proxies
- * before them, name another. Its headers name the right one then.
+ * Sends a request and waits for its whole reply, or for the headers of an event stream that was requested and
+ * announced. Otherwise the first characters of the body decide, since some providers and proxies send a wrong
+ * `content-type`; the headers then get the right one.
  *
- * @param asked.stream whether the request asks for a stream
- * @param asked.cutAtBytes where a whole reply is cut off; without it, one that is larger than what is kept fails
- * @param client the request, and the stream that follows, end when it goes
- * @param onStatus hears the status of the reply with its head, however long the rest of it takes
- * @throws whatever the transport failed with before there was a head; GazewayError `upstream_bad_reply` for a reply that
- *   broke off or is too large, `upstream_timeout` for one that fell silent, both with the status that the reply had
+ * @param asked.stream true when a stream is requested
+ * @param asked.cutAtBytes length at which a whole reply is cut; without it, a reply above the limit fails
+ * @param client ends the request, and the stream that follows, when it disconnects
+ * @param onStatus called with the status as soon as the headers arrive
+ * @throws the transport's error before the headers; GazewayError `upstream_bad_reply` for a reply that broke off or is
+ *   too large, `upstream_timeout` for one that fell silent, both with the reply's status
  */
 export function openReply(
   send: Send,
@@ -102,7 +102,7 @@ export function openReply(
     let size = 0
     let status = 0
     let headers: Headers = {}
-    /** Null while that is not known. */
+    /** Null while unknown. */
     let isStream: boolean | null = null
     let beginning = ''
     let sink: BodyListener | undefined
@@ -201,7 +201,7 @@ export function openReply(
   })
 }
 
-/** An exchange whose body is read with it, and no further than it is. */
+/** Extends an exchange to pause its decompression too. */
 const heldWith = (exchange: Exchange, decompress: Decompressing, abort: () => void): Exchange => ({
   pause() {
     decompress.pause()
@@ -216,21 +216,21 @@ const heldWith = (exchange: Exchange, decompress: Decompressing, abort: () => vo
 
 /** White space, and the bytes of a byte order mark. */
 const BLANK = [...Buffer.from(' \t\r\n\ufeff')]
-/** What an event stream can begin with, after these: a field, or a comment. */
+/** Beginnings of an event stream: a field or a comment. */
 const FIELDS = ['data:', 'event:', 'id:', 'retry:', ':']
 const LONGEST_FIELD = Math.max(...FIELDS.map((field) => field.length))
 
-/** The first characters of a reply, after the blank ones: what is known of them so far, and what a piece adds. */
+/** First non-blank characters of a reply, given those known so far and the next chunk. */
 function firstCharacters(known: string, piece: Buffer): string {
   const start = known === '' ? piece.findIndex((byte) => !BLANK.includes(byte)) : 0
   return start === -1 ? '' : known + piece.toString('latin1', start, start + LONGEST_FIELD)
 }
 
 /**
- * Whether a reply is one of server-sent events; null where that does not show yet.
+ * Tells whether a reply consists of server-sent events. Null while undecided.
  *
  * @param beginning its first characters
- * @param isAnnounced whether its head says that it is; fields that nobody knows are then none of a JSON text
+ * @param isAnnounced true when its headers say so; anything but JSON then counts as events
  */
 function beginsAsEvents(beginning: string, isAnnounced: boolean): boolean | null {
   if (beginning === '') return null
@@ -239,11 +239,11 @@ function beginsAsEvents(beginning: string, isAnnounced: boolean): boolean | null
   return FIELDS.some((field) => field.startsWith(beginning)) ? null : false
 }
 
-/** What a reply fails with of which more would have to be kept. */
+/** Error for a reply that is too large to keep. */
 export const tooLarge = (provider: Provider): GazewayError =>
   badReply(provider, `its reply is larger than ${WHOLE_LIMIT_BYTES} bytes`)
 
-/** `error`, with the status that the upstream had answered before. */
+/** Adds the status of the upstream's reply to an error. */
 function withStatus(error: GazewayError, status: number): GazewayError {
   error.upstreamStatus = status
   return error
