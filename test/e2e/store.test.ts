@@ -179,7 +179,7 @@ describe('a disk', { skip: !mounts && 'only root with CAP_SYS_ADMIN can mount a 
       'what cannot be kept is not gone on with',
     )
     const { level, data } = await told
-    assert.deepEqual([level, data], ['error', { message: 'Call records could not be written.' }])
+    assert.deepEqual([level, data], ['error', { message: 'Failed to write call records.' }])
     free()
     assert.equal((await call('gateway_upstream_api_history')).structuredContent.total, 200)
     assert.deepEqual(soundness(place), ['ok'])
