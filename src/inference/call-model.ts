@@ -12,11 +12,11 @@ import { type Candidate, createPlans, type Plan } from './route.ts'
 import type { Routing } from './routing.ts'
 import type { SettleDeps } from './settle.ts'
 
-/** What model calls are made with. */
+/** Dependencies of model calls. */
 export interface CallDeps extends SettleDeps {
-  /** Which upstreams can answer. */
+  /** Finds the upstreams that can answer. */
   routing: Routing
-  /** What decides about them, and bills them. */
+  /** Admits and bills calls. */
   billing: Omit<AdmitDeps, 'prices' | 'countTokens'>
 }
 
@@ -29,7 +29,7 @@ export interface CallDeps extends SettleDeps {
  */
 export type CallModel = (asked: ModelRequest, receiver: Receiver, context: CallerContext) => Promise<Result>
 
-/** What decides about calls. */
+/** Dependencies of admission, for a call. */
 export const admitting = ({ billing, prices, countTokens }: CallDeps): AdmitDeps => ({
   ...billing,
   prices,

@@ -107,7 +107,7 @@ const formIn = (bytes: Buffer, type: string): Promise<FormData> =>
     throw new GazewayError('validation_failed', 'The body is no form in multipart/form-data.', { cause })
   })
 
-/** Whether a file of a form may hold requests for a batch: it says so, or begins as JSON does, which some providers go by. */
+/** Tells whether a file of a form may contain batch requests: its purpose says so, or it begins like JSON, which some providers go by. */
 async function mayHoldRequests(form: FormData): Promise<boolean> {
   if (form.getAll('purpose').includes('batch')) return true
   for (const [, value] of form) {
