@@ -1,13 +1,15 @@
 import type { Term } from './term.ts'
 import type { Candidate } from './text-index.ts'
 
-/** How soon more of a word adds nothing, and how much the length of a value counts, in BM25 (both as in most of the literature). */
+/**
+ * BM25 parameters: saturation of repeated words, and influence of a value's length (both as usual in the literature).
+ */
 const K1 = 1.2
 const B = 0.75
-/** What a word counts for by where it stands. */
+/** Weight of a word by field. */
 const FIELDS = { key: 3, tags: 2, value: 1, also: 0.6 }
 
-/** How a memory matches a query. */
+/** Match of a memory with a query. */
 export interface Match {
   /** In (0, 1): what it has of the query, by the importance of each word and how much the memory is about it. */
   score: number

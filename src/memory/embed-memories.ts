@@ -16,7 +16,7 @@ const MOST_CHARACTERS = 2000
 const NOT_ABOUT_TEXT = [401, 402, 403, 404, 408, 425, 429]
 type Waiting = Pick<Selectable<MemoryRow>, 'seq' | 'space' | 'version' | 'key' | 'value' | 'also' | 'tags'>
 
-/** How far the vectors of all memories are. */
+/** Progress of the vectors of all memories. */
 export interface EmbeddingProgress {
   memories: number
   embedded: number
@@ -145,7 +145,7 @@ export function createEmbedMemories(deps: {
   }
 }
 
-/** Whether an upstream has refused a text, and not whoever asks, or everything for a time. */
+/** Tells whether an upstream rejected a text, rather than the caller, or everything for a time. */
 const isAboutText = (error: unknown): boolean =>
   error instanceof GazewayError &&
   error.upstreamStatus !== undefined &&

@@ -3,7 +3,7 @@ import * as z from 'zod'
 import type { CallContext } from '../calls/call-record.ts'
 import { GazewayError } from '../errors.ts'
 
-/** What vectors are made with: the section `memory.embeddings`, where a model is set. */
+/** Settings of vectors: the section `memory.embeddings`, when a model is set. */
 export interface EmbeddingSettings {
   upstream: string
   model: string

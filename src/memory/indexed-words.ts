@@ -1,6 +1,6 @@
 import { charactersOf, fold, isUnspaced, runsOf, shortened } from '../text/words.ts'
 
-/** Where the parts of an identifier meet: `getUser`, `HTTPServer`. */
+/** Boundaries between the parts of an identifier: `getUser`, `HTTPServer`. */
 const JOINT = /(?<=[\p{Ll}\p{N}])(?=\p{Lu})|(?<=\p{Lu})(?=\p{Lu}\p{Ll})/u
 
 /** A word of a text as the index has it. */

@@ -2,7 +2,7 @@ import { normalized } from '../text/normalized.ts'
 import { charactersOf, isUnspaced, wordsOf } from '../text/words.ts'
 
 const MAX_LENGTH = 200
-/** How much of the text before the match is shown. */
+/** Characters shown before the match. */
 const LEAD = 60
 
 /**

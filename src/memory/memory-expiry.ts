@@ -10,7 +10,7 @@ import { forgetVectors } from './vectors.ts'
 /** The columns whose words memories are found by. */
 export const TEXTS = ['key_text', 'value_text', 'tags_text', 'also_text'] as const
 
-/** What has to be known of a memory to delete it. */
+/** Columns needed to delete a memory. */
 export const REMOVED = ['seq', 'id', 'space', 'namespace', 'key', 'bytes', 'words', ...TEXTS] as const
 export type Removed = Pick<Selectable<MemoryRow>, (typeof REMOVED)[number]>
 
@@ -51,7 +51,7 @@ export async function takeOut(
     await addToTotals(trx, { space, namespace, memories: -memories, bytes: -bytes, words: -words })
 }
 
-/** What `rows` hold of each namespace; in one order, so that two transactions never wait for each other in a circle. */
+/** Sums of `rows` per namespace, in one order, so that concurrent transactions do not deadlock. */
 function sumsOf(rows: readonly Removed[]): Totals[] {
   const sums = new Map<string, Totals>()
   for (const { space, namespace, bytes, words } of rows) {

@@ -3,7 +3,7 @@ import type { Schema } from '../store/schema.ts'
 import { isLive } from './memory-expiry.ts'
 import { totals } from './memory-totals.ts'
 
-/** How keys are asked for. */
+/** Query for keys. */
 export interface KeysQuery {
   /** What they begin with; empty for all of them. */
   start: string

@@ -32,7 +32,7 @@ const Entity = z.object({
 /** A relation of the same. */
 const Relation = z.object({ from: z.string(), to: z.string(), relationType: z.string() })
 
-/** What became of the memories of a file. */
+/** Result of an import. */
 export interface ImportReport {
   stored: number
   /** Those that were there already, word for word. */
@@ -177,7 +177,7 @@ function storeTogether(store: Store, lines: readonly Line[], now: Date): Promise
   })
 }
 
-/** Whether a memory has all that a line says. */
+/** Tells whether a memory equals a line. */
 const isSame = (
   held: { project: string | null; value: string; tags: string; also: string },
   { project, value, tags, also }: Omit<Line, 'expires_at'>,

@@ -7,7 +7,7 @@ import { textOf } from '../text/words.ts'
 
 /** The largest value: a text by its own bytes in UTF-8, as escapes are no part of it; anything else as JSON. */
 const MAX_VALUE_BYTES = 256 * 1024
-/** How deep a value may nest, so that no reader of it runs out of stack. */
+/** Deepest nesting of a value, so that no reader exhausts its stack. */
 const MAX_VALUE_DEPTH = 100
 /** 100 years, so that every time keeps a four-digit year and sorts as text. */
 const MAX_TTL_SECONDS = 3_155_760_000
@@ -36,7 +36,7 @@ const Tags = z.array(name(64)).max(32).describe('Labels to find and filter by.')
 /** An object with all its names; zod's own kinds of object leave out one that is named `__proto__`. */
 const JsonObject = z.unknown().refine(isObject, { abort: true }).meta({ type: 'object', additionalProperties: {} })
 
-/** What a memory can hold: text, or any other JSON value of at most 256 KiB. */
+/** Value of a memory: text, or any other JSON value of at most 256 KiB. */
 const Value = z
   .union([z.string(), z.number(), z.boolean(), z.null(), z.array(z.unknown()), JsonObject])
   .refine((value) => !isDeeper(value, MAX_VALUE_DEPTH), {
@@ -66,8 +66,8 @@ export const Memory = z.object({
 export type Memory = z.infer<typeof Memory>
 
 /**
- * What storing a memory takes. On an existing key, `tags`, `also` and `project` left out keep what it has, and `ttl_seconds` left
- * out ends its expiry.
+ * Input for storing a memory. On an existing key, omitted `tags`, `also` and `project` are kept, and an omitted
+ * `ttl_seconds` ends its expiry.
  */
 export const MemoryInput = z.object({
   key: Key,
@@ -100,10 +100,10 @@ export type MemoryInput = z.infer<typeof MemoryInput>
 
 const time = z.iso.datetime({ offset: true })
 
-/** How far memories are looked for. */
+/** Scope of a search over projects. */
 export const Projects = z.literal('all').optional().describe('"all": memories of other projects, too.')
 
-/** What searching takes. `from` and `to` bound `updated_at`, both included. */
+/** Input of a search. `from` and `to` bound `updated_at`, both inclusive. */
 export const MemorySearch = z.object({
   query: z
     .string()
@@ -119,7 +119,7 @@ export const MemorySearch = z.object({
 })
 export type MemorySearch = z.infer<typeof MemorySearch>
 
-/** Which memories to list. */
+/** Filter of the memory list. */
 export const MemoryList = ListQuery.extend({
   namespace: Namespace.unwrap().optional().describe('Only this namespace; all of them when left out.'),
   tag: name(64).optional().describe('Only memories with this tag.'),
@@ -160,14 +160,14 @@ export function toMemory(row: Pick<MemoryRow, (typeof MEMORY_COLUMNS)[number]>):
 
 const textOrJson = (value: unknown): string => (typeof value === 'string' ? value : JSON.stringify(value))
 
-/** Whether all numbers are such as JSON can say: one like 1e400 is read as infinity, and would be stored as null. */
+/** Tells whether JSON can represent all numbers: 1e400 is parsed as infinity, and would be stored as null. */
 function isExact(value: unknown): boolean {
   return everyNumber(value, Number.isFinite)
 }
 
 /**
- * Whether no whole number has lost digits when it was read, as ids beyond 2^53 do. From 1e21 on, JSON is written with an
- * exponent, and those of 15 digits are measurements, which lose nothing.
+ * Tells whether no whole number lost digits when it was parsed, as ids beyond 2^53 do. From 1e21 on, JSON uses
+ * exponents; such numbers with up to 15 digits are measurements, which lose nothing.
  */
 function isKept(value: unknown): boolean {
   const isMeasured = (it: number) => Math.abs(it) >= 1e21 && Number(it.toPrecision(15)) === it

@@ -24,14 +24,14 @@ export interface Hit {
   score: number
 }
 
-/** What a search found: memories with scores, best first, and the words that were looked for. */
+/** Result of a search: memories with scores, best first, and the words searched for. */
 export interface Found {
   hits: Hit[]
   total: number
   spellings: string[]
 }
 
-/** What a search looks at: the memories of a space that pass the filter, and how many it holds in all. */
+/** Scope of a search: the memories of a space that pass the filter, and the number in the space. */
 export interface SearchScope {
   filter: TextFilter
   held: number

@@ -2,7 +2,7 @@ import { type Kysely, sql, type Transaction } from 'kysely'
 import type { Schema } from '../store/schema.ts'
 import type { MemoryTotalsRow } from '../store/tables/memory-tables.ts'
 
-/** What a namespace holds, or how that changes. */
+/** Totals of a namespace, or a change of them. */
 export type Totals = Omit<MemoryTotalsRow, 'shard'>
 
 /** A namespace's totals are spread over so many rows, so that writers seldom wait for each other's. */
@@ -38,8 +38,8 @@ export async function addToTotals(
 }
 
 /**
- * What each namespace of a space (or only the given one) holds at `now`, in one read: the running totals less the memories
- * that have expired but are not yet swept.
+ * Totals of each namespace of a space (or only the given one) at `now`, in one read: the running totals without
+ * memories that have expired but are not yet swept.
  */
 export async function totals(db: Kysely<Schema>, now: string, space: number, namespace?: string): Promise<Totals[]> {
   const only = namespace === undefined ? sql`` : sql`and namespace = ${namespace}`

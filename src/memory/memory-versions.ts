@@ -8,7 +8,7 @@ const KEPT = 20
 /** A key of a space. */
 export type Place = Pick<MemoryRow, 'space' | 'namespace' | 'key'>
 
-/** What is kept of a version that is no longer the current one. */
+/** Columns kept of a version that is no longer current. */
 const COLUMNS = [
   'id',
   'space',

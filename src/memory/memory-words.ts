@@ -20,7 +20,7 @@ const SHORTEST_ENDING = 4
 /** A word of a space and how many of its memories hold it. */
 export type HeldWord = Pick<MemoryWordRow, 'word' | 'stem' | 'memories'>
 
-/** How the number of memories that hold a word changes in a transaction: gathered, to be written in one order. */
+/** Changes of the word counts within a transaction, collected to be written in one order. */
 export interface WordChanges {
   /** A memory of a space comes to hold `words`, each named once. */
   add(space: number, words: Iterable<string>): void
@@ -93,7 +93,7 @@ const endingOf = (word: string): string =>
 
 const backwards = (word: string): string => [...word].reverse().join('')
 
-/** What is looked up among the words of a space. */
+/** Lookup among the words of a space. */
 export interface MemoryWords {
   /** The words themselves, as far as a memory holds them, and all that share a stem with one of them. */
   alike(space: number, words: readonly string[]): Promise<HeldWord[]>

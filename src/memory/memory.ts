@@ -69,14 +69,14 @@ export interface MemoryService {
   stats(): Promise<MemoryStats>
 }
 
-/** What a search finds; `mode` says whether vectors had a part in it. */
+/** Result of a search. `mode` tells whether vectors were used. */
 export interface FoundMemories {
   results: MemoryResult[]
   total: number
   mode: 'lexical' | 'hybrid'
 }
 
-/** What storing a memory gives back. */
+/** Result of storing a memory. */
 export interface StoredMemory {
   memory: Memory
   created: boolean
@@ -84,7 +84,7 @@ export interface StoredMemory {
   similar: Similar[]
 }
 
-/** What recalling one does; `superseded_by` is the key of the memory that took its place. */
+/** Result of recalling a memory. `superseded_by` is the key of the memory that replaced it. */
 export interface RecalledMemory {
   found: boolean
   memory: Memory | null
@@ -95,12 +95,12 @@ const NOT_FOUND: RecalledMemory = { found: false, memory: null, superseded_by: n
 
 /** Results of words that are fused with those of vectors. */
 const FUSED = 50
-/** Who pays for a question that nobody else does. */
+/** Payer of a question without a caller. */
 const OPERATOR: CallContext = { surface: 'stdio', callerId: null }
-/** How often memories without a vector are looked for, in milliseconds. */
+/** Interval of the search for memories without a vector, in milliseconds. */
 const EMBED_MS = 60_000
 
-/** How often memories that are over are looked for, in milliseconds. */
+/** Interval of the search for expired memories, in milliseconds. */
 const SWEEP_MS = 600_000
 
 /** The memories of the operator, which all assistants and admins share, and those of keys that have their own. */
@@ -112,18 +112,21 @@ export interface Memories extends MemoryService {
   sweep(limit: number): Promise<number>
   /** Deletes at most `limit` memories of keys that were revoked 30 days ago; returns how many. */
   sweepEnded(limit: number): Promise<number>
-  /** How many memories have a vector, and why one could not be made just now; null: it could. All zero where none are asked for. */
+  /**
+   * Number of memories with a vector, and the reason why one could not be made just now; null when it could. All zero
+   * when vectors are off.
+   */
   embedding(): Promise<EmbeddingProgress & { failure: string | null }>
   /** Its chores, for `startSweeps`. */
   sweeps: readonly Sweep[]
 }
 
-/** How much there is. */
+/** Statistics of the memories. */
 export interface MemoryStats {
   engine: Store['engine']
   count: number
   bytes: number
-  /** How many memories each namespace holds. */
+  /** Number of memories per namespace. */
   namespaces: Record<string, number>
   oldest_at: string | null
   newest_at: string | null
@@ -171,7 +174,7 @@ export function createMemory({
   }
 }
 
-/** What the memories of every owner are kept with. */
+/** Dependencies shared by the memories of all owners. */
 interface Shared {
   store: Store
   /** RFC 3339 UTC */
@@ -180,7 +183,7 @@ interface Shared {
   vectors: () => VectorSearch | null
 }
 
-/** What finds memories by words. */
+/** Lookup of memories by words. */
 interface Finders {
   search: ReturnType<typeof createSearch>
   similar: ReturnType<typeof createSimilar>

@@ -11,7 +11,7 @@ import { totals } from './memory-totals.ts'
 
 const Place = z.tuple([z.string(), z.int()])
 
-/** What a list is narrowed to; `project` null: to those without one. */
+/** Filter of a list. A null `project` selects memories without one. */
 export type RecentQuery = Omit<MemoryList, 'project'> & { project?: string | null | undefined }
 
 /**
@@ -57,7 +57,7 @@ export async function recentMemories(
   })
 }
 
-/** What is read of a memory in a list. */
+/** Columns read for a list. */
 const LISTED = sql.join(['seq', ...MEMORY_COLUMNS].map((column) => sql.ref(`memories.${column}`)))
 
 /** The condition that a row of `memories` is of a project, or of none. */
@@ -70,7 +70,7 @@ function count(db: Kysely<Schema>, space: number, query: RecentQuery, now: strin
   return tag === undefined ? countAll(db, space, namespace, now) : countTagged(db, space, tag, namespace, now)
 }
 
-/** How many memories of a space `namespace` (or all of it) holds at `now`. */
+/** Counts the memories of a space, or of one namespace, at `now`. */
 async function countAll(
   db: Kysely<Schema>,
   space: number,

@@ -5,7 +5,7 @@ import type { MemorySearch } from './memory-record.ts'
 import type { SearchScope } from './memory-search.ts'
 import { totals } from './memory-totals.ts'
 
-/** What of a search says which memories it looks at. */
+/** Filters of a search. */
 export type Filters = Omit<MemorySearch, 'query' | 'limit'>
 
 /** The memories of a space that a search looks at, and what the space holds. */

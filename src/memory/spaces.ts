@@ -5,19 +5,19 @@ import { deleteMemories, REMOVED } from './memory-expiry.ts'
 import { deleteVersions } from './memory-versions.ts'
 import { createWordChanges } from './memory-words.ts'
 
-/** Whose memories: the operator's (null), or those of the key with this id. */
+/** Owner of memories: the operator (null), or the key with this id. */
 export type MemoryOwner = string | null
 
 /** The number of the operator's space. */
 const OPERATORS = 0
 /** The number of a space that nothing was ever stored in. */
 const EMPTY = Number.MAX_SAFE_INTEGER
-/** How long the memories of a revoked key are kept, in milliseconds: an admin can read them until then. */
+/** Retention of a revoked key's memories, in milliseconds. An admin can read them until then. */
 const KEPT_MS = 30 * 86_400_000
 
 /**
- * Whose memories a key uses. One with the scope `platform` has its own, whatever other scopes it has; admins and keys for
- * model calls alone use the operator's, as the tools do.
+ * Owner of the memories that a key uses. A key with the scope `platform` has its own, whatever other scopes it has;
+ * admins and keys for model calls alone use the operator's, as the tools do.
  */
 export const memoryOwner = ({ id, scopes }: Pick<Identity, 'id' | 'scopes'>): MemoryOwner =>
   scopes.has('admin') || !scopes.has('platform') ? null : id

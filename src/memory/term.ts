@@ -3,7 +3,7 @@ import { isUnspaced } from '../text/words.ts'
 
 /** Memories that every store is taken to hold besides its own: a small one says little about which words are rare. */
 const ASSUMED = 1000
-/** What a word that questions are full of counts for, beside another that is as rare in the store. */
+/** Factor of a common question word, compared to another that is as rare in the store. */
 const COMMON = 0.3
 /** Words that stand for one of a query. */
 const MOST_WORDS = 32
@@ -19,9 +19,9 @@ export interface Alternative {
 export interface Term {
   /** As it is asked. */
   text: string
-  /** What it tells about a memory that has it, above zero. */
+  /** Information that a match with it gives, above zero. */
   importance: number
-  /** How many memories have it, at most. */
+  /** Upper bound of the memories that contain it. */
   memories: number
   /** The weights of the words that stand for it; none where no memory has anything like it. */
   words: ReadonlyMap<string, number>

@@ -6,7 +6,7 @@ import type { Store } from '../store/store.ts'
 /** A memory that may match, by its row, with its words. */
 export interface Candidate {
   seq: number
-  /** How many words its value has. */
+  /** Number of words in its value. */
   words: number
   key_text: string
   tags_text: string
@@ -21,9 +21,9 @@ export interface NamespaceScope {
   share: number
 }
 
-/** Which memories a search may find. Times are RFC 3339 UTC with milliseconds. */
+/** Filter of a search. Times are RFC 3339 UTC with milliseconds. */
 export interface TextFilter {
-  /** Whose memories: see `marks.ts`. */
+  /** Owner's space: see `marks.ts`. */
   space: number
   /** Memories that have expired by now are never found. */
   now: string
@@ -36,14 +36,14 @@ export interface TextFilter {
   to?: string | undefined
 }
 
-/** What is looked for: memories that hold one word of each group, or one of any. */
+/** Words to look for: one of each group, or one of any. */
 export interface Wanted {
   match: 'all' | 'any'
   groups: ReadonlyArray<readonly string[]>
   where: 'everywhere' | 'in key or tags'
 }
 
-/** How an engine looks words up. What a query means and how memories are ranked is decided elsewhere, for all engines alike. */
+/** Word lookup of an engine. The meaning of a query and the ranking are the same for all engines. */
 export interface TextMatcher {
   /** The `from … where …` of the memories that match, with `memories` among its tables. */
   matching(wanted: Wanted, filter: TextFilter): RawBuilder<unknown>
@@ -55,7 +55,7 @@ export interface TextMatcher {
 export interface TextIndex {
   /** The newest `limit` memories that match, in any order. */
   candidates(wanted: Wanted, filter: TextFilter, limit: number): Promise<Candidate[]>
-  /** How many match, counted up to `limit`. */
+  /** Counts the matches, up to `limit`. */
   count(wanted: Wanted, filter: TextFilter, limit: number): Promise<number>
   /** The words of a value; undefined for a memory that is gone. */
   longText(seq: number): Promise<string | undefined>
