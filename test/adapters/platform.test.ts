@@ -314,7 +314,7 @@ describe('the platform', () => {
       const made = await post('/api/keys', body, running.admin)
       const { key: _, warnings, ...record } = (await made.json()) as Json
       assert.deepEqual([made.status, warnings.length], [201, 1])
-      assert.match(warnings[0], /^models: "nothing-\*" matches no model.*GET \/v1\/models/)
+      assert.match(warnings[0], /^models: "nothing-\*" matches no known model.*GET \/v1\/models/)
       assert.deepEqual(
         [record.billing, record.group, record.models, record.expires_at, record.rotated_at, record.spend.total_usd],
         ['cost', null, body.models, '2999-01-31T00:00:00.000Z', null, 0],
