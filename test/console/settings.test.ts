@@ -196,7 +196,7 @@ describe('the settings', { skip: WITHOUT_BROWSER }, () => {
       await control.fill(right)
     }
     await make.click()
-    await dialog.getByText('"no-such-*" matches no model').waitFor()
+    await dialog.getByText('"no-such-*" matches no known model').waitFor()
     await dialog.getByRole('button', { name: 'I have it' }).click()
     const made = (await gateway.keys.list({ limit: 1 })).items[0]
     assert.deepEqual(made?.limits, {

@@ -445,7 +445,7 @@ describe('doctor', () => {
     const tempo = { methods: ['tempo'], recipient: `0x${'1'.repeat(40)}`, tempo: { rpc_url: node.url } }
     assert.match(await payments({}, ''), /^1 FAIL {2}payments .*mpp\.secret_key is not set.*GAZEWAY_MPP_SECRET_KEY/)
     node.lie = () => ({ result: '0x1' })
-    assert.match(await payments(tempo), /^1 FAIL {2}payments .*mpp\.tempo\.rpc_url: .*of chain 1, not 42431/)
+    assert.match(await payments(tempo), /^1 FAIL {2}payments .*mpp\.tempo\.rpc_url: .*on chain 1, not 42431/)
     node.lie = () => ({ result: '0xa5bf' })
     assert.match(await payments(tempo), /^0 ok {4}payments .*tempo \(chain 42431\)/)
     node.stop()
