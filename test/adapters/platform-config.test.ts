@@ -325,7 +325,7 @@ describe('the configuration over REST', () => {
     assert.equal(refused.status, 409)
     assert.match(faultOf(refused).message, /config\.json: line 1, column 11: not valid JSON.*repair the file first/)
     assert.equal(readFileSync(file, 'utf8'), '{"gaze": {')
-    assert.equal(instance.logged.filter((line) => line.includes('not in force')).length, 1)
+    assert.equal(instance.logged.filter((line) => line.includes('could not be applied')).length, 1)
   })
 
   it('limits and frees requests as it is told', async () => {

@@ -249,7 +249,7 @@ describe('a file that is refused stays as it was', () => {
       codex,
       'user',
       (path) => writeFileSync(path, '[mcp_servers.gazeway]\ncommand = "other"\n'),
-      /starts something else/,
+      /another server is named gazeway/,
     ],
     ["a project's folder that is a link", vscode, 'project', (path) => linkedFolder(path), /\.vscode is a link\./],
   ]

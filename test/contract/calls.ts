@@ -428,7 +428,7 @@ export function callsContract(open: () => Promise<Store>): void {
       await trail.flush()
       assert.deepEqual((await trail.history({ limit: 50 })).items, CALLS.slice(0, 9).toReversed())
       assert.equal((await trail.stats({})).totals.calls, 9)
-      assert.match(errors.map(String).join(), new RegExp(`^Error: The record of ${strange.call_id} was given up`))
+      assert.match(errors.map(String).join(), new RegExp(`^Error: Dropped the record of ${strange.call_id}`))
       await separate.close()
     })
 

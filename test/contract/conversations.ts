@@ -83,7 +83,7 @@ export function conversationsContract(open: () => Promise<Store>): void {
       const kept = await Promise.all(at.map(({ keep }, n) => keep(turn(`${n}?`))))
       assert.equal(kept.filter((one) => one === id).length, 49)
       assert.equal(kept.filter((one) => one === null).length, 11)
-      await assert.rejects(conversations.open(id, null), { code: 'conflict', message: /50 turns.*begin another/ })
+      await assert.rejects(conversations.open(id, null), { code: 'conflict', message: /50 turns.*start a new one/ })
       await store.close()
     })
 

@@ -274,7 +274,7 @@ describe('gazeway key', () => {
       [['create', '--name', 'a', '--alert', '0%'], /--alert: /],
       [['create', '--name', 'a', '--billing', 'free'], /--billing: .*"recorded", "cost", "metered"/],
       [['create', '--name', 'a', '--models', 'a b'], /--models: .*accepted: a model id without spaces/],
-      [['create', '--name', 'a', '--expires', '90'], /--expires: .*accepted: never, .*90d, or a time/],
+      [['create', '--name', 'a', '--expires', '90'], /--expires: .*accepted: never, .*90d, or a future time/],
       [['create', '--name', 'a', '--expires', '2020-01-31T00:00:00Z'], /--expires: .*a future time/],
       [
         ['create', '--name', 'a', '--requests-per-minute', '0'],
