@@ -44,6 +44,7 @@ adapters/stdio
 adapters/command
 adapters/console
 tools
+src/context
 `
   .trim()
   .split('\n')

@@ -3,7 +3,10 @@ import { dirname, join, resolve } from 'node:path'
 import { GazewayError } from '../errors.ts'
 import { insideAny, resolveRoot } from './confine.ts'
 
-/** The folders that a root may lie in, each where those before it are none. */
+/**
+ * Folders that a root may lie in when the client declares none: the configured ones, else the working directory and git
+ * repositories below the home folder.
+ */
 export interface AllowedRoots {
   /** The configuration's `context.roots`. */
   configured: () => readonly string[]
@@ -52,7 +55,7 @@ export function createAllowRoot(allowed: AllowedRoots) {
     return insideAny(folders, workingDirectory) === null ? (folders[0] ?? workingDirectory) : workingDirectory
   }
 
-  /** Whether a folder between `path` and the home folder, which is none itself, is a git repository. */
+  /** Tells whether `path` or a folder above it, up to the home folder, is a git repository. */
   async function isInRepository(path: string): Promise<boolean> {
     const home = allowed.homeFolder()
     if (home === null) return false

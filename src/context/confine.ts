@@ -60,7 +60,7 @@ function focusOutside(focus: string, root: string): GazewayError {
   return new GazewayError('forbidden_path', message, { param: 'focus' })
 }
 
-/** How a file is opened that may have become a link, or a pipe nobody writes to. */
+/** Flags of `open` that fail on a link and do not block on a pipe without a writer. */
 const WITHOUT_LINKS = constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0)
 
 /**
@@ -120,7 +120,7 @@ const UNREADABLE = new Set([
   'EIO',
 ])
 
-/** Whether a file system error only says that this path cannot be read: it is gone, is a link, or is not ours to read. */
+/** Recognizes file system errors of a path that cannot be read: it is gone, is a link, or its permissions forbid it. */
 export function isUnreadable(error: unknown): boolean {
   return error instanceof Error && 'code' in error && UNREADABLE.has(String(error.code))
 }

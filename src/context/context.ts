@@ -28,7 +28,7 @@ export { Place, WorkContext } from './place.ts'
 export { renderContext } from './render.ts'
 export { UsedContext } from './used.ts'
 
-/** What the caller asks of the work context. */
+/** Input of a work context. */
 export const ContextInput = z.object({
   root: z
     .string()
@@ -56,7 +56,7 @@ export interface StoredMemory {
   updated_at: string
 }
 
-/** Which memories go into a context. */
+/** Selects the memories of a context. */
 export interface MemoriesOf {
   query?: string
   project: string | null
@@ -65,7 +65,7 @@ export interface MemoriesOf {
   limit: number
 }
 
-/** Who waits for a context: may cancel it, and is told of what takes long. */
+/** Lets the caller of a context cancel it and follow its progress. */
 export type Caller = Pick<CallContext, 'signal' | 'onStep'>
 
 /** A context as it is sent with a question, and what it holds. */
@@ -75,7 +75,7 @@ export interface SentContext {
   used: UsedContext[]
 }
 
-/** What the work context is made of, beside the project's files. */
+/** Dependencies of the work context. */
 export interface ContextDeps {
   /** Attention by place since a time; indexed, it is asked once or twice a call. */
   dwell: (query: { root: string; since: string }) => Promise<PlaceDwell[]>
@@ -87,7 +87,7 @@ export interface ContextDeps {
   onStoreFault: (error: unknown) => void
   countTokens: (text: string) => Promise<number> | number
   now: () => Date
-  /** Where Gazeway keeps its own files, which are nobody's work. */
+  /** Gazeway's data folder, whose files are left out. */
   dataFolder?: string
 }
 
@@ -110,7 +110,10 @@ export function createContext(deps: ContextDeps) {
     return [...byPlace.values()]
   }
 
-  /** What the store holds about the project, and the encoding: what keeps this thread busy and can be done beside git. */
+  /**
+   * Reads the project's attention and memories, and loads the tokenizer. It keeps this thread busy, so it runs while git
+   * does.
+   */
   async function readStored(roots: readonly string[], of: MemoriesOf, now: Date) {
     const since = new Date(now.getTime() - SINCE_MS).toISOString()
     const [held] = await Promise.all([
@@ -215,8 +218,8 @@ export function createContext(deps: ContextDeps) {
     },
 
     /**
-     * What goes along with a question to somebody else's model, as text, never longer than `max_tokens`: only files and
-     * memories that have to do with it. Without any, the text is empty.
+     * Returns the context to send to a model with a question, as text of at most `max_tokens` tokens. It holds only the
+     * files and memories related to the question; the text is empty when there are none.
      *
      * @throws see above
      */

@@ -20,7 +20,7 @@ const MOST_LINES = 200
 const MISSES = 10
 const EXCERPT_MISSES = 3
 
-/** What is to be fitted, and how it is counted. */
+/** Input of {@link fit}. */
 export interface FitInput {
   root: string
   generatedAt: string
@@ -29,9 +29,9 @@ export interface FitInput {
   /** Best first. */
   memories: ContextMemory[]
   maxTokens: number
-  /** How the budget is spent. */
+  /** The format whose tokens count against the budget. */
   form: Form
-  /** Whether part of the tree was not read at all. */
+  /** True when part of the tree was not read. */
   incomplete: boolean
   countTokens: (text: string) => Promise<number> | number
   /** The lines of a file as an excerpt; null when it may not or cannot be shown. */

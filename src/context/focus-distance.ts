@@ -1,9 +1,14 @@
-/** How far the focus reaches: its folder, and the folders right above and below that. */
+/** Greatest distance from the focus that counts: its folder, and the folders right above and below that. */
 const REACH = 2
 
 /**
- * How far each file is from the focus: 0 is the focus itself, 1 the files of its folder (or in it, when it is a folder),
- * 2 those one folder up or down; null is further away. The tree distance of Furnas's fisheye views, cut off early.
+ * Returns a function that measures the distance of a file from the focus. It is the tree distance of Furnas's fisheye
+ * views ("Generalized fisheye views", CHI 1986), cut off at 2:
+ *
+ * - 0: the focus itself
+ * - 1: the files of its folder, or in it when the focus is a folder
+ * - 2: the files one folder up or down
+ * - null: any other file
  *
  * @param focus relative to the root; '' is the root
  */

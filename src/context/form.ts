@@ -11,7 +11,7 @@ import {
   renderContext,
 } from './render.ts'
 
-/** How a context is written, piece by piece: what the budget is spent on. */
+/** Serializes a context piece by piece, so that each piece can be counted against the budget. */
 export interface Form {
   /** A context without places and memories. */
   frame(context: WorkContext): string

@@ -6,7 +6,7 @@ import { cut } from '../text/cut.ts'
 const TIME_LIMIT_MS = 5_000
 const OUTPUT_LIMIT = 64 * 1024 * 1024
 
-/** Where git is run. */
+/** The checkout that git runs in. */
 export interface Checkout {
   /** The folder that is asked about. */
   root: string
@@ -14,7 +14,7 @@ export interface Checkout {
   top: string
 }
 
-/** What came of a command. */
+/** The result of a git command. */
 export interface Answer {
   output: string
   exitCode: number | null

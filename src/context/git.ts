@@ -12,10 +12,10 @@ const UNKNOWN = 'changes and commits are unknown'
 const ROOTS_KEPT = 8
 /** The exit code of `git config --get-regexp` when nothing matches. */
 const NO_MATCH = 1
-/** What porcelain v2 says instead of an object id before the first commit. */
+/** The `branch.oid` of porcelain v2 before the first commit. */
 const NO_COMMITS = '(initial)'
 
-/** What git knows about a root. Paths are relative to the root, with forward slashes. */
+/** The git state of a root. Paths are relative to the root, with forward slashes. */
 export interface GitState {
   /** Tracked files, without links and submodules, with the hashes of their content. */
   tracked: ReadonlyMap<string, string>
@@ -25,11 +25,11 @@ export interface GitState {
   commits: string[][]
 }
 
-/** What git answered about a root. */
+/** The result of reading the git state of a root. */
 interface GitReading {
   /** Null when there is no repository, or git could not tell. */
   state: GitState | null
-  /** Why git could not tell, in plain words. */
+  /** Reasons why the state could not be read, in plain words. */
   notes: string[]
 }
 

@@ -85,7 +85,7 @@ export interface InterestTerms {
   focusDistance: number | null
   /** 0–1, see {@link queryInterest}. */
   match: number
-  /** How many files refer to it, relative to the most referred one: 0–1. Known only where nothing else is. */
+  /** Files that refer to it, relative to the most referred one: 0–1. Known only where no other signal is. */
   referred: number
   /** A file that describes the project (README, manifest). */
   landmark: boolean

@@ -1,4 +1,4 @@
-/** How the files of a tree lie, whatever is asked of them. */
+/** The folder structure of a list of files. It does not depend on the call. */
 export interface Layout {
   /** The place of each file in the tree's order. */
   places: ReadonlyMap<string, number>

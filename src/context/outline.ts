@@ -26,17 +26,17 @@ export interface Outline {
   overview: Candidate[]
   /** The directory at `path`, as a place without children. */
   directory: (path: string) => Place
-  /** Whether there are more places with weight than were asked for. */
+  /** True when more files have weight than `limit` allows. */
   more: boolean
 }
 
-/** What the outline of scored files depends on, beside the files. */
+/** Options of {@link createOutline}. */
 export interface OutlineOptions {
   /** Of all files that may be shown. */
   layout: Layout
   /** Files at most; looking at each costs a system call. */
   limit: number
-  /** How many commits were read, for the wording of the reasons. */
+  /** Number of commits that were read, for the wording of the reasons. */
   commits: number
   focus: string | null
   now: Date

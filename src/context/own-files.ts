@@ -2,16 +2,16 @@ import { realpath } from 'node:fs/promises'
 import { basename, posix } from 'node:path'
 import { insideAny, isUnreadable } from './confine.ts'
 
-/** What a data folder of Gazeway's holds: the provider's key, the admin key, everybody's records. */
+/** The files of a Gazeway data folder: the configuration with provider keys, the admin key, the database. */
 const OWN = /^(?:config\.json|admin\.key|gazeway\.db)/
 /** The folder of the indexes in it, which hold words of all projects. */
 const INDEX = /(^|\/)file-index\/[^/]+$/
-/** What tells a data folder from others. */
+/** File names that identify a data folder. */
 const MARKS = new Set(['admin.key', 'gazeway.db'])
 
 /**
- * Tells the files that Gazeway itself keeps below a root: they are nobody's work, and their secrets are not to be shown.
- * Not only in the data folder of this process: another one may keep its own in the project.
+ * Returns a predicate for Gazeway's own files below a root, which may hold secrets and are never shown. It covers the data
+ * folder of this process, and those of other processes inside the project.
  *
  * @param files all files below the root, relative to it
  * @param dataFolder of this process; null when unknown

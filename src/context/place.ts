@@ -60,7 +60,7 @@ export const ContextMemory = z.object({
 })
 export type ContextMemory = z.infer<typeof ContextMemory>
 
-/** What a model needs to know before it starts: where the person has been, what has changed, what is remembered. */
+/** Context for a model before it starts: places with attention or changes, and memories. */
 export const WorkContext = z.object({
   root: z
     .string()

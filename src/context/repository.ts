@@ -7,7 +7,7 @@ import { git } from './git-command.ts'
 export interface Repository {
   /** The folder that holds `.git`. */
   top: string
-  /** Where git keeps the checkout's index and HEAD, links resolved. */
+  /** The folder of the checkout's index and HEAD, links resolved. */
   gitDir: string
 }
 
@@ -69,7 +69,7 @@ async function findCommonDir(gitDir: string): Promise<string> {
   return realpath(named).catch(() => named)
 }
 
-/** Whether a git folder names the checkout as its own: a linked worktree's in `gitdir`, a submodule's in `core.worktree`. */
+/** Tells whether a git folder names `top` as its checkout: in `gitdir` (linked worktree) or `core.worktree` (submodule). */
 async function namesCheckout(gitDir: string, top: string, signal?: AbortSignal): Promise<boolean> {
   const back = await pointerIn(gitDir, 'gitdir')
   if (back !== null) return isSame(resolve(gitDir, back), join(top, '.git'))
@@ -84,14 +84,14 @@ async function isSame(path: string, other: string): Promise<boolean> {
   return real !== null && real === otherReal
 }
 
-/** Whether git meets no link in the files that name an index, references or a folder. */
+/** Checks that no file in which git looks for the index, references or another folder is reached through a link. */
 async function hasNoLinks(folders: readonly string[]): Promise<boolean> {
   const names = ['commondir', 'index', 'packed-refs', 'refs', 'reftable', ...(await referencesFrom(folders))]
   const checks = folders.flatMap((folder) => names.map((name) => meetsLink(folder, name)))
   return !(await Promise.all(checks)).includes(true)
 }
 
-/** Whether a part of the path below `folder` is a link. */
+/** Tells whether a part of the path below `folder` is a link. */
 async function meetsLink(folder: string, name: string): Promise<boolean> {
   let path = folder
   for (const part of name.split('/')) {

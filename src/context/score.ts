@@ -25,12 +25,12 @@ const BULK_COMMIT = 100
 /** Changed files whose age is looked up; beyond it they count as old. */
 const AGED_CHANGES = 2_000
 
-/** What speaks for files, by path. */
+/** Signals of interest, by path. */
 export interface Signals {
   attention: ReadonlyMap<string, FileAttention>
-  /** How far files are from the focus; null without one. */
+  /** Distance of a file from the focus; null without a focus. */
   distance: ((path: string) => number | null) | null
-  /** How well a file answers the query, see {@link InterestTerms}. */
+  /** Match of a file with the query, see {@link InterestTerms}. */
   match: ReadonlyMap<string, number>
   /** See {@link InterestTerms}. */
   referred: ReadonlyMap<string, number>

@@ -16,14 +16,14 @@ const FILES = [
   /^service[-_]?account.*\.json$/,
 ]
 const PATH = /(^|\/)gh\/hosts\.ya?ml$/
-/** What editors and people put behind the name of a copy. */
+/** Suffixes of backup copies. */
 const COPY = /(\.(bak|backup|old|orig)|~)+$/
 const FOLDERS = new Set(['.ssh', '.gnupg', '.aws', '.azure', '.gcloud', '.kube', '.docker', 'secrets', '.secrets'])
 /** In PEM (RFC 7468), as SSH2 writes them, and PuTTY's own form. */
 const PRIVATE_KEY = /-{4,5} ?BEGIN [A-Z0-9 ]*PRIVATE KEY|PuTTY-User-Key-File-\d/
 
 /**
- * Whether a file looks as if it held secrets, by its name or a folder above it. Its path may be shown, its text not.
+ * Recognizes files that may hold secrets, by name or by a folder above them. Their path may be shown, their text not.
  *
  * @param path with the folder that it is shown for: that may be one of secrets itself
  *
@@ -36,7 +36,7 @@ export function looksSecret(path: string): boolean {
   return FILES.some((pattern) => pattern.test(name)) || parts.some((folder) => FOLDERS.has(folder)) || PATH.test(plain)
 }
 
-/** Whether a text holds a private key, whatever its file is called. */
+/** Tells whether a text holds a private key. */
 export function holdsPrivateKey(text: string): boolean {
   return PRIVATE_KEY.test(text)
 }

@@ -9,13 +9,13 @@ export interface ProjectTree {
   files: readonly string[]
   /** Uncommitted state by path. */
   changes: Map<string, string>
-  /** What git calls the content of tracked files, by path; of a changed one, what it was before. */
+  /** Git object ids of tracked files, by path; for a changed file, the id in the index. */
   objects: ReadonlyMap<string, string>
   /** The files of each recent commit, newest commit first. */
   commits: string[][]
   /** False when the project has more files than the limit. */
   complete: boolean
-  /** What could not be read, in plain words. */
+  /** Parts that could not be read, in plain words. */
   notes: string[]
 }
 

@@ -52,7 +52,7 @@ export async function walk(root: string, limit: number, signal?: AbortSignal): P
 
 const CODE = { source: new URL('./walk-thread.ts', import.meta.url), name: 'context-walk' }
 
-/** What a walk found. */
+/** The result of a walk. */
 export interface Walked {
   files: string[]
   complete: boolean
@@ -103,7 +103,7 @@ async function readFolder(root: string, folder: Folder): Promise<Listing> {
   return { ...folder, entries, patterns: text?.toString('utf8') }
 }
 
-/** What is in a folder and not ignored. */
+/** Selects the entries of a folder that are not ignored. */
 function sift({ path: folder, rules: outer, entries, patterns }: Listing): { files: string[]; folders: Folder[] } {
   const prefix = folder === '' ? '' : `${folder}/`
   const rules =

@@ -18,7 +18,7 @@ export function whyFile(file: ScoredFile, commits: number, now: Date): string[] 
   ].filter((reason) => typeof reason === 'string')
 }
 
-/** What is inside a directory that makes it interesting. */
+/** Signals of interest from the files inside a directory. */
 export interface Inside {
   attention: Attention | null
   changes: number

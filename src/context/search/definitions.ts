@@ -61,8 +61,10 @@ const PATTERNS: Record<string, RegExp[]> = {
 }
 
 /**
- * What a file defines, in the order of its lines, as regular expressions see it: functions, methods, types, constants of
- * the top level; headings of Markdown. At most 2,000.
+ * Finds the definitions in a file with regular expressions: functions, methods, types, top-level constants, and the
+ * headings of Markdown.
+ *
+ * @returns at most 2,000, in line order
  */
 export function definitionsIn(text: string, path: string): Definition[] {
   const found: Array<{ name: string; at: number }> = []

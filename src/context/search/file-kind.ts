@@ -1,4 +1,4 @@
-/** What a file is for, as its path says; a file may be of several kinds. `code` is what none of the others is. */
+/** The purpose of a file, by its path. A file may have several kinds; one without any is code. */
 export type FileKind = 'test' | 'example' | 'operations' | 'data' | 'generated' | 'prose' | 'changelog'
 
 const KINDS: ReadonlyArray<readonly [kind: FileKind, path: RegExp]> = [

@@ -29,14 +29,16 @@ const DRAFT_FOR_MS = 3_600_000
 /** Bytes of an index that are read at most. */
 const MOST_BYTES = 1024 * 1024 * 1024
 
-/** Where the index of a root is kept. */
+/** Returns the path of the index file of a root. */
 export function indexFileOf(dataFolder: string, root: string): string {
   return join(dataFolder, INDEX_FOLDER, `${createHash('sha256').update(root).digest('hex').slice(0, 40)}${ENDING}`)
 }
 
 /**
- * The kept index of a root; null where there is none that can be used: it is damaged, of another format, of another root or
- * another user, a link, or cannot be read. It is made anew then.
+ * Opens the index file of a root.
+ *
+ * @returns null, so that the index is built again, when the file is missing, unreadable, damaged, a link, larger than
+ *   1 GiB, of another format, of another root, or owned by another user
  */
 export function readIndexFile(path: string, root: string): Segment | null {
   const bytes = bytesOf(path)

@@ -4,15 +4,15 @@ import { type QueryTerms, queryTerms } from './query-terms.ts'
 import { rank } from './rank.ts'
 import { referredFiles } from './references.ts'
 
-/** What the index says of the files of a project. */
+/** The search results for a project. */
 export interface Matches {
   /** The terms that were looked for; null where nothing was. */
   found: QueryTerms | null
-  /** How well files answer the query, 0–1: the best one by the share of the query that it has, others relative to it. */
+  /** Match of each file, 0–1: the best one's is its share of the query, the others' are relative to its score. */
   match: ReadonlyMap<string, number>
   /** The share of the query that a file has, 0–1, by the rarity of its terms. */
   share: ReadonlyMap<string, number>
-  /** How many files refer to each, 0–1. */
+  /** References to each file, 0–1, see {@link referredFiles}. */
   referred: ReadonlyMap<string, number>
   notes: string[]
 }
@@ -20,7 +20,10 @@ export interface Matches {
 const nothing: ReadonlyMap<string, number> = new Map()
 const NONE: Omit<Matches, 'notes'> = { found: null, match: nothing, share: nothing, referred: nothing }
 
-/** Asks the index of a project for what answers a query; without one, and where nothing else is known, for what others refer to. */
+/**
+ * Searches the index of a project for the files that match a query. Without a query, and with no other signal, it returns
+ * the files that others refer to.
+ */
 export function createMatcher(dataFolder: string | null) {
   const freshIndex = createProjectIndex(dataFolder)
 

@@ -4,7 +4,7 @@ type Numbers = Uint8Array | Uint16Array | Uint32Array
 const TYPES = { Uint8Array, Uint16Array, Uint32Array } as const
 type TypeName = keyof typeof TYPES
 
-/** What is packed: a JSON value, and lists of numbers by name. */
+/** A JSON value, and typed arrays by name. */
 export interface Packed {
   meta: unknown
   parts: Record<string, Numbers>

@@ -16,15 +16,15 @@ import type { IndexUpdate, UpdatedIndex } from './update.ts'
 const ROOTS_KEPT = 2
 /** So many files that changed since are indexed beside the index, on this thread; with more it is made anew. */
 const BESIDE = 64
-/** How long a call waits for the index, which goes on being made. */
+/** Longest time that a call waits for the index; building goes on after it. */
 const WAIT_MS = 10_000
-/** After it the caller is told how far the index is, as often. */
+/** Progress is reported after the first delay, then at the interval. */
 const TELL_AFTER_MS = 2_000
 const TELL_EVERY_MS = 500
 
 const CODE = { source: new URL('./index-thread.ts', import.meta.url), name: 'context-index' }
 
-/** Who waits for an index. */
+/** Lets the caller of an index cancel and follow its progress. */
 export interface IndexCaller {
   signal?: AbortSignal | undefined
   onStep?: ((step: string) => void) | undefined
@@ -33,7 +33,7 @@ export interface IndexCaller {
 /** The index of a project as it is now. */
 export interface FreshIndex {
   live: LiveSegment[]
-  /** What is not searched, in plain words. */
+  /** Parts that were not searched, in plain words. */
   notes: string[]
 }
 
@@ -56,10 +56,10 @@ interface Held {
   numbers: Map<string, number>
   /** Files whose text no room was left for. */
   unread: number
-  /** Why the index is not kept for later processes, if so. */
+  /** Error that prevented saving the index for later processes; null when it was saved. */
   fault: string | null
   beside: { files: IndexedFile[]; segment: Segment } | null
-  /** What a list of clean files came to. */
+  /** The comparison of the last list of clean files, as a cache. */
   clean: { files: IndexedFile[]; compared: Comparison } | null
 }
 
@@ -213,7 +213,7 @@ function hold(base: Segment, fault: string | null): Held {
   }
 }
 
-/** Which files the base has as they are, and which it has not. */
+/** Files whose indexed version is current (1 in `alive`), and files to index again. */
 interface Comparison {
   alive: Uint8Array
   stale: IndexedFile[]

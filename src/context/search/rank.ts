@@ -21,7 +21,7 @@ export interface Ranked {
 
 /** Results at most. */
 const MOST = 200
-/** What scores less than this part of the best says nothing. */
+/** Results below this fraction of the best score are dropped. */
 const FLOOR = 0.1
 
 /**

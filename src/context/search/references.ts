@@ -30,7 +30,7 @@ export function referencesIn(text: string, path: string): Set<string> {
   return names
 }
 
-/** What others call a file: its name without the extension, or its folder's where that is `index`, `__init__` and such. */
+/** The name by which others import a file: its stem, or its folder's name for `index`, `__init__` and such. */
 function referredName(path: string): string {
   const parts = path.split('/')
   const name = (parts.pop() ?? '').replace(/\.[\w.]+$/, '')
@@ -38,8 +38,8 @@ function referredName(path: string): string {
 }
 
 /**
- * How many files refer to each file, as far as their names tell, relative to the most referred one: 0–1 on a logarithmic
- * scale. Files of one name share what refers to it; tests, examples and such count for nothing.
+ * Scores files by the number of files that refer to their name, relative to the most referred one: 0–1 on a logarithmic
+ * scale. Files of the same name share its references. Only code is scored, not tests, examples and such.
  */
 export function referredFiles(live: readonly LiveSegment[]): Map<string, number> {
   const counts = new Map<string, number>()

@@ -6,13 +6,13 @@ export interface IndexedFile {
   path: string
   /** Changes with its content. */
   key: string
-  /** Whether its text says that a program wrote it. */
+  /** True when its text says that it is generated. */
   generated?: boolean
-  /** Whether no room was left for its text. */
+  /** True when the index was full: the file is found by its path only. */
   unread?: boolean
 }
 
-/** Where a term is, beside in the text. */
+/** Bits for the places of a term other than the text. */
 export const IN = { folder: 1, name: 2, definition: 4 } as const
 
 /** The files that have a term: their numbers, and for each how often it is in the text (up to 255) × 256 + {@link IN}. */
@@ -24,7 +24,7 @@ export interface Postings {
 /** An inverted index over some files of a project, as a view of packed bytes. */
 export interface Segment {
   bytes: Uint8Array
-  /** Whose files they are. */
+  /** The root of the files. */
   root: string
   files: IndexedFile[]
   /** Terms in the text of each file. */
@@ -40,7 +40,7 @@ export interface SegmentParts {
   files: IndexedFile[]
   /** In the order of their UTF-16 units. */
   terms: string[]
-  /** Where the postings of each term start; one more at the end. */
+  /** Offset of the first posting of each term; the last element is the total. */
   starts: Uint32Array
   postings: Postings
   lengths: Uint32Array

@@ -5,7 +5,7 @@ import { createSegmentBuilder } from './segment-builder.ts'
 
 /** Terms of texts that an index holds, some 200 MB: further files are found by their path. */
 const MOST_TERMS = 40_000_000
-/** How long files are read; the others are read by the next update. */
+/** Time limit for reading files; the rest is read by the next update. */
 const READ_FOR_MS = 60_000
 
 /** An index to be made. */
@@ -16,9 +16,9 @@ export interface IndexUpdate {
   /** The index so far, and which of its files are taken over. */
   base: Uint8Array | null
   alive: Uint8Array
-  /** Where the thread counts the files that it has read. */
+  /** Shared counter of the files that the thread has read. */
   done: Int32Array
-  /** Where it is kept; null: nowhere. */
+  /** The file that the index is saved to; null for none. */
   file: string | null
 }
 

@@ -12,7 +12,7 @@ export const WEIGHTS = {
   folder: 0.5,
   name: 2,
   definition: 1,
-  /** What the score of a file of a kind is multiplied by, unless the question asks for such files. */
+  /** Factor on the score of a file of each kind, unless the query asks for that kind. */
   kinds: {
     test: 0.35,
     example: 0.35,
