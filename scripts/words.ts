@@ -45,6 +45,7 @@ adapters/command
 adapters/console
 tools
 src/context
+src/memory
 `
   .trim()
   .split('\n')

@@ -2,8 +2,8 @@
 const MARK = '·'
 
 /**
- * What begins every indexed word of a space, so that the spaces share no word and a search finds those of its own alone. Those of space 0 are as they are. It has no digits, because those
- * are words of their own to some.
+ * Prefix of every indexed word of a space; empty for space 0. Spaces share no indexed word, so a search finds only the
+ * words of its own space. The prefix has no digits, because some indexes split words at digits.
  *
  * @example markOf(12) // '·bc·'
  */

@@ -18,14 +18,14 @@ const SHORT = 2
 /** A word in so many memories is looked for as it is: there is no need for more. */
 const MANY = 1000
 
-/** How much a word counts for one of a query that it shares the stem with, that it ends with, or that is so many typos away. */
+/** Weight of a word that has the same stem as the query's word, that ends with it, or that is 0, 1 or 2 typos away. */
 const SAME_STEM = 0.9
 const ENDING = 0.5
 const BY_TYPOS = [1, 0.7, 0.5]
-/** How much one counts that begins with it: nearly as much the less it is longer. */
+/** Weight of a word that begins with the query's word: it falls as the word gets longer. */
 const BEGINNING = { most: 0.9, least: 0.5 }
 
-/** Whose words a query is understood by; `held` memories are in the space. */
+/** The words of a space, by which queries are expanded. `held` is the number of memories in the space. */
 export interface Vocabulary {
   words: MemoryWords
   space: number
@@ -33,9 +33,12 @@ export interface Vocabulary {
 }
 
 /**
- * What a query asks for: each of its words but stop words, neighbours that memories hold as one word as that. A word stands for itself, for those that inflect alike and for
- * those that begin with it. Where no memory holds any, it stands for compounds that end with it, for its own parts, or for
- * the words within one typo (from 4 letters) or two (from 8), unless it has a digit.
+ * Expands a query into terms. Stop words are dropped, and two neighbours that memories hold as one word become that word.
+ * Each word matches:
+ *
+ * - itself, words with the same stem, and words that begin with it
+ * - when no memory holds any of those, the first that some memory holds: compounds that end with it; its own parts; words
+ *   within one typo (from 4 letters) or two (from 8), unless it has a digit
  */
 export async function meaningOf(query: string, { words, space, held }: Vocabulary): Promise<Term[]> {
   const said = distinct(query)
@@ -62,7 +65,7 @@ export async function meaningOf(query: string, { words, space, held }: Vocabular
   return terms
 }
 
-/** What may be meant by a word that no memory holds. */
+/** Finds substitutes for a word that no memory holds. */
 async function instead(text: string, { words, space, held }: Vocabulary): Promise<Term[]> {
   const ended = ((await words.endingWith(space, [text])).get(text) ?? []).map((it) => weighed(it, ENDING))
   if (ended.length > 0) return [termOf(text, { found: ended, counted: ended, held })]

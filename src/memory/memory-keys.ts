@@ -5,7 +5,7 @@ import { totals } from './memory-totals.ts'
 
 /** Query for keys. */
 export interface KeysQuery {
-  /** What they begin with; empty for all of them. */
+  /** Prefix of the keys; empty for all of them. */
   start: string
   /** Only of this namespace; of all of them when absent. */
   namespace?: string | undefined

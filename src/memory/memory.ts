@@ -65,7 +65,7 @@ export interface MemoryService {
   keys(query: KeysQuery): Promise<string[]>
   /** @throws GazewayError `not_found` */
   remove(id: string): Promise<void>
-  /** How much there is; `bytes` counts keys, values and tags as UTF-8 JSON, `oldest_at` is a creation, `newest_at` an update. */
+  /** Totals: `bytes` counts keys, values and tags as UTF-8 JSON, `oldest_at` is a creation, `newest_at` an update. */
   stats(): Promise<MemoryStats>
 }
 

@@ -50,16 +50,16 @@ function bitsOfHalves(word: number): number {
   return (pairs & 0x33333333) + ((pairs >>> 2) & 0x33333333)
 }
 
-/** How many bits are set, by half-bytes. */
+/** Sums the bit counts of half-bytes. */
 const bitsIn = (halves: number): number =>
   Math.imul((halves & 0x0f0f0f0f) + ((halves >>> 4) & 0x0f0f0f0f), 0x01010101) >>> 24
 
-/** The half-bytes of how a word of `of` differs from that of the signs that begin at `at`. */
+/** Bit counts, by half-byte, of the difference between a word of `of` and that of the signs at `at`. */
 function differing(of: Uint32Array, signs: Uint32Array, at: number, word: number): number {
   return bitsOfHalves((signs[at + word] as number) ^ (of[word] as number))
 }
 
-/** How many of the bits of `of` differ from those that begin at `at`: the half-bytes of three words are added up first. */
+/** Hamming distance of `of` and the signs at `at`. The half-bytes of three words are added before they are summed. */
 function distanceAt(of: Uint32Array, signs: Uint32Array, at: number): number {
   const inThrees = of.length - (of.length % 3)
   let distance = 0

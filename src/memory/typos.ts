@@ -4,21 +4,22 @@ import { distance } from 'fastest-levenshtein'
 const ALPHABET = [...'abcdefghijklmnopqrstuvwxyz']
 
 /**
- * Whether a word has a digit: it is neither forgiven a typo nor what a word with one may mean. Another number is no typo, and
- * a store may hold any number of them.
+ * Tells whether a word has a digit. Such words are matched neither by typos nor by their ending: another number is not a
+ * typo, and a store may hold any number of them.
  */
 export const hasDigit = (word: string): boolean => /\p{N}/u.test(word)
 
-/** How many typos a word is forgiven: none below 4 letters, 1 below 8, then 2. */
+/** Number of typos that a word may have: 0 below 4 letters or with a digit, 1 below 8 letters, else 2. */
 export function typosAllowed(word: string): number {
   if (word.length < 4 || hasDigit(word)) return 0
   return word.length < 8 ? 1 : 2
 }
 
 /**
- * How many typos lie between two words: letters inserted, left out, replaced, or swapped with their neighbour
- * (Damerau 1964). Swaps are undone in `word` first, so that one counts once even where a letter came between the two.
- * Infinity when there are more than `most`.
+ * Edit distance of two words: letters inserted, deleted, replaced, or swapped with their neighbour (Damerau 1964). Swaps
+ * are undone in `word` first, so that a swap counts once even when a letter was inserted between the two.
+ *
+ * @returns Infinity for more than `most` edits
  */
 export function typosBetween(word: string, other: string, most: number): number {
   const plain = distance(word, other)

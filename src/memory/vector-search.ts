@@ -6,13 +6,13 @@ import { type AskForVectors, createEmbedder, type EmbeddingSettings } from './em
 import type { Hit, SearchScope } from './memory-search.ts'
 import { createVectorIndex } from './vector-index.ts'
 
-/** How long searches go by words alone after one whose question had no vector, in milliseconds. */
+/** Time for which searches use words alone after a question could not be embedded, in milliseconds. */
 const REST_MS = 30_000
-/** How long after a memory was stored its vector is made, in milliseconds: others may follow. */
+/** Delay between storing a memory and making its vector, in milliseconds, so that vectors are made in batches. */
 const SOON_MS = 500
 /** Vectors that are made at once after that. */
 const SOON = 128
-/** How long the check of `gazeway doctor` waits, in milliseconds. */
+/** Timeout of the check of `gazeway doctor`, in milliseconds. */
 const CHECK_MS = 10_000
 /** Characters of a question that are embedded. */
 const MOST_CHARACTERS = 2000
@@ -25,7 +25,7 @@ export interface VectorSearch {
   soon(): void
   /** Makes at most `limit` vectors that are missing; returns how many. */
   embed(limit: number): Promise<number>
-  /** How far it is, and why a text could not be embedded just now; null: it could. */
+  /** Embeds a test text. Returns the progress, and in `failure` why the text could not be embedded, or null. */
   check(): Promise<EmbeddingProgress & { failure: string | null }>
   /** Makes no more, ends what is under way and waits for that. */
   stop(): Promise<void>

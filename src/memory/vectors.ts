@@ -11,7 +11,7 @@ export interface Embedded {
   vector: Float32Array | null
 }
 
-/** What vectors are told apart by: how they were made, and their length. */
+/** Identifies vectors that can be compared: the way they were made, and their length. */
 export const sourceOf = (source: string, length: number): string => `${source}@${length}`
 
 /** Keeps the vectors of memories that are still at their version. */
