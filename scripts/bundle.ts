@@ -61,7 +61,7 @@ function replaced(path: string, found: RegExp, by: string): string {
 
 const { version, engines, dependencies } = JSON.parse(readFileSync('package.json', 'utf8'))
 
-/** How esbuild bundles the command: a chunk for each part that is loaded on first use. */
+/** esbuild's options for the command: a chunk for each part that is loaded on first use. */
 export const bundle = {
   entryPoints: {
     cli: 'adapters/command/cli.ts',

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import type { Metafile, Plugin } from 'esbuild'
 
-/** What a start of the tool server always loads, one after the other. */
+/** Modules that every start of the tool server loads, in this order. */
 const ON_START = ['adapters/command/program.ts', 'adapters/stdio/stdio.ts']
 /** The folders whose modules only a start loads. */
 const OF_START_ALONE = /^adapters\/(command|stdio)\//

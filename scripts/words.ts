@@ -44,6 +44,7 @@ adapters/stdio
 adapters/command
 adapters/console
 tools
+scripts
 src/context
 src/memory
 `

@@ -17,7 +17,7 @@ const REWARD = 2_500_000n
 const SESSION = 'demo-reading'
 /** Enough for an attestation; reading them takes about ten seconds. */
 const GAZE_RECORDS = 30
-/** How long a payment may take to be confirmed, in milliseconds. */
+/** Time limit for the confirmation of a payment, in milliseconds. */
 const PATIENCE_MS = 60_000
 const LOOK_MS = 250
 
@@ -56,7 +56,7 @@ export async function showEscrow({ command, dataDir }: { command: string; dataDi
   }
 }
 
-/** What the story is told with. */
+/** Addresses, keys and chain readers that the demonstration uses. */
 interface Scene {
   url: string
   admin: string

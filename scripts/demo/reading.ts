@@ -1,6 +1,6 @@
 import type { GazeTensor } from '../../src/gaze/tensor.ts'
 
-/** How long each look lasts and the pause after it, in ms: evenly drawn from a log-normal and an exponential spread. */
+/** Dwell time of each look and pause after it, in ms: quantiles of a log-normal and an exponential distribution. */
 const DWELLS = [
   860, 1770, 3020, 5630, 570, 1490, 2600, 4590, 16_970, 1240, 2230, 3840, 8680, 980, 1910, 3270, 6350, 720, 1630, 2800,
   5060, 370, 1360, 2410, 4190, 10_990, 1110, 2070, 3540, 7310,
@@ -9,7 +9,7 @@ const PAUSES = [
   160, 640, 1990, 270, 840, 10, 390, 1110, 100, 530, 1520, 200, 700, 2400, 300, 920, 40, 430, 1220, 130, 580, 1720, 230,
   770, 3280, 340, 1010, 70, 480, 1360,
 ]
-/** Where the reader looks, and after how many looks they move on. */
+/** Places that the reader looks at, and looks before they move on to the next. */
 const PLACES = [
   { path: 'src/inference/respond.ts', line_start: 30, line_end: 60 },
   { path: 'src/inference/complete-chat.ts', line_start: 20, line_end: 48 },

@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 
-/** How long the start may take, in milliseconds. */
+/** Time limit for the start, in milliseconds. */
 const PATIENCE_MS = 20_000
 
 /** A service of the built command. */
@@ -13,7 +13,7 @@ export interface Running {
   admin: string
 }
 
-/** Where the built `cli.js` is, and where it keeps what it is told. */
+/** Paths of the built `cli.js` and of its data folder. */
 interface Place {
   command: string
   dataDir: string

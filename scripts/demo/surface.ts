@@ -1,4 +1,4 @@
-/** What a tool answered. */
+/** The result of a tool call. */
 export interface Answer {
   /** The text meant for a reader. */
   text: string
@@ -7,7 +7,7 @@ export interface Answer {
 
 /** One way into Gazeway, opened for the demonstration. */
 export interface Surface {
-  /** What was started and how it is spoken to, in a few words. */
+  /** Short description of the process and its protocol. */
   about: string
   /** The tools that it offers. */
   tools: readonly string[]

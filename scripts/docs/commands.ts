@@ -25,7 +25,7 @@ const TESTED: readonly Tested[] = [
   { page: 'docs/reference/troubleshooting.md', test: 'test/docs/readme.test.ts' },
 ]
 
-/** How many blocks of commands are marked as not run. A new one changes this number, and somebody asks why. */
+/** Number of command blocks that are marked as not run. A new one changes this number, so that a reviewer sees it. */
 const NOT_RUN = 3
 
 /** `<!-- not run: a reason -->` above a block that no test can run. */

@@ -16,7 +16,7 @@ export interface JsonSchema {
 /** One field of a schema, however deep: `records[].cog.focus`. */
 export interface Field {
   name: string
-  /** What it holds, in words. */
+  /** Type and accepted values, in words. */
   holds: string
   required: boolean
   default: unknown

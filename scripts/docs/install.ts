@@ -13,7 +13,7 @@ export function linksTable(): string {
     .join('\n')
 }
 
-/** Where each assistant's file is and how its entry hands variables on, as Markdown. */
+/** Table of each assistant's configuration file and of how its entry passes variables on, as Markdown. */
 export function assistantsTable(): string {
   const rows = ASSISTANTS.map((assistant) => [
     `[${assistant.label}](${assistant.source})`,

@@ -19,7 +19,7 @@ export function providersTable(): string {
   return table(['name', 'provider', 'address', 'key'], [...known, own])
 }
 
-/** What is known of the providers' models, as Markdown. */
+/** Table of the prices of the providers' models, as Markdown. */
 export function modelsTable(): string {
   const rows = PRESETS.flatMap(({ name, models }) =>
     Object.entries(models).map(([id, model]) => [

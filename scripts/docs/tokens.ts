@@ -2,7 +2,7 @@ import { countTokens } from 'gpt-tokenizer/encoding/cl100k_base'
 import { describeTools } from '../../adapters/stdio/describe-tools.ts'
 import { code, table } from './table.ts'
 
-/** What each tool costs a model that reads `tools/list`, in tokens of cl100k_base. */
+/** Table of the size of each tool in `tools/list`, in cl100k_base tokens, as Markdown. */
 export function tokensTable(): string {
   const tools = describeTools()
   const count = (value: unknown) => countTokens(JSON.stringify(value))

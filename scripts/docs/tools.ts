@@ -4,7 +4,7 @@ import type { Tool } from '../../tools/tool.ts'
 import { type Field, fieldsOf, type JsonSchema } from './fields.ts'
 import { code, table } from './table.ts'
 
-/** What each tool takes and answers, as Markdown, in the order of the list. */
+/** Reference of the input and output of each tool, as Markdown, in the order of the list. */
 export function toolsReference(): string {
   return tools
     .map((tool) => {

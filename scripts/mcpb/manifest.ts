@@ -3,7 +3,7 @@ import type { McpbManifestAny } from '@anthropic-ai/mcpb'
 import { PRESET_NAMES, PRESETS } from '../../src/providers/providers.ts'
 import { tools } from '../../tools/index.ts'
 
-/** What a host of MCP bundles is told: how the server is started, its tools, and what it asks the person for. */
+/** The manifest of the MCP bundle: the command of the server, its tools, and the settings that the user fills in. */
 export function bundleManifest(): McpbManifestAny {
   const { name, version, description, author, license, keywords, engines } = JSON.parse(
     readFileSync('package.json', 'utf8'),

@@ -2,9 +2,9 @@ import { cpSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import type { McpbManifestAny } from '@anthropic-ai/mcpb'
 
-/** What of the tree goes into the bundle as it is. */
+/** Files and folders of the repository that are copied into the bundle. */
 const OWN = ['dist', 'LICENSE', 'THIRD-PARTY-LICENSES', 'CHANGELOG.md']
-/** Of the packages, what a running server does not read. */
+/** Files of packages that a running server does not read. */
 const NEEDLESS =
   /[\\/](?:README\.md|SECURITY\.md|CHANGELOG\.md|binding\.gyp|\.github|test|tests|docs|benchmarks|examples|src|.*\.(?:map|d\.[cm]?ts))$/
 
