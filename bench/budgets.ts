@@ -25,7 +25,7 @@ const TIMED = { warmups: 100, requests: 300 }
 const RECEIPTS = 1_000_000
 const BODY = JSON.stringify({ model: 'm', messages: [{ role: 'user', content: 'Say hello to the world, please.' }] })
 
-/** What each key is made with; the first has no limits, and the others are compared with it. */
+/** Flags that each key is created with. The first key has no limits; the others are compared with it. */
 const KEYS = {
   'without limits': [],
   'with budgets and rate limits': [
@@ -40,7 +40,7 @@ const BARS = {
   SQLite: { 'with budgets and rate limits': { times: 0.9, addedMs: 0.1 }, metered: { times: 0.2, addedMs: 3 } },
   PostgreSQL: { 'with budgets and rate limits': { times: 0.9, addedMs: 0.1 }, metered: { times: 0.1, addedMs: null } },
 } as const
-/** How many times Portkey's requests per second a metered key keeps on SQLite. */
+/** Least throughput of a metered key on SQLite, as a multiple of Portkey's. */
 const PORTKEY_TIMES = 2.5
 
 /** Requests of keys with budgets, and of keys that pay, beside those of a key without limits. */
@@ -138,7 +138,7 @@ async function loadInTurns(targets: Record<string, Target>): Promise<Record<stri
   return Object.fromEntries(Object.entries(figures).map(([name, all]) => [name, median(all)]))
 }
 
-/** How long a request of each target takes, the median of requests in turns, in milliseconds. */
+/** Median response time of each target, in milliseconds. The targets take turns, one request each. */
 async function timesInTurns(targets: readonly Target[]): Promise<number[]> {
   const clients = targets.map((target) => ({ client: connectTo(target), times: [] as number[] }))
   for (let turn = 0; turn < TIMED.warmups + TIMED.requests; turn++)
@@ -150,7 +150,7 @@ async function timesInTurns(targets: readonly Target[]): Promise<number[]> {
   return clients.map(({ times }) => median(times))
 }
 
-/** What a key has spent, beside a million receipts of it on 1,000 days. */
+/** Times reading the spend of a key that has spent on 1,000 days. */
 async function measureSpend(report: Report, file: string): Promise<void> {
   const store = await openStore(`sqlite:${file}`)
   const now = new Date('2026-11-24T12:00:00Z')

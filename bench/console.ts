@@ -11,7 +11,7 @@ const KEY = 'a-fixed-admin-key-for-this-run'
 const CHROMIUM = '/usr/bin/chromium'
 const LOADS = 9
 
-/** How much the console loads at first, and how soon it can be used, in a fresh browser profile each time. */
+/** Size of the console's first load, and time until it can be used, in a fresh browser profile each time. */
 export async function section(report: Report): Promise<void> {
   if (!existsSync(CHROMIUM)) {
     process.stderr.write(

@@ -9,21 +9,21 @@ import { ROOT } from './servers.ts'
 
 const run = promisify(execFile)
 
-/** What a load of requests came to. */
+/** The result of a load test. */
 export interface LoadResult {
   requests: number
   perSecond: number
   p99Ms: number
 }
 
-/** How much is sent: each connection sends its next request once it has the whole reply. */
+/** Size of a load. Each connection sends its next request once it has the whole reply. */
 export interface Load {
   body: string
   connections: number
   seconds: number
 }
 
-/** Whichever generates the load: wrk where it is installed, for one in Node takes much of a core from what is measured. */
+/** Load generator: wrk if it is installed, because one in Node takes much of a core from the measured process. */
 export const GENERATOR = isInstalled('wrk') ? 'wrk' : 'autocannon'
 
 /** Sends a load. @throws Error when a request fails, for nothing is measured then */
@@ -35,7 +35,7 @@ export async function sendLoad(target: Target, load: Load): Promise<LoadResult> 
 
 type Counted = LoadResult & { failed: number }
 
-/** Where the script for wrk is written, once there is one. */
+/** Folder of the script for wrk; made with the first script. */
 let scripts: string | undefined
 
 async function sendByWrk({ url, headers }: Target, { body, connections, seconds }: Load): Promise<Counted> {

@@ -13,7 +13,7 @@ export const TIMED = { rounds: 5, warmups: 100, requests: 300 }
 /** One, because the others would grow cold while Portkey, which sleeps before each stream, has its turn. */
 export const TIMED_STREAMS = { rounds: 1, warmups: 300, requests: 300 }
 
-/** What is compared, by name, and a figure of each; of one that is not installed there is none. */
+/** The targets of a comparison, by name. Targets that are not installed are absent. */
 type Compared<Figures> = { [Name in keyof Figures]: Target }
 
 /** Sends the load to each target in turn, in several rounds. @returns medians; `cpu` in µs a request, null without /proc */
@@ -43,10 +43,10 @@ async function measuredLoad(target: Target, load: Load): Promise<LoadResult & { 
   return { ...result, cpu: before === null || after === null ? null : (after - before) / result.requests }
 }
 
-/** What is sent one request after the other, and which moment of the reply is timed. */
+/** A series of requests, one after the other, and the moment of the reply that is timed. */
 type Timed = typeof TIMED & { body: string; moment: 'firstByteMs' | 'wholeMs' }
 
-/** What each target adds to the median time of the upstream itself, in milliseconds. @returns medians of the rounds */
+/** Measures the latency that each target adds to the upstream's, in milliseconds. @returns medians of the rounds */
 export async function addedTime<Figures extends object>(
   compared: Compared<Figures>,
   direct: Target,
@@ -60,7 +60,7 @@ export async function addedTime<Figures extends object>(
   }
 }
 
-/** In one round: one request after the other, in turns with the upstream. */
+/** Measures one round: one request after the other, in turns with the upstream. */
 async function addedBy(target: Target, direct: Target, { warmups, requests, body, moment }: Timed): Promise<number> {
   const pair = [direct, target].map((to) => ({ client: connectTo(to), times: [] as number[] }))
   for (let turn = 0; turn < warmups + requests; turn++)

@@ -84,7 +84,7 @@ export function residentMemory(pid: number): number {
   return (Number(execFileSync('ps', ['-o', 'rss=', '-p', String(pid)], { encoding: 'utf8' })) * 1024) / 1e6
 }
 
-/** Whether a command is installed. */
+/** Tells whether a command is installed. */
 export function isInstalled(command: string): boolean {
   const folders = [...(process.env.PATH ?? '').split(':'), '/usr/sbin']
   return folders.some((folder) => existsSync(`${folder}/${command}`))

@@ -14,7 +14,7 @@ export interface Target {
   headers: Record<string, string>
 }
 
-/** What is compared: Gazeway with its key, usage and call records, and those that pass on what they get. */
+/** The compared servers: Gazeway with its key, usage and call records, and proxies that only forward requests. */
 export type TargetName = 'gazeway' | 'Portkey' | 'nginx'
 export type Targets = { gazeway: Target; Portkey: Target; nginx?: Target }
 

@@ -21,7 +21,7 @@ createServer(async (request, response) => {
   response.end(isMessage ? MESSAGE : COMPLETION)
 }).listen(Number(process.argv[2]), '127.0.0.1')
 
-/** What is written of a stream: before its pieces, each of them, how many, and after them. */
+/** Text of a stream: its beginning, the piece that is repeated `pieces` times, and its end. */
 interface Stream {
   begin: string
   piece: string

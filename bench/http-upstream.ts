@@ -2,7 +2,7 @@ import { fileURLToPath } from 'node:url'
 import { freePort } from '../test/doubles/free-port.ts'
 import { type Running, startServer } from './http-process.ts'
 
-/** What the upstream answers to a request that asks for no stream. */
+/** The upstream's reply to a chat completion without streaming. */
 export const COMPLETION = JSON.stringify({
   id: 'chatcmpl-1',
   object: 'chat.completion',
@@ -21,7 +21,7 @@ export const COMPLETION = JSON.stringify({
 /** A model that the upstream refuses at once, with a status that does not open a circuit breaker. */
 export const FAILING_MODEL = 'failing'
 
-/** The same of a request for a Message. */
+/** The upstream's reply to a Message without streaming. */
 export const MESSAGE = JSON.stringify({
   id: 'msg_1',
   type: 'message',
@@ -44,7 +44,7 @@ export async function startUpstream(): Promise<Running> {
   return startServer(process.execPath, ['--import', 'tsx', script, String(port)], { port })
 }
 
-/** How many streams the provider's clients have left before their end. */
+/** Number of streams that the upstream's clients have left before their end. */
 export async function abandonedStreams({ port }: Running): Promise<number> {
   const response = await fetch(`http://127.0.0.1:${port}/abandoned`)
   return Number(await response.text())

@@ -14,9 +14,9 @@ const CONNECTIONS = 64
 const STREAMS = 16
 const CHUNKS = 50
 const LEAVING = 20
-/** How long after the load memory is read again, to see what is given back. */
+/** Pause between the load and the second reading of memory, which shows how much is released. */
 const REST_MS = 10_000
-/** How long a proxy may take to end a request whose client has left. */
+/** Time limit for a proxy to abort a request whose client has left. */
 const LEFT_WITHIN_MS = 1000
 
 const MESSAGES = [{ role: 'user', content: 'Say hello to the world, please.' }]
@@ -97,7 +97,7 @@ function besidePeers({ gazeway, Portkey, nginx }: Figures) {
   return { figure: gazeway, against: { what: 'Portkey', figure: Portkey }, besides }
 }
 
-/** How many of the upstream's streams end when their clients leave. */
+/** Counts the upstream's streams that end after their clients leave. */
 async function leaveStreams(target: Target, upstream: Running): Promise<number> {
   const before = await abandonedStreams(upstream)
   const leaving = Array.from({ length: LEAVING }, () => connectTo(target).leave(streamBody(10_000)))

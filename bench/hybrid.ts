@@ -20,7 +20,7 @@ const SETTINGS: EmbeddingSettings = {
 }
 /** Rows of one statement. */
 const PART = 500
-/** How much of a question's vector is not that of its memory. */
+/** Amplitude of the noise in a question's vector, relative to the vector of its memory. */
 const NOISE = 0.3
 const WARMUPS = 5
 const ROUNDS = 60

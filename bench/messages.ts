@@ -12,7 +12,7 @@ import { measureRoutes } from './routes.ts'
 const CONNECTIONS = 64
 const MESSAGES = '/v1/messages'
 
-/** What both APIs take for a request: the same body asks for a Message and for a chat completion. */
+/** Request body that both APIs accept: it asks for a Message or for a chat completion. */
 const bodyOf = (more: object) =>
   JSON.stringify({ model: 'm', messages: [{ role: 'user', content: 'Say hello to the world, please.' }], ...more })
 

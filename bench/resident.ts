@@ -8,10 +8,10 @@ import { openInitialized, type ServerCommand, type Session } from './session.ts'
 import { median } from './stats.ts'
 
 const PROCESSES = 3
-/** How long a process is left alone before its memory is read. */
+/** Idle time before the memory of a process is read. */
 const IDLE_MS = 1000
 
-/** What a server that nobody speaks to holds in memory: every editor window keeps one. */
+/** Resident memory of an idle server: every editor window keeps one. */
 export async function section(report: Report): Promise<void> {
   const folder = temporaryFolder('resident')
   const own = { idle: [] as number[], used: [] as number[] }

@@ -4,7 +4,7 @@ import type { Store } from '../src/store/store.ts'
 /** Rows of one statement while seeding. */
 const CHUNK = 50_000
 const VOCABULARY = 5_000
-/** When the first record was made; each is a second later than the one before. */
+/** Time of the first record; each is a second later than the one before. */
 const START = '2026-01-01T00:00:00.000Z'
 
 /**

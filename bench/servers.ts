@@ -18,5 +18,5 @@ export function serverMemory(file: string): ServerCommand {
   }
 }
 
-/** What the peer is called in the report. */
+/** Name of the peer in the report. */
 export const PEER = 'server-memory'

@@ -1,7 +1,7 @@
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js'
 import { type JSONRPCMessage, LATEST_PROTOCOL_VERSION } from '@modelcontextprotocol/sdk/types.js'
 
-/** How to start a server. */
+/** Command line and environment of a server. */
 export interface ServerCommand {
   args: string[]
   env?: Record<string, string>

@@ -21,7 +21,7 @@ const RECIPIENT = '0x00000000000000000000000000000000000000aa'
 const TRANSFER = parseAbi(['function transfer(address to, uint256 value) returns (bool)'])
 const POLL_MS = 1000
 
-/** What a settlement takes beside the same transfer by a plain client, on a chain that makes a block at once. */
+/** Time of a settlement, compared with the same transfer by a plain client, on a chain that mines at once. */
 export async function section(report: Report): Promise<void> {
   const anvil = await startAnvil({ chainId: CHAIN_ID })
   const token = await deployToken(anvil)

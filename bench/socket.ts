@@ -16,12 +16,12 @@ const ROUNDS = 400
 const IDLE = 1000
 /** Sockets that are opened together. */
 const AT_ONCE = 50
-/** How long the process is left alone before its memory is read. */
+/** Idle time before the memory of the process is read. */
 const SETTLE_MS = 2000
 const KB = 1000
 const QUESTION = 'Say hello.'
 
-/** What a chat over the socket takes beside the same one over HTTP, and what an idle socket holds in memory. */
+/** Latency of a chat over the socket, compared with the same chat over HTTP, and the memory of an idle socket. */
 export async function section(report: Report): Promise<void> {
   const folder = temporaryFolder('socket')
   const upstream = await startUpstream()
@@ -90,8 +90,8 @@ async function measureRoundTrip(report: Report, platform: Running): Promise<void
 }
 
 /**
- * What the process grows by with a thousand sockets beside a thousand others. The first thousand also make V8 enlarge
- * its room for new objects, once (some 12 MB), whatever they are.
+ * Measures the memory of each of a thousand sockets, opened after a thousand others. The first thousand also make V8
+ * enlarge its new space once, whatever they hold.
  */
 async function measureIdle(report: Report, platform: Running): Promise<void> {
   const open: WebSocket[] = []

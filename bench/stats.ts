@@ -23,7 +23,7 @@ export function quantile(values: readonly number[], q: number): number {
   return found
 }
 
-/** How often a task runs: `warmups` rounds that do not count, then `rounds` that do. */
+/** Rounds of a measurement: `warmups` that are discarded, then `rounds` that count. */
 export interface Rounds {
   warmups: number
   rounds: number

@@ -17,7 +17,7 @@ const TASKS = 1_000_000
 /** Rows of one statement while seeding. */
 const CHUNK = 50_000
 
-/** How many tasks are made, claimed and completed with their rewards, and how lists and totals do at a million tasks. */
+/** Throughput of tasks created, claimed and completed with rewards; lists and totals at a million tasks. */
 export async function section(report: Report): Promise<void> {
   const folder = temporaryFolder('tasks')
   const sqlite = await openStore(`sqlite:${join(folder, 'store.db')}`)

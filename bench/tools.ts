@@ -9,7 +9,7 @@ import { interleave } from './stats.ts'
 
 const ROUNDS = { warmups: 20, rounds: 200 }
 
-/** What the list of tools costs a model, and how long a client waits for a tool that asks nobody else. */
+/** Size of the tool list in tokens, and latency of a tool that makes no request of its own. */
 export async function section(report: Report): Promise<void> {
   await measureList(report)
   await measureCall(report)

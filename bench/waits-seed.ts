@@ -9,7 +9,7 @@ const HOUR = '2024-11-01T00:00:00.000Z'
 const HOURS = 17_520
 const LARGE_VALUE = 'lorem ipsum dolor sit amet '.repeat(9_300)
 
-/** What a request is to find. */
+/** Ids that the requests ask for. */
 export interface Seeded {
   /** A gaze session with records enough for any analysis. */
   gazeSession: string
@@ -91,7 +91,7 @@ const TRANSFERS = `insert into ledger_transfers (key, chain, position, kind, ent
   select 'seed:' || n, 'caller:key_0', n + 1, 'deposit',
     '[{"account":"caller:key_0","micros":1},{"account":"deposits:all","micros":-1}]', null, ${second}, ${hex}`
 
-/** What stands beside the rows. */
+/** Statements that compute the totals and parent rows from the seeded rows. */
 const TOTALS = [
   `insert into call_sums select 'hour_of_all', start, '', model, path, status, sum(calls), sum(prompt_tokens),
     sum(completion_tokens), sum(total_tokens), sum(upstream_cost_micros), min(latencies)

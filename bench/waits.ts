@@ -16,9 +16,9 @@ import { type Seeded, seedWaits } from './waits-seed.ts'
 /** `BENCH_ROWS=20000 npm run bench -- waits` is over in a minute. */
 const ROWS = Number(process.env.BENCH_ROWS ?? 1_000_000)
 const KEY = 'bench-key-0123456789'
-/** How long a parallel request may wait, in milliseconds. */
+/** Longest wait allowed for a parallel request, in milliseconds. */
 const BAR = { atMost: 100 }
-/** How often each request is sent, one after the other. */
+/** Number of times that each request is sent, one after the other. */
 const TIMES = 3
 /** Requests for the largest list at once, and what a fresh process may have in memory meanwhile, in MB. */
 const AT_ONCE = 64
@@ -33,7 +33,7 @@ interface Asked {
   accept?: string
 }
 
-/** How long a request for `/health` waits at most while another one is answered, by its route, at a million rows of each kind. */
+/** Longest wait of `/health` while another request is answered, for each route, at a million rows of each kind. */
 export async function section(report: Report): Promise<void> {
   const data = join(temporaryFolder('waits'), 'data')
   mkdirSync(data)

@@ -25,7 +25,7 @@ const DAYS = 90
 
 const CALL = { model: 'llm-4-1-fast-reasoning', prompt: 'Say hello', max_tokens: 100 }
 
-/** What metering adds to a call, how many callers it serves, and its totals at a million receipts. */
+/** Latency that metering adds to a call, its throughput with many callers, and its totals at a million receipts. */
 export async function section(report: Report): Promise<void> {
   const folder = temporaryFolder('wallet')
   const sqlite = await openStore(`sqlite:${join(folder, 'store.db')}`)

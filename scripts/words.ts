@@ -45,6 +45,7 @@ adapters/command
 adapters/console
 tools
 scripts
+bench
 src/context
 src/memory
 `

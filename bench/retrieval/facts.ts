@@ -2,7 +2,7 @@
 export interface Fact {
   key: string
   value: string
-  /** What the assistant that stored it adds for whoever asks in other words: written before the questions. */
+  /** Alternative words that the storing assistant adds for search. They were written before the questions. */
   also: readonly string[]
   /** A question in the words of the fact. */
   keyword: string

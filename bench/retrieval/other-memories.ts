@@ -1,6 +1,6 @@
 import { randomOf } from '../../test/gaze/human-stream.ts'
 
-/** What memories of other teams are about. */
+/** Topics of other teams' memories. */
 const TEAMS = [
   'newsletter tool',
   'badge printer',

@@ -22,7 +22,7 @@ const asked = (
   questions: questions.map(([ask, ...files]) => ({ ask, files })),
 })
 
-/** What the bench judges. The weights are not fitted on any of these repositories. */
+/** Questions that the bench judges. The weights are not fitted on any of these repositories. */
 export const JUDGED: Asked[] = [
   asked('golang-github-spf13-cobra', 'Go', [
     ['How is a similar command suggested when the user mistypes one?', 'command.go', 'cobra.go'],
@@ -106,7 +106,7 @@ export const JUDGED: Asked[] = [
   ]),
 ]
 
-/** What the weights are fitted on, see `bench/fit-context.ts`. */
+/** Questions that the weights are fitted on, see `bench/fit-context.ts`. */
 export const FITTED: Asked[] = [
   asked('golang-github-gorilla-mux', 'Go', [
     ['How are variables of a path template turned into a regular expression?', 'regexp.go'],

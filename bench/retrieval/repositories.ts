@@ -57,7 +57,7 @@ function fetchSource(folder: string, name: string, apt: (cwd: string, ...args: s
   return files
 }
 
-/** What this project tracks, but for the questions about it. */
+/** Copies this project's tracked files, without the questions about it. */
 function copyOfThis(folder: string): string {
   const listed = execFileSync('git', ['ls-files', '-z'], { encoding: 'utf8' }).split('\0').filter(Boolean)
   for (const file of listed.filter((path) => !path.startsWith(QUESTIONS))) {
