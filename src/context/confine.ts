@@ -87,7 +87,7 @@ export async function readInside(root: string, path: string, limit: number): Pro
   }
 }
 
-/** {@link readInside} at once: for a thread that does nothing else. */
+/** Synchronous {@link readInside}, for threads that do nothing else. */
 export function readInsideSync(root: string, path: string, limit: number): Buffer | null {
   const full = join(root, path)
   try {

@@ -96,7 +96,7 @@ const SINCE_MS = 7 * 24 * 3_600_000
 const FILES = 50_000
 const MEMORIES = 20
 const MEMORY_LENGTH = 800
-/** No place takes less of the budget: its line has a name, a weight and a reason. */
+/** Fewest tokens of a place: its line has a name, a weight and a reason. */
 const TOKENS_PER_PLACE = 8
 
 /** The work context: where a person's attention has been in a project and what changed there, inside a token budget. */
@@ -111,8 +111,8 @@ export function createContext(deps: ContextDeps) {
   }
 
   /**
-   * Reads the project's attention and memories, and loads the tokenizer. It keeps this thread busy, so it runs while git
-   * does.
+   * Reads the project's attention and memories, and loads the tokenizer. It keeps this thread busy, so it runs while
+   * git does.
    */
   async function readStored(roots: readonly string[], of: MemoriesOf, now: Date) {
     const since = new Date(now.getTime() - SINCE_MS).toISOString()
@@ -124,7 +124,7 @@ export function createContext(deps: ContextDeps) {
     return { attention: attentionByFile(rows, roots, now), memories, notes }
   }
 
-  /** Files and git say enough to begin with where the store does not answer. */
+  /** Falls back to files and git alone when the store does not answer. */
   function withoutStore(error: unknown): [rows: PlaceDwell[], memories: StoredMemory[], note: string] {
     deps.onStoreFault(error)
     const why = error instanceof GazewayError ? errorBody(error).message : 'the store does not answer.'

@@ -173,7 +173,7 @@ export async function fit(input: FitInput): Promise<WorkContext> {
   return context
 }
 
-/** The root's name, of a very long one its end. */
+/** The path of the root, cut to its end when it is very long. */
 async function shownRoot({ root, maxTokens, countTokens }: FitInput): Promise<string> {
   let shown = root
   while ((await countTokens(shown)) > maxTokens * ROOT_SHARE) shown = `…${cut(shown, Math.ceil(shown.length / 4))}`

@@ -5,7 +5,7 @@ import { parseIndex, parseLog, parseStatus } from './git-output.ts'
 import { findRepository } from './repository.ts'
 
 const COMMITS = 50
-/** As many are asked for: those of bots are left out. */
+/** Commits requested from git: those of bots are dropped afterwards. */
 const COMMITS_READ = 100
 const UNKNOWN = 'changes and commits are unknown'
 /** Roots whose commits and tracked files are kept. */

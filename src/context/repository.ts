@@ -11,7 +11,7 @@ export interface Repository {
   gitDir: string
 }
 
-/** As far as git follows a reference that names another one. */
+/** Depth to which git follows symbolic references. */
 const SYMREF_DEPTH = 5
 const POINTER_BYTES = 4096
 
@@ -69,7 +69,7 @@ async function findCommonDir(gitDir: string): Promise<string> {
   return realpath(named).catch(() => named)
 }
 
-/** Tells whether a git folder names `top` as its checkout: in `gitdir` (linked worktree) or `core.worktree` (submodule). */
+/** Tells whether a git folder names `top` in `gitdir` (linked worktree) or `core.worktree` (submodule). */
 async function namesCheckout(gitDir: string, top: string, signal?: AbortSignal): Promise<boolean> {
   const back = await pointerIn(gitDir, 'gitdir')
   if (back !== null) return isSame(resolve(gitDir, back), join(top, '.git'))
@@ -115,7 +115,7 @@ async function referencesFrom(folders: readonly string[]): Promise<string[]> {
   return names
 }
 
-/** The text of a small file of git's; null when it is none. Links are not followed. */
+/** Reads a small file of git's as text; null when it is missing or is a link. */
 async function pointerIn(folder: string, name: string): Promise<string | null> {
   const bytes = await readInside(folder, name, POINTER_BYTES)
   return bytes === null ? null : bytes.toString('utf8').trimEnd()

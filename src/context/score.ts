@@ -19,10 +19,10 @@ export interface ScoredFile {
   passage: { from: number; to: number; match: number } | null
 }
 
-/** A commit of more files than this is an import, a rename or a reformat: it says nothing about any one of them. */
+/** Commits of more files are ignored: they are imports, renames or reformats. */
 const BULK_COMMIT = 100
 
-/** Changed files whose age is looked up; beyond it they count as old. */
+/** Most changed files whose age is read; further ones count as old. */
 const AGED_CHANGES = 2_000
 
 /** Signals of interest, by path. */
@@ -36,7 +36,7 @@ export interface Signals {
   referred: ReadonlyMap<string, number>
 }
 
-/** The files of the tree that a signal speaks for, with their interest, in the tree's order. */
+/** Scores the files of the tree that have a signal. Returns them in the tree's order. */
 export async function scoreFiles(
   root: string,
   tree: ProjectTree,
@@ -68,7 +68,7 @@ export async function scoreFiles(
     })
 }
 
-/** A file that no signal speaks for. */
+/** A file without any signal. */
 export function unremarkable(path: string): ScoredFile {
   const terms = { dwellMs: 0, changeAgeMs: null, commitRanks: [], focusDistance: null, match: 0, referred: 0 }
   return scored(path, { ...terms, landmark: false }, { attention: null, change: null })

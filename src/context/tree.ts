@@ -39,7 +39,7 @@ export function createTreeReader({ limit, dataFolder = null }: { limit: number; 
   const readGit = createGitReader()
   const listings = new LRUCache<string, Listing>({ max: ROOTS_KEPT })
 
-  /** The files that git knows, but Gazeway's own; the same list while git says the same. */
+  /** Lists git's files without Gazeway's own. Returns the same array until git's answer changes. */
   async function listed(root: string, { tracked, changes }: GitState): Promise<readonly string[]> {
     const beside = notInIndex(changes)
     const said = beside.join('\0')
@@ -89,7 +89,7 @@ export function createTreeReader({ limit, dataFolder = null }: { limit: number; 
   }
 }
 
-/** New files, and deleted ones: git may have removed those from its index, too. */
+/** Untracked and deleted files: git may have removed the latter from its index. */
 function notInIndex(changes: ReadonlyMap<string, string>): string[] {
   return [...changes].filter(([, state]) => state === 'untracked' || state === 'deleted').map(([path]) => path)
 }

@@ -10,11 +10,11 @@ import { isUnreadable, readInside } from './confine.ts'
 
 const AT_ONCE = 32
 const IGNORE_FILE_LIMIT = 256 * 1024
-/** Longer ones match no path, and can be more than a regular expression may hold. */
+/** Longer patterns are ignored: they match no path, and may exceed the size limit of a regular expression. */
 const LONGEST_PATTERN = 4096
-/** For all patterns together: they are compiled to regular expressions, and hostile ones could match for minutes. */
+/** Time limit for all pattern matching: hostile patterns could take minutes as regular expressions. */
 const MATCH_LIMIT_MS = 2_000
-/** For those of some folders, before the walk goes on in a thread of its own. */
+/** Time limit for one batch of folders. A slower walk starts again in a thread of its own. */
 const HERE_MS = 30
 
 /** The ignore rules that hold in a folder, innermost first. */
@@ -65,7 +65,7 @@ export interface Walk {
   atOnceMs: number
 }
 
-/** The same, or null where matching takes longer at once. */
+/** Same as {@link walk} on this thread; null when matching one batch takes longer than `atOnceMs`. */
 export async function walkWithin({ root, limit, atOnceMs }: Walk, signal?: AbortSignal): Promise<Walked | null> {
   const files: string[] = []
   let folders: Folder[] = [{ path: '', rules: [] }]

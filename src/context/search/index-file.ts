@@ -22,11 +22,11 @@ import { openSegment, type Segment } from './segment.ts'
 const INDEX_FOLDER = 'file-index'
 const ENDING = '.index'
 const DRAFT = '.draft'
-/** Indexes that are kept: those that were used last. */
+/** Most index files that are kept; the least recently used are deleted. */
 const MOST_FILES = 32
-/** A draft that is older was left behind by a process that died. */
+/** Age after which a draft is deleted: the process that wrote it has died. */
 const DRAFT_FOR_MS = 3_600_000
-/** Bytes of an index that are read at most. */
+/** Largest index file that is read, in bytes. */
 const MOST_BYTES = 1024 * 1024 * 1024
 
 /** Returns the path of the index file of a root. */
@@ -69,7 +69,7 @@ function bytesOf(path: string): Uint8Array | null {
   }
 }
 
-/** Says that an index was used, so that others go before it. */
+/** Marks an index file as just used, so that others are deleted first. */
 export function touchIndexFile(path: string, now: Date): void {
   try {
     utimesSync(path, now, now)
@@ -79,10 +79,10 @@ export function touchIndexFile(path: string, now: Date): void {
 }
 
 /**
- * Keeps an index for later processes, readable by this user alone. It takes the place of the one before as a whole: another
- * process that reads or writes it at the same time, or a crash, leaves one or the other.
+ * Saves an index for later processes, readable by this user only. The file is replaced atomically: after a crash or a
+ * concurrent write it holds one index or the other.
  *
- * @throws the error of the file system, where it cannot be kept
+ * @throws the error of the file system when it cannot be saved
  */
 export function writeIndexFile(path: string, bytes: Uint8Array): void {
   const folder = dirname(path)

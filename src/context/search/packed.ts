@@ -10,7 +10,7 @@ export interface Packed {
   parts: Record<string, Numbers>
 }
 
-/** Changes with the format: files of another one are built anew. */
+/** Version of the format. Files of another version are rebuilt. */
 const MAGIC = 0x315a4d47
 const PREFIX_BYTES = 12
 const ALIGNMENT = 8

@@ -14,7 +14,7 @@ import type { IndexUpdate, UpdatedIndex } from './update.ts'
 
 /** Roots whose index is kept in memory. */
 const ROOTS_KEPT = 2
-/** So many files that changed since are indexed beside the index, on this thread; with more it is made anew. */
+/** Up to this many changed files are indexed on this thread, in a second segment; with more, the index is rebuilt. */
 const BESIDE = 64
 /** Longest time that a call waits for the index; building goes on after it. */
 const WAIT_MS = 10_000
@@ -54,7 +54,7 @@ interface Sifted {
 interface Held {
   base: Segment
   numbers: Map<string, number>
-  /** Files whose text no room was left for. */
+  /** Number of files whose text was not indexed because the index was full. */
   unread: number
   /** Error that prevented saving the index for later processes; null when it was saved. */
   fault: string | null
@@ -74,8 +74,8 @@ export function createProjectIndex(dataFolder: string | null) {
   const updates = new Map<string, Promise<unknown>>()
 
   /**
-   * The index of the files of a tree. It is made in a thread; the caller is told how far it is where that takes longer than
-   * 2 s, and gets what there is after 10 s.
+   * Brings the index up to date with the files of a tree, in a thread. After 2 s the caller gets progress reports; after
+   * 10 s it gets the index as it is.
    *
    * @param root with its links resolved
    * @throws GazewayError `cancelled`, `too_many_requests`
@@ -113,7 +113,7 @@ export function createProjectIndex(dataFolder: string | null) {
     return { clean, others: stamped }
   }
 
-  /** The files that git has unchanged, and the others but deleted ones; kept while git says the same. */
+  /** Splits the files into unchanged and other ones, without the deleted. Cached until git's answer changes. */
   function sift(root: string, { files, changes, objects }: ProjectTree): Sifted {
     const said = [...changes].join('\0')
     const known = sifted.get(root)

@@ -3,7 +3,7 @@ import type { QueryTerms } from './query-terms.ts'
 import { IN, type IndexedFile, type Postings, type Segment } from './segment.ts'
 import { WEIGHTS, type Weights } from './weights.ts'
 
-/** A segment, and which of its files are still as it has them. */
+/** A segment, and the files in it that are still current. */
 export interface LiveSegment {
   segment: Segment
   /** 1 for a file that is searched. */

@@ -8,9 +8,9 @@ const DOTTED =
   /^[ \t]*(?:from[ \t]+([\w.]+)[ \t]+import|import[ \t]+(?:static[ \t]+)?([\w.]+)|(?:pub[ \t]+)?(?:use|mod)[ \t]+([\w:]+))/gm
 const GO = /^[ \t]*(?:import[ \t]+)?(?:[\w.]+[ \t]+)?"([\w./-]+)"$/gm
 
-/** Names that say nothing of a file: its folder's is taken. */
+/** Generic file names: the name of the folder is used instead. */
 const UNNAMED = /^(?:index|__init__|mod|main|lib)$/
-/** No term of a text starts with it. */
+/** Prefix of reference terms; no term of a text starts with it. */
 const MARK = '>'
 
 /** The term under which the files that refer to `name` are found. */

@@ -1,10 +1,10 @@
 import { readTextSync } from '../file-excerpt.ts'
 
-/** Of longer files the beginning is searched. */
+/** Only the first bytes of longer files are searched. */
 const SEARCHED_BYTES = 256 * 1024
-/** Longer lines, on average, are nobody's: minified programs, data. */
+/** Files with longer lines on average are not searched: they are minified programs or data. */
 const LONGEST_LINES = 300
-/** Shorter texts are not looked at for that. */
+/** Texts shorter than this are searched whatever their lines. */
 const SHORT = 2_000
 const MINIFIED = /\.min\.\w+$/
 /** Markers that code generators write at the top of a file. */

@@ -3,7 +3,7 @@ import { referencesIn, referenceTerm } from './references.ts'
 import { IN, type IndexedFile, packSegment, type Segment } from './segment.ts'
 import { detached, eachRun, termsOfRun } from './terms.ts'
 
-/** More of a term in one file says no more. */
+/** Occurrences of a term in one file are counted up to this number. */
 const MOST_OCCURRENCES = 255
 /** Runs whose terms are remembered. */
 const REMEMBERED = 1_000_000

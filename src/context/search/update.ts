@@ -46,7 +46,7 @@ export function updateIndex({ root, stale, base, alive, done, file: keptIn }: In
   return { bytes, fault: keptIn === null ? null : keep(keptIn, bytes) }
 }
 
-/** The index serves this process all the same where it cannot be kept: a full disk, a folder that may not be written to. */
+/** Saves the index. A failure (disk full, folder not writable) is returned: this process can use the index anyway. */
 function keep(file: string, bytes: Uint8Array): string | null {
   try {
     writeIndexFile(file, bytes)
