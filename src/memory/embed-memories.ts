@@ -12,7 +12,7 @@ import { type Embedded, keepVectors, sourceOf } from './vectors.ts'
 const BATCH = 32
 /** Characters of a memory that are embedded: models take some hundred words and more. */
 const MOST_CHARACTERS = 2000
-/** Statuses of a reply to one text that say nothing of the text itself. */
+/** Error statuses that are not caused by the text of a request. */
 const NOT_ABOUT_TEXT = [401, 402, 403, 404, 408, 425, 429]
 type Waiting = Pick<Selectable<MemoryRow>, 'seq' | 'space' | 'version' | 'key' | 'value' | 'also' | 'tags'>
 
@@ -22,7 +22,7 @@ export interface EmbeddingProgress {
   embedded: number
 }
 
-/** Makes the vectors of memories that have none yet, or whose were made in another way. */
+/** Makes the vectors of memories without a vector, or with one from other settings. */
 export function createEmbedMemories(deps: {
   store: Store
   embedder: Embedder

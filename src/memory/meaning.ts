@@ -10,12 +10,12 @@ import { typosAllowed } from './typos.ts'
 
 /** Words of a query that are looked at; what follows adds cost, not meaning. */
 const MOST_WORDS = 24
-/** Unknown words of one query that are taken apart or for which similar ones are looked up, each up to a few milliseconds. */
+/** Unknown words of one query that are split or corrected; each takes up to a few milliseconds. */
 const MOST_RESPELLED = 4
 const MOST_SIMILAR = 5
-/** Letters of a word that is looked for as it is, where it is known: nearly everything begins with it. */
+/** Known words of at most this many letters do not match longer words: too many begin with them. */
 const SHORT = 2
-/** A word in so many memories is looked for as it is: there is no need for more. */
+/** Words in at least this many memories do not match longer words: they have matches enough. */
 const MANY = 1000
 
 /** Weight of a word that has the same stem as the query's word, that ends with it, or that is 0, 1 or 2 typos away. */
@@ -33,12 +33,12 @@ export interface Vocabulary {
 }
 
 /**
- * Expands a query into terms. Stop words are dropped, and two neighbours that memories hold as one word become that word.
+ * Expands a query into terms. Stop words are dropped. Two neighbours that memories hold as one word become that word.
  * Each word matches:
  *
  * - itself, words with the same stem, and words that begin with it
- * - when no memory holds any of those, the first that some memory holds: compounds that end with it; its own parts; words
- *   within one typo (from 4 letters) or two (from 8), unless it has a digit
+ * - when no memory holds any of those, the first that some memory holds: compounds that end with it; its own parts;
+ *   words within one typo (from 4 letters) or two (from 8), unless it has a digit
  */
 export async function meaningOf(query: string, { words, space, held }: Vocabulary): Promise<Term[]> {
   const said = distinct(query)

@@ -30,7 +30,7 @@ export interface WordChanges {
   write(trx: Transaction<Schema>): Promise<void>
 }
 
-/** Gathers changes, none yet. */
+/** An empty set of changes. */
 export function createWordChanges(): WordChanges {
   const bySpace = new Map<number, Map<string, number>>()
 
@@ -87,7 +87,7 @@ async function write(
     .execute()
 }
 
-/** A word backwards; empty for one that nobody looks for by how it ends. */
+/** A word reversed, for lookups by ending; empty for words that are not looked up by ending. */
 const endingOf = (word: string): string =>
   word.length <= SHORTEST_ENDING || hasDigit(word) || isUnspaced(word) ? '' : backwards(word)
 
@@ -99,7 +99,7 @@ export interface MemoryWords {
   alike(space: number, words: readonly string[]): Promise<HeldWord[]>
   /** For each of `beginnings` the most frequent words that begin with it and are longer. */
   begunWith(space: number, beginnings: readonly string[]): Promise<Map<string, HeldWord[]>>
-  /** For each of `endings` the most frequent words that end with it and are longer: none for short ones. */
+  /** For each of `endings` the most frequent longer words that end with it. Short endings match no word. */
   endingWith(space: number, endings: readonly string[]): Promise<Map<string, HeldWord[]>>
   /** Words from which one of `word` may come by so many typos, the first two letters being right, or one of them wrong. */
   maybe(space: number, word: string, typos: number): Promise<HeldWord[]>

@@ -35,6 +35,6 @@ function* upwards(from: string): Generator<string> {
   }
 }
 
-/** A path that is longer than the name of a project may be stands for itself by its hash. */
+/** The path as a project's name, or its hash when the path is too long for a name. */
 const named = (path: string): string =>
   path.length <= MAX_PROJECT ? path : `sha256:${createHash('sha256').update(path).digest('hex')}`

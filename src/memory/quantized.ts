@@ -1,8 +1,8 @@
-/** A vector as it is kept. */
+/** A vector in its stored form. */
 export interface Quantized {
   /** A byte for each number: the largest is 127 or −127. Base64. */
   vector: string
-  /** A bit for each: whether it is above zero. Base64 of 32-bit words. */
+  /** A bit for each number, set when it is above zero. Base64 of 32-bit words. */
   signs: string
 }
 

@@ -60,7 +60,7 @@ export async function recentMemories(
 /** Columns read for a list. */
 const LISTED = sql.join(['seq', ...MEMORY_COLUMNS].map((column) => sql.ref(`memories.${column}`)))
 
-/** The condition that a row of `memories` is of a project, or of none. */
+/** SQL condition for memories of a project, or with null for those without a project. */
 const isOf = (project: string | null) =>
   project === null ? sql<boolean>`memories.project is null` : sql<boolean>`memories.project = ${project}`
 

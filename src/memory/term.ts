@@ -8,7 +8,7 @@ const COMMON = 0.3
 /** Words that stand for one of a query. */
 const MOST_WORDS = 32
 
-/** A word of memories that stands for one of a query, with its weight in (0, 1], and how many memories hold it. */
+/** A word of memories that matches a word of a query. Its weight is in (0, 1]; `memories` is how many hold it. */
 export interface Alternative {
   word: string
   weight: number
@@ -23,7 +23,7 @@ export interface Term {
   importance: number
   /** Upper bound of the memories that contain it. */
   memories: number
-  /** The weights of the words that stand for it; none where no memory has anything like it. */
+  /** Weights of the matching words; empty when no memory holds a similar word. */
   words: ReadonlyMap<string, number>
 }
 

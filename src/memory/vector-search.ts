@@ -21,13 +21,13 @@ const MOST_CHARACTERS = 2000
 export interface VectorSearch {
   /** The nearest to a question, best first; null where its vector was not there in time, or could not be made. */
   find(query: string, scope: SearchScope, context: CallContext): Promise<Hit[] | null>
-  /** Has the vectors of memories that were stored made in a moment. */
+  /** Schedules the vectors of memories that were just stored. */
   soon(): void
   /** Makes at most `limit` vectors that are missing; returns how many. */
   embed(limit: number): Promise<number>
   /** Embeds a test text. Returns the progress, and in `failure` why the text could not be embedded, or null. */
   check(): Promise<EmbeddingProgress & { failure: string | null }>
-  /** Makes no more, ends what is under way and waits for that. */
+  /** Stops making vectors: cancels the running call and waits for its end. */
   stop(): Promise<void>
 }
 
