@@ -46,7 +46,7 @@ export interface RemoteDeps {
   elapsedMs?: () => number
 }
 
-/** The agent gateway behind `door`; nothing is asked until somebody looks. */
+/** Creates the view of the agent gateway behind `door`. Its lists are fetched on first use. */
 export function createRemote(deps: RemoteDeps): Remote {
   const { door, isConfigured, status, patienceMs: timeoutMs = PATIENCE_MS, freshMs = FRESH_MS } = deps
   const { elapsedMs = () => performance.now() } = deps

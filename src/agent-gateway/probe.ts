@@ -41,7 +41,7 @@ export interface Probe {
   stop(): Promise<void>
 }
 
-/** A probe of the agent gateway at `target`; nothing is asked until it is started. */
+/** Creates a probe of the agent gateway at `target`. Probing begins with `start`. */
 export function createProbe(target: Target, now: () => Date): Probe {
   const ending = new AbortController()
   let status = statusOf({

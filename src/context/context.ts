@@ -99,7 +99,7 @@ const MEMORY_LENGTH = 800
 /** Fewest tokens of a place: its line has a name, a weight and a reason. */
 const TOKENS_PER_PLACE = 8
 
-/** The work context: where a person's attention has been in a project and what changed there, inside a token budget. */
+/** Creates the work context service: where attention went in a project, and its changes, within a token budget. */
 export function createContext(deps: ContextDeps) {
   const matcher = createMatcher(deps.dataFolder ?? null)
   const readTree = createTreeReader({ limit: FILES, dataFolder: deps.dataFolder ?? null })

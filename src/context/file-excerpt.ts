@@ -10,7 +10,7 @@ const EXCERPT_BYTES = 256 * 1024
 /** Gives the text of a file below a root, or null: see {@link readText}. */
 export type TextReader = (path: string) => Promise<string | null>
 
-/** A reader of the files below a root, each of which is read once: its first 256 KiB. */
+/** Creates a reader of the files below a root. Each file is read once, up to 256 KiB. */
 export function createTextReader(root: string): TextReader {
   const texts = new Map<string, Promise<string | null>>()
   return function textOf(path) {
@@ -20,7 +20,7 @@ export function createTextReader(root: string): TextReader {
   }
 }
 
-/** A reader of lines. */
+/** Creates a reader of line ranges. */
 export function createExcerptReader(textOf: TextReader) {
   /** @returns null when the file may not or cannot be shown, or has no such lines */
   return async function excerptOf(path: string, from: number, to: number): Promise<string | null> {

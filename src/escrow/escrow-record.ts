@@ -104,7 +104,7 @@ export function statusAt(row: Pick<EscrowRow, 'status' | 'expires_at'>, at: stri
   return row.status === 'locked' && row.expires_at <= at ? 'expired' : (row.status as EscrowStatus)
 }
 
-/** Builds the shown escrow of a row at `at`. */
+/** Converts a row to the escrow that callers see, with its status at `at`. */
 export function toEscrow(row: EscrowRow, at: string, settlement: SettlementState | undefined): Escrow {
   const { amount_micros, attestation_id, counted_on, counted_group, settlement_mode, ...fields } = row
   return {

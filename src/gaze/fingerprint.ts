@@ -80,11 +80,12 @@ export const shapeStep = ({ at, source, dwell_ms, cog, emo, env }: GazeTensor): 
 })
 
 /**
- * For each step 64 bits over it and the `SHAPE_RECORDS` − 1 before it, without their absolute time: dwell, channels,
- * position, and the time since the record before. Equal for the same sequence moved in time (shingles, as in Broder
- * 1997). Null where fewer come before.
+ * Computes a 64-bit hash of each step together with the `SHAPE_RECORDS` − 1 steps before it (shingles, as in Broder
+ * 1997). The hash covers dwell, channels, position and relative time. The same sequence at another time has the same
+ * hashes.
  *
  * @param steps in order of time
+ * @returns one hash per step; null for the first `SHAPE_RECORDS` − 1
  */
 export function shapeHashes(steps: readonly ShapeStep[]): Array<string | null> {
   return steps.map((_, last) => {

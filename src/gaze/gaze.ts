@@ -106,7 +106,7 @@ export interface Gaze {
   verifier: GazeVerifier
 }
 
-/** The gaze service on a store. `now` is the clock that freshness and expiry go by. */
+/** Creates the gaze service of a store. `now` is the clock for freshness and expiry. */
 export function createGaze(deps: { store: Store; config: AttestationTerms; now: () => Date }): Gaze {
   const { store, config, now } = deps
 

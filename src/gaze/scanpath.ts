@@ -29,8 +29,8 @@ export function inOrder<T extends Sample>(records: readonly T[]): T[] {
 }
 
 /**
- * One ordered scanpath per session and source: two sessions that overlap in time, or an editor and an eye tracker that
- * watch the same person, are separate sequences, and going from one to another is no movement of the eye.
+ * Splits records into ordered scanpaths, one per session and source. Overlapping sessions stay separate, and so do an
+ * editor and an eye tracker that watch the same person: a change between them is not an eye movement.
  */
 export function scanpaths<T extends Sample>(records: readonly T[]): T[][] {
   const paths = new Map<string, T[]>()

@@ -15,7 +15,7 @@ export const GazeTime = z.iso
   .overwrite((time) => new Date(time).toISOString())
   .refine((time) => time >= '1970' && time < '9999', 'must be from 1970 and before the year 9999')
 
-/** A file or folder. Tools write the same one as `./a` and `a`; it is kept and asked for as `a`. */
+/** Path of a file or folder. A leading `./` is removed, so that `./a` and `a` are the same path. */
 export const GazePath = z
   .string()
   .min(1)

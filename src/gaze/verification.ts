@@ -39,11 +39,15 @@ export interface GazeVerifier {
 }
 
 /**
- * The verifier. An attestation proves attention when it passed, is bound to the task, has the score, is not too old, is no
- * replay, is of the records that are asked for, was not used before, nor were its records by another one of its session, and
- * is no forgery: the columns of its row say the same as the attestation in it, it names
- * the hash and the task of the record that it covers last, the hashes of the newest thousand records that it covers come
- * out the same when they are computed again, and so does what it says of them.
+ * Creates the verifier. An attestation proves attention when it:
+ * - passed, with the required score;
+ * - is bound to the task, covers the required records and is recent enough;
+ * - is not a replay;
+ * - was not used before, and enough of its records are newer than those already used in its session;
+ * - is genuine.
+ *
+ * A genuine attestation agrees with the columns of its row and names the hash and the task of the last record that it
+ * covers. The hashes of its newest thousand records, its score and its replay mark are the same when recomputed.
  */
 export function createGazeVerifier(terms: AttestationTerms): GazeVerifier {
   return {

@@ -124,7 +124,7 @@ export interface KeysDeps {
   elapsedMs?: () => number
 }
 
-/** Creates the keys of `store`. */
+/** Creates the service that manages the API keys of a store. */
 export function createKeys(deps: KeysDeps): Keys {
   const { store, now, fixedKey, onError, onChanged, onBound, onUnbound, onEnded } = deps
   const { billing = () => DEFAULT_BILLING, spendOf = nothingSpent } = deps

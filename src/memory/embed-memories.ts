@@ -16,7 +16,7 @@ const MOST_CHARACTERS = 2000
 const NOT_ABOUT_TEXT = [401, 402, 403, 404, 408, 425, 429]
 type Waiting = Pick<Selectable<MemoryRow>, 'seq' | 'space' | 'version' | 'key' | 'value' | 'also' | 'tags'>
 
-/** Progress of the vectors of all memories. */
+/** Embedding progress over all memories. */
 export interface EmbeddingProgress {
   memories: number
   embedded: number

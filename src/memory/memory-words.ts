@@ -105,7 +105,7 @@ export interface MemoryWords {
   maybe(space: number, word: string, typos: number): Promise<HeldWord[]>
 }
 
-/** The words of all spaces, in the tables that `of.db` reads. */
+/** Creates the word index of all spaces, in the tables of `of.db`. */
 export function createMemoryWords(of: { db: Kysely<Schema>; engine: Engine }): MemoryWords {
   const { db } = of
   const read = (condition: RawBuilder<unknown>) =>

@@ -132,7 +132,7 @@ export interface MemoryStats {
   newest_at: string | null
 }
 
-/** The memories in `store`. */
+/** Creates the memory service of a store. */
 export function createMemory({
   store,
   now,

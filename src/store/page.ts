@@ -65,13 +65,13 @@ export function encodeCursor(values: ReadonlyArray<string | number>): string {
 }
 
 /**
- * Reads the values that `encodeCursor` was given.
+ * Decodes a cursor into the sort values that were passed to `encodeCursor`.
  *
  * @example
  * import * as z from 'zod'
  * const cursor = encodeCursor(['2026-11-21T07:17:52.000Z', 'mem_1'])
  * const [updatedAt, id] = decodeCursor(cursor, z.tuple([z.iso.datetime(), z.string()]))
- * @throws GazewayError `invalid_cursor` when it is not a cursor of this kind of list
+ * @throws GazewayError `invalid_cursor` when the cursor is malformed or belongs to another kind of list
  */
 export function decodeCursor<T>(cursor: string, values: z.ZodType<T>): T {
   const parsed = values.safeParse(parseJson(Buffer.from(cursor, 'base64url').toString()))

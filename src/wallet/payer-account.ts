@@ -1,8 +1,8 @@
 import type { Store } from '../store/store.ts'
 
 /**
- * Finds the caller whose ledger account holds a wallet's money: the oldest valid key bound to the wallet, or the
- * wallet.
+ * Finds the caller whose ledger account holds a wallet's money: the oldest key bound to the wallet that is not
+ * revoked, or the wallet itself when there is none.
  *
  * @param wallet an address in lower case
  */

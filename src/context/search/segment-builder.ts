@@ -20,7 +20,7 @@ export interface SegmentBuilder {
   finish(root: string): Uint8Array
 }
 
-/** A builder without files. */
+/** Creates an empty segment builder. */
 export function createSegmentBuilder(): SegmentBuilder {
   const numbers = new Map<string, number>()
   const files: IndexedFile[] = []

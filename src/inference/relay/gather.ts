@@ -10,7 +10,7 @@ import { CLIENT_GONE, type StreamReply, tooLarge, WHOLE_LIMIT_BYTES, type WholeR
 import { type EventData, eventData, type SseTap } from './sse-tap.ts'
 
 /**
- * Collects the chunks of a chat stream that was not requested: some providers always stream.
+ * Assembles a whole chat completion from a stream, when the request did not ask for one: some providers always stream.
  *
  * @returns the whole completion
  * @throws the error that the upstream reported or failed with; GazewayError `upstream_bad_reply` when the stream ends
@@ -25,7 +25,7 @@ export async function gatherCompletion(passing: Passing, reply: StreamReply, tap
 }
 
 /**
- * Collects the events of a Responses stream that was not requested.
+ * Assembles a whole Response from a stream, when the request did not ask for one.
  *
  * @returns the Response
  * @throws as `gatherCompletion`
@@ -44,7 +44,7 @@ export async function gatherResponse(passing: Passing, reply: StreamReply, tap: 
 }
 
 /**
- * Collects the events of a Message stream that was not requested.
+ * Assembles a whole Message from a stream, when the request did not ask for one.
  *
  * @returns the Message
  * @throws as `gatherCompletion`

@@ -26,7 +26,7 @@ export interface CallRow {
   content: string | null
 }
 
-/** Calls of the newest hours, counted by all that they differ in, until they are folded into {@link CallSumRow}. */
+/** Call counts of the newest hours, one row per combination of dimensions. Later folded into {@link CallSumRow}. */
 export interface CallRollupRow {
   hour: string
   model: string

@@ -35,7 +35,10 @@ export interface MemoryRow {
   also_text: string
 }
 
-/** The vector of a memory, and its signs, in base64. `source` says what it was made with. */
+/**
+ * Embedding of a memory: its quantized vector and the sign bits, in base64. `source` identifies the upstream, model,
+ * document prefix and length.
+ */
 export interface MemoryVectorRow {
   place: Generated<number>
   seq: number
