@@ -166,7 +166,7 @@ async function openedInTime(url: string, log: Log): Promise<Store> {
   const slow = setTimeout(
     () =>
       log.warn(
-        'The store takes long to open: it is out of reach, locked, or brought up to date by this process or another, which takes minutes where it is large.',
+        'The store is slow to open. It may be unreachable, locked, or migrating, here or in another process; a large store takes minutes to migrate.',
       ),
     OPENED_WITHIN_MS,
   )
@@ -245,7 +245,7 @@ export async function createGateway(read: LoadedConfig, log: Log): Promise<Gatew
   const reservations = createReservations({
     store,
     now,
-    onError: (err) => log.error('Failed to release reserved money; it is retried.', { err }),
+    onError: (err) => log.error('Failed to release reserved money; will retry.', { err }),
   })
   const noteRefusal = createRefusals({ calls, upstream: () => upstream.provider.name, now })
   const billing = {
@@ -297,7 +297,7 @@ export async function createGateway(read: LoadedConfig, log: Log): Promise<Gatew
               settings: { model, ...settings },
               ask: (of, context) => upstream.embed(of, context),
               now: () => now().toISOString(),
-              onError: (err) => log.warn('Failed to embed memories; it is retried.', { err }),
+              onError: (err) => log.warn('Failed to embed memories; will retry.', { err }),
             }),
     }),
   )
@@ -344,7 +344,7 @@ export async function createGateway(read: LoadedConfig, log: Log): Promise<Gatew
         upstream: upstreams.now(),
         countTokens,
         now,
-        onError: (err) => log.error('Failed to release reserved money; it is retried.', { err }),
+        onError: (err) => log.error('Failed to release reserved money; will retry.', { err }),
       }),
   ).always
   const gaze = live.follow(
@@ -361,7 +361,7 @@ export async function createGateway(read: LoadedConfig, log: Log): Promise<Gatew
     store,
     config,
     now,
-    onError: (err) => log.error('Failed to process settlements; it is retried.', { err }),
+    onError: (err) => log.error('Failed to process settlements; will retry.', { err }),
   })
   const verifier: Gaze['verifier'] = {
     check: (db, of) => gaze.verifier.check(db, of),

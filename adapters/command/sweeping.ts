@@ -12,7 +12,7 @@ export const startGatewaySweeps = ({ store, sweeps, log }: Gateway, more: readon
     store,
     now: () => new Date(),
     sweeps: [...sweeps, ...more],
-    onError: (err) => log.error('A sweep failed; it is tried again when it is due again.', { err }),
+    onError: (err) => log.error('A sweep failed; it runs again when it is next due.', { err }),
   })
 
 /** Sends alerts while a service runs; of processes on one store, one sends each. */
@@ -22,5 +22,5 @@ export const startAlerts = ({ store, alerts, log }: Gateway): Sweeps =>
     now: () => new Date(),
     sweeps: alerts.sending,
     lookMs: ALERTS_MS,
-    onError: (err) => log.error('Alerts could not be looked after; it is tried again.', { err }),
+    onError: (err) => log.error('Failed to process alerts; will retry.', { err }),
   })

@@ -59,7 +59,7 @@ function nameParam(error: unknown): never {
   if (!(error instanceof GazewayError) || error.code !== 'invalid_api_key') throw error
   throw new GazewayError(
     'invalid_api_key',
-    'caller_id: accepted are an API key that is in force, or a wallet address with the API key that it is bound to as ' +
+    'caller_id: must be a valid API key, or a wallet address together with the API key that it is bound to as ' +
       '"Authorization: Bearer KEY".',
     { param: 'caller_id', cause: error },
   )

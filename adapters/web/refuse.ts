@@ -20,7 +20,7 @@ export function unreadable({ code, reason }: ClientError): GazewayError {
   if (code === 'ERR_HTTP_REQUEST_TIMEOUT')
     return new GazewayError(
       'request_timeout',
-      'The request did not arrive in time (http.header_timeout_ms, http.request_timeout_ms). Send it again, faster.',
+      'The request exceeded http.header_timeout_ms or http.request_timeout_ms. Send it again, or raise these limits.',
     )
   return new GazewayError('invalid_request', `The request is not valid HTTP${reason ? `: ${reason}` : ''}.`)
 }

@@ -131,7 +131,7 @@ export function requireCounts(json: BoundedRequest['json']): void {
   for (const name of COUNTS) {
     const value = json[name] ?? null
     if (value !== null && !(Number.isSafeInteger(value) && (value as number) > 0))
-      throw new GazewayError('validation_failed', `${name}: accepted is a whole number above 0.`, { param: name })
+      throw new GazewayError('validation_failed', `${name}: must be a whole number above 0.`, { param: name })
   }
 }
 

@@ -78,7 +78,7 @@ export const clientGone = ({ reason }: Ending): GazewayError =>
 export function badReply(provider: Provider, what: string, cause?: unknown): GazewayError {
   return new GazewayError(
     'upstream_bad_reply',
-    `The upstream ${provider.name} did not answer as ${provider.protocol === 'anthropic' ? 'Anthropic' : 'OpenAI'}'s API does: ${what}. Retry; if it persists, check ${provider.section}.provider and ${provider.section}.protocol.`,
+    `The upstream ${provider.name} did not follow the ${provider.protocol === 'anthropic' ? 'Anthropic' : 'OpenAI'} protocol: ${what}. Retry; if it persists, check ${provider.section}.provider and ${provider.section}.protocol.`,
     { cause },
   )
 }

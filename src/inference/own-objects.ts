@@ -84,7 +84,7 @@ function namedIn(text: string): Map<string, string> {
     for (const item of list.split(',')) {
       const id = QUOTED_ID.exec(item.trim())?.[1]
       if (id === undefined)
-        throw new GazewayError('validation_failed', 'file_ids: only file ids are accepted.', { param: 'file_ids' })
+        throw new GazewayError('validation_failed', 'file_ids: must contain only file ids.', { param: 'file_ids' })
       named.set(id, 'file_ids')
     }
   }

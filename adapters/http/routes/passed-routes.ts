@@ -97,7 +97,7 @@ async function bodyOf(
     return { body: { bytes, text: '', json: modelIn(form) }, formType: type, holdsRequests }
   }
   const body = await readJson(incoming, limit)
-  if (!isObject(body.json)) throw new GazewayError('validation_failed', 'body: accepted is an object of JSON.')
+  if (!isObject(body.json)) throw new GazewayError('validation_failed', 'body: must be a JSON object.')
   return { body: { ...body, json: body.json as ModelBody }, formType: null, holdsRequests: false }
 }
 
@@ -127,7 +127,7 @@ function modelIn(form: FormData): ModelBody {
   const [model] = models
   // Servers differ in which of several they take.
   if (models.length > 1 || (model !== undefined && typeof model !== 'string'))
-    throw new GazewayError('validation_failed', 'model: accepted is one name of a model.', { param: 'model' })
+    throw new GazewayError('validation_failed', 'model: must be a single model name.', { param: 'model' })
   return {
     ...(model !== undefined && { model }),
     ...(form.get('stream') === 'true' && { stream: true }),

@@ -57,7 +57,7 @@ export async function readPost(
 function readAsking(headers: IncomingHttpHeaders, endpoint: string, bytes: Buffer): ReadPost {
   const isForm = TAKES_FORMS.test(endpoint) && /^multipart\/form-data\b/i.test(headers['content-type'] ?? '')
   const body = isForm ? { bytes, text: '', json: {} } : parseJson(headers, bytes)
-  if (!isObject(body.json)) throw new GazewayError('validation_failed', 'body: accepted is an object of JSON.')
+  if (!isObject(body.json)) throw new GazewayError('validation_failed', 'body: must be a JSON object.')
   return { asksModel: true, endpoint: named(endpoint), request: { ...body, json: body.json } }
 }
 
