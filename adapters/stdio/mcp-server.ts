@@ -24,8 +24,8 @@ export interface RequestRoots {
 }
 
 /**
- * A server for one connection, of either protocol era. Both eras share everything but this: where roots come from, and
- * which log messages the client hears.
+ * Creates the server of one connection, for either protocol era. The eras differ in the source of roots and in the log
+ * messages that the client gets.
  */
 export function createMcpServer(
   era: 'legacy' | 'modern',

@@ -21,9 +21,9 @@ interface Answered {
 }
 
 /**
- * An agent that answers in this gateway's own sessions itself and passes on what is said in sessions of the agent
- * gateway, whose own agent answers there and keeps the exchange: there, too, one message after the other. As those sessions,
- * it is for those only who see all.
+ * Creates an agent that answers in this gateway's own sessions and forwards messages in sessions of the agent gateway.
+ * There, the agent gateway's own agent answers one message at a time and stores the exchange. Those sessions are only for
+ * callers that see all sessions.
  *
  * @param deps.silenceMs how long the agent gateway may be silent while it answers
  */

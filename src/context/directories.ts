@@ -9,8 +9,8 @@ interface Directory extends Inside {
 }
 
 /**
- * The directories of a layout, as places without children: a directory has the weight of its most interesting part, and the
- * sum of the attention inside.
+ * Creates the directories of a layout, as places without children. A directory has the highest weight of its parts and the
+ * sum of their attention.
  *
  * @param files those with interest
  */

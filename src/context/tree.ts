@@ -30,7 +30,7 @@ interface Listing {
 }
 
 /**
- * A reader of project trees: from git's index and status where there is a repository, else by walking the folders.
+ * Creates a reader of project trees. Reads git's index and status in a repository, and walks the folders elsewhere.
  *
  * @param options.limit how many files at most
  * @param options.dataFolder where Gazeway keeps its own files, which are left out

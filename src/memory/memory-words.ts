@@ -30,7 +30,7 @@ export interface WordChanges {
   write(trx: Transaction<Schema>): Promise<void>
 }
 
-/** An empty set of changes. */
+/** Creates an empty set of changes. */
 export function createWordChanges(): WordChanges {
   const bySpace = new Map<number, Map<string, number>>()
 

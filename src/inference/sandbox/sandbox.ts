@@ -18,7 +18,7 @@ export interface Sandbox {
 }
 
 /**
- * The `sandbox` upstream, to try everything without a key. It speaks the protocol of a real provider: models, chat
+ * Creates the `sandbox` upstream, for trials without a key. The sandbox speaks the protocol of a real provider: models, chat
  * completions and responses, streamed or not, tools, structured output, searches. Answers are drawn from the given text
  * and are deterministic, ids included. Each says `sandbox`: in the text, in `system_fingerprint` and in the header
  * `x-upstream`.
