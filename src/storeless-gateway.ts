@@ -16,7 +16,7 @@ export function storeless(loaded: LoadedConfig, fault: GazewayError): Pick<Gatew
   const context = createContext({
     dwell: fails,
     memories: fails,
-    // The caller is told with each context.
+    // Each context reports store faults in its reply.
     onStoreFault: () => {},
     allowRoot: createAllowRoot({
       configured: () => loaded.config.context.roots,

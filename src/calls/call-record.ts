@@ -42,7 +42,7 @@ export interface CallContext {
   surface: Surface
   /** Id of the key or wallet that pays. Null on stdio. */
   callerId: string | null
-  /** True when whoever makes the call also charges for it. */
+  /** True when the caller of this function charges for the call itself. */
   isPaid?: boolean | undefined
   /** Aborted when the client cancels or disconnects. When the service ends the call, the reason is an error. */
   signal?: AbortSignal | undefined

@@ -71,7 +71,7 @@ export type MakeMeteredCall = (input: unknown, metered: Metered) => Promise<Rece
 export interface Metering {
   call: MakeMeteredCall
   /**
-   * Validates a call, whoever pays.
+   * Validates a call, independent of its payer.
    *
    * @throws GazewayError `validation_failed`, `model_not_supported`, `payload_too_large` or `upstream_not_configured`
    */

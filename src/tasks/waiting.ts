@@ -52,7 +52,7 @@ export async function openWaiting(trx: Transaction<Schema>, id: string, at: stri
 
 /**
  * Cancels the direct and indirect dependents of a task that will not be completed, and refunds all rewards. Locks all
- * tasks before any account: whoever cancels one of them holds its row and waits for the payer's account.
+ * tasks before any account: a concurrent cancellation holds a task row while it waits for the account.
  *
  * @param ended changed earlier in this transaction
  */

@@ -6,7 +6,7 @@ import { parentPort } from 'node:worker_threads'
 export type Message<Answer> = { answer: Answer } | { fault: { message: string } }
 
 /**
- * Entry point of a thread started by `createThread`. Answers questions until it is told to end.
+ * Entry point of a thread started by `createThread`. Answers questions until it receives the end message.
  *
  * @param onEnd releases the thread's resources at the end
  */
