@@ -16,6 +16,7 @@ const NOT_SETTLED = { mode: 'ledger', status: 'none', tx_hash: null, attempts: 0
 describe('tasks and escrow over the platform', () => {
   let platform: RunningPlatform
   let other: string
+  let streams = 0
 
   before(async () => {
     platform = await startPlatform('sandbox', { withHttp: false })
@@ -37,7 +38,8 @@ describe('tasks and escrow over the platform', () => {
 
   /** An attestation of the payer's gaze; it counts where the task is completed. */
   async function attest(taskId: string): Promise<string> {
-    const records = humanStream(Math.floor(Math.random() * 1e6), { start: new Date().toISOString() })
+    // Numbered, not drawn: about 1 of 200 seeds makes a stream that scores below the pass.
+    const records = humanStream(++streams, { start: new Date().toISOString() })
     const { attestation } = await platform.gateway.gaze.store({ task_id: taskId, records }, platform.keyId)
     assert.equal(attestation.status, 'passed')
     return attestation.id
