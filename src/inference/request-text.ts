@@ -28,7 +28,8 @@ interface Open {
  * Yields the event loop between parts, however the values nest.
  */
 export async function requestText(request: unknown): Promise<{ text: string; media: number }> {
-  const parts: string[] = []
+  const pieces: string[] = []
+  let parts: string[] = []
   const open: Open[] = []
   let media = 0
 
@@ -46,7 +47,11 @@ export async function requestText(request: unknown): Promise<{ text: string; med
 
   write('', request)
   for (let written = 1; open.length > 0; written++) {
-    if (written % VALUES_AT_ONCE === 0) await giveWay()
+    if (written % VALUES_AT_ONCE === 0) {
+      pieces.push(parts.join(''))
+      parts = []
+      await giveWay()
+    }
     const container = open.at(-1) as Open
     const { names, values, next } = container
     if (next === values.length) {
@@ -63,7 +68,8 @@ export async function requestText(request: unknown): Promise<{ text: string; med
     if (names !== null) parts.push(JSON.stringify(name), ':')
     write(name, value)
   }
-  return { text: parts.join(''), media }
+  pieces.push(parts.join(''))
+  return { text: pieces.join(''), media }
 }
 
 const isMedium = (value: string): boolean =>

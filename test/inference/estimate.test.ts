@@ -76,8 +76,8 @@ describe('the estimate of a prompt', () => {
     const began = performance.now()
     const hold = await longestHold(() => requestText(request))
     const took = performance.now() - began
-    // Without turns in between it would be all of it; one step alone, the join, is up to a third.
-    assert.ok(hold < took / 2, `others waited for ${hold} of ${took} ms`)
+    // Without turns in between it would be all of it.
+    assert.ok(hold < took / 3, `others waited for ${hold} of ${took} ms`)
   })
 
   it('is left out where an upgrade took the tokenizer away', async () => {
