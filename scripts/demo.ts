@@ -28,7 +28,7 @@ const command = join(project, 'dist', 'cli.js')
 const flags = process.argv.slice(2)
 if (flags.length > 1 || flags.some((flag) => !Object.hasOwn(FLAGS, flag))) {
   const accepted = Object.keys(FLAGS).join(', ')
-  console.error(`demo: not known: ${flags.join(' ')}; accepted: one of ${accepted}, or none.`)
+  console.error(`demo: unknown option ${flags.join(' ')}; must be one of ${accepted}, or none.`)
   process.exit(2)
 }
 if (flags[0] === '--help') {

@@ -132,4 +132,4 @@ function amountIn(flag: string, schema: z.ZodType<number>, text: string, accepte
 }
 
 const notAccepted = (flag: string, accepted: string): GazewayError =>
-  new GazewayError('validation_failed', `${flag}: not accepted; accepted: ${accepted}.`, { param: flag })
+  new GazewayError('validation_failed', `${flag}: invalid value; must be ${accepted}.`, { param: flag })

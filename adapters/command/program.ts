@@ -156,15 +156,15 @@ function faultOf({ code, message }: CommanderError): string {
   const names = [...words.map((word) => `<${word.name()}>`), ...options.map((option) => option.long), '--help'].join(
     ', ',
   )
-  if (code === 'commander.help') return `${command.name()} needs a command; accepted: ${namesIn(command)}.`
-  if (code === 'commander.unknownOption') return `${fault.replace(/=.*'/, "'")}; accepted: ${names}.`
+  if (code === 'commander.help') return `${command.name()} needs a command; must be one of ${namesIn(command)}.`
+  if (code === 'commander.unknownOption') return `${fault.replace(/=.*'/, "'")}; must be one of ${names}.`
   if (code === 'commander.unknownCommand' || code === 'commander.excessArguments') {
     if (command.commands.length === 0)
-      return `too many arguments for ${command.name()}; accepted: ${names}; put what has spaces in quotes.`
-    return `unknown command${unknownWord(command)}; accepted: ${namesIn(command)}${command === program ? ', or none' : ''}.`
+      return `too many arguments for ${command.name()}; must be ${names}. Quote a value that has spaces.`
+    return `unknown command${unknownWord(command)}; must be one of ${namesIn(command)}${command === program ? ', or none' : ''}.`
   }
   const option = [...options, ...words].find((one) => fault.includes('flags' in one ? one.flags : `'${one.name()}'`))
-  return option ? `${fault}; accepted: ${option.description}.` : fault
+  return option ? `${fault}: ${option.description}.` : fault
 }
 
 /** The words up to the first that is no command, where that looks like one. */

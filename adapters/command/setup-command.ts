@@ -119,14 +119,14 @@ async function carryOut(planned: readonly Planned[], { print, yes }: SetupFlags)
 
 function scopeOf(scope: string): Scope {
   if (scope === 'user' || scope === 'project') return scope
-  throw refusedScope('--scope: accepted: user, project.')
+  throw refusedScope('--scope: invalid value; must be user or project.')
 }
 
 function named(clients: readonly string[]): Assistant[] {
   return [...new Set(clients)].map((client) => {
     const found = ASSISTANTS.find(({ name }) => name === client)
     if (found !== undefined) return found
-    const message = `${plain(client)} is no assistant that is known; accepted: ${ASSISTANT_NAMES.join(', ')}.`
+    const message = `unknown assistant ${plain(client)}; must be one of ${ASSISTANT_NAMES.join(', ')}.`
     throw new GazewayError('config_invalid', message, { param: 'CLIENT' })
   })
 }
@@ -134,9 +134,9 @@ function named(clients: readonly string[]): Assistant[] {
 function thisMachine(scope: Scope): Machine {
   const home = homeFolder()
   const project = process.cwd()
-  if (home === null && scope === 'user') throw refusedScope('This user has no home folder; accepted: --scope project.')
+  if (home === null && scope === 'user') throw refusedScope('This user has no home folder; use --scope project.')
   if (scope === 'project' && home !== null && realOf(home) === project)
-    throw refusedScope('--scope: this is your home folder, whose files are for all projects; accepted: user.')
+    throw refusedScope('--scope: this is your home folder, whose files apply to all projects; use --scope user.')
   return { platform: process.platform, home: home ?? '', env: process.env, project }
 }
 

@@ -21,9 +21,13 @@ const BAR_WIDTH = 30
  */
 export async function copyTo(loaded: LoadedConfig, to: string): Promise<void> {
   if (!isStoreUrl(to))
-    throw new GazewayError('config_invalid', '--to: not a store; accepted: sqlite:PATH or postgres://HOST/DATABASE.', {
-      param: '--to',
-    })
+    throw new GazewayError(
+      'config_invalid',
+      '--to: not a store URL; must be sqlite:PATH or postgres://HOST/DATABASE.',
+      {
+        param: '--to',
+      },
+    )
   requireSource(loaded.storeUrl)
   await requireUpToDate(loaded.storeUrl)
   const interrupted = new AbortController()

@@ -24,7 +24,7 @@ function addressIn(env: Readonly<Record<string, string | undefined>>, variable: 
   if (!text || (/^https?:/i.test(text) && URL.canParse(text))) return text
   throw new GazewayError(
     'config_invalid',
-    `${variable}: not an address; accepted: http://HOST:4318 or https://…, the collector’s HTTP port.`,
+    `${variable}: not a URL; must be http://HOST:4318 or https://…, the collector’s HTTP port.`,
     { param: variable },
   )
 }

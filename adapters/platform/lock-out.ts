@@ -36,7 +36,7 @@ export async function refuseLockOut(next: LoadedConfig, c: FrameContext, gateway
   // One service alone may have been given the port of the other.
   const isMoved = http.port !== present.http.port || http.platform_port !== present.http.platform_port
   if (isMoved && http.port === http.platform_port && http.port !== 0)
-    throw unstartable('http.platform_port', `${http.port} is the port of the gateway; accepted: another one.`)
+    throw unstartable('http.platform_port', `${http.port} is already the port of the gateway; choose another port.`)
   if (http.host !== present.http.host) await checkAddress(http.host)
   if (next.storeUrl !== stored.storeUrl) await checkStore(next.storeUrl, callerOf(c))
   if (mpp.enabled) checkWhole('mpp.enabled', () => paymentSettings({ mpp, wallet }))
@@ -80,11 +80,7 @@ async function checkAddress(host: string): Promise<void> {
   try {
     await listen(server, { host, port: 0, flag: '--port' })
   } catch (cause) {
-    throw unstartable(
-      'http.host',
-      `not an address of this machine; accepted: one of its own, such as 127.0.0.1.`,
-      cause,
-    )
+    throw unstartable('http.host', `not an address of this machine; must be one of its own, such as 127.0.0.1.`, cause)
   } finally {
     server.close()
   }

@@ -154,7 +154,7 @@ function schemaOf(schema: z.ZodType, io: 'input' | 'output'): JsonSchema {
     override({ jsonSchema }) {
       const { accepted } = jsonSchema
       delete jsonSchema.accepted
-      if (typeof accepted === 'string') jsonSchema.description ??= `Accepted: ${accepted}.`
+      if (typeof accepted === 'string') jsonSchema.description ??= `Must be ${accepted}.`
     },
   })
   return described

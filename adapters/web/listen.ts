@@ -51,13 +51,13 @@ function faultOf(cause: NodeJS.ErrnoException, { host, port, flag }: Address): E
   if (cause.code === 'EACCES')
     return new GazewayError(
       'config_invalid',
-      `${flag}: this user may not listen on port ${port}; accepted: a port from 1024 to 65535.`,
+      `${flag}: this user may not listen on port ${port}; must be a port from 1024 to 65535.`,
       { param: flag, cause },
     )
   if (NOT_HERE.has(cause.code ?? ''))
     return new GazewayError(
       'config_invalid',
-      `--host: ${host} is not an address of this machine (${cause.code}); accepted: one of its addresses or names, ` +
+      `--host: ${host} is not an address of this machine (${cause.code}); must be one of its addresses or names, ` +
         'such as 127.0.0.1, or 0.0.0.0 for all.',
       { param: '--host', cause },
     )

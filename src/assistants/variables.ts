@@ -23,5 +23,7 @@ export function handedOn(chosen: readonly string[] | undefined, env: Environment
 function checked(name: string): string {
   if (/^[A-Za-z_]\w*$/.test(name)) return name
   const fault = name.includes('=') ? 'a name alone; its value stays in your environment' : 'the name of a variable'
-  throw new GazewayError('config_invalid', `--env: accepted: ${fault}, such as XAI_API_KEY.`, { param: '--env' })
+  throw new GazewayError('config_invalid', `--env: invalid name; must be ${fault}, such as XAI_API_KEY.`, {
+    param: '--env',
+  })
 }

@@ -13,7 +13,7 @@ export function requireAddress(recipient: string | null): string {
   if (address.success && !ZERO.test(address.data)) return address.data
   throw new GazewayError(
     'validation_failed',
-    'recipient: rewards are paid on a chain; accepted: the address to pay, 0x and 40 hexadecimal digits.',
+    'recipient: missing; rewards are paid on a chain, so it must be an address of 0x and 40 hexadecimal digits.',
     { param: 'recipient' },
   )
 }

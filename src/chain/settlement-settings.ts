@@ -34,7 +34,11 @@ export function settlementChain({ chain, wallet }: Pick<Config, 'chain' | 'walle
   const token = needed(`chain.networks.${chainId}.tokens`, tokens[0] ?? null, `the token ${symbol}`)
   if (token.decimals < FEWEST_DECIMALS || tokens.length > 1)
     throw invalid(`chain.networks.${chainId}.tokens`, `one token ${symbol}, of 6 decimals or more`)
-  const privateKey = needed('wallet.private_key', wallet.private_key, 'GAZEWAY_WALLET_PRIVATE_KEY')
+  const privateKey = needed(
+    'wallet.private_key',
+    wallet.private_key,
+    'the key of the paying account (GAZEWAY_WALLET_PRIVATE_KEY)',
+  )
   return {
     network: { ...network, rpcUrl },
     token,
@@ -53,7 +57,7 @@ function needed<T>(key: string, value: T | null, what: string): T {
 function invalid(key: string, what: string): GazewayError {
   return new GazewayError(
     'config_invalid',
-    `Escrows are paid on a chain, but ${key} is missing or wrong; accepted: ${what}.`,
+    `${key}: missing or invalid; escrows are paid on a chain, so it must be ${what}.`,
     {
       param: key,
     },

@@ -156,10 +156,14 @@ function addressIn(to: string): string {
   try {
     return requireAddress(to)
   } catch (cause) {
-    throw new GazewayError('validation_failed', 'to: the zero address cannot be spent from; accepted: another one.', {
-      param: 'to',
-      cause,
-    })
+    throw new GazewayError(
+      'validation_failed',
+      'to: the zero address; must be an address that somebody can spend from.',
+      {
+        param: 'to',
+        cause,
+      },
+    )
   }
 }
 

@@ -18,7 +18,7 @@ export function readText(file: string): string | null {
   } catch (cause) {
     const code = (cause as NodeJS.ErrnoException).code
     if (code === 'ENOENT' || code === 'ENOTDIR') return null
-    throw new GazewayError('config_invalid', `${file}: cannot be read (${code}); accepted: a readable JSON file.`, {
+    throw new GazewayError('config_invalid', `${file}: cannot be read (${code}); must be a readable JSON file.`, {
       cause,
     })
   }
@@ -27,7 +27,7 @@ export function readText(file: string): string | null {
 /**
  * Parses and validates a configuration file, without defaults. Never modifies a rejected file.
  *
- * @throws GazewayError `config_invalid`: `FILE: FIELD: problem; accepted: …`, or the line of a JSON fault
+ * @throws GazewayError `config_invalid`: `FILE: FIELD: problem; must be …`, or the line of a JSON fault
  */
 export function parseDocument(text: string, file: string): ConfigDocument {
   const value = parseJson(text.replace(/^\uFEFF/, ''), file)
@@ -57,10 +57,7 @@ function parseJson(text: string, file: string): unknown {
     // Neither the parser's message nor the error as a cause: both quote the text, secrets included.
     const before = text.slice(0, faultPosition(text)).split('\n')
     const place = `line ${before.length}, column ${(before.at(-1)?.length ?? 0) + 1}`
-    throw new GazewayError(
-      'config_invalid',
-      `${file}: ${place}: not valid JSON; accepted: a JSON object without comments.`,
-    )
+    throw new GazewayError('config_invalid', `${file}: ${place}: invalid JSON; must be a JSON object without comments.`)
   }
 }
 

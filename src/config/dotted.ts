@@ -60,7 +60,9 @@ function changeSection(document: ConfigDocument, key: string, value: unknown, in
     return
   }
   if (typeof value !== 'object' || Array.isArray(value)) {
-    throw new GazewayError('validation_failed', `${key}: a section; accepted: an object, or null.`, { param: key })
+    throw new GazewayError('validation_failed', `${key}: a section of the configuration; must be an object, or null.`, {
+      param: key,
+    })
   }
   for (const [name, inner] of Object.entries(value)) change(document, `${key}.${name}`, inner, inForce)
 }
@@ -89,7 +91,7 @@ function refuseOnePort(before: ConfigDocument, { http }: Config): void {
   if (port !== platform_port || port === 0) return
   const was = checkConfig(before).data?.http
   if (was?.port === port && was.platform_port === port) return
-  const message = `http.platform_port: ${port} is the port of the gateway; accepted: another one.`
+  const message = `http.platform_port: ${port} is already the port of the gateway; choose another port.`
   throw new GazewayError('validation_failed', message, { param: 'http.platform_port' })
 }
 

@@ -89,7 +89,7 @@ export function readProviderKey(env: Environment, provider: string): unknown {
  * @throws GazewayError `config_invalid` when it would be in the user's home folder and there is none
  */
 export async function findDataDir(flags: ConfigFlags, env: Environment, cwd: string): Promise<string> {
-  if (flags.data === '') throw invalid('--data', '--data: empty; accepted: a folder.')
+  if (flags.data === '') throw invalid('--data', '--data: empty; must be a folder.')
   const folder = flags.data ?? given(env, 'GAZEWAY_HOME')
   // Empty or relative values count as unset (XDG base directory specification). Node and env-paths would resolve them
   // against the working directory.

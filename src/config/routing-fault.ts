@@ -11,7 +11,7 @@ const DEFAULT = 'default'
 export interface RoutingFault {
   /** Field at fault, dotted. */
   param: string
-  /** `FIELD: problem; accepted: …` */
+  /** `FIELD: problem; must be …` */
   message: string
 }
 
@@ -24,22 +24,18 @@ const fault = (param: string, problem: string): RoutingFault => ({ param, messag
 
 function upstreamFault({ upstreams }: Config): RoutingFault | null {
   const names = Object.keys(upstreams)
-  if (names.length > MOST_UPSTREAMS)
-    return fault('upstreams', `too many; accepted: at most ${MOST_UPSTREAMS} upstreams.`)
+  if (names.length > MOST_UPSTREAMS) return fault('upstreams', `too many; must be at most ${MOST_UPSTREAMS} upstreams.`)
   const byVariable = new Map<string, string>()
   for (const [name, entry] of Object.entries(upstreams)) {
     const other = byVariable.get(keyVariableOf(name))
     if (other !== undefined)
       return fault(
         `upstreams.${name}`,
-        `uses the same variable as ${other}, ${keyVariableOf(name)}; accepted: another name.`,
+        `needs another name; its key variable ${keyVariableOf(name)} already belongs to ${other}.`,
       )
     byVariable.set(keyVariableOf(name), name)
     if (addressOfUpstream(name, entry) === null)
-      return fault(
-        `upstreams.${name}.provider`,
-        `${name} is no known provider; accepted: a known provider, or a base URL.`,
-      )
+      return fault(`upstreams.${name}.provider`, `unknown provider ${name}; must be a known provider, or a base URL.`)
   }
   return null
 }
@@ -53,7 +49,7 @@ function routeFault({ routes, upstreams }: Config): RoutingFault | null {
       const field = `routes.${at}.to.${place}${typeof target === 'string' ? '' : '.upstream'}`
       return fault(
         field,
-        `there is no upstream ${name}; the nearest is ${closest(name, names)}. Accepted: ${names.join(', ')}.`,
+        `unknown upstream ${name}; must be one of ${names.join(', ')}. Did you mean ${closest(name, names)}?`,
       )
     }
   return null
@@ -67,7 +63,7 @@ function aliasFault({ upstream, upstreams }: Config): RoutingFault | null {
   for (const [key, aliases] of all) {
     const circle = circleIn(new Map(Object.entries(aliases)))
     if (circle)
-      return fault(key, `${circle.join(' → ')} is a cycle; accepted: a chain that ends at the provider's own id.`)
+      return fault(key, `${circle.join(' → ')} is a cycle; each alias must end at the provider's own model id.`)
   }
   return null
 }

@@ -61,7 +61,7 @@ function keysIn(env: Environment, variable: string): string[] {
   if (given.every((key) => credential.safeParse(key).success)) return given
   throw new GazewayError(
     'config_invalid',
-    `${variable}: not in the accepted form; accepted: keys without spaces, with commas between them.`,
+    `${variable}: invalid format; must be keys without spaces, separated by commas.`,
     { param: variable },
   )
 }

@@ -163,7 +163,7 @@ export function createIdempotency({
       if (!KEY.test(key))
         throw new GazewayError(
           'validation_failed',
-          'idempotency-key: invalid; accepted: 1 to 255 visible ASCII characters.',
+          'idempotency-key: invalid format; must be 1 to 255 visible ASCII characters.',
           { param: 'idempotency-key' },
         )
       const fingerprint = createHash('sha256').update(route).update('\n').update(body).digest('hex')

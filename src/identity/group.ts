@@ -41,7 +41,7 @@ export const GroupChange = z
   })
   .partial()
   .refine((change) => Object.keys(change).length > 0, 'nothing to change')
-  .meta({ accepted: 'name, budgets, alerts, or several of them' })
+  .meta({ accepted: 'an object with name, budgets, alerts, or several of them' })
 
 /** A group in replies. */
 export const GroupRecord = z.object({

@@ -97,7 +97,7 @@ export const KeyChange = z
   .strictObject({ ...fields, limits: fields.limits.describe('Absent limits stay; null removes one.') })
   .partial()
   .refine((change) => Object.keys(change).length > 0, 'nothing to change')
-  .meta({ accepted: `${Object.keys(fields).join(', ')}, or several of them` })
+  .meta({ accepted: `an object with ${Object.keys(fields).join(', ')}, or several of them` })
 
 /** A rotation of a key. */
 export const KeyRotation = z.strictObject({

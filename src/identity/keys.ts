@@ -138,7 +138,7 @@ export function createKeys(deps: KeysDeps): Keys {
     if (expiresAt == null || Date.parse(expiresAt) > now().getTime()) return
     throw new GazewayError(
       'validation_failed',
-      'expires_at: in the past; accepted: a time in the future, or null. To end a key, revoke it.',
+      'expires_at: in the past; must be a time in the future, or null. To end a key, revoke it.',
       { param: 'expires_at' },
     )
   }
@@ -348,7 +348,7 @@ function billingOf({ scopes, billing }: z.output<typeof NewKey>, defaults: Billi
 /** @throws GazewayError `validation_failed` for an admin's key with charged billing */
 function checkBilling(scopes: readonly Scope[], billing: Billing): void {
   if (!scopes.includes('admin') || billing === 'recorded') return
-  throw new GazewayError('validation_failed', 'billing: keys of admins are never charged; accepted: "recorded".', {
+  throw new GazewayError('validation_failed', 'billing: admin keys are never charged; must be "recorded".', {
     param: 'billing',
   })
 }

@@ -77,7 +77,7 @@ function evmSettings(evm: Config['mpp']['evm'], privateKey: string | null): EvmS
     privateKey: needed(
       'wallet.private_key',
       privateKey,
-      'GAZEWAY_WALLET_PRIVATE_KEY, of an account that can pay gas',
+      'the private key of an account that can pay gas (GAZEWAY_WALLET_PRIVATE_KEY)',
     ) as `0x${string}`,
   }
 }
@@ -92,7 +92,7 @@ const address = (key: string, value: string | null, what: string) => needed(key,
 
 function needed<T>(key: string, value: T | null, what: string): T {
   if (value !== null) return value
-  throw new GazewayError('config_invalid', `Payments are enabled, but ${key} is not set; accepted: ${what}.`, {
+  throw new GazewayError('config_invalid', `${key}: missing; payments are enabled, so it must be ${what}.`, {
     param: key,
   })
 }

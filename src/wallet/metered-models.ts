@@ -12,7 +12,7 @@ export const METERED_MODELS = [
 export function requireMeteredModel(model: string): void {
   if (METERED_MODELS.some(({ id }) => id === model)) return
   const accepted = METERED_MODELS.map(({ id }) => id).join(', ')
-  throw new GazewayError('model_not_supported', `model: not a metered model; accepted: ${accepted}.`, {
+  throw new GazewayError('model_not_supported', `model: not a metered model; must be one of ${accepted}.`, {
     param: 'model',
   })
 }

@@ -22,7 +22,7 @@ interface Fault {
 export interface Explanation {
   /** First field at fault, dotted (`records.3.dwell_ms`). Null when the value as a whole is wrong. */
   param: string | null
-  /** `FIELD: problem; accepted: …` for at most three fields. Never contains the rejected value. */
+  /** `FIELD: problem; must be …` for at most three fields. Never contains the rejected value. */
   message: string
 }
 
@@ -53,7 +53,7 @@ export function explain(error: z.ZodError, schema: z.ZodType, value: unknown, na
   const faults = distinct(found)
   const described = faults.slice(0, MAX_FAULTS).map((fault) => {
     const accepted = fault.accepted?.() ?? acceptedAt(schema, fault.path)
-    return `${dotted(fault.path) ?? name}: ${fault.problem}${accepted ? `; accepted: ${accepted}` : ''}.`
+    return `${dotted(fault.path) ?? name}: ${fault.problem}${accepted ? `; must be ${accepted}` : ''}.`
   })
   const more = found.length < ENOUGH_FAULTS ? '' : 'At least '
   if (faults.length > MAX_FAULTS) described.push(`${more}${faults.length - MAX_FAULTS} more.`)
@@ -65,10 +65,10 @@ export function explain(error: z.ZodError, schema: z.ZodType, value: unknown, na
       const entered = issue.code === 'invalid_union' && issue.errors.find((branch) => branch.some(isInside))
       if (entered) yield* faultsOf(entered, path)
       else if (issue.code === 'unrecognized_keys') {
-        const accepted = () => fieldsAt(schema, path)
+        const accepted = () => `one of ${fieldsAt(schema, path)}`
         for (const key of issue.keys) yield { path: [...path, key], problem: 'unknown field', accepted }
       } else if (issue.code === 'invalid_key')
-        yield { path, problem: 'not a valid name', accepted: () => namesAt(schema, path) }
+        yield { path, problem: 'invalid name', accepted: () => namesAt(schema, path) }
       else yield { path, problem: problemOf(issue, valueAt(value, path)) }
     }
   }
@@ -93,13 +93,13 @@ function problemOf(issue: z.core.$ZodIssue, value: unknown): string {
     case 'too_big':
       return typeof value === 'number' ? 'too large' : 'too long'
     case 'invalid_value':
-      return 'not one of the accepted values'
+      return 'invalid value'
     case 'not_multiple_of':
       return 'too many decimals'
     case 'custom':
-      return issue.message === 'Invalid input' ? 'not accepted' : issue.message
+      return issue.message === 'Invalid input' ? 'invalid value' : issue.message
     case 'invalid_format':
-      return 'not in the accepted form'
+      return 'invalid format'
     default:
       return issue.code === 'invalid_type' && issue.expected === 'int' && Number.isFinite(value)
         ? 'not a whole number'

@@ -24,11 +24,11 @@ describe('a tool call', () => {
     assert.deepEqual(faults, [])
     assert.deepEqual(result, {
       isError: true,
-      content: [{ type: 'text', text: 'validation_failed: key: got a number; accepted: text of 1 to 512 characters.' }],
+      content: [{ type: 'text', text: 'validation_failed: key: got a number; must be text of 1 to 512 characters.' }],
       _meta: {
         error: {
           code: 'validation_failed',
-          message: 'key: got a number; accepted: text of 1 to 512 characters.',
+          message: 'key: got a number; must be text of 1 to 512 characters.',
           type: 'invalid_request_error',
           param: 'key',
           request_id: null,

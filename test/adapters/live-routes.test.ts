@@ -73,7 +73,7 @@ describe('upstreams and routes that change', () => {
     })
 
   it('are refused whole where they name what is not there, and the last good ones stay', async () => {
-    await assert.rejects(set({ 'upstreams.one': null }), /routes\.0\.to\.0: there is no upstream one/)
+    await assert.rejects(set({ 'upstreams.one': null }), /routes\.0\.to\.0: unknown upstream one/)
     assert.equal(await originOf(ASK), 'one')
   })
 

@@ -226,7 +226,7 @@ describe('tasks and escrow over the platform', () => {
       body: {},
       key: other,
     })
-    assert.match(missing.message, /^claim_token: missing, and so is agent; accepted: /)
+    assert.match(missing.message, /^claim_token: missing, and so is agent; must be /)
     assert.equal((await post(200, `${path}/heartbeat`, { agent: 'ada' }, other)).status, 'claimed')
     assert.equal((await post(200, `${path}/complete`, { agent: 'ada' }, other)).status, 'completed')
   })

@@ -52,7 +52,7 @@ describe('an address that cannot be listened on', () => {
     if (isRoot) process.seteuid?.(65534)
     try {
       const error = { code: 'config_invalid', param: '--platform-port' }
-      await assert.rejects(refused('127.0.0.1', privileged), { ...error, message: /port 1023; accepted: .*1024/ })
+      await assert.rejects(refused('127.0.0.1', privileged), { ...error, message: /port 1023; must be .*1024/ })
     } finally {
       if (isRoot) process.seteuid?.(0)
     }

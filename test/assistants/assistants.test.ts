@@ -150,7 +150,7 @@ describe('the variables that are handed on', () => {
       assert.throws(
         () => handedOn([given], {}),
         (error: Error & { param: string }) => {
-          assert.match(error.message, /^--env: accepted: .*XAI_API_KEY\.$/)
+          assert.match(error.message, /^--env: invalid name; must be .*XAI_API_KEY\.$/)
           assert.ok(!error.message.includes('secret'), error.message)
           return error.param === '--env'
         },

@@ -100,30 +100,25 @@ describe('loadConfig', () => {
   })
 
   const broken: [name: string, text: string, message: RegExp, param: string | null][] = [
-    ['JSON that ends too early', '{"http": {', /: line 1, column 11: not valid JSON; accepted: a JSON object/, null],
+    ['JSON that ends too early', '{"http": {', /: line 1, column 11: invalid JSON; must be a JSON object/, null],
     ['a stray comma', '{\n  "http": {\n    "port": 1,\n  }\n}', /: line 4, column 3: not valid JSON/, null],
     ['a word that is no value', '{\n  "a": yes\n}', /: line 2, column 8: not valid JSON/, null],
     ['an empty file', '', /: line 1, column 1: not valid JSON/, null],
-    ['a list', '[]', /: configuration: got a list; accepted: an object\./, null],
-    [
-      'a wrong type',
-      '{"http": {"port": "80"}}',
-      /: http\.port: got text; accepted: a whole number from 0/,
-      'http.port',
-    ],
+    ['a list', '[]', /: configuration: got a list; must be an object\./, null],
+    ['a wrong type', '{"http": {"port": "80"}}', /: http\.port: got text; must be a whole number from 0/, 'http.port'],
     [
       'an unknown key',
       '{"htp": {}}',
-      /: htp: unknown field; accepted: upstream, upstreams, routes, store, http/,
+      /: htp: unknown field; must be one of upstream, upstreams, routes, store, http/,
       'htp',
     ],
     [
       'a value out of range',
       '{"gaze": {"min_score": 2}}',
-      /: gaze\.min_score: too large; accepted: a number from 0 to 1/,
+      /: gaze\.min_score: too large; must be a number from 0 to 1/,
       'gaze.min_score',
     ],
-    ['null where a value is needed', '{"http": null}', /: http: got null; accepted: an object/, 'http'],
+    ['null where a value is needed', '{"http": null}', /: http: got null; must be an object/, 'http'],
   ]
   for (const [name, text, message, param] of broken) {
     it(`stops at ${name}, and leaves the file byte for byte`, async () => {
@@ -153,7 +148,7 @@ describe('loadConfig', () => {
     mkdirSync(file)
     await assert.rejects(loadConfig(request), {
       code: 'config_invalid',
-      message: `${file}: cannot be read (EISDIR); accepted: a readable JSON file.`,
+      message: `${file}: cannot be read (EISDIR); must be a readable JSON file.`,
     })
   })
 

@@ -75,7 +75,7 @@ describe('setDotted', () => {
     const error = refusal({ http: { port: 1 } }, { 'gaze.min_score': 0.5, 'http.port': 70_000 })
     assert.equal(error.code, 'validation_failed')
     assert.equal(error.param, 'http.port')
-    assert.equal(error.message, 'http.port: too large; accepted: a whole number from 0 to 65535.')
+    assert.equal(error.message, 'http.port: too large; must be a whole number from 0 to 65535.')
   })
 
   it('refuses one port for both services, whatever flags and variables lie over it', () => {

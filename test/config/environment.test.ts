@@ -56,9 +56,9 @@ describe('the environment', () => {
 
   it('names the variable and what it accepts', () => {
     const cases: [variable: string, value: string, message: string][] = [
-      ['GAZEWAY_PORT', 'http', 'GAZEWAY_PORT: got text; accepted: a whole number from 0 to 65535.'],
-      ['GAZEWAY_PORT', '70000', 'GAZEWAY_PORT: too large; accepted: a whole number from 0 to 65535.'],
-      ['GAZEWAY_PORT', '1.5', 'GAZEWAY_PORT: not a whole number; accepted: a whole number from 0 to 65535.'],
+      ['GAZEWAY_PORT', 'http', 'GAZEWAY_PORT: got text; must be a whole number from 0 to 65535.'],
+      ['GAZEWAY_PORT', '70000', 'GAZEWAY_PORT: too large; must be a whole number from 0 to 65535.'],
+      ['GAZEWAY_PORT', '1.5', 'GAZEWAY_PORT: not a whole number; must be a whole number from 0 to 65535.'],
     ]
     for (const [variable, value, message] of cases) {
       const error = refusal(() => readEnvironment({ [variable]: value }))
@@ -66,9 +66,9 @@ describe('the environment', () => {
       assert.equal(error.param, variable)
     }
     const short = refusal(() => readEnvironment({ GAZEWAY_API_KEY: 'only-15-letters' }))
-    assert.match(short.message, /^GAZEWAY_API_KEY: .*accepted: a key of at least 16 characters/)
-    assert.match(refusal(() => readEnvironment({ GAZEWAY_LOG_LEVEL: 'loud' })).message, /accepted: one of "silent"/)
-    assert.match(refusal(() => readEnvironment({ GAZEWAY_UPSTREAM: 'xay' })).message, /accepted: xai, openai/)
+    assert.match(short.message, /^GAZEWAY_API_KEY: .*must be a key of at least 16 characters/)
+    assert.match(refusal(() => readEnvironment({ GAZEWAY_LOG_LEVEL: 'loud' })).message, /must be one of "silent"/)
+    assert.match(refusal(() => readEnvironment({ GAZEWAY_UPSTREAM: 'xay' })).message, /must be xai, openai/)
   })
 
   it('accepts no null, and does not say that it does', () => {
@@ -76,12 +76,12 @@ describe('the environment', () => {
       const { key, schema } = CONFIG_KEYS.find(({ key }) => key === VARIABLES[variable]) ?? assert.fail(variable)
       // A text that none of them takes.
       const { message } = refusal(() => readEnvironment({ [variable]: 'n o' }))
-      assert.match(message, /; accepted: .*[^,]\.$/)
+      assert.match(message, /; must be .*[^,]\.$/)
       assert.doesNotMatch(message, /null/)
       return schema.safeParse(null).success ? [key] : []
     })
     assert.ok(refused.includes('store.url') && refused.length > 5)
-    assert.match(refusal(() => readFlags({ store: 'null' })).message, /accepted: sqlite:PATH, postgres:[^ ]+\.$/)
+    assert.match(refusal(() => readFlags({ store: 'null' })).message, /must be sqlite:PATH, postgres:[^ ]+\.$/)
   })
 
   it('does not repeat a refused secret', () => {

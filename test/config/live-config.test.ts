@@ -101,7 +101,7 @@ describe('the live configuration', () => {
     writeFileSync(file, text)
     for (let looks = 0; looks < 3; looks++) await live.refresh()
     assert.equal(faults.length, 1)
-    assert.match(String(faults[0]), /config\.json: gaze\.min_score: too large; accepted: a number from 0 to 1/)
+    assert.match(String(faults[0]), /config\.json: gaze\.min_score: too large; must be a number from 0 to 1/)
     await assert.rejects(live.set({ 'gaze.min_score': 0.4 }), { code: 'conflict', status: 409 })
     assert.equal(live.current().config.gaze.min_score, 0.5)
     assert.equal(readFileSync(file, 'utf8'), text)

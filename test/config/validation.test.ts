@@ -45,53 +45,48 @@ describe('parseInput', () => {
       'names a field inside a list',
       { records: [gaze, { ...gaze, dwell_ms: 70_000 }] },
       'records.1.dwell_ms',
-      'records.1.dwell_ms: too large; accepted: a number from 0 to 60000.',
+      'records.1.dwell_ms: too large; must be a number from 0 to 60000.',
     ],
-    ['says what is missing', {}, 'records', 'records: missing; accepted: a list of 1 to 1000 items.'],
+    ['says what is missing', {}, 'records', 'records: missing; must be a list of 1 to 1000 items.'],
     [
       'says what a list is too short for',
       { records: [] },
       'records',
-      'records: too short; accepted: a list of 1 to 1000 items.',
+      'records: too short; must be a list of 1 to 1000 items.',
     ],
     [
       'lists the choices',
       { records: [{ ...gaze, source: 'nose' }] },
       'records.0.source',
-      'records.0.source: not one of the accepted values; accepted: one of "ide", "manual".',
+      'records.0.source: invalid value; must be one of "ide", "manual".',
     ],
     [
       'names an unknown field and the known ones',
       { records: [{ ...gaze, dwel: 1 }] },
       'records.0.dwel',
-      'records.0.dwel: unknown field; accepted: at, dwell_ms, source.',
+      'records.0.dwel: unknown field; must be one of at, dwell_ms, source.',
     ],
     [
       'shows how a time is written',
       { records: [{ ...gaze, at: 'yesterday' }] },
       'records.0.at',
-      'records.0.at: not in the accepted form; accepted: an RFC 3339 time such as "2026-11-21T07:17:52.000Z".',
+      'records.0.at: invalid format; must be an RFC 3339 time such as "2026-11-21T07:17:52.000Z".',
     ],
     [
       'tells a fraction from a whole number',
       { records: [gaze], limit: 1.5 },
       'limit',
-      'limit: not a whole number; accepted: a whole number from 1 to 1000.',
+      'limit: not a whole number; must be a whole number from 1 to 1000.',
     ],
     [
       'tells a number that JavaScript cannot hold',
       { records: [{ ...gaze, dwell_ms: JSON.parse('1e400') }], limit: JSON.parse('-1e400') },
       'records.0.dwell_ms',
-      'records.0.dwell_ms: got a number that is too large; accepted: a number from 0 to 60000. ' +
-        'limit: got a number that is too large; accepted: a whole number from 1 to 1000.',
+      'records.0.dwell_ms: got a number that is too large; must be a number from 0 to 60000. ' +
+        'limit: got a number that is too large; must be a whole number from 1 to 1000.',
     ],
-    ['says what kind of value it got', 'records', null, 'input: got text; accepted: an object.'],
-    [
-      'tells null from missing',
-      { records: null },
-      'records',
-      'records: got null; accepted: a list of 1 to 1000 items.',
-    ],
+    ['says what kind of value it got', 'records', null, 'input: got text; must be an object.'],
+    ['tells null from missing', { records: null }, 'records', 'records: got null; must be a list of 1 to 1000 items.'],
   ]
   for (const [name, value, param, message] of cases) {
     it(name, () => {
@@ -117,7 +112,7 @@ describe('parseInput', () => {
       items: Array(LIST_LIMIT + 1).fill(0),
     })
     assert.deepEqual([looked, param], [0, 'items'])
-    assert.equal(message, `items: too long; accepted: a list of at most ${LIST_LIMIT} items.`)
+    assert.equal(message, `items: too long; must be a list of at most ${LIST_LIMIT} items.`)
   })
 
   it('tells of a hundred faults at most, however many there are', () => {
@@ -145,16 +140,13 @@ describe('parseInput', () => {
   it('tells the same fault once', () => {
     const list = z.array(z.object({ type: z.literal('a') }))
     const schema = z.object({ content: z.intersection(list, list) })
-    assert.equal(
-      refusal(schema, { content: [{ type: 'b' }] }).message,
-      'content.0.type: not one of the accepted values; accepted: "a".',
-    )
+    assert.equal(refusal(schema, { content: [{ type: 'b' }] }).message, 'content.0.type: invalid value; must be "a".')
   })
 
   it('looks into the branch of a union that the value was meant for', () => {
     const Message = z.object({ content: z.union([z.string(), z.array(z.object({ type: z.literal('text') }))]) })
     assert.equal(refusal(Message, { content: [{ type: 'tekst' }] }).param, 'content.0.type')
-    assert.equal(refusal(Message, { content: 5 }).message, 'content: got a number; accepted: text or a list.')
+    assert.equal(refusal(Message, { content: 5 }).message, 'content: got a number; must be text or a list.')
   })
 
   it('never repeats the refused value, which may be a secret', () => {
@@ -177,7 +169,7 @@ describe('parseInput', () => {
       },
     })
     const { message } = refusal(Tree, { name: 'a', children: [{ name: 'b', children: [{ name: 5 }] }] })
-    assert.equal(message, 'children.0.children.0.name: got a number; accepted: text.')
+    assert.equal(message, 'children.0.children.0.name: got a number; must be text.')
   })
 })
 

@@ -46,7 +46,7 @@ describe('upstreams and routes, in the console', { skip: WITHOUT_BROWSER }, () =
     await second.getByLabel('Candidates').fill('nobody/x')
     await page.getByRole('button', { name: 'Move route 2 up' }).click()
     await page.getByRole('button', { name: 'Save routes' }).click()
-    await page.getByText(/routes\.0\.to\.0: there is no upstream nobody/).waitFor()
+    await page.getByText(/routes\.0\.to\.0: unknown upstream nobody/).waitFor()
     await first.getByLabel('Candidates').fill('default/llm-3-fast')
     await first.getByLabel('Hedged after').fill('2500')
     await page.getByRole('button', { name: 'Save routes' }).click()

@@ -87,7 +87,7 @@ describe('the flags of the demo', () => {
     it(`are accepted one at a time, and ${flags.join(' ')} is refused`, () => {
       const { status, stdout, stderr } = run(...flags)
       assert.deepEqual([status, stdout], [2, ''])
-      const accepted = 'accepted: one of --http, --platform, --escrow, --help, or none.'
-      assert.equal(stderr, `demo: not known: ${flags.join(' ')}; ${accepted}\n`)
+      const accepted = 'must be one of --http, --platform, --escrow, --help, or none.'
+      assert.equal(stderr, `demo: unknown option ${flags.join(' ')}; ${accepted}\n`)
     })
 })

@@ -16,30 +16,26 @@ describe('the command line', () => {
   // With it no first key is made and told of.
   const FIXED_KEY = { GAZEWAY_API_KEY: 'a-fixed-key-of-the-operator', GAZEWAY_UPSTREAM: 'sandbox' }
   const mistakes: [args: string[], env: Record<string, string>, line: RegExp][] = [
-    [['--nothing'], {}, /unknown option '--nothing'; accepted: .*--data.*--log-level.*--help/],
+    [['--nothing'], {}, /unknown option '--nothing'; must be one of .*--data.*--log-level.*--help/],
     [['--stor', 'x'], {}, /'--stor'.*--store/],
-    [['nothing'], {}, /unknown command nothing; accepted: .*doctor/],
-    [
-      ['doctor', 'nothing'],
-      {},
-      /too many arguments for doctor; accepted: .*--data.*--help; put what has spaces in quotes/,
-    ],
+    [['nothing'], {}, /unknown command nothing; must be one of .*doctor/],
+    [['doctor', 'nothing'], {}, /too many arguments for doctor; must be .*--data.*--help\. Quote a value/],
     [
       ['key', 'create', '--name', 'my', 'laptop'],
       {},
-      /too many arguments for create; accepted: --name, --scope, .*quotes/,
+      /too many arguments for create; must be --name, --scope, .*Quote/,
     ],
-    [['key', 'revoke', 'key_1', 'key_2'], {}, /too many arguments for revoke; accepted: <id>, /],
-    [['key', 'revoke'], {}, /'id'; accepted: the id of a key, as `gazeway key list` shows it\.$/m],
-    [['store'], {}, /^gazeway: store needs a command; accepted: copy\.$/m],
-    [['key'], {}, /^gazeway: key needs a command; accepted: create, list, edit, rotate, revoke\.$/m],
-    [['key', 'nothing'], {}, /unknown command key nothing; accepted: create, list, edit, rotate, revoke\.$/m],
-    [['key', 'create'], {}, /--name <name>' not specified; accepted: a name that says what the key is for/],
-    [['store', 'copy'], {}, /--to <url>' not specified; accepted: store to copy to/],
+    [['key', 'revoke', 'key_1', 'key_2'], {}, /too many arguments for revoke; must be <id>, /],
+    [['key', 'revoke'], {}, /'id': the id of a key, as `gazeway key list` shows it\.$/m],
+    [['store'], {}, /^gazeway: store needs a command; must be one of copy\.$/m],
+    [['key'], {}, /^gazeway: key needs a command; must be one of create, list, edit, rotate, revoke\.$/m],
+    [['key', 'nothing'], {}, /unknown command key nothing; must be one of create, list, edit, rotate, revoke\.$/m],
+    [['key', 'create'], {}, /--name <name>' not specified: a name that says what the key is for/],
+    [['store', 'copy'], {}, /--to <url>' not specified: store to copy to/],
     [['--http', '--host', '999.1.1.1'], FIXED_KEY, /--host: 999\.1\.1\.1 is not an address .*ENOTFOUND.*127\.0\.0\.1/],
     [['--platform', '--host', '192.0.2.7'], FIXED_KEY, /--host: 192\.0\.2\.7 is not an address .*EADDRNOTAVAIL/],
-    [['--data'], {}, /--data.*accepted: folder/],
-    [['--data', ''], {}, /--data: empty; accepted: a folder/],
+    [['--data'], {}, /--data.*: folder/],
+    [['--data', ''], {}, /--data: empty; must be a folder/],
     [['--log-level', 'loud'], {}, /--log-level: .*"debug"/],
     [['--upstream', 'nowhere'], {}, /--upstream: .*xai, openai, anthropic, .*, sandbox, or a base URL/],
     [['--store', 'nowhere'], {}, /--store: .*sqlite:PATH/],
@@ -50,13 +46,13 @@ describe('the command line', () => {
       (address): (typeof mistakes)[number] => [
         ['--http', '--port', '0'],
         { ...FIXED_KEY, OTEL_EXPORTER_OTLP_ENDPOINT: address },
-        /OTEL_EXPORTER_OTLP_ENDPOINT: not an address; accepted: http:\/\/HOST:4318/,
+        /OTEL_EXPORTER_OTLP_ENDPOINT: not a URL; must be http:\/\/HOST:4318/,
       ],
     ),
     [
       ['--platform', '--platform-port', '0'],
       { ...FIXED_KEY, OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: 'localhost:4318/v1/traces' },
-      /OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: not an address; accepted: https?:/,
+      /OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: not a URL; must be https?:/,
     ],
     [['doctor'], { GAZEWAY_UPSTREAM_API_KEY: 'a key with spaces' }, /GAZEWAY_UPSTREAM_API_KEY: .*without spaces/],
   ]
@@ -82,7 +78,7 @@ describe('the command line', () => {
   ])
     it(`does not repeat the password in ${args.join(' ')}`, async () => {
       const { code, stderr } = await run(place, args, {})
-      assert.match(stderr, /^gazeway: [^\n]+; accepted: [^\n]+\n$/)
+      assert.match(stderr, /^gazeway: [^\n]+; must be [^\n]+\n$/)
       assert.doesNotMatch(stderr, /never-shown/)
       assert.equal(code, 2)
     })
@@ -111,11 +107,11 @@ describe('the command line', () => {
   })
 
   for (const [what, text, named] of [
-    ['an unknown field', '{ "upstream": { "provder": "xai" } }', /upstream\.provder.*accepted: provider, /],
+    ['an unknown field', '{ "upstream": { "provder": "xai" } }', /upstream\.provder.*must be one of provider, /],
     ['a value that is not accepted', '{ "log": { "level": "loud" } }', /log\.level.*"debug"/],
     ['a comment', '{\n  // mine\n}', /line 2, column 3.*valid JSON/],
     ['half a file', '{ "log": ', /line 1.*valid JSON/],
-    ['no object', '[]', /accepted: an object/],
+    ['no object', '[]', /must be an object/],
   ] as const)
     it(`does not start with ${what} in config.json, and leaves the file alone`, async () => {
       const { data, env, project } = newPlace()
@@ -306,10 +302,7 @@ describe('doctor', () => {
       1,
       `FAIL  tracing        http://127.0.0.1:1/v1/traces: no collector can be reached there. ${advice}`,
     ])
-    assert.match(
-      String(await tracing('collector:4318')),
-      /^1,FAIL {2}tracing .*OTEL_EXPORTER_OTLP_ENDPOINT: not an address/,
-    )
+    assert.match(String(await tracing('collector:4318')), /^1,FAIL {2}tracing .*OTEL_EXPORTER_OTLP_ENDPOINT: not a URL/)
   })
 
   it('warns of a variable that is misspelt, with all well', async () => {
@@ -443,7 +436,7 @@ describe('doctor', () => {
     const node = await startFaultyNode('')
     t.after(() => node.stop())
     const tempo = { methods: ['tempo'], recipient: `0x${'1'.repeat(40)}`, tempo: { rpc_url: node.url } }
-    assert.match(await payments({}, ''), /^1 FAIL {2}payments .*mpp\.secret_key is not set.*GAZEWAY_MPP_SECRET_KEY/)
+    assert.match(await payments({}, ''), /^1 FAIL {2}payments .*mpp\.secret_key: missing.*GAZEWAY_MPP_SECRET_KEY/)
     node.lie = () => ({ result: '0x1' })
     assert.match(await payments(tempo), /^1 FAIL {2}payments .*mpp\.tempo\.rpc_url: .*on chain 1, not 42431/)
     node.lie = () => ({ result: '0xa5bf' })

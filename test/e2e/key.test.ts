@@ -256,25 +256,25 @@ describe('gazeway key', () => {
     const place = newPlace()
     const cases: [args: string[], line: RegExp][] = [
       [['create'], /required option '--name <name>'/],
-      [['create', '--name', ''], /--name: .*accepted: text of 1 to 100 characters/],
-      [['create', '--name', 'a', '--scope', 'inference,root'], /--scope: .*accepted: one of "inference"/],
+      [['create', '--name', ''], /--name: .*must be text of 1 to 100 characters/],
+      [['create', '--name', 'a', '--scope', 'inference,root'], /--scope: .*must be one of "inference"/],
       [['create', '--name', 'a', '--scope', ''], /--scope: /],
-      [['create', '--name', 'a', '--wallet', '0x12'], /--wallet: .*accepted: an address of 0x and 40/],
+      [['create', '--name', 'a', '--wallet', '0x12'], /--wallet: .*must be an address of 0x and 40/],
       [['create', '--name', 'a', '--credit', '1.1234567'], /--credit: .*at most 6 decimals/],
       [['create', '--name', 'a', '--credit', '-1'], /--credit/],
       [
         ['create', '--name', 'a', '--budget', '5'],
-        /--budget: .*accepted: none, or USD\/PERIOD .*day, week, month, total/,
+        /--budget: .*must be none, or USD\/PERIOD .*day, week, month, total/,
       ],
       [['create', '--name', 'a', '--budget', '1e3/day'], /--budget: .*up to 1000000/],
       [['create', '--name', 'a', '--budget', '1000000.000001/day'], /--budget: /],
       [['create', '--name', 'a', '--budget', '0/day'], /--budget: .*above 0/],
       [['create', '--name', 'a', '--budget', '1/day', '--budget', '2/day'], /--budget: .*each period once/],
-      [['create', '--name', 'a', '--alert', '0.8'], /--alert: .*accepted: none, or from 1% to 100%/],
+      [['create', '--name', 'a', '--alert', '0.8'], /--alert: .*must be none, or from 1% to 100%/],
       [['create', '--name', 'a', '--alert', '0%'], /--alert: /],
       [['create', '--name', 'a', '--billing', 'free'], /--billing: .*"recorded", "cost", "metered"/],
-      [['create', '--name', 'a', '--models', 'a b'], /--models: .*accepted: a model id without spaces/],
-      [['create', '--name', 'a', '--expires', '90'], /--expires: .*accepted: never, .*90d, or a future time/],
+      [['create', '--name', 'a', '--models', 'a b'], /--models: .*must be a model id without spaces/],
+      [['create', '--name', 'a', '--expires', '90'], /--expires: .*must be never, .*90d, or a future time/],
       [['create', '--name', 'a', '--expires', '2020-01-31T00:00:00Z'], /--expires: .*a future time/],
       [
         ['create', '--name', 'a', '--requests-per-minute', '0'],
@@ -283,12 +283,12 @@ describe('gazeway key', () => {
       [['create', '--name', 'a', '--tokens-per-minute', '1.5'], /--tokens-per-minute: /],
       [['create', '--name', 'a', '--concurrent', 'many'], /--concurrent: /],
       [['edit', UNKNOWN], /Nothing to change; gazeway key edit --help/],
-      [['edit', 'x', '--name', 'a'], /ID: .*accepted: the id of a key/],
-      [['rotate', UNKNOWN, '--grace', '31d'], /--grace: .*accepted: a whole number and s, m, h or d.*at most 30d/],
+      [['edit', 'x', '--name', 'a'], /ID: .*must be the id of a key/],
+      [['rotate', UNKNOWN, '--grace', '31d'], /--grace: .*must be a whole number and s, m, h or d.*at most 30d/],
       [['rotate', UNKNOWN, '--grace', '24'], /--grace: /],
-      [['revoke', 'x'], /ID: .*accepted: the id of a key/],
+      [['revoke', 'x'], /ID: .*must be the id of a key/],
       [['revoke'], /missing required argument 'id'/],
-      [['remove'], /accepted: create, list, edit, rotate, revoke/],
+      [['remove'], /must be one of create, list, edit, rotate, revoke/],
     ]
     const runs = await Promise.all(cases.map(async ([args, line]) => ({ args, line, ...(await key(place, ...args)) })))
     for (const { args, line, code, stdout, stderr } of runs) {
@@ -350,11 +350,11 @@ describe('gazeway group', () => {
     await group(place, 'create', '--name', 'team')
     const cases: [args: string[], code: number, line: RegExp][] = [
       [['group', 'create'], 2, /required option '--name <name>'/],
-      [['group', 'create', '--name', ''], 2, /--name: .*accepted: text of 1 to 100 characters/],
+      [['group', 'create', '--name', ''], 2, /--name: .*must be text of 1 to 100 characters/],
       [['group', 'create', '--name', 'a', '--budget', '5/hour'], 2, /--budget: .*such as 5\/day/],
       [['group', 'create', '--name', 'team'], 1, /There is a group "team" already/],
-      [['group', 'edit', 'team'], 2, /Nothing to change; accepted: --name, --budget/],
-      [['group', 'remove'], 2, /accepted: create, list, edit, delete/],
+      [['group', 'edit', 'team'], 2, /Nothing to change; give --name, --budget/],
+      [['group', 'remove'], 2, /must be one of create, list, edit, delete/],
       [
         ['key', 'create', '--name', 'a', '--group', 'nowhere'],
         2,

@@ -34,9 +34,9 @@ describe('gazeway memory', () => {
     for (const [args, code, message] of [
       [['memory', 'import', file], 1, /^gazeway: Line 2 is not JSON\. Nothing was imported/],
       [['memory', 'import', join(place.home, 'none')], 1, /There is no file .*none; name one of JSON Lines\./],
-      [['memory', 'import'], 2, /accepted: a file of JSON Lines\.$/m],
+      [['memory', 'import'], 2, /a file of JSON Lines\.$/m],
       [['memory', 'import', file, '--namespace', ''], 2, /--namespace: must be 1 to 128 characters\./],
-      [['memory', 'nothing'], 2, /unknown command memory nothing; accepted: export, import\.$/m],
+      [['memory', 'nothing'], 2, /unknown command memory nothing; must be one of export, import\.$/m],
     ] as const) {
       const outcome = await run(place, [...args])
       assert.equal(outcome.code, code, outcome.stderr)

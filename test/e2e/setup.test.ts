@@ -214,11 +214,11 @@ describe('gazeway setup', () => {
   })
 
   const mistakes: [args: string[], line: RegExp][] = [
-    [['setup', 'emacs'], /emacs is no assistant that is known; accepted: claude-code, codex, cursor/],
-    [['remove', 'emacs'], /emacs is no assistant that is known; accepted: claude-code/],
-    [['setup', '--scope', 'machine'], /--scope: accepted: user, project\./],
-    [['setup', '--env', 'XAI_API_KEY=xai-never-shown'], /--env: accepted: a name alone/],
-    [['setup', '--nothing'], /unknown option '--nothing'; accepted: .*--scope, --env, --print, --yes/],
+    [['setup', 'emacs'], /unknown assistant emacs; must be one of claude-code, codex, cursor/],
+    [['remove', 'emacs'], /unknown assistant emacs; must be one of claude-code/],
+    [['setup', '--scope', 'machine'], /--scope: invalid value; must be user or project\./],
+    [['setup', '--env', 'XAI_API_KEY=xai-never-shown'], /--env: .*must be a name alone/],
+    [['setup', '--nothing'], /unknown option '--nothing'; must be one of .*--scope, --env, --print, --yes/],
   ]
   for (const [args, line] of mistakes)
     it(`says in one line what is accepted instead of ${args.join(' ')}`, async () => {

@@ -472,7 +472,7 @@ describe('a platform that takes payments', () => {
     loaded.config.mpp.evm.token = null
     await assert.rejects(openPayments({ ...gateway, loaded }), (error: { code: string; message: string }) => {
       assert.equal(error.code, 'config_invalid')
-      assert.match(error.message, /mpp\.evm\.token is not set/)
+      assert.match(error.message, /mpp\.evm\.token: missing/)
       return true
     })
   })

@@ -152,7 +152,7 @@ export function meteringContract(open: () => Promise<Store>): void {
     const { wallet, caller } = await start(t, { wallet: { max_output_tokens: 500 } })
     for (const max_tokens of [0, -1, 501, 1_000_001, 1.5])
       await assert.rejects(wallet.meteredCall({ ...ONE_CALL, max_tokens }, by(caller)), {
-        message: /^max_tokens: .*; accepted: a whole number from 1 to 500\.$/,
+        message: /^max_tokens: .*; must be a whole number from 1 to 500\.$/,
       })
   })
 

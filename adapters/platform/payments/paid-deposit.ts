@@ -46,7 +46,7 @@ function requireEnough(amountUsd: number, least: Micros): void {
   if ((toMicros(amountUsd) as Micros) >= least) return
   throw new GazewayError(
     'validation_failed',
-    `amount_usd: too small; accepted: ${toUsd(least)} USD or more (mpp.min_deposit_usd).`,
+    `amount_usd: too small; must be at least ${toUsd(least)} USD (mpp.min_deposit_usd).`,
     { param: 'amount_usd' },
   )
 }

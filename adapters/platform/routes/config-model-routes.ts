@@ -170,7 +170,7 @@ function providerOf(sent: Pick<ModelChange, 'provider' | 'base_url'>, present: M
     )
   }
   if (baseUrl !== undefined) return baseUrl
-  throw new GazewayError('validation_failed', `base_url: missing; accepted: the base URL of the ${CUSTOM} provider.`, {
+  throw new GazewayError('validation_failed', `base_url: missing; must be the base URL of the ${CUSTOM} provider.`, {
     param: 'base_url',
   })
 }

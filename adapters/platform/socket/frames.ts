@@ -104,16 +104,20 @@ export function checkAuth({ value }: Loose): AuthFrame {
 export function checkFrame({ type, value }: Loose): ClientFrame {
   if (value === undefined) throw notJson()
   if (typeof type !== 'string')
-    throw new GazewayError('validation_failed', `A frame is an object with a type; accepted: ${KINDS}.`, {
-      param: 'type',
-    })
+    throw new GazewayError(
+      'validation_failed',
+      `type: missing; a frame is an object whose type must be one of ${KINDS}.`,
+      {
+        param: 'type',
+      },
+    )
   if (type === 'chat') return parseInput(ChatFrame, value)
   if (isQuery(type)) return parseInput(QueryFrame, value)
   if (type === 'auth')
     throw new GazewayError('validation_failed', 'This connection is authenticated already; leave the auth frame out.', {
       param: 'type',
     })
-  throw new GazewayError('validation_failed', `type: there is no such frame; accepted: ${KINDS}.`, { param: 'type' })
+  throw new GazewayError('validation_failed', `type: unknown frame; must be one of ${KINDS}.`, { param: 'type' })
 }
 
 const KINDS = ['chat', ...QUERIES].join(', ')

@@ -39,14 +39,14 @@ export const Chain = z.strictObject({
         'Chain id → the chain: its name, native coin (ETH with 18 decimals unless set), tokens, how long a node may take ' +
         '(5000 ms), how deep a block must be to count (2), and an explorer. None is built in.',
       accepted:
-        'name, native {symbol, decimals}, tokens [{symbol, address, decimals}], timeout_ms, confirmations, explorer',
+        'an object with name, native {symbol, decimals}, tokens [{symbol, address, decimals}], timeout_ms, confirmations, explorer',
     }),
   rpc_urls: z
     .record(chainId, rpcUrl.meta({ accepted: 'an http or https URL' }))
     .default({})
     .meta({
       description: 'Chain id → the URL of a node of that chain (JSON-RPC), with its key where it has one.',
-      accepted: 'http or https URLs by chain id',
+      accepted: 'an object of http or https URLs by chain id',
       secret: 'value',
     }),
   settlement: z

@@ -19,7 +19,7 @@ const choice = z
   .array(
     z
       .enum([...GROUPS, ...NAMES])
-      .meta({ accepted: `the groups ${GROUPS.join(', ')}, and the tools ${NAMES.join(', ')}` }),
+      .meta({ accepted: `one of the groups ${GROUPS.join(', ')}, or one of the tools ${NAMES.join(', ')}` }),
   )
   .max(50)
   .default([])

@@ -39,7 +39,7 @@ export const upstreamName = z
   .regex(/^(?!default$|constructor$|prototype$)[A-Za-z0-9][A-Za-z0-9_-]{0,63}$/)
   .meta({
     accepted:
-      'a name of letters, digits, "-" and "_"; "default" is the section upstream, and "/" is between a name and a model',
+      'a name of letters, digits, "-" and "_", without "/"; the name "default" is reserved for the section upstream',
   })
 
 /** Id of a model. */

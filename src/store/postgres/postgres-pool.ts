@@ -186,7 +186,7 @@ function readUrl(url: string, options: { size?: number; statementTimeoutMs?: num
 function invalid(what: string, cause?: unknown): GazewayError {
   return new GazewayError(
     'config_invalid',
-    `The store URL: ${what}; accepted: postgres://USER:PASSWORD@HOST:PORT/DATABASE?sslmode=verify-full.`,
+    `The store URL: ${what}; must be postgres://USER:PASSWORD@HOST:PORT/DATABASE?sslmode=verify-full.`,
     { param: 'store', ...(cause !== undefined && { cause }) },
   )
 }
