@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import type { BuildOptions, Plugin } from 'esbuild'
 import { describeTools } from '../adapters/stdio/describe-tools.ts'
+import { lazySchemas } from './lazy-schemas.ts'
 
 /** Leaves out what a start would load and never use. */
 const slim: Plugin = {
@@ -31,11 +32,17 @@ const slim: Plugin = {
     // The SDK makes a schema of each type of the protocol for an export that Gazeway does not import. Without that, and
     // with each schema marked as one without side effects, esbuild leaves out those that nothing else uses.
     onLoad({ filter: /@modelcontextprotocol[\\/]server[\\/]dist[\\/]src-[\w-]+\.mjs$/ }, ({ path }) => ({
-      contents: replaced(
-        path,
-        /^for \(const (key of SPEC_SCHEMA_KEYS|\[key, schema\] of Object\.entries\(authSchemas\)).*$/gm,
-        '',
+      contents: lazySchemas(
+        replaced(
+          path,
+          /^for \(const (key of SPEC_SCHEMA_KEYS|\[key, schema\] of Object\.entries\(authSchemas\)).*$/gm,
+          '',
+        ),
       ),
+    }))
+    // commander starts commands that are programs of their own; Gazeway has none.
+    onLoad({ filter: /node_modules[\\/]commander[\\/]lib[\\/]command\.js$/ }, ({ path }) => ({
+      contents: replaced(path, /^const childProcess = require\('node:child_process'\);$/m, 'const childProcess = null'),
     }))
     onLoad({ filter: /@modelcontextprotocol[\\/]core[\\/]dist[\\/](schemas|auth)-[\w-]+\.mjs$/ }, ({ path }) => ({
       contents: replaced(
