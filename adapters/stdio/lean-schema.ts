@@ -10,6 +10,8 @@ interface Cut {
   leftOut: ReadonlySet<string>
   /** Keywords that are left out below the tool's own fields, too. */
   leftOutInside: ReadonlySet<string>
+  /** Keywords that are left out where they accept anything. */
+  leftOutOpen: ReadonlySet<string>
 }
 
 /** Parts of a schema that a model needs to write an argument; the server validates the rest. */
@@ -18,6 +20,8 @@ const INPUT: Cut = {
   any: { anyOf: [{ type: 'string' }, { type: 'number' }, { type: 'boolean' }, { type: 'object' }] },
   leftOut: new Set(['$schema', 'minLength', 'maxLength', 'minItems', 'maxItems', 'propertyNames', 'pattern']),
   leftOutInside: new Set(['additionalProperties']),
+  // Strict clients refuse a list whose items are not described.
+  leftOutOpen: new Set(),
 }
 
 /**
@@ -25,7 +29,8 @@ const INPUT: Cut = {
  * allows more.
  */
 const OUTPUT: Cut = {
-  any: { description: 'any JSON' },
+  // Spelled out: checkers of schemas take one without a type for a mistake.
+  any: { anyOf: (['string', 'number', 'boolean', 'null', 'array', 'object'] as const).map((type) => ({ type })) },
   leftOut: new Set([
     ...INPUT.leftOut,
     'additionalProperties',
@@ -37,6 +42,7 @@ const OUTPUT: Cut = {
     'default',
   ]),
   leftOutInside: new Set(['required']),
+  leftOutOpen: new Set(['items']),
 }
 
 /** The schema of a tool's input, as it is listed: no empty subschema and no list of types, which strict clients refuse. */
@@ -53,12 +59,18 @@ function lean(schema: JsonSchema, cut: Cut, inner: Cut): JsonSchema {
     const anyOf = type.map((one) => ({ ...(one === 'null' ? {} : narrow), type: one }))
     return lean({ ...(description === undefined ? {} : { description }), anyOf }, cut, inner)
   }
-  const kept = Object.entries(schema).flatMap(([name, value]): [string, unknown][] =>
-    cut.leftOut.has(name) || isImplied(name, value) ? [] : [[name, leanValue(name, value, inner)]],
+  const fields = Object.entries(schema).flatMap(([name, value]): [string, unknown][] =>
+    cut.leftOut.has(name) || (cut.leftOutOpen.has(name) && isOpen(value)) || isImplied(name, value)
+      ? []
+      : [[name, leanValue(name, value, inner)]],
   )
-  const isOpen = kept.every(([name]) => name === 'description' || name === 'default')
-  return isOpen ? { ...cut.any, ...Object.fromEntries(kept) } : Object.fromEntries(kept)
+  const kept = Object.fromEntries(fields)
+  return isOpen(kept) ? { ...cut.any, ...kept } : kept
 }
+
+/** Tells whether a schema accepts anything. */
+const isOpen = (schema: unknown): boolean =>
+  Object.keys(Object(schema)).every((name) => name === 'description' || name === 'default')
 
 function leanValue(name: string, value: unknown, cut: Cut): unknown {
   const each = (schema: unknown) => lean(schema as JsonSchema, cut, cut)
