@@ -6,10 +6,12 @@ import type { Micros } from '../text/money.ts'
 import { type AllowanceOf, giveBackAllowance, LEASE_MS, renewAllowances, takeAllowance } from './allowances.ts'
 import { dayOf, type Spender } from './spending.ts'
 
-/** An allowance is sized for this many calls of the present cost. */
+/** An allowance is sized for the calls that run at once, and for at least this many. */
 const CALLS = 8
-/** Lifetime of an allowance that no call uses, in milliseconds. */
+/** Lifetime of an allowance that no call uses, and the interval between looks at all of them, in milliseconds. */
 const IDLE_MS = 250
+/** An allowance of a busy key is sized to last for this many intervals of {@link IDLE_MS}. */
+const LASTS = 4
 /** Interval between renewals in milliseconds; several fit into one lease. */
 const RENEWED_MS = LEASE_MS / 5
 
@@ -73,8 +75,16 @@ interface Pool {
   free: Micros
   /** Calls that hold a part of it. */
   calls: number
+  /** Most calls at once of late: halves with each interval that has fewer. */
+  peak: number
   /** Taken and not written yet. */
   unwritten: Micros
+  /** The newest amount that was drawn. */
+  call: Micros
+  /** Taken in the present interval. */
+  taken: Micros
+  /** Most that was taken in an interval of late: halves with each that takes less. */
+  pace: Micros
   turn: number
   /** A return in progress, until the store confirms it; `turn` is null before the first attempt. */
   returning: { micros: Micros; turn: number | null } | null
@@ -140,7 +150,11 @@ export function createReservations(deps: ReservationsDeps): Reservations {
       of,
       free: 0,
       calls: 0,
+      peak: 0,
       unwritten: 0,
+      call: 0,
+      taken: 0,
+      pace: 0,
       turn: 0,
       returning: null,
       isDoubtful: false,
@@ -156,6 +170,18 @@ export function createReservations(deps: ReservationsDeps): Reservations {
     return pool
   }
 
+  /** Size of an allowance for the present use of a pool. */
+  const sizeFor = ({ call, peak, taken, pace }: Pool): Micros =>
+    Math.max(call * Math.max(CALLS, peak), Math.max(taken, pace) * LASTS)
+
+  /** Draws `micros` from a pool's free amount. @returns whether it was enough */
+  function drawFree(pool: Pool, micros: Micros): boolean {
+    pool.call = micros
+    if (pool.free < micros) return false
+    pool.free -= micros
+    return true
+  }
+
   /** Draws `micros` from a pool after asking the store for the missing part. */
   async function more(pool: Pool, micros: Micros): Promise<void> {
     const change = pool.changing.then(async () => {
@@ -163,7 +189,9 @@ export function createReservations(deps: ReservationsDeps): Reservations {
       if (pool.free >= micros) return
       const turn = { turn: ++pool.turn, at: now().toISOString() }
       const needed = micros - pool.free
-      pool.free += await takeAllowance(store, pool.of, { ...turn, needed, wanted: needed + micros * (CALLS - 1) })
+      const granted = await takeAllowance(store, pool.of, { ...turn, needed, wanted: needed + sizeFor(pool) - micros })
+      // Not `pool.free += await …`: that reads `free` first, and loses what calls free and draw meanwhile.
+      pool.free += granted
     })
     // A refusal belongs to one call, which receives it through `change`; later calls ask again.
     pool.changing = change.catch((error: unknown) => {
@@ -181,12 +209,12 @@ export function createReservations(deps: ReservationsDeps): Reservations {
     pool.free -= micros
   }
 
-  /** Gives back the free amount, after earlier changes. */
-  function giveBack(pool: Pool): void {
+  /** Gives back the free amount but for `kept`, after earlier changes. */
+  function giveBack(pool: Pool, kept: Micros = 0): void {
     if (pool.returning === null) {
-      if (pool.free === 0) return
-      pool.returning = { micros: pool.free, turn: null }
-      pool.free = 0
+      if (pool.free <= kept) return
+      pool.returning = { micros: pool.free - kept, turn: null }
+      pool.free = kept
     }
     pool.changing = pool.changing
       .then(() => sendBack(pool))
@@ -232,8 +260,13 @@ export function createReservations(deps: ReservationsDeps): Reservations {
     const at = elapsedMs()
     const present = today()
     for (const [key, pool] of pools) {
+      pool.pace = Math.max(pool.taken, Math.floor(pool.pace / 2))
+      pool.peak = Math.max(pool.calls, Math.floor(pool.peak / 2))
+      pool.taken = 0
       const isIdle = pool.calls === 0 && at - pool.usedAt >= IDLE_MS
+      const size = sizeFor(pool)
       if (isIdle || pool.of.day !== present) giveBack(pool)
+      else if (pool.free > 2 * size) giveBack(pool, size)
       if (isIdle && isEmpty(pool)) pools.delete(key)
     }
     for (const pool of old) {
@@ -261,8 +294,7 @@ export function createReservations(deps: ReservationsDeps): Reservations {
       left: () => left,
       async extend(micros) {
         try {
-          if (pool.free >= micros) pool.free -= micros
-          else await draw(pool, micros)
+          if (!drawFree(pool, micros)) await draw(pool, micros)
         } catch (error) {
           if (isRefusal(error)) return false
           throw error
@@ -274,6 +306,7 @@ export function createReservations(deps: ReservationsDeps): Reservations {
         const taken = Math.min(micros, left)
         left -= taken
         pool.unwritten += taken
+        pool.taken += taken
         return {
           spender: pool.of.spender,
           day: pool.of.day,
@@ -308,10 +341,8 @@ export function createReservations(deps: ReservationsDeps): Reservations {
       forgetLost()
       const pool = poolFor(payer, day)
       pool.calls += 1
-      if (pool.free >= micros) {
-        pool.free -= micros
-        return reservationIn(pool, micros)
-      }
+      pool.peak = Math.max(pool.peak, pool.calls)
+      if (drawFree(pool, micros)) return reservationIn(pool, micros)
       return draw(pool, micros).then(
         () => reservationIn(pool, micros),
         (error: unknown) => {

@@ -243,6 +243,91 @@ export function reservationsContract(open: OpenStore): void {
     await reservations.close()
   })
 
+  it('counts what calls free and draw while it asks the store for more', async (t) => {
+    const store = await open(t)
+    await budgets(store, [[KEY, 'day', 10_000]])
+    let meanwhile = () => {}
+    const write: Store['write'] = (work) => {
+      meanwhile()
+      return store.write(work)
+    }
+    const { reservations } = startProcess({ ...store, write }, { now: Date.parse(`${DAY}T12:00:00Z`) })
+    const first = await reservations.reserve(recorded, 100)
+    const others: Array<ReturnType<typeof reservations.reserve>> = []
+    meanwhile = () => {
+      meanwhile = () => {}
+      others.push(reservations.reserve(recorded, 600))
+      first.end()
+    }
+    const calls = [await reservations.reserve(recorded, 5_000), ...(await Promise.all(others))]
+    assert.equal(calls.length, 2)
+    const held = calls.reduce((sum, call) => sum + call.left(), 0)
+    assert.ok(held <= (await outstanding(store)), 'no call has what the store has not set aside')
+    for (const call of calls) call.end()
+    await reservations.close()
+    assert.equal(await outstanding(store), 0)
+  })
+
+  it('asks the store seldom for many calls at once, and gives back what fewer need', async (t) => {
+    const store = await open(t)
+    await budgets(store, [[KEY, 'day', 1_000_000]])
+    let asked = 0
+    const write: Store['write'] = (work) => {
+      asked += 1
+      return store.write(work)
+    }
+    const { reservations } = startProcess({ ...store, write }, { now: Date.parse(`${DAY}T12:00:00Z`) })
+    const [last, ...calls] = await Promise.all(Array.from({ length: 100 }, () => reservations.reserve(recorded, 100)))
+    assert.ok(asked <= 2, `the store was asked ${asked} times for 100 calls`)
+    for (const call of calls) call.end()
+    for (const until = performance.now() + 10_000; (await outstanding(store)) > 1_700 && performance.now() < until; )
+      await delay(20)
+    assert.ok((await outstanding(store)) <= 1_700, 'one call keeps what 17 need')
+    last?.end()
+    await reservations.close()
+    assert.equal(await outstanding(store), 0)
+  })
+
+  it('exceeds no budget and keeps nothing, in whatever order calls at once ask, extend and end', async (t) => {
+    const call = fc.record({
+      micros: fc.integer({ min: 1, max: 60 }),
+      more: fc.integer({ min: 0, max: 60 }),
+      spent: fc.integer({ min: 0, max: 120 }),
+      by: fc.nat(1),
+    })
+    await fc.assert(
+      fc.asyncProperty(fc.scheduler(), fc.array(call, { minLength: 5, maxLength: 25 }), async (turns, calls) => {
+        const store = await open(t)
+        await budgets(store, [[KEY, 'day', 400]])
+        const write: Store['write'] = (work) => turns.schedule(Promise.resolve()).then(() => store.write(work))
+        const clock = { now: Date.parse(`${DAY}T12:00:00Z`) }
+        const processes = [0, 1].map(() => startProcess({ ...store, write }, clock))
+        let due = 0
+        const made = calls.map(async ({ micros, more, spent, by }) => {
+          const { reservations } = processes[by] as (typeof processes)[number]
+          await turns.schedule(Promise.resolve())
+          const reservation = await reservations.reserve(recorded, micros)
+          await turns.schedule(Promise.resolve())
+          if (more > 0) await reservation.extend(more)
+          const spend = reservation.take(spent)
+          due += spend.micros
+          await store.write((trx) => writeCallSpending(trx, [spend]))
+          spend.written()
+          await turns.schedule(Promise.resolve())
+          reservation.end()
+        })
+        const ended = await turns.waitFor(Promise.allSettled(made))
+        for (const end of ended) if (end.status === 'rejected') assert.equal(end.reason.code, 'budget_reached')
+        const closing = Promise.all(processes.map(({ reservations }) => reservations.close()))
+        await turns.waitFor(closing)
+        assert.equal((await spent(store, KEY))?.day ?? 0, due)
+        assert.ok(due <= 400, `${due} of 400 were spent`)
+        assert.equal(await outstanding(store), 0)
+      }),
+      { numRuns: 20 },
+    )
+  })
+
   it('exceeds no budget, whatever three processes do and when they are killed', async (t) => {
     const amount = fc.integer({ min: 1, max: 60 })
     const step = fc.oneof(
