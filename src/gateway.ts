@@ -185,7 +185,7 @@ async function openedInTime(url: string, log: Log): Promise<Store> {
 export async function createGateway(read: LoadedConfig, log: Log): Promise<Gateway> {
   const store = await openedInTime(read.storeUrl, log)
   const clock = await openStoreClock(store, {
-    onError: (err) => log.warn("The store's clock could not be read; deadlines go by what it was.", { err }),
+    onError: (err) => log.warn("Failed to read the store's clock; deadlines use its last known offset.", { err }),
   }).catch(async (error) => {
     await store.close()
     throw error

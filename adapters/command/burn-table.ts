@@ -13,7 +13,7 @@ export const burnTable = (burns: readonly Burn[]): string =>
       id,
       name,
       balance && String(balance.left_usd),
-      budget && `${budget.usd} ${budget.per === 'total' ? 'in total' : `a ${budget.per}`}${ofGroup(id, budget)}`,
+      budget && `${budget.usd} ${budget.per === 'total' ? 'in total' : `per ${budget.per}`}${ofGroup(id, budget)}`,
       budget && String(budget.spent_usd),
       budget && String(budget.left_usd),
       budget?.resets_at ?? null,

@@ -31,15 +31,15 @@ async function toFile(loaded: LoadedConfig, target: Store, file: string): Promis
   const folder = dirname(file)
   if (basename(file) !== OWN_STORE && folder !== loaded.dataDir)
     return tell(
-      `${left(known)} They are in the copy, for PostgreSQL; a service on SQLite does not read them there. To use the ` +
-        `copy with one, copy to ${OWN_STORE} in its data folder instead, or set them in its config.json.`,
+      `${left(known)} A service on SQLite reads settings from its config.json, not from the store. Copy to ${OWN_STORE} in ` +
+        'the data folder of the service instead, or set them in its config.json.',
     )
   const config = configFile(folder)
   try {
     const { taken, replaced } = await takeOver(target, config)
     if (taken.length > 0) tell(`${count(taken.length)} taken over into ${config}: ${taken.join(', ')}.`)
     const was = replaced.map(({ key, before }) => (before === null ? key : `${key} (was ${before})`))
-    if (was.length > 0) tell(`Of these it said something else before: ${was.join(', ')}.`)
+    if (was.length > 0) tell(`Replaced other values: ${was.join(', ')}.`)
   } catch (error) {
     if (!(error instanceof GazewayError)) throw error
     throw new GazewayError(

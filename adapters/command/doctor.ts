@@ -42,7 +42,7 @@ const STORE_CHECKS: readonly Check[] = [
     async run({ store }) {
       const ahead = Math.round(await storeClockAhead(store))
       const found = `${Math.abs(ahead)} ms ${ahead < 0 ? 'behind' : 'ahead of'} this machine's`
-      if (Math.abs(ahead) <= CLOCK_MS) return `the store's is ${found}`
+      if (Math.abs(ahead) <= CLOCK_MS) return `the store's clock is ${found}`
       throw new GazewayError(
         'conflict',
         `The store's clock is ${found}: set both by the network time (NTP). Deadlines are the store's, and times in records are of whichever machine wrote them.`,
@@ -91,7 +91,7 @@ const OTHER_CHECKS: readonly Check[] = [
     async run({ loaded: { config }, chain, store }) {
       const left = await leftUnfinished(store)
       if (left !== null) throw new GazewayError('conflict', left)
-      if (!config.mpp.enabled) return 'not asked for'
+      if (!config.mpp.enabled) return 'not enabled'
       const settings = paymentSettings(config)
       return checkPayments(settings, await loadMethods(settings, chain))
     },
@@ -100,25 +100,24 @@ const OTHER_CHECKS: readonly Check[] = [
     name: 'embeddings',
     async run({ loaded, memory }) {
       const { model, upstream } = loaded.config.memory.embeddings
-      if (model === null) return 'not asked for: memories are found by their words'
+      if (model === null) return 'not configured; searches match words only'
       const { memories, embedded, failure } = await memory.embedding()
       const found = `${embedded} of ${memories} memories have a vector of ${upstream}/${model}`
-      if (failure === null)
-        return embedded === memories ? found : `${found}; the others get theirs while a gateway runs`
-      return { warning: `${found}, and making one failed: ${failure} Searches go by words until it works.` }
+      if (failure === null) return embedded === memories ? found : `${found}; a running gateway embeds the others`
+      return { warning: `${found}; embedding failed: ${failure} Until this is fixed, searches match words only.` }
     },
   },
   {
     name: 'alerts',
     async run({ loaded, store }) {
       const { webhook_url: url, webhook_secret: secret } = loaded.config.alerts
-      if (url === null && secret === null) return 'not asked for'
+      if (url === null && secret === null) return 'not configured'
       if (url === null || secret === null)
-        return { warning: 'none are sent: set both alerts.webhook_url and alerts.webhook_secret.' }
+        return { warning: 'not sent: set both alerts.webhook_url and alerts.webhook_secret.' }
       const failed = await undelivered(store)
-      if (failed === null) return 'are sent, and none waits after a failure'
+      if (failed === null) return 'configured; no failed deliveries'
       return {
-        warning: `the last attempt of ${failed.id} failed: ${failed.error} Check alerts.webhook_url and its receiver.`,
+        warning: `the last delivery of ${failed.id} failed: ${failed.error} Check alerts.webhook_url and its receiver.`,
       }
     },
   },
@@ -130,13 +129,13 @@ const OTHER_CHECKS: readonly Check[] = [
     name: 'agent gateway',
     async run({ loaded }) {
       if (loaded.config.agent_gateway.url === null)
-        return "not configured; the platform's /v1 is this machine's own gateway"
+        return "not configured; /v1 of the platform is this machine's gateway"
       const target = agentGatewayTarget(loaded.config, null)
       const found = await detect(target, AbortSignal.timeout(PATIENCE_MS))
       const url = redactUrl(target.url)
       const fault = faultIn(found)
       if (fault !== null) throw new GazewayError('upstream_unreachable', `${url}: ${fault}`)
-      if (found.kind === 'unknown') return `portable: what answers at ${url} serves models, and is no agent gateway`
+      if (found.kind === 'unknown') return `portable: ${url} serves models and is not an agent gateway`
       return `${found.kind} ${found.version ?? ''} answers at ${url}`
     },
   },

@@ -28,7 +28,7 @@ export async function createGroup(loaded: LoadedConfig, log: Log, flags: GroupFl
   const { id } = await withKeys(loaded, log, ({ groups }) => groups.create({ name, budgets, alerts }))
   process.stdout.write(`${id}\n`)
   process.stderr.write(
-    `This is the group ${name}. To put a key into it: gazeway key create --group, or key edit --group\n`,
+    `Created the group ${name}. To add a key: gazeway key create --group, or gazeway key edit --group\n`,
   )
 }
 
@@ -36,9 +36,7 @@ export async function createGroup(loaded: LoadedConfig, log: Log, flags: GroupFl
 export async function listGroups(loaded: LoadedConfig, log: Log): Promise<void> {
   const records = await withKeys(loaded, log, ({ groups }) => all(groups.list))
   if (records.length === 0)
-    process.stderr.write(
-      'There are no groups yet. Make one with: gazeway group create --name NAME --budget 100/month\n',
-    )
+    process.stderr.write('No groups yet. Create one with: gazeway group create --name NAME --budget 100/month\n')
   else process.stdout.write(groupTable(records))
 }
 
@@ -66,7 +64,7 @@ export async function editGroup(loaded: LoadedConfig, log: Log, group: string, f
     const { id } = await found(groups, group)
     process.stdout.write(groupTable([await groups.change(id, change)]))
   })
-  process.stderr.write('Servers that are running hold its keys to this within 5 seconds.\n')
+  process.stderr.write('Running servers apply the change within 5 seconds.\n')
 }
 
 /**
@@ -77,7 +75,7 @@ export async function editGroup(loaded: LoadedConfig, log: Log, group: string, f
  */
 export async function deleteGroup(loaded: LoadedConfig, log: Log, group: string): Promise<void> {
   await withKeys(loaded, log, async ({ groups }) => groups.remove((await found(groups, group)).id))
-  process.stderr.write(`The group ${group} is deleted.\n`)
+  process.stderr.write(`Deleted the group ${group}.\n`)
 }
 
 async function found(groups: Groups, idOrName: string): Promise<GroupRecord> {

@@ -3,17 +3,17 @@ import type { LoadedConfig } from '../../src/config/config.ts'
 
 /** Adds what the hooks of the Claude Code plugin (`plugin/hooks/hooks.json`) call. */
 export function addHookCommands(program: Command, start: () => Promise<{ loaded: LoadedConfig }>): void {
-  const hook = program.command('hook').description('answer a hook of Claude Code; the plugin calls it')
+  const hook = program.command('hook').description('answer hooks of Claude Code; called by the plugin')
   hook
     .command('session-start')
-    .description('recall what is remembered about the project, as context of the session that begins')
+    .description('print the memories of the project as context for a new session')
     .action(async () => {
       const { loaded } = await start()
       await (await import('./hook-session-start.ts')).answerSessionStart(loaded)
     })
   hook
     .command('stop')
-    .description('offer, once in a session that changed files, to store what a later one needs')
+    .description('suggest, once in a session that changed files, to store what later sessions need')
     .action(async () => {
       await (await import('./hook-stop.ts')).answerStop()
     })

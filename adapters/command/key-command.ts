@@ -58,7 +58,7 @@ export async function createKey(loaded: LoadedConfig, log: Log, flags: KeyFlags)
     warn(input.models, config)
     process.stdout.write(`${key}\n`)
     process.stderr.write(
-      `This is the key of ${record.name} (${record.id}, ${record.scopes.join(', ')}). It is not shown again.\n`,
+      `Created the key ${record.name} (${record.id}, ${record.scopes.join(', ')}). The key is not shown again.\n`,
     )
   })
 }
@@ -85,7 +85,7 @@ export async function editKey(loaded: LoadedConfig, log: Log, id: string, flags:
     const record = await keys.change(known, change)
     warn(change.models, config)
     process.stdout.write(keyTable([record], await all(groups.list)))
-    process.stderr.write('Servers that are running hold it to this within 5 seconds.\n')
+    process.stderr.write('Running servers apply the change within 5 seconds.\n')
   })
 }
 
@@ -103,17 +103,16 @@ export async function rotateKey(loaded: LoadedConfig, log: Log, id: string, flag
   process.stdout.write(`${key}\n`)
   const before =
     previousExpiresAt === null
-      ? 'Servers that are running refuse the one before within 5 seconds.'
-      : `The one before works until ${previousExpiresAt}.`
-  process.stderr.write(`This is the new key of ${record.name} (${id}). It is not shown again. ${before}\n`)
+      ? 'Running servers refuse the old secret within 5 seconds.'
+      : `The old secret works until ${previousExpiresAt}.`
+  process.stderr.write(`Rotated the key ${record.name} (${id}). The new key is not shown again. ${before}\n`)
 }
 
 /** Prints all keys, newest first, as a table. */
 export async function listKeys(loaded: LoadedConfig, log: Log): Promise<void> {
   await withKeys(loaded, log, async ({ keys, groups }) => {
     const records = await all(keys.list)
-    if (records.length === 0)
-      process.stderr.write('There are no keys yet. Make one with: gazeway key create --name NAME\n')
+    if (records.length === 0) process.stderr.write('No keys yet. Create one with: gazeway key create --name NAME\n')
     else process.stdout.write(keyTable(records, await all(groups.list)))
   })
 }
@@ -122,8 +121,7 @@ export async function listKeys(loaded: LoadedConfig, log: Log): Promise<void> {
 export async function listBurn(loaded: LoadedConfig, log: Log): Promise<void> {
   await withKeys(loaded, log, async ({ store, now, config }) => {
     const burns = await all((page) => burnList({ store, now, ...burnTerms(config) }, page))
-    if (burns.length === 0)
-      process.stderr.write('There are no keys yet. Make one with: gazeway key create --name NAME\n')
+    if (burns.length === 0) process.stderr.write('No keys yet. Create one with: gazeway key create --name NAME\n')
     else process.stdout.write(burnTable(burns))
   })
 }
@@ -142,11 +140,11 @@ export async function revokeKey(loaded: LoadedConfig, log: Log, id: string): Pro
       left: await readBalances(store, known, { limitsOf: createLimits(store, 0).of, now: new Date() }),
     }
   })
-  process.stderr.write(`${id} (${name}) is revoked. Servers that are running refuse it within 5 seconds.\n`)
+  process.stderr.write(`Revoked the key ${name} (${id}). Running servers refuse it within 5 seconds.\n`)
   const { available_usd, held_usd, escrow_usd } = left
   if (available_usd > 0 || held_usd > 0 || escrow_usd > 0)
     process.stderr.write(
-      `It still has ${available_usd} USD, ${held_usd} set aside for calls and ${escrow_usd} in escrow, out of reach. ` +
+      `Money left with the key, out of reach: ${available_usd} USD available, ${held_usd} USD reserved for calls, ${escrow_usd} USD in escrow. ` +
         'See "Keys that are revoked" in docs/reference/wallet.md.\n',
     )
 }

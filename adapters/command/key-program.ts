@@ -7,12 +7,17 @@ import type { KeyChangeFlags, KeyFlags } from './key-command.ts'
 /** Reads the configuration that the command line names. */
 type Start = () => Promise<{ loaded: LoadedConfig; log: Log }>
 
-const ID = 'the id of a key, as `gazeway key list` shows it'
-const GROUP = 'the id or the name of a group, as `gazeway group list` shows it'
+const ID = 'key id, from `gazeway key list`'
+const GROUP = 'group id or name, from `gazeway group list`'
 
 const CREATE_EXAMPLES = `
-A budget is USD/PERIOD: 5/day, 20/week, 100/month or 500/total, in UTC. What its calls cost counts against all budgets of a
-key and of its group. recorded notes the cost, cost charges it, metered charges it and the margin.
+A budget is USD/PERIOD: 5/day, 20/week, 100/month or 500/total. Periods are in UTC. A call counts against all budgets of its
+key and of the key's group.
+
+Billing:
+  recorded   the cost of calls is recorded; nothing is charged
+  cost       the cost is charged
+  metered    the cost and the margin are charged
 
 Examples:
   $ gazeway key create --name laptop
@@ -22,8 +27,11 @@ Examples:
   $ gazeway key create --name shop --scope platform --billing metered --credit 0`
 
 const EDIT_EXAMPLES = `
-What is not named stays. --budget takes the place of all budgets of the key, --alert of all alerts. none takes a limit away,
-never an end, all a list of models.
+Only the settings with a flag change. --budget replaces all budgets of the key, and --alert all alerts.
+
+  none    removes a limit, all budgets or all alerts
+  never   removes the expiry
+  all     allows all models
 
 Examples:
   $ gazeway key edit key_0199f4c2c5b27a3e8f0d4a6b9c1e2d3f --budget 10/day --budget 100/month
@@ -31,14 +39,14 @@ Examples:
   $ gazeway key edit key_0199f4c2c5b27a3e8f0d4a6b9c1e2d3f --expires 2027-06-30T00:00:00Z --no-group`
 
 const ROTATE_EXAMPLES = `
-Limits, money and history stay with the key. Rotating again within the grace ends the first secret at once.
+Limits, balance and history stay with the key. A second rotation within the grace period revokes the first secret at once.
 
 Examples:
   $ gazeway key rotate key_0199f4c2c5b27a3e8f0d4a6b9c1e2d3f
-  $ gazeway key rotate key_0199f4c2c5b27a3e8f0d4a6b9c1e2d3f --grace 0      it has leaked`
+  $ gazeway key rotate key_0199f4c2c5b27a3e8f0d4a6b9c1e2d3f --grace 0      revoke a leaked secret`
 
 const GROUP_EXAMPLES = `
-What the keys of a group spend counts against its budgets, and against their own.
+A call counts against the budgets of its key and of the key's group.
 
 Examples:
   $ gazeway group create --name team --budget 20/day --budget 300/month
@@ -50,7 +58,7 @@ const collect = (value: string, before: readonly string[] = []): string[] => [..
 
 const ALERT = [
   '--alert <percent>',
-  'send an alert to alerts.webhook_url once so much of a budget is spent: 80%; may be repeated; none',
+  'spent share of a budget that sends an alert to alerts.webhook_url, such as 80%, or none; repeatable',
   collect,
 ] as const
 
@@ -58,14 +66,14 @@ const ALERT = [
 export function addKeyCommands(program: Command, start: Start): void {
   const key = program
     .command('key')
-    .description('make, list, change, rotate and revoke the API keys of the HTTP services')
+    .description('create, list, edit, rotate and revoke the API keys of the HTTP services')
   withTerms(
     key
       .command('create')
-      .description('make a key and print it, once')
-      .requiredOption('--name <name>', 'a name that says what the key is for')
-      .option('--scope <scopes>', 'what it may do: inference, platform, admin, separated by commas', 'inference')
-      .option('--wallet <address>', 'wallet address that its calls belong to: 0x…')
+      .description('create a key and print it; the key is shown only once')
+      .requiredOption('--name <name>', 'display name of the key')
+      .option('--scope <scopes>', 'scopes, comma-separated: inference, platform, admin', 'inference')
+      .option('--wallet <address>', 'wallet address to bind to the key: 0x…')
       .option('--group <group>', GROUP),
   )
     .addHelpText('after', CREATE_EXAMPLES)
@@ -75,8 +83,8 @@ export function addKeyCommands(program: Command, start: Start): void {
     })
   key
     .command('list')
-    .description('list all keys with their limits and what they have spent, without their secrets')
-    .option('--burn', 'who is about to run dry: keys and groups by the time that is left at the rate of the last 24 h')
+    .description('list all keys with their limits and spending, without their secrets')
+    .option('--burn', 'list keys and groups by the time until they run out, at the rate of the last 24 h')
     .action(async ({ burn = false }: { burn?: boolean }) => {
       const { loaded, log } = await start()
       const { listBurn, listKeys } = await import('./key-command.ts')
@@ -85,11 +93,11 @@ export function addKeyCommands(program: Command, start: Start): void {
   withTerms(
     key
       .command('edit')
-      .description('change what a key is held to; running servers follow within 5 s')
+      .description('edit a key; running servers apply the change within 5 s')
       .argument('<id>', ID)
-      .option('--name <name>', 'a name that says what the key is for')
+      .option('--name <name>', 'display name of the key')
       .option('--group <group>', GROUP)
-      .option('--no-group', 'take it out of its group'),
+      .option('--no-group', 'remove the key from its group'),
   )
     .addHelpText('after', EDIT_EXAMPLES)
     .action(async (id: string, flags: KeyChangeFlags) => {
@@ -98,9 +106,13 @@ export function addKeyCommands(program: Command, start: Start): void {
     })
   key
     .command('rotate')
-    .description('give a key a new secret and print it, once')
+    .description('replace the secret of a key and print the new key; the key is shown only once')
     .argument('<id>', ID)
-    .option('--grace <duration>', 'how long the secret before still works: 30m, 24h or 7d, up to 30d; 0 ends it', '24h')
+    .option(
+      '--grace <duration>',
+      'how long the old secret still works: 30m, 24h or 7d, at most 30d; 0 revokes it at once',
+      '24h',
+    )
     .addHelpText('after', ROTATE_EXAMPLES)
     .action(async (id: string, flags: { grace: string }) => {
       const { loaded, log } = await start()
@@ -120,17 +132,17 @@ export function addKeyCommands(program: Command, start: Start): void {
 function addGroupCommands(program: Command, start: Start): void {
   const group = program
     .command('group')
-    .description('make, list, change and delete groups of keys, which share budgets')
+    .description('create, list, edit and delete groups of keys with shared budgets')
     .addHelpText('after', GROUP_EXAMPLES)
   const budget = [
     '--budget <usd/period>',
-    'how much its keys together may spend: 20/day; may be repeated',
+    'spending limit for all keys of the group, such as 20/day, or none; repeatable',
     collect,
   ] as const
   group
     .command('create')
-    .description('make a group and print its id')
-    .requiredOption('--name <name>', 'a name that no other group has')
+    .description('create a group and print its id')
+    .requiredOption('--name <name>', 'unique name of the group')
     .option(...budget)
     .option(...ALERT)
     .addHelpText('after', GROUP_EXAMPLES)
@@ -140,16 +152,16 @@ function addGroupCommands(program: Command, start: Start): void {
     })
   group
     .command('list')
-    .description('list all groups with their budgets and what their keys have spent')
+    .description('list all groups with their budgets and spending')
     .action(async () => {
       const { loaded, log } = await start()
       await (await import('./group-command.ts')).listGroups(loaded, log)
     })
   group
     .command('edit')
-    .description('change the name of a group, or all its budgets or alerts; running servers follow within 5 s')
+    .description('edit a group; running servers apply the change within 5 s')
     .argument('<group>', GROUP)
-    .option('--name <name>', 'a name that no other group has')
+    .option('--name <name>', 'unique name of the group')
     .option(...budget)
     .option(...ALERT)
     .addHelpText('after', GROUP_EXAMPLES)
@@ -159,7 +171,7 @@ function addGroupCommands(program: Command, start: Start): void {
     })
   group
     .command('delete')
-    .description('delete a group that has no keys')
+    .description('delete a group without keys')
     .argument('<group>', GROUP)
     .action(async (idOrName: string) => {
       const { loaded, log } = await start()
@@ -170,12 +182,12 @@ function addGroupCommands(program: Command, start: Start): void {
 /** The flags that a key can be made with and that can be changed. */
 const withTerms = (command: Command): Command =>
   command
-    .option('--billing <billing>', 'what its calls cost it: recorded, cost or metered')
-    .option('--budget <usd/period>', 'how much it may spend: 5/day, 50/month; may be repeated', collect)
+    .option('--billing <billing>', 'billing of calls: recorded, cost or metered')
+    .option('--budget <usd/period>', 'spending limit, such as 5/day, or none; repeatable', collect)
     .option(...ALERT)
-    .option('--credit <usd>', 'how far it may spend beyond its deposit')
-    .option('--models <globs>', 'models that it may ask, separated by commas; * stands for any characters')
-    .option('--expires <when>', 'when it stops working: 90d, or a time such as 2027-01-31T00:00:00Z')
-    .option('--requests-per-minute <n>', 'how many calls may begin in a minute')
-    .option('--tokens-per-minute <n>', 'how many tokens its calls may use in a minute')
-    .option('--concurrent <n>', 'how many calls may be under way at a time')
+    .option('--credit <usd>', 'spending limit beyond deposits, or none for the default')
+    .option('--models <globs>', 'allowed models, comma-separated; * matches any characters')
+    .option('--expires <when>', 'expiry: a duration such as 90d, or a time such as 2027-01-31T00:00:00Z')
+    .option('--requests-per-minute <n>', 'limit of calls per minute')
+    .option('--tokens-per-minute <n>', 'limit of tokens per minute')
+    .option('--concurrent <n>', 'limit of concurrent calls')

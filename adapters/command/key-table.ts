@@ -58,20 +58,20 @@ export const groupTable = (records: readonly GroupRecord[]): string =>
     ]),
   )
 
-/** `credit 10, 5 a day, 60 requests a minute` */
+/** `credit 10, 5 per day, 60 requests per minute` */
 function limitsOf({ limits }: KeyRecord): string {
   const { credit_limit_usd, requests_per_minute, tokens_per_minute, concurrent } = limits
   return [
     ...(credit_limit_usd === null ? [] : [`credit ${credit_limit_usd}`]),
     ...budgetsOf(limits.budgets),
-    ...(requests_per_minute === null ? [] : [`${requests_per_minute} requests a minute`]),
-    ...(tokens_per_minute === null ? [] : [`${tokens_per_minute} tokens a minute`]),
-    ...(concurrent === null ? [] : [`${concurrent} at a time`]),
+    ...(requests_per_minute === null ? [] : [`${requests_per_minute} requests per minute`]),
+    ...(tokens_per_minute === null ? [] : [`${tokens_per_minute} tokens per minute`]),
+    ...(concurrent === null ? [] : [`${concurrent} concurrent calls`]),
   ].join(', ')
 }
 
 const budgetsOf = (budgets: readonly BudgetRecord[]): string[] =>
-  budgets.map(({ usd, per }) => (per === 'total' ? `${usd} in total` : `${usd} a ${per}`))
+  budgets.map(({ usd, per }) => (per === 'total' ? `${usd} in total` : `${usd} per ${per}`))
 
 /** `80%, 100%` */
 const alertsOf = (alerts: KeyRecord['alerts']): string => alerts.map(({ at }) => `${Math.round(at * 100)}%`).join(', ')

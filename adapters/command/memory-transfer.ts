@@ -29,7 +29,7 @@ export async function importMemories(
     throw new GazewayError('validation_failed', '--namespace: must be 1 to 128 characters.', { param: '--namespace' })
   await onStore(loaded, async (store) => {
     const { stored, same, expired } = await importLines(store, file, { namespace, now: () => new Date() })
-    process.stdout.write(`Stored ${stored} memories; ${same} were there already, and ${expired} have expired.\n`)
+    process.stdout.write(`Stored ${stored} memories; ${same} already existed, and ${expired} had expired.\n`)
   })
 }
 

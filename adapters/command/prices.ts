@@ -8,7 +8,7 @@ import { flatPrices } from '../../src/providers/prices.ts'
 import { aligned } from './aligned.ts'
 import { withKeys } from './with-keys.ts'
 
-const HEAD = ['UPSTREAM', 'MODEL', 'ASKED AS', 'INPUT', 'CACHED', 'CACHE WRITE', 'FOR 1 H', 'OUTPUT', 'FROM']
+const HEAD = ['UPSTREAM', 'MODEL', 'ALIAS', 'INPUT', 'CACHED', 'CACHE WRITE', 'CACHE WRITE 1 H', 'OUTPUT', 'SOURCE']
 
 /** Prints the prices that calls are recorded and charged at, and where each comes from: as a table, or as JSON. */
 export async function showPrices(loaded: LoadedConfig, log: Log, { json }: { json?: boolean }): Promise<void> {
@@ -20,11 +20,9 @@ export async function showPrices(loaded: LoadedConfig, log: Log, { json }: { jso
   const list = { currency: 'USD', per_tokens: 1_000_000, margin_usd: pricing.margin_usd, other_models: other, items }
   process.stdout.write(json ? `${JSON.stringify(list, null, 2)}\n` : aligned(HEAD, items.map(row)))
   if (json) return
-  const unknown = items.some((item) => item.unknown)
-    ? ' A price that is not known is not zero: the flat price stands in for it.'
-    : ''
+  const unknown = items.some((item) => item.unknown) ? ' A model whose price is unknown has the flat price.' : ''
   process.stderr.write(
-    `In USD for 1,000,000 tokens; a rate shown as - is that of input. Every other model: ${other} (flat).${unknown} Margin of a metered call: ${pricing.margin_usd} USD.\n`,
+    `Prices in USD per 1,000,000 tokens; - means the input price. All other models: ${other} (flat price).${unknown} Margin of a metered call: ${pricing.margin_usd} USD.\n`,
   )
 }
 
@@ -49,5 +47,5 @@ const usd = (amount: number | null): string | null => (amount === null ? null : 
 function from({ from, source, date, unknown }: ListedPrice): string {
   if (from === 'catalogue') return `catalogue, ${date}: ${source}`
   if (from === 'configuration') return `configuration: ${source}`
-  return unknown ? 'flat price: its own is not known' : 'flat price'
+  return unknown ? 'flat price (own price unknown)' : 'flat price'
 }

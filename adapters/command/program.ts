@@ -15,17 +15,17 @@ import { addMemoryCommands } from './memory-program.ts'
 import { addSetupCommands } from './setup-program.ts'
 
 const EXAMPLES = `
-Without a command gazeway is an MCP tool server on stdin and stdout; a coding assistant starts it.
+Without a command, gazeway is an MCP tool server on stdin and stdout, started by a coding assistant.
 
 Examples:
-  $ gazeway --upstream sandbox       try everything without a key
-  $ XAI_API_KEY=… gazeway            the real thing
-  $ gazeway --http                   an OpenAI-compatible gateway on http://127.0.0.1:8811/v1
-  $ gazeway --http --platform        the same, and the agent platform on http://127.0.0.1:8812 (/docs)
-  $ gazeway --tools memory,context   only these groups of tools; an assistant reads a shorter list
-  $ gazeway doctor                   check the configuration, the store and the upstream
-  $ gazeway prices                   what calls are charged at, and where each price comes from
-  $ gazeway setup                    connect the coding assistants on this machine
+  $ gazeway --upstream sandbox       try Gazeway without an API key
+  $ XAI_API_KEY=… gazeway            use the models of xAI
+  $ gazeway --http                   serve an OpenAI-compatible gateway on http://127.0.0.1:8811/v1
+  $ gazeway --http --platform        also serve the agent platform on http://127.0.0.1:8812 (/docs)
+  $ gazeway --tools memory,context   offer only these groups of tools
+  $ gazeway doctor                   check the configuration, the store and the upstreams
+  $ gazeway prices                   list the prices in force and their sources
+  $ gazeway setup                    configure the coding assistants on this machine
 
 An entry for an assistant's MCP configuration:
   { "mcpServers": { "gazeway": { "command": "npx", "args": ["-y", "gazeway"], "env": { "XAI_API_KEY": "…" } } } }`
@@ -39,18 +39,18 @@ const program = new Command('gazeway')
   .description('A second model, a shared memory and a gaze-aware work context for every coding assistant.')
   .version(VERSION, '--version', 'print the version')
   .helpOption('-h, --help', 'print this help')
-  .option('--http', 'serve the gateway over HTTP, an OpenAI-compatible API, on 127.0.0.1:8811')
-  .option('--platform', 'serve the agent platform on 127.0.0.1:8812; with --http in the same process')
-  .option('--host <host>', 'address that the HTTP services listen on (default: 127.0.0.1)')
+  .option('--http', 'serve the gateway, an OpenAI-compatible API, on 127.0.0.1:8811')
+  .option('--platform', 'serve the agent platform on 127.0.0.1:8812; may be combined with --http')
+  .option('--host <host>', 'address to listen on (default: 127.0.0.1)')
   .option('--port <port>', 'port of the gateway (default: 8811)')
   .option('--platform-port <port>', 'port of the platform (default: 8812)')
-  .option('--data <dir>', 'folder for the store and config.json (default: the platform’s data folder)')
-  .option('--store <url>', 'where records are kept: sqlite:PATH or postgres://HOST/DATABASE')
-  .option('--upstream <name|url>', `provider of models: ${PRESET_NAMES.join(', ')}, or a base URL`)
-  .option('--tools <names>', `tools that the tool server offers, and groups of them: ${GROUPS}`)
-  .option('--exclude-tools <names>', 'tools and groups that it does not offer')
-  .option('--read-only', 'offer only tools that write nothing and spend nothing')
-  .option('--log-level <level>', 'debug, info, warn, error or silent')
+  .option('--data <dir>', 'folder of the store and config.json (default: the data folder of the operating system)')
+  .option('--store <url>', 'store to use: sqlite:PATH or postgres://HOST/DATABASE')
+  .option('--upstream <name|url>', `model provider: ${PRESET_NAMES.join(', ')}, or a base URL`)
+  .option('--tools <names>', `tools to offer, by name or group, comma-separated; groups: ${GROUPS}`)
+  .option('--exclude-tools <names>', 'tools not to offer, by name or group, comma-separated')
+  .option('--read-only', 'offer only tools that neither write nor spend')
+  .option('--log-level <level>', 'log level: debug, info, warn, error or silent')
   .addHelpText('after', EXAMPLES)
   .exitOverride()
   // What is wrong is told once, by `fail`.
@@ -81,7 +81,7 @@ const program = new Command('gazeway')
 
 program
   .command('doctor')
-  .description('check configuration, store and upstream; exit 1 with what to do if one fails')
+  .description('check the configuration, the store and the upstreams; exits with 1 if a check fails')
   .action(async () => {
     const { loaded, log } = await start()
     const { runDoctor } = await import('./doctor.ts')
@@ -90,7 +90,7 @@ program
 
 program
   .command('prices')
-  .description('list the prices in force and where each comes from')
+  .description('list the prices in force and their sources')
   .option('--json', 'print JSON')
   .action(async (flags: { json?: boolean }) => {
     const { loaded, log } = await start()
@@ -104,10 +104,10 @@ addMemoryCommands(program, start)
 
 program
   .command('store')
-  .description('move the store')
+  .description('copy the store')
   .command('copy')
-  .description('copy all records to an empty store of either engine, and verify counts and sums')
-  .requiredOption('--to <url>', 'store to copy to: sqlite:PATH or postgres://HOST/DATABASE')
+  .description('copy all records to an empty SQLite or PostgreSQL store, then verify counts and sums')
+  .requiredOption('--to <url>', 'target store: sqlite:PATH or postgres://HOST/DATABASE')
   .action(async ({ to }: { to: string }) => {
     const { loaded } = await start()
     await (await import('./store-copy.ts')).copyTo(loaded, to)

@@ -18,7 +18,7 @@ import { STOP_SIGNALS } from './stop-signals.ts'
 import { startAlerts, startGatewaySweeps } from './sweeping.ts'
 
 const NO_ADMIN =
-  'No key has the scope admin. To make one: gazeway key create --name admin --scope inference,platform,admin ' +
+  'No key has the scope admin. To create one: gazeway key create --name admin --scope inference,platform,admin ' +
   '(with the same --data and --store, if any)'
 
 /** Timeout of a shutdown in milliseconds: 10 s for pending replies, the rest for their writes. */
@@ -53,7 +53,7 @@ export async function runServices(services: Services, loaded: LoadedConfig, log:
     // An admin key is shown only once: not by a start that fails.
     await requireFree(addressesOf(services, gateway.loaded.config.http))
     const firstKey = await gateway.keys.ensureFirstKey({ dataDir: loaded.dataDir })
-    if (firstKey) say(`Your admin key, shown only now and kept in ${loaded.dataDir}/admin.key:\n\n  ${firstKey}\n`)
+    if (firstKey) say(`Your admin key, shown only once and stored in ${loaded.dataDir}/admin.key:\n\n  ${firstKey}\n`)
     else if (gateway.loaded.config.identity.api_key === null && !(await gateway.keys.hasAdmin())) say(NO_ADMIN)
     tracing = await startTracing(gateway, process.env)
     const http = services.http ? await import('../http/http.ts') : null

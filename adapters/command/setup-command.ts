@@ -56,11 +56,11 @@ export async function setUp(clients: readonly string[], flags: SetupFlags): Prom
   const planned = plan(chosen, scope, machine, (targets) => {
     const target = targets.find(hasEntry) ?? targets[0]
     const change = target ? setupChange(target, wanted) : null
-    if (target && change === null) say(`${target.assistant.label}: ${target.path} has the entry already.`)
+    if (target && change === null) say(`${target.assistant.label}: ${target.path} already has the entry.`)
     return [change]
   })
   const written = await carryOut(planned, flags)
-  if (written > 0) say(`Start them again; they then list the server gazeway. ${keysOf(wanted.variables, machine)}`)
+  if (written > 0) say(`Restart the assistants to load the server gazeway. ${keysOf(wanted.variables, machine)}`)
 }
 
 /**
@@ -111,7 +111,7 @@ async function carryOut(planned: readonly Planned[], { print, yes }: SetupFlags)
       continue
     }
     made++
-    const kept = change.backup === null ? '' : `; as it was: ${change.backup}`
+    const kept = change.backup === null ? '' : `; backup: ${change.backup}`
     say(`${assistant.label}: ${change.path} ${change.after === null ? 'removed' : 'written'}${kept}`)
   }
   return made
@@ -149,8 +149,8 @@ const realOf = (path: string): string => (existsSync(path) ? realpathSync(path) 
 /** Advice about the variables that the entry names. */
 function keysOf(variables: readonly string[], { env }: Machine): string {
   const missing = variables.filter((name) => !env[name])
-  if (missing.length === 0) return `The entry hands on ${variables.join(', ')}.`
-  return `The entry hands on ${variables.join(', ')}: export ${missing.join(', ')} before they start.`
+  if (missing.length === 0) return `The entry passes ${variables.join(', ')} to the server.`
+  return `The entry passes ${variables.join(', ')} to the server: export ${missing.join(', ')} before you start the assistants.`
 }
 
 function attempt<T>(work: () => T): T | null {

@@ -5,26 +5,22 @@ import type { SetupFlags } from './setup-command.ts'
 const CLIENTS = `assistants: ${ASSISTANT_NAMES.join(', ')}`
 
 const SETUP_EXAMPLES = `
-The entry names variables of your environment and holds no key: export the key before the assistant starts. By default it
-names the provider keys and the settings of Gazeway that are set now. A file keeps its comments and its order, and a copy of it
-as it was stays beside it.
+The entry contains the names of environment variables, never their values: export the variables before you start the
+assistant. By default, the entry names the provider keys and the GAZEWAY_ variables that are set now. Each file keeps its
+comments and order, and a backup is written beside it.
 
 Examples:
-  $ gazeway setup                                    connect the assistants that are installed
-  $ gazeway setup --print                            see what would change
-  $ gazeway setup claude-code --scope project        for everyone who works on the project in this folder
+  $ gazeway setup                                    configure all installed assistants
+  $ gazeway setup --print                            preview the changes
+  $ gazeway setup claude-code --scope project        share the entry with the project in this folder
   $ gazeway setup codex --env OPENAI_API_KEY --env GAZEWAY_UPSTREAM`
 
 const REMOVE_EXAMPLES = `
 Examples:
-  $ gazeway remove                                   wherever the entry is
+  $ gazeway remove                                   remove every entry
   $ gazeway remove cursor --scope project`
 
-const SCOPE = [
-  '--scope <scope>',
-  'user, for all your projects, or project, for the one in this folder',
-  'user',
-] as const
+const SCOPE = ['--scope <scope>', 'user (all your projects) or project (this folder)', 'user'] as const
 
 const collect = (value: string, before: readonly string[] = []): string[] => [...before, value]
 
@@ -32,10 +28,10 @@ const collect = (value: string, before: readonly string[] = []): string[] => [..
 export function addSetupCommands(program: Command): void {
   program
     .command('setup')
-    .description('connect your coding assistants: write the entry into their configuration')
-    .argument('[client...]', `${CLIENTS}; by default those that are installed`)
+    .description('add Gazeway to the configuration of your coding assistants')
+    .argument('[client...]', `${CLIENTS} (default: all that are installed)`)
     .option(...SCOPE)
-    .option('--env <name>', 'variable that is handed on to the server; may be repeated', collect)
+    .option('--env <name>', 'environment variable to pass to the server; repeatable', collect)
     .option('--print', 'show what would change, and write nothing')
     .option('--yes', 'write without asking')
     .addHelpText('after', SETUP_EXAMPLES)
@@ -44,8 +40,8 @@ export function addSetupCommands(program: Command): void {
     })
   program
     .command('remove')
-    .description('take the entry out again: their configuration is then what it was')
-    .argument('[client...]', `${CLIENTS}; by default all that have the entry`)
+    .description('remove Gazeway from the configuration of your coding assistants')
+    .argument('[client...]', `${CLIENTS} (default: all that have the entry)`)
     .option(...SCOPE)
     .option('--print', 'show what would change, and write nothing')
     .option('--yes', 'write without asking')

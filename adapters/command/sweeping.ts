@@ -12,7 +12,7 @@ export const startGatewaySweeps = ({ store, sweeps, log }: Gateway, more: readon
     store,
     now: () => new Date(),
     sweeps: [...sweeps, ...more],
-    onError: (err) => log.error('A sweep failed; it runs again when it is next due.', { err }),
+    onError: (err) => log.error('Failed to run a sweep; will run again when due.', { err }),
   })
 
 /** Sends alerts while a service runs; of processes on one store, one sends each. */

@@ -53,7 +53,7 @@ function withoutKey(provider: Provider): { warning: string } {
     provider.requireKey()
     return { warning: 'has no key.' }
   } catch (error) {
-    return { warning: `${(error as Error).message} Until then nothing is asked of it.` }
+    return { warning: `${(error as Error).message} Until then, this upstream is skipped.` }
   }
 }
 
@@ -72,7 +72,7 @@ function compareModels(
 ): string | { warning: string } {
   const answers = `${provider.name} answers at ${provider.baseUrl}`
   const [first] = ids
-  if (first === undefined) return { warning: `${answers}, and lists no model: load or install one there.` }
+  if (first === undefined) return { warning: `${answers} and lists no models: load or install one there.` }
   const names = [...new Set([...provider.aliases, ...routed])]
   const lacking = lackingNames({ resolve: provider.resolve, aliases: names }, ids).map((name) => {
     const { upstream } = provider.resolve(name, 'chat')
@@ -82,7 +82,7 @@ function compareModels(
   const settings = section === 'upstream' ? 'upstream.aliases or upstream.models' : `${section}.aliases or routes`
   if (lacking.length > 0)
     return {
-      warning: `${answers}, and does not list ${lacking.join(', ')}: set ${settings} to models that it lists, such as ${first}.`,
+      warning: `${answers} and does not list ${lacking.join(', ')}: set ${settings} to listed models, such as ${first}.`,
     }
   const open = ROLES.filter((role) => provider.isUnassigned(provider.resolve(undefined, role).requested))
   const isOpen = section === 'upstream' && open.length > 0
@@ -97,8 +97,8 @@ async function checkRoutes({ upstream: { routing }, loaded }: Gateway): Promise<
     const names = to.map((target) => routeTarget(target).upstream)
     const answering = names.filter((name) => known.get(name)?.hasKey)
     const unknown = names.filter((name) => !known.has(name))
-    if (unknown.length > 0) return [`${model} leads to ${unknown.join(', ')}, which is no upstream`]
-    return answering.length === 0 ? [`no upstream of ${model} has its key`] : []
+    if (unknown.length > 0) return [`${model}: no upstream is named ${unknown.join(', ')}`]
+    return answering.length === 0 ? [`${model}: no upstream has an API key`] : []
   })
   if (faults.length > 0) return { warning: `${faults.join('; ')}.` }
   return `${loaded.config.routes.length} routes between ${known.size} upstreams`

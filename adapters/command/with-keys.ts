@@ -43,7 +43,7 @@ export interface KeyTools {
  */
 export async function withKeys<T>(loaded: LoadedConfig, log: Log, work: (tools: KeyTools) => Promise<T>): Promise<T> {
   const store = await openStore(loaded.storeUrl)
-  const onError = (err: unknown) => log.error('Keys could not be read or noted.', { err })
+  const onError = (err: unknown) => log.error('Failed to read or record keys.', { err })
   try {
     const clock = await openStoreClock(store, { onError })
     const live = await openConfig(loaded, store, log)

@@ -19,44 +19,44 @@ export function callMetrics(
   const registers = [registry]
   const calls = tallyingCounter({
     name: 'gazeway_upstream_calls_total',
-    help: 'Upstream calls that have ended, by how: ok, error, or aborted by the client.',
+    help: 'Completed upstream calls, by path and status.',
     labelNames: ['path', 'status'],
     registers,
   })
   const errors = tallyingCounter({
     name: 'gazeway_upstream_errors_total',
-    help: 'Upstream calls that failed, by the status that the upstream answered; none when it did not answer.',
+    help: 'Failed upstream calls, by path and HTTP status; none without an answer.',
     labelNames: ['path', 'http_status'],
     registers,
   })
   const fallbacks = tallyingCounter({
     name: 'gazeway_fallbacks_total',
-    help: 'Calls made in place of one that failed.',
+    help: 'Fallback calls, made after another call failed.',
     registers,
   })()
   const firstToken = tallyingHistogram({
     name: 'gazeway_first_token_seconds',
-    help: 'From an upstream call to the first piece of its streamed answer.',
+    help: 'Time to the first token of a streamed upstream answer.',
     labelNames: ['model'],
     buckets: SECONDS,
     registers,
   })
   const tokens = tallyingCounter({
     name: 'gazeway_tokens_total',
-    help: 'Tokens of upstream calls, as reported or, where nothing was, as counted.',
+    help: 'Tokens of upstream calls, as reported by the upstream, else as estimated.',
     labelNames: ['model', 'kind'],
     registers,
   })
   const cost = tallyingCounter({
     name: 'gazeway_upstream_cost_usd_total',
-    help: 'What upstream calls cost in US dollars, by the configured prices.',
+    help: 'Cost of upstream calls in US dollars, at the configured prices.',
     labelNames: ['model'],
     registers,
   })
 
   const refused = tallyingCounter({
     name: 'gazeway_refused_calls_total',
-    help: 'Calls for which no upstream was asked, by the status that their callers got.',
+    help: 'Calls refused before reaching an upstream, by HTTP status.',
     labelNames: ['http_status'],
     registers,
   })

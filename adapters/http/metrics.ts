@@ -25,7 +25,7 @@ export function listenToMetrics(gateway: Gateway): Metrics {
   collectDefaultMetrics({ register: registry })
   new Gauge({
     name: 'gazeway_build_info',
-    help: 'The running version, as a label; the value is always 1.',
+    help: 'Build information: the version is a label, the value is always 1.',
     labelNames: ['version'],
     registers: [registry],
   }).set({ version: VERSION }, 1)

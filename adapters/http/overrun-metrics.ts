@@ -7,12 +7,12 @@ export function overrunMetrics(registry: Registry): (overrun: Overrun) => void {
   const registers = [registry]
   const overruns = new Counter({
     name: 'gazeway_charge_overruns_total',
-    help: 'Charged calls whose reported cost was above their reservation.',
+    help: 'Charged calls whose reported cost exceeded their reservation.',
     registers,
   })
   const uncharged = new Counter({
     name: 'gazeway_charge_overrun_usd_total',
-    help: 'US dollars of reported cost above reservations, which are not charged.',
+    help: 'Reported cost above reservations in US dollars, which is not charged.',
     registers,
   })
   return ({ reservedMicros, costMicros }) => {

@@ -31,7 +31,7 @@ export function requestMetrics(registry: Registry): RequestMetrics {
   let inFlight = 0
   new Gauge({
     name: 'gazeway_http_requests_in_flight',
-    help: 'Requests whose reply is not complete.',
+    help: 'Requests in progress.',
     registers,
     collect() {
       this.set(inFlight)
@@ -39,13 +39,13 @@ export function requestMetrics(registry: Registry): RequestMetrics {
   })
   const total = tallyingCounter({
     name: 'gazeway_http_requests_total',
-    help: 'Requests that have ended, by matched route; status 499 when the client left before it had one.',
+    help: 'Completed requests, by matched route, method and status; 499 when the client closed the connection before a reply.',
     labelNames: ['route', 'method', 'status'],
     registers,
   })
   const seconds = tallyingHistogram({
     name: 'gazeway_http_request_duration_seconds',
-    help: 'From the head of a request to the end of its reply, streams included.',
+    help: 'Duration of requests from their headers to the end of the reply, streams included.',
     labelNames: ['route', 'method', 'status_class'],
     buckets: SECONDS,
     registers,

@@ -40,7 +40,7 @@ export function openSpanExport(options: {
 }): SpanExport {
   const { url, upstream, log } = options
   // The SDK tells of a collector that cannot be reached only here.
-  const warn = (detail: string) => log.warn('OpenTelemetry has a problem.', { detail })
+  const warn = (detail: string) => log.warn('OpenTelemetry reported a problem.', { detail })
   diag.setLogger(
     { error: warn, warn, info: () => {}, debug: () => {}, verbose: () => {} },
     { logLevel: DiagLogLevel.WARN, suppressOverrideMessage: true },

@@ -39,7 +39,7 @@ export async function startTracing(
       spans.add(record, context)
     } catch (err) {
       // The call itself has gone well or badly by now; what is told of it must not change that.
-      log.warn('A span could not be made.', { call_id: record.call_id, err })
+      log.warn('Failed to create a span.', { call_id: record.call_id, err })
     }
   })
   return {
@@ -52,7 +52,7 @@ export async function startTracing(
       try {
         await Promise.race([spans.close(), late])
       } catch (err) {
-        log.warn('The last spans could not be sent.', { err })
+        log.warn('Failed to send the last spans.', { err })
       } finally {
         clearTimeout(timer)
       }

@@ -8,9 +8,8 @@ export function printBanner(loaded: LoadedConfig): void {
   const { dataDir, config } = loaded
   const { provider, api_key } = config.upstream
   const variable = presetOf(provider)?.key?.variable
-  const hint =
-    variable && !api_key ? ` (no key: set ${variable}, or add --upstream sandbox to try everything without)` : ''
-  process.stderr.write(`gazeway ${VERSION}: an MCP tool server. It speaks JSON-RPC on stdin and stdout, so it is started by a coding assistant.
+  const hint = variable && !api_key ? ` (no API key: set ${variable}, or try --upstream sandbox)` : ''
+  process.stderr.write(`gazeway ${VERSION}: MCP tool server, running on stdin and stdout. Usually a coding assistant starts it.
 
   data      ${dataDir}
   upstream  ${provider}${hint}
@@ -19,7 +18,7 @@ Paste this into your assistant's MCP configuration:
 
   ${JSON.stringify({ mcpServers: { gazeway: entry(loaded) } })}
 
-gazeway doctor checks the set-up, gazeway --help shows everything else. Press Ctrl+C to stop.
+Run gazeway doctor to check the setup, and gazeway --help for all commands. Press Ctrl+C to stop.
 `)
 }
 

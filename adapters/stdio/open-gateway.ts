@@ -26,9 +26,7 @@ export function gatewayOpener(loaded: LoadedConfig, log: Log): (() => Promise<Ga
     tracing = await startTracing(opened, process.env)
     looking = setTimeout(() => {
       // Its file may be gone where Gazeway was updated meanwhile.
-      sweep(opened).catch((err) =>
-        log.error('What is past its retention is not cleared away by this process.', { err }),
-      )
+      sweep(opened).catch((err) => log.error('Failed to start the retention sweeps of this process.', { err }))
     }, FIRST_SWEEP_MS).unref()
     return opened
   }

@@ -42,7 +42,7 @@ export async function serveStdio(loaded: LoadedConfig, log: Log, onServing: () =
   })
   serveConnection(({ era }) => createMcpServer(era, { gateway, callTool: calls.callTool, heard, choice }), {
     transport,
-    onerror: (err) => log.debug('A message was not understood.', { err }),
+    onerror: (err) => log.debug('Failed to read a message.', { err }),
   })
   const overdue = Promise.race([transport.closed, told, once(process.stdin, 'end')]).then(() => delay(SHUTDOWN_MS))
   onServing()

@@ -32,7 +32,7 @@ export async function openConfig(read: LoadedConfig, store: Store, log: Log): Pr
     learn()
     if (next.config.log.level !== before.config.log.level) log.setLevel(next.config.log.level)
     for (const key of next.leftOut.filter((known) => !before.leftOut.includes(known)))
-      log.warn('A key in the environment is not sent to the new address: it belongs to the address of the start.', {
+      log.warn('A key in the environment is not sent to the new address: it belongs to the address at startup.', {
         key,
       })
   })

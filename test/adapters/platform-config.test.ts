@@ -153,7 +153,7 @@ describe('the configuration over REST', () => {
           changed: ['upstream.api_key', 'gaze.min_score'],
           msg: 'Configuration changed.',
         },
-        { by: first?.id, level: 'info', key_id: id, scopes: ['platform'], msg: 'Key made.' },
+        { by: first?.id, level: 'info', key_id: id, scopes: ['platform'], msg: 'Key created.' },
         { by: first?.id, level: 'info', key_id: id, changed: ['limits'], msg: 'Key changed.' },
         { by: first?.id, level: 'info', key_id: id, msg: 'Key revoked.' },
       ],
@@ -228,7 +228,7 @@ describe('the configuration over REST', () => {
     assert.deepEqual(instance.file(), before)
 
     assert.equal((await instance.set({ 'upstream.provider': 'sandbox' })).status, 200, 'which is in this process')
-    assert.match(instance.logged.join(''), /"warn".*"key":"upstream.api_key".*it belongs to the address of the start/)
+    assert.match(instance.logged.join(''), /"warn".*"key":"upstream.api_key".*it belongs to the address at startup/)
     assert.equal((await instance.set({ 'gaze.min_score': 0.5 })).status, 200)
     assert.equal((await instance.set({ 'upstream.provider': second.url })).status, 409, 'nor by way of it')
     assert.equal((await instance.set({ 'upstream.provider': first.url })).status, 200, 'back')

@@ -26,12 +26,12 @@ describe('the command line', () => {
       /too many arguments for create; must be --name, --scope, .*Quote/,
     ],
     [['key', 'revoke', 'key_1', 'key_2'], {}, /too many arguments for revoke; must be <id>, /],
-    [['key', 'revoke'], {}, /'id': the id of a key, as `gazeway key list` shows it\.$/m],
+    [['key', 'revoke'], {}, /'id': key id, from `gazeway key list`\.$/m],
     [['store'], {}, /^gazeway: store needs a command; must be one of copy\.$/m],
     [['key'], {}, /^gazeway: key needs a command; must be one of create, list, edit, rotate, revoke\.$/m],
     [['key', 'nothing'], {}, /unknown command key nothing; must be one of create, list, edit, rotate, revoke\.$/m],
-    [['key', 'create'], {}, /--name <name>' not specified: a name that says what the key is for/],
-    [['store', 'copy'], {}, /--to <url>' not specified: store to copy to/],
+    [['key', 'create'], {}, /--name <name>' not specified: display name of the key/],
+    [['store', 'copy'], {}, /--to <url>' not specified: target store/],
     [['--http', '--host', '999.1.1.1'], FIXED_KEY, /--host: 999\.1\.1\.1 is not an address .*ENOTFOUND.*127\.0\.0\.1/],
     [['--platform', '--host', '192.0.2.7'], FIXED_KEY, /--host: 192\.0\.2\.7 is not an address .*EADDRNOTAVAIL/],
     [['--data'], {}, /--data.*: folder/],
@@ -360,7 +360,7 @@ describe('doctor', () => {
     const aliases = { 'llm-3-fast': 'retired-3', quick: 'phi', 'llm-4.20-0309-reasoning': 'phi' }
     const line = await ofUpstream(['phi'], { aliases, models: { primary: 'gone' } })
     assert.match(line, /^warn {2}upstream .*does not list gone, retired-3 \(llm-3-fast\): set upstream\.aliases/)
-    assert.match(await ofUpstream([]), /^warn {2}upstream .*lists no model/)
+    assert.match(await ofUpstream([]), /^warn {2}upstream .*lists no models/)
   })
 
   it('names both ways out when there is no key', async () => {
@@ -496,7 +496,7 @@ describe('a person in a terminal', { skip: !terminal && 'there is no script(1) t
     // Standard output aside, so that what comes through the terminal is standard error.
     const { child, exit, stdout } = start(place, `exec "${process.execPath}" "${CLI}" --upstream sandbox >/dev/null`)
     await shown(stdout, /Ctrl\+C/)
-    for (const told of [/gazeway \d+\.\d+\.\d+: an MCP tool server/, /sandbox/, /--help/]) assert.match(stdout(), told)
+    for (const told of [/gazeway \d+\.\d+\.\d+: MCP tool server/, /sandbox/, /--help/]) assert.match(stdout(), told)
     assert.ok(stdout().includes(place.data), 'where the data is')
     const pasted = /\{.*mcpServers.*\}/.exec(stdout())?.[0] ?? ''
     assert.deepEqual(JSON.parse(pasted).mcpServers.gazeway, {
@@ -511,7 +511,7 @@ describe('a person in a terminal', { skip: !terminal && 'there is no script(1) t
     const place = newPlace()
     const { child, exit, stdout } = start(place, `exec "${process.execPath}" "${CLI}" --data here >/dev/null`)
     await shown(stdout, /Ctrl\+C/)
-    assert.match(stdout(), /xai.*no key.*XAI_API_KEY.*--upstream sandbox/)
+    assert.match(stdout(), /xai.*no API key.*XAI_API_KEY.*--upstream sandbox/)
     const { args, env } = JSON.parse(/\{.*mcpServers.*\}/.exec(stdout())?.[0] ?? '').mcpServers.gazeway
     assert.deepEqual(args, ['-y', 'gazeway', '--data', join(place.project, 'here')])
     assert.deepEqual(Object.keys(env), ['XAI_API_KEY'])

@@ -59,7 +59,7 @@ describe('gazeway key', () => {
     assert.match(made.stdout, /^gzw_[0-9a-f]{32}_[\w-]{43}\n$/)
     const token = made.stdout.trim()
     const id = `key_${token.slice(4, 36)}`
-    assert.equal(made.stderr, `This is the key of my ide (${id}, inference, platform). It is not shown again.\n`)
+    assert.equal(made.stderr, `Created the key my ide (${id}, inference, platform). The key is not shown again.\n`)
     assert.deepEqual([...(await bearer(place, token)).scopes], ['inference', 'platform'])
 
     const [row = {}, ...rest] = rowsOf((await key(place, 'list')).stdout)
@@ -72,7 +72,7 @@ describe('gazeway key', () => {
       GROUP: '-',
       WALLET: wallet,
       BILLING: 'metered',
-      LIMITS: 'credit 5.25, 0.000001 a day',
+      LIMITS: 'credit 5.25, 0.000001 per day',
       ALERTS: '-',
       MODELS: '-',
       'SPENT USD': '-',
@@ -84,7 +84,7 @@ describe('gazeway key', () => {
     for (const _ of ['once', 'again']) {
       const revoked = await key(place, 'revoke', id)
       assert.deepEqual([revoked.code, revoked.stdout], [0, ''])
-      assert.match(revoked.stderr, /is revoked\. Servers that are running refuse it within 5 seconds\.\n$/)
+      assert.match(revoked.stderr, /Revoked the key my ide .*Running servers refuse it within 5 seconds\.\n$/)
     }
     await assert.rejects(bearer(place, token), { code: 'invalid_api_key' })
     assert.match(rowsOf((await key(place, 'list')).stdout)[0]?.REVOKED ?? '', /^\d{4}-\d\d-\d\dT\S+Z$/)
@@ -101,21 +101,24 @@ describe('gazeway key', () => {
     assert.equal(made.code, 0, made.stderr)
     const id = idOf(made.stdout)
     const [before = {}] = rowsOf((await key(place, 'list')).stdout)
-    assert.equal(before.LIMITS, '0.5 a day, 1 in total, 60 requests a minute, 9000 tokens a minute, 4 at a time')
+    assert.equal(
+      before.LIMITS,
+      '0.5 per day, 1 in total, 60 requests per minute, 9000 tokens per minute, 4 concurrent calls',
+    )
     assert.deepEqual([before.GROUP, before.BILLING, before.MODELS], ['team', 'recorded', 'llm-*,sandbox'])
     const days = (Date.parse(before.EXPIRES ?? '') - Date.now()) / 86_400_000
     assert.ok(days > 89.9 && days < 90, `${days} days`)
 
     const changes = ['--name', 'anna', '--budget', '7/week', '--concurrent', 'none', '--billing', 'cost']
     const edited = await key(place, 'edit', id, ...changes)
-    assert.deepEqual([edited.code, edited.stderr], [0, 'Servers that are running hold it to this within 5 seconds.\n'])
+    assert.deepEqual([edited.code, edited.stderr], [0, 'Running servers apply the change within 5 seconds.\n'])
     const [after = {}] = rowsOf(edited.stdout)
-    const now = { NAME: 'anna', BILLING: 'cost', LIMITS: '7 a week, 60 requests a minute, 9000 tokens a minute' }
+    const now = { NAME: 'anna', BILLING: 'cost', LIMITS: '7 per week, 60 requests per minute, 9000 tokens per minute' }
     assert.deepEqual(after, { ...before, ...now })
     const freed = ['--no-group', '--models', 'all', '--expires', 'never', '--budget', 'none']
     const [last = {}] = rowsOf((await key(place, 'edit', id, ...freed)).stdout)
     const none = { GROUP: '-', MODELS: '-', EXPIRES: '-' }
-    assert.deepEqual(last, { ...after, ...none, LIMITS: '60 requests a minute, 9000 tokens a minute' })
+    assert.deepEqual(last, { ...after, ...none, LIMITS: '60 requests per minute, 9000 tokens per minute' })
   })
 
   it('rotates a key, whose secret before works until the grace ends', async () => {
@@ -124,13 +127,13 @@ describe('gazeway key', () => {
     const rotated = await key(place, 'rotate', idOf(first))
     assert.equal(rotated.code, 0, rotated.stderr)
     assert.match(rotated.stdout, /^gzw_[0-9a-f]{32}_[\w-]{43}\n$/)
-    const [, until = ''] = /The one before works until (\S+)\.\n$/.exec(rotated.stderr) ?? []
+    const [, until = ''] = /The old secret works until (\S+)\.\n$/.exec(rotated.stderr) ?? []
     const hours = (Date.parse(until) - Date.now()) / 3_600_000
     assert.ok(hours > 23.9 && hours < 24, `${hours} hours`)
     const second = rotated.stdout.trim()
     for (const token of [first, second]) assert.equal((await bearer(place, token)).id, idOf(first))
     const third = await key(place, 'rotate', idOf(first), '--grace', '0')
-    assert.match(third.stderr, /refuse the one before within 5 seconds\.\n$/)
+    assert.match(third.stderr, /refuse the old secret within 5 seconds\.\n$/)
     for (const token of [first, second]) await assert.rejects(bearer(place, token), { code: 'invalid_api_key' })
     assert.equal((await bearer(place, third.stdout.trim())).id, idOf(first))
   })
@@ -174,7 +177,10 @@ describe('gazeway key', () => {
       if (stdout.startsWith('gzw_')) id = idOf(stdout)
     }
     const [row = {}] = rowsOf((await key(place, 'list')).stdout)
-    assert.deepEqual([row.GROUP, row.LIMITS, row.MODELS], ['team', '10 a day, 4 at a time', 'gpt-*,llm-3-fast'])
+    assert.deepEqual(
+      [row.GROUP, row.LIMITS, row.MODELS],
+      ['team', '10 per day, 4 concurrent calls', 'gpt-*,llm-3-fast'],
+    )
   })
 
   it('teaches by example', async () => {
@@ -193,7 +199,10 @@ describe('gazeway key', () => {
     const store = await openStore(`sqlite:${join(place.data, 'gazeway.db')}`)
     await creditAccount(store, { account: id, micros: 1_500_000, reference: 'rich' }, new Date())
     await store.close()
-    assert.match((await key(place, 'revoke', id)).stderr, /still has 1\.5 USD, 0 set aside for calls and 0 in escrow/)
+    assert.match(
+      (await key(place, 'revoke', id)).stderr,
+      /: 1\.5 USD available, 0 USD reserved for calls, 0 USD in escrow/,
+    )
   })
 
   it('lists who is about to run dry', async () => {
@@ -249,7 +258,7 @@ describe('gazeway key', () => {
   it('says so when there is no key', async () => {
     const { code, stdout, stderr } = await key(newPlace(), 'list')
     assert.deepEqual([code, stdout], [0, ''])
-    assert.match(stderr, /no keys yet.*gazeway key create/)
+    assert.match(stderr, /No keys yet.*gazeway key create/)
   })
 
   it('refuses a bad value with exit code 2 and a line that says what is accepted', async () => {
@@ -317,7 +326,7 @@ describe('gazeway key', () => {
 describe('gazeway group', () => {
   it('makes, lists, changes and deletes groups by name or id', async () => {
     const place = newPlace()
-    assert.match((await group(place, 'list')).stderr, /no groups yet.*gazeway group create/)
+    assert.match((await group(place, 'list')).stderr, /No groups yet.*gazeway group create/)
     const made = await group(place, 'create', '--name', 'team', '--budget', '300/month', '--budget', '20/day')
     assert.equal(made.code, 0, made.stderr)
     assert.match(made.stdout, /^grp_[0-9a-f]{32}\n$/)
@@ -325,7 +334,7 @@ describe('gazeway group', () => {
     const { stdout: token } = await key(place, 'create', '--name', 'a', '--group', id)
     const [row = {}] = rowsOf((await group(place, 'list')).stdout)
     const { CREATED: _, ...shown } = row
-    const budgets = '20 a day, 300 a month'
+    const budgets = '20 per day, 300 per month'
     assert.deepEqual(shown, { ID: id, NAME: 'team', KEYS: '1', BUDGETS: budgets, ALERTS: '-', 'SPENT USD': '-' })
 
     const renamed = await group(place, 'edit', 'team', '--name', 'research')
@@ -340,7 +349,7 @@ describe('gazeway group', () => {
       /^gazeway: 1 key is in this group\. Revoke it, or take it out first: .*--no-group\.\n$/,
     )
     await key(place, 'edit', idOf(token), '--no-group')
-    assert.equal((await group(place, 'delete', 'research')).stderr, 'The group research is deleted.\n')
+    assert.equal((await group(place, 'delete', 'research')).stderr, 'Deleted the group research.\n')
     const gone = await group(place, 'edit', 'research', '--name', 'x')
     assert.deepEqual([gone.code, gone.stderr.split(';')[0]], [1, 'gazeway: There is no such group'])
   })

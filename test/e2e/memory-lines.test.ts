@@ -15,7 +15,7 @@ describe('gazeway memory', () => {
     const imported = await run(from, ['memory', 'import', file, '--namespace', 'graph'])
     assert.deepEqual(
       [imported.code, imported.stdout],
-      [0, 'Stored 1 memories; 0 were there already, and 0 have expired.\n'],
+      [0, 'Stored 1 memories; 0 already existed, and 0 had expired.\n'],
     )
     const exported = await run(from, ['memory', 'export'])
     const { key, namespace, value, tags } = JSON.parse(exported.stdout)
@@ -34,7 +34,7 @@ describe('gazeway memory', () => {
     for (const [args, code, message] of [
       [['memory', 'import', file], 1, /^gazeway: Line 2 is not JSON\. Nothing was imported/],
       [['memory', 'import', join(place.home, 'none')], 1, /There is no file .*none; name one of JSON Lines\./],
-      [['memory', 'import'], 2, /a file of JSON Lines\.$/m],
+      [['memory', 'import'], 2, /JSON Lines file\.$/m],
       [['memory', 'import', file, '--namespace', ''], 2, /--namespace: must be 1 to 128 characters\./],
       [['memory', 'nothing'], 2, /unknown command memory nothing; must be one of export, import\.$/m],
     ] as const) {

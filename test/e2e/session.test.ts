@@ -372,7 +372,7 @@ describe('logging', () => {
     const line = once(server.child.stderr, 'data')
     server.write('not a message\n')
     const { level, msg } = JSON.parse(String((await line)[0]))
-    assert.deepEqual([level, msg], ['debug', 'A message was not understood.'])
+    assert.deepEqual([level, msg], ['debug', 'Failed to read a message.'])
     server.child.stdin.end()
     assert.equal((await server.exit).code, 0)
     server.assertProtocolOnly()

@@ -36,10 +36,10 @@ describe('gazeway setup', () => {
     const setUp = await gazeway(['setup'], 'y\n')
     assert.equal(setUp.code, 0, setUp.stderr)
     assert.match(setUp.stdout, /Change these 2 files\? \[y\/N\]/)
-    assert.match(setUp.stdout, /Codex: .*config\.toml written; as it was: .*config\.toml\.before-gazeway\n/)
+    assert.match(setUp.stdout, /Codex: .*config\.toml written; backup: .*config\.toml\.before-gazeway\n/)
     assert.match(
       setUp.stdout,
-      /list the server gazeway\. The entry hands on XAI_API_KEY, GAZEWAY_HOME: export XAI_API_KEY before/,
+      /load the server gazeway\. The entry passes XAI_API_KEY, GAZEWAY_HOME to the server: export XAI_API_KEY before/,
     )
     const launch = { command: process.execPath, args: [CLI] }
     const env = { XAI_API_KEY: '${env:XAI_API_KEY}', GAZEWAY_HOME: '${env:GAZEWAY_HOME}' }
@@ -52,7 +52,7 @@ describe('gazeway setup', () => {
 
     const again = await gazeway(['setup', '--yes'])
     assert.deepEqual(
-      [again.code, again.stdout.match(/has the entry already/g)?.length],
+      [again.code, again.stdout.match(/already has the entry/g)?.length],
       [0, 2],
       again.stdout + again.stderr,
     )
@@ -201,7 +201,7 @@ describe('gazeway setup', () => {
     await gazeway(['setup', 'opencode', '--yes'])
     // opencode makes the other file itself.
     const json = write('.config/opencode/opencode.json', '{}\n')
-    assert.match((await gazeway(['setup', 'opencode', '--yes'])).stdout, /opencode\.jsonc has the entry already/)
+    assert.match((await gazeway(['setup', 'opencode', '--yes'])).stdout, /opencode\.jsonc already has the entry/)
     assert.equal((await gazeway(['remove', '--yes'])).code, 0)
     assert.deepEqual([read(jsonc), read(json)], ['{ "mcp": {} }\n', '{}\n'])
   })

@@ -74,7 +74,7 @@ describe('the settings of a store that is copied', () => {
     assert.equal(code, 0, stderr)
     assert.match(
       stderr,
-      /said something else before: upstream\.provider \(was "xai"\), upstream\.api_key, upstream\.headers, pricing\.margin_usd \(was 0\.01\)\./,
+      /Replaced other values: upstream\.provider \(was "xai"\), upstream\.api_key, upstream\.headers, pricing\.margin_usd \(was 0\.01\)\./,
     )
     for (const secret of [SECRET, 'xai-of-the-file']) assert.ok(!(stdout + stderr).includes(secret), secret)
     assert.deepEqual(configOf(place), { ...SETTINGS, gaze: { min_score: 0.7 } }, 'with no header of another provider')

@@ -485,7 +485,7 @@ describe('a platform that takes payments', () => {
     away.config.mpp.evm.rpc_url = 'http://127.0.0.1:9'
     const warned: unknown[] = []
     await openPayments({ ...gateway, loaded: away, log: { ...gateway.log, warn: (line) => void warned.push(line) } })
-    assert.deepEqual(warned, ['Payments cannot be taken yet; what is in the way is looked at again with each.'])
+    assert.deepEqual(warned, ['Payments are unavailable; each payment will check again.'])
   })
 
   it('says in the log which payment it has ended because its authorization was used for something else', async () => {
@@ -517,8 +517,7 @@ describe('a platform that takes payments', () => {
     const payments = await openPayments({ ...gateway, log })
     await payments.sweep(100)
     await payments.sweep(100)
-    const reason =
-      'A payment was ended and not credited: its authorization was used for something else, so that it can never be made.'
+    const reason = 'Ended a payment without credit: its authorization was used for another transfer.'
     assert.deepEqual(warned, [[reason, { payment: challenge.id, method: 'evm', payer, proof }]])
   })
 })

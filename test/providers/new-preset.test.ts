@@ -70,7 +70,7 @@ describe('a new preset', () => {
 
   it('is named by --help', async () => {
     const { stdout } = await run('adapters/command/cli.ts', '--help')
-    assert.match(stdout.replace(/\s+/g, ' '), /provider of models: xai, example, /)
+    assert.match(stdout.replace(/\s+/g, ' '), /model provider: xai, example, /)
   })
 
   it('makes the check of the generated files fail, and is in each of them after npm run docs', async () => {

@@ -65,24 +65,26 @@ function connect(gateway: Gateway, methods: readonly PaymentMethod[]): Payments 
       return configured
     },
     credit: wallet.credit,
-    onError: (err) => log.error('What became of a payment could not be noted; it is looked at again.', { err }),
+    onError: (err) => log.error('Failed to record the outcome of a payment; will retry.', { err }),
     onFailed: (failure) => logFailure(gateway, failure),
     onSpent: ({ id, method, payer, proof }) =>
-      log.warn(
-        'A payment was ended and not credited: its authorization was used for something else, so that it can never be made.',
-        { payment: id, method, payer, proof },
-      ),
+      log.warn('Ended a payment without credit: its authorization was used for another transfer.', {
+        payment: id,
+        method,
+        payer,
+        proof,
+      }),
   })
 }
 
 /** Anyone may send what is refused; all else is for the operator to look at. */
 function logFailure({ log }: Gateway, { id, method, error: err }: FailedPayment): void {
   const isRefusal = err instanceof GazewayError && err.code === 'payment_required'
-  log[isRefusal ? 'info' : 'warn']('A payment was not taken.', { payment: id, method, err })
+  log[isRefusal ? 'info' : 'warn']('A payment was not accepted.', { payment: id, method, err })
 }
 
 /** A chain that cannot be asked now, or gas that is missing, is no reason not to start: no payment is taken until then. */
 function warnUnlessWrong(err: unknown, { log }: Gateway): void {
   if (!(err instanceof GazewayError) || err.code === 'config_invalid') throw err
-  log.warn('Payments cannot be taken yet; what is in the way is looked at again with each.', { err })
+  log.warn('Payments are unavailable; each payment will check again.', { err })
 }

@@ -37,7 +37,7 @@ export const groupRoutes = ({ groups, log }: Gateway): Route[] => [
     location: ({ id }) => `/api/groups/${id}`,
     async run({ body, c, keep }) {
       const record = await groups.create(body, keep)
-      log.info('Group made.', { by: callerOf(c).id, group_id: record.id })
+      log.info('Group created.', { by: callerOf(c).id, group_id: record.id })
       return record
     },
   }),

@@ -81,7 +81,7 @@ export const keyRoutes = ({ keys, wallet, burn, upstream, log }: Gateway, stoppi
           body,
           keep && ((trx, made) => keep(trx, { ...made.record, key: made.key, warnings })),
         )
-        log.info('Key made.', { by: callerOf(c).id, key_id: record.id, scopes: record.scopes })
+        log.info('Key created.', { by: callerOf(c).id, key_id: record.id, scopes: record.scopes })
         return { ...record, key, warnings }
       },
     }),

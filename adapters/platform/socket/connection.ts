@@ -65,7 +65,7 @@ export function serveConnection({
     }
   }
   function failed(error: unknown): GazewayError {
-    log.error('A frame could not be answered.', { connection_id: id, err: error })
+    log.error('Failed to answer a frame.', { connection_id: id, err: error })
     return new GazewayError('internal_error', `Gazeway itself failed. Its log says more under ${id}.`)
   }
 

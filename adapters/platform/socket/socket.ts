@@ -82,7 +82,7 @@ export function createAgentSocket(gateway: Gateway, options: AgentSocketOptions)
     store,
     tickets,
     now,
-    onError: (err) => log.error('Connections could not be noted in the store.', { err }),
+    onError: (err) => log.error('Failed to record connections in the store.', { err }),
   })
   const answer = createAnswer(options)
   const server = new WebSocketServer({
@@ -140,7 +140,7 @@ export function createAgentSocket(gateway: Gateway, options: AgentSocketOptions)
     open.set(ws, null)
     ws.once('close', () => open.delete(ws))
     // Told to the client by its close code; what else may be said about it is the client's business.
-    ws.on('error', (err) => log.debug('A socket failed.', { err }))
+    ws.on('error', (err) => log.debug('Socket error.', { err }))
     const first = isKnown(offer) ? null : await introduction(ws, raw)
     if (!isKnown(offer) && first === null) return
     ws.pause()
@@ -225,7 +225,7 @@ export function createAgentSocket(gateway: Gateway, options: AgentSocketOptions)
       if (stopping) throw new GazewayError('cancelled', 'The service is stopping.', { status: 503 })
       server.handleUpgrade(incoming, raw, head, (ws) => {
         begin(ws, offer, raw).catch((err) => {
-          log.error('A socket could not be opened.', { err })
+          log.error('Failed to open a socket.', { err })
           ws.close(CLOSE.failed, 'Gazeway itself failed.')
         })
       })
