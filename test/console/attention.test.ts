@@ -44,7 +44,7 @@ describe('the pages Attention and Capture', { skip: WITHOUT_BROWSER }, () => {
       body: { title: 'Read this', description: TEXT, gaze_required: true },
     })
     const { id } = (await made.json()) as { id: string }
-    const page = await gazeway.open('#/attention', { key: platform.key })
+    const page = await gazeway.openApart('#/attention', { key: platform.key })
     await page.clock.install()
     await page.getByText('No attention was recorded yet').waitFor()
     await page.getByRole('link', { name: 'Record a session' }).first().click()
@@ -110,7 +110,7 @@ describe('the pages Attention and Capture', { skip: WITHOUT_BROWSER }, () => {
   })
 
   it('asks before the camera is opened, loads the model from this Gazeway alone, and sees a face', async () => {
-    const page = await gazeway.open('#/capture', { permissions: ['camera'] })
+    const page = await gazeway.openApart('#/capture', { permissions: ['camera'] })
     const asked: string[] = []
     page.on('request', (request) => asked.push(request.url()))
     await page.getByRole('button', { name: 'Use the webcam too' }).click()

@@ -3,8 +3,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, statSync 
 import { createRequire } from 'node:module'
 import { tmpdir } from 'node:os'
 import { fileURLToPath } from 'node:url'
-import { type Browser, chromium, type Locator, type Page } from 'playwright-core'
-import { buildConsole } from '../../scripts/build-console.ts'
+import { type Browser, type BrowserContext, chromium, type Locator, type Page } from 'playwright-core'
 import { type RunningPlatform, startPlatform } from '../adapters/platform.ts'
 import { freePort } from '../doubles/free-port.ts'
 
@@ -17,6 +16,8 @@ const ROOT = fileURLToPath(new URL('../..', import.meta.url))
 /** Folder for pictures of the pages; null unless `GAZEWAY_TEST_SCREENSHOTS` is set. */
 const SCREENSHOTS = process.env.GAZEWAY_TEST_SCREENSHOTS ? `${ROOT}/test/screenshots` : null
 const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
+/** Draws all tabs of a context in one process: to start one takes longer than most of what a case looks at. */
+const ONE_RENDERER = '--renderer-process-limit=1'
 /** How long a page may take to show what is waited for, in milliseconds. */
 const PATIENCE_MS = 30_000
 
@@ -24,8 +25,12 @@ const PATIENCE_MS = 30_000
 export interface ConsoleUnderTest {
   platform: RunningPlatform
   browser: Browser
+  /** Context that the tabs share: the process that draws them is started once, and has the console's scripts compiled. */
+  context: BrowserContext
   /** A tab of its own, signed in with `key` (the admin's where absent; null is not signed in), at a page of the console. */
   open(at?: string, options?: OpenOptions): Promise<Page>
+  /** A tab in a context of its own, for permissions, a time zone or a clock that the other tabs must not have. */
+  openApart(at?: string, options?: OpenOptions & ContextOptions): Promise<Page>
   /** Fails where any tab had a script error, broke the page's policy, or asked another server for anything. */
   assertClean(): void
   close(): Promise<void>
@@ -34,7 +39,9 @@ export interface ConsoleUnderTest {
 interface OpenOptions {
   key?: string | null
   width?: number
-  height?: number
+}
+
+interface ContextOptions {
   permissions?: string[]
   /** Where the reader is: `America/Los_Angeles` */
   timezoneId?: string
@@ -52,8 +59,11 @@ export async function startConsole(
   const platform = await startPlatform(upstream, { consoleFolder, platformPort: await freePort(), ...options })
   const browser = await chromium.launch({
     executablePath: EXECUTABLE ?? '',
-    args: ['--no-sandbox', '--disable-gpu', '--disable-background-networking', ...browserFlags],
+    args: ['--no-sandbox', '--disable-gpu', '--disable-background-networking', ONE_RENDERER, ...browserFlags],
   })
+  const context = await browser.newContext({ reducedMotion: 'reduce' })
+  // As long as one tab is open, the process that draws them goes on.
+  await (await context.newPage()).goto(platform.url)
   const faults: string[] = []
 
   function watch(page: Page): void {
@@ -70,22 +80,28 @@ export async function startConsole(
     })
   }
 
+  async function openIn(place: BrowserContext, at: string, { key = platform.admin, width = 1280 }: OpenOptions) {
+    const page = await place.newPage()
+    await page.setViewportSize({ width, height: 900 })
+    page.setDefaultTimeout(PATIENCE_MS)
+    watch(page)
+    await page.goto(`${platform.url}/${at}`)
+    if (key !== null) await signIn(page, key)
+    return page
+  }
+
   return {
     platform,
     browser,
-    async open(at = '', { key = platform.admin, width = 1280, height = 900, permissions = [], timezoneId } = {}) {
-      const context = await browser.newContext({
-        viewport: { width, height },
+    context,
+    open: (at = '', options = {}) => openIn(context, at, options),
+    async openApart(at = '', { permissions = [], timezoneId, ...options } = {}) {
+      const apart = await browser.newContext({
         permissions,
         reducedMotion: 'reduce',
         ...(timezoneId && { timezoneId }),
       })
-      const page = await context.newPage()
-      page.setDefaultTimeout(PATIENCE_MS)
-      watch(page)
-      await page.goto(`${platform.url}/${at}`)
-      if (key !== null) await signIn(page, key)
-      return page
+      return openIn(apart, at, options)
     },
     assertClean: () => assert.deepEqual(faults, []),
     async close() {
@@ -134,7 +150,7 @@ export async function signIn(page: Page, key: string): Promise<void> {
  * @param rules only these; all where absent
  */
 export async function axeFaults(page: Page, rules: string[] | null = null): Promise<string[]> {
-  await page.evaluate(AXE)
+  if (!(await page.evaluate(() => 'axe' in globalThis))) await page.evaluate(AXE)
   const violations = await page.evaluate(async (only) => {
     interface Violation {
       id: string
@@ -199,6 +215,8 @@ export async function builtConsole(): Promise<string> {
   const folder = `${tmpdir()}/gazeway-console-${process.getuid?.() ?? 0}-${Math.floor(newest)}-${sources.length}`
   if (existsSync(folder)) return folder
   const making = `${folder}-${process.pid}`
+  // The bundler takes a second to load, and is seldom needed.
+  const { buildConsole } = await import('../../scripts/build-console.ts')
   await buildConsole(making)
   try {
     renameSync(making, folder)

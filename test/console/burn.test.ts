@@ -84,7 +84,7 @@ describe('who is about to run dry, in the console', { skip: WITHOUT_BROWSER }, (
 
     await spend('fast', 0.1)
     await rowOf('fast').getByText('run out').waitFor()
-    await page.context().close()
+    await page.close()
   })
 
   it('is listed a page at a time', async () => {
@@ -96,12 +96,12 @@ describe('who is about to run dry, in the console', { skip: WITHOUT_BROWSER }, (
     await page.getByText(/^26–\d+ of/).waitFor()
     await page.getByRole('button', { name: 'Sooner' }).click()
     await page.getByRole('link', { name: 'dry', exact: true }).waitFor()
-    await page.context().close()
+    await page.close()
   })
 
   it('is for admins', async () => {
     const page = await under.open('#/burn', { key: under.platform.key })
     await page.getByText('This page is for admins').waitFor()
-    await page.context().close()
+    await page.close()
   })
 })

@@ -25,7 +25,7 @@ describe('dialogs by the keyboard alone', { skip: WITHOUT_BROWSER }, () => {
     await page.keyboard.type('By the keyboard')
     await page.keyboard.press('Enter')
     await page.getByRole('heading', { name: 'By the keyboard' }).waitFor()
-    await page.context().close()
+    await page.close()
   })
 
   it('divide a goal, whose lines end with Enter, by Ctrl and Enter', async () => {
@@ -36,7 +36,7 @@ describe('dialogs by the keyboard alone', { skip: WITHOUT_BROWSER }, () => {
     await page.keyboard.press('Control+Enter')
     await page.waitForURL(/#\/swarm\/swarm_/)
     await page.getByRole('heading', { name: 'Swarm of 2 tasks' }).waitFor()
-    await page.context().close()
+    await page.close()
   })
 
   it('make a key, a connection and a memory', async () => {
@@ -44,7 +44,7 @@ describe('dialogs by the keyboard alone', { skip: WITHOUT_BROWSER }, () => {
     await key.page.keyboard.type('typed')
     await key.page.keyboard.press('Enter')
     await key.page.getByText('Copy it now').waitFor()
-    await key.page.context().close()
+    await key.page.close()
 
     const connection = await openDialog('#/connections', 'New connection', 'User')
     await connection.page.keyboard.type('ada')
@@ -53,7 +53,7 @@ describe('dialogs by the keyboard alone', { skip: WITHOUT_BROWSER }, () => {
       .getByText('The ticket works once')
       .or(connection.page.getByText('ticket works once'))
       .waitFor()
-    await connection.page.context().close()
+    await connection.page.close()
 
     const { page, dialog } = await openDialog('#/memory', 'New memory', 'Key')
     await page.keyboard.type('typed/key')
@@ -63,7 +63,7 @@ describe('dialogs by the keyboard alone', { skip: WITHOUT_BROWSER }, () => {
     await page.getByRole('button', { name: 'typed/key' }).click()
     await press(dialog.getByRole('button', { name: 'Edit' }))
     await hasFocus(dialog.getByLabel('Kind'))
-    await page.context().close()
+    await page.close()
   })
 
   it('do not destroy anything by Enter alone', async () => {
@@ -80,6 +80,6 @@ describe('dialogs by the keyboard alone', { skip: WITHOUT_BROWSER }, () => {
     await press(dialog.getByRole('button', { name: /Revoke/ }))
     await dialog.waitFor({ state: 'detached' })
     await row.getByText(record.name).waitFor({ state: 'visible' })
-    await page.context().close()
+    await page.close()
   })
 })

@@ -60,13 +60,14 @@ describe('the console', { skip: WITHOUT_BROWSER }, () => {
     const page = await console.open('docs', { key: null })
     await page.getByRole('link', { name: '/openapi.json' }).waitFor()
     await inspect(page, 'docs')
-    await page.context().close()
+    await page.close()
   })
 
   it('loads with less than 150 KB', async () => {
     const page = await console.open('', { key: null })
     const client = await page.context().newCDPSession(page)
     await client.send('Network.enable')
+    await client.send('Network.setCacheDisabled', { cacheDisabled: true })
     let received = 0
     client.on('Network.loadingFinished', ({ encodedDataLength }) => {
       received += encodedDataLength
@@ -74,7 +75,7 @@ describe('the console', { skip: WITHOUT_BROWSER }, () => {
     await page.reload()
     await page.getByLabel('API key').waitFor()
     assert.ok(received > 0 && received < FIRST_LOAD_LIMIT, `the first load is ${received} bytes`)
-    await page.context().close()
+    await page.close()
   })
 
   it('refuses a wrong key in words, and takes a right one', async () => {
@@ -99,7 +100,7 @@ describe('the console', { skip: WITHOUT_BROWSER }, () => {
     assert.ok(!page.url().includes('gzw_'), 'the key is not in the address')
     await page.reload()
     await page.getByRole('button', { name: 'Sign out' }).waitFor()
-    await page.context().close()
+    await page.close()
   })
 
   it('forgets the key on signing out', async () => {
@@ -110,7 +111,7 @@ describe('the console', { skip: WITHOUT_BROWSER }, () => {
     assert.equal(await stored(page), '{}{}')
     await page.reload()
     await page.getByLabel('API key').waitFor()
-    await page.context().close()
+    await page.close()
   })
 
   it('signs out when the key is revoked while it is open', async () => {
@@ -121,7 +122,7 @@ describe('the console', { skip: WITHOUT_BROWSER }, () => {
     await gateway.keys.revoke(record.id)
     await page.getByText('This key was revoked').waitFor()
     await signIn(page, console.platform.key)
-    await page.context().close()
+    await page.close()
   })
 
   it('says when the platform is gone, keeps what it showed, and carries on once it is back', async () => {
@@ -133,7 +134,7 @@ describe('the console', { skip: WITHOUT_BROWSER }, () => {
     await serveAgain()
     await page.getByText('Gazeway does not answer; trying again').waitFor({ state: 'detached' })
     await page.getByText('running', { exact: true }).waitFor()
-    await page.context().close()
+    await page.close()
   })
 
   for (const [fault, what] of [
@@ -141,10 +142,10 @@ describe('the console', { skip: WITHOUT_BROWSER }, () => {
     ['html', 'is not Gazeway’s'],
   ] as const) {
     it(`carries on after a reply that ${what}`, async (t) => {
-      const { platform, browser } = console
+      const { platform, context } = console
       const between = await startInBetween(platform.url)
       t.after(() => between.close())
-      const page = await browser.newPage()
+      const page = await context.newPage()
       await page.goto(`${between.url}/#/memory`)
       await signIn(page, platform.key)
       await page.getByText('Facts that all assistants').waitFor()
@@ -159,8 +160,8 @@ describe('the console', { skip: WITHOUT_BROWSER }, () => {
   }
 
   it('keeps its navigation when a page fails, and draws that page again when asked to', async () => {
-    const { platform, browser } = console
-    const page = await browser.newPage()
+    const { platform, context } = console
+    const page = await context.newPage()
     await page.goto(`${platform.url}/#/memory`)
     await signIn(page, platform.key)
     await page.getByText('Facts that all assistants').waitFor()
@@ -197,7 +198,7 @@ describe('the console', { skip: WITHOUT_BROWSER }, () => {
       .getByText('Nothing is remembered yet')
       .or(page.getByRole('table', { name: 'Memories' }))
       .waitFor()
-    await page.context().close()
+    await page.close()
   })
 
   it('goes on after an update, with pages whose files were renamed by it', async (t) => {
@@ -229,7 +230,7 @@ describe('the console', { skip: WITHOUT_BROWSER }, () => {
     await page.getByRole('heading', { name: 'Overview', level: 1 }).waitFor()
     await page.goto(`${console.platform.url}/#/nowhere`)
     await page.getByText('There is no page').waitFor()
-    await page.context().close()
+    await page.close()
   })
 
   it('opens its navigation from a menu on a narrow screen', async () => {
@@ -238,7 +239,7 @@ describe('the console', { skip: WITHOUT_BROWSER }, () => {
     await page.getByRole('link', { name: 'Settings' }).click()
     await page.getByRole('heading', { name: 'Settings', level: 1 }).waitFor()
     assert.equal(await page.getByRole('button', { name: 'Menu' }).getAttribute('aria-expanded'), 'false')
-    await page.context().close()
+    await page.close()
   })
 
   it('breaks no policy and asks no other server', () => console.assertClean())

@@ -18,7 +18,7 @@ describe('the overview', { skip: WITHOUT_BROWSER }, () => {
     const page = await console.open('#/overview')
     await page.getByText('No calls today yet').first().waitFor()
     await page.getByText('No call has failed').waitFor()
-    await page.context().close()
+    await page.close()
   })
 
   it('draws the latency of a first hour, which is one point', async () => {
@@ -34,7 +34,7 @@ describe('the overview', { skip: WITHOUT_BROWSER }, () => {
         .length
     })
     assert.ok(orange > 5, `${orange} pixels`)
-    await page.context().close()
+    await page.close()
   })
 
   it('takes what it cannot read for no sign of health, and draws no time with the figures of another', async () => {
@@ -49,7 +49,7 @@ describe('the overview', { skip: WITHOUT_BROWSER }, () => {
     await page.route(/calls\/stats\?from=[^&]*$/, refused)
     await page.getByRole('heading', { name: 'Look at: Models' }).waitFor()
     await page.getByRole('listitem').filter({ hasText: 'Models not known' }).getByText(error.message).waitFor()
-    await page.context().close()
+    await page.close()
   })
 
   it('answers whether it is healthy, what today cost, and who spent it', async () => {
@@ -78,7 +78,7 @@ describe('the overview', { skip: WITHOUT_BROWSER }, () => {
     if (groups.length === 3) await spenders.getByText('research bot').waitFor()
     await page.locator('.chart canvas').nth(3).waitFor()
     await inspect(page, 'overview')
-    await page.context().close()
+    await page.close()
   })
 
   it('shows failed calls with what to do, and a new one without a reload', async () => {
@@ -96,7 +96,7 @@ describe('the overview', { skip: WITHOUT_BROWSER }, () => {
       error: 'The upstream sandbox answered 402.',
     })
     await errors.getByText('out of credit', { exact: false }).waitFor()
-    await page.context().close()
+    await page.close()
   })
 
   it('counts refused calls by caller', async () => {
@@ -115,7 +115,7 @@ describe('the overview', { skip: WITHOUT_BROWSER }, () => {
     await refused.getByRole('link', { name: 'poor' }).click()
     await page.getByRole('table', { name: 'Calls' }).getByText('refused').waitFor()
     assert.ok(page.url().includes(record.id))
-    await page.context().close()
+    await page.close()
   })
 
   it('shows each key its own calls alone', async () => {
@@ -123,7 +123,7 @@ describe('the overview', { skip: WITHOUT_BROWSER }, () => {
     const spenders = page.getByRole('list', { name: 'Cost by caller' })
     await spenders.getByText('You').waitFor()
     assert.equal(await spenders.getByRole('listitem').count(), 1)
-    await page.context().close()
+    await page.close()
   })
 
   it('changes the span of the charts by the keyboard, and has their values as a table', async () => {
@@ -135,11 +135,11 @@ describe('the overview', { skip: WITHOUT_BROWSER }, () => {
     const rows = page.getByRole('region', { name: 'Calls, values' }).getByRole('row')
     await rows.nth(168).waitFor()
     assert.equal(await rows.count(), 169)
-    await page.context().close()
+    await page.close()
   })
 
   it('calls the UTC days of a month by their dates, west of UTC too', async () => {
-    const page = await console.open('#/overview', { timezoneId: 'America/Los_Angeles' })
+    const page = await console.openApart('#/overview', { timezoneId: 'America/Los_Angeles' })
     await page.getByRole('tab', { name: '30 days' }).click()
     await page.getByText('Calls as a table').click()
     const rows = page.getByRole('region', { name: 'Calls, values' }).getByRole('row')
@@ -170,6 +170,6 @@ describe('the overview before an agent gateway that refuses its key', { skip: WI
     await page.getByRole('heading', { name: /^Look at: .*Agent gateway/ }).waitFor()
     const part = page.getByRole('listitem').filter({ hasText: 'Agent gateway not usable' })
     await part.getByText('check GAZEWAY_AGENT_GATEWAY_KEY').waitFor()
-    await page.context().close()
+    await page.close()
   })
 })

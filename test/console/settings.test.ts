@@ -46,7 +46,7 @@ describe('the settings', { skip: WITHOUT_BROWSER }, () => {
     await page.getByRole('button', { name: 'Save' }).click()
     await page.getByText('1 change').waitFor({ state: 'detached' })
     assert.equal((await shown()).audit.retention_days, null)
-    await page.context().close()
+    await page.close()
   })
 
   it('refuse a wrong value at its field, and change nothing', async () => {
@@ -62,7 +62,7 @@ describe('the settings', { skip: WITHOUT_BROWSER }, () => {
       await page.getByRole('button', { name: 'Discard' }).click()
     }
     assert.equal((await shown()).audit.retention_days, null)
-    await page.context().close()
+    await page.close()
   })
 
   it('say what waits for a restart, and what a flag is over', async () => {
@@ -72,7 +72,7 @@ describe('the settings', { skip: WITHOUT_BROWSER }, () => {
     await page.getByText('Waiting for a restart').waitFor()
     await page.getByText('--upstream is over it').waitFor()
     await inspect(page, 'settings-configuration')
-    await page.context().close()
+    await page.close()
   })
 
   it('never show a secret, and keep it when it is not replaced', async () => {
@@ -86,7 +86,7 @@ describe('the settings', { skip: WITHOUT_BROWSER }, () => {
     assert.equal(await field.getAttribute('type'), 'password')
     assert.ok(!(await page.content()).includes('a-secret-for-the-gateway'), 'the secret is nowhere in the page')
     assert.equal(console.platform.gateway.loaded.config.agent_gateway.key, 'a-secret-for-the-gateway')
-    await page.context().close()
+    await page.close()
   })
 
   it('change which model does what, and the names of models', async () => {
@@ -99,7 +99,7 @@ describe('the settings', { skip: WITHOUT_BROWSER }, () => {
     assert.equal((upstream.models as { chat: string }).chat, 'fast')
     assert.deepEqual(upstream.aliases, { fast: 'llm-3-fast' })
     await inspect(page, 'settings-models')
-    await page.context().close()
+    await page.close()
   })
 
   it('keep a key with the provider that is shown beside it, which a flag names', async () => {
@@ -115,7 +115,7 @@ describe('the settings', { skip: WITHOUT_BROWSER }, () => {
     const { aliases, ...kept } = JSON.parse(readFileSync(join(dataDir, 'config.json'), 'utf8')).upstream
     assert.deepEqual(kept, { provider: upstream.url, api_key: 'key-of-theirs' })
     assert.deepEqual(aliases, config.upstream.aliases)
-    await page.context().close()
+    await page.close()
     await flagged.close()
     await upstream.close()
   })
@@ -133,7 +133,7 @@ describe('the settings', { skip: WITHOUT_BROWSER }, () => {
     await page.getByText('Saved').waitFor()
     const { aliases } = gateway.loaded.config.upstream
     assert.deepEqual(aliases, { tuned, 'llm-4.20': 'grok-4', mine: 'a=b', theirs: 'grok-2' })
-    await page.context().close()
+    await page.close()
   })
 
   it('make a key that is shown once and works, list it, and revoke it', async () => {
@@ -159,8 +159,8 @@ describe('the settings', { skip: WITHOUT_BROWSER }, () => {
     await row.getByText('revoked').waitFor()
     await other.getByText('This key was revoked').waitFor()
     await inspect(page, 'settings-keys')
-    await other.context().close()
-    await page.context().close()
+    await other.close()
+    await page.close()
   })
 
   it('make a key with all that it is held to, and say what is wrong with a field beside it', async () => {
@@ -216,7 +216,7 @@ describe('the settings', { skip: WITHOUT_BROWSER }, () => {
     )
     assert.match(made?.expires_at ?? '', /^2099-01-3/)
     await page.getByRole('row').filter({ hasText: 'makers' }).getByText('of $40.00').waitFor()
-    await page.context().close()
+    await page.close()
   })
 
   it('change of a key what was edited, and leave what another admin has changed meanwhile', async () => {
@@ -274,7 +274,7 @@ describe('the settings', { skip: WITHOUT_BROWSER }, () => {
     const freed = await found()
     assert.deepEqual([freed?.group, freed?.models, freed?.expires_at], [null, null, null])
     assert.deepEqual([freed?.limits.tokens_per_minute, freed?.limits.budgets], [null, []])
-    await page.context().close()
+    await page.close()
   })
 
   it('rotate a key, show the new one once, and stay signed in where it is one’s own', async () => {
@@ -314,7 +314,7 @@ describe('the settings', { skip: WITHOUT_BROWSER }, () => {
     assert.ok(!(await page.content()).includes(last), 'the key is gone from the page')
     await page.reload()
     await page.getByRole('row', { name: /rotated you/ }).waitFor()
-    await page.context().close()
+    await page.close()
   })
 
   it('make a group, change its name, budgets and alerts, and delete it once no key is in it', async () => {
@@ -361,7 +361,7 @@ describe('the settings', { skip: WITHOUT_BROWSER }, () => {
     await dialog.getByRole('button', { name: 'Delete the group' }).click()
     await renamed.waitFor({ state: 'detached' })
     assert.equal(await groups.find('team two'), null)
-    await page.context().close()
+    await page.close()
   })
 
   it('show a key that is being made, whatever is pressed meanwhile', async () => {
@@ -387,7 +387,7 @@ describe('the settings', { skip: WITHOUT_BROWSER }, () => {
     assert.match((await page.locator('.copy code').textContent()) ?? '', /^gzw_/)
     await page.keyboard.press('Escape')
     await page.getByRole('dialog').waitFor({ state: 'detached' })
-    await page.context().close()
+    await page.close()
   })
 
   it('say where the reply with a key was lost, and make no second one until that is known', async () => {
@@ -403,7 +403,7 @@ describe('the settings', { skip: WITHOUT_BROWSER }, () => {
     await page.getByRole('button', { name: 'Make the key' }).click()
     await page.locator('.copy code').waitFor()
     await page.keyboard.press('Escape')
-    await page.context().close()
+    await page.close()
   })
 
   it('keep the focus in a dialog whose content is another, and by the keys where a button is gone', async () => {
@@ -423,7 +423,7 @@ describe('the settings', { skip: WITHOUT_BROWSER }, () => {
     await press(dialog.getByRole('button', { name: 'Revoke for good' }))
     await revoke.waitFor({ state: 'detached' })
     await hasFocus(page.getByRole('heading', { name: 'Keys' }))
-    await page.context().close()
+    await page.close()
   })
 
   it('can be read without an admin’s key, and not changed', async () => {
@@ -434,7 +434,7 @@ describe('the settings', { skip: WITHOUT_BROWSER }, () => {
     await page.getByText('Keys are for admins').waitFor()
     await page.getByRole('tab', { name: 'Groups' }).click()
     await page.getByText('Groups are for admins').waitFor()
-    await page.context().close()
+    await page.close()
   })
 
   it('break no policy and ask no other server', () => console.assertClean())

@@ -61,6 +61,6 @@ describe('tables of long titles', { skip: WITHOUT_BROWSER }, () => {
       }
       await page.setViewportSize({ width: 1920, height: 900 })
       await page.locator('.table-frame:not(.blocks)').first().waitFor()
-      await page.context().close()
+      await page.close()
     })
 })

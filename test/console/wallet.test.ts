@@ -103,7 +103,7 @@ describe('wallet and usage in the console', { skip: WITHOUT_BROWSER }, () => {
     }
     const dates = new Intl.DateTimeFormat('en-US', { dateStyle: 'medium', timeZone: 'UTC' })
     for (const timezoneId of ['America/Los_Angeles', 'Asia/Tokyo']) {
-      const page = await under.open('#/usage', { timezoneId })
+      const page = await under.openApart('#/usage', { timezoneId })
       await page.getByText('Spending by day as a table').click()
       const table = page.getByRole('region', { name: 'Spending by day, values' })
       for (const { key, total_usd } of groups) {
