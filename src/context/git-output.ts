@@ -1,3 +1,5 @@
+import { isProjectFile } from './skipped.ts'
+
 const FILE_MODE = '100'
 const FILE_MODE_LENGTH = '100644'.length
 
@@ -15,7 +17,8 @@ export function parseIndex(output: string): Map<string, string> {
 }
 
 /**
- * The changes of `git status --porcelain=v2 -z --branch` (git-status, "Porcelain Format Version 2").
+ * The changes of tracked files, by `git status --porcelain=v2 -z --branch --untracked-files=no` (git-status, "Porcelain
+ * Format Version 2").
  *
  * @param prefix the root as the repository sees it, ending with a slash; paths outside it are left out
  * @returns the commit that is checked out, and the state by path relative to the root
@@ -30,16 +33,22 @@ export function parseStatus(output: string, prefix: string): { head: string; cha
     const fieldsBeforePath = FIELDS_BEFORE_PATH[entry.charAt(0)]
     if (fieldsBeforePath === undefined) continue
     if (entry.startsWith('2 ')) i++
-    const path = entry.split(' ').slice(fieldsBeforePath).join(' ')
-    if (path.startsWith(prefix) && !path.endsWith('/')) changes.set(path.slice(prefix.length), stateOf(entry))
+    const inRepository = entry.split(' ').slice(fieldsBeforePath).join(' ')
+    if (!inRepository.startsWith(prefix)) continue
+    const path = inRepository.slice(prefix.length)
+    if (isProjectFile(path)) changes.set(path, stateOf(entry))
   }
   return { head, changes }
 }
 
-const FIELDS_BEFORE_PATH: Record<string, number> = { '?': 1, '1': 8, '2': 9, u: 10 }
+/** The files of `git ls-files --others -z`; folders that are repositories end with a slash and are left out. */
+export function parseUntracked(output: string): string[] {
+  return output.split('\0').filter((path) => path !== '' && !path.endsWith('/') && isProjectFile(path))
+}
+
+const FIELDS_BEFORE_PATH: Record<string, number> = { '1': 8, '2': 9, u: 10 }
 
 function stateOf(entry: string): string {
-  if (entry.startsWith('?')) return 'untracked'
   if (entry.startsWith('u')) return 'conflicted'
   const both = entry.slice(2, 4)
   if (both.includes('D')) return 'deleted'

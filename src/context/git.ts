@@ -1,7 +1,7 @@
 import { stat } from 'node:fs/promises'
 import { join, relative, sep } from 'node:path'
 import { type Answer, type Checkout, git } from './git-command.ts'
-import { parseIndex, parseLog, parseStatus } from './git-output.ts'
+import { parseIndex, parseLog, parseStatus, parseUntracked } from './git-output.ts'
 import { findRepository } from './repository.ts'
 
 const COMMITS = 50
@@ -88,16 +88,19 @@ export function createGitReader(): (
     const { top, gitDir } = repository
     const checkout = { root, top }
     const prefix = top === root ? '' : `${relative(top, root).replaceAll(sep, '/')}/`
-    const [filters, version] = await Promise.all([readFilters(checkout, signal), indexVersion(gitDir)])
-    const [status, index, kept] = await Promise.all([
-      readStatus(checkout, filters, signal),
+    const version = await indexVersion(gitDir)
+    const filters = readFilters(checkout, signal)
+    const [untracked, status, index, kept] = await Promise.all([
+      readUntracked(checkout, signal),
+      filters.then((off) => readStatus(checkout, off, signal)),
       readIndex(checkout, version, signal),
       histories.get(root) ?? readHistory(checkout, signal),
-      meanwhile(),
+      filters.then(meanwhile),
     ])
-    const failure = index.failure ?? status.failure
+    const failure = index.failure ?? status.failure ?? untracked.failure
     if (failure !== null) return { state: null, notes: [`${UNKNOWN}: ${failure}`] }
     const { head, changes } = parseStatus(status.output, prefix)
+    for (const path of parseUntracked(untracked.output)) changes.set(path, 'untracked')
     const history = head === kept.head || head === NO_COMMITS ? kept : await readHistory(checkout, signal)
     return { state: { tracked: index.tracked, changes, commits: history.commits }, notes: [] }
   }
@@ -130,8 +133,13 @@ async function readStatus(checkout: Checkout, filters: Answer, signal?: AbortSig
     '-c',
     `${name}.required=false`,
   ])
-  const status = ['status', '--porcelain=v2', '-z', '--branch', '--untracked-files=all', '--ignore-submodules=all']
-  return git(checkout, [...off, ...status, '--', '.', ':(exclude,glob)**/node_modules/**'], signal)
+  const status = ['status', '--porcelain=v2', '-z', '--branch', '--no-ahead-behind', '--ignore-submodules=all']
+  return git(checkout, [...off, ...status, '--untracked-files=no', '--', '.'], signal)
+}
+
+/** The untracked files. Status would look for them too, but only once it has looked at all tracked ones. */
+function readUntracked(checkout: Checkout, signal?: AbortSignal): Promise<Answer> {
+  return git(checkout, ['ls-files', '--others', '--exclude-standard', '-x', 'node_modules/', '-z'], signal)
 }
 
 /**

@@ -1,7 +1,8 @@
 import { LRUCache } from 'lru-cache'
 import { createGitReader, type GitState } from './git.ts'
 import { ownFiles } from './own-files.ts'
-import { SKIPPED_FOLDERS, walk } from './walk.ts'
+import { isProjectFile } from './skipped.ts'
+import { walk } from './walk.ts'
 
 /** The files of a project, and what git says about them where it can. */
 export interface ProjectTree {
@@ -92,12 +93,6 @@ export function createTreeReader({ limit, dataFolder = null }: { limit: number; 
 /** Untracked and deleted files: git may have removed the latter from its index. */
 function notInIndex(changes: ReadonlyMap<string, string>): string[] {
   return [...changes].filter(([, state]) => state === 'untracked' || state === 'deleted').map(([path]) => path)
-}
-
-const SKIPPED = new RegExp(`(^|/)(${[...SKIPPED_FOLDERS].map((name) => name.replace('.', '\\.')).join('|')})(/|$)`)
-
-function isProjectFile(path: string): boolean {
-  return !SKIPPED.test(path)
 }
 
 /** Attended and changed files first, then the shallowest. */

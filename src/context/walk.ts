@@ -7,6 +7,7 @@ import { giveWay } from '../wire/give-way.ts'
 import { inThread } from '../wire/in-thread.ts'
 import { withinTime } from '../wire/time-limit.ts'
 import { isUnreadable, readInside } from './confine.ts'
+import { SKIPPED_FOLDERS } from './skipped.ts'
 
 const AT_ONCE = 32
 const IGNORE_FILE_LIMIT = 256 * 1024
@@ -32,9 +33,6 @@ interface Listing extends Folder {
   /** Its own `.gitignore`. */
   patterns: string | undefined
 }
-
-/** Folders that are never part of a project's own text. */
-export const SKIPPED_FOLDERS: ReadonlySet<string> = new Set(['.git', 'node_modules'])
 
 /**
  * The files below `root` without git: shallowest first, nested `.gitignore` files honoured (gitignore's rules, by the

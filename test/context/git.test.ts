@@ -102,6 +102,33 @@ describe('reading git', () => {
     assert.deepEqual(state?.commits, [['a.ts']])
   })
 
+  it('names new files as they are: no ignored ones, none of packages and of repositories inside', async (t) => {
+    const { root, write, git, commitAll } = createProject(t, {
+      'a/b.ts': '1',
+      '.gitignore': '*.log\n!node_modules\n',
+      'node_modules/committed/index.js': '1',
+    })
+    git('init', '-q')
+    git('add', '-f', 'node_modules')
+    commitAll()
+    for (const path of ['new.ts', 'a/new one.ts', 'a/ignored.log', 'node_modules/x/index.js', 'a/node_modules/y.js'])
+      write(path, '1')
+    write('node_modules/committed/index.js', '2')
+    write('inside/c.ts', '1')
+    git('init', '-q', 'inside')
+    git('rm', '-q', '--cached', 'a/b.ts')
+    const { state } = await createGitReader()(root)
+    assert.deepEqual(Object.fromEntries(state?.changes ?? []), {
+      'new.ts': 'untracked',
+      'a/new one.ts': 'untracked',
+      'a/b.ts': 'untracked',
+    })
+    const below = await createGitReader()(join(root, 'a'))
+    assert.deepEqual([...(below.state?.changes.keys() ?? [])].sort(), ['b.ts', 'new one.ts'])
+    const insidePackage = await createGitReader()(join(root, 'node_modules/committed'))
+    assert.deepEqual([...(insidePackage.state?.changes ?? [])], [['index.js', 'modified']])
+  })
+
   it('leaves links out, and says nothing where there is no repository', async (t) => {
     const { root, commitAll } = createProject(t, { 'a.ts': '1' })
     assert.deepEqual(await createGitReader()(root), { state: null, notes: [] })
