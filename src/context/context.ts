@@ -4,26 +4,19 @@ import { errorBody, GazewayError } from '../errors.ts'
 import type { PlaceDwell } from '../gaze/dwell.ts'
 import { Projects } from '../memory/memory-record.ts'
 import { projectOf } from '../memory/project.ts'
-import { cut } from '../text/cut.ts'
 import { parseInput } from '../wire/validation.ts'
 import type { Root } from './allowed-root.ts'
+import { askedOf, compose, type Known, type Request, type StoredMemory } from './compose.ts'
 import { resolveFocus } from './confine.ts'
 import { attentionByFile } from './file-attention.ts'
-import { createExcerptReader, createTextReader } from './file-excerpt.ts'
-import { fit } from './fit.ts'
-import { distanceTo } from './focus-distance.ts'
 import { type Form, jsonForm, textForm } from './form.ts'
-import { layoutOf } from './layout.ts'
-import { createOutline } from './outline.ts'
-import type { ContextMemory, WorkContext } from './place.ts'
-import { relatedFiles } from './related.ts'
+import type { WorkContext } from './place.ts'
 import { renderContext } from './render.ts'
-import { scoreFiles } from './score.ts'
 import { createMatcher } from './search/matcher.ts'
-import { findPassages } from './search/passages.ts'
-import { createTreeReader, type ProjectTree } from './tree.ts'
+import { createTreeReader, MOST_FILES, type ProjectTree } from './tree.ts'
 import { type UsedContext, usedIn } from './used.ts'
 
+export type { StoredMemory } from './compose.ts'
 export { Place, WorkContext } from './place.ts'
 export { renderContext } from './render.ts'
 export { UsedContext } from './used.ts'
@@ -46,15 +39,6 @@ export const ContextInput = z.object({
   max_tokens: z.number().int().min(200).max(32_000).default(4000).describe('The result is never longer than this.'),
 })
 export type ContextInput = z.input<typeof ContextInput>
-
-/** A memory as it is stored, as far as the context needs it. */
-export interface StoredMemory {
-  key: string
-  namespace: string
-  value: unknown
-  tags: string[]
-  updated_at: string
-}
 
 /** Selects the memories of a context. */
 export interface MemoriesOf {
@@ -93,16 +77,12 @@ export interface ContextDeps {
 
 /** Attention older than this has lost 99 % of its interest. */
 const SINCE_MS = 7 * 24 * 3_600_000
-const FILES = 50_000
 const MEMORIES = 20
-const MEMORY_LENGTH = 800
-/** Fewest tokens of a place: its line has a name, a weight and a reason. */
-const TOKENS_PER_PLACE = 8
 
 /** Creates the work context service: where attention went in a project, and its changes, within a token budget. */
 export function createContext(deps: ContextDeps) {
   const matcher = createMatcher(deps.dataFolder ?? null)
-  const readTree = createTreeReader({ limit: FILES, dataFolder: deps.dataFolder ?? null })
+  const readTree = createTreeReader({ limit: MOST_FILES, dataFolder: deps.dataFolder ?? null })
 
   async function readDwell(roots: readonly string[], since: string): Promise<PlaceDwell[]> {
     const answers = await Promise.all(roots.map((root) => deps.dwell({ root, since })))
@@ -114,7 +94,7 @@ export function createContext(deps: ContextDeps) {
    * Reads the project's attention and memories, and loads the tokenizer. It keeps this thread busy, so it runs while
    * git does.
    */
-  async function readStored(roots: readonly string[], of: MemoriesOf, now: Date) {
+  async function readStored(roots: readonly string[], of: MemoriesOf, now: Date): Promise<Known> {
     const since = new Date(now.getTime() - SINCE_MS).toISOString()
     const [held] = await Promise.all([
       Promise.all([readDwell(roots, since), deps.memories(of)]).catch(withoutStore),
@@ -161,49 +141,31 @@ export function createContext(deps: ContextDeps) {
       reading ??= readStored(roots, of, now)
       return reading
     }
-    const attend = async () => new Set([...(await stored()).attention.keys(), ...(resolved ? [resolved.path] : [])])
+    const request: Request = { root, focus: resolved, query, maxTokens, form, onlyRelated, now }
+
+    /** The context of a tree that may be out of date; null where the index has to be made first. */
+    async function composeEarly(tree: ProjectTree): Promise<WorkContext | null> {
+      const known = await stored()
+      const matches = await matcher.searchReady(root, tree, askedOf(tree, known, request))
+      return matches && compose({ tree, known, matches }, request, deps.countTokens, signal)
+    }
+
+    let begun: { tree: ProjectTree; context: Promise<WorkContext | null> } | undefined
+    const attend = async (last: ProjectTree | null) => {
+      const { attention } = await stored()
+      if (last !== null) {
+        begun = { tree: last, context: composeEarly(last) }
+        // Heard of where it counts: in a project that changed, it does not.
+        begun.context.catch(() => {})
+      }
+      return new Set([...attention.keys(), ...(resolved ? [resolved.path] : [])])
+    }
     const tree = await readTree(root, attend, signal)
-    const { attention, memories, notes: ofStore } = await stored()
-    const focus = resolved && asListed(resolved, tree.files)
-
-    const hasSignal = focus !== null || attention.size > 0 || tree.changes.size > 0
-    const matches = await matcher(root, tree, { query, hasSignal }, { signal, onStep })
-    const { match, referred } = matches
-    const { places } = layoutOf(tree.files)
-    const distance = focus && distanceTo(focus.path, places.has(focus.path))
-    const scored = await scoreFiles(root, tree, { attention, distance, match, referred, now })
-    const chosen = onlyRelated ? relatedFiles(scored, matches) : scored
-    const texts = createTextReader(root)
-    const files = matches.found === null ? chosen : await findPassages(texts, chosen, matches.found)
-    const limit = Math.ceil(maxTokens / TOKENS_PER_PLACE)
-    const outline = createOutline(root, files, {
-      layout: layoutOf(onlyRelated ? files.map(({ path }) => path) : tree.files),
-      limit,
-      commits: tree.commits.length,
-      focus: focus?.path ?? null,
-      now,
-    })
-    throwIfCancelled(signal)
-
-    const notes = [
-      ...(focus ? aboutFocus(focus, tree) : []),
-      ...(tree.complete ? [] : [`more than ${FILES} files, or slow patterns in a .gitignore: the rest was not read`]),
-      ...tree.notes,
-      ...matches.notes,
-      ...ofStore,
-    ]
-    return fit({
-      root,
-      generatedAt: now.toISOString(),
-      notes,
-      outline,
-      memories: memories.map(shorten),
-      maxTokens,
-      form,
-      incomplete: !tree.complete,
-      countTokens: deps.countTokens,
-      excerptOf: createExcerptReader(texts),
-    })
+    const early = begun?.tree === tree ? await begun.context : null
+    if (early !== null) return early
+    const known = await stored()
+    const matches = await matcher.search(root, tree, askedOf(tree, known, request), { signal, onStep })
+    return compose({ tree, known, matches }, request, deps.countTokens, signal)
   }
 
   return {
@@ -235,41 +197,4 @@ export function createContext(deps: ContextDeps) {
         : { text: renderContext(context), tokens: context.tokens, used }
     },
   }
-}
-
-/** The focus as the project writes it: macOS stores names decomposed (NFD), people type them composed. */
-function asListed(focus: { path: string; exists: boolean }, files: readonly string[]) {
-  if (focus.exists) return focus
-  const composed = focus.path.normalize('NFC')
-  const listed = files.find((path) => `${path.normalize('NFC')}/`.startsWith(`${composed}/`))
-  if (listed === undefined || listed.startsWith(focus.path)) return focus
-  return { path: listed.split('/').slice(0, composed.split('/').length).join('/'), exists: true }
-}
-
-function aboutFocus(focus: { path: string; exists: boolean }, { files, complete }: ProjectTree): string[] {
-  if (!focus.exists) return ['the focus does not exist; its neighbours are weighed']
-  const inside = focus.path === '' ? '' : `${focus.path}/`
-  if (!complete || files.some((path) => path === focus.path || path.startsWith(inside))) return []
-  return [
-    "the focus is none of the project's files: it is ignored, empty, or of another repository; ask with that as root",
-  ]
-}
-
-/** A long value becomes its first 800 characters, as text. */
-function shorten(memory: StoredMemory): ContextMemory {
-  const { key, namespace, value, tags, updated_at } = memory
-  const text = typeof value === 'string' ? value : (JSON.stringify(value) ?? '')
-  const isLong = text.length > MEMORY_LENGTH
-  return {
-    key,
-    namespace,
-    value: isLong ? cut(text, 0, MEMORY_LENGTH) : value,
-    ...(isLong && { cut: true as const }),
-    ...(tags.length > 0 && { tags }),
-    updated_at,
-  }
-}
-
-function throwIfCancelled(signal: AbortSignal | undefined): void {
-  if (signal?.aborted) throw new GazewayError('cancelled', 'The caller cancelled the work context.')
 }

@@ -90,13 +90,15 @@ export function createGitReader(): (
     const prefix = top === root ? '' : `${relative(top, root).replaceAll(sep, '/')}/`
     const version = await indexVersion(gitDir)
     const filters = readFilters(checkout, signal)
-    const [untracked, status, index, kept] = await Promise.all([
+    const [untracked, status, indexBefore, kept] = await Promise.all([
       readUntracked(checkout, signal),
       filters.then((off) => readStatus(checkout, off, signal)),
       readIndex(checkout, version, signal),
       histories.get(root) ?? readHistory(checkout, signal),
       filters.then(meanwhile),
     ])
+    const versionAfter = await indexVersion(gitDir)
+    const index = versionAfter === version ? indexBefore : await readIndex(checkout, versionAfter, signal)
     const failure = index.failure ?? status.failure ?? untracked.failure
     if (failure !== null) return { state: null, notes: [`${UNKNOWN}: ${failure}`] }
     const { head, changes } = parseStatus(status.output, prefix)

@@ -20,7 +20,9 @@ export interface ProjectTree {
   notes: string[]
 }
 
-/** Roots whose list of files is kept. */
+/** Most files of a project that a context looks at. */
+export const MOST_FILES = 50_000
+/** Roots whose list of files and tree is kept. */
 const ROOTS_KEPT = 2
 
 /** A list of files, and what git said when it was made. */
@@ -39,6 +41,7 @@ interface Listing {
 export function createTreeReader({ limit, dataFolder = null }: { limit: number; dataFolder?: string | null }) {
   const readGit = createGitReader()
   const listings = new LRUCache<string, Listing>({ max: ROOTS_KEPT })
+  const trees = new LRUCache<string, ProjectTree>({ max: ROOTS_KEPT })
 
   /** Lists git's files without Gazeway's own. Returns the same array until git's answer changes. */
   async function listed(root: string, { tracked, changes }: GitState): Promise<readonly string[]> {
@@ -57,23 +60,34 @@ export function createTreeReader({ limit, dataFolder = null }: { limit: number; 
     return files.filter((path) => !isOwn(path))
   }
 
+  /** Returns the tree of last time where git's answer is the same, else the new one. */
+  function sameOrNew(root: string, tree: ProjectTree): ProjectTree {
+    const last = trees.get(root)
+    if (last !== undefined && isSameTree(last, tree)) return last
+    trees.set(root, tree)
+    return tree
+  }
+
   /**
+   * Reads the tree. While git's answer is the same, the same object is returned, unless the tree is over the limit.
+   *
    * @param attend the paths to keep although the tree is over the limit: where the person has been is not to be cut. It is
-   *   called while git runs.
+   *   called while git runs, with the tree of last time, which may be out of date; null without one.
    * @throws GazewayError `cancelled` when the signal aborts
    */
   return async function readTree(
     root: string,
-    attend: () => Promise<ReadonlySet<string>>,
+    attend: (last: ProjectTree | null) => Promise<ReadonlySet<string>>,
     signal?: AbortSignal,
   ): Promise<ProjectTree> {
     let attended: ReadonlySet<string> = new Set()
     const { state: git, notes } = await readGit(root, signal, async () => {
-      attended = await attend()
+      attended = await attend(trees.get(root) ?? null)
     })
     const known = git ? await listed(root, git) : []
     // A folder that the repository around it ignores has no files in git's eyes.
     if (git === null || known.length === 0) {
+      trees.delete(root)
       const { files, complete } = await walk(root, limit, signal)
       return {
         files: await withoutOwnFiles(root, files),
@@ -84,10 +98,22 @@ export function createTreeReader({ limit, dataFolder = null }: { limit: number; 
         notes,
       }
     }
-    const files = known.length > limit ? cut(known, limit, attended, git.changes) : known
-    const complete = known.length <= limit
-    return { files, changes: git.changes, objects: git.tracked, commits: git.commits, complete, notes }
+    const { changes, tracked: objects, commits } = git
+    if (known.length <= limit)
+      return sameOrNew(root, { files: known, changes, objects, commits, complete: true, notes })
+    trees.delete(root)
+    return { files: cut(known, limit, attended, changes), changes, objects, commits, complete: false, notes }
   }
+}
+
+function isSameTree(tree: ProjectTree, other: ProjectTree): boolean {
+  return (
+    tree.files === other.files &&
+    tree.objects === other.objects &&
+    tree.commits === other.commits &&
+    tree.changes.size === other.changes.size &&
+    [...tree.changes].every(([path, state]) => other.changes.get(path) === state)
+  )
 }
 
 /** Untracked and deleted files: git may have removed the latter from its index. */

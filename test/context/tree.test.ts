@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, it } from 'node:test'
-import { createTreeReader } from '../../src/context/tree.ts'
+import { createTreeReader, type ProjectTree } from '../../src/context/tree.ts'
 import { createProject } from './project.ts'
 
 const nobody = async () => new Set<string>()
@@ -50,6 +50,39 @@ describe('project tree', () => {
     rmSync(join(root, 'b.ts'))
     commitAll()
     assert.deepEqual(await files(), ['a.ts'])
+  })
+
+  it('is the same while git says the same, and shown to who asks meanwhile; another one after each change', async (t) => {
+    const { root, write, git, commitAll } = createProject(t, { 'a.ts': 'x', 'b.ts': 'x' })
+    commitAll()
+    const reader = createTreeReader({ limit: 100 })
+    const read = async () => {
+      let last: ProjectTree | null = null
+      const tree = await reader(root, async (it) => {
+        last = it
+        return new Set()
+      })
+      return { last, tree }
+    }
+    let known = await read()
+    assert.equal(known.last, null)
+    const changes: Record<string, () => unknown> = {
+      'a changed file': () => write('a.ts', 'changed'),
+      'another changed file': () => write('b.ts', 'changed'),
+      'a file as it was': () => git('checkout', '-q', 'b.ts'),
+      'a new file': () => write('c.ts', 'x'),
+      'an added file': () => git('add', 'c.ts'),
+      'a commit': () => git('commit', '-qam', 'Change'),
+      'a deleted file': () => rmSync(join(root, 'b.ts')),
+    }
+    for (const [what, change] of Object.entries(changes)) {
+      change()
+      const after = await read()
+      assert.equal(after.last, known.tree, `${what}: not shown what was`)
+      assert.notEqual(after.tree, known.tree, `${what}: not seen`)
+      known = await read()
+      assert.equal(known.tree, after.tree, `${what}: another tree although nothing changed since`)
+    }
   })
 
   for (const way of ['from git', 'without git'])

@@ -1,5 +1,5 @@
 import type { ProjectTree } from '../tree.ts'
-import { createProjectIndex, type IndexCaller } from './project-index.ts'
+import { createProjectIndex, type FreshIndex, type IndexCaller } from './project-index.ts'
 import { type QueryTerms, queryTerms } from './query-terms.ts'
 import { rank } from './rank.ts'
 import { referredFiles } from './references.ts'
@@ -19,34 +19,50 @@ export interface Matches {
 
 const nothing: ReadonlyMap<string, number> = new Map()
 const NONE: Omit<Matches, 'notes'> = { found: null, match: nothing, share: nothing, referred: nothing }
+const UNSEARCHED: Matches = { ...NONE, notes: [] }
+
+/** What is looked for: a query, and whether there is another signal. */
+export interface Asked {
+  query: string | undefined
+  hasSignal: boolean
+}
 
 /**
  * Searches the index of a project for the files that match a query. Without a query, and with no other signal, it returns
  * the files that others refer to.
  */
 export function createMatcher(dataFolder: string | null) {
-  const freshIndex = createProjectIndex(dataFolder)
+  const { fresh, ready } = createProjectIndex(dataFolder)
 
-  /** @throws see `createProjectIndex` */
-  return async function matches(
-    root: string,
-    tree: ProjectTree,
-    { query, hasSignal }: { query: string | undefined; hasSignal: boolean },
-    caller: IndexCaller,
-  ): Promise<Matches> {
-    const terms = query === undefined ? null : queryTerms(query)
-    if (terms === null && hasSignal) return { ...NONE, notes: [] }
-    const { live, notes } = await freshIndex(root, tree, caller)
-    if (terms === null) return { ...NONE, referred: referredFiles(live), notes }
-    const ranked = rank(live, terms)
-    const best = ranked[0]
-    const matchOf = (score: number) => ((best?.share ?? 0) * score) / (best?.score ?? 1)
-    return {
-      found: terms,
-      match: new Map(ranked.map(({ path, score }) => [path, matchOf(score)])),
-      share: new Map(ranked.map(({ path, share }) => [path, share])),
-      referred: nothing,
-      notes,
-    }
+  return {
+    /** Searches the files as they are, once the index is up to date. @throws see `createProjectIndex` */
+    async search(root: string, tree: ProjectTree, { query, hasSignal }: Asked, caller: IndexCaller): Promise<Matches> {
+      const terms = termsOf(query)
+      return terms === null && hasSignal ? UNSEARCHED : matchesIn(await fresh(root, tree, caller), terms)
+    },
+
+    /** Searches at once; null where the index has to be made or updated first. */
+    async searchReady(root: string, tree: ProjectTree, { query, hasSignal }: Asked): Promise<Matches | null> {
+      const terms = termsOf(query)
+      if (terms === null && hasSignal) return UNSEARCHED
+      const index = await ready(root, tree)
+      return index && matchesIn(index, terms)
+    },
+  }
+}
+
+const termsOf = (query: string | undefined): QueryTerms | null => (query === undefined ? null : queryTerms(query))
+
+function matchesIn({ live, notes }: FreshIndex, terms: QueryTerms | null): Matches {
+  if (terms === null) return { ...NONE, referred: referredFiles(live), notes }
+  const ranked = rank(live, terms)
+  const best = ranked[0]
+  const matchOf = (score: number) => ((best?.share ?? 0) * score) / (best?.score ?? 1)
+  return {
+    found: terms,
+    match: new Map(ranked.map(({ path, score }) => [path, matchOf(score)])),
+    share: new Map(ranked.map(({ path, share }) => [path, share])),
+    referred: nothing,
+    notes,
   }
 }

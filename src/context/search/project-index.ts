@@ -80,7 +80,7 @@ export function createProjectIndex(dataFolder: string | null) {
    * @param root with its links resolved
    * @throws GazewayError `cancelled`, `too_many_requests`
    */
-  return async function freshIndex(root: string, tree: ProjectTree, caller: IndexCaller): Promise<FreshIndex> {
+  async function fresh(root: string, tree: ProjectTree, caller: IndexCaller): Promise<FreshIndex> {
     const files = await indexedFiles(root, tree)
     let known = held.get(root) ?? readKept(root)
     let compared = compare(files, known)
@@ -92,14 +92,27 @@ export function createProjectIndex(dataFolder: string | null) {
       if (!isDone || compared.stale.length > BESIDE)
         notes.push('the index of the files is still being made: not all of them were searched')
     }
-    if (known === undefined) return { live: [], notes }
-    if (known.fault !== null)
-      notes.push(`the index of the files cannot be kept (${known.fault}): the next process makes it again`)
-    if (known.unread > 0) notes.push(`the text of ${known.unread} files was not searched: the project is too large`)
-    const live: LiveSegment[] = [{ segment: known.base, alive: compared.alive }]
-    const beside = await indexBeside(root, known, compared.stale.slice(0, BESIDE))
+    return known === undefined ? { live: [], notes } : withChanges(root, known, compared, notes)
+  }
+
+  /** The index with the files of a tree, where this process has it and few of them changed; else null. */
+  async function ready(root: string, tree: ProjectTree): Promise<FreshIndex | null> {
+    const known = held.get(root)
+    if (known === undefined) return null
+    const compared = compare(await indexedFiles(root, tree), known)
+    return compared.stale.length > BESIDE ? null : withChanges(root, known, compared, [])
+  }
+
+  async function withChanges(
+    root: string,
+    known: Held,
+    { alive, stale }: Comparison,
+    notes: readonly string[],
+  ): Promise<FreshIndex> {
+    const live: LiveSegment[] = [{ segment: known.base, alive }]
+    const beside = await indexBeside(root, known, stale.slice(0, BESIDE))
     if (beside) live.push({ segment: beside, alive: new Uint8Array(beside.files.length).fill(1) })
-    return { live, notes }
+    return { live, notes: [...notes, ...gapsOf(known)] }
   }
 
   /** The files of a tree with what changes with their content: git's object for what it has unchanged, else size and times. */
@@ -199,6 +212,16 @@ export function createProjectIndex(dataFolder: string | null) {
     known.beside = segment && { files: stale, segment }
     return segment
   }
+
+  return { fresh, ready }
+}
+
+/** What an index lacks, in plain words. */
+function gapsOf({ fault, unread }: Held): string[] {
+  return [
+    ...(fault === null ? [] : [`the index of the files cannot be kept (${fault}): the next process makes it again`]),
+    ...(unread === 0 ? [] : [`the text of ${unread} files was not searched: the project is too large`]),
+  ]
 }
 
 function hold(base: Segment, fault: string | null): Held {

@@ -1,0 +1,147 @@
+import { GazewayError } from '../errors.ts'
+import { cut } from '../text/cut.ts'
+import type { FileAttention } from './file-attention.ts'
+import { createExcerptReader, createTextReader } from './file-excerpt.ts'
+import { fit } from './fit.ts'
+import { distanceTo } from './focus-distance.ts'
+import type { Form } from './form.ts'
+import { layoutOf } from './layout.ts'
+import { createOutline } from './outline.ts'
+import type { ContextMemory, WorkContext } from './place.ts'
+import { relatedFiles } from './related.ts'
+import { scoreFiles } from './score.ts'
+import type { Asked, Matches } from './search/matcher.ts'
+import { findPassages } from './search/passages.ts'
+import { MOST_FILES, type ProjectTree } from './tree.ts'
+
+/** A memory as it is stored, as far as the context needs it. */
+export interface StoredMemory {
+  key: string
+  namespace: string
+  value: unknown
+  tags: string[]
+  updated_at: string
+}
+
+/** A request for a context, checked. */
+export interface Request {
+  /** With its links resolved. */
+  root: string
+  focus: Focus | null
+  query: string | undefined
+  maxTokens: number
+  form: Form
+  /** True: only what is related to the query. */
+  onlyRelated: boolean
+  now: Date
+}
+
+/** A focus, relative to the root. */
+type Focus = { path: string; exists: boolean }
+
+/** What the store knows about a project. */
+export interface Known {
+  attention: ReadonlyMap<string, FileAttention>
+  memories: readonly StoredMemory[]
+  /** Parts that could not be read, in plain words. */
+  notes: string[]
+}
+
+const MEMORY_LENGTH = 800
+/** Fewest tokens of a place: its line has a name, a weight and a reason. */
+const TOKENS_PER_PLACE = 8
+
+/** What is to be searched for in a tree. */
+export function askedOf({ changes }: ProjectTree, { attention }: Known, { focus, query }: Request): Asked {
+  return { query, hasSignal: focus !== null || attention.size > 0 || changes.size > 0 }
+}
+
+/**
+ * Composes the context of a tree from what the store and a search know of it. The text of files is read as it is now.
+ *
+ * @throws GazewayError `cancelled`
+ */
+export async function compose(
+  { tree, known, matches }: { tree: ProjectTree; known: Known; matches: Matches },
+  { root, focus: resolved, maxTokens, form, onlyRelated, now }: Request,
+  countTokens: (text: string) => Promise<number> | number,
+  signal: AbortSignal | undefined,
+): Promise<WorkContext> {
+  const { attention, memories } = known
+  const { match, referred } = matches
+  const focus = resolved && asListed(resolved, tree.files)
+  const { places } = layoutOf(tree.files)
+  const distance = focus && distanceTo(focus.path, places.has(focus.path))
+  const scored = await scoreFiles(root, tree, { attention, distance, match, referred, now })
+  const chosen = onlyRelated ? relatedFiles(scored, matches) : scored
+  const texts = createTextReader(root)
+  const files = matches.found === null ? chosen : await findPassages(texts, chosen, matches.found)
+  const limit = Math.ceil(maxTokens / TOKENS_PER_PLACE)
+  const outline = createOutline(root, files, {
+    layout: layoutOf(onlyRelated ? files.map(({ path }) => path) : tree.files),
+    limit,
+    commits: tree.commits.length,
+    focus: focus?.path ?? null,
+    now,
+  })
+  throwIfCancelled(signal)
+
+  const notes = [
+    ...(focus ? aboutFocus(focus, tree) : []),
+    ...(tree.complete
+      ? []
+      : [`more than ${MOST_FILES} files, or slow patterns in a .gitignore: the rest was not read`]),
+    ...tree.notes,
+    ...matches.notes,
+    ...known.notes,
+  ]
+  return fit({
+    root,
+    generatedAt: now.toISOString(),
+    notes,
+    outline,
+    memories: memories.map(shorten),
+    maxTokens,
+    form,
+    incomplete: !tree.complete,
+    countTokens,
+    excerptOf: createExcerptReader(texts),
+  })
+}
+
+/** The focus as the project writes it: macOS stores names decomposed (NFD), people type them composed. */
+function asListed(focus: Focus, files: readonly string[]): Focus {
+  if (focus.exists) return focus
+  const composed = focus.path.normalize('NFC')
+  const listed = files.find((path) => `${path.normalize('NFC')}/`.startsWith(`${composed}/`))
+  if (listed === undefined || listed.startsWith(focus.path)) return focus
+  return { path: listed.split('/').slice(0, composed.split('/').length).join('/'), exists: true }
+}
+
+function aboutFocus(focus: Focus, { files, complete }: ProjectTree): string[] {
+  if (!focus.exists) return ['the focus does not exist; its neighbours are weighed']
+  const inside = focus.path === '' ? '' : `${focus.path}/`
+  if (!complete || files.some((path) => path === focus.path || path.startsWith(inside))) return []
+  return [
+    "the focus is none of the project's files: it is ignored, empty, or of another repository; ask with that as root",
+  ]
+}
+
+/** A long value becomes its first 800 characters, as text. */
+function shorten(memory: StoredMemory): ContextMemory {
+  const { key, namespace, value, tags, updated_at } = memory
+  const text = typeof value === 'string' ? value : (JSON.stringify(value) ?? '')
+  const isLong = text.length > MEMORY_LENGTH
+  return {
+    key,
+    namespace,
+    value: isLong ? cut(text, 0, MEMORY_LENGTH) : value,
+    ...(isLong && { cut: true as const }),
+    ...(tags.length > 0 && { tags }),
+    updated_at,
+  }
+}
+
+function throwIfCancelled(signal: AbortSignal | undefined): void {
+  if (signal?.aborted) throw new GazewayError('cancelled', 'The caller cancelled the work context.')
+}
