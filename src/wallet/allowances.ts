@@ -208,9 +208,17 @@ export async function writeCallSpending(trx: Transaction<Schema>, spends: readon
   await addSpending(trx, 'recorded', spends)
 }
 
-/** Renews the lease of a process's allowances for another {@link LEASE_MS}. */
+/**
+ * Renews the lease of a process's allowances for another {@link LEASE_MS}. Those that are used up expire: nothing else
+ * deletes the ones whose last amount was spent after the rest had been given back.
+ */
 export async function renewAllowances({ db }: Store, holder: string, at: string): Promise<void> {
-  await db.updateTable('allowances').set({ renewed_at: at }).where('holder', '=', holder).execute()
+  await db
+    .updateTable('allowances')
+    .set({ renewed_at: at })
+    .where('holder', '=', holder)
+    .where('micros', '>', 0)
+    .execute()
 }
 
 /** Gives back at most `limit` expired allowances. @returns how many */

@@ -27,9 +27,12 @@ export async function tightestBudget(
   day: string,
 ): Promise<BudgetLeft | null> {
   const owners = groupId === null ? [id] : [groupId, id]
-  const budgets = await trx.selectFrom('budgets').selectAll().where('owner', 'in', owners).execute()
-  if (budgets.length === 0) return null
+  const ofOwners = trx.selectFrom('budgets').selectAll().where('owner', 'in', owners)
+  if ((await ofOwners.execute()).length === 0) return null
   await lockSpending(trx, owners.toSorted())
+  // Again, as they may have been lowered while this waited for the lock.
+  const budgets = await ofOwners.execute()
+  if (budgets.length === 0) return null
   const waiting = await outstanding(trx, owners)
   const spent = await readSpending(trx, owners, day)
   const taken = (owner: string, per: Period): Micros =>

@@ -2,11 +2,12 @@ import assert from 'node:assert/strict'
 import { it } from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
 import fc from 'fast-check'
+import { sql } from 'kysely'
 import type { CallSpend } from '../../src/calls/call-spend.ts'
 import type { Period } from '../../src/identity/budgets.ts'
 import type { Store } from '../../src/store/store.ts'
 import type { Micros } from '../../src/text/money.ts'
-import { LEASE_MS, sweepAllowances, writeCallSpending } from '../../src/wallet/allowances.ts'
+import { LEASE_MS, renewAllowances, sweepAllowances, writeCallSpending } from '../../src/wallet/allowances.ts'
 import { createCharges } from '../../src/wallet/charges.ts'
 import { createReservations, type Payer, type Reservation } from '../../src/wallet/reservations.ts'
 import { spendOf } from '../../src/wallet/spending.ts'
@@ -28,6 +29,16 @@ function startProcess(store: Store, clock: { now: number }) {
     onError: (error) => void errors.push(error),
   })
   return { reservations, charge: createCharges(store), errors }
+}
+
+/** Resolves once a connection waits for the lock of another; for PostgreSQL. */
+async function untilWaiting({ db }: Store): Promise<void> {
+  for (const until = performance.now() + 10_000; performance.now() < until; ) {
+    const { rows } = await sql`select 1 from pg_stat_activity
+      where datname = current_database() and wait_event_type = 'Lock'`.execute(db)
+    if (rows.length > 0) return
+  }
+  assert.fail('nobody waits')
 }
 
 /** Budgets and money of keys whose calls several processes make, on every engine. `open` opens an empty store. */
@@ -221,6 +232,45 @@ export function reservationsContract(open: OpenStore): void {
     call.end()
     await reservations.close()
     assert.equal(await outstanding(store), 0)
+  })
+
+  it('keeps no allowance that is used up after its rest was given back', async (t) => {
+    const store = await open(t)
+    await budgets(store, [[KEY, 'day', 1_000]])
+    const clock = { now: Date.parse(`${DAY}T12:00:00Z`) }
+    const { reservations } = startProcess(store, clock)
+    const call = await reservations.reserve(recorded, 100)
+    const spend = call.take(60)
+    call.end()
+    await reservations.giveBackIdle(KEY)
+    await record(store, spend)
+    spend.written()
+    const [left] = await store.db.selectFrom('allowances').select(['holder', 'micros']).execute()
+    assert.equal(left?.micros, 0)
+    await renewAllowances(store, left?.holder as string, new Date(clock.now + LEASE_MS).toISOString())
+    await sweepAllowances(store, new Date(clock.now + LEASE_MS), 10)
+    assert.deepEqual(await store.db.selectFrom('allowances').selectAll().execute(), [])
+    await reservations.close()
+  })
+
+  it('holds a call that waits for another to a budget that is lowered meanwhile', async (t) => {
+    const store = await open(t)
+    // SQLite has one writer at a time: there nothing is changed meanwhile.
+    if (store.engine === 'sqlite') return
+    await budgets(store, [[KEY, 'total', 1_000]])
+    const { reservations } = startProcess(store, { now: Date.parse(`${DAY}T12:00:00Z`) })
+    const first = await reservations.reserve(recorded, 1)
+    first.end()
+    await reservations.giveBackIdle(KEY)
+    let reserving: Promise<unknown> | undefined
+    await store.write(async (trx) => {
+      await trx.updateTable('spending').set({ recorded_micros: 0 }).where('owner', '=', KEY).execute()
+      reserving = assert.rejects(async () => reservations.reserve(recorded, 500), { code: 'budget_reached' })
+      await untilWaiting(store)
+      await trx.updateTable('budgets').set({ micros: 400 }).where('owner', '=', KEY).execute()
+    })
+    await reserving
+    await reservations.close()
   })
 
   it('gives back what the store set aside although it seemed to fail', async (t) => {
