@@ -299,6 +299,12 @@ export function createReservations(deps: ReservationsDeps): Reservations {
           if (isRefusal(error)) return false
           throw error
         }
+        if (isOver) {
+          // Its client left meanwhile, and the pool may be forgotten by now.
+          pool.free += micros
+          giveBack(pool)
+          return false
+        }
         left += micros
         return true
       },

@@ -234,6 +234,18 @@ export function reservationsContract(open: OpenStore): void {
     assert.equal(await outstanding(store), 0)
   })
 
+  it('gives back what a call is extended by after it has ended', async (t) => {
+    const store = await open(t)
+    await budgets(store, [[KEY, 'day', 1_000]])
+    const { reservations } = startProcess(store, { now: Date.parse(`${DAY}T12:00:00Z`) })
+    const call = await reservations.reserve(recorded, 100)
+    const extending = call.extend(900)
+    call.end()
+    assert.equal(await extending, false)
+    await reservations.close()
+    assert.equal(await outstanding(store), 0)
+  })
+
   it('keeps no allowance that is used up after its rest was given back', async (t) => {
     const store = await open(t)
     await budgets(store, [[KEY, 'day', 1_000]])
