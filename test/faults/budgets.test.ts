@@ -1,0 +1,3 @@
+import { budgetKills } from './budget-kills.ts'
+
+budgetKills(4)

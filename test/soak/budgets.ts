@@ -1,0 +1,3 @@
+import { budgetKills } from '../faults/budget-kills.ts'
+
+budgetKills(100)
