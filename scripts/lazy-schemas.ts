@@ -9,7 +9,11 @@ const FIELD = /^\t\t(\w+)(?:\(\)|: ([\s\S]*?))(?=,\n\t\t\w|\n\t\};)/gm
 /** A method's schema in a table of them. */
 const METHOD = /^\t\t\t("[\w/]+"|\w+): (s\.\w+)/gm
 
-const ONCE = 'const once = (make) => { let made; return () => (made ??= make()) }\n'
+/** A getter takes its value's place with its first use. */
+const PARTS = `
+const once = (make) => { let made; return () => (made ??= make()) }
+const kept = (object, name, value) => { Object.defineProperty(object, name, { value }); return value }
+`
 
 /**
  * Makes each schema of the MCP SDK on first use. The SDK makes all of an era with the first message: some two hundred, of
@@ -29,9 +33,9 @@ export function lazySchemas(source: string): string {
     const made = called(schemas).replace(SCHEMA, '\tconst $1 = once(() => ($2));\n')
     const fields = called(returned).replace(
       FIELD,
-      (_, name: string, value = `${name}()`) => `\t\tget ${name}() { return ${value} }`,
+      (_, name: string, value = `${name}()`) => `\t\tget ${name}() { return kept(this, '${name}', ${value}) }`,
     )
     return `function ${factory}() {\n${made}${fields}\n}`
   })
-  return ONCE + lazy.replace(METHOD, 'get $1() { return $2 }')
+  return PARTS + lazy.replace(METHOD, 'get $1() { return $2 }')
 }

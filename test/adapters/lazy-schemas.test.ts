@@ -65,6 +65,7 @@ describe('the schemas of the protocol in the bundle', () => {
     assert.equal(schemas.PairSchema.parts[0][1], schemas.IdSchema)
     assert.equal(schemas.ListSchema.parts[0][1].parts[0], schemas.IdSchema)
     assert.equal(schemas.LaterSchema.parts[0], schemas.IdSchema)
+    assert.equal(schemas.ListSchema, schemas.ListSchema)
     assert.deepEqual(made, ['id', 'pair', 'wrapped', 'list', 'later'])
   })
 
