@@ -2,6 +2,7 @@ import type { Transaction } from 'kysely'
 import type { CallContext } from '../calls/call-record.ts'
 import { GazewayError } from '../errors.ts'
 import type { Keep } from '../idempotency/idempotency.ts'
+import { runBuilt } from '../store/built.ts'
 import type { Page, Paged } from '../store/page.ts'
 import type { Schema } from '../store/schema.ts'
 import type { Store } from '../store/store.ts'
@@ -219,14 +220,17 @@ function ownMemory(owner: MemoryOwner, { store, time, opened, vectors }: Shared)
 
     async recall({ key, namespace, version }) {
       const [space, at] = [await findSpace(db, owner), time()]
-      const current = await db
-        .selectFrom('memories')
-        .select(MEMORY_COLUMNS)
-        .where('space', '=', space)
-        .where('namespace', '=', namespace)
-        .where('key', '=', key)
-        .where(isLive(at))
-        .executeTakeFirst()
+      const { rows } = await runBuilt(db, 'recall memory', [space, namespace, key, at], () =>
+        db
+          .selectFrom('memories')
+          .select(MEMORY_COLUMNS)
+          .where('space', '=', space)
+          .where('namespace', '=', namespace)
+          .where('key', '=', key)
+          .where(isLive(at))
+          .compile(),
+      )
+      const [current] = rows
       if (current && (version ?? current.version) === current.version)
         return { found: true, memory: toMemory(current), superseded_by: null }
       const earlier = await earlierVersion(db, { space, namespace, key }, { version, now: at })
