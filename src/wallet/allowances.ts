@@ -178,6 +178,8 @@ export async function spendAllowances(
 ): Promise<readonly string[]> {
   const gone: string[] = []
   for (const { id, micros } of summed(spent)) {
+    // A call that may cost nothing reserves nothing, and has no allowance in the store.
+    if (micros === 0) continue
     const { numUpdatedRows } = await trx
       .updateTable('allowances')
       .set({ micros: sql`micros - ${micros}` })

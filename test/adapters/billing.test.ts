@@ -18,7 +18,8 @@ let upstream: UpstreamDouble
 let running: RunningPlatform
 before(async () => {
   upstream = await startUpstream()
-  running = await startPlatform(upstream.url)
+  const free = { input: 0, output: 0 }
+  running = await startPlatform(upstream.url, { document: { pricing: { models: { 'free-test': free } } } })
 })
 beforeEach(() => {
   upstream.on('/chat/completions', json(200, completion('Hello back')))
@@ -91,6 +92,21 @@ describe('a charged call on /v1', () => {
     await (await chat(key, { messages, stream: true })).text()
     const total = (await receiptsOf(id))[0]?.billing.total_usd ?? 0
     assert.ok(total > 0.005, `${total}`)
+  })
+
+  it('is answered where it costs nothing', async () => {
+    const { key, id } = await newKey({ billing: 'cost', limits: { credit_limit_usd: 1 } })
+    for (const stream of [false, true]) {
+      if (stream) upstream.on('/chat/completions', sse(chunks(['Hello', ' back'])))
+      const reply = await chat(key, { model: 'free-test', stream })
+      const text = await reply.text()
+      assert.deepEqual([reply.status, text.includes('error')], [200, false], text)
+    }
+    assert.deepEqual(
+      (await receiptsOf(id)).map(({ billing }) => billing.total_usd),
+      [0, 0],
+    )
+    assert.deepEqual((await running.gateway.wallet.verify()).faults, [])
   })
 
   it('is not charged where the upstream fails', async () => {
