@@ -25,8 +25,8 @@ export async function copySettings(loaded: LoadedConfig, source: Store, target: 
 
 async function toFile(loaded: LoadedConfig, target: Store, file: string): Promise<void> {
   const { known, unknown } = await settingsIn(target)
-  const left = (keys: readonly string[]) => `${count(keys.length)} not taken over: ${keys.join(', ')}.`
-  if (unknown.length > 0) tell(`${left(unknown)} This version does not know them.`)
+  const left = (keys: readonly string[]) => `${count(keys.length)} not copied: ${keys.join(', ')}.`
+  if (unknown.length > 0) tell(`${left(unknown)} This version does not have these settings.`)
   if (known.length === 0) return
   const folder = dirname(file)
   if (basename(file) !== OWN_STORE && folder !== loaded.dataDir)
@@ -37,7 +37,7 @@ async function toFile(loaded: LoadedConfig, target: Store, file: string): Promis
   const config = configFile(folder)
   try {
     const { taken, replaced } = await takeOver(target, config)
-    if (taken.length > 0) tell(`${count(taken.length)} taken over into ${config}: ${taken.join(', ')}.`)
+    if (taken.length > 0) tell(`${count(taken.length)} copied into ${config}: ${taken.join(', ')}.`)
     const was = replaced.map(({ key, before }) => (before === null ? key : `${key} (was ${before})`))
     if (was.length > 0) tell(`Replaced other values: ${was.join(', ')}.`)
   } catch (error) {
@@ -54,7 +54,7 @@ async function toFile(loaded: LoadedConfig, target: Store, file: string): Promis
 async function toTable({ dataDir }: LoadedConfig, target: Store): Promise<void> {
   const { known } = await settingsIn(target)
   if (known.length > 0)
-    tell(`${count(known.length, 'is', 'are')} in force on every machine there: ${known.join(', ')}.`)
+    tell(`${count(known.length, 'is', 'are')} in force on every machine that uses this store: ${known.join(', ')}.`)
   const document = readDocument(configFile(dataDir))
   const own = CONFIG_KEYS.filter(({ key }) => key !== 'store.url' && hasProperty(document, key))
   if (own.length > 0)

@@ -45,7 +45,7 @@ const STORE_CHECKS: readonly Check[] = [
       if (Math.abs(ahead) <= CLOCK_MS) return `the store's clock is ${found}`
       throw new GazewayError(
         'conflict',
-        `The store's clock is ${found}: set both by the network time (NTP). Deadlines are the store's, and times in records are of whichever machine wrote them.`,
+        `The store's clock is ${found}: set both by the network time (NTP). Deadlines use the clock of the store, and records that of the machine that writes them.`,
       )
     },
   },

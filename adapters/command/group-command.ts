@@ -81,5 +81,5 @@ export async function deleteGroup(loaded: LoadedConfig, log: Log, group: string)
 async function found(groups: Groups, idOrName: string): Promise<GroupRecord> {
   const group = await groups.find(idOrName)
   if (group !== null) return group
-  throw new GazewayError('not_found', 'There is no such group; gazeway group list shows those that there are.')
+  throw new GazewayError('not_found', 'The group does not exist; `gazeway group list` shows all groups.')
 }

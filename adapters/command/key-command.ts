@@ -78,7 +78,7 @@ export async function editKey(loaded: LoadedConfig, log: Log, id: string, flags:
     ...termsIn(flags),
   }
   if (Object.keys(change).length === 0)
-    throw new GazewayError('validation_failed', 'Nothing to change; gazeway key edit --help shows what can be.', {
+    throw new GazewayError('validation_failed', 'Nothing to change; `gazeway key edit --help` lists the options.', {
       param: '--help',
     })
   await withKeys(loaded, log, async ({ keys, groups, config }) => {

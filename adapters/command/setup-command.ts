@@ -87,7 +87,7 @@ function plan(
   return chosen.flatMap((assistant) => {
     const targets = targetsOf(assistant, scope, machine)
     if (targets.length === 0 && chosen.length === 1)
-      complain(`${assistant.label} has no file in a project; leave out --scope.`)
+      complain(`${assistant.label} has no file in a project; omit --scope.`)
     const changes = attempt(() => changesOf(targets)) ?? []
     return changes.flatMap((change) => (change === null ? [] : [{ assistant, change }]))
   })

@@ -51,10 +51,10 @@ export async function checkCollector(env: Readonly<Record<string, string | undef
   const asked = { method: 'POST', headers, body: '{"resourceSpans":[]}', signal }
   const reply = await fetch(address, asked).catch(() => null)
   await reply?.body?.cancel()
-  if (reply === null) throw fault(`${shown}: no collector can be reached there.`)
+  if (reply === null) throw fault(`${shown}: no collector answers at this address.`)
   // Whatever else it answers, it has the path: the headers of OTEL_EXPORTER_OTLP_HEADERS are not sent here.
   if (reply.status !== 404) return `spans go to ${shown}`
-  throw fault(`${shown} answered 404: another kind of service lives there.`)
+  throw fault(`${shown} answered 404: this is not an OTLP collector.`)
 }
 
 const fault = (what: string): GazewayError =>

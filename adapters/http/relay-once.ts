@@ -44,7 +44,7 @@ async function relayUnderKey(
   const { reply, replayed } = await idempotency.run(request, async () => {
     await relay(receiver)
     const whole = captured()
-    if (whole === null) throw new GazewayError('cancelled', 'The client went away.')
+    if (whole === null) throw new GazewayError('cancelled', 'The client disconnected.')
     const { status, headers } = whole
     const kept = Object.entries(headers).filter(([name]) => KEPT.includes(name))
     const passing = status >= 400 && ('retry-after' in headers || 'retry-after-ms' in headers)
@@ -59,6 +59,6 @@ async function relayUnderKey(
 export const cannotRepeat = (): GazewayError =>
   new GazewayError(
     'validation_failed',
-    'Idempotency-Key: a stream cannot be repeated; leave the header out, or send stream: false.',
+    'Idempotency-Key: streams cannot be replayed; omit the header, or send stream: false.',
     { param: 'Idempotency-Key' },
   )

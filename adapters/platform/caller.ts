@@ -49,9 +49,13 @@ export function shownTo({ id, wallet, scopes }: Identity, asked: string | undefi
   if (scopes.has('admin')) return asked
   if (asked === undefined) return id
   if (asked === id || asked === wallet) return asked
-  throw new GazewayError('insufficient_scope', `Only an admin sees what is another's; your own id is ${id}.`, {
-    param: 'caller_id',
-  })
+  throw new GazewayError(
+    'insufficient_scope',
+    `Only an admin may read the records of another caller; your own id is ${id}.`,
+    {
+      param: 'caller_id',
+    },
+  )
 }
 
 /** Rewrites an error to name `caller_id`. */

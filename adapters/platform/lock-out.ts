@@ -59,7 +59,7 @@ async function checkStore(url: string, { id }: Identity): Promise<void> {
     if (!(cause instanceof GazewayError)) throw cause
     throw unstartable('store.url', cause.message, cause)
   })
-  if (found === null) throw elsewhere('there is no store of a Gazeway')
+  if (found === null) throw elsewhere('it has no Gazeway store')
   if (!found && id !== ENVIRONMENT_IDENTITY.id) throw elsewhere('your key is not in it')
 }
 

@@ -31,7 +31,7 @@ export function refusedKey(key: string | null): RefusedKey {
       const answered = `The agent gateway answered 401${said && `: ${said}`}`.replace(/\.?$/, '.')
       return new GazewayError(
         'upstream_error',
-        `${answered} That is the platform's key for it, not yours: ${key === null ? 'set' : 'check'} GAZEWAY_AGENT_GATEWAY_KEY.`,
+        `${answered} It refused the platform's own key, not yours: ${key === null ? 'set' : 'check'} GAZEWAY_AGENT_GATEWAY_KEY.`,
       )
     },
   }

@@ -76,7 +76,7 @@ export function readBytes(incoming: IncomingMessage, limit: number): Promise<Buf
       } else chunks.push(chunk)
     })
     incoming.on('end', () => resolve(chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks)))
-    const gone = (cause?: unknown) => reject(new GazewayError('cancelled', 'The client went away.', { cause }))
+    const gone = (cause?: unknown) => reject(new GazewayError('cancelled', 'The client disconnected.', { cause }))
     // It tells of its end only who was there: while the key was looked up, nobody was.
     if (incoming.destroyed) gone()
     else incoming.on('error', gone)

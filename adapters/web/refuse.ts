@@ -14,9 +14,9 @@ export interface ClientError extends Error {
 /** Error for a request that Node could not read. */
 export function unreadable({ code, reason }: ClientError): GazewayError {
   if (code === 'HPE_HEADER_OVERFLOW')
-    return new GazewayError('header_too_large', 'The headers of the request are too large; 16 KiB are accepted.')
+    return new GazewayError('header_too_large', 'The request headers are too large; at most 16 KiB are allowed.')
   if (code === 'HPE_CHUNK_EXTENSIONS_OVERFLOW')
-    return new GazewayError('payload_too_large', 'The chunk extensions of the request are too large; leave them out.')
+    return new GazewayError('payload_too_large', 'The chunk extensions of the request are too large; omit them.')
   if (code === 'ERR_HTTP_REQUEST_TIMEOUT')
     return new GazewayError(
       'request_timeout',

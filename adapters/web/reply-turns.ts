@@ -32,11 +32,7 @@ export async function inReplyTurn<Piece>(make: () => Promise<Piece> | Piece): Pr
  */
 export async function beginReplyInTurn<Piece>(make: () => Promise<Piece> | Piece): Promise<Piece> {
   if (waiting.length < MOST_WAITING) return inReplyTurn(make)
-  throw new GazewayError(
-    'store_unavailable',
-    'Too many lists are asked for at once; try again, or ask for fewer items.',
-    {
-      retryAfterSeconds: 1,
-    },
-  )
+  throw new GazewayError('store_unavailable', 'Too many lists are being read at once; retry, or request fewer items.', {
+    retryAfterSeconds: 1,
+  })
 }

@@ -176,10 +176,10 @@ function tellWaiting(incoming: IncomingMessage, outgoing: ServerResponse): void 
 /** Error of a request that never reached the app, or of a thrown value that is not an error. */
 function notForApp(cause: unknown): GazewayError {
   if (cause instanceof RequestError)
-    return new GazewayError('invalid_request', 'The Host header is missing or malformed, or the path is.', { cause })
+    return new GazewayError('invalid_request', 'The Host header or the path is missing or malformed.', { cause })
   return new GazewayError('internal_error', 'Gazeway itself failed.', { cause })
 }
 
 function unmet(): GazewayError {
-  return new GazewayError('expectation_failed', 'Only the expectation 100-continue can be met; leave out any other.')
+  return new GazewayError('expectation_failed', 'Only the expectation 100-continue is supported; omit any other.')
 }

@@ -90,5 +90,5 @@ function absence({ checked_at, reachable, kind, supported, version, error }: Age
   if (checked_at === null) return null
   if (!reachable) return `The agent gateway cannot be reached: ${error ?? 'it does not answer.'}`
   if (kind !== 'agent_gateway' || supported) return null
-  return `The agent gateway is of version ${version ?? 'unknown'}; its sessions and skills are shown from 0.12 on.`
+  return `The agent gateway has version ${version ?? 'unknown'}; its sessions and skills need version 0.12 or later.`
 }

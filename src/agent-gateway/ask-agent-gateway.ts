@@ -38,7 +38,7 @@ export async function ask<T>(door: Door, question: Question<T>): Promise<T> {
   const text = await readText(reply).catch((error: unknown) => fail(error, signal))
   const parsed = schema.safeParse(parseJson(text))
   if (parsed.success) return parsed.data
-  throw new GazewayError('upstream_bad_reply', 'The agent gateway answered in a form that is not known here.')
+  throw new GazewayError('upstream_bad_reply', 'The reply of the agent gateway has an unexpected form.')
 }
 
 /**
@@ -74,7 +74,7 @@ function codeOf(status: number): ErrorCode {
 }
 
 function wordsOf(status: number): string {
-  if (status === 404) return 'The agent gateway has no such thing.'
+  if (status === 404) return 'The agent gateway has no such resource.'
   if (refusesKey(status))
     return `The agent gateway refuses its key (${status}); set GAZEWAY_AGENT_GATEWAY_KEY to one that it accepts.`
   return `The agent gateway answered ${status}.`
@@ -84,7 +84,7 @@ function fail(error: unknown, signal: AbortSignal | undefined): never {
   if (error instanceof GazewayError) throw error
   if (isTimeout(error) || isTimeout(signal?.reason))
     throw new GazewayError('upstream_timeout', 'The agent gateway did not answer in time.', { cause: error })
-  if (signal?.aborted) throw whyEnded(signal.reason, 'The caller went away.', error)
+  if (signal?.aborted) throw whyEnded(signal.reason, 'The caller disconnected.', error)
   throw new GazewayError('upstream_unreachable', 'The agent gateway cannot be reached.', { cause: error })
 }
 

@@ -23,7 +23,7 @@ export async function* chatEvents(stream: AsyncIterable<Uint8Array>): AsyncGener
     const parts = held.split(/\r?\n\r?\n/)
     held = parts.pop() ?? ''
     if (held.length > LONGEST_EVENT)
-      throw new GazewayError('upstream_bad_reply', 'The agent gateway sent an event without an end.')
+      throw new GazewayError('upstream_bad_reply', 'The agent gateway sent an incomplete event.')
     for (const part of parts) {
       const event = eventOf(part)
       if (event) yield event

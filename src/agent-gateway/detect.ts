@@ -108,7 +108,7 @@ async function inferring(
 const keyFault = ({ key }: Target, status: number): string =>
   key === null
     ? `It asks for a key (${status}): set GAZEWAY_AGENT_GATEWAY_KEY.`
-    : `It refuses the key that it is asked with (${status}): check GAZEWAY_AGENT_GATEWAY_KEY.`
+    : `It refuses the key that was sent (${status}): check GAZEWAY_AGENT_GATEWAY_KEY.`
 
 function versionOf(reported: string | undefined): Pick<Detected, 'version' | 'supported'> | null {
   const [version, major, minor] = /(\d{1,6})\.(\d{1,6})(?:\.\d{1,6})?/.exec(reported ?? '') ?? []

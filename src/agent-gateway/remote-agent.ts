@@ -70,10 +70,10 @@ export function createRemoteAgent(deps: {
       return await listen(body, message, watchdog.touch)
     } catch (error) {
       const { cancelled, reason, timedOut } = watchdog.ending()
-      if (cancelled) throw whyEnded(reason, 'The caller went away.', error)
-      if (timedOut) throw new GazewayError('upstream_timeout', 'The agent gateway fell silent.', { cause: error })
+      if (cancelled) throw whyEnded(reason, 'The caller disconnected.', error)
+      if (timedOut) throw new GazewayError('upstream_timeout', 'The agent gateway stopped sending.', { cause: error })
       if (error instanceof GazewayError) throw error
-      throw new GazewayError('upstream_error', 'The agent gateway broke off in the middle of its answer.', {
+      throw new GazewayError('upstream_error', 'The agent gateway disconnected before the end of its answer.', {
         cause: error,
       })
     } finally {
@@ -123,7 +123,7 @@ async function listen(
     clearTimeout(closing)
   }
   if (content !== null) return { content, usage }
-  throw new GazewayError('upstream_bad_reply', 'The agent gateway’s answer has no end.')
+  throw new GazewayError('upstream_bad_reply', 'The agent gateway’s answer is incomplete.')
 }
 
 async function* chunksOf(

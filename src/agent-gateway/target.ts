@@ -44,7 +44,7 @@ export function agentGatewayTarget(
       if (key !== null) return shared(key)
       throw new GazewayError(
         'upstream_not_configured',
-        'There is no way into the agent gateway. Either start gazeway with --http --platform, which runs it in this ' +
+        'No key for the agent gateway is set. Either start gazeway with --http --platform, which runs it in this ' +
           'process, or set GAZEWAY_AGENT_GATEWAY_KEY (and GAZEWAY_AGENT_GATEWAY_URL, if it is not on this machine).',
       )
     },

@@ -28,7 +28,7 @@ export function createWatchdog(caller: AbortSignal | undefined, silenceMs: numbe
   if (caller?.aborted) cancel()
   caller?.addEventListener('abort', cancel, { once: true })
   const aborted = new Promise<never>((_, reject) => {
-    const fail = () => reject(new Error('The call was ended before it was complete.'))
+    const fail = () => reject(new Error('The call was stopped before it was complete.'))
     if (controller.signal.aborted) fail()
     else controller.signal.addEventListener('abort', fail, { once: true })
   })

@@ -67,12 +67,13 @@ export function createTurns({ mostWaiting, longestWaitMs }: { mostWaiting: numbe
   }
 }
 
-const givenUp = (signal: AbortSignal | undefined) => whyEnded(signal?.reason, 'The client went away before its turn.')
+const givenUp = (signal: AbortSignal | undefined) =>
+  whyEnded(signal?.reason, 'The client disconnected before its turn.')
 
 const crowded = (most: number) =>
   new GazewayError(
     'rate_limited',
-    `${most} messages wait for their answer in this session already; wait for one first.`,
+    `${most} messages of this session are already waiting for an answer; wait for one of them.`,
     {
       retryAfterSeconds: 5,
     },
@@ -81,6 +82,6 @@ const crowded = (most: number) =>
 const busy = (waitedMs: number) =>
   new GazewayError(
     'session_busy',
-    `The messages before this one in the session took more than ${waitedMs / 1000} s; it was not sent. Try again.`,
+    `This message waited more than ${waitedMs / 1000} s for earlier ones of the session and was not sent. Retry.`,
     { retryAfterSeconds: 5 },
   )

@@ -64,7 +64,7 @@ function faultOf({ chain, chain_id, error }: Pick<ChainStatus, 'chain' | 'chain_
 function unpaid({ chainId, payments, usd }: Stranded): GazewayError {
   return new GazewayError(
     'config_invalid',
-    `${payments} payments of escrows and withdrawals, ${usd} USD in all, wait for the chain ${chainId}, where nothing is paid now. ` +
+    `${payments} payments of escrows and withdrawals, ${usd} USD in all, wait for the chain ${chainId}, which settlement no longer uses. ` +
       `Set chain.settlement.mode to evm and chain.settlement.chain_id to ${chainId} until they are confirmed.`,
     { param: 'chain.settlement.chain_id' },
   )

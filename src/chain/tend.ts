@@ -181,10 +181,7 @@ export function createTending(
     if (fees === null) {
       first.since = now().getTime()
       resent.delete(nonce)
-      return followers.onFault?.(
-        sent,
-        'It is not mined, and its fee cannot be raised: see chain.settlement.max_fee_gwei.',
-      )
+      return followers.onFault?.(sent, 'It is not mined, and a higher fee would exceed chain.settlement.max_fee_gwei.')
     }
     const call = { to: sent.to_address as `0x${string}`, data: sent.data as `0x${string}` }
     // The gas may be the reason. Even a failing call must use the nonce, or all later ones wait.
@@ -225,7 +222,7 @@ export function createTending(
 
 const behind = (gap: number): string =>
   `It waits for the account's nonce ${gap}, for which no transaction signed here is pending. If the nonce stays unused, ` +
-  'an empty transaction uses it after chain.settlement.stuck_after_seconds, as each missing nonce.'
+  'an empty transaction uses it after chain.settlement.stuck_after_seconds.'
 
 function failingGas(error: unknown): number {
   if (isRevert(error)) return FAILING_GAS

@@ -22,7 +22,7 @@ export async function requireDecimals(
   if (data === undefined && !(await hasContract({ client }, address)))
     throw invalid(setting, `There is no contract at ${address}`)
   if (data === undefined || data.length !== 66 || BigInt(data) === BigInt(decimals)) return
-  throw invalid(setting, `${symbol} counts with ${BigInt(data)} decimals, not ${decimals}`)
+  throw invalid(setting, `${symbol} has ${BigInt(data)} decimals, not ${decimals}`)
 }
 
 /** Tells whether an address has code. @throws viem's error when the node does not answer */

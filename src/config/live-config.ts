@@ -232,11 +232,11 @@ function inForce(stored: LoadedConfig, started: Config): LoadedConfig {
  */
 function forAnother(secret: string, address: string, loaded: LoadedConfig): GazewayError {
   const variable = variableOf(secret)
-  const inEnvironment = variable === undefined ? '' : `, or set ${variable} in the environment and start again`
+  const inEnvironment = variable === undefined ? '' : `, or set ${variable} in the environment and restart`
   return new GazewayError(
     'conflict',
-    `${secret}: nothing was changed, because it would be for the ${address} that is stored, while ${nameOver(address, loaded)} names ` +
-      `another. Send ${address} with it, to keep both${inEnvironment}.`,
+    `${secret}: nothing was changed. It would belong to the stored ${address}, but ${nameOver(address, loaded)} sets ` +
+      `another one. Send ${address} with it to store both${inEnvironment}.`,
     { param: secret },
   )
 }

@@ -13,7 +13,7 @@ export function exposedFiles(dataDir: string): string | null {
   const config = configFile(dataDir)
   const exposed = [dataDir, ...(isOpen(config) ? [config] : [])]
   const commands = exposed.map((path) => `chmod go= ${JSON.stringify(path)}`)
-  return `Others on this machine can read or enter ${exposed.join(' and ')}. Keep it to yourself: ${commands.join('; ')}`
+  return `Other users of this machine can read or enter ${exposed.join(' and ')}. Restrict access: ${commands.join('; ')}`
 }
 
 const isOpen = (path: string): boolean => existsSync(path) && (statSync(path).mode & OTHERS) !== 0

@@ -123,8 +123,8 @@ function requireRecipient(asked: string, fixed: ReadonlyArray<string | null>, { 
   if (fixed.includes(asked)) return
   throw new GazewayError(
     'recipient_fixed',
-    `Escrow ${id} pays ${fixed[0]}: the recipient is named when the money is locked, or else is the key that completed ` +
-      'the task. Leave recipient out.',
+    `Escrow ${id} pays ${fixed[0]}. The recipient is fixed when the money is locked, otherwise it is the key that completed ` +
+      'the task. Omit recipient.',
     { param: 'recipient' },
   )
 }

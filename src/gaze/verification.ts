@@ -57,9 +57,7 @@ export function createGazeVerifier(terms: AttestationTerms): GazeVerifier {
       const attestation = readAttestation(row)
       const covered = attestation === null ? [] : await coveredRecords(db, attestation, terms)
       if (attestation === null || !(await isGenuine(db, attestation, covered, terms)))
-        return [
-          'The attestation does not agree with the records that it covers; store newer gaze records to get another.',
-        ]
+        return ['The attestation does not match the records that it covers; store newer gaze records to get another.']
       return [
         ...shortcomings(attestation, terms, { taskId, at }),
         ...(await unproven(db, attestation, { covered, evidence, terms })),
@@ -123,7 +121,7 @@ function shortcomings(
   if (replayed) found.push('Its records were copied from another session.')
   const age = (Date.parse(at) - Date.parse(issued_at)) / 1000
   if (age > maxAgeSeconds)
-    found.push(`The attestation is ${Math.ceil(age)} s old; ${maxAgeSeconds} s at most are accepted.`)
+    found.push(`The attestation is ${Math.ceil(age)} s old; at most ${maxAgeSeconds} s are allowed.`)
   return found
 }
 

@@ -88,7 +88,7 @@ export function requireScope(identity: Identity, scope: Scope): void {
   if (identity.scopes.has(scope)) return
   throw new GazewayError(
     'insufficient_scope',
-    `This needs a key with the scope ${scope}; yours has ${[...identity.scopes].join(', ')}. ` +
+    `This request needs a key with the scope ${scope}; yours has ${[...identity.scopes].join(', ')}. ` +
       `Create one with: gazeway key create --name NAME --scope ${scope}`,
   )
 }

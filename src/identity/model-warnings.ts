@@ -9,5 +9,6 @@ export const modelWarnings = (globs: readonly string[], known: readonly string[]
   globs
     .filter((glob) => !known.some((id) => matchesGlob(glob, id)))
     .map(
-      (glob) => `models: ${JSON.stringify(glob)} matches no known model; GET /v1/models lists those of the upstream.`,
+      (glob) =>
+        `models: ${JSON.stringify(glob)} matches no known model; GET /v1/models lists the models of the upstream.`,
     )

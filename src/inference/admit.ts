@@ -178,11 +178,11 @@ export function unboundedRefusal(key: Identity, path: string): GazewayError | nu
   const refusal = (message: string) => new GazewayError('forbidden_path', message, { param: 'path' })
   if (isHeld(key))
     return refusal(
-      `What ${path} leads to cannot be billed, so it is not for keys that are charged or have a budget. Use a key with --billing recorded and without budgets.`,
+      `Calls to ${path} cannot be billed, so keys that are charged or have a budget may not make them. Use a key with --billing recorded and without budgets.`,
     )
   if (key.models === null) return null
   return refusal(
-    `Which models ${path} leads to does not show, so it is not for keys that may use only some: ${key.models.join(', ')}. Use a key for all models.`,
+    `The models that ${path} uses are unknown, so keys that are limited to some models (${key.models.join(', ')}) may not call it. Use a key for all models.`,
   )
 }
 

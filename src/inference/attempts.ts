@@ -90,7 +90,7 @@ async function attemptEach(
       if (error && isEnded(error)) return ended(last)
       if (passed.kind === 'answered') return { ...result, failure: error && (before[0] as Attempt).result.failure }
     }
-    if (before[0] === undefined) throw unfit ?? new Error('No candidate was asked.')
+    if (before[0] === undefined) throw unfit ?? new Error('No candidate was tried.')
     return ended(before[0])
   } finally {
     held?.release()

@@ -48,7 +48,7 @@ export function upstreamFailure(error: unknown, provider: Provider, ending: Endi
   if (error instanceof RangeError) return badReply(provider, 'its reply is nested too deeply', error)
   if (LARGE_HEAD.test(reason(error))) return badReply(provider, 'the headers of its reply take more than 16 KiB', error)
   if (NO_HTTP.test(reason(error)))
-    return badReply(provider, 'its reply does not keep to HTTP (as a 100 Continue that nobody asked for)', error)
+    return badReply(provider, 'its reply violates HTTP (for example an unrequested 100 Continue)', error)
   return new GazewayError(
     'upstream_unreachable',
     `The upstream ${provider.name} at ${provider.baseUrl} could not be reached (${hide(reason(error), provider)}). Check the address and the network.`,

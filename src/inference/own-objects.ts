@@ -56,7 +56,7 @@ export function createOwnObjects(calls: Pick<Calls, 'ownerOf'>): OwnObjects {
       if (named.size > MOST)
         throw new GazewayError(
           'validation_failed',
-          `The request names ${named.size} objects; at most ${MOST} are accepted.`,
+          `The request names ${named.size} objects; at most ${MOST} are allowed.`,
         )
       for (const [id, field] of named) {
         const owner = await find(id, caller)

@@ -116,7 +116,7 @@ function modelIn({ request }: PassedOn, provider: Provider): ModelChoice {
   const { model } = request.json
   if (typeof model === 'string' && model !== '') return { requested: model, upstream: model, catalogue: {} }
   if ((model ?? '') === '') return { ...provider.resolve(undefined, 'chat'), catalogue: {} }
-  throw new GazewayError('validation_failed', 'model: the name of a model is expected.', { param: 'model' })
+  throw new GazewayError('validation_failed', 'model: missing; must be the name of a model.', { param: 'model' })
 }
 
 const errorEvents =

@@ -108,12 +108,12 @@ export function createPassPath(deps: CallDeps, objects: OwnObjects, places: Plac
     if (mayNameObjects(body)) await objects.requireOwn(body, caller)
     const { model } = body.json
     if (typeof model === 'string' && model.length > LONGEST_MODEL)
-      throw new GazewayError('validation_failed', `model: at most ${LONGEST_MODEL} characters are accepted.`, {
+      throw new GazewayError('validation_failed', `model: too long; must be at most ${LONGEST_MODEL} characters.`, {
         param: 'model',
       })
     if (typeof model === 'string' && model !== '') return places.ofModel(model)
     if (route.hasDefault && (model ?? '') === '') return { ...places.first(), model: DEFAULT_MODEL }
-    throw new GazewayError('validation_failed', 'model: the name of a model is expected.', { param: 'model' })
+    throw new GazewayError('validation_failed', 'model: missing; must be the name of a model.', { param: 'model' })
   }
 
   /** Sends the request and passes the reply on. A request without an answer is recorded too. */
@@ -164,7 +164,7 @@ const DEFAULT_MODEL: ModelChoice = { requested: '', upstream: '', catalogue: {} 
  */
 function inputFileOf({ input_file_id }: ModelBody): string {
   if (typeof input_file_id === 'string' && input_file_id !== '') return input_file_id
-  throw new GazewayError('validation_failed', 'input_file_id: the id of a file is expected.', {
+  throw new GazewayError('validation_failed', 'input_file_id: missing; must be the id of a file.', {
     param: 'input_file_id',
   })
 }

@@ -85,7 +85,7 @@ export async function passThrough(
   if (method !== 'POST' && (request.body ?? null) !== null)
     throw new GazewayError(
       'validation_failed',
-      `body: ${method} takes none; omit it, or move its fields into query. No request was made.`,
+      `body: not allowed with ${method}; omit it, or move its fields into query. No request was made.`,
       { param: 'body' },
     )
   for (const [name, value] of Object.entries(request.query ?? {})) url.searchParams.set(name, String(value))
@@ -176,7 +176,7 @@ function written(body: unknown): string {
   } catch (cause) {
     // V8 reports an exhausted stack as a RangeError.
     if (!(cause instanceof RangeError)) throw cause
-    const message = 'body: nested too deeply; a few thousand levels are accepted. No request was made.'
+    const message = 'body: nested too deeply; at most a few thousand levels are allowed. No request was made.'
     throw new GazewayError('validation_failed', message, { param: 'body', cause })
   }
 }

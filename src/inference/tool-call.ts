@@ -82,6 +82,6 @@ function unreadable(error: unknown, provider: Provider, isSent: boolean): unknow
   if (isSent) return badReply(provider, 'its reply has an unexpected form', error)
   // V8 reports an exhausted stack as a RangeError.
   if (!(error instanceof RangeError)) return error
-  const message = 'The request is nested too deeply; a few thousand levels are accepted.'
+  const message = 'The request is nested too deeply; at most a few thousand levels are allowed.'
   return new GazewayError('validation_failed', message, { cause: error })
 }

@@ -47,11 +47,13 @@ export function createEmbedder(settings: EmbeddingSettings, ask: AskForVectors):
         new GazewayError('upstream_bad_reply', `${upstream}/${model}: ${why} Check memory.embeddings.`, { status: 502 })
       if (status !== 200) throw Object.assign(fault(`/v1/embeddings answered ${status}.`), { upstreamStatus: status })
       const reply = Reply.safeParse(body)
-      if (!reply.success) throw fault('what it answered is no list of embeddings.')
+      if (!reply.success) throw fault('its reply is not a list of embeddings.')
       const vectors = inOrder(reply.data.data).map(({ embedding }) => Float32Array.from(embedding))
       const [first] = vectors
       if (vectors.length !== texts.length || vectors.some((vector) => vector.length !== first?.length))
-        throw fault(`it answered ${vectors.length} embeddings for ${texts.length} texts, or of several lengths.`)
+        throw fault(
+          `it returned ${vectors.length} embeddings for ${texts.length} texts, or embeddings of different lengths.`,
+        )
       return vectors
     },
   }

@@ -151,7 +151,7 @@ function check<T extends z.ZodType>(schema: T, json: unknown, number: number): z
 }
 
 const fault = (number: number, why: string): GazewayError =>
-  new GazewayError('validation_failed', `Line ${number} ${why}. Nothing was imported; mend the line, or take it out.`)
+  new GazewayError('validation_failed', `Line ${number} ${why}. Nothing was imported; correct or remove the line.`)
 
 function storeTogether(store: Store, lines: readonly Line[], now: Date): Promise<Array<keyof ImportReport>> {
   return store.write(async (trx) => {

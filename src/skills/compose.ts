@@ -57,7 +57,7 @@ export function composeSkill(
       ...tooLong('description', description, LONGEST_DESCRIPTION),
       ...tooLong('compatibility', compatibility, LONGEST_COMPATIBILITY),
     ],
-    error: description === null ? 'It has no description, by which agents would choose it.' : null,
+    error: description === null ? 'It has no description, which agents need to choose it.' : null,
   }
 }
 
@@ -67,11 +67,11 @@ export function brokenSkill(place: SkillPlace, error: string): Skill {
 }
 
 function nameWarnings(name: string | null, folder: string): string[] {
-  if (name === null) return ['It has no name; its folder’s is taken.']
+  if (name === null) return ['It has no name; the name of its folder is used.']
   const warnings = []
   if (name.length > LONGEST_NAME || !CONVENTIONAL_NAME.test(name))
     warnings.push(
-      `The name is not 1 to ${LONGEST_NAME} lowercase letters, digits and single hyphens, as the convention asks.`,
+      `The name is not 1 to ${LONGEST_NAME} lowercase letters, digits and single hyphens, as the specification requires.`,
     )
   if (name !== folder) warnings.push('The name differs from that of its folder.')
   return warnings

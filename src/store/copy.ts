@@ -73,8 +73,8 @@ async function intoFile({ db }: Store): Promise<void> {
   if ('rows' in outcome && outcome.rows[0]?.busy === 0) return
   throw new GazewayError(
     'store_full',
-    'All records were copied, but a part of them lies in the -wal file beside the target: there is no room for them in the ' +
-      'target itself, or another process reads it. Free some space, delete both, and copy again.',
+    'All records were copied, but some are still in the -wal file beside the target: the disk is full, or another process ' +
+      'reads the target. Free some space, delete both files, and copy again.',
     { cause: outcome },
   )
 }

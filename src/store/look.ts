@@ -48,8 +48,8 @@ export async function requireUpToDate(url: string, migrations?: Migrations): Pro
     if (steps > 0)
       throw new GazewayError(
         'conflict',
-        `The store ${name} was written by an earlier Gazeway and is ${steps} ${steps === 1 ? 'step' : 'steps'} behind. This command leaves it as it is: ` +
-          'use the version that wrote it, or start this one on it first, which brings it up to date; earlier ones refuse it then.',
+        `The store ${name} was written by an earlier Gazeway and is ${steps} ${steps === 1 ? 'migration' : 'migrations'} behind. This command does not migrate it: ` +
+          'use the version that wrote it, or start this version on it first. Earlier versions refuse the migrated store.',
       )
   } finally {
     await db.destroy()

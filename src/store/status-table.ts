@@ -43,6 +43,6 @@ export function invalidTransition(of: {
   advice?: string
 }): GazewayError {
   const { named, status, verb, accepted, advice } = of
-  const message = `${named} is ${status}; only one that is ${accepted.join(' or ')} can be ${verb}.`
+  const message = `${named} is ${status}; it must be ${accepted.join(' or ')} to be ${verb}.`
   return new GazewayError('invalid_transition', advice ? `${message} ${advice}` : message)
 }

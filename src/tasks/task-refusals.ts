@@ -24,6 +24,6 @@ export function outOfOrder(row: TaskRow, event: TaskEvent, verb: string, at: str
 export const notTheClaimant = (row: TaskRow): GazewayError =>
   new GazewayError(
     'forbidden',
-    `Task ${row.id} is claimed by another; only its claimant, with the key, the agent name and the claim_token of the ` +
-      'current claim, can continue it.',
+    `Task ${row.id} is claimed by another agent. To continue it, send the key, agent name and claim_token of the ` +
+      'current claim.',
   )

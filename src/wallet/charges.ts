@@ -129,6 +129,6 @@ async function take(trx: Transaction<Schema>, receipts: readonly Receipt[], key:
 function givenBack(): GazewayError {
   return new GazewayError(
     'upstream_timeout',
-    'The answer came after the money that was set aside for it had been given back; nothing was charged. Try again.',
+    'The answer came after its reservation had expired; nothing was charged. Retry.',
   )
 }

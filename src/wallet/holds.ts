@@ -323,7 +323,7 @@ function ending(trx: Transaction<Schema>, form: string, callId: string, set: Par
 function givenBack(): GazewayError {
   return new GazewayError(
     'upstream_timeout',
-    'The answer came after its reservation had expired; nothing was charged. Try again.',
+    'The answer came after its reservation had expired; nothing was charged. Retry.',
   )
 }
 

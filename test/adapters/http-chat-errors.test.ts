@@ -190,7 +190,7 @@ describe('errors of POST /v1/chat/completions', () => {
     const reply = await post('/v1/chat/completions', ASK)
     const { code, message } = await errorOf(reply)
     assert.deepEqual([reply.status, code], [502, 'upstream_bad_reply'])
-    assert.match(String(message), /does not keep to HTTP/)
+    assert.match(String(message), /violates HTTP/)
   })
 
   it('calls more headers than it keeps, and one with a control character, a bad reply', async () => {
@@ -199,7 +199,7 @@ describe('errors of POST /v1/chat/completions', () => {
       void response.socket?.end('HTTP/1.1 200 OK\r\nx: a\x01b\r\ncontent-length: 2\r\n\r\n{}')
     for (const [behaviour, says] of [
       [large, /headers of its reply take more than 16 KiB/],
-      [broken, /does not keep to HTTP/],
+      [broken, /violates HTTP/],
     ] as const) {
       server.on('/chat/completions', behaviour)
       const reply = await post('/v1/chat/completions', ASK)

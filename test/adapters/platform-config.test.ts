@@ -290,7 +290,7 @@ describe('the configuration over REST', () => {
       for (const key of [fixed, instance.admin]) {
         const refused = await instance.set({ 'store.url': `sqlite:${join(place, name)}` }, { key })
         assert.deepEqual([refused.status, faultOf(refused).param], [409, 'store.url'], name)
-        assert.match(faultOf(refused).message, /no store of a Gazeway.*gazeway store copy/)
+        assert.match(faultOf(refused).message, /no Gazeway store.*gazeway store copy/)
       }
     assert.deepEqual(
       [foreign, empty].map((file) => readFileSync(file)),
@@ -401,7 +401,7 @@ describe('the models over REST', () => {
       assert.deepEqual([refused.status, faultOf(refused).code], [409, 'conflict'])
       assert.match(
         faultOf(refused).message,
-        /GAZEWAY_UPSTREAM names another\. Send upstream\.provider with it, to keep both/,
+        /GAZEWAY_UPSTREAM sets another one\. Send upstream\.provider with it to store both/,
       )
       assert.deepEqual(instance.file(), document)
     }

@@ -82,7 +82,7 @@ describe('memories over REST', () => {
       assert.equal((await get(`/api/memory/recall?${query}`)).status, 422, query)
     for (const query of ['', 'key=a&q=b']) {
       const { param, message } = await errorOf(await get(`/api/memory/recall?${query}`))
-      assert.deepEqual([param, message.split(';')[0]], ['key', 'key: must be there, or q, and not both'])
+      assert.deepEqual([param, message.split(';')[0]], ['key', 'key: exactly one of key and q is required'])
     }
   })
 

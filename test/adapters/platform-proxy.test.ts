@@ -113,8 +113,8 @@ describe('the passage to an agent gateway', () => {
         '{"error": {"message": "Unknown key agent-secret-key"}}',
         /answered 401: Unknown key \*\*\*\. .*not yours: check/,
       ],
-      ['{"error": "Unauthorized"}', /answered 401\. That is the platform's key/],
-      [`<html>${'x'.repeat(100_000)}`, /answered 401\. That is the platform's key/],
+      ['{"error": "Unauthorized"}', /answered 401\. It refused the platform's own key/],
+      [`<html>${'x'.repeat(100_000)}`, /answered 401\. It refused the platform's own key/],
     ] as const) {
       behave = (_, response) => void response.writeHead(401, { 'www-authenticate': 'Bearer' }).end(body)
       const reply = await ask(running, 'POST', '/v1/chat/completions', { body: CHAT })

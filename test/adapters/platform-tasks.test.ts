@@ -221,7 +221,7 @@ describe('tasks and escrow over the platform', () => {
       `${path}/claim`,
       of,
     )
-    assert.match(message, /go on without the claim_token: send the name of the agent alone/)
+    assert.match(message, /continue without claim_token: send only the agent name/)
     const missing = await refused(422, 'validation_failed', 'claim_token', platform, 'POST', `${path}/heartbeat`, {
       body: {},
       key: other,

@@ -423,7 +423,10 @@ describe('the platform', () => {
       const { items } = (await (await get('/api/keys?limit=1', running.admin)).json()) as Json
       const { code, message } = await errorOf(await make())
       assert.equal(code, 'idempotency_reply_not_kept')
-      assert.match(message, new RegExp(`It made /api/keys/${items[0].id}\\. If its reply did not arrive, delete that`))
+      assert.match(
+        message,
+        new RegExp(`It made /api/keys/${items[0].id}\\. If you did not receive the reply, revoke that key`),
+      )
       assert.deepEqual([items[0].name, await total()], ['lost', before + 1])
     })
 

@@ -74,7 +74,7 @@ describe('a model call with an Idempotency-Key', () => {
       assert.equal(stream.status, 422)
       const { code, param, message } = await errorOf(stream)
       assert.deepEqual([code, param], ['validation_failed', 'Idempotency-Key'])
-      assert.match(String(message), /a stream cannot be repeated/)
+      assert.match(String(message), /streams cannot be replayed/)
       assert.equal(server.received.length, 1)
     })
   }

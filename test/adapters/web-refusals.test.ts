@@ -109,7 +109,7 @@ describe('requests that reach no route', () => {
     )
     other.close()
     assert.equal(reply.status, 503)
-    assert.match(reply.body, new RegExp(`The store ${basename(file)}: another process keeps it locked`))
+    assert.match(reply.body, new RegExp(`The store ${basename(file)}: another process has locked it`))
     assert.ok(!reply.body.includes(dirname(file)), reply.body)
   })
 

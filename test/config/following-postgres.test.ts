@@ -37,10 +37,10 @@ it('looks for the caller’s key in another PostgreSQL database without changing
     const { status, body } = await call(`${instance.platformUrl}/api/config`, instance.admin, {
       body: { 'store.url': to },
     })
-    return [status, Object(body.error).message?.match(/no store of a Gazeway|your key is not in it/)?.[0]]
+    return [status, Object(body.error).message?.match(/no Gazeway store|your key is not in it/)?.[0]]
   }
   try {
-    assert.deepEqual(await refusalOf(url), [409, 'no store of a Gazeway'])
+    assert.deepEqual(await refusalOf(url), [409, 'no Gazeway store'])
     const theirs = new pg.Client(url)
     await theirs.connect()
     const { rows } = await theirs.query("select * from information_schema.tables where table_schema = 'public'")

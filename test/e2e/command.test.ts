@@ -294,13 +294,13 @@ describe('doctor', () => {
       return [code, lines.at(-2)]
     }
     const advice = 'Check OTEL_EXPORTER_OTLP_ENDPOINT, the collector’s HTTP port.'
-    const failed = `${address}/v1/traces answered 404: another kind of service lives there. ${advice}`
+    const failed = `${address}/v1/traces answered 404: this is not an OTLP collector. ${advice}`
     assert.deepEqual(await tracing(address), [1, `FAIL  tracing        ${failed}`])
     upstream.on('/traces', double.json(200, { partialSuccess: {} }))
     assert.deepEqual(await tracing(address), [0, `ok    tracing        spans go to ${address}/v1/traces`])
     assert.deepEqual(await tracing('http://127.0.0.1:1'), [
       1,
-      `FAIL  tracing        http://127.0.0.1:1/v1/traces: no collector can be reached there. ${advice}`,
+      `FAIL  tracing        http://127.0.0.1:1/v1/traces: no collector answers at this address. ${advice}`,
     ])
     assert.match(String(await tracing('collector:4318')), /^1,FAIL {2}tracing .*OTEL_EXPORTER_OTLP_ENDPOINT: not a URL/)
   })
@@ -467,7 +467,7 @@ describe('gazeway store copy', () => {
     assert.deepEqual([code, stdout], [1, ''])
     assert.equal(
       stderr,
-      `gazeway: There is no store at ${join(place.data, 'gazeway.db')}; name the one to copy with --data or --store.\n`,
+      `gazeway: There is no store at ${join(place.data, 'gazeway.db')}; name the source with --data or --store.\n`,
     )
     assert.deepEqual([existsSync(place.data), existsSync(backup)], [false, false])
   })

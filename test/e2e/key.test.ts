@@ -351,7 +351,7 @@ describe('gazeway group', () => {
     await key(place, 'edit', idOf(token), '--no-group')
     assert.equal((await group(place, 'delete', 'research')).stderr, 'Deleted the group research.\n')
     const gone = await group(place, 'edit', 'research', '--name', 'x')
-    assert.deepEqual([gone.code, gone.stderr.split(';')[0]], [1, 'gazeway: There is no such group'])
+    assert.deepEqual([gone.code, gone.stderr.split(';')[0]], [1, 'gazeway: The group does not exist'])
   })
 
   it('refuses a bad value with exit code 2 and a line that says what is accepted', async () => {

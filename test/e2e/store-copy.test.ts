@@ -55,7 +55,7 @@ describe('the settings of a store that is copied', () => {
       assert.equal(code, 0, stderr)
       assert.match(stdout, /counts and sums agree/)
       const file = join(place.data, 'config.json')
-      assert.equal(stderr, `4 settings were taken over into ${file}: ${PATHS}.\n`)
+      assert.equal(stderr, `4 settings were copied into ${file}: ${PATHS}.\n`)
       assert.deepEqual(configOf(place), SETTINGS)
       assert.deepEqual(await keysIn(target), [], 'none come into force again on the way back to PostgreSQL')
     })
@@ -85,14 +85,14 @@ describe('the settings of a store that is copied', () => {
     const backup = `sqlite:${join(place.project, 'backup.db')}`
     const { code, stderr } = await copy(place, await databaseWith(SETTINGS), backup)
     assert.equal(code, 0, stderr)
-    assert.ok(stderr.startsWith(`4 settings were not taken over: ${PATHS}. `), stderr)
+    assert.ok(stderr.startsWith(`4 settings were not copied: ${PATHS}. `), stderr)
     assert.ok(!stderr.includes(SECRET))
     assert.ok(!existsSync(join(place.project, 'config.json')) && !existsSync(place.data), 'no file is made for them')
 
     const restored = await server.database()
     const back = await copy(place, backup, restored)
     assert.equal(back.code, 0, back.stderr)
-    assert.equal(back.stderr, `4 settings are in force on every machine there: ${PATHS}.\n`)
+    assert.equal(back.stderr, `4 settings are in force on every machine that uses this store: ${PATHS}.\n`)
     assert.deepEqual(await keysIn(restored), await keysIn(backup))
   })
 
@@ -117,7 +117,7 @@ describe('the settings of a store that is copied', () => {
     const target = `sqlite:${join(data, 'gazeway.db')}`
     const { code, stderr } = await copy(place, await databaseWith(SETTINGS), target)
     assert.equal(code, 1)
-    assert.match(stderr, /^gazeway: All records were copied, but 4 settings were not taken over: [^\n]+line 1[^\n]+\n$/)
+    assert.match(stderr, /^gazeway: All records were copied, but 4 settings were not copied: [^\n]+line 1[^\n]+\n$/)
     assert.ok(stderr.includes(PATHS) && !stderr.includes(SECRET), stderr)
     assert.equal(readFileSync(join(data, 'config.json'), 'utf8'), '{ "gaze": ')
     assert.equal((await keysIn(target)).length, 4)

@@ -131,7 +131,7 @@ export function escrowContract(open: OpenStore): void {
       const cases = [
         [used, /used before/],
         [poor.attestation.id, /Its score is [\d.]+; 0\.6 or more is needed/],
-        [forged, /does not agree with the records/],
+        [forged, /does not match the records/],
       ] as const
       for (const [attestation_id, message] of cases)
         await assert.rejects(works.release(payer, { escrow_id, attestation_id }), {
@@ -278,7 +278,7 @@ export function escrowContract(open: OpenStore): void {
               code: 'recipient_fixed',
               status: 409,
               param: 'recipient',
-              message: new RegExp(`pays ${mine.id}:`),
+              message: new RegExp(`pays ${mine.id}\\.`),
             })
         assert.equal((await works.release(payer, { ...of, recipient: mine.id })).recipient, mine.id)
         assert.equal(await works.left(mine), 5)

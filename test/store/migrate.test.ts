@@ -42,7 +42,7 @@ describe('a store of an earlier version', () => {
     await requireUpToDate(`sqlite:${file}`)
     await assert.rejects(requireUpToDate(`sqlite:${file}`, LATER), {
       code: 'conflict',
-      message: /was written by an earlier Gazeway and is 1 step behind\. This command leaves it as it is/,
+      message: /was written by an earlier Gazeway and is 1 migration behind\. This command does not migrate it/,
     })
     assert.deepEqual(readFileSync(file), before)
   })

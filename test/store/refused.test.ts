@@ -46,7 +46,7 @@ describe('a store that cannot be used', () => {
   it('is asked for TLS, which its server does not have', async () => {
     const url = await server.database()
     for (const mode of ['require', 'no-verify'])
-      await assertRefused(`${url}?sslmode=${mode}`, /does not encrypt.*TLS.*sslmode/)
+      await assertRefused(`${url}?sslmode=${mode}`, /does not encrypt connections.*TLS.*sslmode/)
   })
 
   it('keeps no text as UTF-8, and is left as it was', async () => {

@@ -58,7 +58,7 @@ function refuseKeyed({ headers }: IncomingMessage, { method, path }: PassedPath)
   if (method !== 'POST' || headers['idempotency-key'] === undefined) return
   throw new GazewayError(
     'validation_failed',
-    `Idempotency-Key: what /v1${path} answers cannot be repeated; leave the header out.`,
+    `Idempotency-Key: replies of /v1${path} cannot be replayed; omit the header.`,
     { param: 'Idempotency-Key' },
   )
 }
@@ -104,7 +104,7 @@ async function bodyOf(
 /** @throws GazewayError `validation_failed` */
 const formIn = (bytes: Buffer, type: string): Promise<FormData> =>
   new Response(new Uint8Array(bytes), { headers: { 'content-type': type } }).formData().catch((cause: unknown) => {
-    throw new GazewayError('validation_failed', 'The body is no form in multipart/form-data.', { cause })
+    throw new GazewayError('validation_failed', 'The body is not a valid multipart/form-data form.', { cause })
   })
 
 /** Tells whether a file of a form may contain batch requests: its purpose says so, or it begins like JSON, which some providers go by. */

@@ -74,7 +74,7 @@ export async function takePayment(
   )
   if (outgoing.destroyed) {
     await payments.credit(payment)
-    throw new GazewayError('cancelled', 'The client went away.')
+    throw new GazewayError('cancelled', 'The client disconnected.')
   }
   putReceipt(c, receipt)
   return payment
@@ -100,7 +100,7 @@ export function signerOf(c: FrameContext, payments: Payments, terms: Terms): Pro
 export const givenBack = (): GazewayError =>
   new GazewayError(
     'upstream_timeout',
-    'The answer came after the payment for it had been given back: it is credited to your account. Try again.',
+    'The answer came too late. The payment for it was returned: it is credited to your account. Retry.',
   )
 
 /** Adds to a refusal how to pay. */

@@ -74,7 +74,10 @@ function decoded(path: string): string {
   try {
     return decodeURIComponent(path)
   } catch (cause) {
-    throw new GazewayError('validation_failed', 'The path holds a % that is no escape.', { param: 'path', cause })
+    throw new GazewayError('validation_failed', 'The path contains a % that is not a valid escape.', {
+      param: 'path',
+      cause,
+    })
   }
 }
 
@@ -88,7 +91,7 @@ function requirePlain(headers: IncomingHttpHeaders): void {
   if (/^(?:identity)?$/i.test(encoding) && /^(?:utf-?8|us-ascii|iso-8859-1)?$/i.test(charset)) return
   throw new GazewayError(
     'unsupported_media_type',
-    'What is posted below /v1 must be neither compressed nor in another charset than UTF-8: send no content-encoding.',
+    'Bodies below /v1 must be uncompressed UTF-8: omit content-encoding and other charsets.',
   )
 }
 
@@ -104,7 +107,7 @@ function firstPiece(incoming: IncomingMessage): Promise<Buffer | null> {
   return new Promise((resolve, reject) => {
     const gone = (cause?: unknown) => {
       stop()
-      reject(new GazewayError('cancelled', 'The client went away.', { cause }))
+      reject(new GazewayError('cancelled', 'The client disconnected.', { cause }))
     }
     function look(): void {
       const piece: Buffer | null = incoming.read()

@@ -67,7 +67,7 @@ export const callRoutes = (gateway: Gateway): Route[] => [
       if (call !== null && (scopes.has('admin') || call.caller_id === viewer)) return call
       throw new GazewayError(
         'not_found',
-        `There is no call ${id}, or it is not yours, or its record was cleared away.`,
+        `The call ${id} does not exist, is not yours, or its record was deleted at the end of its retention.`,
         {
           param: 'id',
         },

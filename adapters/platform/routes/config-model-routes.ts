@@ -165,7 +165,7 @@ function providerOf(sent: Pick<ModelChange, 'provider' | 'base_url'>, present: M
     if (baseUrl === undefined || baseUrl === presetOf(provider)?.baseUrl) return provider
     throw new GazewayError(
       'validation_failed',
-      `base_url: ${provider} has its own; leave it out, or send provider "${CUSTOM}" with it.`,
+      `base_url: ${provider} has its own URL; omit the field, or send provider "${CUSTOM}" with it.`,
       { param: 'base_url' },
     )
   }

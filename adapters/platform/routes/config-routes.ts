@@ -71,8 +71,8 @@ function refuseForeignKey(next: LoadedConfig, present: LoadedConfig): void {
     const name = moved.split('.')[1] ?? ''
     throw new GazewayError(
       'conflict',
-      `upstreams.${name}: nothing was changed, because ${keyVariableOf(name)} in the environment is for the address that it ` +
-        'had at the start. Send api_keys with it, or change config.json and start again.',
+      `upstreams.${name}: nothing was changed. ${keyVariableOf(name)} in the environment belongs to the address at startup, ` +
+        'not to the new one. Send api_keys with the new address, or change config.json and restart.',
       { param: `upstreams.${name}` },
     )
   }
@@ -83,8 +83,8 @@ function refuseForeignKey(next: LoadedConfig, present: LoadedConfig): void {
   if (!address) return
   throw new GazewayError(
     'conflict',
-    `${address}: nothing was changed, because ${variableOf(key)} in the environment is a key for the address that was ` +
-      `in force at the start. Set ${variableOf(address)} and the key for it there, and start again.`,
+    `${address}: nothing was changed. ${variableOf(key)} in the environment belongs to the address at startup, not to ` +
+      `the new one. Set ${variableOf(address)} and its key in the environment, and restart.`,
     { param: address },
   )
 }

@@ -57,7 +57,8 @@ export const connectionRoutes = (
     reply: IssuedTicket,
     status: 201,
     idempotent: true,
-    secret: 'If its reply did not arrive, ask with another Idempotency-Key: a ticket that nobody uses is over in 60 s.',
+    secret:
+      'If you did not receive the reply, request another ticket with a new Idempotency-Key; an unused ticket expires after 60 s.',
     async run({ body, c }) {
       const { id, ticket, expiresAt } = await tickets.issue(body, callerOf(c))
       const base = reachedAt(c.env.incoming.headers, publicUrl())

@@ -73,7 +73,7 @@ export const keyRoutes = ({ keys, wallet, burn, upstream, log }: Gateway, stoppi
       reply: Warned.extend({ key: secret }),
       status: 201,
       idempotent: true,
-      secret: 'If its reply did not arrive, delete that, and ask again with another Idempotency-Key.',
+      secret: 'If you did not receive the reply, revoke that key and create another with a new Idempotency-Key.',
       location: ({ id }) => `/api/keys/${id}`,
       async run({ body, c, keep }) {
         const warnings = await warningsOf(body.models, c)
@@ -122,7 +122,7 @@ export const keyRoutes = ({ keys, wallet, burn, upstream, log }: Gateway, stoppi
         previous_expires_at: z.iso.datetime().nullable().describe('When the key before stops working; null is now.'),
       }),
       idempotent: true,
-      secret: 'If its reply did not arrive, rotate again with another Idempotency-Key.',
+      secret: 'If you did not receive the reply, rotate again with a new Idempotency-Key.',
       location: ({ id }) => `/api/keys/${id}`,
       async run({ params, body, c, keep }) {
         const replyOf = ({ record, key, previousExpiresAt }: NewlyRotated) => ({

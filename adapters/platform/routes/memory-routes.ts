@@ -56,7 +56,7 @@ const Recall = z
   })
   .refine(({ key, q }) => (key === undefined) !== (q === undefined), {
     path: ['key'],
-    error: 'must be there, or q, and not both',
+    error: 'exactly one of key and q is required',
   })
 
 const FoundMemory = z.object({

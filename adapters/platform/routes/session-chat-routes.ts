@@ -103,7 +103,7 @@ export const sessionChatRoutes = (gateway: Pick<Gateway, 'loaded'>, agent: Agent
       if (c.req.header('idempotency-key') !== undefined)
         throw new GazewayError(
           'validation_failed',
-          'Idempotency-Key: a stream cannot be repeated; leave the header out, or use /chat.',
+          'Idempotency-Key: streams cannot be replayed; omit the header, or use /chat.',
           { param: 'Idempotency-Key' },
         )
       const events = createSessionEvents(c, gateway.loaded.config.upstream.timeout_ms)

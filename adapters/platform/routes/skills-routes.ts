@@ -16,7 +16,7 @@ const tag = 'Skills'
 
 /** Id that `/api/skills/{id}` cannot serve, because it is a path of its own. */
 const CATEGORIES = 'categories'
-const HIDDEN = `The skill in the folder "${CATEGORIES}" cannot be read over HTTP, where its place is taken by the list of categories; rename the folder.`
+const HIDDEN = `The skill in the folder "${CATEGORIES}" cannot be read over HTTP: its path is that of the list of categories. Rename the folder.`
 
 const warnings = z.array(z.string()).describe('What is missing here, and why.')
 const upstream_error = z.string().nullable().describe('Why the skills of the agent gateway are missing.')

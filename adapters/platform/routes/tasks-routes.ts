@@ -70,8 +70,8 @@ export const taskRoutes = ({ tasks }: Gateway): Route[] => [
     reply: Task.extend({ claim_token: z.string().describe('The token of the claim. Shown now and never again.') }),
     idempotent: true,
     secret:
-      'If its reply did not arrive, go on without the claim_token: send the name of the agent alone with heartbeats and the ' +
-      'completion. Where the lease is over by now, claim the task with another Idempotency-Key.',
+      'If you did not receive the reply, continue without claim_token: send only the agent name with heartbeats and the ' +
+      'completion. If the lease has expired, claim the task with a new Idempotency-Key.',
     run: ({ params, body, c, keep }) => tasks.claim(params.id, body, callerOf(c), keep),
   }),
   defineRoute({

@@ -47,7 +47,7 @@ export function createAnswer({ agent, queries }: AnswerDeps): Answer {
     }
     const { content: asked, user = speaker.user } = frame
     if (user !== speaker.user && !speaksForOthers)
-      throw new GazewayError('forbidden', "This connection's ticket is another user's; leave user out.", {
+      throw new GazewayError('forbidden', 'The ticket of this connection belongs to another user; omit user.', {
         param: 'user',
       })
     const { content, tensor, poa_score, session_id, message_id } = await agent.chat({

@@ -94,7 +94,7 @@ export function serveConnection({
       if (unanswered.size >= MOST_UNANSWERED)
         throw new GazewayError(
           'too_many_requests',
-          `${MOST_UNANSWERED} frames are waiting for their answers; send the next one when one of them is answered.`,
+          `${MOST_UNANSWERED} frames of this connection are waiting for an answer; wait for one before you send the next.`,
         )
       void answerFrame(frame)
     } catch (error) {

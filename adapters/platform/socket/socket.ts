@@ -268,7 +268,7 @@ const isKnown = ({ ticket, key }: Offer): boolean => ticket !== null || key !== 
 function tooManyUnknown(): GazewayError {
   return new GazewayError(
     'rate_limited',
-    'Too many clients have yet to send their auth frame. Try again in a few seconds, or send the ticket with the request.',
+    'Too many connections are waiting for their auth frame. Retry in a few seconds, or send the ticket with the request.',
     { retryAfterSeconds: 5 },
   )
 }

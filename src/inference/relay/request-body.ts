@@ -85,7 +85,7 @@ const comesOnce = (text: string, part: string): boolean => text.indexOf(part, te
 
 function refuseDepth(cause: unknown): never {
   if (!(cause instanceof RangeError)) throw cause
-  throw new GazewayError('invalid_json', 'The body is nested too deeply; a few thousand levels are accepted.', {
+  throw new GazewayError('invalid_json', 'The body is nested too deeply; at most a few thousand levels are allowed.', {
     cause,
   })
 }

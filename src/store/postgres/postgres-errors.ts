@@ -35,7 +35,10 @@ const DRIVER_MESSAGES: ReadonlyArray<[said: RegExp, advice: string]> = [
     /client password must be/,
     'it asks for a password, and the store URL has none: postgres://USER:PASSWORD@HOST/DATABASE.',
   ],
-  [/does not support SSL/, 'it does not encrypt; turn TLS on there, or leave sslmode out of the store URL.'],
+  [
+    /does not support SSL/,
+    'the server does not encrypt connections; enable TLS there, or omit sslmode from the store URL.',
+  ],
 ]
 
 /** SQLSTATE of a prepared statement from before a migration; another connection prepares it anew. */
@@ -99,8 +102,8 @@ export function storeError(error: unknown, name: string): unknown {
   if (isUntrusted(error))
     return new GazewayError(
       'store_unavailable',
-      `The store ${name} shows a certificate that is not trusted (${error.message}); name its authority with ` +
-        'sslrootcert=FILE in the store URL, or encrypt without a check with sslmode=no-verify.',
+      `The store ${name} shows a certificate that is not trusted (${error.message}); give its authority with ` +
+        'sslrootcert=FILE in the store URL, or skip the check with sslmode=no-verify.',
       { cause: error },
     )
   if (!isConnectionLoss(error)) return error
@@ -132,6 +135,6 @@ export function connectError(error: unknown, name: string): unknown {
 export function unknownOutcome(name: string): GazewayError {
   return new GazewayError(
     'store_unavailable',
-    `The store ${name} was lost while a change was being committed; check whether it was made before you repeat it.`,
+    `The store ${name} was lost during a commit; check whether the change was made before you retry.`,
   )
 }

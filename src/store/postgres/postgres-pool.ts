@@ -152,7 +152,7 @@ function requireReadable(connectionString: string): void {
   try {
     new pg.Client(connectionString)
   } catch (cause) {
-    throw invalid('it cannot be read, or a certificate that it names cannot', cause)
+    throw invalid('it, or a certificate file that it names, cannot be read', cause)
   }
 }
 

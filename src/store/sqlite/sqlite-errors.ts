@@ -17,10 +17,7 @@ export const DAMAGED_ADVICE =
 const MESSAGES: Readonly<
   Record<string, [code: 'store_full' | 'store_unavailable' | 'store_corrupt', advice: string] | undefined>
 > = {
-  [BUSY]: [
-    'store_unavailable',
-    'another process keeps it locked, as one does that brings it up to date; try again later.',
-  ],
+  [BUSY]: ['store_unavailable', 'another process has locked it, for example to migrate it; retry later.'],
   [FULL]: ['store_full', 'the disk is full; nothing was written. Free some space and try again.'],
   [READ_ONLY]: ['store_unavailable', 'the file or its folder is read-only; give this user write permission.'],
   'unable to open database file': [
