@@ -32,7 +32,7 @@ const sourceAddresses: Plugin = {
 export const bundleTests = (files: string[]) =>
   ({
     entryPoints: {
-      ...Object.fromEntries([...files, 'scripts/slowest.ts'].map((file) => [file.replace(/\.ts$/, ''), file])),
+      ...Object.fromEntries([...files, 'scripts/run-tests.ts'].map((file) => [file.replace(/\.ts$/, ''), file])),
       ...Object.fromEntries(Object.entries(bundle.entryPoints).filter(([name]) => name.startsWith('threads/'))),
     },
     outdir: TESTS,

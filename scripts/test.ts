@@ -1,35 +1,48 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { readdirSync, rmSync } from 'node:fs'
-import { availableParallelism } from 'node:os'
-import { resolve } from 'node:path'
+import { chmodSync, existsSync, mkdtempSync, readdirSync, rmSync, statfsSync } from 'node:fs'
+import { availableParallelism, tmpdir } from 'node:os'
+import { join, resolve } from 'node:path'
 import { build } from 'esbuild'
 import { bundleTests, TESTS } from './bundle-tests.ts'
+import { LONGEST_TESTS } from './longest-tests.ts'
 
 /** Bundles the test files and runs them with Node's own test runner; `npm test -- test/wallet` runs those of one folder. */
 
 /** Longest time that one file may take, in milliseconds. */
 const FILE_MS = 300_000
+/** Files that run at once: some of them wait for a clock or a disk. */
+const AT_ONCE = availableParallelism() + 1
+/** Linux's folder in memory, where stores and servers do not wait for a disk. */
+const IN_MEMORY = '/dev/shm'
+/** Room that the files of all tests need there, in bytes. */
+const ROOM = 4 << 30
 
 const places = process.argv.slice(2)
-const files = testFiles().filter((file) => places.length === 0 || places.some((place) => file.startsWith(place)))
+const files = longestFirst(testFiles()).filter(
+  (file) => places.length === 0 || places.some((place) => file.startsWith(place)),
+)
 if (files.length === 0) throw new Error(`No test file below ${places.join(', ')}.`)
 
 rmSync(TESTS, { recursive: true, force: true })
 await build(bundleTests(files))
-const reporters = ['dot', resolve(TESTS, 'scripts/slowest.js')]
+const temporary = mkdtempSync(join(parentFolder(), 'gazeway-tests-'))
+// PostgreSQL, as a user of its own, reaches its files in it.
+chmodSync(temporary, 0o755)
+process.on('exit', () => rmSync(temporary, { recursive: true, force: true }))
 const runner = spawn(
   process.execPath,
   [
     '--enable-source-maps',
-    '--test',
-    `--test-concurrency=${availableParallelism()}`,
     `--test-timeout=${FILE_MS}`,
-    ...reporters.flatMap((reporter) => [`--test-reporter=${reporter}`, '--test-reporter-destination=stdout']),
-    ...files.map((file) => `${TESTS}/${file.replace(/\.ts$/, '.js')}`),
+    `${TESTS}/scripts/run-tests.js`,
+    `${AT_ONCE}`,
+    `${FILE_MS}`,
+    ...files.map((file) => resolve(TESTS, file.replace(/\.ts$/, '.js'))),
   ],
-  { stdio: 'inherit' },
+  { stdio: 'inherit', env: { ...process.env, TMPDIR: temporary } },
 )
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => runner.kill(signal))
 const [code] = await once(runner, 'exit')
 process.exitCode = code ?? 1
 
@@ -38,4 +51,17 @@ function testFiles(): string[] {
   return readdirSync('test', { recursive: true, encoding: 'utf8' })
     .filter((name) => name.endsWith('.test.ts'))
     .map((name) => `test/${name.replaceAll('\\', '/')}`)
+}
+
+function longestFirst(all: string[]): string[] {
+  const gone = LONGEST_TESTS.filter((file) => !all.includes(file))
+  if (gone.length > 0) throw new Error(`No test file ${gone.join(', ')}: mend scripts/longest-tests.ts.`)
+  return [...new Set([...LONGEST_TESTS, ...all])]
+}
+
+/** The folder for temporary files: in memory where there is room. */
+function parentFolder(): string {
+  if (!existsSync(IN_MEMORY)) return tmpdir()
+  const { bavail, bsize } = statfsSync(IN_MEMORY)
+  return bavail * bsize < ROOM ? tmpdir() : IN_MEMORY
 }

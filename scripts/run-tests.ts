@@ -1,0 +1,11 @@
+import { run } from 'node:test'
+import { dot } from 'node:test/reporters'
+import slowest from './slowest.ts'
+
+/** Runs bundled test files in the order given: `run-tests.js AT-ONCE LONGEST-MS FILE...`. `node --test` would sort them. */
+const [atOnce, longestMs, ...files] = process.argv.slice(2)
+const events = run({ files, concurrency: Number(atOnce), timeout: Number(longestMs) })
+events.on('test:fail', () => {
+  process.exitCode = 1
+})
+for (const reporter of [dot, slowest]) events.compose(reporter).pipe(process.stdout)
