@@ -12,6 +12,8 @@ const MOST_COUNTED = 1000
 const MOST_CANDIDATES = 250
 /** Memories that may be gathered by any one word, so that the newest of them are not all that is ranked. */
 const MOST_GATHERED = 1000
+/** Words by which memories with all the words are looked for first. */
+const RAREST = 3
 /** Words of long values that are read for one search. */
 const MOST_READ = 500_000
 /** The share of what a query asks for that a memory has to have. */
@@ -49,74 +51,112 @@ export function createSearch(index: TextIndex, words: MemoryWords) {
     const terms = await meaningOf(query, { words, space: filter.space, held })
     const known = terms.filter((term) => term.words.size > 0)
     if (known.length === 0) return { hits: [], total: 0, spellings: [] }
-    const { candidates, isWhole } = await gather(index, known, filter)
-    const [{ hits, unread }, counted] = await Promise.all([
-      rank(index, candidates, { terms, scope }),
-      isWhole ? 0 : index.count(everyWord(known), filter, MOST_COUNTED),
+    const { whole, named, some } = gather(index, known, filter)
+    const [{ hits, unread }, matching] = await Promise.all([
+      rank(index, [whole, named, some], { terms, scope }),
+      countBeyond(index, whole, { terms: known, filter }),
+      // Ranking waits for one after the other: a failure of a later one would be unhandled.
+      named,
+      some,
     ])
     const ranked = hits.length + unread
     return {
       hits: hits.slice(0, limit),
-      total: Math.min(MOST_COUNTED, Math.max(ranked, counted)),
+      total: Math.min(MOST_COUNTED, Math.max(ranked, matching)),
       spellings: spellingsOf(known),
     }
   }
+}
+
+/** Candidates that are being read. */
+interface Sources {
+  whole: Promise<Candidate[]>
+  named: Promise<Candidate[]>
+  some: Promise<Candidate[]>
 }
 
 /**
  * The memories that may match best: those with all the words, those with any of the rarest, as many as can be ranked
  * together, and where there are more, those with words in key and tags; the newest of each.
  */
-async function gather(index: TextIndex, terms: readonly Term[], filter: TextFilter) {
+function gather(index: TextIndex, terms: readonly Term[], filter: TextFilter): Sources {
   const telling = tellingOf(terms)
-  const some = await index.candidates(anyWord(telling), filter, MOST_CANDIDATES)
-  const isWhole = telling.length === terms.length && some.length < MOST_CANDIDATES
-  if (isWhole) return { candidates: some, isWhole }
-  const [whole, named] = await Promise.all([
-    terms.length === 1 ? [] : index.candidates(everyWord(terms), filter, MOST_CANDIDATES),
-    index.candidates({ ...anyWord(terms), where: 'in key or tags' }, filter, MOST_CANDIDATES),
-  ])
-  const bySeq = new Map([...whole, ...named, ...some].map((candidate) => [candidate.seq, candidate]))
-  return { candidates: [...bySeq.values()], isWhole }
+  const read = (wanted: Wanted) => index.candidates(wanted, filter, MOST_CANDIDATES)
+  const readNamed = () => read({ ...anyWord(terms), where: 'in key or tags' })
+  if (telling.length < terms.length)
+    return { whole: readWhole(read, terms), named: readNamed(), some: read(anyWord(telling)) }
+  const some = read(anyWord(terms))
+  const unlessAll = (more: () => Promise<Candidate[]>) =>
+    some.then((all) => (all.length < MOST_CANDIDATES ? [] : more()))
+  return {
+    whole: terms.length === 1 ? some : unlessAll(() => readWhole(read, terms)),
+    named: unlessAll(readNamed),
+    some,
+  }
 }
+
+/** Memories with all the words. Looked for by the rarest of them where few memories share those: that takes less. */
+async function readWhole(read: (wanted: Wanted) => Promise<Candidate[]>, terms: readonly Term[]): Promise<Candidate[]> {
+  const rarest = byRarity(terms).slice(0, RAREST)
+  const sharing = await read(everyWord(rarest))
+  const isEnough = sharing.length < MOST_CANDIDATES || rarest.length === terms.length
+  return isEnough ? sharing : read(everyWord(terms))
+}
+
+/** The number of memories with all the words; 0 where all of them are ranked. */
+async function countBeyond(
+  index: TextIndex,
+  whole: Promise<Candidate[]>,
+  { terms, filter }: { terms: readonly Term[]; filter: TextFilter },
+): Promise<number> {
+  const { length } = await whole
+  return length < MOST_CANDIDATES ? 0 : index.count(everyWord(terms), filter, MOST_COUNTED)
+}
+
+const byRarity = (terms: readonly Term[]): Term[] => [...terms].sort((a, b) => a.memories - b.memories)
 
 /** The rarest terms, as many as few enough memories have; always at least one. */
 function tellingOf(terms: readonly Term[]): Term[] {
   let gathered = 0
-  return [...terms]
-    .sort((a, b) => a.memories - b.memories)
-    .filter(({ memories }, i) => {
-      gathered += memories
-      return i === 0 || gathered <= MOST_GATHERED
-    })
+  return byRarity(terms).filter(({ memories }, i) => {
+    gathered += memories
+    return i === 0 || gathered <= MOST_GATHERED
+  })
 }
 
 const groupsOf = (terms: readonly Term[]) => terms.map(({ words }) => [...words.keys()])
 const anyWord = (terms: readonly Term[]): Wanted => ({ match: 'any', groups: groupsOf(terms), where: 'everywhere' })
 const everyWord = (terms: readonly Term[]): Wanted => ({ match: 'all', groups: groupsOf(terms), where: 'everywhere' })
 
-/** Ranks candidates; `unread` is how many long values were more than one search reads: they are counted, and not shown. */
+/**
+ * Ranks candidates as they are read; `unread` is how many long values were more than one search reads: they are counted,
+ * and not shown.
+ */
 async function rank(
   index: TextIndex,
-  candidates: readonly Candidate[],
+  sources: ReadonlyArray<Promise<Candidate[]>>,
   { terms, scope: { filter, averageWords } }: { terms: readonly Term[]; scope: SearchScope },
 ): Promise<{ hits: Hit[]; unread: number }> {
   const scoreOf = createScorer(terms, { averageWords, mark: markOf(filter.space) })
+  const seen = new Set<number>()
   const hits: Hit[] = []
   let room = MOST_READ
   let unread = 0
-  for (const candidate of candidates) {
-    await giveWay()
-    if (candidate.value_text === null && candidate.words > room) {
-      unread++
-      continue
+  for (const source of sources)
+    for (const candidate of await source) {
+      await giveWay()
+      if (seen.has(candidate.seq)) continue
+      seen.add(candidate.seq)
+      if (candidate.value_text === null && candidate.words > room) {
+        unread++
+        continue
+      }
+      if (candidate.value_text === null) room -= candidate.words
+      const value_text = candidate.value_text ?? (await index.longText(candidate.seq))
+      if (value_text === undefined) continue
+      const match = scoreOf({ ...candidate, value_text })
+      if (isAboveFloor(match)) hits.push({ seq: candidate.seq, score: Number(match.score.toFixed(4)) })
     }
-    if (candidate.value_text === null) room -= candidate.words
-    const value_text = candidate.value_text ?? (await index.longText(candidate.seq))
-    if (value_text === undefined) continue
-    const match = scoreOf({ ...candidate, value_text })
-    if (isAboveFloor(match)) hits.push({ seq: candidate.seq, score: Number(match.score.toFixed(4)) })
-  }
   return { hits: hits.sort((a, b) => b.score - a.score || b.seq - a.seq), unread }
 }
 

@@ -247,5 +247,19 @@ export function searchContract(open: () => Promise<Store>): void {
       assert.deepEqual([total, results.length, results[0]?.memory.key], [1000, 5, 'walrus'])
       assert.deepEqual((await keys('walrus 1042')).slice(0, 1), ['m1042'])
     })
+
+    it('finds the one with all words behind many newer ones with the rarest of them', async () => {
+      const { keepMemory } = await import('../../src/memory/keep.ts')
+      await store.write(async (trx) => {
+        const now = new Date(at).toISOString()
+        const put = (key: string, value: string) => keepMemory(trx, 0, MemoryInput.parse({ key, value }), now)
+        await put('stones', 'amber, basalt, cobalt and dolomite')
+        for (let i = 0; i < 300; i++) await put(`three-${i}`, 'amber, basalt and cobalt')
+        for (let i = 0; i < 350; i++) await put(`one-${i}`, 'dolomite')
+      })
+      const { results, total } = await search('amber basalt cobalt dolomite')
+      assert.equal(results[0]?.memory.key, 'stones')
+      assert.ok(total >= 251, `${total} were found`)
+    })
   })
 }
