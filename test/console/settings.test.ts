@@ -287,7 +287,7 @@ describe('the settings', { skip: WITHOUT_BROWSER }, () => {
     await hasFocus(dialog.getByLabel('Grace in hours'))
     await dialog.getByLabel('Grace in hours').fill('1000')
     await page.keyboard.press('Enter')
-    await dialog.getByText(/grace_seconds: .*accepted/).waitFor()
+    await dialog.getByText(/grace_seconds: .*must be/).waitFor()
     await dialog.getByLabel('Grace in hours').fill('1')
     await page.keyboard.press('Enter')
     await dialog.getByText('The one before works until').waitFor()

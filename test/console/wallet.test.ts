@@ -208,7 +208,7 @@ describe('wallet and usage in the console', { skip: WITHOUT_BROWSER }, () => {
     const save = limits.getByRole('button', { name: 'Save the key' })
     await limits.getByLabel('Credit in USD').fill('much')
     await save.click()
-    await limits.getByText(/credit_limit_usd: .*accepted/).waitFor()
+    await limits.getByText(/credit_limit_usd: .*must be/).waitFor()
     await limits.getByLabel('Credit in USD').fill('12.5')
     await limits.getByRole('button', { name: 'Add a budget' }).click()
     await limits.getByLabel('Budget 1 in USD').fill('2')
@@ -272,7 +272,7 @@ describe('wallet and usage in the console', { skip: WITHOUT_BROWSER }, () => {
     await page.getByLabel('Amount in USD').fill('much')
     await page.getByLabel('Reference').fill('invoice-3')
     await press('Credit the account')
-    await page.getByText(/amount_usd: .*accepted/).waitFor()
+    await page.getByText(/amount_usd: .*must be/).waitFor()
     assert.equal(await focused(), 'Credit the account')
     await page.keyboard.press('Escape')
 
