@@ -183,6 +183,7 @@ export async function inspect(page: Page, name: string): Promise<void> {
   await page.emulateMedia({ colorScheme: 'light', reducedMotion: 'reduce' })
   for (const width of [360, 641, 834, 1920]) {
     await page.setViewportSize({ width, height: 900 })
+    await drawn(page)
     const { scrolled, wide } = await page.evaluate(() => {
       const { scrollWidth, clientWidth } = document.documentElement
       const over = [...document.querySelectorAll('main *')].filter(
@@ -198,6 +199,11 @@ export async function inspect(page: Page, name: string): Promise<void> {
     assert.ok(scrolled <= 0, `${name} is ${scrolled} px too wide at ${width} px: ${wide.join(' ')}`)
   }
   await page.setViewportSize({ width: 1280, height: 900 })
+}
+
+/** Waits until a page is drawn in its present size: observers of sizes report with the next frame. */
+export async function drawn(page: Page): Promise<void> {
+  await page.evaluate(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))))
 }
 
 async function picture(page: Page, name: string): Promise<void> {

@@ -3,7 +3,7 @@ import { after, before, describe, it } from 'node:test'
 import type { Page } from 'playwright-core'
 import { NewTask } from '../../src/tasks/tasks.ts'
 import { ask } from '../adapters/platform.ts'
-import { type ConsoleUnderTest, startConsole, WITHOUT_BROWSER } from './browser.ts'
+import { type ConsoleUnderTest, drawn, startConsole, WITHOUT_BROWSER } from './browser.ts'
 
 const WORDS =
   'Write the release notes for people who run it, and translate them into German, French and Japanese. '.repeat(2)
@@ -55,8 +55,7 @@ describe('tables of long titles', { skip: WITHOUT_BROWSER }, () => {
       await page.getByRole('table').first().waitFor()
       for (const width of WIDTHS) {
         await page.setViewportSize({ width, height: 900 })
-        // Observers of sizes report with the next frame.
-        await page.evaluate(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))))
+        await drawn(page)
         assert.deepEqual(await faults(page), [], `${width} px`)
       }
       await page.setViewportSize({ width: 1920, height: 900 })
