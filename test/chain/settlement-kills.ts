@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict'
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtempSync, rmSync, symlinkSync } from 'node:fs'
+import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, it } from 'node:test'
-import { buildSync } from 'esbuild'
 import { createSigner } from '../../src/chain/signer.ts'
 import { openStore } from '../../src/store/open-store.ts'
+import { bundledProgram } from '../doubles/bundled-program.ts'
 import { KEYS, startAnvil } from './anvil.ts'
 import { rpc } from './rpc.ts'
 import { chainOn, newRecipient } from './setup.ts'
@@ -31,7 +31,7 @@ export function settlementKills(kills: number): void {
   after(() => rmSync(folder, { recursive: true }))
 
   it(`pays each recipient once, over ${kills} kills`, { timeout: 60_000 + kills * 5_000 }, async (t) => {
-    const program = bundled(folder)
+    const program = bundledProgram(join(import.meta.dirname, 'settlement-process.ts'))
     const anvil = await startAnvil({ chainId: CHAIN_ID })
     const token = await deployToken(anvil)
     await token.mint(createSigner(KEYS[0]).address, BigInt(kills * CENT))
@@ -76,23 +76,6 @@ export function settlementKills(kills: number): void {
     )
     assert.equal(new Set(sent.map(({ purpose }) => purpose)).size, kills)
   })
-}
-
-/** The process as one file, because most of a short life would go into loading many. */
-function bundled(folder: string): string {
-  const outfile = join(folder, 'settlement-process.mjs')
-  symlinkSync(join(import.meta.dirname, '../../node_modules'), join(folder, 'node_modules'))
-  buildSync({
-    entryPoints: [join(import.meta.dirname, 'settlement-process.ts')],
-    outfile,
-    bundle: true,
-    platform: 'node',
-    format: 'esm',
-    minify: true,
-    external: ['@photostructure/sqlite', 'pg', 'pino', 'pg-*'],
-    banner: { js: "import{createRequire as __cr}from'node:module';const require=__cr(import.meta.url);" },
-  })
-  return outfile
 }
 
 /** Makes blocks one after the other, and now and then has the node forget what waits. */

@@ -1,30 +1,20 @@
 import assert from 'node:assert/strict'
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtempSync, rmSync, symlinkSync } from 'node:fs'
+import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { after } from 'node:test'
 import { fileURLToPath } from 'node:url'
-import { buildSync } from 'esbuild'
 import { sql } from 'kysely'
 import { createMemory } from '../../src/memory/memory.ts'
 import { openStore } from '../../src/store/open-store.ts'
+import { bundledProgram } from '../doubles/bundled-program.ts'
 
 /** A folder for the stores of one test file. */
 export const folder = mkdtempSync(join(tmpdir(), 'gazeway-faults-'))
-/** The writer as one file, because most of a short life would go into loading many. */
-const WRITER = join(folder, 'memory-writer.mjs')
-symlinkSync(fileURLToPath(new URL('../../node_modules', import.meta.url)), join(folder, 'node_modules'))
-buildSync({
-  entryPoints: [fileURLToPath(new URL('memory-writer.ts', import.meta.url))],
-  outfile: WRITER,
-  bundle: true,
-  platform: 'node',
-  format: 'esm',
-  external: ['@photostructure/sqlite', 'pg-native'],
-})
+const WRITER = bundledProgram(fileURLToPath(new URL('memory-writer.ts', import.meta.url)))
 const running = new Set<ChildProcess>()
 after(() => {
   for (const child of running) child.kill('SIGKILL')

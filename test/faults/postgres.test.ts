@@ -13,8 +13,9 @@ import { MIGRATIONS } from '../../src/store/migrations/migrations.ts'
 import { openStore } from '../../src/store/open-store.ts'
 import { type PostgresServer, startPostgres } from '../contract/postgres-server.ts'
 import { callAt } from '../contract/retention.ts'
+import { bundledProgram } from '../doubles/bundled-program.ts'
 
-const INSTANCE = fileURLToPath(new URL('instance.ts', import.meta.url))
+const INSTANCE = bundledProgram(fileURLToPath(new URL('instance.ts', import.meta.url)))
 /** How long service may be away once the server is back. */
 const RESUMED_MS = 5000
 
@@ -30,7 +31,7 @@ after(async () => {
 
 /** A gateway's services in a process of their own, under load until it is told to end. */
 function startInstance(url: string, name: string) {
-  const child = spawn(process.execPath, ['--import', 'tsx', INSTANCE, url, name], { stdio: ['pipe', 'pipe', 'pipe'] })
+  const child = spawn(process.execPath, [INSTANCE, url, name], { stdio: ['pipe', 'pipe', 'pipe'] })
   running.add(child)
   const told = { memory: [] as string[], call: [] as string[], shared: 0, failed: [] as string[] }
   const lines = createInterface({ input: child.stdout })

@@ -1,11 +1,11 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtempSync, rmSync, symlinkSync } from 'node:fs'
+import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface, type Interface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
-import { buildSync } from 'esbuild'
+import { bundledProgram } from '../doubles/bundled-program.ts'
 
 /** A process that works on a wallet. */
 export interface WalletProcess {
@@ -16,7 +16,7 @@ export interface WalletProcess {
   ended: Promise<{ code: number | null; complaints: string }>
 }
 
-/** Programs of this folder, each as one file, because most of a short life would go into loading many. */
+/** Programs of this folder. */
 export interface WalletPrograms {
   /** A folder for stores. */
   folder: string
@@ -27,22 +27,12 @@ export interface WalletPrograms {
 
 export function walletPrograms(): WalletPrograms {
   const folder = mkdtempSync(join(tmpdir(), 'gazeway-wallet-faults-'))
-  const here = fileURLToPath(new URL('.', import.meta.url))
-  symlinkSync(join(here, '../../node_modules'), join(folder, 'node_modules'))
-  buildSync({
-    entryPoints: ['wallet-spender.ts', 'wallet-caller.ts'].map((file) => join(here, file)),
-    outdir: folder,
-    outExtension: { '.js': '.mjs' },
-    bundle: true,
-    platform: 'node',
-    format: 'esm',
-    packages: 'external',
-  })
   const running = new Set<ChildProcess>()
   return {
     folder,
     start(program, args) {
-      const child = spawn(process.execPath, [join(folder, `${program}.mjs`), ...args], {
+      const file = fileURLToPath(new URL(`${program}.ts`, import.meta.url))
+      const child = spawn(process.execPath, [bundledProgram(file), ...args], {
         stdio: ['ignore', 'pipe', 'pipe'],
       })
       running.add(child)

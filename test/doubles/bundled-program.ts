@@ -1,0 +1,39 @@
+import { mkdtempSync, rmSync, symlinkSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { basename, join } from 'node:path'
+import { after } from 'node:test'
+import { fileURLToPath } from 'node:url'
+import { buildSync } from 'esbuild'
+
+const folder = mkdtempSync(join(tmpdir(), 'gazeway-programs-'))
+symlinkSync(fileURLToPath(new URL('../../node_modules', import.meta.url)), join(folder, 'node_modules'))
+after(() => rmSync(folder, { recursive: true }))
+const built = new Map<string, string>()
+
+/**
+ * Bundles a program that tests start, once, because most of a short life would go into loading its modules.
+ *
+ * @param file path of its source
+ * @returns path of the bundle, there until the test file ends
+ */
+export function bundledProgram(file: string): string {
+  const known = built.get(file)
+  if (known !== undefined) return known
+  const name = basename(file, '.ts')
+  const outdir = join(folder, `${built.size}`)
+  buildSync({
+    entryPoints: [file],
+    outdir,
+    outExtension: { '.js': '.mjs' },
+    bundle: true,
+    splitting: true,
+    platform: 'node',
+    format: 'esm',
+    external: ['@photostructure/sqlite', 'pg-native'],
+    // Bundled CommonJS modules ask for Node's own modules with require.
+    banner: { js: "import{createRequire as __cr}from'node:module';const require=__cr(import.meta.url);" },
+  })
+  const program = join(outdir, `${name}.mjs`)
+  built.set(file, program)
+  return program
+}
