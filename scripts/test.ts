@@ -26,10 +26,11 @@ if (files.length === 0) throw new Error(`No test file below ${places.join(', ')}
 
 rmSync(TESTS, { recursive: true, force: true })
 await build(bundleTests(files))
-const temporary = mkdtempSync(join(parentFolder(), 'gazeway-tests-'))
+// A short name: some messages that tests read are cut at a length, and hold a path.
+const temporary = mkdtempSync(join(parentFolder(), 'gw-'))
 // PostgreSQL, as a user of its own, reaches its files in it.
 chmodSync(temporary, 0o755)
-process.on('exit', () => rmSync(temporary, { recursive: true, force: true }))
+process.on('exit', removeTemporary)
 const runner = spawn(
   process.execPath,
   [
@@ -59,9 +60,18 @@ function longestFirst(all: string[]): string[] {
   return [...new Set([...LONGEST_TESTS, ...all])]
 }
 
-/** The folder for temporary files: in memory where there is room. */
+/** Removes the temporary files, but for a folder that a test which was killed has left mounted. */
+function removeTemporary(): void {
+  try {
+    rmSync(temporary, { recursive: true, force: true })
+  } catch (error) {
+    console.error(`Remove ${temporary} yourself: ${error instanceof Error ? error.message : error}`)
+  }
+}
+
+/** The folder for temporary files: in memory where there is room, unless `TMPDIR` names another. */
 function parentFolder(): string {
-  if (!existsSync(IN_MEMORY)) return tmpdir()
+  if (process.env.TMPDIR || !existsSync(IN_MEMORY)) return tmpdir()
   const { bavail, bsize } = statfsSync(IN_MEMORY)
   return bavail * bsize < ROOM ? tmpdir() : IN_MEMORY
 }
