@@ -101,7 +101,7 @@ async function checkRoutes({ upstream: { routing }, loaded }: Gateway): Promise<
     return answering.length === 0 ? [`${model}: no upstream has an API key`] : []
   })
   if (faults.length > 0) return { warning: `${faults.join('; ')}.` }
-  return `${loaded.config.routes.length} routes between ${known.size} upstreams`
+  return `${counted(loaded.config.routes.length, 'route')} between ${counted(known.size, 'upstream')}`
 }
 
 const addressOf = ({ section }: Provider): string =>
@@ -114,3 +114,5 @@ function keyVariables({ provider }: NamedUpstream): string {
   const own = presetOf(name)?.key?.variable
   return own === undefined ? 'GAZEWAY_UPSTREAM_API_KEY' : `GAZEWAY_UPSTREAM_API_KEY, or ${own}`
 }
+
+const counted = (count: number, of: string): string => `${count} ${of}${count === 1 ? '' : 's'}`

@@ -28,7 +28,7 @@ export interface ModelList {
    * down, only the names. Models of an upstream in `upstreams` are named `NAME/ID`.
    */
   all(context: CallContext): Promise<Model[]>
-  /** The same from the cache, without asking the upstream. */
+  /** Names for an error: the same from the cache, without asking the upstream; the catalogue where nothing is cached. */
   known(): readonly string[]
 }
 
@@ -79,6 +79,7 @@ export function createModelList(options: {
   }
 
   const prefix = provider.id === DEFAULT_UPSTREAM ? '' : `${provider.id}/`
+  const catalogued = Object.keys(provider.catalogue).map((id) => prefix + id)
 
   function shown(models: readonly Model[] | null): Model[] {
     const lacking = new Set(models === null ? [] : lackingNames(provider, idsOf(models)))
@@ -94,7 +95,7 @@ export function createModelList(options: {
   return {
     listed: async (context) => (await present(lookUp, context))?.map(({ id }) => id) ?? null,
     all: async (context) => shown(await present(askForModels, context)),
-    known: () => idsOf(shown(list)),
+    known: () => [...idsOf(shown(list)), ...(list === null ? catalogued : [])],
   }
 }
 

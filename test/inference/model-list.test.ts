@@ -6,6 +6,7 @@ import { createProvider } from '../../src/inference/provider.ts'
 
 const OWN = { id: 'own', object: 'model', created: 1795338000, owned_by: 'gazeway' }
 const A = { id: 'a', object: 'model', created: 5, owned_by: 'me' }
+const ROLES = { primary: 'p', fallback: 'f', chat: 'c' }
 const anyone = { surface: 'http', callerId: null } as const
 
 describe('the models that clients can ask for', () => {
@@ -52,6 +53,16 @@ describe('the models that clients can ask for', () => {
     upstream(() => ({ body: { data: [] } }))
     assert.deepEqual(await after(1), [])
     assert.deepEqual(await listed(), [])
+  })
+
+  it('are named in errors as the catalogue has them, until the upstream has listed them', async () => {
+    const config = { api_key: 'k', headers: {}, timeout_ms: 1000, max_retries: 0, models: ROLES, aliases: { own: 'a' } }
+    const ask = async () => ({ status: 200, headers: {}, truncated: false, call_id: 'call_1', body: { data: [A] } })
+    const provider = createProvider({ ...config, provider: 'openai', id: 'main' })
+    const list = createModelList({ provider, askForModels: ask, lookUp: ask, now: () => new Date() })
+    assert.deepEqual([list.known().includes('main/own'), list.known().includes('main/gpt-5')], [true, true])
+    await list.all(anyone)
+    assert.deepEqual(list.known(), ['main/own', 'main/a'])
   })
 
   it('are none that the upstream lacks: no alias of another model, and no name without an alias', async () => {
