@@ -13,6 +13,8 @@ export interface Said {
 export interface Observed {
   /** Last usage that the upstream reported. */
   usage: Usage | null
+  /** Tells whether more was said after the usage was reported, as where a stream breaks off. */
+  isOutdated?: (() => boolean) | undefined
   /** Text to count when no usage was reported. Null when nothing is to be counted. */
   said: (() => Said) | null
   /** Answer to store when content is stored. Defaults to the text of `said`. */
@@ -25,7 +27,18 @@ export interface Observed {
 export const NOTHING: Observed = { usage: null, said: null }
 
 /** Observations of a stream. */
-export const observedStream = (tap: SseTap): Observed => ({ usage: tap.usage(), said: tap.said })
+export const observedStream = (tap: SseTap): Observed => ({
+  usage: tap.usage(),
+  isOutdated: tap.isOutdated,
+  said: tap.said,
+})
+
+/**
+ * Usage that counts for an answer; null when it is to be counted. An upstream that reports it at the beginning would
+ * otherwise give away what a client hears before it leaves.
+ */
+export const usageOf = ({ usage, isOutdated }: Observed, error: Error | null): Usage | null =>
+  error !== null && isOutdated?.() ? null : usage
 
 /** Observations of a whole answer. `said` is the part that the model wrote. */
 export const observedWhole = (usage: Usage | null, said: unknown, answer: unknown): Observed => ({

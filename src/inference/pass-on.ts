@@ -11,7 +11,7 @@ import type { CallDeps } from './call-model.ts'
 import { record } from './convert/loose.ts'
 import { clientGone, streamFailure } from './failure.ts'
 import { isUnfinished } from './finish-reason.ts'
-import { NOTHING, type Observed, observedStream } from './observe.ts'
+import { NOTHING, type Observed, observedStream, usageOf } from './observe.ts'
 import type { ModelChoice, Provider } from './provider.ts'
 import { errorEvent } from './relay/error-event.ts'
 import { pump, type Receiver } from './relay/receiver.ts'
@@ -197,7 +197,12 @@ async function passStream(asked: PassedOn, passing: Omit<Passing, 'body'>, reply
   const stallMs = service.timeoutMs
   const end = await pump(reply, held, tap, { filter: (events) => events, onFirst: call.firstToken, stallMs })
   const observed = observedStream(tap)
-  const passed = (error: Error | null): Passed => ({ httpStatus: status, error, observed, isHad: true })
+  const passed = (error: Error | null): Passed => ({
+    httpStatus: status,
+    error,
+    observed: { ...observed, usage: usageOf(observed, error) },
+    isHad: true,
+  })
   const { done } = tap.ending()
   if (end.kind === 'gone' && !done) {
     const gone = passed(clientGone(endingOf(held)))

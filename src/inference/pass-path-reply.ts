@@ -6,7 +6,7 @@ import type { Bill } from './bill.ts'
 import type { BilledReceiver } from './billed-receiver.ts'
 import { record } from './convert/loose.ts'
 import { badReply, clientGone, hideSecrets, streamFailure } from './failure.ts'
-import { NOTHING, type Observed, observedStream } from './observe.ts'
+import { NOTHING, type Observed, observedStream, usageOf } from './observe.ts'
 import type { OwnObjects } from './own-objects.ts'
 import type { PathRequest } from './pass-path.ts'
 import type { Provider } from './provider.ts'
@@ -86,7 +86,7 @@ async function passStream(asked: PathRequest, passing: Passing, reply: StreamRep
     httpStatus: status,
     error,
     ...observed,
-    ...(isCut && { usage: UNSEEN }),
+    usage: isCut ? UNSEEN : usageOf(observed, error),
     isHad: true,
   })
   const { done } = tap.ending()

@@ -1,7 +1,7 @@
 import type { GazewayError } from '../../errors.ts'
 import type { ModelBody } from '../admit.ts'
 import type { BegunResponse } from '../convert/begun-response.ts'
-import { NOTHING, type Observed } from '../observe.ts'
+import { NOTHING, type Observed, usageOf } from '../observe.ts'
 import type { Provider } from '../provider.ts'
 import type { Outcome } from '../settle.ts'
 import type { Receiver } from './receiver.ts'
@@ -101,8 +101,11 @@ export const failed = (
 const outcomeOf = <Err extends GazewayError | null>(
   httpStatus: number | null,
   error: Err,
-  { usage, said, answer, made }: Observed,
-): Outcome & { error: Err } => ({ httpStatus, error, usage, said, answer, made })
+  observed: Observed,
+): Outcome & { error: Err } => {
+  const { said, answer, made } = observed
+  return { httpStatus, error, usage: usageOf(observed, error), said, answer, made }
+}
 
 /** Model that a reply names, otherwise the requested one. */
 export const modelTold = (told: unknown, asked: string): string =>

@@ -40,6 +40,8 @@ export interface SseTap {
   rest(): Buffer | null
   /** Last usage reported. */
   usage(): Usage | null
+  /** Tells whether the model said more after that report, so that it is too low for a stream that breaks off. */
+  isOutdated(): boolean
   /** Text of the model, for counting tokens, and the ratio of the whole stream's length to the part kept. */
   said(): { text: string; factor: number }
   /** Error that the stream itself reported. */
@@ -66,6 +68,9 @@ export function createSseTap(options: { dropUsageChunk: boolean; secrets: readon
   const kept: Buffer[] = []
   let keptBytes = 0
   let totalBytes = 0
+  /** Pieces kept when the last usage was reported, and whether the newest of them says more after it. */
+  let keptAtUsage = 0
+  let saidSince = false
   let done = false
   let finished = false
 
@@ -114,10 +119,18 @@ export function createSseTap(options: { dropUsageChunk: boolean; secrets: readon
   }
 
   function readTelling(event: Buffer): Buffer | null {
-    if (!TELLING.test(asciiOf(event))) return event
+    if (!TELLING.test(asciiOf(event))) {
+      saidSince ||= usage !== null && saidBy(event) !== ''
+      return event
+    }
     const data = eventData(event)
     if (data?.type === 'message_start') begunUsage = record(record(data.message).usage)
-    usage = readUsage(usageIn(data)) ?? usage
+    const reported = readUsage(usageIn(data))
+    if (reported !== null) {
+      usage = reported
+      keptAtUsage = kept.length
+      saidSince = false
+    }
     const fault = data && faultOf(data)
     if (fault) {
       failed ??= new ReportedError(cut(hideSecrets(fault.message, secrets), 0, 500), fault.code)
@@ -139,6 +152,8 @@ export function createSseTap(options: { dropUsageChunk: boolean; secrets: readon
       return DONE.test(asciiOf(left)) || eventData(left) ? read(left) : null
     },
     usage: () => usage,
+    isOutdated: () =>
+      saidSince || splitEvents(Buffer.concat(kept.slice(keptAtUsage))).some((event) => saidBy(event) !== ''),
     said: () => ({
       text: splitEvents(Buffer.concat(kept)).map(saidBy).join(''),
       factor: keptBytes === 0 ? 1 : totalBytes / keptBytes,
