@@ -15,6 +15,8 @@ describe('what a memory takes', () => {
     for (const namespace of ['', 'x'.repeat(129), '\0']) assert.equal(refused({ namespace }), 'namespace')
     assert.equal(refused({ tags: Array.from({ length: 33 }, (_, i) => `${i}`) }), 'tags')
     assert.equal(refused({ tags: ['ok', 'x'.repeat(65)] }), 'tags.1')
+    assert.equal(refused({ also: Array.from({ length: 1_000 }, (_, i) => `word ${i}`) }), 'also')
+    assert.equal(refused({ also: ['ok', 'x'.repeat(65)] }), 'also.1')
     for (const ttl_seconds of [0, 1.5, 1e12]) assert.equal(refused({ ttl_seconds }), 'ttl_seconds')
     assert.equal(refused({ if_version: -1 }), 'if_version')
     assert.equal(refused({ key: 'x'.repeat(512), tags: ['x'.repeat(64)], namespace: 'x'.repeat(128) }), null)
