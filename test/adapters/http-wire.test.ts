@@ -72,11 +72,13 @@ describe('requests as they are on the wire', () => {
 
   it('are answered in their order where they are pipelined, on both ways', async () => {
     const said = ['first', 'second', 'third', 'fourth']
+    const answered: string[] = []
     server.on('/chat/completions', async (response, { body }) => {
       const { content } = (body as typeof ASK).messages[0] ?? assert.fail('no message')
-      // The later, the sooner.
-      await new Promise((resolve) => setTimeout(resolve, 20 * (4 - said.indexOf(content))))
+      // The last is answered first.
+      await until(async () => answered.length === said.length - 1 - said.indexOf(content))
       await double.json(200, double.completion(content))(response, server.received[0] as double.Received)
+      answered.push(content)
     })
     const socket = dial()
     const asks = said.map((content) => JSON.stringify({ messages: [{ role: 'user', content }] }))
@@ -475,8 +477,18 @@ describe('the end of the service', () => {
     const gone = new Promise<void>((resolve) => {
       went = resolve
     })
+    let lookUp: () => void = () => {}
+    const lookedUp = new Promise<void>((resolve) => {
+      lookUp = resolve
+    })
+    let served: Socket | undefined
+    const see = (started: unknown) => {
+      served = (started as { socket: Socket }).socket
+    }
+    subscribe('http.server.request.start', see)
     const { authenticate } = running.gateway.keys
     running.gateway.keys.authenticate = async (token) => {
+      lookUp()
       await gone
       return authenticate(token)
     }
@@ -487,9 +499,11 @@ describe('the end of the service', () => {
       `POST ${CHAT} HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ${key}\r\n` +
         'Content-Type: application/json\r\nContent-Length: 900\r\n\r\n{',
     )
-    await new Promise((resolve) => setTimeout(resolve, 50))
+    await lookedUp
+    unsubscribe('http.server.request.start', see)
+    const left = new Promise((resolve) => (served ?? assert.fail('no request came')).once('close', resolve))
     socket.resetAndDestroy()
-    await new Promise((resolve) => setTimeout(resolve, 50))
+    await left
     went()
     await running.close()
     await server.close()

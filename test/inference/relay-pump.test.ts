@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { setTimeout } from 'node:timers/promises'
 import { pump, type Receiver } from '../../src/inference/relay/receiver.ts'
 import type { StreamReply } from '../../src/inference/relay/send.ts'
 import { createSseTap } from '../../src/inference/relay/sse-tap.ts'
@@ -8,7 +7,8 @@ import { createSseTap } from '../../src/inference/relay/sse-tap.ts'
 const STALL_MS = 50
 
 describe('a stream on its way to its reader', () => {
-  it('is not cut for a reader who was behind once and has caught up', async () => {
+  it('is not cut for a reader who was behind once and has caught up', async (t) => {
+    t.mock.timers.enable({ apis: ['setTimeout'] })
     let drained: () => void = () => {}
     let sink: Parameters<StreamReply['consume']>[0] | undefined
     let dropped = false
@@ -42,7 +42,7 @@ describe('a stream on its way to its reader', () => {
     const end = pump(reply, receiver, tap, { filter: (events) => events, onFirst() {}, stallMs: STALL_MS })
     full = false
     drained()
-    await setTimeout(STALL_MS * 3)
+    t.mock.timers.tick(STALL_MS * 3)
     assert.equal(dropped, false)
     sink?.onEnd()
     assert.deepEqual(await end, { kind: 'complete' })
