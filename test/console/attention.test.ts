@@ -46,7 +46,7 @@ describe('the pages Attention and Capture', { skip: WITHOUT_BROWSER }, () => {
     const { id } = (await made.json()) as { id: string }
     const page = await gazeway.openApart('#/attention', { key: platform.key })
     await page.clock.install()
-    await page.getByText('No attention was recorded yet').waitFor()
+    await page.getByText('No gaze sessions yet').waitFor()
     await page.getByRole('link', { name: 'Record a session' }).first().click()
     await page.getByText('What a recording holds').first().waitFor()
     assert.deepEqual(await axeFaults(page), [])
@@ -72,7 +72,7 @@ describe('the pages Attention and Capture', { skip: WITHOUT_BROWSER }, () => {
       items.some(({ env }) => env.line_start === 1 && env.url.endsWith(`#/tasks/${id}`)),
       'the line and the task that was read are named',
     )
-    await page.getByRole('link', { name: 'See where your attention was' }).click()
+    await page.getByRole('link', { name: 'View the session' }).click()
     await page.getByRole('region', { name: 'Places over time, as a heat map' }).waitFor()
   })
 
@@ -113,8 +113,8 @@ describe('the pages Attention and Capture', { skip: WITHOUT_BROWSER }, () => {
     const page = await gazeway.openApart('#/capture', { permissions: ['camera'] })
     const asked: string[] = []
     page.on('request', (request) => asked.push(request.url()))
-    await page.getByRole('button', { name: 'Use the webcam too' }).click()
-    await page.getByText('They are neither kept nor sent').waitFor()
+    await page.getByRole('button', { name: 'Use webcam' }).click()
+    await page.getByText('They are neither stored nor sent').waitFor()
     assert.deepEqual(await axeFaults(page), [])
     await page.getByRole('button', { name: 'Not now' }).click()
     assert.deepEqual(
@@ -122,9 +122,9 @@ describe('the pages Attention and Capture', { skip: WITHOUT_BROWSER }, () => {
       [],
       'nothing is loaded before someone agrees',
     )
-    await page.getByRole('button', { name: 'Use the webcam too' }).click()
+    await page.getByRole('button', { name: 'Use webcam' }).click()
     await page.getByRole('button', { name: 'Agree and start the camera' }).click()
-    await page.getByText('Your face is seen').waitFor({ timeout: 60_000 })
+    await page.getByText('Face detected').waitFor({ timeout: 60_000 })
     const models = asked.filter((url) => url.includes('/assets/human/models/'))
     assert.equal(models.length, 8, models.join(' '))
     assert.deepEqual(await axeFaults(page), [])
@@ -134,15 +134,15 @@ describe('the pages Attention and Capture', { skip: WITHOUT_BROWSER }, () => {
     await page.getByRole('button', { name: 'Begin' }).click()
     await page.getByText('Look at the point: 1 of 9').waitFor()
     await page.keyboard.press('Escape')
-    await page.getByRole('button', { name: 'Switch off' }).click()
-    await page.getByText('Optional. A camera follows your eyes').waitFor()
+    await page.getByRole('button', { name: 'Turn off' }).click()
+    await page.getByText('Optional. The webcam follows your eyes').waitFor()
   })
 
   it('says what to do when the camera is refused', async () => {
     const page = await gazeway.open('#/capture')
-    await page.getByRole('button', { name: 'Use the webcam too' }).click()
+    await page.getByRole('button', { name: 'Use webcam' }).click()
     await page.getByRole('button', { name: 'Agree and start the camera' }).click()
-    await page.getByText('The camera is blocked. Allow it for this page').waitFor()
+    await page.getByText('The camera is blocked. Allow it in the address bar').waitFor()
     assert.equal(await page.getByRole('button', { name: 'Start recording' }).isEnabled(), true)
   })
 
@@ -161,7 +161,7 @@ describe('the pages Attention and Capture', { skip: WITHOUT_BROWSER }, () => {
     await spoiling.begun
     spoiling.end()
     await page.getByRole('button', { name: 'Stop recording' }).click()
-    await page.getByRole('link', { name: 'See where your attention was' }).waitFor()
+    await page.getByRole('link', { name: 'View the session' }).waitFor()
     const said = String(await page.getByText(/^Stopped after/).textContent())
     const reply = await ask(platform, 'GET', '/api/gaze/history?limit=1000', { key })
     const { items } = (await reply.json()) as { items: { session_id: string }[] }

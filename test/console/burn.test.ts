@@ -64,7 +64,7 @@ describe('who is about to run dry, in the console', { skip: WITHOUT_BROWSER }, (
 
   it('is listed with balance, tightest budget, spending and the time left, the least first, and lives', async () => {
     const page = await under.open('#/burn')
-    const table = page.getByRole('table', { name: 'Keys and groups, the least time left first' })
+    const table = page.getByRole('table', { name: 'Keys and groups, least time left first' })
     const rowOf = (name: string) =>
       table.getByRole('row').filter({ has: page.getByRole('link', { name, exact: true }) })
     await rowOf('dry').getByText('run out').waitFor()
@@ -79,7 +79,7 @@ describe('who is about to run dry, in the console', { skip: WITHOUT_BROWSER }, (
     assert.match(member ?? '', /in team.*\$1\.00.*\$5\.00 left of \$6\.00 in total.*of the group team/)
     assert.match(charged ?? '', /7 days/)
     assert.match(charged ?? '', /balance.*\$0\.50.*\$4\.00 left.*no limit/)
-    assert.match(idle ?? '', /nothing runs out.*\$0\.00/)
+    assert.match(idle ?? '', /not running out.*\$0\.00/)
     await inspect(page, 'burn')
 
     await spend('fast', 0.1)
@@ -101,7 +101,7 @@ describe('who is about to run dry, in the console', { skip: WITHOUT_BROWSER }, (
 
   it('is for admins', async () => {
     const page = await under.open('#/burn', { key: under.platform.key })
-    await page.getByText('This page is for admins').waitFor()
+    await page.getByText('Admin key required').waitFor()
     await page.close()
   })
 })

@@ -16,7 +16,7 @@ describe('the pages Connections, Calls and Skills', { skip: WITHOUT_BROWSER }, (
 
   it('shows a ticket once, and lists and ends the connection that it opens', async () => {
     const page = await gazeway.open('#/connections')
-    await page.getByText('Nobody is connected').waitFor()
+    await page.getByText('No connections').waitFor()
     await page.getByRole('button', { name: 'New connection' }).click()
     await page.getByLabel('User').fill('ada')
     assert.deepEqual(await axeFaults(page), [])
@@ -66,7 +66,7 @@ describe('the pages Connections, Calls and Skills', { skip: WITHOUT_BROWSER }, (
     assert.deepEqual(await axeFaults(page), [])
     await page.getByRole('button', { name: 'Disconnect', exact: true }).click()
     await page.getByText('The connection was closed.').waitFor()
-    await page.getByText('Nobody is connected').waitFor()
+    await page.getByText('No connections').waitFor()
   })
 
   it('opens no socket behind a page that is left before its ticket comes', async () => {
@@ -121,7 +121,7 @@ describe('the pages Connections, Calls and Skills', { skip: WITHOUT_BROWSER }, (
     await page.getByRole('button', { name: 'Disconnect', exact: true }).click()
     await page.getByLabel('Session').fill('')
     await page.getByRole('button', { name: 'Connect', exact: true }).click()
-    await page.getByText('Nothing was said yet.').waitFor()
+    await page.getByText('No messages yet.').waitFor()
     await page.getByRole('button', { name: 'Disconnect', exact: true }).click()
     await page.getByRole('button', { name: 'Connect', exact: true }).click()
     await page.getByText('connected as admin').waitFor()
@@ -129,7 +129,7 @@ describe('the pages Connections, Calls and Skills', { skip: WITHOUT_BROWSER }, (
     await page.getByLabel('Message').press('Enter')
     await conversation.getByText('poa_score').waitFor()
     await page.getByRole('button', { name: 'Disconnect', exact: true }).click()
-    await page.getByText('Nobody is connected').waitFor()
+    await page.getByText('No connections').waitFor()
   })
 
   it('lets a key without the scope admin chat as a user, and only that', async () => {
@@ -159,7 +159,7 @@ describe('the pages Connections, Calls and Skills', { skip: WITHOUT_BROWSER }, (
     assert.match(page.url(), /status=error/)
     await page.getByRole('button', { name: 'Clear filters' }).click()
     await table.getByRole('row').nth(1).getByRole('button').click()
-    await page.getByText('Came in through').waitFor()
+    await page.getByText('Source').waitFor()
     const [newest] = items
     assert.match(String(await page.getByRole('main').textContent()), new RegExp(newest?.call_id ?? 'none'))
     assert.deepEqual(await axeFaults(page), [])

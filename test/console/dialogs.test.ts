@@ -40,10 +40,10 @@ describe('dialogs by the keyboard alone', { skip: WITHOUT_BROWSER }, () => {
   })
 
   it('make a key, a connection and a memory', async () => {
-    const key = await openDialog('#/settings/keys', 'Make a key', 'Name')
+    const key = await openDialog('#/settings/keys', 'New key', 'Name')
     await key.page.keyboard.type('typed')
     await key.page.keyboard.press('Enter')
-    await key.page.getByText('Copy it now').waitFor()
+    await key.page.getByText('Copy the key now').waitFor()
     await key.page.close()
 
     const connection = await openDialog('#/connections', 'New connection', 'User')

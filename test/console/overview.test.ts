@@ -17,7 +17,7 @@ describe('the overview', { skip: WITHOUT_BROWSER }, () => {
   it('says that nothing was called yet, and how to begin', async () => {
     const page = await console.open('#/overview')
     await page.getByText('No calls today yet').first().waitFor()
-    await page.getByText('No call has failed').waitFor()
+    await page.getByText('No failed calls').waitFor()
     await page.close()
   })
 
@@ -55,7 +55,7 @@ describe('the overview', { skip: WITHOUT_BROWSER }, () => {
   it('answers whether it is healthy, what today cost, and who spent it', async () => {
     await seedCalls(console.platform)
     const page = await console.open('#/overview')
-    await page.getByRole('heading', { name: /^(Healthy|Look at: Models)/ }).waitFor()
+    await page.getByRole('heading', { name: /^(All systems operational|Look at: Models)/ }).waitFor()
 
     const today = new Date()
     today.setHours(0, 0, 0, 0)
@@ -111,7 +111,7 @@ describe('the overview', { skip: WITHOUT_BROWSER }, () => {
     await ask(platform, 'POST', '/api/wallet/metered/call', { body: { ...body, caller_id: key } })
     const page = await console.open('#/overview')
     const refused = page.getByRole('list', { name: 'Refused calls by caller' })
-    await refused.getByRole('listitem').filter({ hasText: 'Without a known key' }).getByText('3 calls').waitFor()
+    await refused.getByRole('listitem').filter({ hasText: 'Unknown key' }).getByText('3 calls').waitFor()
     await refused.getByRole('link', { name: 'poor' }).click()
     await page.getByRole('table', { name: 'Calls' }).getByText('refused').waitFor()
     assert.ok(page.url().includes(record.id))

@@ -36,7 +36,7 @@ describe('the settings', { skip: WITHOUT_BROWSER }, () => {
     await page.getByLabel('audit.store_content').selectOption('true')
     await page.getByText('2 changes').waitFor()
     await page.getByRole('button', { name: 'Save' }).click()
-    await page.getByText('Saved; in force now.').waitFor()
+    await page.getByText('Saved and applied.').waitFor()
     const { audit } = await shown()
     assert.equal(audit.retention_days, 30)
     assert.equal(audit.store_content, true)
@@ -69,8 +69,8 @@ describe('the settings', { skip: WITHOUT_BROWSER }, () => {
     const page = await console.open('#/settings/configuration')
     await page.getByLabel('http.header_timeout_ms').fill('9000')
     await page.getByRole('button', { name: 'Save' }).click()
-    await page.getByText('Waiting for a restart').waitFor()
-    await page.getByText('--upstream is over it').waitFor()
+    await page.getByText('Restart required for').waitFor()
+    await page.getByText('--upstream takes precedence').waitFor()
     await inspect(page, 'settings-configuration')
     await page.close()
   })
@@ -92,7 +92,7 @@ describe('the settings', { skip: WITHOUT_BROWSER }, () => {
   it('change which model does what, and the names of models', async () => {
     const page = await console.open('#/settings/models')
     await page.getByLabel('Chat model').fill('fast')
-    await page.getByLabel('Your own names').fill('fast = llm-3-fast')
+    await page.getByLabel('Your aliases').fill('fast = llm-3-fast')
     await page.getByRole('button', { name: 'Save models' }).click()
     await page.getByText('Saved').waitFor()
     const { upstream } = await shown()
@@ -109,7 +109,7 @@ describe('the settings', { skip: WITHOUT_BROWSER }, () => {
     const page = await flagged.open('#/settings/models')
     await page.getByRole('textbox', { name: 'API key' }).fill('key-of-theirs')
     await page.getByRole('button', { name: 'Save models' }).click()
-    await page.getByText('It is never shown; type another to replace it.').waitFor()
+    await page.getByText('Never shown. Enter a new key to replace it.').waitFor()
     const { dataDir, config } = flagged.platform.gateway.loaded
     assert.equal(config.upstream.api_key, 'key-of-theirs')
     const { aliases, ...kept } = JSON.parse(readFileSync(join(dataDir, 'config.json'), 'utf8')).upstream
@@ -126,7 +126,7 @@ describe('the settings', { skip: WITHOUT_BROWSER }, () => {
     const body = { aliases: { tuned, 'llm-4.20': 'grok-4', gone: 'grok-3' } }
     await ask(console.platform, 'POST', '/api/config/model', { key: admin, body })
     const page = await console.open('#/settings/models')
-    const names = page.getByLabel('Your own names')
+    const names = page.getByLabel('Your aliases')
     await names.fill((await names.inputValue()).replace('gone = grok-3', 'mine = a=b'))
     await ask(console.platform, 'POST', '/api/config', { key: admin, body: { 'upstream.aliases.theirs': 'grok-2' } })
     await page.getByRole('button', { name: 'Save models' }).click()
@@ -138,16 +138,16 @@ describe('the settings', { skip: WITHOUT_BROWSER }, () => {
 
   it('make a key that is shown once and works, list it, and revoke it', async () => {
     const page = await console.open('#/settings/keys')
-    await page.getByRole('button', { name: 'Make a key' }).click()
+    await page.getByRole('button', { name: 'New key' }).click()
     await page.getByLabel('Name').fill('laptop')
     await page.getByLabel('Platform: wallet').check()
     await page.getByRole('button', { name: 'Add a budget' }).click()
     await page.getByLabel('Budget 1 in USD').fill('2.5')
     await inspect(page, 'settings-new-key')
-    await page.getByRole('button', { name: 'Make the key' }).click()
+    await page.getByRole('button', { name: 'Create key' }).click()
     const key = (await page.locator('.copy code').textContent()) ?? ''
     assert.match(key, /^gzw_/)
-    await page.getByRole('button', { name: 'I have it' }).click()
+    await page.getByRole('button', { name: 'Done' }).click()
     assert.ok(!(await page.content()).includes(key), 'the key is gone from the page')
 
     const other = await console.open('', { key: null })
@@ -155,7 +155,7 @@ describe('the settings', { skip: WITHOUT_BROWSER }, () => {
     const row = page.getByRole('row', { name: /laptop/ })
     await row.getByText('$2.50').waitFor()
     await row.getByRole('button', { name: 'Revoke laptop' }).click()
-    await page.getByRole('button', { name: 'Revoke for good' }).click()
+    await page.getByRole('button', { name: 'Revoke key' }).click()
     await row.getByText('revoked').waitFor()
     await other.getByText('This key was revoked').waitFor()
     await inspect(page, 'settings-keys')
@@ -168,12 +168,12 @@ describe('the settings', { skip: WITHOUT_BROWSER }, () => {
     const { id: group } = await gateway.groups.create({ name: 'makers' })
     const page = await console.open('#/settings/keys')
     const dialog = page.getByRole('dialog')
-    const make = dialog.getByRole('button', { name: 'Make the key' })
-    await page.getByRole('button', { name: 'Make a key' }).click()
+    const make = dialog.getByRole('button', { name: 'Create key' })
+    await page.getByRole('button', { name: 'New key' }).click()
     await dialog.getByLabel('Name').fill('held')
     await dialog.getByLabel('Group').selectOption('makers')
     await dialog.getByLabel('Billing').selectOption('cost')
-    await dialog.getByLabel('Works until').fill('2020-01-31T12:00')
+    await dialog.getByLabel('Expires').fill('2020-01-31T12:00')
     await dialog.getByLabel('Models').fill('no-such-*\n\nllm-*')
     for (let i = 1; i <= 3; i++) await dialog.getByRole('button', { name: 'Add a budget' }).click()
     await dialog.getByLabel('Budget 1 in USD').fill('1.5')
@@ -185,11 +185,11 @@ describe('the settings', { skip: WITHOUT_BROWSER }, () => {
       ['Credit in USD', 'much', '3'],
       ['Requests per minute', '0', '60'],
       ['Tokens per minute', '1.5', '9000'],
-      ['Calls at a time', '-1', '4'],
-      ['Works until', '2020-01-31T12:00', '2099-01-31T12:00'],
+      ['Concurrent calls', '-1', '4'],
+      ['Expires', '2020-01-31T12:00', '2099-01-31T12:00'],
     ] as const) {
       const control = dialog.getByLabel(field)
-      if (field !== 'Works until') await control.fill(wrong)
+      if (field !== 'Expires') await control.fill(wrong)
       await make.click()
       await control.and(page.locator('[aria-invalid]')).waitFor()
       assert.match((await dialog.getByRole('alert').textContent()) ?? '', /must be /, field)
@@ -197,7 +197,7 @@ describe('the settings', { skip: WITHOUT_BROWSER }, () => {
     }
     await make.click()
     await dialog.getByText('"no-such-*" matches no known model').waitFor()
-    await dialog.getByRole('button', { name: 'I have it' }).click()
+    await dialog.getByRole('button', { name: 'Done' }).click()
     const made = (await gateway.keys.list({ limit: 1 })).items[0]
     assert.deepEqual(made?.limits, {
       credit_limit_usd: 3,
@@ -235,7 +235,7 @@ describe('the settings', { skip: WITHOUT_BROWSER }, () => {
     const opener = page.getByRole('button', { name: 'Edit edited' })
     await press(opener)
     await hasFocus(dialog.getByLabel('Name'))
-    assert.ok(await dialog.getByRole('button', { name: 'Save the key' }).isDisabled(), 'nothing is changed yet')
+    assert.ok(await dialog.getByRole('button', { name: 'Save key' }).isDisabled(), 'nothing is changed yet')
     await inspect(page, 'settings-edit-key')
     await dialog.getByLabel('Requests per minute').fill('20')
     await dialog.getByLabel('Group').selectOption('movers')
@@ -265,7 +265,7 @@ describe('the settings', { skip: WITHOUT_BROWSER }, () => {
     await page.getByRole('row').filter({ hasText: 'edited' }).getByText('of $7.00').waitFor()
     await press(opener)
     await dialog.getByLabel('Tokens per minute').fill('')
-    await dialog.getByLabel('Works until').fill('')
+    await dialog.getByLabel('Expires').fill('')
     await dialog.getByLabel('Group').selectOption('None')
     await dialog.getByLabel('Models').fill('')
     await dialog.getByRole('button', { name: 'Remove budget 1' }).click()
@@ -284,31 +284,31 @@ describe('the settings', { skip: WITHOUT_BROWSER }, () => {
     const dialog = page.getByRole('dialog')
     const opener = page.getByRole('button', { name: 'Rotate rotated' })
     await press(opener)
-    await hasFocus(dialog.getByLabel('Grace in hours'))
-    await dialog.getByLabel('Grace in hours').fill('1000')
+    await hasFocus(dialog.getByLabel('Grace period in hours'))
+    await dialog.getByLabel('Grace period in hours').fill('1000')
     await page.keyboard.press('Enter')
     await dialog.getByText(/grace_seconds: .*must be/).waitFor()
-    await dialog.getByLabel('Grace in hours').fill('1')
+    await dialog.getByLabel('Grace period in hours').fill('1')
     await page.keyboard.press('Enter')
-    await dialog.getByText('The one before works until').waitFor()
+    await dialog.getByText('The old key works until').waitFor()
     const second = (await dialog.locator('.copy code').textContent()) ?? ''
     assert.equal((await ask(console.platform, 'GET', '/api/keys', { key })).status, 200)
     assert.equal((await ask(console.platform, 'GET', '/api/keys', { key: second })).status, 200)
-    await dialog.getByRole('button', { name: 'I have it' }).click()
+    await dialog.getByRole('button', { name: 'Done' }).click()
 
     await loseReply(page, `/api/keys/${record.id}/rotate`)
     await press(opener)
-    const rotate = dialog.getByRole('button', { name: 'Rotate the key' })
+    const rotate = dialog.getByRole('button', { name: 'Rotate key' })
     await rotate.click()
     await dialog.getByText('Gazeway does not answer').waitFor()
     await rotate.click()
     await dialog.getByText('Rotate once more').waitFor()
-    await dialog.getByLabel('Grace in hours').fill('0')
+    await dialog.getByLabel('Grace period in hours').fill('0')
     await rotate.click()
-    await dialog.getByText('does not work any more').waitFor()
+    await dialog.getByText('no longer works').waitFor()
     const last = (await dialog.locator('.copy code').textContent()) ?? ''
     assert.equal((await ask(console.platform, 'GET', '/api/keys', { key: second })).status, 401)
-    await dialog.getByRole('button', { name: 'I have it' }).click()
+    await dialog.getByRole('button', { name: 'Done' }).click()
     const reload = page.waitForResponse((reply) => reply.url().includes('/api/keys?'))
     assert.equal((await reload).status(), 200)
     assert.ok(!(await page.content()).includes(last), 'the key is gone from the page')
@@ -321,7 +321,7 @@ describe('the settings', { skip: WITHOUT_BROWSER }, () => {
     const { keys, groups } = console.platform.gateway
     const page = await console.open('#/settings/groups')
     const dialog = page.getByRole('dialog')
-    await press(page.getByRole('button', { name: 'Make a group' }))
+    await press(page.getByRole('button', { name: 'New group' }))
     await hasFocus(dialog.getByLabel('Name'))
     await page.keyboard.type('team')
     await dialog.getByRole('button', { name: 'Add a budget' }).click()
@@ -337,7 +337,7 @@ describe('the settings', { skip: WITHOUT_BROWSER }, () => {
     assert.deepEqual(made?.budgets, [{ usd: 20, per: 'day' }])
     await inspect(page, 'settings-groups')
 
-    await press(page.getByRole('button', { name: 'Make a group' }))
+    await press(page.getByRole('button', { name: 'New group' }))
     await page.keyboard.type('team')
     await page.keyboard.press('Enter')
     await dialog.getByText('There is a group "team" already').waitFor()
@@ -355,10 +355,10 @@ describe('the settings', { skip: WITHOUT_BROWSER }, () => {
 
     const { record } = await keys.create({ name: 'member', scopes: ['inference'], group: made?.id ?? '' })
     await page.getByRole('button', { name: 'Delete team two' }).click()
-    await dialog.getByRole('button', { name: 'Delete the group' }).click()
+    await dialog.getByRole('button', { name: 'Delete group' }).click()
     await dialog.getByText('1 key is in this group').waitFor()
     await keys.change(record.id, { group: null })
-    await dialog.getByRole('button', { name: 'Delete the group' }).click()
+    await dialog.getByRole('button', { name: 'Delete group' }).click()
     await renamed.waitFor({ state: 'detached' })
     assert.equal(await groups.find('team two'), null)
     await page.close()
@@ -366,7 +366,7 @@ describe('the settings', { skip: WITHOUT_BROWSER }, () => {
 
   it('show a key that is being made, whatever is pressed meanwhile', async () => {
     const page = await console.open('#/settings/keys')
-    await page.getByRole('button', { name: 'Make a key' }).click()
+    await page.getByRole('button', { name: 'New key' }).click()
     await page.getByLabel('Name').fill('slow')
     let answer = () => {}
     const asked = new Promise<void>((resolve) => {
@@ -379,7 +379,7 @@ describe('the settings', { skip: WITHOUT_BROWSER }, () => {
         await route.continue()
       })
     })
-    await page.getByRole('button', { name: 'Make the key' }).click()
+    await page.getByRole('button', { name: 'Create key' }).click()
     await asked
     for (const name of ['Cancel', 'Close']) assert.ok(await page.getByRole('button', { name }).isDisabled(), name)
     for (let i = 0; i < 3; i++) await page.keyboard.press('Escape')
@@ -393,14 +393,14 @@ describe('the settings', { skip: WITHOUT_BROWSER }, () => {
   it('say where the reply with a key was lost, and make no second one until that is known', async () => {
     const page = await console.open('#/settings/keys')
     await loseReply(page, '/api/keys')
-    await page.getByRole('button', { name: 'Make a key' }).click()
+    await page.getByRole('button', { name: 'New key' }).click()
     await page.getByLabel('Name').fill('lost on its way')
-    await page.getByRole('button', { name: 'Make the key' }).click()
+    await page.getByRole('button', { name: 'Create key' }).click()
     await page.getByRole('dialog').getByText('Gazeway does not answer').waitFor()
-    await page.getByRole('button', { name: 'Make the key' }).click()
+    await page.getByRole('button', { name: 'Create key' }).click()
     await page.getByRole('dialog').getByText('Revoke it in the list of keys').waitFor()
     assert.equal(await page.getByRole('row', { name: /lost on its way/ }).count(), 1)
-    await page.getByRole('button', { name: 'Make the key' }).click()
+    await page.getByRole('button', { name: 'Create key' }).click()
     await page.locator('.copy code').waitFor()
     await page.keyboard.press('Escape')
     await page.close()
@@ -409,18 +409,18 @@ describe('the settings', { skip: WITHOUT_BROWSER }, () => {
   it('keep the focus in a dialog whose content is another, and by the keys where a button is gone', async () => {
     const page = await console.open('#/settings/keys')
     const dialog = page.getByRole('dialog')
-    const opener = page.getByRole('button', { name: 'Make a key' })
+    const opener = page.getByRole('button', { name: 'New key' })
     await press(opener)
     await dialog.getByLabel('Name').fill('by keyboard')
-    await press(dialog.getByRole('button', { name: 'Make the key' }))
-    await dialog.getByText('Copy it now').waitFor()
+    await press(dialog.getByRole('button', { name: 'Create key' }))
+    await dialog.getByText('Copy the key now').waitFor()
     await hasFocus(dialog.getByRole('button', { name: 'Close' }))
-    await press(dialog.getByRole('button', { name: 'I have it' }))
+    await press(dialog.getByRole('button', { name: 'Done' }))
     await dialog.waitFor({ state: 'detached' })
     await hasFocus(opener)
     const revoke = page.getByRole('button', { name: 'Revoke by keyboard' })
     await press(revoke)
-    await press(dialog.getByRole('button', { name: 'Revoke for good' }))
+    await press(dialog.getByRole('button', { name: 'Revoke key' }))
     await revoke.waitFor({ state: 'detached' })
     await hasFocus(page.getByRole('heading', { name: 'Keys' }))
     await page.close()
@@ -428,12 +428,12 @@ describe('the settings', { skip: WITHOUT_BROWSER }, () => {
 
   it('can be read without an admin’s key, and not changed', async () => {
     const page = await console.open('#/settings/configuration', { key: console.platform.key })
-    await page.getByText('changing them needs an admin’s key').waitFor()
+    await page.getByText('Changing them needs an admin key').waitFor()
     assert.ok(await page.getByLabel('audit.retention_days').isDisabled(), 'the field is disabled')
     await page.getByRole('tab', { name: 'Keys' }).click()
-    await page.getByText('Keys are for admins').waitFor()
+    await page.getByText('Admin key required').waitFor()
     await page.getByRole('tab', { name: 'Groups' }).click()
-    await page.getByText('Groups are for admins').waitFor()
+    await page.getByText('Admin key required').waitFor()
     await page.close()
   })
 

@@ -4,7 +4,7 @@ import type { Page } from 'playwright-core'
 import { type ConsoleUnderTest, signIn, startConsole, WITHOUT_BROWSER } from './browser.ts'
 import { type InBetween, startInBetween } from './in-between.ts'
 
-const BANNER = 'Gazeway does not answer; trying again'
+const BANNER = 'Gazeway does not answer; retrying'
 
 describe('a platform that takes requests and answers none', { skip: WITHOUT_BROWSER }, () => {
   let under: ConsoleUnderTest
@@ -63,7 +63,7 @@ describe('a platform that takes requests and answers none', { skip: WITHOUT_BROW
 
   it('is not taken for silent because of one slow answer, which is given up after 5 s', async () => {
     const page = await open('#/memory')
-    await page.getByText('Facts that all assistants').waitFor()
+    await page.getByText('Facts shared by all').waitFor()
     const speak = between.fallSilent('/api/memory')
     await page.getByText('Gazeway did not answer within 5 s').first().waitFor()
     assert.equal(await page.getByText(BANNER).count(), 0)

@@ -50,7 +50,7 @@ describe('upstreams and routes, in the console', { skip: WITHOUT_BROWSER }, () =
     await first.getByLabel('Candidates').fill('default/llm-3-fast')
     await first.getByLabel('Hedged after').fill('2500')
     await page.getByRole('button', { name: 'Save routes' }).click()
-    await page.getByText('Saved; in force now.').waitFor()
+    await page.getByText('Saved and applied.').waitFor()
     const { routes } = under.platform.gateway.loaded.config
     assert.deepEqual(
       routes.map(({ model, to, hedge_after_ms }) => [model, to, hedge_after_ms]),
@@ -64,6 +64,6 @@ describe('upstreams and routes, in the console', { skip: WITHOUT_BROWSER }, () =
 
   it('is for admins', async () => {
     const page = await under.open('#/upstreams', { key: under.platform.key })
-    await page.getByText('This page is for admins').waitFor()
+    await page.getByText('Admin key required').waitFor()
   })
 })

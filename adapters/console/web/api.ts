@@ -62,7 +62,7 @@ export function fromJson<T>(text: string): T {
   try {
     return JSON.parse(text) as T
   } catch {
-    throw new ApiError({ status: 0, code: 'offline', message: 'Something else answered in place of Gazeway.' })
+    throw new ApiError({ status: 0, code: 'offline', message: 'The reply is not from Gazeway.' })
   }
 }
 
@@ -86,7 +86,7 @@ async function request(method: string, path: string, body: unknown, options: Opt
   offline.value = false
   if (reply.ok) return text
   if (reply.status === 401 && key !== undefined && key === session.value?.key) {
-    endSession('This key was revoked or is not valid any more. Sign in with another one.')
+    endSession('This key was revoked or has expired. Sign in with another key.')
   }
   throw faultOf(reply, text)
 }
@@ -104,7 +104,7 @@ async function whole(path: string, timeoutMs: number, init: RequestInit): Promis
       throw new ApiError({ status: 0, code: 'timeout', message })
     }
     noteOffline()
-    throw new ApiError({ status: 0, code: 'offline', message: 'Gazeway does not answer. Is it still running?' })
+    throw new ApiError({ status: 0, code: 'offline', message: 'Gazeway does not answer. Check that it is running.' })
   }
 }
 

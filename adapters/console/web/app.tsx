@@ -15,7 +15,7 @@ export function App() {
     <>
       {offline.value && (
         <p class="offline" role="alert">
-          Gazeway does not answer; trying again… What you see may be out of date.
+          Gazeway does not answer; retrying… This page may be out of date.
         </p>
       )}
       {session.value ? <Console isAdmin={session.value.isAdmin} id={session.value.id} /> : <SignIn />}
@@ -47,7 +47,7 @@ function Console({ isAdmin, id }: { isAdmin: boolean; id: string }) {
           main.current?.focus()
         }}
       >
-        Skip to the page
+        Skip to content
       </a>
       <header class={open ? 'side open' : 'side'}>
         <div class="side-head">
@@ -122,13 +122,13 @@ function Shown({ name, ...props }: PageProps & { name: string }) {
 
   if (!entry) {
     return (
-      <Page title="No such page">
+      <Page title="Page not found">
         <Empty title={`There is no page “${name}”.`} action={<a href={href('overview')}>Go to the overview</a>} />
       </Page>
     )
   }
   if (error !== null) {
-    const because = 'Gazeway was updated, or does not answer. Trying again loads the console anew.'
+    const because = 'Gazeway was updated or does not answer. Try again to reload the console.'
     return <ErrorNote error={new Error(`${entry.label} could not be loaded: ${because}`)} onRetry={loadAnew} />
   }
   const Component = loaded

@@ -26,7 +26,7 @@ export const PAGE_GROUPS: readonly { label: string; pages: readonly PageEntry[] 
     label: 'Money',
     pages: [
       { name: 'wallet', label: 'Wallet', load: () => import('./pages/wallet/wallet.tsx') },
-      { name: 'burn', label: 'Running dry', load: () => import('./pages/burn/burn.tsx') },
+      { name: 'burn', label: 'Time left', load: () => import('./pages/burn/burn.tsx') },
       { name: 'usage', label: 'Usage', load: () => import('./pages/usage/usage.tsx') },
       { name: 'escrow', label: 'Escrow', load: () => import('./pages/escrow/escrow.tsx') },
     ],

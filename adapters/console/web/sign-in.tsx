@@ -5,7 +5,7 @@ import { Button, ErrorNote, Field, TextInput } from './components/components.ts'
 import { Mark } from './logo.tsx'
 import { beginSession, endedBecause } from './signed-in.ts'
 
-const NOT_VALID = 'This key is not valid, or was revoked. Check that all of it was pasted.'
+const NOT_VALID = 'This key is invalid or was revoked. Check that you pasted the whole key.'
 
 /** Asks for a key, and begins a session with it once the platform accepts it. */
 export function SignIn() {
@@ -19,7 +19,7 @@ export function SignIn() {
 
   const signIn = async () => {
     const given = key.trim()
-    if (given === '') return setError(new Error('Paste a key first.'))
+    if (given === '') return setError(new Error('Enter a key.'))
     // The browser sends nothing else in a header.
     if (!/^[!-~]+$/.test(given)) return setError(new Error(NOT_VALID))
     setBusy(true)
@@ -78,7 +78,7 @@ export function SignIn() {
         <Button type="submit" tone="primary" busy={busy}>
           Sign in
         </Button>
-        <p class="hint">It is kept in this tab until you sign out or close it.</p>
+        <p class="hint">The key is stored in this tab until you sign out or close the tab.</p>
       </form>
     </main>
   )
@@ -88,7 +88,7 @@ function inWords(fault: unknown): unknown {
   if (!(fault instanceof ApiError)) return fault
   if (fault.status === 401) return new Error(NOT_VALID)
   if (fault.code === 'insufficient_scope') {
-    return new Error('This key may not use the console: it needs the scope platform or admin.')
+    return new Error('The console needs a key with the scope platform or admin.')
   }
   return fault
 }

@@ -6,9 +6,9 @@ import type { Column } from './table.tsx'
 
 /** Labels of budget periods, the shortest first. */
 export const PERIODS = [
-  { value: 'day', label: 'a day', spent: 'Today' },
-  { value: 'week', label: 'a week', spent: 'This week' },
-  { value: 'month', label: 'a month', spent: 'This month' },
+  { value: 'day', label: 'per day', spent: 'Today' },
+  { value: 'week', label: 'per week', spent: 'This week' },
+  { value: 'month', label: 'per month', spent: 'This month' },
   { value: 'total', label: 'in total', spent: 'In total' },
 ] as const satisfies readonly { value: Period; label: string; spent: string }[]
 

@@ -63,7 +63,7 @@ export function LineChart(props: {
     // `drawn` holds all that the drawing depends on.
   }, [drawn, hasPoints, isOffline])
 
-  if (!hasPoints) return <Empty title="Nothing to draw yet" />
+  if (!hasPoints) return <Empty title="No data yet" />
   return (
     <figure class="chart">
       <div
@@ -72,7 +72,7 @@ export function LineChart(props: {
         aria-label={`${props.label}: ${summaryOf(series, format)}`}
         style={{ minHeight: `${height}px` }}
       />
-      {failed && <p class="hint">The drawing could not be loaded; reload the page. The values are in the table.</p>}
+      {failed && <p class="hint">The chart could not be loaded. Reload the page, or open the table of values.</p>}
       <details>
         <summary>{props.label} as a table</summary>
         <PointsTable label={props.label} series={series} format={format} timeOf={days ? utcDate : moment} />
@@ -142,7 +142,7 @@ export function BarList(props: {
 }) {
   const id = useId()
   const greatest = Math.max(...props.items.map(({ value }) => value), Number.MIN_VALUE)
-  if (props.items.length === 0) return <Empty title={props.empty ?? 'Nothing yet'} />
+  if (props.items.length === 0) return <Empty title={props.empty ?? 'No data yet'} />
   return (
     <ul class="bars" aria-label={props.label}>
       {props.items.map(({ label, value, text, href }, at) => (

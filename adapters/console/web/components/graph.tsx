@@ -79,7 +79,7 @@ export function Graph(props: {
   return (
     <div class="graph" ref={frame}>
       {layout && <Drawing label={label} nodes={nodes} edges={edges} layout={layout} scale={scale} />}
-      {!layout && failed && <p class="hint">The graph could not be loaded; reload the page.</p>}
+      {!layout && failed && <p class="hint">The graph could not be loaded. Reload the page.</p>}
       {!layout && !failed && <Loading what="the graph" />}
     </div>
   )

@@ -64,7 +64,7 @@ export function Copy({ text, label = 'Copy' }: { text: string; label?: string })
       await navigator.clipboard.writeText(text)
       setSaid('Copied')
     } catch {
-      setSaid('Select it and copy')
+      setSaid('Select and copy')
     }
     setTimeout(() => setSaid(''), 2000)
   }

@@ -54,10 +54,10 @@ export function ErrorNote({ error, onRetry }: { error: unknown; onRetry?: () => 
 /** An error in words. */
 export function messageOf(error: unknown): string {
   if (error instanceof ApiError && error.code === 'insufficient_scope') {
-    return `${error.message} Sign in with an admin's key for this.`
+    return `${error.message} Sign in with an admin key.`
   }
   if (error instanceof ApiError && error.code === 'idempotency_in_flight') {
-    return 'This is still being worked on since it was sent first. Try again soon for what comes of it.'
+    return 'The first request is still in progress. Try again soon to see its result.'
   }
   return error instanceof Error ? error.message : String(error)
 }

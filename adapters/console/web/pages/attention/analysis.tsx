@@ -83,15 +83,15 @@ export function Analysis({ sessionId, records }: { sessionId: string; records: n
         <Stat label="Focus" value={shareOf(metrics.focus.mean)} hint={trendOf(metrics.focus.trend_per_min)} />
         <Stat label="Load" value={shareOf(metrics.load.mean)} hint={trendOf(metrics.load.trend_per_min)} />
         <Stat
-          label="Moves between places"
+          label="Transitions"
           value={count(metrics.transitions.count)}
           hint={`entropy ${metrics.transitions.entropy_bits.toFixed(2)} bits`}
         />
       </Grid>
       <Grid>
-        <Card title="What stands out">
+        <Card title="Findings">
           {findings.length === 0 ? (
-            <Empty title="Nothing out of the ordinary" />
+            <Empty title="No findings" />
           ) : (
             <ul class="findings">
               {findings.map(({ kind, severity, text }) => (
@@ -101,7 +101,7 @@ export function Analysis({ sessionId, records }: { sessionId: string; records: n
               ))}
             </ul>
           )}
-          {truncated && <p class="hint">These are the figures of the newest 10,000 records.</p>}
+          {truncated && <p class="hint">The figures cover the newest 10,000 records.</p>}
         </Card>
         <Card title="Attention by place">
           <BarList
@@ -113,7 +113,7 @@ export function Analysis({ sessionId, records }: { sessionId: string; records: n
             }))}
           />
         </Card>
-        <Card title="In words" wide>
+        <Card title="Explanation" wide>
           <form
             class="stack"
             onSubmit={(event) => {
@@ -123,7 +123,7 @@ export function Analysis({ sessionId, records }: { sessionId: string; records: n
           >
             <Field
               label="Question"
-              hint="Optional. The chat model answers from the figures above; the call costs money."
+              hint="Optional. The chat model answers from the figures above. The call costs money."
             >
               <TextInput
                 value={question}

@@ -25,7 +25,7 @@ export default function Attention({ id }: PageProps) {
     return (
       <Page
         title="Attention"
-        intro="Where a session’s attention was, and how far it proves that a person was there."
+        intro="Where attention was in this session, and how well it proves that a person was present."
         actions={<a href={href('attention')}>All sessions</a>}
       >
         <SessionView key={id} sessionId={id} />
@@ -34,7 +34,7 @@ export default function Attention({ id }: PageProps) {
   return (
     <Page
       title="Attention"
-      intro="Gaze records from editors, eye trackers, webcams and pointers, by session. A key sees its own sessions, an admin all of them."
+      intro="Gaze records from editors, eye trackers, webcams and pointers, by session. A key sees its own sessions; an admin sees all."
       actions={
         <a class="button primary" href={href('capture')}>
           Record a session
@@ -84,15 +84,15 @@ function Sessions() {
             {
               key: 'caller_id',
               label: 'From',
-              render: ({ caller_id }) => (caller_id === null ? 'a tool here' : shortId(caller_id)),
+              render: ({ caller_id }) => (caller_id === null ? 'local tool' : shortId(caller_id)),
             },
             { key: 'updated_at', label: 'Last record', render: ({ updated_at }) => <When at={updated_at} /> },
           ]}
           of={page}
           empty={
             <Empty
-              title={filter ? 'No session for this task' : 'No attention was recorded yet'}
-              hint="Record a session here, or let an editor or an eye tracker send to POST /api/gaze/store."
+              title={filter ? 'No session for this task' : 'No gaze sessions yet'}
+              hint="Record a session here, or send records from an editor or eye tracker to POST /api/gaze/store."
               action={<a href={href('capture')}>Record a session</a>}
             />
           }

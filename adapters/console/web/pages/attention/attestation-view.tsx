@@ -5,10 +5,10 @@ import { href } from '../../router.ts'
 
 /** Labels of the components of a score. */
 const COMPONENTS: readonly { name: keyof Attestation['components']; label: string; means: string }[] = [
-  { name: 'coverage', label: 'Coverage', means: 'enough records, and enough of the time inside them' },
+  { name: 'coverage', label: 'Coverage', means: 'enough records, covering enough of the time' },
   { name: 'continuity', label: 'Continuity', means: 'no long gaps' },
-  { name: 'plausibility', label: 'Plausibility', means: 'dwells and movements like a person’s' },
-  { name: 'confidence', label: 'Confidence', means: 'how sure the source was' },
+  { name: 'plausibility', label: 'Plausibility', means: 'human-like dwells and movements' },
+  { name: 'confidence', label: 'Confidence', means: 'certainty of the source' },
   { name: 'freshness', label: 'Freshness', means: 'halves every 15 minutes' },
 ]
 
@@ -22,7 +22,7 @@ export function AttestationView({ attestation }: { attestation: Attestation }) {
         <span class="muted">proof of attention, 0 to 1</span>
       </p>
       {reasons.length > 0 && (
-        <ul class="plain-list" aria-label="Why it has not passed">
+        <ul class="plain-list" aria-label="Reasons for not passing">
           {reasons.map((reason) => (
             <li key={reason}>{reason}</li>
           ))}
@@ -43,7 +43,7 @@ export function AttestationView({ attestation }: { attestation: Attestation }) {
       <dl class="facts">
         <dt>Valid for</dt>
         <dd>
-          <Countdown to={attestation.expires_at} over="over; it is assessed anew when asked for" />
+          <Countdown to={attestation.expires_at} over="over; assessed again on request" />
         </dd>
         {task_id !== null && (
           <>

@@ -70,14 +70,14 @@ function PlaceHeat({ records }: { records: readonly GazeRecord[] }) {
         <span>{clock.format(from)}</span>
         <span>{clock.format(from + STEPS * step)}</span>
       </p>
-      {others > 0 && <p class="hint">{others} more places with less attention are left out.</p>}
+      {others > 0 && <p class="hint">{others} places with less attention are not shown.</p>}
     </div>
   )
 }
 
 function PositionHeat({ records }: { records: readonly GazeRecord[] }) {
   const cells = positionsOf(records, COLUMNS, ROWS)
-  if (cells === null) return <Empty title="No record has a position" hint="Editors name files and lines instead." />
+  if (cells === null) return <Empty title="No record has a position" hint="Editors record files and lines instead." />
   const greatest = Math.max(...cells.flat())
   return (
     <figure class="window-heat">

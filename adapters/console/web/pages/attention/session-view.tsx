@@ -36,7 +36,7 @@ export function SessionView({ sessionId }: { sessionId: string }) {
     return (
       <Empty
         title="This session has no records"
-        hint="It does not exist, belongs to another key, or its records are past their retention."
+        hint="The session does not exist, belongs to another key, or its records have expired."
       />
     )
   const records = [...items].reverse()
@@ -72,7 +72,8 @@ function ChannelLines({ records }: { records: readonly GazeRecord[] }) {
         ]}
       />
       <p class="hint">
-        COG is focus and load, EMO the distance from calm, ENV distraction and changes of place; each from 0 to 1.
+        COG is focus and load. EMO is the distance from calm. ENV is distraction and changes of place. Each is from 0 to
+        1.
       </p>
     </Card>
   )

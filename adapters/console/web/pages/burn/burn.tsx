@@ -26,13 +26,13 @@ const SOON_SECONDS = 86_400
 export default function BurnPage() {
   return (
     <Page
-      title="Running dry"
-      intro="Keys and groups by the time that their money and budgets last at the rate of the last 24 hours, the least first."
+      title="Time left"
+      intro="Keys and groups by the time until they run out of money or budget, at the rate of the last 24 hours."
     >
       {session.value?.isAdmin ? (
         <BurnList />
       ) : (
-        <Empty title="This page is for admins" hint="Your own balance and budgets are on the page Wallet." />
+        <Empty title="Admin key required" hint="See your own balance and budgets on the Wallet page." />
       )}
     </Page>
   )
@@ -42,15 +42,15 @@ function BurnList() {
   const page = usePage<Burn>('/api/keys/burn', { everyMs: 5000 })
   const groups = useGroups()
   return (
-    <Card title="Keys in force and groups">
+    <Card title="Active keys and groups">
       <ErrorNote error={page.error} onRetry={page.reload} />
       {page.loading && !page.data && <Loading what="keys and groups" />}
       <DataTable<Burn>
-        label="Keys and groups, the least time left first"
+        label="Keys and groups, least time left first"
         rows={page.items}
         rowKey={({ id }) => id}
         of={page}
-        empty={<Empty title="No keys yet" hint="Make one in Settings, or with: gazeway key create" />}
+        empty={<Empty title="No keys yet" hint="Create one in Settings, or with: gazeway key create" />}
         columns={[
           { key: 'name', label: 'Name', render: (burn) => <Name of={burn} groups={groups} /> },
           { key: 'time_left', label: 'Time left', render: (burn) => <TimeLeft of={burn} /> },
@@ -87,7 +87,7 @@ function Name({ of: { id, kind, name, group }, groups }: { of: Burn; groups: Gro
 }
 
 function TimeLeft({ of: { time_left_seconds, runs_out } }: { of: Burn }) {
-  if (time_left_seconds === null || runs_out === null) return <span class="muted">nothing runs out</span>
+  if (time_left_seconds === null || runs_out === null) return <span class="muted">not running out</span>
   const text = time_left_seconds === 0 ? 'run out' : duration(time_left_seconds * 1000)
   return (
     <>

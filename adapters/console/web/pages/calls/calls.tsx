@@ -36,7 +36,7 @@ export default function Calls({ id, query }: PageProps) {
     return (
       <Page
         title="Call"
-        intro="One call to the provider, as the audit trail has it."
+        intro="One call to the provider, as recorded in the audit trail."
         actions={<a href={href('calls')}>All calls</a>}
       >
         <OneCall id={id} />
@@ -45,7 +45,7 @@ export default function Calls({ id, query }: PageProps) {
   return (
     <Page
       title="Calls"
-      intro="Every call to the provider of models, newest first. Prompts and answers are kept only where the setting audit.store_content says so."
+      intro="All calls to model providers, newest first. Prompts and answers are stored only if audit.store_content is on."
     >
       <Trail filters={filtersOf(query)} />
     </Page>
@@ -137,11 +137,11 @@ function Trail({ filters }: { filters: Filters }) {
           of={page}
           empty={
             given.length > 0 ? (
-              <Empty title="No call matches" hint="Names are matched whole; clear a filter to see more." />
+              <Empty title="No call matches" hint="Filters match whole names. Clear a filter to see more." />
             ) : (
               <Empty
                 title="No calls yet"
-                hint="They appear when an assistant or a program asks a model: over MCP, on /v1, or in the chat on the page Connections."
+                hint="Calls appear when an assistant or a program asks a model: over MCP, on /v1, or in the chat on the Connections page."
               />
             )
           }
@@ -173,7 +173,7 @@ function Outcome({ call: { status, fallback_from } }: { call: CallRecord }) {
 }
 
 /** Label of a caller without a known key. */
-const nobody = ({ status }: CallRecord) => (status === 'refused' ? 'no known key' : 'a tool here')
+const nobody = ({ status }: CallRecord) => (status === 'refused' ? 'unknown key' : 'local tool')
 
 function OneCall({ id }: { id: string }) {
   const { data: call, error, reload } = useLive<CallRecord>(`/api/calls/${encodeURIComponent(id)}`, { everyMs: 30_000 })
@@ -193,12 +193,12 @@ function OneCall({ id }: { id: string }) {
           hint={
             usage
               ? `${count(usage.prompt_tokens)} in, ${count(usage.completion_tokens)} out${usage.estimated ? ', estimated' : ''}`
-              : 'not told'
+              : 'not reported'
           }
         />
         <Stat
           label="Cost at the provider"
-          value={call.upstream_cost_usd === null ? 'not known' : usd(call.upstream_cost_usd)}
+          value={call.upstream_cost_usd === null ? 'unknown' : usd(call.upstream_cost_usd)}
         />
         <Stat
           label="Took"
@@ -207,7 +207,7 @@ function OneCall({ id }: { id: string }) {
         />
       </Grid>
       {call.error !== null && (
-        <Card title="What went wrong">
+        <Card title="Error">
           <p>{call.error}</p>
         </Card>
       )}
@@ -233,7 +233,7 @@ function OneCall({ id }: { id: string }) {
             {call.upstream} {call.path}
             {call.stream && ', streamed'}
           </dd>
-          <dt>Came in through</dt>
+          <dt>Source</dt>
           <dd>{call.surface}</dd>
           <dt>Caller</dt>
           <dd>{call.caller_id === null ? nobody(call) : <code>{call.caller_id}</code>}</dd>
@@ -249,7 +249,7 @@ function OneCall({ id }: { id: string }) {
       </Card>
       <Card title="Content">
         {call.content === undefined ? (
-          <p class="hint">Not kept. Set audit.store_content in the settings to keep what is asked and answered.</p>
+          <p class="hint">Not stored. Turn on audit.store_content in the settings to store prompts and answers.</p>
         ) : (
           <pre>{JSON.stringify(call.content, null, 2)}</pre>
         )}

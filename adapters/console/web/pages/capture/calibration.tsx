@@ -61,18 +61,21 @@ export function Calibration(props: {
           <p class="calibration-word" role="status">
             {seen
               ? `Look at the point: ${at + 1} of ${POINTS.length}`
-              : 'No face is seen. Sit so that the camera sees your eyes, with light from the front.'}
+              : 'No face detected. Face the camera, with light from the front.'}
           </p>
         </>
       ) : (
         <div class="calibration-word">
-          <p>Nine points appear, one after the other. Look at each until it moves on, and keep your head still.</p>
+          <p>
+            Nine points appear one after another. Look at each point until the next one appears, and keep your head
+            still.
+          </p>
         </div>
       )}
       <div class="calibration-actions">
         {!point && (
           <Button tone="primary" onClick={() => setAt(0)}>
-            Begin
+            Start
           </Button>
         )}
         <Button onClick={() => dialog.current?.close()}>Cancel</Button>

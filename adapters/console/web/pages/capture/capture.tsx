@@ -59,7 +59,7 @@ function CapturePage({ taskId }: { taskId: string | null }) {
   return (
     <Page
       title="Capture"
-      intro="Read something here while your pointer, and your webcam if you like, tell where your attention is. Gazeway judges whether it looks like a person’s, and attests it."
+      intro="Read a text while your pointer, and optionally your webcam, record where you look. Gazeway checks that the attention looks human, and attests it."
       actions={
         recording || stopping ? (
           <Button tone="danger" busy={stopping} onClick={() => void stop()}>
@@ -77,7 +77,7 @@ function CapturePage({ taskId }: { taskId: string | null }) {
           <MaterialChoice taskId={taskId} disabled={recording} onChange={setMaterial} />
           {material === null ? (
             <Card>
-              <Empty title="Nothing to read yet" hint="Choose above what you will read." />
+              <Empty title="Nothing to read yet" hint="Choose a text above." />
             </Card>
           ) : (
             <Reading material={material} />
@@ -88,8 +88,8 @@ function CapturePage({ taskId }: { taskId: string | null }) {
             <p role="status">{wordOf(recording, made, recorded)}</p>
             {recorded === null && (
               <p class="hint">
-                Press “Start recording”, then read and let the pointer go along with your eyes. A rest of a tenth of a
-                second becomes a record.
+                Press “Start recording”, then read and follow the text with the pointer. A rest of 0.1 s or more becomes
+                a record.
               </p>
             )}
             <ErrorNote
@@ -97,13 +97,15 @@ function CapturePage({ taskId }: { taskId: string | null }) {
               {...(!recording && recorded?.waiting && { onRetry: () => void ended.current?.send() })}
             />
             {recorded?.error && (
-              <p class="hint">{count(recorded.waiting)} records wait to be sent; stay on this page until they are.</p>
+              <p class="hint">
+                {count(recorded.waiting)} records are waiting to be sent. Stay on this page until they are sent.
+              </p>
             )}
             {recording && !attestation && <Progress value={made / 20} label="Records" text={count(made)} />}
             {attestation && <AttestationView attestation={attestation} />}
             {recorded?.sessionId && (
               <p>
-                <a href={href('attention', { id: recorded.sessionId })}>See where your attention was</a>
+                <a href={href('attention', { id: recorded.sessionId })}>View the session</a>
               </p>
             )}
           </Card>
@@ -140,6 +142,6 @@ function Reading({ material }: { material: Material }) {
 function wordOf(recording: boolean, made: number, recorded: Recorded | null): string {
   if (recording) return `Recording: ${count(made)} ${made === 1 ? 'record' : 'records'} so far.`
   if (recorded === null) return 'Not recording.'
-  if (made === 0) return 'Stopped. Nothing was recorded: the pointer did not rest in this window.'
+  if (made === 0) return 'Stopped. No records: the pointer did not rest in this window.'
   return `Stopped after ${count(made)} ${made === 1 ? 'record' : 'records'}.`
 }

@@ -9,7 +9,7 @@ type Kind = 'sample' | 'task' | 'file'
 
 const KINDS: readonly { value: Kind; label: string }[] = [
   { value: 'sample', label: 'A short text about recordings' },
-  { value: 'task', label: 'A task, to prove attention to it' },
+  { value: 'task', label: 'A task, to prove attention for it' },
   { value: 'file', label: 'A file from this computer' },
 ]
 /** A larger file is refused before it is read into the page. */
@@ -70,8 +70,8 @@ function TaskChoice(props: {
       label="Task"
       hint={
         data?.items.length === 0
-          ? 'There are no tasks yet; make one on the page Tasks.'
-          : 'The recording counts for this task alone, such as to claim it or to release its reward.'
+          ? 'No tasks yet. Create one on the Tasks page.'
+          : 'The recording counts for this task only: to claim the task, or to release its reward.'
       }
     >
       <Select
@@ -101,20 +101,20 @@ function FileChoice(props: { disabled: boolean; onChange: (material: Material | 
     setText(null)
     props.onChange(null)
     if (!file) return
-    if (file.size > MOST_BYTES) return setError('The file is larger than 2 MB; choose a part of it.')
+    if (file.size > MOST_BYTES) return setError('The file is larger than 2 MB. Choose a smaller file.')
     const read = await file.text()
-    if (read.includes('\0')) return setError('That is no text; choose a file with text in it.')
+    if (read.includes('\0')) return setError('The file is not text. Choose a text file.')
     setText(read)
     setPath(file.name)
     tell(file.name, read)
   }
   return (
     <>
-      <Field label="File" error={error} hint="Its text stays in this browser; records name its path and lines.">
+      <Field label="File" error={error} hint="The text stays in this browser. Records contain only the path and lines.">
         <FileInput disabled={props.disabled} onFile={open} />
       </Field>
       {text !== null && (
-        <Field label="Path in the project" hint="So that the work context finds it, such as src/index.ts">
+        <Field label="Path in the project" hint="Lets the work context find the file, such as src/index.ts">
           <TextInput
             value={path}
             disabled={props.disabled}

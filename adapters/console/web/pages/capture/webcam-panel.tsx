@@ -96,43 +96,45 @@ export function WebcamPanel(props: { onFace: (face: Face | null) => void; onMap:
               {map ? 'Calibrate again' : 'Calibrate'}
             </Button>
             <Button size="small" onClick={stop}>
-              Switch off
+              Turn off
             </Button>
           </>
         ) : (
           <Button size="small" busy={step !== null} onClick={() => setAsking(true)}>
-            Use the webcam too
+            Use webcam
           </Button>
         )
       }
     >
       {!on && step === null && error === null && (
-        <p class="hint">Optional. A camera follows your eyes; it is asked for only after you agree.</p>
+        <p class="hint">
+          Optional. The webcam follows your eyes. The browser asks for the camera only after you agree.
+        </p>
       )}
       <p role="status">{step ?? statusOf(on, seen, map)}</p>
       {on && apart !== null && apart > SLOW_MS && (
         <p class="hint">
-          This machine looks at {(1000 / apart).toFixed(1)} pictures a second; to follow eyes it takes four or more.
-          Close what keeps it busy, or let the browser use the graphics card. The pointer is recorded all the same.
+          This machine analyzes {(1000 / apart).toFixed(1)} images per second. Following eyes needs at least four. Close
+          other programs, or enable hardware acceleration in the browser. The pointer is still recorded.
         </p>
       )}
       {map && map.error > FAR_OFF && (
         <p class="hint">
-          Your gaze is not recorded like this. Sit closer, with light from the front, and calibrate again; the pointer
-          is recorded all the same.
+          The error is too large to record your gaze. Sit closer, with light from the front, and calibrate again. The
+          pointer is still recorded.
         </p>
       )}
       <ErrorNote error={error} {...(!on && { onRetry: start })} />
-      <video ref={video} class={on ? 'preview' : 'preview off'} muted playsInline aria-label="What the camera sees" />
+      <video ref={video} class={on ? 'preview' : 'preview off'} muted playsInline aria-label="Camera preview" />
       <Dialog title="Follow your eyes with the webcam?" open={asking} onClose={() => setAsking(false)}>
         <ul class="plain-list">
-          <li>The pictures are looked at in this browser. They are neither kept nor sent.</li>
+          <li>Images are analyzed in this browser. They are neither stored nor sent.</li>
           <li>
-            Sent to this Gazeway: where on the window you looked, for how long, and how pleasant and stirred your
-            expression seemed.
+            Sent to this Gazeway: where in the window you looked, for how long, and the valence and arousal of your
+            expression.
           </li>
-          <li>A face model of 8 MB is loaded from this Gazeway, and from nowhere else.</li>
-          <li>You can switch it off at any time; leaving the page does so, too.</li>
+          <li>A face model of 8 MB is loaded from this Gazeway only.</li>
+          <li>You can turn the webcam off at any time. Leaving the page also turns it off.</li>
         </ul>
         <div class="actions end">
           <Button onClick={() => setAsking(false)}>Not now</Button>
@@ -160,12 +162,14 @@ export function WebcamPanel(props: { onFace: (face: Face | null) => void; onMap:
 function statusOf(on: boolean, seen: boolean | null, map: GazeMap | null) {
   if (!on) return null
   if (seen === null) return 'Looking for a face…'
-  if (!seen) return 'No face is seen. Sit so that the camera sees your eyes, with light from the front.'
-  if (map === null) return 'Your face is seen. Calibrate, so that your gaze can be read from it.'
+  if (!seen) return 'No face detected. Face the camera, with light from the front.'
+  if (map === null) return 'Face detected. Calibrate to start recording your gaze.'
   return (
     <>
-      <Badge tone={map.error > FAR_OFF ? 'warn' : 'good'}>{map.error > FAR_OFF ? 'too far off' : 'following'}</Badge>{' '}
-      Off by {percent(map.error)} of the window on average.
+      <Badge tone={map.error > FAR_OFF ? 'warn' : 'good'}>
+        {map.error > FAR_OFF ? 'error too large' : 'following'}
+      </Badge>{' '}
+      Mean error: {percent(map.error)} of the window.
     </>
   )
 }

@@ -15,7 +15,7 @@ export interface Webcam {
 }
 
 /** A part of the way to a working camera, in words. */
-export type WebcamStep = 'Asking for the camera…' | 'Loading the face model (10 MB, from this Gazeway)…' | 'Starting…'
+export type WebcamStep = 'Asking for the camera…' | 'Loading the face model (8 MB, from this Gazeway)…' | 'Starting…'
 
 /** Error of the webcam gaze; its message says what to do. */
 export class WebcamError extends Error {}
@@ -49,7 +49,7 @@ export async function openWebcam(
     video.srcObject = null
   }
   try {
-    options.onStep('Loading the face model (10 MB, from this Gazeway)…')
+    options.onStep('Loading the face model (8 MB, from this Gazeway)…')
     const look = await loadModel()
     options.onStep('Starting…')
     video.srcObject = stream
@@ -63,7 +63,7 @@ export async function openWebcam(
       track.onended = () => {
         stop()
         options.onFault(
-          new WebcamError('The camera was switched off. Start it again, or go on with the pointer alone.'),
+          new WebcamError('The camera was turned off. Turn it on again, or continue with the pointer only.'),
         )
       }
     const watch = async () => {
@@ -84,7 +84,7 @@ export async function openWebcam(
     close()
     if (error instanceof WebcamError) throw error
     throw new WebcamError(
-      `The face model could not be loaded (${error instanceof Error ? error.message : error}). Go on with the pointer alone.`,
+      `The face model could not be loaded (${error instanceof Error ? error.message : error}). Continue with the pointer only.`,
     )
   }
 }
@@ -94,7 +94,7 @@ async function requireLibrary(): Promise<void> {
   const { ok } = await fetch(LIBRARY, { method: 'HEAD' })
   if (!ok)
     throw new WebcamError(
-      'The webcam is not turned on here. Install the package that follows eyes beside Gazeway (npm install @vladmandic/human), and restart it; or go on with the pointer alone.',
+      'Webcam gaze is not installed. Run npm install @vladmandic/human beside Gazeway and restart it, or continue with the pointer only.',
     )
 }
 
@@ -102,7 +102,7 @@ async function openCamera(): Promise<MediaStream> {
   // Browsers give cameras only to pages that came over https or from this machine.
   if (!navigator.mediaDevices?.getUserMedia)
     throw new WebcamError(
-      'This browser gives no camera to this page. Open the console at https://… or http://127.0.0.1, or go on with the pointer alone.',
+      'The browser allows no camera on this page. Open the console at https://… or http://127.0.0.1, or continue with the pointer only.',
     )
   try {
     return await navigator.mediaDevices.getUserMedia({
@@ -112,12 +112,12 @@ async function openCamera(): Promise<MediaStream> {
     const name = error instanceof DOMException ? error.name : ''
     if (name === 'NotAllowedError')
       throw new WebcamError(
-        'The camera is blocked. Allow it for this page beside the browser’s address, then try again; or go on with the pointer alone.',
+        'The camera is blocked. Allow it in the address bar and try again, or continue with the pointer only.',
       )
     if (name === 'NotFoundError' || name === 'OverconstrainedError')
-      throw new WebcamError('No camera was found. Plug one in and try again, or go on with the pointer alone.')
+      throw new WebcamError('No camera was found. Connect one and try again, or continue with the pointer only.')
     throw new WebcamError(
-      'The camera could not be opened; another program may be using it. Close that and try again, or go on with the pointer alone.',
+      'The camera could not be opened; another program may be using it. Close that program and try again, or continue with the pointer only.',
     )
   }
 }

@@ -9,12 +9,12 @@ export interface AgentSocket {
 /** Reasons of a closed socket, by code. */
 const CLOSED: Record<number, string> = {
   1000: 'The connection was closed.',
-  1001: 'Gazeway stopped. Connect again once it runs.',
-  1009: 'The message was too long; at most 256 KiB fit.',
+  1001: 'Gazeway stopped. Connect again when Gazeway is running.',
+  1009: 'The message was too long. The limit is 256 KiB.',
   1011: 'Gazeway failed. Connect again.',
   1013: 'The store did not answer. Connect again.',
   4000: 'Someone closed this connection.',
-  4401: 'The ticket or its key is not valid any more. Connect again.',
+  4401: 'The ticket or its key is no longer valid. Connect again.',
 }
 
 /**

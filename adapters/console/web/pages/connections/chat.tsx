@@ -126,7 +126,7 @@ export function Chat({ onChange }: { onChange: () => void }) {
             void connect()
           }}
         >
-          <p class="hint">Talk to the agent over the socket that agents use. A ticket is made and used at once.</p>
+          <p class="hint">Chat with the agent over the agent socket. A ticket is created and used at once.</p>
           <div class="fields">
             <Field label="Name">
               <TextInput value={user} onInput={setUser} required maxLength={200} />
@@ -134,8 +134,8 @@ export function Chat({ onChange }: { onChange: () => void }) {
             <Field label="As">
               <Select value={role} options={session.value?.isAdmin ? ['user', 'admin'] : ['user']} onChange={setRole} />
             </Field>
-            <Field label="Session" hint="Optional: goes on with one that this key has.">
-              <TextInput value={sessionId} onInput={setSessionId} placeholder="a new one" maxLength={128} />
+            <Field label="Session" hint="Optional. Continues a session of this key.">
+              <TextInput value={sessionId} onInput={setSessionId} placeholder="new session" maxLength={128} />
             </Field>
           </div>
           <div class="actions">
@@ -154,7 +154,7 @@ export function Chat({ onChange }: { onChange: () => void }) {
             </p>
           )}
           <ol class="chat" ref={log} aria-label="Conversation" aria-live="polite" tabIndex={0}>
-            {lines.length === 0 && <li class="muted">Nothing was said yet.</li>}
+            {lines.length === 0 && <li class="muted">No messages yet.</li>}
             {lines.map((line, at) => (
               <li key={`${at}`} class={`from-${line.from}`}>
                 <ChatLine line={line} />
@@ -177,14 +177,14 @@ export function Chat({ onChange }: { onChange: () => void }) {
               send()
             }}
           >
-            <TextInput value={text} onInput={setText} aria-label="Message" placeholder="Say something" />
+            <TextInput value={text} onInput={setText} aria-label="Message" placeholder="Type a message" />
             <Button type="submit" tone="primary" disabled={text.trim() === ''}>
               Send
             </Button>
           </form>
           {ready.role === 'admin' && (
             <fieldset class="queries">
-              <legend class="hint">Ask for the operator’s figures</legend>
+              <legend class="hint">Ask for operator figures</legend>
               {QUERIES.map((query) => (
                 <Button key={query} size="small" onClick={() => ask(query)}>
                   {QUERY_LABELS[query]}
@@ -224,10 +224,10 @@ function ChatLine({ line }: { line: Line }) {
         {content}
       </p>
       <p class="measured">
-        <span title="How the exchange and the latest gaze are classified">
+        <span title="Classification of the exchange and the latest gaze">
           tensor <code>{tensor}</code>
         </span>
-        <span title="The attestation of the session; 0 without gaze">
+        <span title="Attestation score of the session; 0 without gaze">
           poa_score <code>{poa_score}</code>
         </span>
         {poa_score > 0 && <a href={href('attention', { id: session_id })}>Attention</a>}

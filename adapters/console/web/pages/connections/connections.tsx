@@ -26,7 +26,7 @@ import './connections.css'
 const CLOSINGS: Record<Closed['status'], string> = {
   closed: 'The connection is closed.',
   closing: 'Another process closes the connection within 5 seconds.',
-  cancelled: 'The ticket was not used yet and is taken back.',
+  cancelled: 'The unused ticket is cancelled.',
 }
 
 /** Agent sockets: who is connected, tickets for more, and a chat. */
@@ -44,7 +44,7 @@ export default function Connections() {
   return (
     <Page
       title="Connections"
-      intro="Agents and people who are connected to the agent socket, in all processes on this store."
+      intro="Agents and people connected to the agent socket, across all processes on this store."
       actions={
         <Button tone="primary" onClick={() => setMaking(true)}>
           New connection
@@ -95,8 +95,8 @@ export default function Connections() {
             of={page}
             empty={
               <Empty
-                title="Nobody is connected"
-                hint="Make a connection for an agent with “New connection”, or connect yourself in the chat below."
+                title="No connections"
+                hint="Create a connection for an agent with “New connection”, or connect in the chat below."
               />
             }
           />
@@ -111,8 +111,8 @@ export default function Connections() {
         action="Disconnect"
         body={
           <p>
-            The socket of <strong>{ending?.user}</strong> is closed, and a chat that is being answered ends. It needs a
-            new ticket to come back.
+            The socket of <strong>{ending?.user}</strong> will be closed, and a pending answer will be lost.
+            Reconnecting needs a new ticket.
           </p>
         }
         onConfirm={() => (ending ? end(ending) : undefined)}

@@ -23,7 +23,7 @@ export function NewConnection({ open, onClose }: { open: boolean; onClose: () =>
         <SubmitForm action="Create" onSubmit={create} onCancel={close}>
           {(faultOf) => (
             <>
-              <Field label="User" error={faultOf('user')} hint="The name that the agent is told.">
+              <Field label="User" error={faultOf('user')} hint="Name shown to the agent.">
                 <TextInput value={user} onInput={setUser} required maxLength={200} />
               </Field>
               <Field
@@ -31,8 +31,8 @@ export function NewConnection({ open, onClose }: { open: boolean; onClose: () =>
                 error={faultOf('role')}
                 hint={
                   session.value?.isAdmin
-                    ? 'An admin may ask for the operator’s figures, too.'
-                    : 'Connections for admins need an admin’s key.'
+                    ? 'An admin may also ask for operator figures.'
+                    : 'Admin connections need an admin key.'
                 }
               >
                 <Select
@@ -47,8 +47,8 @@ export function NewConnection({ open, onClose }: { open: boolean; onClose: () =>
       ) : (
         <div class="stack">
           <p>
-            Connect within <Countdown to={ticket.expires_at} over="no time: it has expired, create another" />. The
-            ticket works once and is not shown again.
+            Connect within <Countdown to={ticket.expires_at} over="no time: the ticket has expired, create another" />.
+            The ticket works once and is shown only once.
           </p>
           <dl class="facts">
             <dt>Address</dt>
@@ -62,7 +62,7 @@ export function NewConnection({ open, onClose }: { open: boolean; onClose: () =>
           </dl>
           <p class="hint">
             Offer the subprotocols <code>gazeway.v1</code> and <code>ticket.TICKET</code>, or send the ticket in the
-            first frame. It then appears in the list.
+            first frame. The connection then appears in the list.
           </p>
           <div class="actions end">
             <Button tone="primary" onClick={close}>

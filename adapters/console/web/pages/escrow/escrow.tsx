@@ -44,11 +44,11 @@ export default function EscrowPage({ query }: PageProps) {
   return (
     <Page
       title="Escrow"
-      intro="Rewards are locked as tasks are made, and released to whoever completed them against an attestation of attention."
+      intro="A reward is locked when its task is created, and released to the agent that completed the task, against an attestation of attention."
     >
       {reward && (
         <Grid of="figures">
-          <Stat label="Locked now" value={usd(reward.locked)} hint="expired ones included" tone="accent" />
+          <Stat label="Locked now" value={usd(reward.locked)} hint="including expired escrows" tone="accent" />
           <Stat label="Paid out" value={usd(reward.paid)} tone="good" />
           <Stat label="Refunded" value={usd(reward.refunded)} />
         </Grid>
@@ -97,8 +97,8 @@ export default function EscrowPage({ query }: PageProps) {
           empty={
             <Empty
               title={status ? `No escrow is ${status}` : 'No escrows yet'}
-              hint="A task with a reward locks it here as it is made."
-              action={<a href={href('tasks')}>Go to the tasks</a>}
+              hint="Creating a task with a reward locks the reward here."
+              action={<a href={href('tasks')}>Go to Tasks</a>}
             />
           }
         />

@@ -18,7 +18,7 @@ interface Props {
 /** Confirms the refund of locked money to its payer. */
 export function RefundDialog({ escrow, task, names, onMoved, onClose }: Props) {
   const [reason, setReason] = useState('')
-  const why = escrow.status === 'expired' ? 'its time is over' : `the task is ${task.status}`
+  const why = escrow.status === 'expired' ? 'the escrow has expired' : `the task is ${task.status}`
   const refund = async () => {
     await api.post<Escrow>(`/api/wallet/escrow/${escrow.id}/refund`, reason.trim() ? { reason: reason.trim() } : {})
     notify(`${exactUsd(escrow.amount_usd)} went back to ${names.of(escrow.payer)}.`)
@@ -51,9 +51,9 @@ export function RefundDialog({ escrow, task, names, onMoved, onClose }: Props) {
               {task.title}: {why}
             </dd>
             <dt>Then</dt>
-            <dd>Nobody is paid for this task. It cannot be undone.</dd>
+            <dd>Nobody is paid for this task. This cannot be undone.</dd>
           </dl>
-          <Field label="Reason" hint="For whoever reads the escrow later; may be left empty.">
+          <Field label="Reason" hint="Optional. Shown with the escrow.">
             <TextInput value={reason} onInput={setReason} maxLength={500} />
           </Field>
         </div>

@@ -59,8 +59,8 @@ export function ReleaseDialog({ escrow, task, names, onMoved, onClose }: Props) 
             <dt>How</dt>
             <dd>
               {onChain
-                ? 'A payment on the chain is queued. It cannot be taken back.'
-                : 'A transfer in the ledger, at once. It cannot be taken back.'}
+                ? 'A payment on the chain is queued. This cannot be undone.'
+                : 'A transfer in the ledger, at once. This cannot be undone.'}
             </dd>
           </dl>
           <Field

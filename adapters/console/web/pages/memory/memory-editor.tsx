@@ -30,7 +30,7 @@ export function MemoryEditor(props: {
 
   const save = async () => {
     const parsed = kind === 'text' ? { value } : parseJson(value)
-    setJson(parsed === null ? 'This is no JSON; mend it, or choose Text.' : null)
+    setJson(parsed === null ? 'This is not valid JSON. Correct the value, or choose Text.' : null)
     if (parsed === null) return
     const ttl = hours === null ? secondsLeft(memory) : Math.round(Number(hours) * HOUR_SECONDS)
     const stored = await api.post<StoredMemory>('/api/memory', {
@@ -50,7 +50,7 @@ export function MemoryEditor(props: {
       {(faultOf) => (
         <>
           <div class="fields">
-            <Field label="Key" error={faultOf('key')} hint="What it is recalled by, such as deploy/staging">
+            <Field label="Key" error={faultOf('key')} hint="Name to recall the memory by, such as deploy/staging">
               <TextInput
                 value={key}
                 onInput={setKey}
@@ -60,7 +60,7 @@ export function MemoryEditor(props: {
                 spellcheck={false}
               />
             </Field>
-            <Field label="Namespace" error={faultOf('namespace')} hint="A separate set of keys">
+            <Field label="Namespace" error={faultOf('namespace')} hint="Separate set of keys">
               <TextInput value={namespace} onInput={setNamespace} required disabled={memory !== null} maxLength={128} />
             </Field>
             <Field label="Kind">
@@ -84,10 +84,10 @@ export function MemoryEditor(props: {
             />
           </Field>
           <div class="fields">
-            <Field label="Tags" error={faultOf('tags')} hint="Separated by commas">
+            <Field label="Tags" error={faultOf('tags')} hint="Comma-separated">
               <TextInput value={tags ?? memory?.tags.join(', ') ?? ''} onInput={setTags} />
             </Field>
-            <Field label="Forget after" error={faultOf('ttl_seconds')} hint="In hours; never when left empty">
+            <Field label="Expires after" error={faultOf('ttl_seconds')} hint="In hours. Empty: never.">
               <TextInput type="number" min="0.01" step="any" value={hours ?? hoursLeft(memory)} onInput={setHours} />
             </Field>
           </div>

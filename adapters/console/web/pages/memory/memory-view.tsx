@@ -12,19 +12,19 @@ export function MemoryView(props: { memory: Memory; onClose: () => void; onChang
   const [deleting, setDeleting] = useState(false)
   const remove = async () => {
     await api.delete(`/api/memory/${encodeURIComponent(memory.id)}`)
-    notify(`Forgot ${memory.key}.`)
+    notify(`Deleted ${memory.key}.`)
     props.onChange(null)
   }
   if (deleting)
     return (
       <Confirm
-        title="Forget this memory?"
+        title="Delete this memory?"
         open
-        action="Forget it"
+        action="Delete memory"
         body={
           <p>
-            <strong>{memory.key}</strong> in <strong>{memory.namespace}</strong> is deleted for all assistants. This
-            cannot be undone.
+            <strong>{memory.key}</strong> in <strong>{memory.namespace}</strong> will be deleted for all assistants.
+            This cannot be undone.
           </p>
         }
         onConfirm={remove}
@@ -52,7 +52,7 @@ export function MemoryView(props: { memory: Memory; onClose: () => void; onChang
             <dt>Namespace</dt>
             <dd>{memory.namespace}</dd>
             <dt>Project</dt>
-            <dd>{memory.project ?? 'every project'}</dd>
+            <dd>{memory.project ?? 'all projects'}</dd>
             <dt>Tags</dt>
             <dd class="actions">
               {memory.tags.length === 0 ? '—' : memory.tags.map((tag) => <Badge key={tag}>{tag}</Badge>)}
@@ -68,7 +68,7 @@ export function MemoryView(props: { memory: Memory; onClose: () => void; onChang
                 </>
               )}
             </dd>
-            <dt>Forgotten</dt>
+            <dt>Expires</dt>
             <dd>{memory.expires_at === null ? 'never' : <When at={memory.expires_at} />}</dd>
             <dt>Id</dt>
             <dd>

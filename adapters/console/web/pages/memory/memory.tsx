@@ -122,7 +122,7 @@ export default function Memories() {
         {query !== '' && search.found && (
           <p class="muted" role="status">
             {count(search.found.total)} {search.found.total === 1 ? 'match' : 'matches'}
-            {search.found.total > rows.length && `, the best ${rows.length} are shown`}
+            {search.found.total > rows.length && `, showing the best ${rows.length}`}
           </p>
         )}
         {isWaiting ? (
@@ -172,7 +172,7 @@ function withExcerpt(column: Column<Memory>, excerpts: ReadonlyMap<string, strin
 }
 
 function introOf(stats: MemoryStats | null): string {
-  const what = 'Facts that all assistants on this Gazeway share.'
+  const what = 'Facts shared by all assistants on this Gazeway.'
   if (stats === null) return what
   const spaces = Object.keys(stats.namespaces).length
   return `${what} ${count(stats.count)} kept in ${count(spaces)} ${spaces === 1 ? 'namespace' : 'namespaces'}, ${bytes(stats.bytes)}.`
@@ -182,8 +182,8 @@ function Nothing({ isFiltered }: { isFiltered: boolean }) {
   if (isFiltered) return <Empty title="No memory matches" hint="Try other words, or clear the filters." />
   return (
     <Empty
-      title="Nothing is remembered yet"
-      hint="Assistants store memories with the tool gateway_memory_store; or make one with “New memory”."
+      title="No memories yet"
+      hint="Assistants store memories with the tool gateway_memory_store. You can also create one with “New memory”."
     />
   )
 }

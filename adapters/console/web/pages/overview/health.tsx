@@ -52,7 +52,7 @@ export function HealthPanel({ health }: { health: Live<Health> }) {
   )
 }
 
-const BEING_CHECKED = 'being checked'
+const BEING_CHECKED = 'checking'
 
 function worstOf(parts: readonly Part[]): 'bad' | 'warn' | 'good' | 'unknown' {
   const tones = new Set(parts.map(({ tone }) => tone))
@@ -62,7 +62,7 @@ function worstOf(parts: readonly Part[]): 'bad' | 'warn' | 'good' | 'unknown' {
 }
 
 function headline(parts: readonly Part[], worst: ReturnType<typeof worstOf>): string {
-  if (worst === 'good') return 'Healthy: everything works'
+  if (worst === 'good') return 'All systems operational'
   if (worst === 'unknown') return 'Checking…'
   const troubled = parts.filter(({ tone }) => tone === 'bad' || tone === 'warn')
   return `Look at: ${troubled.map(({ name }) => name).join(', ')}`
@@ -78,9 +78,8 @@ function partsOf(
   chains: Live<ChainBalances>,
 ): Part[] {
   const { data: health, error } = live
-  if (error) return [platformPart('bad', 'does not answer', 'Is its process running?'), ...UNKNOWN_PARTS]
-  if (live.isStale(now.value))
-    return [platformPart('warn', 'not known', 'It was not heard of for 15 s.'), ...UNKNOWN_PARTS]
+  if (error) return [platformPart('bad', 'does not answer', 'Check that its process is running.'), ...UNKNOWN_PARTS]
+  if (live.isStale(now.value)) return [platformPart('warn', 'not known', 'No status for 15 s.'), ...UNKNOWN_PARTS]
   if (!health) return []
   const detail = `version ${health.version}, up for ${duration(health.uptime_seconds * 1000)}`
   const platform = platformPart('good', 'running', detail)
@@ -95,7 +94,7 @@ const UNKNOWN_PARTS = ['Store', 'Agent gateway', 'Models', 'Chains'].map(
 
 /** A part of which nothing came yet, nothing does, or nothing did for long: that is no sign that it is well. */
 function unreadPart(name: string, { error, data }: Live<unknown>): Part {
-  if (!error && data) return { name, tone: 'warn', state: 'not known', detail: 'It was not heard of for too long.' }
+  if (!error && data) return { name, tone: 'warn', state: 'not known', detail: 'No recent status.' }
   if (error) return { name, tone: 'warn', state: 'not known', detail: messageOf(error) }
   return { name, tone: 'neutral', state: BEING_CHECKED, detail: '' }
 }
@@ -149,7 +148,7 @@ function providerPart(config: Live<ModelConfig>, recent: Live<CallStatsReply>): 
   if (calls === 0) return { name, tone: 'good', state: 'ready', detail: `${models.provider}; no calls in 15 min` }
   const told = `${models.provider}; ${errors} of ${calls} calls failed in 15 min`
   if (rate >= FAILING_SHARE) return { name, tone: 'bad', state: `${percent(rate)} of calls fail`, detail: told }
-  if (errors > 0) return { name, tone: 'warn', state: 'some calls fail', detail: told }
+  if (errors > 0) return { name, tone: 'warn', state: 'some calls failing', detail: told }
   return { name, tone: 'good', state: 'answering', detail: `${models.provider}; ${calls} calls in 15 min, none failed` }
 }
 
@@ -158,7 +157,8 @@ function chainPart(balances: Live<ChainBalances>): Part {
   if (!balances.data || isUnread(balances)) return unreadPart(name, balances)
   const chains = balances.data.items
   const dead = chains.filter(({ error }) => error !== null)
-  if (chains.length === 0) return { name, tone: 'neutral', state: 'none in use', detail: 'Money moves in the ledger.' }
+  if (chains.length === 0)
+    return { name, tone: 'neutral', state: 'none in use', detail: 'Money moves in the ledger only.' }
   if (dead.length === 0)
     return { name, tone: 'good', state: 'reachable', detail: chains.map(({ chain }) => chain).join(', ') }
   const detail = dead.map(({ chain, error }) => `${chain}: ${error}`).join('; ')

@@ -16,16 +16,16 @@ export function RecentErrors() {
           rows={data.items}
           rowKey={({ call_id }) => call_id}
           onRow={({ call_id }) => go(href('calls', { id: call_id }))}
-          empty={<Empty title="No call has failed" hint="When one does, it shows up here with what to do about it." />}
+          empty={<Empty title="No failed calls" hint="Failed calls appear here with a recommended action." />}
           columns={[
             { key: 'at', label: 'When', render: ({ at }) => <When at={at} /> },
             { key: 'model', label: 'Model', render: ({ model, requested_model }) => model ?? requested_model ?? '—' },
             {
               key: 'error',
-              label: 'What happened',
+              label: 'Error',
               render: ({ http_status, error: said }) => (
                 <>
-                  {http_status !== null && <Badge tone="bad">{http_status}</Badge>} {said ?? 'No reason was given.'}
+                  {http_status !== null && <Badge tone="bad">{http_status}</Badge>} {said ?? 'No reason given.'}
                 </>
               ),
             },
@@ -40,8 +40,8 @@ export function RecentErrors() {
 /** Advice about a failure. */
 function adviceFor({ http_status: status, model }: CallRecord) {
   const models = <a href={href('settings', { id: 'models' })}>Settings → Models</a>
-  if (status === 401 || status === 403) return <>The provider refuses the key: enter a valid one in {models}.</>
-  if (status === 402) return 'The account at the provider is out of credit: top it up there.'
+  if (status === 401 || status === 403) return <>The provider rejects the key: enter a valid key in {models}.</>
+  if (status === 402) return 'The account at the provider is out of credit: add credit there.'
   if (status === 404)
     return (
       <>
@@ -49,9 +49,9 @@ function adviceFor({ http_status: status, model }: CallRecord) {
       </>
     )
   if (status === 413) return 'The request is too long for the model: send less context.'
-  if (status === 429) return 'The provider limits the rate: slow down, or raise the limit there.'
+  if (status === 429) return 'The provider limits the rate: slow down, or raise your limit at the provider.'
   if (status !== null && status >= 500)
-    return 'Trouble at the provider: it passes by itself, or choose another provider.'
-  if (status !== null && status >= 400) return 'The client sent what the provider does not accept: see the call.'
+    return 'Transient error at the provider: try again later, or choose another provider.'
+  if (status !== null && status >= 400) return 'The provider rejected the request: see the call for details.'
   return <>Check the network, and the provider’s address in {models}.</>
 }

@@ -17,7 +17,7 @@ export function Refused() {
   const names = useNames()
   const refused = (data?.groups ?? []).filter((group) => group.refused > 0).sort((a, b) => b.refused - a.refused)
   const items = refused.slice(0, MOST_SHOWN).map(({ key, refused: calls }) => ({
-    label: key === '' ? 'Without a known key' : names.of(key),
+    label: key === '' ? 'Unknown key' : names.of(key),
     value: calls,
     text: textOf(calls),
     href: href('calls', { query: { status: 'refused', ...(key !== '' && { caller_id: key }) } }),
@@ -30,7 +30,7 @@ export function Refused() {
     <Card title="Refused today" actions={<a href={REFUSED}>All refused calls</a>}>
       <ErrorNote error={data ? null : error} onRetry={reload} />
       {data && items.length === 0 && (
-        <Empty title="No call was refused" hint="One that is for want of a key, money or permission shows up here." />
+        <Empty title="No refused calls" hint="Calls refused for a missing key, money or permission appear here." />
       )}
       {items.length > 0 && <BarList label="Refused calls by caller" items={items} />}
     </Card>

@@ -50,7 +50,7 @@ export function Today() {
           hint={`${short(totals.prompt_tokens)} in, ${short(totals.completion_tokens)} out`}
         />
         <Stat
-          label="Typical latency"
+          label="Median latency"
           value={totals.latency_ms.p50 === null ? '—' : duration(totals.latency_ms.p50)}
           hint={totals.latency_ms.p95 === null ? 'no calls' : `95 % within ${duration(totals.latency_ms.p95)}`}
         />
@@ -62,10 +62,10 @@ export function Today() {
         />
       </Grid>
       <Grid>
-        <Card title="Who spent it today">
+        <Card title="Cost by caller today">
           <Spenders groups={stats.groups} names={names} />
         </Card>
-        <Card title="On which models">
+        <Card title="Cost by model today">
           <ErrorNote error={byModel.data ? null : byModel.error} onRetry={byModel.reload} />
           {byModel.data && (
             <Shares groups={byModel.data.groups} nameOf={(key) => key || 'no model'} label="Cost by model" />
@@ -100,7 +100,7 @@ function Shares(props: {
     return (
       <Empty
         title="No calls today yet"
-        hint="Point a coding assistant, or any OpenAI client, at this Gazeway; its calls show up here as they end."
+        hint="Connect a coding assistant or any OpenAI client to this Gazeway. Calls appear here when they end."
       />
     )
   }

@@ -74,8 +74,8 @@ export function Trends() {
               days={days}
               format={duration}
               series={[
-                lines('Half of calls within', (sums) => sums.latency_ms.p50, null),
-                lines('95 % within', (sums) => sums.latency_ms.p95, null),
+                lines('Median (p50)', (sums) => sums.latency_ms.p50, null),
+                lines('p95', (sums) => sums.latency_ms.p95, null),
               ]}
             />
           </Card>

@@ -7,7 +7,7 @@ export function AlertsField(props: { of: string; faultOf: FaultOf; onEdit: (aler
     <Field
       label="Alerts at, in percent of a budget"
       error={faultOf('alerts')}
-      hint="Such as 50, 80. One alert per budget and period goes to alerts.webhook_url of the configuration. Empty: none."
+      hint="Such as 50, 80. Each sends one alert per budget and period to alerts.webhook_url. Empty: no alerts."
     >
       <TextInput value={of} onInput={onEdit} inputMode="text" placeholder="none" autoComplete="off" />
     </Field>

@@ -77,7 +77,7 @@ export function Configuration({ isAdmin }: { isAdmin: boolean }) {
     >
       {restart_required.length > 0 && (
         <p class="restart-note" role="status">
-          Waiting for a restart:{' '}
+          Restart required for:{' '}
           {restart_required.map((key) => (
             <code key={key}>{key}</code>
           ))}
@@ -86,9 +86,7 @@ export function Configuration({ isAdmin }: { isAdmin: boolean }) {
       <Field label="Find a setting">
         <TextInput type="search" value={wanted} onInput={setWanted} placeholder="port, retention, model…" />
       </Field>
-      {sections.length === 0 && (
-        <Empty title="No setting matches" hint="Search for a part of its name or description." />
-      )}
+      {sections.length === 0 && <Empty title="No setting matches" hint="Search by name or description." />}
       {sections.map((section) => (
         <Card key={section} title={section}>
           <div class="fields">
@@ -163,9 +161,9 @@ function SettingField(props: {
           <span class="marks">
             {props.text !== undefined && <Badge tone="accent">changed</Badge>}
             {secret && <Badge tone={isSet ? 'good' : 'neutral'}>{isSet ? 'secret, set' : 'secret, not set'}</Badge>}
-            {setting.restart && <Badge>needs a restart</Badge>}
-            {setting.environment_only && <Badge>from the environment only</Badge>}
-            {over && <Badge tone="warn">{over} is over it</Badge>}
+            {setting.restart && <Badge>restart required</Badge>}
+            {setting.environment_only && <Badge>environment only</Badge>}
+            {over && <Badge tone="warn">{over} takes precedence</Badge>}
             {isSet && !disabled && !over && props.text === undefined && (
               <Button size="small" tone="quiet" label={`Reset ${key} to its default`} onClick={() => onEdit('')}>
                 Reset
@@ -192,7 +190,7 @@ function SettingField(props: {
           {...(kind === 'number' && { inputMode: 'decimal' as const })}
           autoComplete="off"
           spellcheck={false}
-          placeholder={secret && isSet ? 'Type another to replace it' : placeholderOf(setting)}
+          placeholder={secret && isSet ? 'Enter a new value to replace it' : placeholderOf(setting)}
           disabled={disabled}
           value={text}
           onInput={onEdit}
@@ -243,7 +241,8 @@ export function tell({
   overridden,
 }: Pick<ConfigChanged, 'changed' | 'restart_required' | 'overridden'>) {
   const waiting = restart_required.filter((key) => changed.some((one) => one === key || one.startsWith(`${key}.`)))
-  if (overridden.length > 0) notify(`Saved, but a variable or flag is over ${overridden.join(', ')}.`, 'warn')
-  else if (waiting.length > 0) notify(`Saved; ${waiting.join(', ')} is in force after a restart.`, 'warn')
-  else notify(changed.length === 0 ? 'Nothing has changed.' : 'Saved; in force now.')
+  if (overridden.length > 0)
+    notify(`Saved, but a variable or flag takes precedence over ${overridden.join(', ')}.`, 'warn')
+  else if (waiting.length > 0) notify(`Saved. Restart to apply ${waiting.join(', ')}.`, 'warn')
+  else notify(changed.length === 0 ? 'No changes.' : 'Saved and applied.')
 }

@@ -22,14 +22,14 @@ export function EditKeyDialog(props: { of: KeyRecord; onClose: () => void; onCha
       changes,
       options,
     )
-    notify(`${name} is changed.`)
+    notify(`Saved ${name}.`)
     for (const warning of warnings) notify(warning, 'warn')
     onChanged()
     onClose()
   }
   return (
     <Dialog title={`Edit ${of.name}`} open wide onClose={onClose}>
-      <SubmitForm action="Save the key" disabled={Object.keys(changes).length === 0} onSubmit={save} onCancel={onClose}>
+      <SubmitForm action="Save key" disabled={Object.keys(changes).length === 0} onSubmit={save} onCancel={onClose}>
         {(faultOf) => (
           <>
             <Field label="Name" error={faultOf('name')}>
@@ -42,7 +42,7 @@ export function EditKeyDialog(props: { of: KeyRecord; onClose: () => void; onCha
               />
             </Field>
             <KeyFields of={draft} faultOf={faultOf} onEdit={edit} />
-            <p class="hint">Calls are held to the new limits at once here, and within 5 s in other processes.</p>
+            <p class="hint">New limits apply to calls at once in this process, and within 5 s in others.</p>
           </>
         )}
       </SubmitForm>

@@ -32,26 +32,26 @@ export function GroupDialog(props: { of: GroupRecord | null; onClose: () => void
   const save = async () => {
     if (of === null) await post('/api/groups', { name, budgets, alerts })
     else await api.patch(`/api/groups/${of.id}`, changes)
-    notify(of === null ? `The group ${name.trim()} is made.` : `${name.trim()} is changed.`)
+    notify(of === null ? `Created the group ${name.trim()}.` : `Saved ${name.trim()}.`)
     onSaved()
     onClose()
   }
   return (
-    <Dialog title={of === null ? 'Make a group' : `Edit ${of.name}`} open onClose={onClose}>
+    <Dialog title={of === null ? 'New group' : `Edit ${of.name}`} open onClose={onClose}>
       <SubmitForm
-        action={of === null ? 'Make the group' : 'Save the group'}
+        action={of === null ? 'Create group' : 'Save group'}
         disabled={name.trim() === '' || Object.keys(changes).length === 0}
         onSubmit={save}
         onCancel={onClose}
       >
         {(faultOf) => (
           <>
-            <Field label="Name" error={faultOf('name')} hint="No other group has this name.">
+            <Field label="Name" error={faultOf('name')} hint="Must be unique.">
               <TextInput value={name} onInput={setName} required maxLength={100} autoComplete="off" />
             </Field>
             <BudgetFields of={drafts} at="budgets" faultOf={faultOf} onEdit={(edited) => setDrafts([...edited])} />
             <AlertsField of={typedAlerts} faultOf={faultOf} onEdit={setAlerts} />
-            <p class="hint">What its keys spend counts against these budgets, and against their own.</p>
+            <p class="hint">Calls count against these budgets and those of their key.</p>
           </>
         )}
       </SubmitForm>

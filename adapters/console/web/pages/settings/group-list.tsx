@@ -9,7 +9,7 @@ import { GroupDialog } from './group-dialog.tsx'
 /** Groups: keys that share budgets. */
 export function Groups({ isAdmin }: { isAdmin: boolean }) {
   if (isAdmin) return <GroupList />
-  return <Empty title="Groups are for admins" hint="Sign in with an admin’s key to make, edit and delete groups." />
+  return <Empty title="Admin key required" hint="Sign in with an admin key to create, edit and delete groups." />
 }
 
 function GroupList() {
@@ -21,7 +21,7 @@ function GroupList() {
   const remove = async () => {
     if (!deleting) return
     await api.delete(`/api/groups/${deleting.id}`)
-    notify(`${deleting.name} is deleted.`)
+    notify(`Deleted ${deleting.name}.`)
     page.reload()
   }
   return (
@@ -29,7 +29,7 @@ function GroupList() {
       title="Groups"
       actions={
         <Button tone="primary" onClick={() => setMaking(true)}>
-          Make a group
+          New group
         </Button>
       }
     >
@@ -40,13 +40,13 @@ function GroupList() {
         rowKey={({ id }) => id}
         of={page}
         empty={
-          <Empty title="No groups yet" hint="Keys of a group share its budgets; each key may have its own, too." />
+          <Empty title="No groups yet" hint="Keys of a group share its budgets. Each key can also have its own." />
         }
         columns={[
           { key: 'name', label: 'Name', render: ({ name, id }) => <span title={id}>{name}</span> },
           { key: 'keys', label: 'Keys', align: 'right' },
           ...spendColumns<GroupRecord>(({ budgets }) => budgets),
-          { key: 'created_at', label: 'Made', render: ({ created_at }) => <When at={created_at} /> },
+          { key: 'created_at', label: 'Created', render: ({ created_at }) => <When at={created_at} /> },
           {
             key: 'actions',
             label: '',
@@ -72,8 +72,8 @@ function GroupList() {
         open={deleting !== null}
         onClose={() => setDeleting(null)}
         onConfirm={remove}
-        action="Delete the group"
-        body={<p>Its budgets bind nobody from then on. A group is deleted once no key is in it that is not revoked.</p>}
+        action="Delete group"
+        body={<p>Its budgets no longer apply. Only a group without active keys can be deleted.</p>}
       />
     </Card>
   )

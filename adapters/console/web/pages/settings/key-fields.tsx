@@ -6,16 +6,16 @@ import { BudgetFields } from './budget-fields.tsx'
 import type { KeyDraft } from './key-draft.ts'
 
 const BILLINGS: { value: Billing; label: string }[] = [
-  { value: 'recorded', label: 'Recorded: no money moves' },
-  { value: 'cost', label: 'Cost: what the provider charges' },
-  { value: 'metered', label: 'Metered: the cost and a margin' },
+  { value: 'recorded', label: 'Recorded: nothing is charged' },
+  { value: 'cost', label: 'Cost: the provider’s price' },
+  { value: 'metered', label: 'Metered: the cost plus a margin' },
 ]
 
 /** Number fields of a key. */
 const COUNTS = [
   { name: 'requests', label: 'Requests per minute', at: 'limits.requests_per_minute' },
   { name: 'tokens', label: 'Tokens per minute', at: 'limits.tokens_per_minute' },
-  { name: 'concurrent', label: 'Calls at a time', at: 'limits.concurrent' },
+  { name: 'concurrent', label: 'Concurrent calls', at: 'limits.concurrent' },
 ] as const
 
 /** All that can be decided of a key, but its name. @param onEdit given what was changed */
@@ -25,13 +25,13 @@ export function KeyFields(props: { of: KeyDraft; faultOf: FaultOf; onEdit: (chan
   return (
     <>
       <div class="fields">
-        <Field label="Group" error={faultOf('group')} hint="Its budgets bind the key, too.">
+        <Field label="Group" error={faultOf('group')} hint="Its budgets also apply to the key.">
           <Select value={of.group} options={groupsToChoose(groups, of.group)} onChange={(group) => onEdit({ group })} />
         </Field>
-        <Field label="Billing" error={faultOf('billing')} hint="Keys of admins are always recorded.">
+        <Field label="Billing" error={faultOf('billing')} hint="Admin keys are always recorded.">
           <Select<Billing | ''>
             value={of.billing}
-            options={of.billing === '' ? [{ value: '', label: 'Default of this Gazeway' }, ...BILLINGS] : BILLINGS}
+            options={of.billing === '' ? [{ value: '', label: 'Default' }, ...BILLINGS] : BILLINGS}
             onChange={(billing) => onEdit({ billing })}
           />
         </Field>
@@ -42,7 +42,7 @@ export function KeyFields(props: { of: KeyDraft; faultOf: FaultOf; onEdit: (chan
         <Field
           label="Credit in USD"
           error={faultOf('limits.credit_limit_usd')}
-          hint="How far it may spend beyond its deposits. Empty: the default of this Gazeway."
+          hint="Spending limit beyond deposits. Empty: the default."
         >
           <TextInput
             value={of.credit}
@@ -62,11 +62,7 @@ export function KeyFields(props: { of: KeyDraft; faultOf: FaultOf; onEdit: (chan
           </Field>
         ))}
       </div>
-      <Field
-        label="Models"
-        error={faultOf('models')}
-        hint="One a line; * stands for any characters. Empty: all models."
-      >
+      <Field label="Models" error={faultOf('models')} hint="One per line; * matches any characters. Empty: all models.">
         <TextInput
           rows={3}
           value={of.models}
@@ -75,11 +71,7 @@ export function KeyFields(props: { of: KeyDraft; faultOf: FaultOf; onEdit: (chan
           placeholder="gpt-*"
         />
       </Field>
-      <Field
-        label="Works until"
-        error={faultOf('expires_at')}
-        hint="In the zone of your browser. Empty: it never expires."
-      >
+      <Field label="Expires" error={faultOf('expires_at')} hint="In the time zone of your browser. Empty: never.">
         <TextInput type="datetime-local" value={of.expires} onInput={(expires) => onEdit({ expires })} />
       </Field>
     </>

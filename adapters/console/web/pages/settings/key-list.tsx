@@ -25,7 +25,7 @@ import { RotateKeyDialog } from './rotate-key.tsx'
 /** Keys: who can call, with what, and for how much. */
 export function Keys({ isAdmin }: { isAdmin: boolean }) {
   if (isAdmin) return <KeyList />
-  return <Empty title="Keys are for admins" hint="Sign in with an admin’s key to make, list and revoke keys." />
+  return <Empty title="Admin key required" hint="Sign in with an admin key to create, list and revoke keys." />
 }
 
 function KeyList() {
@@ -39,7 +39,7 @@ function KeyList() {
   const revoke = async () => {
     if (!revoking) return
     await api.delete(`/api/keys/${revoking.id}`)
-    notify(`${revoking.name} is revoked.`)
+    notify(`Revoked ${revoking.name}.`)
     page.reload()
   }
 
@@ -48,7 +48,7 @@ function KeyList() {
       title="Keys"
       actions={
         <Button tone="primary" onClick={() => setMaking(true)}>
-          Make a key
+          New key
         </Button>
       }
     >
@@ -61,7 +61,7 @@ function KeyList() {
           empty={
             <Empty
               title="No keys yet"
-              hint="Each assistant or service gets one of its own, to be told apart and revoked."
+              hint="Create one key per assistant or service, to identify and revoke each separately."
             />
           }
           columns={[
@@ -77,7 +77,7 @@ function KeyList() {
                 </>
               ),
             },
-            { key: 'scopes', label: 'May use' },
+            { key: 'scopes', label: 'Scopes' },
             { key: 'billing', label: 'Billing' },
             ...spendColumns<KeyRecord>(({ limits }) => limits.budgets),
             { key: 'last_used_at', label: 'Last used', render: (key) => <When at={key.last_used_at} /> },
@@ -113,14 +113,14 @@ function KeyList() {
         open={revoking !== null}
         onClose={() => setRevoking(null)}
         onConfirm={revoke}
-        action="Revoke for good"
+        action="Revoke key"
         body={
           <>
             <p>
-              Whatever uses it is refused from now on, here at once and in other processes within 5 seconds. This cannot
+              Requests with this key will be refused: at once in this process, within 5 seconds in others. This cannot
               be undone.
             </p>
-            {revoking?.id === session.value?.id && <p>It is the key you are signed in with: you will be signed out.</p>}
+            {revoking?.id === session.value?.id && <p>You are signed in with this key and will be signed out.</p>}
           </>
         }
       />

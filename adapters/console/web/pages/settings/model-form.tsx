@@ -8,8 +8,8 @@ import { tell } from './configuration.tsx'
 
 const ROLES = [
   { role: 'primary', label: 'Research model', hint: 'Web and social search, over the responses endpoint.' },
-  { role: 'fallback', label: 'Fallback model', hint: 'Answers when the responses endpoint fails.' },
-  { role: 'chat', label: 'Chat model', hint: 'Chat completions that name no model.' },
+  { role: 'fallback', label: 'Fallback model', hint: 'Used when the responses endpoint fails.' },
+  { role: 'chat', label: 'Chat model', hint: 'Used by chat completions without a model.' },
 ] as const
 type Role = (typeof ROLES)[number]['role']
 
@@ -73,7 +73,7 @@ export function Models({ isAdmin }: { isAdmin: boolean }) {
     >
       <Card title="Provider">
         <div class="fields">
-          <Field label="Provider" hint={shown.provider === provider ? shown.base_url : 'In use once it is saved.'}>
+          <Field label="Provider" hint={shown.provider === provider ? shown.base_url : 'Applies when saved.'}>
             <Select
               value={provider}
               options={choices}
@@ -82,7 +82,7 @@ export function Models({ isAdmin }: { isAdmin: boolean }) {
             />
           </Field>
           {provider === 'custom' && (
-            <Field label="Base URL" hint="Of any service that speaks OpenAI's API, such as http://127.0.0.1:8000/v1">
+            <Field label="Base URL" hint="Any OpenAI-compatible service, such as http://127.0.0.1:8000/v1">
               <TextInput
                 type="url"
                 required
@@ -97,10 +97,10 @@ export function Models({ isAdmin }: { isAdmin: boolean }) {
             hint={
               shown.api_key_set ? (
                 <>
-                  <Badge tone="good">set</Badge> It is never shown; type another to replace it.
+                  <Badge tone="good">set</Badge> Never shown. Enter a new key to replace it.
                 </>
               ) : (
-                'Not set here. Some providers need none.'
+                'Not set. Some providers need no key.'
               )
             }
           >
@@ -116,7 +116,7 @@ export function Models({ isAdmin }: { isAdmin: boolean }) {
           </Field>
         </div>
       </Card>
-      <Card title="Which model does what">
+      <Card title="Models by role">
         <div class="fields">
           {ROLES.map(({ role, label, hint }) => (
             <Field key={role} label={label} hint={hint}>
@@ -139,8 +139,8 @@ export function Models({ isAdmin }: { isAdmin: boolean }) {
         </datalist>
         {available.error && <ErrorNote error={available.error} onRetry={available.reload} />}
       </Card>
-      <Card title="Names of models">
-        <Field label="Your own names" hint="One a line: name = the provider's name. They go before the ones below.">
+      <Card title="Model aliases">
+        <Field label="Your aliases" hint="One per line: alias = model. Your aliases take precedence over those below.">
           <TextInput
             rows={4}
             spellcheck={false}
@@ -182,7 +182,7 @@ export function Models({ isAdmin }: { isAdmin: boolean }) {
   )
 }
 
-const CUSTOM = { value: 'custom', label: 'Another (base URL)' }
+const CUSTOM = { value: 'custom', label: 'Other (base URL)' }
 
 /** Edited settings by key. Unchanged ones are not sent, as somebody else may have changed them. */
 function changesOf({ provider: chosen, baseUrl, apiKey, roles, aliases }: Edited, shown: ModelConfig) {
@@ -219,7 +219,7 @@ function aliasesIn(text: string): Map<string, string> {
   return new Map(
     lines.map((line) => {
       const [, name = '', id = ''] = /^([^=]*)=(.*)$/.exec(line)?.map((part) => part.trim()) ?? []
-      if (name === '' || id === '') throw new Error(`“${line.trim()}” is not: name = the provider's name.`)
+      if (name === '' || id === '') throw new Error(`“${line.trim()}” must be: alias = model.`)
       return [name, id]
     }),
   )

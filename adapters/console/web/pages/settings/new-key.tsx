@@ -9,12 +9,12 @@ import { ShownToken } from './shown-token.tsx'
 const SCOPES = [
   { scope: 'inference', label: 'Inference: model calls and memory over HTTP' },
   { scope: 'platform', label: 'Platform: wallet, tasks, sessions, this console' },
-  { scope: 'admin', label: 'Admin: everything, keys and settings too' },
+  { scope: 'admin', label: 'Admin: everything, including keys and settings' },
 ] as const
 
 const LOST =
-  'The key was made before, but the reply that shows it was lost, and nothing can show it again. Revoke it in the list of ' +
-  'keys; then make another.'
+  'The key was created before, but its reply was lost, and the key cannot be shown again. Revoke it in the list of ' +
+  'keys; then create another.'
 
 /** Asks what a key is for and held to, makes it, and shows it this once. */
 export function NewKeyDialog({ onMade, onClose }: { onMade: () => void; onClose: () => void }) {
@@ -39,19 +39,19 @@ export function NewKeyDialog({ onMade, onClose }: { onMade: () => void; onClose:
   }
 
   if (made) {
-    return <ShownToken title={`The key of ${made.name}`} token={made.key} notes={made.warnings} onClose={onClose} />
+    return <ShownToken title={`Key ${made.name}`} token={made.key} notes={made.warnings} onClose={onClose} />
   }
   return (
-    <Dialog title="Make a key" open wide onClose={onClose}>
+    <Dialog title="New key" open wide onClose={onClose}>
       <SubmitForm
-        action="Make the key"
+        action="Create key"
         disabled={draft.name.trim() === '' || scopes.length === 0}
         onSubmit={make}
         onCancel={onClose}
       >
         {(faultOf) => (
           <>
-            <Field label="Name" error={faultOf('name')} hint="What it is for, so that you know it again.">
+            <Field label="Name" error={faultOf('name')} hint="Display name, to recognize the key.">
               <TextInput
                 value={draft.name}
                 onInput={(name) => edit({ name })}
@@ -61,7 +61,7 @@ export function NewKeyDialog({ onMade, onClose }: { onMade: () => void; onClose:
               />
             </Field>
             <fieldset>
-              <legend>May use</legend>
+              <legend>Scopes</legend>
               {SCOPES.map(({ scope, label }) => (
                 <Checkbox
                   key={scope}
@@ -74,11 +74,7 @@ export function NewKeyDialog({ onMade, onClose }: { onMade: () => void; onClose:
               ))}
             </fieldset>
             <KeyFields of={draft} faultOf={faultOf} onEdit={edit} />
-            <Field
-              label="Wallet"
-              error={faultOf('wallet')}
-              hint="An address, 0x…, whose calls are made with this key; may be empty."
-            >
+            <Field label="Wallet" error={faultOf('wallet')} hint="Optional. Wallet address (0x…) to bind to this key.">
               <TextInput value={wallet} onInput={setWallet} spellcheck={false} placeholder="0x…" />
             </Field>
           </>

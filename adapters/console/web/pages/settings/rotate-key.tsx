@@ -9,8 +9,8 @@ import { amountIn } from '../../typed.ts'
 import { ShownToken } from './shown-token.tsx'
 
 const LOST =
-  'The key was rotated before, but the reply that shows the new one was lost, and nothing can show it again. Rotate once ' +
-  'more for another; what was in use before that stops working then.'
+  'The key was rotated before, but its reply was lost, and the new key cannot be shown again. Rotate once ' +
+  'more; the key from before the lost rotation then stops working.'
 
 /** Reply to a rotation, as far as it is shown. */
 interface Rotated {
@@ -42,23 +42,22 @@ export function RotateKeyDialog(props: { of: KeyRecord; onClose: () => void; onR
 
   if (rotated) {
     const end = rotated.previous_expires_at
-    const note =
-      end === null ? 'The one before does not work any more.' : `The one before works until ${moment(timeOf(end))}.`
-    return <ShownToken title={`The new key of ${of.name}`} token={rotated.key} notes={[note]} onClose={onClose} />
+    const note = end === null ? 'The old key no longer works.' : `The old key works until ${moment(timeOf(end))}.`
+    return <ShownToken title={`New key of ${of.name}`} token={rotated.key} notes={[note]} onClose={onClose} />
   }
   return (
     <Dialog title={`Rotate ${of.name}`} open onClose={onClose}>
-      <SubmitForm action="Rotate the key" disabled={hours.trim() === ''} onSubmit={rotate} onCancel={onClose}>
+      <SubmitForm action="Rotate key" disabled={hours.trim() === ''} onSubmit={rotate} onCancel={onClose}>
         {(faultOf) => (
           <>
             <Field
-              label="Grace in hours"
+              label="Grace period in hours"
               error={faultOf('grace_seconds')}
-              hint="How long the present key still works: 0 ends it at once, 720 is the most. One that was rotated out before ends now."
+              hint="How long the current key still works: 0 to 720; 0 revokes it at once. A key from an earlier rotation is revoked now."
             >
               <TextInput value={hours} onInput={setHours} inputMode="decimal" required autoComplete="off" />
             </Field>
-            <p class="hint">Its id, limits, money and history stay.</p>
+            <p class="hint">The id, limits, balance and history stay the same.</p>
           </>
         )}
       </SubmitForm>

@@ -22,7 +22,7 @@ export default function Settings({ id }: PageProps) {
   return (
     <Page
       title="Settings"
-      intro={isAdmin ? undefined : 'With this key you can read the settings; changing them needs an admin’s key.'}
+      intro={isAdmin ? undefined : 'This key can read the settings. Changing them needs an admin key.'}
     >
       <Tabs label="Settings" tabs={TABS} active={tab} onChange={(to: Tab) => go(href('settings', { id: to }))} />
       {tab === 'models' && <Models isAdmin={isAdmin} />}

@@ -4,7 +4,7 @@ import { Button, Copy, Dialog } from '../../components/components.ts'
 export function ShownToken(props: { title: string; token: string; notes: readonly string[]; onClose: () => void }) {
   return (
     <Dialog title={props.title} open onClose={props.onClose}>
-      <p>Copy it now: it is not kept, and nothing can show it again.</p>
+      <p>Copy the key now. It is shown only once.</p>
       <Copy text={props.token} label="Copy the key" />
       {props.notes.map((note) => (
         <p key={note} class="hint">
@@ -13,7 +13,7 @@ export function ShownToken(props: { title: string; token: string; notes: readonl
       ))}
       <div class="actions end">
         <Button tone="primary" onClick={props.onClose}>
-          I have it
+          Done
         </Button>
       </div>
     </Dialog>

@@ -29,7 +29,7 @@ export default function Skills({ id }: PageProps) {
   return (
     <Page
       title="Skills"
-      intro="Instructions that agents follow, from the folders of the assistants on this machine and from the agent gateway."
+      intro="Instructions for agents, from the skill folders on this machine and from the agent gateway."
     >
       <SkillTable />
     </Page>
@@ -83,7 +83,7 @@ function SkillTable() {
             onRow={({ id }) => go(href('skills', { id }))}
             columns={[
               { key: 'name', label: 'Name' },
-              { key: 'description', label: 'What for' },
+              { key: 'description', label: 'Description' },
               { key: 'category', label: 'Category' },
               { key: 'source', label: 'From' },
               { key: 'state', label: 'State', render: (skill) => <State skill={skill} /> },
@@ -95,7 +95,7 @@ function SkillTable() {
               ) : (
                 <Empty
                   title="No skills are installed"
-                  hint="Put a folder with a SKILL.md into .agents/skills or .claude/skills of your home folder or project; it appears here."
+                  hint="Put a folder with a SKILL.md into .agents/skills or .claude/skills in your home folder or project."
                 />
               )
             }
@@ -112,8 +112,8 @@ function SkillTable() {
 }
 
 function State({ skill: { error, warnings, enabled } }: { skill: Skill }) {
-  if (error !== null) return <Badge tone="bad">cannot be used</Badge>
-  if (!enabled) return <Badge>switched off</Badge>
+  if (error !== null) return <Badge tone="bad">unusable</Badge>
+  if (!enabled) return <Badge>disabled</Badge>
   return warnings.length > 0 ? <Badge tone="warn">with warnings</Badge> : <Badge tone="good">ready</Badge>
 }
 
@@ -164,8 +164,8 @@ function OneSkill({ id }: { id: string }) {
           <pre>{skill.content}</pre>
         ) : (
           <Empty
-            title="The instructions cannot be shown"
-            hint={skill.source === 'upstream' ? 'The agent gateway does not tell them.' : 'The file cannot be read.'}
+            title="Instructions not available"
+            hint={skill.source === 'upstream' ? 'The agent gateway does not provide them.' : 'The file cannot be read.'}
           />
         )}
       </Card>

@@ -31,8 +31,8 @@ export function NewSwarmDialog({ onClose }: { onClose: () => void }) {
   return (
     <Dialog title="New swarm" open onClose={onClose}>
       <SubmitForm
-        action="Divide it"
-        waiting="The model is planning; this can take a minute."
+        action="Create swarm"
+        waiting="The model is planning. This can take a minute."
         onSubmit={make}
         onCancel={onClose}
       >
@@ -40,26 +40,26 @@ export function NewSwarmDialog({ onClose }: { onClose: () => void }) {
           <>
             <Field
               label="Goal"
-              hint="What is to be reached, in your own words. Ctrl+Enter divides it."
+              hint="The result to reach, in your own words. Press Ctrl+Enter to create."
               error={faultOf('goal')}
             >
               <TextInput value={goal} onInput={setGoal} rows={4} required />
             </Field>
             <div class="fields">
-              <Field label="At most so many tasks" error={faultOf('max_tasks')}>
+              <Field label="Maximum number of tasks" error={faultOf('max_tasks')}>
                 <TextInput type="number" min={1} max={50} value={most} onInput={setMost} />
               </Field>
               <Field
-                label="Reward in USD, for all together"
-                hint="Split evenly; moves from your account into escrow."
+                label="Total reward in USD"
+                hint="Split evenly over the tasks, and moved from your account into escrow."
                 error={faultOf('reward_usd')}
               >
                 <TextInput value={reward} onInput={setReward} inputMode="decimal" placeholder="0" />
               </Field>
             </div>
             <Field
-              label="What your agents can do"
-              hint="Capabilities, with commas between; tasks ask for nothing else. Empty: anything."
+              label="Capabilities of your agents"
+              hint="Comma-separated. Tasks require no other capabilities. Empty: any."
               error={faultOf('capabilities')}
             >
               <TextInput value={capabilities} onInput={setCapabilities} />

@@ -33,7 +33,7 @@ export function SwarmBoard() {
   return (
     <Page
       title="Swarm"
-      intro="The model divides a goal into tasks that wait for each other; agents claim and complete them side by side."
+      intro="A model divides a goal into dependent tasks. Agents claim and complete them in parallel."
       actions={
         <Button tone="primary" onClick={() => setMaking(true)}>
           New swarm…
@@ -62,10 +62,10 @@ export function SwarmBoard() {
             { key: 'done', label: 'Completed', render: ({ tasks }) => <Done of={tasks.by_status} /> },
             { key: 'now', label: 'Tasks', render: ({ tasks }) => <Statuses of={tasks.by_status} /> },
             { key: 'reward', label: 'Reward', align: 'right', render: ({ reward_usd }) => <Money usd={reward_usd} /> },
-            { key: 'made', label: 'Made', render: ({ created_at }) => <When at={created_at} /> },
+            { key: 'made', label: 'Created', render: ({ created_at }) => <When at={created_at} /> },
           ]}
           of={page}
-          empty={<Empty title="No swarms yet" hint="Name a goal, and see its tasks as a graph." />}
+          empty={<Empty title="No swarms yet" hint="Enter a goal to see its tasks as a graph." />}
         />
         <Pager page={page} />
       </Card>

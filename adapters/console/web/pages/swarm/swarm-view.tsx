@@ -33,8 +33,8 @@ export function SwarmView({ id }: { id: string }) {
       {data && tasks.length === 0 && (
         <Card>
           <Empty
-            title="There is no task of this swarm"
-            hint="The address may be cut off."
+            title="Swarm not found"
+            hint="The address may be incomplete."
             action={<a href={href('swarm')}>All swarms</a>}
           />
         </Card>

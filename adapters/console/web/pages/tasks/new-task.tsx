@@ -28,28 +28,28 @@ export function NewTaskDialog({ onClose }: { onClose: () => void }) {
   }
   return (
     <Dialog title="New task" open onClose={onClose}>
-      <SubmitForm action="Make the task" onSubmit={make} onCancel={onClose}>
+      <SubmitForm action="Create task" onSubmit={make} onCancel={onClose}>
         {(faultOf) => (
           <>
             <Field label="Title" error={faultOf('title')}>
               <TextInput value={title} onInput={setTitle} required maxLength={200} />
             </Field>
-            <Field label="What to do" error={faultOf('description')}>
+            <Field label="Description" error={faultOf('description')}>
               <TextInput value={description} onInput={setDescription} rows={4} />
             </Field>
             <div class="fields">
               <Field
                 label="Reward in USD"
-                hint="Moves from your account into escrow at once."
+                hint="Moved from your account into escrow at once."
                 error={faultOf('reward_usd')}
               >
                 <TextInput value={reward} onInput={setReward} inputMode="decimal" placeholder="0" />
               </Field>
-              <Field label="Asks for" hint="Capabilities, with commas between." error={faultOf('capabilities')}>
+              <Field label="Required capabilities" hint="Comma-separated." error={faultOf('capabilities')}>
                 <TextInput value={capabilities} onInput={setCapabilities} placeholder="python, web-search" />
               </Field>
             </div>
-            <Checkbox label="A claim needs an attestation of attention" checked={gaze} onChange={setGaze} />
+            <Checkbox label="Require an attestation of attention to claim" checked={gaze} onChange={setGaze} />
           </>
         )}
       </SubmitForm>

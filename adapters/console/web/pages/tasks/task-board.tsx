@@ -82,8 +82,8 @@ export function TaskBoard({ query }: { query: URLSearchParams }) {
               title={given ? 'No task matches' : 'No tasks yet'}
               hint={
                 given
-                  ? 'Take a filter away to see more.'
-                  : 'Make one here, divide a goal into several, or let an agent make them.'
+                  ? 'Clear a filter to see more.'
+                  : 'Create one here, divide a goal into several, or let an agent create them.'
               }
               action={given ? <Button onClick={() => go(href('tasks'), true)}>Show all</Button> : undefined}
             />
@@ -113,7 +113,7 @@ export function TaskTable({
         { key: 'agent', label: 'Agent' },
         {
           key: 'capabilities',
-          label: 'Asks for',
+          label: 'Requires',
           render: ({ capabilities }) => capabilities.join(', ') || <span class="muted">—</span>,
         },
         { key: 'reward', label: 'Reward', align: 'right', render: ({ reward_usd }) => <Money usd={reward_usd} /> },

@@ -9,7 +9,7 @@ import { href } from '../../router.ts'
 
 /** The story of a task and its escrows: what is known of it, and what may come next. */
 export function momentsOf(task: Task, escrows: readonly Escrow[], names: Names): Moment[] {
-  const made: Moment = { at: task.created_at, title: `Made by ${names.of(task.creator)}` }
+  const made: Moment = { at: task.created_at, title: `Created by ${names.of(task.creator)}` }
   return [
     made,
     ...escrows.map((escrow) => lockMoment(escrow, names)),
@@ -76,7 +76,7 @@ function workMoments(task: Task): Moment[] {
 const Lease = ({ of }: { of: Task }) =>
   of.lease_expires_at && (
     <>
-      Last sign of life; the lease ends in <Countdown to={of.lease_expires_at} />
+      Last heartbeat; the lease ends in <Countdown to={of.lease_expires_at} />
     </>
   )
 
@@ -89,7 +89,7 @@ function nextMoments(task: Task, escrows: readonly Escrow[]): Moment[] {
       The reward stays locked for <Countdown to={locked.expires_at} over="no longer" />
     </>
   )
-  if (task.status === 'blocked') return [ahead('Opens once the tasks that it waits for are completed', expiry)]
+  if (task.status === 'blocked') return [ahead('Opens when the tasks it depends on are completed', expiry)]
   if (task.status === 'open') return [ahead('Waits for an agent to claim it', expiry)]
   if (task.status === 'claimed') return [ahead('Waits for its completion', expiry)]
   if (task.status === 'completed' && locked)

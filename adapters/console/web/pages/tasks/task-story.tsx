@@ -68,8 +68,8 @@ export function TaskStory({ id }: { id: string }) {
     >
       <ErrorNote error={task.error ?? escrows.error} onRetry={reload} />
       <Grid>
-        <Card title="Story">
-          <Timeline label="What happened" moments={momentsOf(data, escrows.data?.items ?? [], names)} />
+        <Card title="Timeline">
+          <Timeline label="Timeline" moments={momentsOf(data, escrows.data?.items ?? [], names)} />
         </Card>
         <div class="stack">
           <Card title="Task">
@@ -122,7 +122,7 @@ function Facts({ of, names }: { of: Task; names: Names }) {
       <dd>
         <Exact usd={of.reward_usd} />
       </dd>
-      <dt>Made by</dt>
+      <dt>Created by</dt>
       <dd>
         <Caller id={of.creator} names={names} />
       </dd>
@@ -139,8 +139,8 @@ function Facts({ of, names }: { of: Task; names: Names }) {
           </dd>
         </>
       )}
-      <dt>Asks for</dt>
-      <dd>{of.capabilities.length > 0 ? of.capabilities.join(', ') : 'nothing in particular'}</dd>
+      <dt>Requires</dt>
+      <dd>{of.capabilities.length > 0 ? of.capabilities.join(', ') : 'no capabilities'}</dd>
       <dt>Attention</dt>
       <dd>{of.gaze_required ? 'a claim needs an attestation' : 'needed for the reward only'}</dd>
       {of.depends_on.length > 0 && (
@@ -191,7 +191,7 @@ function CancelTask(props: {
         onClose={() => setAsking(false)}
         body={
           <div class="stack">
-            {!escrows && <p>What is locked for it moves back to whoever locked it.</p>}
+            {!escrows && <p>The locked reward moves back to its payer.</p>}
             {live && (
               <p>
                 <strong>{exactUsd(live.amount_usd)}</strong> moves from its escrow back to{' '}
@@ -199,8 +199,8 @@ function CancelTask(props: {
               </p>
             )}
             {escrows && !live && <p>No money moves: nothing is locked for the task.</p>}
-            {task.agent && <p>The agent {task.agent}, which works on it, is not paid.</p>}
-            <p>Tasks that wait for it are cancelled and refunded, too.</p>
+            {task.agent && <p>The agent {task.agent}, which is working on it, is not paid.</p>}
+            <p>Tasks that depend on it are also cancelled and refunded.</p>
           </div>
         }
       />

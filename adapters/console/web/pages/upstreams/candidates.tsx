@@ -6,9 +6,9 @@ import { useLive } from '../../use-live.ts'
 
 const REASONS: Readonly<Record<Explained['by'], string>> = {
   route: 'by a route',
-  name: 'by the name of the upstream before the slash',
-  models: 'by the models that the upstream serves',
-  default: 'as nobody else claims it',
+  name: 'by the upstream name before the slash',
+  models: 'by the models of the upstream',
+  default: 'by default',
 }
 
 type Candidate = Explained['candidates'][number]
@@ -24,7 +24,7 @@ export function Candidates({ round }: { round: number }) {
   )
   const by = found.data && (found.data.route === null ? REASONS[found.data.by] : `by route ${found.data.route + 1}`)
   return (
-    <Card title="Who answers for a model">
+    <Card title="Candidates for a model">
       <form
         class="fields"
         onSubmit={(event) => {
@@ -32,7 +32,7 @@ export function Candidates({ round }: { round: number }) {
           setAsked(model.trim())
         }}
       >
-        <Field label="Model" hint="As a client names it">
+        <Field label="Model" hint="As in the client’s request">
           <TextInput value={model} required spellcheck={false} onInput={setModel} />
         </Field>
         <div class="actions">
@@ -49,10 +49,10 @@ export function Candidates({ round }: { round: number }) {
             label="Candidates"
             rows={found.data.candidates}
             rowKey={({ upstream, model: name }) => `${upstream}/${name}`}
-            empty={<Empty title="Nobody" hint="The route leads to upstreams that are not there." />}
+            empty={<Empty title="No candidates" hint="The route names upstreams that do not exist." />}
             columns={[
               { key: 'upstream', label: 'Upstream' },
-              { key: 'id', label: 'Its id there', align: 'words' },
+              { key: 'id', label: 'Upstream model', align: 'words' },
               { key: 'weight', label: 'Weight', align: 'right' },
               { key: 'test', label: 'Test', render: (candidate) => <Test of={candidate} /> },
             ]}
@@ -67,7 +67,7 @@ function Test({ of: { upstream, model, configured } }: { of: Candidate }) {
   const [busy, setBusy] = useState(false)
   const [tested, setTested] = useState<Tested | null>(null)
   const [error, setError] = useState<unknown>(null)
-  if (!configured) return <Badge tone="warn">its key is missing</Badge>
+  if (!configured) return <Badge tone="warn">API key missing</Badge>
 
   const test = async () => {
     setBusy(true)
@@ -84,7 +84,7 @@ function Test({ of: { upstream, model, configured } }: { of: Candidate }) {
   return (
     <>
       <Button size="small" busy={busy} label={`Test ${upstream} with ${model}`} onClick={() => void test()}>
-        Ask for a word
+        Test
       </Button>
       <ErrorNote error={error} />
       {tested && (

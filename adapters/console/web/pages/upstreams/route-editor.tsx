@@ -8,8 +8,8 @@ import { tell } from '../settings/configuration.tsx'
 import { draftOf, NEW_ROUTE, type RouteDraft, routeOf } from './route-draft.ts'
 
 const STRATEGIES = [
-  { value: 'order', label: 'one after the other' },
-  { value: 'weighted', label: 'the first drawn by weight' },
+  { value: 'order', label: 'in order' },
+  { value: 'weighted', label: 'first by weight' },
 ] as const
 
 /** The routes, to be changed and saved together: the first that fits a model decides. */
@@ -56,16 +56,16 @@ export function RouteEditor({ onSaved }: { onSaved: () => void }) {
         {drafts.length === 0 && (
           <Empty
             title="No routes"
-            hint="NAME/MODEL asks an upstream by its name, and every other model goes to the first upstream that serves it, or to default."
+            hint="NAME/MODEL goes to the upstream NAME. Every other model goes to the first upstream that serves it, else to default."
           />
         )}
         {drafts.map((draft, at) => (
           <fieldset key={at} class="fields">
             <legend>Route {at + 1}</legend>
-            <Field label="Model" hint="A name, or a glob such as gpt-*">
+            <Field label="Model" hint="Name or glob, such as gpt-*">
               <TextInput value={draft.model} required spellcheck={false} onInput={(model) => change(at, { model })} />
             </Field>
-            <Field label="Candidates" hint="One a line: NAME, NAME/MODEL, or NAME/MODEL weight 3">
+            <Field label="Candidates" hint="One per line: NAME, NAME/MODEL, or NAME/MODEL weight 3">
               <TextInput
                 value={draft.targets}
                 rows={3}
@@ -74,10 +74,10 @@ export function RouteEditor({ onSaved }: { onSaved: () => void }) {
                 onInput={(targets) => change(at, { targets })}
               />
             </Field>
-            <Field label="Asked">
+            <Field label="Strategy">
               <Select value={draft.strategy} options={STRATEGIES} onChange={(strategy) => change(at, { strategy })} />
             </Field>
-            <Field label="Hedged after" hint="Milliseconds until the next is asked beside a slow one; empty for never">
+            <Field label="Hedged after" hint="Milliseconds before the next candidate is also asked. Empty: never.">
               <TextInput type="number" value={draft.hedgeAfter} onInput={(hedgeAfter) => change(at, { hedgeAfter })} />
             </Field>
             <div class="actions">

@@ -9,11 +9,11 @@ import { RouteEditor } from './route-editor.tsx'
 /** A larger part of failures is worth a look. */
 const MANY_ERRORS = 0.1
 
-/** The providers of models, how they do, and which of them answers for which model. */
+/** Model providers, their health, and the candidates for each model. */
 export default function UpstreamsPage() {
   const [round, setRound] = useState(0)
   return (
-    <Page title="Upstreams" intro="The providers of models, how they do, and which of them answers for which model.">
+    <Page title="Upstreams" intro="Model providers, their health, and the candidates for each model.">
       {session.value?.isAdmin ? (
         <>
           <UpstreamList />
@@ -21,7 +21,7 @@ export default function UpstreamsPage() {
           <RouteEditor onSaved={() => setRound((n) => n + 1)} />
         </>
       ) : (
-        <Empty title="This page is for admins" hint="What you can ask for is in GET /v1/models." />
+        <Empty title="Admin key required" hint="GET /v1/models lists the models of your key." />
       )}
     </Page>
   )
@@ -53,8 +53,7 @@ function UpstreamList() {
         ]}
       />
       <p class="muted">
-        Latency and errors are those of the last 100 calls of this process. More upstreams are added in Settings, under
-        upstreams.
+        Latency and errors cover the last 100 calls of this process. Add upstreams in Settings, under upstreams.
       </p>
     </Card>
   )
@@ -62,7 +61,7 @@ function UpstreamList() {
 
 function State({ of: { configured, reachable, left_alone } }: { of: ShownUpstream }) {
   if (!configured) return <Badge tone="warn">no key</Badge>
-  if (left_alone.length > 0) return <Badge tone="bad">left alone: {left_alone.join(', ')}</Badge>
+  if (left_alone.length > 0) return <Badge tone="bad">circuit breaker open: {left_alone.join(', ')}</Badge>
   if (reachable === null) return <span class="muted">not known</span>
   return reachable ? <Badge tone="good">answers</Badge> : <Badge tone="bad">does not answer</Badge>
 }
@@ -80,7 +79,7 @@ function Keys({ of: { keys, resting_keys } }: { of: ShownUpstream }) {
       {resting_keys.map(({ key, seconds }) => (
         <div key={key}>
           <Badge tone="warn">
-            key {key} rests {seconds} s
+            key {key} paused {seconds} s
           </Badge>
         </div>
       ))}

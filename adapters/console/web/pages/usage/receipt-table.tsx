@@ -49,7 +49,7 @@ export function Receipts(props: {
         timeoutMs: PATIENT_MS,
       })
       saveAs('receipts.csv', new Blob([csv], { type: 'text/csv' }))
-      notify('The receipts are in your downloads.')
+      notify('Downloaded the receipts.')
     } catch (error) {
       notify(messageOf(error), 'bad')
     } finally {
@@ -70,7 +70,7 @@ export function Receipts(props: {
           <Field label="Caller">
             <Select
               value={filter.caller}
-              options={[{ value: '', label: 'Everyone' }, ...callersToChoose(names, filter.caller)]}
+              options={[{ value: '', label: 'All callers' }, ...callersToChoose(names, filter.caller)]}
               onChange={(caller) => change({ caller })}
             />
           </Field>
@@ -117,7 +117,7 @@ export function Receipts(props: {
         empty={
           <Empty
             title="No receipts here"
-            hint={selection ? 'None of this caller and time; widen the selection.' : 'Each metered call leaves one.'}
+            hint={selection ? 'No receipts match the filters.' : 'Each metered call creates a receipt.'}
             action={
               selection && (
                 <Button size="small" onClick={() => props.onFilter({})}>

@@ -27,7 +27,7 @@ export default function UsagePage({ query }: PageProps) {
   return (
     <Page
       title="Usage"
-      intro="What metered calls cost. Days are UTC days, as bills count them."
+      intro="The cost of metered calls. Days are in UTC."
       actions={
         <Field label="Period">
           <Select value={period} options={PERIODS} onChange={setPeriod} />
@@ -63,7 +63,7 @@ function Spending({ period, names }: { period: Period; names: Names }) {
             title="No metered calls in this period"
             hint={
               <>
-                Agents make them with <code>POST /api/wallet/metered/call</code>; what they cost is shown here at once.
+                Agents call <code>POST /api/wallet/metered/call</code>. The cost appears here at once.
               </>
             }
           />

@@ -63,14 +63,14 @@ export function Account() {
           ]}
           empty={
             address ? (
-              <Empty title="No chain is configured" hint="Name chains under chain.networks in Settings." />
+              <Empty title="No chain is configured" hint="Add chains under chain.networks in Settings." />
             ) : (
               <Empty
                 title="No address to read"
                 hint={
                   session.value?.isAdmin
-                    ? 'Set wallet.private_key, so that Gazeway has an account of its own, or bind a wallet to a key as you make it.'
-                    : 'A wallet is bound to a key as it is made: gazeway key create --wallet 0x…'
+                    ? 'Set wallet.private_key to give Gazeway an account, or bind a wallet to a new key.'
+                    : 'Bind a wallet to a new key: gazeway key create --wallet 0x…'
                 }
               />
             )
@@ -93,10 +93,10 @@ export function BalanceStats({ of }: { of: Balances }) {
         hint={`${usd(Math.max(0, left))} can be spent, credit included`}
         tone={left <= 0 ? 'bad' : 'neutral'}
       />
-      <Stat label="Set aside" value={<Money usd={held_usd} />} hint="for calls under way" />
-      <Stat label="In escrow" value={<Money usd={escrow_usd} />} hint="for tasks that are not done" />
-      <Stat label="Credit" value={<Money usd={credit_limit_usd} />} hint="how far below zero it may go" />
-      <Stat label="Budgets" value={<BudgetList of={budgets} />} hint="periods begin at 00:00 UTC" />
+      <Stat label="Reserved" value={<Money usd={held_usd} />} hint="for calls in progress" />
+      <Stat label="In escrow" value={<Money usd={escrow_usd} />} hint="for open tasks" />
+      <Stat label="Credit" value={<Money usd={credit_limit_usd} />} hint="limit below zero" />
+      <Stat label="Budgets" value={<BudgetList of={budgets} />} hint="periods start at 00:00 UTC" />
     </Grid>
   )
 }

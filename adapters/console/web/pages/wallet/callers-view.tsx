@@ -76,7 +76,7 @@ export function Callers() {
           },
         ]}
         of={page}
-        empty={<Empty title="No keys yet" hint="Make one in Settings, or with: gazeway key create" />}
+        empty={<Empty title="No keys yet" hint="Create one in Settings, or with: gazeway key create" />}
       />
       <Pager page={page} />
       {editing && <EditKeyDialog of={editing} onClose={() => setEditing(null)} onChanged={page.reload} />}

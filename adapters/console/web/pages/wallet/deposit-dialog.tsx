@@ -19,7 +19,7 @@ export function DepositDialog({ to, onClose }: { to: KeyRecord; onClose: () => v
   }
   return (
     <Dialog title={`Deposit for ${to.name}`} open onClose={onClose}>
-      <SubmitForm action="Credit the account" onSubmit={deposit} onCancel={onClose}>
+      <SubmitForm action="Add deposit" onSubmit={deposit} onCancel={onClose}>
         {(faultOf) => (
           <>
             <Field label="Amount in USD" error={faultOf('amount_usd')}>
@@ -27,7 +27,7 @@ export function DepositDialog({ to, onClose }: { to: KeyRecord; onClose: () => v
             </Field>
             <Field
               label="Reference"
-              hint="What tells this payment from all others, such as an invoice number: it is credited once."
+              hint="Unique id of the payment, such as an invoice number. Each is credited once."
               error={faultOf('reference')}
             >
               <TextInput value={reference} onInput={setReference} required autoComplete="off" />

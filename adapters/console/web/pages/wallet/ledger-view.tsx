@@ -23,17 +23,17 @@ import { BalanceStats } from './account-view.tsx'
 /** Labels of transfer kinds. */
 const KINDS: Record<StatementLine['kind'], { label: string; tone: Tone }> = {
   deposit: { label: 'Deposit', tone: 'good' },
-  reserve: { label: 'Set aside for a call', tone: 'neutral' },
-  capture: { label: 'Call charged, rest back', tone: 'neutral' },
+  reserve: { label: 'Reserved for a call', tone: 'neutral' },
+  capture: { label: 'Call charged, rest returned', tone: 'neutral' },
   charge: { label: 'Calls charged', tone: 'neutral' },
-  void: { label: 'Call failed, all back', tone: 'neutral' },
+  void: { label: 'Call failed, reservation returned', tone: 'neutral' },
   lock: { label: 'Locked in escrow', tone: 'accent' },
   release: { label: 'Reward paid', tone: 'good' },
   refund: { label: 'Escrow refunded', tone: 'warn' },
-  withdraw: { label: 'Paid back on a chain', tone: 'warn' },
+  withdraw: { label: 'Withdrawn on a chain', tone: 'warn' },
   settle: { label: 'Settled on a chain', tone: 'neutral' },
   purchase: { label: 'Request paid from credit', tone: 'neutral' },
-  return: { label: 'Request failed, credit back', tone: 'neutral' },
+  return: { label: 'Request failed, credit returned', tone: 'neutral' },
   bind: { label: 'From a wallet to its key', tone: 'neutral' },
 }
 
@@ -88,12 +88,7 @@ function Account({ of, names }: { of: string | null; names: Names }) {
             },
           ]}
           of={page}
-          empty={
-            <Empty
-              title="Nothing has moved in this account"
-              hint="Deposits, metered calls and escrows are listed here as they happen."
-            />
-          }
+          empty={<Empty title="No transfers yet" hint="Deposits, metered calls and escrows appear here." />}
         />
         <Pager page={page} />
       </Card>
@@ -122,11 +117,11 @@ function accountName(account: string, names: Names): string {
   if (kind === 'caller') return names.of(owner)
   if (kind === 'escrow') return `escrow ${shortId(owner)}`
   const words: Record<string, string> = {
-    held: 'set aside',
+    held: 'reserved',
     upstream_cost: 'upstream cost',
     revenue: 'margin',
     deposits: 'deposits',
-    settling: 'to be settled',
+    settling: 'awaiting settlement',
   }
   return words[kind] ?? kind
 }

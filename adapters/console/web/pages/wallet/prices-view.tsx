@@ -9,9 +9,9 @@ export function Prices() {
   return (
     <>
       <Grid of="figures">
-        <Stat label="Margin of a call" value={<Money usd={data.margin_usd} />} hint="added to what its tokens cost" />
-        <Stat label="Token" value={data.token} hint="that settlements are paid in" />
-        <Stat label="Network" value={data.network} hint="that they are paid on" />
+        <Stat label="Margin per call" value={<Money usd={data.margin_usd} />} hint="added to the cost of tokens" />
+        <Stat label="Token" value={data.token} hint="used for settlements" />
+        <Stat label="Network" value={data.network} hint="of the settlement token" />
       </Grid>
       <Card title="Models">
         <DataTable
@@ -23,24 +23,24 @@ export function Prices() {
             { key: 'use', label: 'For' },
             {
               key: 'input',
-              label: '1,000,000 tokens of input',
+              label: 'Input per 1M tokens',
               align: 'right',
               render: ({ prices_per_1m_tokens_usd: { input } }) => <Money usd={input} />,
             },
             {
               key: 'output',
-              label: 'Of output',
+              label: 'Output per 1M tokens',
               align: 'right',
               render: ({ prices_per_1m_tokens_usd: { output } }) => <Money usd={output} />,
             },
             {
               key: 'call',
-              label: 'A call of 2,000 tokens, at most',
+              label: 'Max. cost of 2,000 tokens',
               align: 'right',
               render: ({ price_per_1k_tokens_usd }) => <Money usd={callPrice(2_000, price_per_1k_tokens_usd, data)} />,
             },
           ]}
-          empty={<Empty title="No model is metered" />}
+          empty={<Empty title="No metered models" />}
         />
         <p class="hint">Change prices in Settings, under pricing.</p>
       </Card>

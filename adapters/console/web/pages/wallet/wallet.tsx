@@ -20,7 +20,7 @@ export default function WalletPage({ id, query }: PageProps) {
   const tabs = VIEWS.filter((view) => isAdmin || !('admin' in view))
   const view = tabs.find((tab) => tab.id === id)?.id ?? 'account'
   return (
-    <Page title="Wallet" intro="What callers have, what moved, how far they may spend, and what calls cost.">
+    <Page title="Wallet" intro="Balances, transfers, spending limits and prices.">
       <Tabs<View>
         label="Views of the wallet"
         tabs={tabs}
