@@ -4,6 +4,6 @@ import * as z from 'zod'
 export const pageOf = <Item extends z.ZodType>(item: Item) =>
   z.object({
     items: z.array(item),
-    total: z.int().describe('How many there are on all pages.'),
+    total: z.int().describe('Total number of items on all pages.'),
     next_cursor: z.string().nullable().describe('Null on the last page.'),
   })

@@ -36,12 +36,12 @@ export interface OpenApi {
 
 const ErrorReply = z.object({
   error: z.object({
-    code: z.string().describe('What went wrong, for programs'),
-    message: z.string().describe('What was wrong and what to do about it'),
+    code: z.string().describe('Error code for programs'),
+    message: z.string().describe('Cause and remedy, for people'),
     type: z.string(),
-    param: z.string().nullable().describe('The field at fault, dotted'),
+    param: z.string().nullable().describe('The field at fault, as a dotted path'),
     request_id: z.string().nullable(),
-    doc_url: z.string().describe('The page of the code, relative to the address of the service'),
+    doc_url: z.string().describe('Path of the documentation of the code, on this service'),
   }),
 })
 
@@ -57,7 +57,7 @@ const IDEMPOTENCY_KEY: Parameter = {
   in: 'header',
   required: false,
   description:
-    'Makes the request take effect once: for 24 h the same key and body get the first reply again, with the header ' +
+    'Makes the request take effect once. For 24 h, the same key and body get the first reply again, with the header ' +
     'idempotent-replayed.',
   schema: { type: 'string', minLength: 1, maxLength: 255 },
 }
@@ -82,14 +82,14 @@ export function openApi(routes: readonly Route[]): OpenApi {
     info: {
       title: 'Gazeway platform',
       version: VERSION,
-      description: 'Metered model calls, and what agents and their frontends need around them.',
+      description: 'Metered model calls, and services for agents and their frontends.',
     },
     servers: [{ url: '/' }],
     paths,
     components: {
       securitySchemes: { key: { type: 'http', scheme: 'bearer', description: 'An API key: gzw_…' } },
       responses: {
-        Error: { description: 'The request was refused, or failed.', content: json(schemaOf(ErrorReply, 'output')) },
+        Error: { description: 'The request was rejected or failed.', content: json(schemaOf(ErrorReply, 'output')) },
       },
     },
   }
@@ -125,15 +125,15 @@ function passage(method: string): Operation {
   return {
     operationId: `${method}V1`,
     tags: ['Agent gateway'],
-    summary: 'Passed on to the agent gateway, as it is',
-    description: `Method, path, query, body and status are kept, streams included. ${ACCESS.platform.words}`,
+    summary: 'Forward to the agent gateway unchanged',
+    description: `Method, path, query, body and status are forwarded unchanged, streams included. ${ACCESS.platform.words}`,
     security: ACCESS.platform.security,
     parameters: [
       { name: 'path', in: 'path', required: true, description: 'Everything after /v1/', schema: { type: 'string' } },
     ],
     ...(WITH_BODY.includes(method) && { requestBody: { required: false, content: ANYTHING } }),
     responses: {
-      default: { description: 'What the agent gateway answers.', ...(method !== 'head' && { content: ANYTHING }) },
+      default: { description: 'Reply of the agent gateway.', ...(method !== 'head' && { content: ANYTHING }) },
     },
   }
 }

@@ -36,14 +36,14 @@ export function pluginManifest(): string {
 
 const upstreamVariable = {
   name: 'GAZEWAY_UPSTREAM',
-  description: `Provider of models: ${PRESET_NAMES.join(', ')}, or an OpenAI-compatible base URL.`,
+  description: `Model provider: ${PRESET_NAMES.join(', ')}, or an OpenAI-compatible base URL.`,
   default: PRESETS[0].name,
 }
 
 const keyVariables = () =>
   PRESETS.flatMap(({ label, key }, index) => {
     if (key === null) return []
-    const rest = index === 0 ? ', the default provider of models. Without it the model tools say what to do.' : '.'
+    const rest = index === 0 ? ', the default model provider. Without it the model tools say what to do.' : '.'
     return [{ name: key.variable, description: `Key for ${label}${rest}`, isSecret: true }]
   })
 

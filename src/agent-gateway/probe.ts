@@ -21,10 +21,7 @@ export const AgentGatewayStatus = z.object({
   target: z.literal(TARGET),
   latency_ms: z.int().nullable(),
   checked_at: z.iso.datetime().nullable().describe('Null until the first check has ended.'),
-  error: z
-    .string()
-    .nullable()
-    .describe('Why it was not reached, or refuses its key, in a sentence; null where all is well.'),
+  error: z.string().nullable().describe('Error in a sentence: not reachable, or key rejected; null without one.'),
 })
 export type AgentGatewayStatus = z.infer<typeof AgentGatewayStatus>
 

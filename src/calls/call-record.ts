@@ -22,18 +22,18 @@ export const CallRecord = z.object({
   caller_id: z.string().nullable(),
   path: z.string().describe('Path on the upstream'),
   requested_model: z.string().nullable(),
-  model: z.string().nullable().describe('The model that the upstream was asked for'),
+  model: z.string().nullable().describe('Model requested from the upstream'),
   upstream: z.string(),
   stream: z.boolean(),
   status: CallStatus,
   http_status: z.number().int().nullable(),
-  fallback_from: z.string().nullable().describe('The call whose failure, or silence, led to this one'),
+  fallback_from: z.string().nullable().describe('The call that failed or was slow and led to this one'),
   latency_ms: z.number().int(),
   first_token_ms: z.number().int().nullable(),
   usage: Usage.nullable(),
-  upstream_cost_usd: z.number().nullable().describe('null: not known, of a call that was hedged'),
+  upstream_cost_usd: z.number().nullable().describe('null: unknown, for a hedged call'),
   error: z.string().nullable(),
-  content: z.unknown().optional().describe('Request and answer; only where audit.store_content is set'),
+  content: z.unknown().optional().describe('Request and answer; only if audit.store_content is on'),
 })
 export type CallRecord = z.infer<typeof CallRecord>
 

@@ -20,8 +20,8 @@ export const CallSums = z.object({
   errors: z.int(),
   refused: z
     .int()
-    .describe('Calls that never reached an upstream, because of the key, money, permissions or limits of their caller'),
-  error_rate: z.number().describe('Share of the calls that were not refused that ended in an error, 0–1'),
+    .describe('Calls refused before an upstream, for the key, money, permissions or limits of their caller'),
+  error_rate: z.number().describe('Share of errors among calls that were not refused, 0–1'),
   prompt_tokens: z.int(),
   completion_tokens: z.int(),
   total_tokens: z.int(),

@@ -19,11 +19,11 @@ export const ChainBalance = z.object({
   chain_id: z.int(),
   chain: z.string(),
   address: z.string(),
-  native: Amount.nullable().describe('Null when it could not be read'),
+  native: Amount.nullable().describe('Null when unreadable'),
   tokens: z.array(Amount.extend({ address: z.string() })).describe('Tokens whose balance could be read'),
   block_number: z.int().nullable(),
   as_of: z.iso.datetime(),
-  error: z.string().nullable().describe('What could not be read, and why'),
+  error: z.string().nullable().describe('The failed reads and their reasons'),
 })
 export type ChainBalance = z.infer<typeof ChainBalance>
 

@@ -11,14 +11,14 @@ export const ConnectionId = z
 /** A connection as it is shown. */
 export const ConnectionRecord = z.object({
   id: ConnectionId,
-  user: z.string().describe('Who chats on it.'),
+  user: z.string().describe('Name of the chatting user.'),
   role: Role,
-  session_id: z.string().describe('The session that its chats belong to.'),
-  key_id: z.string().describe('The key that opened it, or that made its ticket.'),
-  remote: z.string().describe('The address that it comes from.'),
-  messages: z.int().describe('Frames that came in on it.'),
+  session_id: z.string().describe('Session of its chats.'),
+  key_id: z.string().describe('Key that opened the connection or created its ticket.'),
+  remote: z.string().describe('Address of the client.'),
+  messages: z.int().describe('Number of received frames.'),
   connected_at: z.iso.datetime(),
-  last_active_at: z.iso.datetime().describe('When the last frame came in. Of another process: as of 6 s ago at most.'),
+  last_active_at: z.iso.datetime().describe('Time of the last received frame; for other processes, at most 6 s old.'),
 })
 export type ConnectionRecord = z.infer<typeof ConnectionRecord>
 

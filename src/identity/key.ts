@@ -106,7 +106,7 @@ export const KeyRotation = z.strictObject({
     .min(0)
     .max(MOST_GRACE_SECONDS)
     .default(DEFAULT_GRACE_SECONDS)
-    .describe('Time that the previous secret still works, in seconds.'),
+    .describe('Grace period of the previous secret, in seconds.'),
 })
 
 /** A key in replies, without its token, which is shown once only. */

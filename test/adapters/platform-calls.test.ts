@@ -99,7 +99,7 @@ describe('the calls over HTTP', () => {
     const { schema, ...port } = items.find(({ key }) => key === 'http.platform_port') ?? {}
     assert.deepEqual(port, {
       key: 'http.platform_port',
-      description: 'The port of the platform, socket and console; 0 takes a free one.',
+      description: 'Port of the platform, socket and console; 0 selects a free port.',
       accepts: 'a whole number from 0 to 65535',
       default: 8812,
       has_entries: false,

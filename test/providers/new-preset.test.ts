@@ -85,7 +85,7 @@ describe('a new preset', () => {
     assert.match(upstream, /\| `example` \| Example Models \| `https:\/\/api\.example\.com\/v1` \|/)
     assert.match(upstream, /`example-chat-1` \| \$7\.25 \| unknown \| unknown \| unknown \| \$9 \|/)
     assert.match(read('docs/reference/configuration.md'), /xai, example, /)
-    assert.match(read('server.json'), /Provider of models: xai, example, /)
+    assert.match(read('server.json'), /Model provider: xai, example, /)
     await run('scripts/docs.ts', '--check')
   })
 

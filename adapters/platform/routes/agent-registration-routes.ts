@@ -10,7 +10,7 @@ export const agentRegistrationRoutes = ({ chain }: Gateway): Route[] => [
     method: 'GET',
     path: '/.well-known/agent-registration.json',
     tag: 'Agent',
-    summary: 'The agent’s ERC-8004 registration file',
+    summary: 'Retrieve the agent’s ERC-8004 registration file',
     access: 'open',
     reply: AgentRegistration,
     run: ({ c }) => chain.registration(new URL(c.req.url).origin),

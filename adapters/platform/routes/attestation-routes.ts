@@ -11,7 +11,7 @@ export const attestationRoutes = ({ gaze, tasks }: Pick<Gateway, 'gaze' | 'tasks
     method: 'GET',
     path: '/api/attestation/status',
     tag: 'Gaze',
-    summary: 'How far a session proves attention, and what is missing',
+    summary: 'Retrieve the attestation of a session',
     description:
       'Of the session that is named, or of the one that was added to last for a task, first among those of the key that ' +
       'claimed it. Its five components, and in plain words why it has not passed. One that has expired is assessed anew. ' +

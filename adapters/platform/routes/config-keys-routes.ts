@@ -6,15 +6,15 @@ import { accepts } from '../../../src/text/accepted.ts'
 import { defineRoute, type Route } from '../define-route.ts'
 
 const KeyOfConfig = z.object({
-  key: z.string().describe('Dotted, such as http.port'),
+  key: z.string().describe('Dotted path, such as http.port'),
   description: z.string(),
-  accepts: z.string().describe('In words'),
-  schema: z.record(z.string(), z.unknown()).describe('The same as JSON Schema'),
+  accepts: z.string().describe('Accepted values in words'),
+  schema: z.record(z.string(), z.unknown()).describe('Accepted values as JSON Schema'),
   default: z.unknown(),
-  has_entries: z.boolean().describe('Holds entries by name, which can be set one by one'),
-  secret: z.boolean().describe('Shown as "***" where it is set'),
-  restart: z.boolean().describe('A change waits for a restart'),
-  environment_only: z.boolean().describe('Read from the environment alone'),
+  has_entries: z.boolean().describe('Holds named entries that can be set individually'),
+  secret: z.boolean().describe('Shown as "***" when set'),
+  restart: z.boolean().describe('A change needs a restart'),
+  environment_only: z.boolean().describe('Read from the environment only'),
 })
 export type KeyOfConfig = z.infer<typeof KeyOfConfig>
 
@@ -37,7 +37,7 @@ export function configKeyRoutes(): Route[] {
       method: 'GET',
       path: '/api/config/keys',
       tag: 'Configuration',
-      summary: 'Every key of the configuration: what it is for, what it accepts, and its default',
+      summary: 'List all configuration keys with their purpose, accepted values and default',
       access: 'platform',
       reply: z.object({ items: z.array(KeyOfConfig), total: z.int() }),
       run: async () => ({ items, total: items.length }),

@@ -21,18 +21,18 @@ const Changes = z
 const InForce = z.record(z.string(), z.object({ path: z.string(), value: z.unknown() }))
 
 const ConfigShown = z.object({
-  config: z.record(z.string(), z.unknown()).describe('All of it, defaults filled in; secrets are "***"'),
-  env: InForce.describe('Environment variable in force → the key that it is over, and its value'),
-  flags: InForce.describe('The same of flags of the command'),
-  restart_required: z.array(z.string()).describe('Keys whose value is in force once this process is started again'),
+  config: z.record(z.string(), z.unknown()).describe('The whole configuration with defaults; secrets are "***"'),
+  env: InForce.describe('Environment variable in force → the key that it overrides, and its value'),
+  flags: InForce.describe('The same for command-line flags'),
+  restart_required: z.array(z.string()).describe('Keys whose value applies after a restart'),
 })
 export type ConfigShown = z.infer<typeof ConfigShown>
 
 /** Result of a change. */
 export const Changed = z.object({
-  changed: z.array(z.string()).describe('Keys, and entries of keys, whose value is another one now'),
+  changed: z.array(z.string()).describe('Changed keys, and entries of keys'),
   restart_required: ConfigShown.shape.restart_required,
-  overridden: z.array(z.string()).describe('Keys that were sent, but that a variable or flag is over'),
+  overridden: z.array(z.string()).describe('Sent keys that a variable or flag overrides'),
 })
 export type Changed = z.infer<typeof Changed>
 
@@ -105,7 +105,7 @@ export const configRoutes = (gateway: Gateway): Route[] => [
     method: 'GET',
     path: '/api/config',
     tag,
-    summary: 'The configuration, and what of it comes from the environment',
+    summary: 'Retrieve the configuration and its overrides from the environment',
     access: 'platform',
     reply: ConfigShown,
     run: async () => shown(gateway),
@@ -115,7 +115,7 @@ export const configRoutes = (gateway: Gateway): Route[] => [
       method,
       path: '/api/config',
       tag,
-      summary: 'Change the configuration, all keys that are sent or none',
+      summary: 'Update the configuration, all sent keys or none',
       description:
         'Changes are in force here at once, and within 5 s in every other process on the same store; those in ' +
         'restart_required wait for a restart. A secret sent back as "***" changes nothing. Another provider loses the key ' +

@@ -14,9 +14,9 @@ import type { AgentSocket } from '../socket/socket.ts'
 const tag = 'Connections'
 
 const IssuedTicket = z.object({
-  id: ConnectionId.describe('The connection that it opens.'),
-  url: z.url().describe('Where to connect: at the host that the request was sent to.'),
-  ticket: z.string().describe('The ticket. Shown now and never again.'),
+  id: ConnectionId.describe('Id of the connection that the ticket opens.'),
+  url: z.url().describe('Address of the socket, on the host of the request.'),
+  ticket: z.string().describe('The ticket. Shown only once.'),
   expires_at: z.iso.datetime(),
 })
 export type IssuedTicket = z.infer<typeof IssuedTicket>
@@ -37,8 +37,8 @@ export const connectionRoutes = (
     method: 'GET',
     path: '/api/connections',
     tag,
-    summary: 'The agent sockets that are open, newest first',
-    description: "An admin sees all of them, in all processes on the store; others see their own key's.",
+    summary: 'List open agent sockets, newest first',
+    description: 'An admin sees all, in all processes on the store. Others see those of their key.',
     access: 'platform',
     query: ListQuery.strict(),
     reply: pageOf(ConnectionRecord),
@@ -48,7 +48,7 @@ export const connectionRoutes = (
     method: 'POST',
     path: '/api/connections',
     tag,
-    summary: 'A ticket that opens one agent socket',
+    summary: 'Create a ticket that opens one agent socket',
     description:
       'The ticket works once, within 60 s, in any process on the store. Offer it as the subprotocol ticket.TICKET beside ' +
       "gazeway.v1, or send it in the first frame. Tickets of the role admin need an admin's key.",

@@ -15,7 +15,7 @@ export const escrowRoutes = ({ escrows }: Gateway): Route[] => [
     method: 'POST',
     path: '/api/wallet/escrow',
     tag,
-    summary: 'Lock money for a task',
+    summary: 'Create an escrow for a task',
     description:
       'For the creator of the task and admins, out of the caller’s account; one escrow a task at a time, and none after ' +
       'one that was released.',
@@ -30,7 +30,7 @@ export const escrowRoutes = ({ escrows }: Gateway): Route[] => [
     method: 'GET',
     path: '/api/wallet/escrow',
     tag,
-    summary: 'Escrows, newest first',
+    summary: 'List escrows, newest first',
     access: 'platform',
     query: EscrowList.strict(),
     reply: pageOf(Escrow),
@@ -40,7 +40,7 @@ export const escrowRoutes = ({ escrows }: Gateway): Route[] => [
     method: 'GET',
     path: '/api/wallet/escrow/{id}',
     tag,
-    summary: 'One escrow',
+    summary: 'Retrieve an escrow',
     access: 'platform',
     params: OneEscrow,
     reply: Escrow,
@@ -50,7 +50,7 @@ export const escrowRoutes = ({ escrows }: Gateway): Route[] => [
     method: 'POST',
     path: '/api/wallet/escrow/release',
     tag,
-    summary: 'Pay an escrow out, once its task is completed and gaze verification passes',
+    summary: 'Release an escrow of a completed task after gaze verification',
     description:
       'For its payer, its recipient and admins. It pays whom it names, or else the key that completed the task; a release ' +
       'that names another is refused (409 recipient_fixed). Twice gets the same reply. Where gaze verification fails (403 ' +
@@ -65,7 +65,7 @@ export const escrowRoutes = ({ escrows }: Gateway): Route[] => [
     method: 'POST',
     path: '/api/wallet/escrow/{id}/refund',
     tag,
-    summary: 'Give the money of an escrow back',
+    summary: 'Refund an escrow',
     description:
       'For its payer and admins, once the escrow has expired, or the task failed or was cancelled. Twice gets the same reply.',
     access: 'platform',

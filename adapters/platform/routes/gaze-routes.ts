@@ -28,7 +28,7 @@ export const gazeRoutes = (gateway: Gateway, stopping: AbortSignal): Route[] => 
     method: 'POST',
     path: '/api/gaze/store',
     tag,
-    summary: 'Store gaze records, and learn how far they prove attention',
+    summary: 'Store gaze records and assess the attention that they prove',
     description:
       'At most 1,000 at a time. A session is its maker’s: no other key adds to it, and only that key and admins see it. ' +
       'The id of a chat session is for whoever chats in it, and admins. ' +
@@ -44,7 +44,7 @@ export const gazeRoutes = (gateway: Gateway, stopping: AbortSignal): Route[] => 
     method: 'GET',
     path: '/api/gaze/history',
     tag,
-    summary: 'Gaze records, newest first',
+    summary: 'List gaze records, newest first',
     description: 'Those that the key stored; an admin sees everyone’s, and those that tools on this machine stored.',
     access: 'platform',
     query: retrieveGazeData.input,
@@ -58,7 +58,7 @@ export const gazeRoutes = (gateway: Gateway, stopping: AbortSignal): Route[] => 
     method: 'GET',
     path: '/api/gaze/sessions',
     tag,
-    summary: 'Gaze sessions, the one that was added to last first',
+    summary: 'List gaze sessions, last updated first',
     description:
       'Each with the attestation that was issued for it last. Those that the key made, and all for a task that it ' +
       'created, by task_id; an admin sees everyone’s. total counts up to 1,000.',
@@ -74,7 +74,7 @@ export const gazeRoutes = (gateway: Gateway, stopping: AbortSignal): Route[] => 
     method: 'POST',
     path: '/api/gaze/analyze',
     tag,
-    summary: 'What gaze records show: figures, findings, classification and a narrative',
+    summary: 'Analyze gaze records: figures, findings, classification and a narrative',
     description:
       'Of the newest 10,000 records of a session or time range that the key stored; an admin reads everyone’s. The ' +
       'figures are computed here. With narrate, the chat model puts them into words; where it fails, the reason is told ' +

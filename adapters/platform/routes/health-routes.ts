@@ -13,7 +13,7 @@ type Feature = (typeof FEATURES)[number]
 
 const Mode = z
   .enum(['enhanced', 'portable', 'disconnected'])
-  .describe('What is behind /v1: an agent gateway of 0.12 or later; inference only; nothing that answers.')
+  .describe('Service behind /v1: an agent gateway of 0.12 or later, inference only, or no answer.')
 
 const Health = z.object({
   status: z
@@ -40,7 +40,7 @@ const GatewayStatus = z.object({
   capabilities: z.array(z.enum(CAPABILITIES)),
   features: z
     .object(eachFeature(() => z.boolean()))
-    .describe('Which parts are on; payments: whether calls can be paid over HTTP 402.'),
+    .describe('Enabled features; payments: whether calls can be paid over HTTP 402.'),
   upstream: AgentGatewayStatus,
 })
 
@@ -55,7 +55,7 @@ export const healthRoutes = (
       method: 'GET',
       path: '/health',
       tag,
-      summary: 'Whether the platform, its store, the provider of models and the agent gateway work',
+      summary: 'Check the health of the platform, store, upstreams and agent gateway',
       description: 'Always 200 while the process serves. The agent gateway is checked in the background every 10 s.',
       access: 'open',
       reply: Health,
@@ -80,7 +80,7 @@ export const healthRoutes = (
       method: 'GET',
       path: '/api/gateway-status',
       tag,
-      summary: 'What the platform offers, and what is behind it',
+      summary: 'Retrieve the capabilities of the platform and its agent gateway',
       access: 'open',
       reply: GatewayStatus,
       async run() {

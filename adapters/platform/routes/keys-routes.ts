@@ -13,15 +13,15 @@ import { pageOf } from '../list-page.ts'
 
 const tag = 'Keys'
 
-const secret = z.string().describe('The key. Shown now and never again.')
+const secret = z.string().describe('The key. Shown only once.')
 /** Query of the burn list, which has its own order. */
 const BurnQuery = ListQuery.extend({
-  limit: ListQuery.shape.limit.describe('How many items to return, the least time left first.'),
-  offset: ListQuery.shape.offset.describe('How many of the first items to skip.'),
+  limit: ListQuery.shape.limit.describe('Maximum number of items, least time left first.'),
+  offset: ListQuery.shape.offset.describe('Number of items to skip.'),
 }).strict()
 
 const Warned = KeyRecord.extend({
-  warnings: z.array(z.string()).describe('What was accepted and may be a slip, such as a glob that matches no model.'),
+  warnings: z.array(z.string()).describe('Accepted values that may be mistakes, such as a glob that matches no model.'),
 })
 
 /** API keys, for admins. */
@@ -41,7 +41,7 @@ export const keyRoutes = ({ keys, wallet, burn, upstream, log }: Gateway, stoppi
       method: 'GET',
       path: '/api/keys',
       tag,
-      summary: 'All keys, newest first, without their secrets',
+      summary: 'List keys without their secrets, newest first',
       access: 'admin',
       query: ListQuery.strict(),
       reply: pageOf(KeyRecord),
@@ -51,7 +51,7 @@ export const keyRoutes = ({ keys, wallet, burn, upstream, log }: Gateway, stoppi
       method: 'GET',
       path: '/api/keys/burn',
       tag,
-      summary: 'Who is about to run dry: keys and groups, the least time left first',
+      summary: 'List keys and groups by the time until they run out',
       description:
         'Of each key that is in force and of each group: its money, the budget that runs out first, what its calls cost over the ' +
         'last 24 h, and how long it lasts at that rate. Costs are read from the sums by the hour.',
@@ -64,7 +64,7 @@ export const keyRoutes = ({ keys, wallet, burn, upstream, log }: Gateway, stoppi
       method: 'POST',
       path: '/api/keys',
       tag,
-      summary: 'Make a key',
+      summary: 'Create a key',
       description:
         'The reply holds the key itself, which nothing can show again. With an Idempotency-Key one key is made; the same request ' +
         'again is 409 and names its id, to be revoked where the reply did not arrive.',
@@ -89,10 +89,10 @@ export const keyRoutes = ({ keys, wallet, burn, upstream, log }: Gateway, stoppi
       method: 'PATCH',
       path: '/api/keys/{id}',
       tag,
-      summary: 'Change what a key is held to, its group, billing, alerts, end or name',
+      summary: 'Update the limits, group, billing, alerts, expiry or name of a key',
       description:
-        'What is left out stays, inside limits too; null takes a limit away. Calls are held to it at once here, and within 5 s ' +
-        'in other processes on the same store. Of two admins who change a field at once, the later one decides it.',
+        'Absent fields stay unchanged, also inside limits; null removes a limit. Changes apply at once in this process, and ' +
+        'within 5 s in others on the same store. Of concurrent changes to one field, the later one wins.',
       access: 'admin',
       params: z.strictObject({ id: KeyId }),
       body: KeyChange,
@@ -108,7 +108,7 @@ export const keyRoutes = ({ keys, wallet, burn, upstream, log }: Gateway, stoppi
       method: 'POST',
       path: '/api/keys/{id}/rotate',
       tag,
-      summary: 'Give a key a new secret',
+      summary: 'Rotate a key',
       description:
         'The reply holds the new key, which nothing can show again; id, limits and money stay. The one before works until the ' +
         'grace ends. Rotating again ends it: at once here, and within 5 s in other processes on the same store. The file ' +
@@ -119,7 +119,10 @@ export const keyRoutes = ({ keys, wallet, burn, upstream, log }: Gateway, stoppi
       optionalBody: true,
       reply: KeyRecord.extend({
         key: secret,
-        previous_expires_at: z.iso.datetime().nullable().describe('When the key before stops working; null is now.'),
+        previous_expires_at: z.iso
+          .datetime()
+          .nullable()
+          .describe('Expiry of the old secret; null when it ended at once.'),
       }),
       idempotent: true,
       secret: 'If you did not receive the reply, rotate again with a new Idempotency-Key.',
@@ -139,14 +142,14 @@ export const keyRoutes = ({ keys, wallet, burn, upstream, log }: Gateway, stoppi
       method: 'DELETE',
       path: '/api/keys/{id}',
       tag,
-      summary: 'Revoke a key for good',
+      summary: 'Revoke a key',
       description:
         'It stops working at once here, and within 5 s in other processes on the same store. What it has goes where deposits for ' +
         'its wallet go from now on, and so does what comes back to it later, when it is revoked again or a key is made for the ' +
         'wallet. Without a wallet, it stays; balances tells what.',
       access: 'admin',
       params: z.strictObject({ id: KeyId }),
-      reply: KeyRecord.extend({ balances: Balances.describe('What is left with it, out of reach') }),
+      reply: KeyRecord.extend({ balances: Balances.describe('Money left with the key, out of reach') }),
       async run({ params, c }) {
         const record = await keys.revoke(params.id)
         log.info('Key revoked.', { by: callerOf(c).id, key_id: record.id })

@@ -67,7 +67,7 @@ const FoundMemory = z.object({
 
 const FoundMemories = z.object({
   results: z.array(FoundMemory),
-  total: z.int().describe('How many match, counted up to 1,000.'),
+  total: z.int().describe('Number of matches, counted up to 1,000.'),
   mode: z.enum(['lexical', 'hybrid']).describe('Whether vectors had a part in it: docs/reference/memory.md.'),
 })
 export type FoundMemories = z.infer<typeof FoundMemories>
@@ -78,9 +78,9 @@ const MemoryStats = z.object({
   engine: z.string().describe('What keeps the memories: sqlite or postgres.'),
   count: z.int(),
   bytes: z.int().describe('Keys, values and tags as UTF-8 JSON.'),
-  namespaces: z.record(z.string(), z.int()).describe('How many memories each namespace holds.'),
-  oldest_at: z.string().nullable().describe('When the oldest memory was made.'),
-  newest_at: z.string().nullable().describe('When a memory was last stored.'),
+  namespaces: z.record(z.string(), z.int()).describe('Number of memories per namespace.'),
+  oldest_at: z.string().nullable().describe('Creation time of the oldest memory.'),
+  newest_at: z.string().nullable().describe('Time of the last store.'),
 })
 export type MemoryStats = z.infer<typeof MemoryStats>
 
@@ -90,7 +90,7 @@ export const memoryRoutes = (gateway: Gateway): Route[] => [
     method: 'GET',
     path: '/api/memory',
     tag,
-    summary: 'Memories, the last stored first',
+    summary: 'List memories, last stored first',
     access: 'platform',
     query: MemoryList.extend({ caller_id }).strict(),
     reply: pageOf(Memory),
@@ -102,7 +102,7 @@ export const memoryRoutes = (gateway: Gateway): Route[] => [
     path: '/api/memory',
     tag,
     summary: 'Store a memory',
-    description: 'Under a key that has one, it is the next version of it.',
+    description: 'An existing key gets a new version.',
     access: 'platform',
     body: memoryStore.input,
     reply: memoryStore.output,
@@ -114,7 +114,7 @@ export const memoryRoutes = (gateway: Gateway): Route[] => [
     method: 'POST',
     path: '/api/memory/search',
     tag,
-    summary: 'The memories that match best',
+    summary: 'Search memories, best match first',
     description:
       'Words that inflect alike, beginnings of words and typos match too; stop words do not count. from and to bound when a memory was last stored.',
     access: 'platform',
@@ -127,7 +127,7 @@ export const memoryRoutes = (gateway: Gateway): Route[] => [
     method: 'GET',
     path: '/api/memory/recall',
     tag,
-    summary: 'One memory: that under a key, or the one that matches best',
+    summary: 'Retrieve a memory by key, or the best match',
     access: 'platform',
     query: Recall,
     reply: z.object({ found: z.literal(true), memory: Memory, score: z.number().describe('1 for a key.') }),
@@ -143,7 +143,7 @@ export const memoryRoutes = (gateway: Gateway): Route[] => [
     method: 'GET',
     path: '/api/memory/stats',
     tag,
-    summary: 'How much is stored, and where',
+    summary: 'Retrieve the number and size of memories',
     access: 'platform',
     query: z.strictObject({ caller_id }),
     reply: MemoryStats,
@@ -153,7 +153,7 @@ export const memoryRoutes = (gateway: Gateway): Route[] => [
     method: 'DELETE',
     path: '/api/memory/{id}',
     tag,
-    summary: "Forget a memory; an admin's key forgets anyone's",
+    summary: 'Delete a memory; an admin key deletes any',
     access: 'platform',
     params: z.strictObject({ id: z.string().min(1).max(128) }),
     reply: z.void(),

@@ -50,7 +50,7 @@ export const meteredRoutes = (gateway: Gateway, payments: KeylessPayments | null
     method: 'POST',
     path: '/api/wallet/metered/call',
     tag,
-    summary: 'Call a model, and pay for the call',
+    summary: 'Create a metered model call',
     description:
       'The most that the call can cost is set aside first; what it did cost, with the margin, is charged once the answer ' +
       'is there. A call that fails costs nothing.',
@@ -85,9 +85,9 @@ export const meteredRoutes = (gateway: Gateway, payments: KeylessPayments | null
     method: 'GET',
     path: '/api/wallet/metered/usage',
     tag,
-    summary: 'Receipts, newest first, and what they add up to',
+    summary: 'List receipts and their sums, newest first',
     description:
-      'A caller sees its own; an admin sees everyone’s. With Accept: text/csv, all receipts of the selection as a table.',
+      'A caller sees its own receipts; an admin sees all. With Accept: text/csv, returns all selected receipts as CSV.',
     access: 'platform',
     query: UsageQuery.strict(),
     reply: UsageReport,
@@ -102,7 +102,7 @@ export const meteredRoutes = (gateway: Gateway, payments: KeylessPayments | null
     method: 'GET',
     path: '/api/wallet/metered/pricing',
     tag,
-    summary: 'What calls cost, and the models that can be called',
+    summary: 'List metered models and their prices',
     access: 'platform',
     reply: Pricing,
     run: async () => gateway.wallet.pricing(),
@@ -111,7 +111,7 @@ export const meteredRoutes = (gateway: Gateway, payments: KeylessPayments | null
     method: 'POST',
     path: '/api/wallet/metered/deposit',
     tag,
-    summary: 'Credit a caller’s account',
+    summary: 'Create a deposit',
     description:
       'By an admin: once for each reference, however often it is sent. Where payments are taken, by everyone: without a ' +
       'key, it is answered with a challenge for the amount (402), and the payment is its reference.',

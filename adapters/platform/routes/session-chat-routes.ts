@@ -43,13 +43,9 @@ const Chat = z
 
 /** Describes the body; it is read by `readChat`, whose refusals have the status that frontends probe for. */
 const ChatBody = z.object({
-  message: z.unknown().optional().meta({ type: 'string' }).describe('What to say, at most 256 KiB.'),
+  message: z.unknown().optional().meta({ type: 'string' }).describe('The message, at most 256 KiB.'),
   input: z.unknown().optional().meta({ type: 'string' }).describe('The same as `message`.'),
-  user: z
-    .unknown()
-    .optional()
-    .meta({ type: 'string' })
-    .describe('The name of whoever says it, which the agent is told.'),
+  user: z.unknown().optional().meta({ type: 'string' }).describe('Name of the speaker, shown to the agent.'),
 })
 
 const ChatReply = z.object({
@@ -61,7 +57,7 @@ const ChatReply = z.object({
   tensor: z.string().describe('The exchange and the latest gaze, classified: COG:0.62/EMO:0.14/ENV:0.24'),
   poa_score: z.number().describe('The current attestation score, 0 to 1; 0 without gaze data.'),
   usage: Usage,
-  cost_usd: z.number().describe('What the call cost upstream; nobody is charged for it.'),
+  cost_usd: z.number().describe('Upstream cost of the call; not charged.'),
 })
 
 /**
@@ -75,7 +71,7 @@ export const sessionChatRoutes = (gateway: Pick<Gateway, 'loaded'>, agent: Agent
     method: 'POST',
     path: '/api/sessions/{id}/chat',
     tag,
-    summary: 'Say something, and wait for the whole answer',
+    summary: 'Send a message and wait for the answer',
     access: 'platform',
     params: SessionPath,
     body: ChatBody,
@@ -90,7 +86,7 @@ export const sessionChatRoutes = (gateway: Pick<Gateway, 'loaded'>, agent: Agent
     method: 'POST',
     path: '/api/sessions/{id}/chat/stream',
     tag,
-    summary: 'Say something, and hear the answer as it comes',
+    summary: 'Send a message and stream the answer',
     description:
       'Server-sent events by name: run.started, message.started, assistant.delta {delta}, assistant.completed {content}, ' +
       'run.completed {usage}, or error; done at the end.',

@@ -53,7 +53,7 @@ export function skillRoutes({ skills }: Pick<Gateway, 'skills'>, remote: Remote)
       method: 'GET',
       path: '/api/skills',
       tag,
-      summary: 'All skills, by name',
+      summary: 'List skills by name',
       description:
         'Those of the project, the user and the data folder, as they are on disk now; then those of the agent gateway.',
       access: 'platform',
@@ -68,7 +68,7 @@ export function skillRoutes({ skills }: Pick<Gateway, 'skills'>, remote: Remote)
       method: 'GET',
       path: `/api/skills/${CATEGORIES}`,
       tag,
-      summary: 'The categories of skills, by name',
+      summary: 'List skill categories by name',
       access: 'platform',
       reply: SkillCategories,
       async run() {
@@ -81,8 +81,8 @@ export function skillRoutes({ skills }: Pick<Gateway, 'skills'>, remote: Remote)
       method: 'GET',
       path: '/api/skills/{id}',
       tag,
-      summary: 'A skill with its instructions',
-      description: 'The agent gateway does not tell the instructions of its own skills.',
+      summary: 'Retrieve a skill with its instructions',
+      description: 'The agent gateway does not provide the instructions of its own skills.',
       access: 'platform',
       params: z.strictObject({ id: z.string().min(1).max(512) }),
       reply: SkillWithContent,

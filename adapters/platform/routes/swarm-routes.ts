@@ -17,7 +17,7 @@ export const swarmRoutes = ({ swarm, tasks }: Gateway, stopping: AbortSignal): R
     method: 'GET',
     path: '/api/swarms',
     tag: 'Tasks',
-    summary: 'Swarms, newest first, and how far each is',
+    summary: 'List swarms with their progress, newest first',
     access: 'platform',
     query: SwarmList.strict(),
     reply: pageOf(SwarmSummary),
@@ -27,7 +27,7 @@ export const swarmRoutes = ({ swarm, tasks }: Gateway, stopping: AbortSignal): R
     method: 'POST',
     path: '/api/tasks/swarm',
     tag: 'Tasks',
-    summary: 'Divide a goal into tasks',
+    summary: 'Create a swarm: divide a goal into tasks',
     description:
       'The chat model plans the tasks and which of them wait for which. A plan that cannot be carried out is asked for ' +
       'again at most twice, then this is answered with 502. All tasks are created at once, with their rewards locked, or none.',

@@ -15,7 +15,7 @@ export const taskRoutes = ({ tasks }: Gateway): Route[] => [
     method: 'POST',
     path: '/api/tasks',
     tag,
-    summary: 'Make a task, and lock its reward',
+    summary: 'Create a task and lock its reward',
     description:
       'The reward moves from the caller’s account into escrow in the same transaction; short of credit (402), there is ' +
       'no task either.',
@@ -30,7 +30,7 @@ export const taskRoutes = ({ tasks }: Gateway): Route[] => [
     method: 'GET',
     path: '/api/tasks',
     tag,
-    summary: 'Tasks, newest first',
+    summary: 'List tasks, newest first',
     access: 'platform',
     query: TaskList.strict(),
     reply: pageOf(Task),
@@ -40,7 +40,7 @@ export const taskRoutes = ({ tasks }: Gateway): Route[] => [
     method: 'GET',
     path: '/api/tasks/stats',
     tag,
-    summary: 'How many tasks there are, and what became of their rewards',
+    summary: 'Count tasks by status and sum up their rewards',
     access: 'platform',
     reply: TaskStats,
     run: () => tasks.stats(),
@@ -49,7 +49,7 @@ export const taskRoutes = ({ tasks }: Gateway): Route[] => [
     method: 'GET',
     path: '/api/tasks/{id}',
     tag,
-    summary: 'One task',
+    summary: 'Retrieve a task',
     access: 'platform',
     params: OneTask,
     reply: Task,
@@ -61,13 +61,13 @@ export const taskRoutes = ({ tasks }: Gateway): Route[] => [
     tag,
     summary: 'Claim an open task',
     description:
-      'Of several agents at once one wins; the others get 409. The task opens again when the lease is over without a ' +
+      'Of concurrent claims one wins; the others get 409. The task opens again when the lease is over without a ' +
       'heartbeat. The reply holds the token of the claim, which nothing can show again. Where it was lost, the agent’s name ' +
       'will do to go on with the claim.',
     access: 'platform',
     params: OneTask,
     body: Claim,
-    reply: Task.extend({ claim_token: z.string().describe('The token of the claim. Shown now and never again.') }),
+    reply: Task.extend({ claim_token: z.string().describe('The token of the claim. Shown only once.') }),
     idempotent: true,
     secret:
       'If you did not receive the reply, continue without claim_token: send only the agent name with heartbeats and the ' +
@@ -90,7 +90,7 @@ export const taskRoutes = ({ tasks }: Gateway): Route[] => [
     method: 'POST',
     path: '/api/tasks/{id}/complete',
     tag,
-    summary: 'Complete a claimed task, or say that it failed',
+    summary: 'Complete or fail a claimed task',
     description:
       'For the key that claimed it. Completing opens the tasks that waited for it; failing refunds the reward and ' +
       'cancels those tasks.',
@@ -105,8 +105,8 @@ export const taskRoutes = ({ tasks }: Gateway): Route[] => [
     method: 'DELETE',
     path: '/api/tasks/{id}',
     tag,
-    summary: 'Cancel an unfinished task, and refund its reward',
-    description: 'For its creator and admins. Tasks that wait for it are cancelled and refunded, too.',
+    summary: 'Cancel an unfinished task and refund its reward',
+    description: 'For its creator and admins. Dependent tasks are also cancelled and refunded.',
     access: 'platform',
     params: OneTask,
     reply: Task,

@@ -13,16 +13,16 @@ const ShownUpstream = z.object({
   provider: z.string().describe('Its name in call records'),
   base_url: z.string(),
   protocol: z.enum(['openai', 'anthropic']),
-  configured: z.boolean().describe('Whether it has the key that it needs'),
+  configured: z.boolean().describe('Whether the required key is set'),
   reachable: z.boolean().nullable().describe('By its last call, or a look at most every 30 s; null: not known'),
   keys: z.int(),
   resting_keys: z
     .array(z.object({ key: z.int(), seconds: z.int() }))
-    .describe('Keys that are left alone after a 429 or a 401, by their place from 1'),
-  left_alone: z.array(z.string()).describe('Endpoints that the circuit breaker leaves alone'),
+    .describe('Keys that are paused after a 429 or 401, by position from 1'),
+  left_alone: z.array(z.string()).describe('Endpoints with an open circuit breaker'),
   calls: z.int().describe('Of the last 100 in this process'),
   error_rate: z.number().nullable().describe('From 0 to 1; null without calls'),
-  latency_ms: z.number().nullable().describe('The median of those that were answered'),
+  latency_ms: z.number().nullable().describe('Median of answered calls'),
 })
 export type ShownUpstream = z.infer<typeof ShownUpstream>
 
@@ -30,7 +30,7 @@ const Tested = z.object({
   ok: z.boolean(),
   status: z.int().nullable().describe('The upstream’s; null where it did not answer'),
   latency_ms: z.int(),
-  text: z.string().describe('What the model said, or what went wrong'),
+  text: z.string().describe('The answer of the model, or the error'),
   call_id: z.string().nullable(),
 })
 export type Tested = z.infer<typeof Tested>
@@ -45,7 +45,7 @@ const Explained = z.object({
       model: z.string().describe('By its name there'),
       id: z.string().describe('The provider’s id for it'),
       weight: z.number(),
-      configured: z.boolean().describe('One without its key is passed over'),
+      configured: z.boolean().describe('Candidates without a key are skipped'),
     }),
   ),
 })
@@ -61,7 +61,7 @@ export const upstreamRoutes = (gateway: Gateway, stopping: AbortSignal): Route[]
     method: 'GET',
     path: '/api/upstreams',
     tag,
-    summary: 'The upstreams with their state, latency, error rate and resting keys',
+    summary: 'List upstreams with state, latency, error rate and paused keys',
     access: 'admin',
     reply: z.object({ items: z.array(ShownUpstream), total: z.int() }),
     async run() {
@@ -73,8 +73,8 @@ export const upstreamRoutes = (gateway: Gateway, stopping: AbortSignal): Route[]
     method: 'POST',
     path: '/api/upstreams/{name}/test',
     tag,
-    summary: 'Ask a model at one upstream for a word, past all routes',
-    description: 'A call as any other: it is recorded, and costs what it costs.',
+    summary: 'Test a model at one upstream, bypassing routes',
+    description: 'A normal call: recorded and charged.',
     access: 'admin',
     params: z.object({ name: z.string().max(64) }),
     body: z.strictObject({ model }),
@@ -90,7 +90,7 @@ export const upstreamRoutes = (gateway: Gateway, stopping: AbortSignal): Route[]
     method: 'GET',
     path: '/api/candidates',
     tag,
-    summary: 'Who answers for a model, in which order, and why',
+    summary: 'List the candidates for a model in order, with the reason',
     access: 'admin',
     query: z.strictObject({ model }),
     reply: Explained,

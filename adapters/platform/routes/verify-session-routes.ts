@@ -27,7 +27,7 @@ const Question = z
   })
 
 const Verified = z.object({
-  valid: z.boolean().describe('Whether this is someone who may call.'),
+  valid: z.boolean().describe('Whether the subject may make calls.'),
   tier: z
     .enum(['anonymous', 'free', 'metered', 'admin'])
     .describe('metered: has deposits or credit to spend; free: known, without either; anonymous: not known.'),
@@ -36,7 +36,7 @@ const Verified = z.object({
     .datetime()
     .nullable()
     .describe('When the key or the session’s attestation expires; null where nothing does, or it is not yours to see.'),
-  capabilities: z.array(z.enum(CAPABILITIES)).describe('What the subject may use.'),
+  capabilities: z.array(z.enum(CAPABILITIES)).describe('Permissions of the subject.'),
   limits: z.object({
     requests_per_minute: z.int().nullable().describe('Null is no limit.'),
     available_usd: z.number().nullable().describe('This and the next two: null where they are not yours to see.'),
@@ -65,7 +65,7 @@ export const verifySessionRoutes = (gateway: Gateway): Route[] => [
     method: 'POST',
     path: '/api/verify-session',
     tag: 'Gaze',
-    summary: 'Whether a session, a key or a wallet is someone who may call, and what they may use',
+    summary: 'Verify a session, key or wallet, and list its permissions',
     description:
       'Always 200 for a question that is in order: who is not known is not valid, and anonymous. A session is told of to ' +
       'its maker and to admins.',

@@ -42,7 +42,7 @@ export const walletRoutes = ({ wallet, chain, withdrawals }: Gateway): Route[] =
       method: 'GET',
       path: '/api/wallet',
       tag,
-      summary: 'What the caller has',
+      summary: 'Retrieve the wallet of the caller',
       description:
         'In the ledger, and on every chain that is configured. A chain that cannot be read says so in error.',
       access: 'platform',
@@ -57,7 +57,7 @@ export const walletRoutes = ({ wallet, chain, withdrawals }: Gateway): Route[] =
       method: 'GET',
       path: '/api/wallet/balances',
       tag,
-      summary: 'Native coins and tokens on every chain that is configured',
+      summary: 'List coin and token balances on all configured chains',
       description: 'Read from a node of each chain as it is asked, at most a second ago.',
       access: 'platform',
       reply: ChainBalances,
@@ -70,9 +70,9 @@ export const walletRoutes = ({ wallet, chain, withdrawals }: Gateway): Route[] =
       method: 'GET',
       path: '/api/wallet/ledger',
       tag,
-      summary: 'What came into an account and left it, newest first, and what it holds',
+      summary: 'List the transfers of an account, newest first, with its balance',
       description:
-        'Of the caller, or the wallet that it is bound to; an admin reads everyone’s. What was set aside for a call and not spent comes back.',
+        'Of the caller, or the wallet that it is bound to; an admin reads everyone’s. Reserved money that a call did not use is returned.',
       access: 'platform',
       query: StatementQuery.strict(),
       reply: Statement,
@@ -91,7 +91,7 @@ export const walletRoutes = ({ wallet, chain, withdrawals }: Gateway): Route[] =
       method: 'POST',
       path: '/api/wallet/withdraw',
       tag,
-      summary: 'Pay deposited money back on the chain',
+      summary: 'Create a withdrawal to a chain',
       description:
         'Takes the amount out of the caller’s account at once, and pays it with the token of settlements. Only what was ' +
         'deposited can leave (402 insufficient_credit). Send an Idempotency-Key: without one each request pays anew.',
@@ -105,7 +105,7 @@ export const walletRoutes = ({ wallet, chain, withdrawals }: Gateway): Route[] =
       method: 'GET',
       path: '/api/wallet/withdraw/{id}',
       tag,
-      summary: 'One withdrawal, and how far its payment is',
+      summary: 'Retrieve a withdrawal and its payment status',
       access: 'admin',
       params: z.object({ id: WithdrawalId }),
       reply: Withdrawal,

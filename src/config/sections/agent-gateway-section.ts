@@ -11,11 +11,11 @@ export const AgentGateway = z.strictObject({
   }),
   key: credential.nullable().default(null).meta({
     variable: 'GAZEWAY_AGENT_GATEWAY_KEY',
-    description: 'The key that the agent gateway asks for.',
+    description: 'API key for the agent gateway.',
     accepted: 'a key without spaces, or null',
     secret: 'value',
   }),
   timeout_ms: milliseconds
     .default(600_000)
-    .describe('How long the agent gateway may be silent, before its first byte and between bytes.'),
+    .describe('Idle timeout of the agent gateway, before its first byte and between bytes.'),
 })

@@ -22,13 +22,13 @@ export const Alerts = z.strictObject({
   webhook_url: z.string().max(2048).refine(isWebhookUrl, 'not the address of a webhook').nullable().default(null).meta({
     variable: 'GAZEWAY_ALERTS_WEBHOOK_URL',
     description:
-      'Where alerts are posted, on this machine and private networks too. Unset, or without a secret: none are sent.',
+      'Webhook URL for alerts; may be on this machine or a private network. Unset, or without a secret: no alerts are sent.',
     accepted: 'an http or https URL without credentials, or null',
     secret: 'value',
   }),
   webhook_secret: z.string().refine(isWebhookSecret, 'not a secret of a webhook').nullable().default(null).meta({
     variable: 'GAZEWAY_ALERTS_WEBHOOK_SECRET',
-    description: 'What alerts are signed with (Standard Webhooks): echo "whsec_$(openssl rand -base64 32)".',
+    description: 'Signing secret of alerts (Standard Webhooks): echo "whsec_$(openssl rand -base64 32)".',
     accepted: 'whsec_ and 24 to 64 bytes in base64, or null',
     secret: 'value',
   }),

@@ -36,8 +36,8 @@ export const Chain = z.strictObject({
     .default({})
     .meta({
       description:
-        'Chain id → the chain: its name, native coin (ETH with 18 decimals unless set), tokens, how long a node may take ' +
-        '(5000 ms), how deep a block must be to count (2), and an explorer. None is built in.',
+        'Chain id → the chain: its name, native coin (ETH with 18 decimals unless set), tokens, node timeout ' +
+        '(5000 ms), confirmations (2), and an explorer. None is built in.',
       accepted:
         'an object with name, native {symbol, decimals}, tokens [{symbol, address, decimals}], timeout_ms, confirmations, explorer',
     }),
@@ -55,58 +55,53 @@ export const Chain = z.strictObject({
         .enum(['ledger', 'evm'])
         .default('ledger')
         .describe('How released escrows are paid: in the ledger, or with a token on a chain.'),
-      chain_id: z
-        .int()
-        .min(1)
-        .nullable()
-        .default(null)
-        .describe('The chain that escrows are paid on; one of networks.'),
+      chain_id: z.int().min(1).nullable().default(null).describe('Chain that pays escrows; one of networks.'),
       token: symbol
         .nullable()
         .default(null)
-        .describe("The symbol of the token that they are paid in, among that chain's tokens; it counts as one USD."),
-      poll_ms: milliseconds.min(10).max(60_000).default(1000).describe('How often the chain is looked at.'),
+        .describe('Symbol of the payment token on that chain; one token counts as one USD.'),
+      poll_ms: milliseconds.min(10).max(60_000).default(1000).describe('Polling interval of the chain.'),
       stuck_after_seconds: z
         .int()
         .min(1)
         .max(86_400)
         .default(60)
-        .describe('How long a transaction may wait for its block before it is replaced by one with a higher fee.'),
+        .describe('Time until a pending transaction is replaced by one with a higher fee.'),
       max_fee_gwei: z
         .number()
         .min(0.000001)
         .max(1_000_000)
         .default(100)
-        .describe('The most that a unit of gas may cost, in billionths of the native coin.'),
+        .describe('Maximum gas price, in billionths of the native coin (gwei).'),
     })
     .prefault({}),
   agent: z
     .strictObject({
-      name: z.string().min(1).max(128).default('Gazeway').describe('What the agent calls itself.'),
+      name: z.string().min(1).max(128).default('Gazeway').describe('Name of the agent.'),
       description: z
         .string()
         .min(1)
         .max(2000)
         .default('A self-hosted agent gateway: research and chat models, memory, tasks with escrow, gaze attestation.')
-        .describe('What it does, in plain words.'),
+        .describe('Description of the agent.'),
       image: z
         .url({ protocol: /^(https?|ipfs|data)$/ })
         .max(4096)
         .nullable()
         .default(null)
-        .describe('Its picture.'),
+        .describe('Image of the agent.'),
       public_url: z
         .url({ protocol: /^https?$/ })
         .max(512)
         .nullable()
         .default(null)
-        .describe('Where others reach the platform. Unset: the address that the request was sent to.'),
-      active: z.boolean().default(true).describe('Whether it takes requests.'),
+        .describe('Public address of the platform. Unset: the address of the request.'),
+      active: z.boolean().default(true).describe('Whether the agent accepts requests.'),
       supported_trust: z
         .array(z.string().regex(/^[\w-]{1,64}$/))
         .max(16)
         .default([])
-        .describe('The trust models of ERC-8004 that it supports, such as reputation.'),
+        .describe('Supported trust models of ERC-8004, such as reputation.'),
       registrations: z
         .array(
           z.strictObject({
@@ -117,7 +112,7 @@ export const Chain = z.strictObject({
         .max(50)
         .default([])
         .meta({
-          description: 'Where it is registered on chains (ERC-8004).',
+          description: 'Registrations on chains (ERC-8004).',
           accepted:
             'a list of {agent_id, agent_registry}; a registry such as eip155:84532:0x8004A818BFB912233c491871b3d84c89A494BD9e',
         }),

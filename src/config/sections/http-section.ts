@@ -10,13 +10,13 @@ export const Http = z.strictObject({
   port: port.default(8811).meta({
     variable: 'GAZEWAY_PORT',
     flag: '--port',
-    description: 'The port of the gateway; 0 takes a free one.',
+    description: 'Port of the gateway; 0 selects a free port.',
     restart: true,
   }),
   platform_port: port.default(8812).meta({
     variable: 'GAZEWAY_PLATFORM_PORT',
     flag: '--platform-port',
-    description: 'The port of the platform, socket and console; 0 takes a free one.',
+    description: 'Port of the platform, socket and console; 0 selects a free port.',
     restart: true,
   }),
   max_body_bytes: z
@@ -24,25 +24,19 @@ export const Http = z.strictObject({
     .min(1024)
     .max(1024 ** 3)
     .default(4 * 1024 * 1024)
-    .describe('The largest request body, in bytes.'),
-  allowed_hosts: z
-    .array(host)
-    .max(200)
-    .default([])
-    .describe('Host names, beside the loopback ones, that requests may be addressed to.'),
+    .describe('Maximum size of a request body, in bytes.'),
+  allowed_hosts: z.array(host).max(200).default([]).describe('Allowed host names besides the loopback ones.'),
   allowed_origins: z
     .array(
       z.string().refine(isOrigin, 'not an origin').meta({ accepted: 'an origin such as https://console.example.com' }),
     )
     .max(200)
     .default([])
-    .describe("Web origins, beside the service's own, whose pages may call it."),
+    .describe("Allowed CORS origins besides the service's own."),
   header_timeout_ms: milliseconds
     .default(10_000)
-    .meta({ description: 'How long a client may take to send its headers.', restart: true }),
-  request_timeout_ms: milliseconds
-    .default(60_000)
-    .meta({ description: 'How long a client may take to send a whole request.', restart: true }),
+    .meta({ description: 'Timeout for the headers of a request.', restart: true }),
+  request_timeout_ms: milliseconds.default(60_000).meta({ description: 'Timeout for a whole request.', restart: true }),
   rate_limit: z
     .strictObject({
       requests_per_minute: z
@@ -51,7 +45,7 @@ export const Http = z.strictObject({
         .max(1_000_000)
         .nullable()
         .default(null)
-        .describe('Requests that one key may make of each service in a minute; null is no limit.'),
+        .describe('Requests per minute of one key to each service; null: no limit.'),
     })
     .prefault({}),
 })

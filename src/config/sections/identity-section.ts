@@ -9,7 +9,7 @@ export const Identity = z.strictObject({
     .default(null)
     .meta({
       variable: 'GAZEWAY_API_KEY',
-      description: 'A fixed admin key, for containers; other keys work beside it.',
+      description: 'Fixed admin key, for containers; other keys also work.',
       accepted: 'a key of at least 16 characters without spaces, or null',
       secret: 'value',
     }),

@@ -5,6 +5,6 @@ export const Log = z.strictObject({
   level: z.enum(['silent', 'error', 'warn', 'info', 'debug']).default('info').meta({
     variable: 'GAZEWAY_LOG_LEVEL',
     flag: '--log-level',
-    description: 'The least important kind of line that is logged to stderr.',
+    description: 'Minimum level of log lines on stderr.',
   }),
 })

@@ -29,16 +29,16 @@ export const Mcp = z.strictObject({
   tools: choice.meta({
     flag: '--tools',
     restart: true,
-    description: `Tools and groups of tools (${GROUPS.join(', ')}) that the tool server offers; empty: all twelve.`,
+    description: `Tools and groups of tools (${GROUPS.join(', ')}) to offer; empty: all twelve.`,
   }),
   exclude_tools: choice.meta({
     flag: '--exclude-tools',
     restart: true,
-    description: 'Tools and groups of tools that it does not offer.',
+    description: 'Tools and groups of tools not to offer.',
   }),
   read_only: z.boolean().default(false).meta({
     flag: '--read-only',
     restart: true,
-    description: 'Whether it offers only tools that write nothing and spend nothing.',
+    description: 'Offer only tools that neither write nor spend.',
   }),
 })

@@ -9,13 +9,13 @@ export const Memory = z.strictObject({
         .nullable()
         .default(null)
         .describe(
-          'The model that embeds memories and questions, which go to its upstream for that. Unset: words alone.',
+          'Embedding model of memories and questions, which are sent to its upstream. Unset: search by words only.',
         ),
       upstream: z
         .union([z.literal('default'), upstreamName])
         .default('default')
         .meta({
-          description: 'The upstream that has it: default, or one of upstreams.',
+          description: 'Upstream of the model: default, or one of upstreams.',
           accepted: 'default, or a name in upstreams',
         }),
       timeout_ms: z
@@ -23,23 +23,23 @@ export const Memory = z.strictObject({
         .min(1)
         .max(10_000)
         .default(300)
-        .describe("How long a search waits for its question's vector; then it goes by words alone."),
+        .describe('Timeout of the embedding of a question; after it, a search uses words only.'),
       document_prefix: z
         .string()
         .max(200)
         .default('')
-        .describe('What the model wants before a memory, such as "search_document: ".'),
+        .describe('Prefix of memories for the model, such as "search_document: ".'),
       query_prefix: z
         .string()
         .max(200)
         .default('')
-        .describe('What the model wants before a question, such as "search_query: ".'),
+        .describe('Prefix of questions for the model, such as "search_query: ".'),
       min_similarity: z
         .number()
         .min(0)
         .max(1)
         .default(0.4)
-        .describe('The cosine from which a memory is found by its vector. Each model has its own scale.'),
+        .describe('Minimum cosine similarity to find a memory by its vector. The scale depends on the model.'),
     })
     .prefault({}),
 })

@@ -8,10 +8,7 @@ export const PAYMENT_METHODS = PaymentMethodName.options
 
 /** Payment per request, over HTTP 402. */
 export const Mpp = z.strictObject({
-  enabled: z
-    .boolean()
-    .default(false)
-    .describe('Whether requests to the /v1 of the platform are paid for, each by itself, over HTTP 402 (MPP).'),
+  enabled: z.boolean().default(false).describe('Charge each request to /v1 of the platform over HTTP 402 (MPP).'),
   secret_key: z
     .string()
     .regex(/^[\x21-\x7e]{32,4096}$/)
@@ -19,7 +16,7 @@ export const Mpp = z.strictObject({
     .default(null)
     .meta({
       variable: 'GAZEWAY_MPP_SECRET_KEY',
-      description: 'What challenges are signed with; the same in all processes that serve one platform.',
+      description: 'Signing secret of challenges; must be the same in all processes of one platform.',
       accepted: 'at least 32 characters without spaces, or null',
       secret: 'value',
     }),
@@ -27,26 +24,26 @@ export const Mpp = z.strictObject({
     .string()
     .regex(/^[\w.:-]{1,128}$/)
     .default('gazeway')
-    .meta({ description: 'What challenges call this platform.', accepted: 'a name without spaces' }),
+    .meta({ description: 'Name of this platform in challenges.', accepted: 'a name without spaces' }),
   methods: z
     .array(PaymentMethodName)
     .min(1)
     .max(PAYMENT_METHODS.length)
     .default(['evm'])
-    .describe('How payments are made: evm is a token with EIP-3009 on any EVM chain, tempo is the Tempo network.'),
+    .describe('Payment methods: evm is a token with EIP-3009 on any EVM chain, tempo is the Tempo network.'),
   amount_usd: usd
     .min(0.000001)
     .default(0.09)
-    .meta({ description: 'What one request costs, in USD; a token counts as one USD.', restart: false }),
+    .meta({ description: 'Price of one request in USD; one token counts as one USD.', restart: false }),
   min_deposit_usd: usd.min(0.000001).default(1).meta({
-    description: 'The smallest deposit that is taken over MPP, in USD: each costs gas.',
+    description: 'Minimum deposit over MPP in USD: each costs gas.',
     restart: false,
   }),
   requests_per_minute: z.int().min(1).max(1_000_000).default(300).meta({
-    description: 'Requests without a key that one address may make in a minute, on paths that are paid for.',
+    description: 'Requests per minute of one address without a key, on paid paths.',
     restart: false,
   }),
-  recipient: evmAddress.nullable().default(null).describe('The address that is paid.'),
+  recipient: evmAddress.nullable().default(null).describe('Recipient address of payments.'),
   evm: z
     .strictObject({
       chain_id: z
@@ -75,17 +72,17 @@ export const Mpp = z.strictObject({
         .min(1)
         .max(1000)
         .default(1)
-        .describe('Blocks that hold a payment, its own included, before it counts; the payer waits for them.'),
+        .describe('Confirmations of a payment, its own block included; the payer waits for them.'),
       coin_usd: usd.nullable().default(null).meta({
         description:
-          "What one of the chain's own coins is worth, in USD. Set: no price may be below the gas of a transfer, which is checked at the start.",
+          "Price of the chain's native coin in USD. If set, prices below the gas of a transfer are rejected at startup.",
       }),
       max_gas_per_hour: z
         .number()
         .min(0.000000001)
         .max(1_000_000)
         .default(0.02)
-        .describe("The most gas that payments may cost within an hour, in the chain's own coin."),
+        .describe("Maximum gas cost of payments per hour, in the chain's native coin."),
     })
     .prefault({}),
   tempo: z

@@ -19,7 +19,7 @@ export const Pricing = z.strictObject({
   margin_usd: usd.default(0.08).describe('Added to the price of every metered call, in USD.'),
   price_per_1k_tokens_usd: usd
     .default(0.003)
-    .describe('Price of 1,000 tokens in USD, where neither models nor the catalogue of the provider has one.'),
+    .describe('Price of 1,000 tokens in USD for models without a price in models or in the catalogue of the provider.'),
   models: z
     .record(modelId, ModelPrices)
     .default({})
@@ -31,9 +31,8 @@ export const Pricing = z.strictObject({
     .regex(/^[\w.-]{1,32}$/)
     .default('pathUSD')
     .meta({
-      description:
-        'The token that amounts are said to be in where none moves: without payments, and settlements on a chain.',
+      description: 'Token named with amounts when no token moves: without payments and settlements on a chain.',
       accepted: 'a token symbol such as pathUSD',
     }),
-  network: z.enum(['test', 'main']).default('test').describe('The network that is named with that token.'),
+  network: z.enum(['test', 'main']).default('test').describe('Network named with that token.'),
 })

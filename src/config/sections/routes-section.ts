@@ -12,18 +12,18 @@ const Target = z.strictObject({
     .string()
     .regex(/^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$/)
     .meta({ accepted: 'default, or a name in upstreams' }),
-  model: modelId.nullable().default(null).describe('The model there; null: the one that is asked for.'),
+  model: modelId.nullable().default(null).describe('Model at the upstream; null: the requested model.'),
   weight: z
     .number()
     .min(0.001)
     .max(1000)
     .nullable()
     .default(null)
-    .describe('Its share of the calls; null: that of the upstream.'),
+    .describe('Weight of the candidate; null: that of the upstream.'),
 })
 
 const Route = z.strictObject({
-  model: modelGlob.describe('A glob of the models that it is for.'),
+  model: modelGlob.describe('Glob of the models of the route.'),
   to: z
     .array(z.union([place, Target]))
     .min(1)
@@ -36,16 +36,16 @@ const Route = z.strictObject({
     .enum(['order', 'weighted'])
     .default('order')
     .describe(
-      'order: each candidate is asked once the one before it cannot answer. weighted: the first is drawn by weight.',
+      'order: candidates are tried in order, the next when one cannot answer. weighted: the first is chosen at random by weight.',
     ),
   hedge_after_ms: milliseconds
     .nullable()
     .default(null)
-    .describe('How long a reply may take to begin before the next candidate is asked beside it; null: none is.'),
+    .describe('Time without a reply before the next candidate is also asked; null: never.'),
 })
 
 /** Routes from models to upstreams. The first that matches decides. */
 export const Routes = z.array(Route).max(500).default([]).meta({
   description:
-    'Which upstreams answer for which models: a list of {model: GLOB, to: [candidates], strategy, hedge_after_ms}. The first route that fits decides.',
+    'Candidates by model: a list of {model: GLOB, to: [candidates], strategy, hedge_after_ms}. The first matching route applies.',
 })

@@ -31,7 +31,7 @@ export const Skills = z.strictObject({
     .nullable()
     .default(null)
     .meta({
-      description: 'The project whose skills are listed before those of the user. Unset: the folder of the process.',
+      description: 'Project whose skills precede those of the user. Unset: the folder of the process.',
       accepted: 'the absolute path of a folder, or null',
     }),
   project_folders: z

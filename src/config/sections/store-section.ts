@@ -7,7 +7,7 @@ export const Store = z.strictObject({
     variable: 'GAZEWAY_STORE',
     flag: '--store',
     description:
-      'Where records live. Unset: gazeway.db in the data folder. A relative path starts there too, but that of --store in the working directory.',
+      'Store URL. Unset: gazeway.db in the data folder. A relative path starts in the data folder; that of --store in the working directory.',
     accepted: 'sqlite:PATH, postgres://USER:PASSWORD@HOST/DATABASE, or null',
     secret: 'url',
     restart: true,

@@ -15,32 +15,32 @@ export const Upstream = z.strictObject({
     .meta({
       variable: 'GAZEWAY_UPSTREAM',
       flag: '--upstream',
-      description: 'Where model calls go: a known provider, or the base URL of an OpenAI-compatible service.',
+      description: 'Model provider: a known provider, or the base URL of an OpenAI-compatible service.',
       accepted: `${PRESET_NAMES.join(', ')}, or a base URL such as http://localhost:8000/v1 (without credentials or query)`,
     }),
   protocol: z.enum(['openai', 'anthropic']).nullable().default(null).meta({
     description:
-      "The API that it speaks: OpenAI's, or Anthropic's Messages. null: the known provider's own, and OpenAI's for a base URL.",
+      "API of the provider: OpenAI's, or Anthropic's Messages. null: that of the known provider; OpenAI's for a base URL.",
     accepted: 'openai, anthropic or null',
   }),
   api_key: credential.nullable().default(null).meta({
     variable: 'GAZEWAY_UPSTREAM_API_KEY',
-    description: 'The key that the provider asks for.',
+    description: 'API key of the provider.',
     accepted: 'a key without spaces, or null',
     secret: 'value',
   }),
   timeout_ms: milliseconds
     .default(120_000)
-    .describe('How long the upstream may be silent, before its first byte and between bytes.'),
+    .describe('Idle timeout of the upstream, before its first byte and between bytes.'),
   first_byte_timeout_ms: milliseconds
     .nullable()
     .default(null)
     .describe(
-      'How long a reply may take to begin, before the next candidate of a route is asked; null: as long as timeout_ms. A reply that is not streamed begins once it is complete.',
+      'Timeout for the first byte of a reply, after which the next candidate of a route is tried; null: timeout_ms. An unstreamed reply begins when it is complete.',
     ),
-  connect_timeout_ms: milliseconds.default(10_000).describe('How long connecting to the upstream may take.'),
-  max_retries: z.int().min(0).max(10).default(2).describe('How many times a call is retried after a transient error.'),
-  headers: headers.default({}).meta({ description: 'Headers added to every upstream call.', secret: 'value' }),
+  connect_timeout_ms: milliseconds.default(10_000).describe('Timeout for connecting to the upstream.'),
+  max_retries: z.int().min(0).max(10).default(2).describe('Maximum retries of a call after transient errors.'),
+  headers: headers.default({}).meta({ description: 'Headers added to all upstream calls.', secret: 'value' }),
   models: z
     .strictObject({
       primary: modelId
@@ -48,8 +48,8 @@ export const Upstream = z.strictObject({
         .describe('The research model: web and social search, over the responses endpoint.'),
       fallback: modelId
         .default('llm-4.20-0309-reasoning')
-        .describe('The reasoning model that answers when the responses endpoint fails.'),
-      chat: modelId.default('llm-3-fast').describe('The model of chat completions that name none.'),
+        .describe('The reasoning model used when the responses endpoint fails.'),
+      chat: modelId.default('llm-3-fast').describe('The model of chat completions without one.'),
     })
     .prefault({}),
   aliases: z
@@ -80,5 +80,5 @@ export const Upstream = z.strictObject({
       '/tokenize-text',
       '/api-key',
     ])
-    .describe('What the gateway_gateway tool may reach: these paths below the base URL, and what is below them.'),
+    .describe('Allowed paths of the gateway_gateway tool: these paths of the base URL, and those below them.'),
 })

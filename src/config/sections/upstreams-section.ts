@@ -15,11 +15,11 @@ const NamedUpstream = z.strictObject({
       accepted: `${PRESET_NAMES.join(', ')}, or a base URL such as http://localhost:8000/v1 (without credentials or query)`,
     }),
   base_url: z.string().refine(isBaseUrl, 'not a base URL').nullable().default(null).meta({
-    description: "The address in place of the known provider's, such as that of a proxy.",
+    description: "Base URL that replaces the known provider's, such as that of a proxy.",
     accepted: 'a base URL such as http://localhost:8000/v1 (without credentials or query), or null',
   }),
   protocol: z.enum(['openai', 'anthropic']).nullable().default(null).meta({
-    description: "As upstream.protocol: null is the known provider's own, and OpenAI's for a base URL.",
+    description: 'Same as upstream.protocol.',
     accepted: 'openai, anthropic or null',
   }),
   api_keys: z
@@ -27,22 +27,17 @@ const NamedUpstream = z.strictObject({
     .max(50)
     .default([])
     .meta({
-      description: 'The keys, in the order in which they are tried.',
+      description: 'API keys, in the order in which they are tried.',
       secret: 'value',
     }),
   models: z
     .array(modelGlob)
     .max(200)
     .default([])
-    .describe('Globs of the models that it serves where no route says otherwise.'),
+    .describe('Globs of the models that the upstream serves; routes take precedence.'),
   aliases: z.record(modelId, modelId).default({}).describe("Model id → the provider's id for it."),
-  headers: headers.default({}).meta({ description: 'Headers added to every call to it.', secret: 'value' }),
-  weight: z
-    .number()
-    .min(0.001)
-    .max(1000)
-    .default(1)
-    .describe('Its share of the calls of weighted routes that give it none.'),
+  headers: headers.default({}).meta({ description: 'Headers added to all calls to this upstream.', secret: 'value' }),
+  weight: z.number().min(0.001).max(1000).default(1).describe('Weight in weighted routes that give none.'),
   timeout_ms: milliseconds.default(120_000).describe('As upstream.timeout_ms.'),
   first_byte_timeout_ms: milliseconds.nullable().default(null).describe('As upstream.first_byte_timeout_ms.'),
   connect_timeout_ms: milliseconds.default(10_000).describe('As upstream.connect_timeout_ms.'),
@@ -54,6 +49,6 @@ export const Upstreams = z
   .default({})
   .meta({
     description:
-      'More providers of models by name, each with provider, base_url, protocol, api_keys, models, aliases, headers, weight, ' +
+      'Additional model providers by name, each with provider, base_url, protocol, api_keys, models, aliases, headers, weight, ' +
       'timeout_ms, first_byte_timeout_ms and connect_timeout_ms. A call to NAME/MODEL goes to the upstream of that name.',
   })

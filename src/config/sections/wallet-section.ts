@@ -26,17 +26,11 @@ export const Wallet = z.strictObject({
       restart: true,
       environmentOnly: true,
     }),
-  default_credit_limit_usd: usd
-    .default(10)
-    .describe('How far a key without a credit limit of its own may spend beyond its deposits, in USD.'),
+  default_credit_limit_usd: usd.default(10).describe('Default credit limit of keys beyond their deposits, in USD.'),
   billing: z
     .strictObject({
-      platform: Billing.default('metered').describe(
-        'The billing of a new key with the scope platform that names none.',
-      ),
-      other: Billing.default('recorded').describe(
-        'The billing of any other new key that names none. Keys of admins are always recorded.',
-      ),
+      platform: Billing.default('metered').describe('Default billing of new keys with the scope platform.'),
+      other: Billing.default('recorded').describe('Default billing of other new keys. Admin keys are always recorded.'),
     })
     .prefault({}),
   max_output_tokens: z
@@ -44,13 +38,13 @@ export const Wallet = z.strictObject({
     .min(1)
     .max(1_000_000)
     .default(8192)
-    .describe('The most tokens that a metered call may generate; also what one that names no max_tokens gets.'),
+    .describe('Maximum and default of max_tokens of a metered call.'),
   max_prompt_bytes: z
     .int()
     .min(1)
     .max(64 * 1024 * 1024)
     .default(1024 * 1024)
-    .describe('The largest prompt of a metered call, in bytes of UTF-8.'),
+    .describe('Maximum prompt of a metered call, in bytes of UTF-8.'),
   search_tokens: z
     .int()
     .min(0)
@@ -59,5 +53,5 @@ export const Wallet = z.strictObject({
     .describe('Tokens of search results that are reserved for a metered call with search tools.'),
   call_timeout_ms: milliseconds
     .default(600_000)
-    .describe('How long a metered call may take in all, upstream retries and fallback included.'),
+    .describe('Timeout of a metered call, including retries and fallbacks.'),
 })
