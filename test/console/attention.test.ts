@@ -131,7 +131,7 @@ describe('the pages Attention and Capture', { skip: WITHOUT_BROWSER }, () => {
     await page.getByRole('button', { name: 'Calibrate' }).click()
     await page.getByText('Nine points appear').waitFor()
     assert.deepEqual(await axeFaults(page), [])
-    await page.getByRole('button', { name: 'Begin' }).click()
+    await page.getByRole('button', { name: 'Start calibration' }).click()
     await page.getByText('Look at the point: 1 of 9').waitFor()
     await page.keyboard.press('Escape')
     await page.getByRole('button', { name: 'Turn off' }).click()

@@ -118,7 +118,7 @@ describe('tasks, swarms and escrow in the console', { skip: WITHOUT_BROWSER }, (
     assert.deepEqual(await axeFaults(page), [])
     await page.getByRole('button', { name: 'Create task' }).click()
     await page.getByRole('heading', { name: 'Summarise the week' }).waitFor()
-    const story = page.getByRole('list', { name: 'What happened' })
+    const story = page.getByRole('list', { name: 'Timeline' })
     await story.getByText('$1.50 locked').waitFor()
     await story.getByText('Waits for an agent to claim it').waitFor()
     const id = page.url().split('/').at(-1) ?? ''

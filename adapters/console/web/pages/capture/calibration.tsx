@@ -75,7 +75,7 @@ export function Calibration(props: {
       <div class="calibration-actions">
         {!point && (
           <Button tone="primary" onClick={() => setAt(0)}>
-            Start
+            Start calibration
           </Button>
         )}
         <Button onClick={() => dialog.current?.close()}>Cancel</Button>
