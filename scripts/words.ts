@@ -5,7 +5,8 @@ import { join } from 'node:path'
  * Fails when a docstring begins with a question word. A docstring begins with a verb or a noun, as in the documentation
  * of hono or Stripe: "Returns the account's next nonce", not "What nonce comes next".
  */
-const OPENING = /\/\*\*\s*(?:\*\s*)?(What|Whatever|Whether|How|Who|Whoever|Whom|Whose|Where|When|Why|Which)\b/g
+const OPENING =
+  /\/\*\*\s*(?:\*\s*)?(What|Whatever|Whether|How|Who|Whoever|Whom|Whose|Where|When|Why|Which|Whichever)\b/g
 
 /** Folders and files that are checked, one room a line. A room joins the list once it is clean, and never leaves it. */
 const CHECKED = `
@@ -48,6 +49,7 @@ scripts
 bench
 src/context
 src/memory
+test
 `
   .trim()
   .split('\n')

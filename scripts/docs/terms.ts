@@ -39,12 +39,12 @@ function termsOf(glossary: string): Replaced[] {
   })
 }
 
-/** The comments of a source file, and its strings of more than one word: what people read. */
+/** The docstrings and comments of a source file, and its strings of more than one word: what people read. */
 function wordsOfCode(code: string): Array<{ line: number; text: string }> {
   return code.split('\n').map((text, i) => {
-    const comment = /^\s*(?:\/\*\*?|\*|\/\/).*|\s\/\/ .*$/.exec(text)?.[0] ?? ''
+    const [, comment = ''] = /(?:^\s*(?:\/\*\*?|\*|\/\/)|\s\/\/ )(.*)$/.exec(text) ?? []
     const strings = text.match(/'[^']* [^']*'|"[^"]* [^"]*"|`[^`]* [^`]*`/g) ?? []
-    return { line: i + 1, text: [comment, ...strings].join(' ') }
+    return { line: i + 1, text: [comment, ...strings.map((string) => string.slice(1, -1))].join(' ') }
   })
 }
 
@@ -53,10 +53,13 @@ function faultsIn(
   lines: ReadonlyArray<{ line: number; text: string }>,
   terms: readonly Replaced[],
 ): string[] {
-  return lines.flatMap(({ line, text }) =>
-    terms.flatMap(({ pattern, instead }) => {
-      const found = pattern.exec(text)?.[0]
-      return found === undefined ? [] : [`${file}:${line}: "${found}" is replaced by ${instead} (${GLOSSARY}).`]
-    }),
-  )
+  return lines.flatMap(({ line, text }, i) => {
+    // A term may go on in the next line.
+    const joined = `${text.trim()} ${lines[i + 1]?.text.trim() ?? ''}`
+    return terms.flatMap(({ pattern, instead }) => {
+      const found = pattern.exec(joined)
+      if (found === null || found.index >= text.trim().length) return []
+      return [`${file}:${line}: "${found[0]}" is replaced by ${instead} (${GLOSSARY}).`]
+    })
+  })
 }

@@ -215,7 +215,7 @@ function nullIfUnknown(error: unknown): null {
   throw error
 }
 
-/** The bytes were sent, so a node that does not answer is asked again later. */
+/** The bytes were sent, so a node that does not answer is retried later. */
 function nullIfUnanswered(error: unknown): null {
   if (error instanceof BaseError) return null
   throw error

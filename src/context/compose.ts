@@ -39,7 +39,7 @@ export interface Request {
 /** A focus, relative to the root. */
 type Focus = { path: string; exists: boolean }
 
-/** What the store knows about a project. */
+/** Attention and memories of a project in the store. */
 export interface Known {
   attention: ReadonlyMap<string, FileAttention>
   memories: readonly StoredMemory[]
@@ -51,7 +51,7 @@ const MEMORY_LENGTH = 800
 /** Fewest tokens of a place: its line has a name, a weight and a reason. */
 const TOKENS_PER_PLACE = 8
 
-/** What is to be searched for in a tree. */
+/** Describes what to search for in a tree. */
 export function askedOf({ changes }: ProjectTree, { attention }: Known, { focus, query }: Request): Asked {
   return { query, hasSignal: focus !== null || attention.size > 0 || changes.size > 0 }
 }

@@ -9,7 +9,7 @@ export interface Place {
   relay: Relay
   /** Null when it calls no model. */
   model: ModelChoice | null
-  /** Leaves the key alone for so long, in milliseconds, where there is another one. */
+  /** Starts a cooldown of the key, in milliseconds, if the upstream has another key. */
   rest(forMs: number): void
 }
 
@@ -36,7 +36,7 @@ export interface Places {
  * @param relaysOf finds the relays of an upstream
  */
 export function createPlaces(routing: Routing, relaysOf: (upstream: NamedUpstream) => Relays): Places {
-  /** With the first key that does not rest. */
+  /** Selects the first key that is not in cooldown. */
   function placeAt(upstream: NamedUpstream, model: ModelChoice | null = null): Place {
     const relays = relaysOf(upstream)
     const [relay = relays.firstAwake()] = relays.awake()

@@ -402,7 +402,7 @@ const ASK_NO_MODEL = [
   ...['PUT /v1/{path}', 'PATCH /v1/{path}'],
 ]
 
-/** What the passed paths that ask a model are asked. */
+/** Requests to the passed paths that call a model. */
 const INPUTS: Record<string, object> = {
   '/embeddings': { input: 'Hello' },
   '/moderations': { input: 'Hello' },
@@ -429,7 +429,7 @@ for (const { path } of PASSED_PATHS.filter(asksModel)) {
 /** Counts a prompt, and asks no model. */
 const COSTS_NOTHING = '/v1/messages/count_tokens'
 
-/** Where the domain, the adapters and the tools ask a model, but for `src/inference` itself, and by which way that is reached. */
+/** Files outside `src/inference` that call a model, with the path that each call takes. */
 const ASKED_IN: Record<string, string> = {
   'adapters/http/http.ts': 'gateway POST /v1/chat/completions',
   'adapters/platform/platform.ts': 'POST /v1/{path}',

@@ -10,7 +10,7 @@ import { type RunningGateway, startGateway } from './gateway.ts'
 
 const ASK = { messages: [{ role: 'user', content: 'Say hello.' }] }
 const CHAT = '/v1/chat/completions'
-/** What the fast lane takes at most. */
+/** Largest body of the fast lane. */
 const MIB = 1024 * 1024
 
 describe('requests as they are on the wire', () => {

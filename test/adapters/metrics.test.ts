@@ -228,7 +228,7 @@ describe('the metrics of the gateway over HTTP', () => {
   })
 })
 
-/** What the metrics are answered with by a name, which `fetch` does not let one choose. */
+/** Status of `/metrics` under a Host header, which `fetch` cannot set. */
 async function statusByHost(url: string, host: string, key?: string): Promise<number | undefined> {
   const { port } = new URL(url)
   const headers = { host, ...(key && { authorization: `Bearer ${key}` }) }

@@ -472,7 +472,7 @@ describe('the models over REST', () => {
   })
 })
 
-/** What a change is answered with that comes by a name of its own, which `fetch` does not let one choose. */
+/** Status of a change under a Host header, which `fetch` cannot set. */
 function statusByHost({ platformUrl, admin }: Instance, host: string, changes: object): Promise<number | undefined> {
   const text = JSON.stringify(changes)
   return new Promise((resolve, reject) => {

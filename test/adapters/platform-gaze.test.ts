@@ -36,7 +36,7 @@ before(async () => {
 
 after(() => platform.close())
 
-/** What a person read, as if it had just ended: 112 fixations. */
+/** A person's reading of 112 fixations that has just ended. */
 function justRead(): GazeTensor[] {
   const records = fixationsOf(readingOf(pageOf(1), 1, { seconds: 40 })).slice(0, 112)
   const last = records.at(-1) as GazeTensor

@@ -7,7 +7,7 @@ import * as double from '../doubles/upstream.ts'
 import { ask, errorOf, type RunningPlatform, startPlatform, until } from './platform.ts'
 import { eventsOf, type SentEvent } from './sse.ts'
 
-/** What tells whoever waits that the service has ended it. */
+/** Error that pending callers get when the service stops. */
 const STOPPING = [503, 'service_stopping', 'server_error']
 const MESSAGE = 'Gazeway stopped before the answer was complete. Retry the request.'
 /** The last moment at which those who wait are told, and when what is passed on is ended; in milliseconds. */
@@ -173,7 +173,7 @@ describe('a platform that stops while it passes on', () => {
   })
 
   const post = (path: string) => ask(running, 'POST', path, { body: { stream: true } })
-  /** What arrives of a reply; its first piece has by the time that this returns. */
+  /** Reads a reply as it arrives. Resolves after the first chunk. */
   async function begun(reply: Response) {
     const reader = (reply.body ?? assert.fail()).pipeThrough(new TextDecoderStream()).getReader()
     let text = (await reader.read()).value ?? ''

@@ -20,7 +20,7 @@ export interface RunningPlatform {
   /** A key with the scope `admin`. */
   admin: string
   gateway: Gateway
-  /** Where the gateway over HTTP listens. */
+  /** URL of the gateway over HTTP. */
   gatewayUrl: string
   /** The lines that were logged. */
   logged: string[]

@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { WebSocket } from 'ws'
 import { ask, type RunningPlatform } from './platform.ts'
 
-/** What the server says in a frame. */
+/** A frame from the server. */
 export type Frame = Record<string, unknown> & { type: string }
 
 /** A client of the agent socket. */
@@ -53,7 +53,7 @@ export async function openSocket(
 
 /** A client that is admitted. */
 export interface Welcomed extends SocketClient {
-  /** What it was greeted with. */
+  /** The first frame, `ready`. */
   ready: Frame
 }
 
@@ -77,7 +77,7 @@ export async function ticketOf(
   return (await reply.json()) as Awaited<ReturnType<typeof ticketOf>>
 }
 
-/** How the server refuses an upgrade. */
+/** Reads the server's refusal of an upgrade. */
 export async function refusalOf(
   url: string,
   options: { headers?: object; path?: string } = {},

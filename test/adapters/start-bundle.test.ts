@@ -3,7 +3,7 @@ import { before, describe, it } from 'node:test'
 import type { Metafile } from 'esbuild'
 import { buildCommand } from '../../scripts/build-command.ts'
 
-/** What a client waits for before it has the list of tools. */
+/** Modules that load before a client gets the list of tools. */
 const ON_START = ['adapters/command/cli.ts', 'adapters/command/program.ts', 'adapters/stdio/stdio.ts']
 
 describe('what the tool server loads before it answers', () => {

@@ -28,7 +28,7 @@ const gaze = humanStream(1, { records: 30 }).map((tensor, i) =>
   GazeRecord.parse({ ...tensor, id: `gaze_${i}`, session_id: 's', task_id: null, seq: i + 1, hash: 'h' }),
 )
 
-/** What stands between the marks. */
+/** Parses the data between the marks. */
 function dataIn(prompt: string): { memories?: Array<{ value: string }>; attention?: object; speaker?: string } {
   const parts = prompt.split(/<\/?data>/)
   return JSON.parse(parts.at(-2) ?? '{}')

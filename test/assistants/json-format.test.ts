@@ -165,7 +165,7 @@ describe('a file that is refused', () => {
   })
 })
 
-/** Whether a text is another with one or two parts put in; where an object was empty, its spaces may have gone. */
+/** Tells whether `added` is `text` with one or two insertions. The spaces of an empty object may be missing. */
 function isInsertion(text: string, added: string): boolean {
   let start = 0
   while (start < text.length && text[start] === added[start]) start++

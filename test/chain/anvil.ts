@@ -4,7 +4,7 @@ import { createRequire } from 'node:module'
 import { createInterface } from 'node:readline'
 
 const require = createRequire(import.meta.url)
-/** How long a node may take to listen, in milliseconds. */
+/** Time limit for a node to listen, in milliseconds. */
 const START_MS = 20_000
 
 /** A node of an EVM chain of one's own. Its accounts are those of the mnemonic `test test … junk`, each with 10,000 ETH. */

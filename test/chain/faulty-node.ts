@@ -1,13 +1,13 @@
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 
-/** What a node is asked. */
+/** A JSON-RPC request to a node. */
 export interface Asked {
   method: string
   params: readonly unknown[]
 }
 
-/** What a node says instead of the truth: a result, an error, a reply that is no JSON-RPC, or `undefined` for the truth. */
+/** A false reply of a node: a result, an error or invalid JSON-RPC. `undefined` passes the true reply on. */
 export type Lie = (
   asked: Asked,
 ) =>
@@ -20,11 +20,11 @@ export type Lie = (
 /** A node between a gateway and another node, which says what it is told to. */
 export interface FaultyNode {
   url: string
-  /** What it says from now on; without one, what the other node says. */
+  /** False replies from now on; without it, the replies of the real node. */
   lie: Lie | undefined
-  /** How long it takes to answer, in milliseconds. */
+  /** Delay of each reply, in milliseconds. */
   delayMs: number
-  /** What it waits for before it answers. */
+  /** Awaited before each reply. */
   before?: (asked: Asked) => Promise<void>
   asked: Asked[]
   stop(): void

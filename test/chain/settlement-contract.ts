@@ -13,7 +13,7 @@ const CHAIN_ID = 31_337
 const CENT = 10_000
 const FUNDS = 1_000_000_000n
 
-/** What settlement on a chain owes, whatever the engine of the store. */
+/** Tests of settlement on a chain, for every store engine. */
 export function settlementContract(engine: string, open: () => Promise<Store>): void {
   describe(`settlement on a chain, noted in ${engine}`, () => {
     let anvil: Anvil

@@ -17,7 +17,7 @@ const CHAIN_ID = 31_337
 const CENT = 10_000
 /** The longest that a process works before it is killed, in milliseconds: about what a payment takes. */
 const LONGEST_LIFE_MS = 120
-/** How often a block is made, in milliseconds. */
+/** Time between blocks, in milliseconds. */
 const BLOCK_MS = 25
 /** Every so many blocks the node forgets what it has not taken yet. */
 const FORGETS_EVERY = 9

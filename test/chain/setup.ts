@@ -5,10 +5,10 @@ import type { Store } from '../../src/store/store.ts'
 import { type Anvil, KEYS } from './anvil.ts'
 import { rpc } from './rpc.ts'
 
-/** How often settlements look at the chain in tests, in milliseconds. */
+/** Poll interval of settlements in tests, in milliseconds. */
 export const POLL_MS = 20
 
-/** How escrows are paid on a chain of the tests. */
+/** Settlement of escrows on a test chain. */
 export interface ChainSetup {
   url: string
   chainId: number
@@ -16,7 +16,7 @@ export interface ChainSetup {
   token: string
   decimals?: number
   confirmations?: number
-  /** How deep a payment has to be that is settled by the same account. */
+  /** Confirmations of payments that the same account settles. */
   paymentConfirmations?: number
   settlement?: object
   wallet?: object

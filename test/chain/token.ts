@@ -14,7 +14,7 @@ export interface Token {
   call(functionName: string, args: readonly unknown[]): Promise<void>
   /** Makes calls of the token, each of its function and arguments, in one transaction of a contract. */
   callTogether(calls: readonly [functionName: string, args: readonly unknown[]][]): Promise<void>
-  /** What a call's transaction says. */
+  /** Encodes the data of a contract call. */
   dataOf(functionName: string, args: readonly unknown[]): Hex
 }
 

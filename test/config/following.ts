@@ -3,12 +3,12 @@ import { describe, it } from 'node:test'
 import { chunks, completion, json, startUpstream, type UpstreamDouble } from '../doubles/upstream.ts'
 import { call, type Instance } from './instance.ts'
 
-/** How long a change may take to be in force in another process, in milliseconds. */
+/** Time limit for a change to apply in another process, in milliseconds. */
 const REACHED_MS = 5_000
 
 /** Two instances that share their configuration, and what changes it in one of them. */
 export interface Pair {
-  /** Where it is seen. */
+  /** The instance that observes the change. */
   watched: Instance
   change(changes: Record<string, unknown>): Promise<void>
   close(): Promise<void>

@@ -13,7 +13,7 @@ import { newFolder } from './folder.ts'
 export interface Instance {
   gateway: Gateway
   folder: string
-  /** Where the platform and the gateway listen. */
+  /** URLs of the platform and the gateway. */
   platformUrl: string
   gatewayUrl: string
   /** An admin's key. */

@@ -9,7 +9,7 @@ import { freePort } from '../doubles/free-port.ts'
 
 const PLACES = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome']
 const EXECUTABLE = PLACES.find(existsSync)
-/** Why tests in a browser are skipped; false where there is one. */
+/** Reason to skip browser tests; false if a browser is installed. */
 export const WITHOUT_BROWSER = EXECUTABLE ? false : 'Chromium is missing; install it with: apt-get install chromium'
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url))
@@ -18,7 +18,7 @@ const SCREENSHOTS = process.env.GAZEWAY_TEST_SCREENSHOTS ? `${ROOT}/test/screens
 const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
 /** Draws all tabs of a context in one process: to start one takes longer than most of what a case looks at. */
 const ONE_RENDERER = '--renderer-process-limit=1'
-/** How long a page may take to show what is waited for, in milliseconds. */
+/** Time limit for a page to show expected content, in milliseconds. */
 const PATIENCE_MS = 30_000
 
 /** A platform with the built console, and a browser to look at it with. */
@@ -43,7 +43,7 @@ interface OpenOptions {
 
 interface ContextOptions {
   permissions?: string[]
-  /** Where the reader is: `America/Los_Angeles` */
+  /** Time zone of the reader: `America/Los_Angeles` */
   timezoneId?: string
 }
 

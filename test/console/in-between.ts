@@ -1,6 +1,6 @@
 import { createServer, request } from 'node:http'
 
-/** How a reply is spoilt: its second half never comes, or something else answers. */
+/** Fault of a reply: `cut` withholds its second half, `html` answers with a page instead. */
 export type Fault = 'cut' | 'html'
 
 export interface Spoiling {

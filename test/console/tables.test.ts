@@ -26,7 +26,7 @@ describe('tables of long titles', { skip: WITHOUT_BROWSER }, () => {
     await under.close()
   })
 
-  /** What is broken at the present width: a page or frame that scrolls sideways, or a word that is cut where none is long. */
+  /** Lists layout faults at the current width: sideways scrolling, or a short word that is cut. */
   const faults = (page: Page) =>
     page.evaluate(() => {
       const { scrollWidth, clientWidth } = document.documentElement

@@ -284,7 +284,7 @@ describe('reading git', () => {
     assert.deepEqual([notes, [...(state?.tracked.keys() ?? [])]], [[], ['a.ts']])
   })
 
-  /** What makes git read another repository, or another folder, than that of the project. */
+  /** Settings that point git at another repository or folder. */
   const detours: [what: string, lead: (project: Project, secret: Project) => void][] = [
     ['a .git that names another git folder', ({ write }, secret) => write('.git', `gitdir: ${secret.root}/.git\n`)],
     ['a .git that is a link', ({ root }, secret) => symlinkSync(join(secret.root, '.git'), join(root, '.git'))],

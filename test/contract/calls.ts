@@ -41,7 +41,7 @@ const callOf = (caller_id: string): CallRecord => ({
   caller_id,
 })
 
-/** What every engine's audit trail does. `open` opens an empty store. */
+/** Tests of the audit trail, for every engine. `open` opens an empty store. */
 export function callsContract(open: () => Promise<Store>): void {
   describe('the audit trail', () => {
     let store: Store

@@ -15,7 +15,7 @@ import { newId } from '../../src/text/ids.ts'
 const START = Date.parse('2026-11-21T07:17:52.000Z')
 const onError = (error: unknown) => assert.fail(String(error))
 
-/** What every engine does with the tickets and connections of the agent socket. `open` opens an empty store. */
+/** Tests of socket tickets and connections, for every engine. `open` opens an empty store. */
 export function connectionsContract(open: () => Promise<Store>): void {
   async function setUp() {
     const store = await open()

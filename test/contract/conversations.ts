@@ -11,7 +11,7 @@ const turn = (question: string, answer = 'Yes.') => [
   { role: 'assistant', content: answer },
 ]
 
-/** What every engine does with conversations. `open` opens an empty store. */
+/** Tests of conversations, for every engine. `open` opens an empty store. */
 export function conversationsContract(open: () => Promise<Store>): void {
   async function setUp() {
     const store = await open()

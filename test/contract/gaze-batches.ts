@@ -11,7 +11,7 @@ import { shifted } from '../gaze/streams.ts'
 const CONFIG = { minScore: 0.6, recordsNeeded: 20, minDurationMs: 5000, windowRecords: 1000, maxAgeSeconds: 900 }
 const LARGEST = 1000
 
-/** What every engine does with the largest batch of gaze records: it holds the store no longer than it must. */
+/** Tests of the largest batch of gaze records, for every engine: it does not block the store for long. */
 export function gazeBatchesContract(open: () => Promise<Store>): void {
   describe('the largest batch of gaze records', () => {
     const now = () => new Date('2026-11-21T07:05:00.000Z')

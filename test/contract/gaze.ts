@@ -16,7 +16,7 @@ import { insertTask } from '../gaze/task-row.ts'
 
 const CONFIG = { minScore: 0.6, recordsNeeded: 20, minDurationMs: 5000, windowRecords: 1000, maxAgeSeconds: 900 }
 
-/** What every engine's gaze service does. `open` opens an empty store. */
+/** Tests of the gaze service, for every engine. `open` opens an empty store. */
 export function gazeContract(open: () => Promise<Store>): void {
   describe('gaze', () => {
     let store: Store

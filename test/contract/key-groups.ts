@@ -13,7 +13,7 @@ const NOTHING = { day_usd: 0, week_usd: 0, month_usd: 0, total_usd: 0 }
 const now = () => new Date('2026-11-21T07:05:00.000Z')
 const onError = (error: unknown) => assert.fail(String(error))
 
-/** What every engine does with groups of keys. `open` opens an empty store. */
+/** Tests of key groups, for every engine. `open` opens an empty store. */
 export function keyGroupsContract(open: () => Promise<Store>): void {
   describe('groups of keys', () => {
     async function start() {

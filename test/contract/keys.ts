@@ -9,7 +9,7 @@ import type { Store } from '../../src/store/store.ts'
 
 const onError = (error: unknown) => assert.fail(String(error))
 
-/** What every engine does with API keys and idempotency keys. `open` opens an empty store. */
+/** Tests of API keys and idempotency keys, for every engine. `open` opens an empty store. */
 export function keysContract(open: () => Promise<Store>): void {
   describe('keys', () => {
     const now = () => new Date()

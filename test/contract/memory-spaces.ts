@@ -14,7 +14,7 @@ import type { Store } from '../../src/store/store.ts'
 const START = Date.parse('2026-11-21T07:17:52.000Z')
 const DAY = 86_400_000
 
-/** Whose memories are whose, and of which project, on every engine. `open` opens an empty store. */
+/** Tests of memory owners and projects, for every engine. `open` opens an empty store. */
 export function memorySpacesContract(open: () => Promise<Store>): void {
   async function start() {
     const store = await open()

@@ -6,7 +6,7 @@ import { createMemory, MemoryInput, MemorySearch } from '../../src/memory/memory
 import { createVectorSearch } from '../../src/memory/vector-search.ts'
 import type { Store } from '../../src/store/store.ts'
 
-/** What texts are about, for a model that knows words of one meaning. */
+/** Topics of texts, by words of one meaning, for the embedding double. */
 const CONCEPTS = [/ship|deploy|release/i, /database|postgres|storage/i, /dog|pet/i, /lunch|eat|meal/i]
 
 /** A vector in which a text points to its concepts, and a little to everything. */

@@ -24,7 +24,7 @@ async function start(open: () => Promise<Store>) {
   }
 }
 
-/** What every engine's memory does. `open` opens an empty store. */
+/** Tests of memory, for every engine. `open` opens an empty store. */
 export function memoryContract(open: () => Promise<Store>): void {
   describe('memory', () => {
     it('finds keys by how they begin, live ones, each once', async () => {

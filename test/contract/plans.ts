@@ -62,7 +62,7 @@ const pick = <T extends object>(of: T, names: ReadonlyArray<keyof T>): Partial<T
 const USER = { userId: 'key_1', all: false }
 const ADMIN = { userId: 'key_2', all: true }
 
-/** How every engine finds what is asked for: never by reading a whole table. `open` opens an empty store. */
+/** Tests of query plans, for every engine: no full table scans. `open` opens an empty store. */
 export function plansContract(open: () => Promise<Store>): void {
   describe('every list, recall and search', () => {
     let store: Store

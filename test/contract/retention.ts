@@ -40,7 +40,7 @@ export function callAt(ms: number): CallRecord {
   }
 }
 
-/** What every engine clears away, and what stays. `open` opens an empty store. */
+/** Tests of retention, for every engine. `open` opens an empty store. */
 export function retentionContract(open: () => Promise<Store>): void {
   describe('retention', () => {
     /** Sweeps that a test makes due by moving its clock. */

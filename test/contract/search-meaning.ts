@@ -27,7 +27,7 @@ async function holding(open: () => Promise<Store>, memories: ReadonlyArray<strin
   }
 }
 
-/** What a search takes words for, and how it ranks, on every engine alike. `open` opens an empty store. */
+/** Tests of word matching and ranking in memory search, for every engine. `open` opens an empty store. */
 export function searchMeaningContract(open: () => Promise<Store>): void {
   describe('what a search means', () => {
     it('scores the same on every engine', async () => {

@@ -20,7 +20,7 @@ const MEMORIES = [
   { key: 'style', value: 'Constants are upper case, functions are verbs', tags: ['code'], namespace: 'project' },
 ]
 
-/** What every engine's memory search finds. `open` opens an empty store. */
+/** Tests of memory search, for every engine. `open` opens an empty store. */
 export function searchContract(open: () => Promise<Store>): void {
   describe('memory search', () => {
     let store: Store

@@ -7,7 +7,7 @@ const ANN: Viewer = { userId: 'key_ann', all: false }
 const BOB: Viewer = { userId: 'key_bob', all: false }
 const ADMIN: Viewer = { userId: 'key_admin', all: true }
 
-/** What every engine does with chat sessions. `open` opens an empty store. */
+/** Tests of chat sessions, for every engine. `open` opens an empty store. */
 export function sessionsContract(open: () => Promise<Store>): void {
   let at = Date.parse('2026-11-21T07:00:00.000Z')
 

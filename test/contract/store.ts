@@ -25,7 +25,7 @@ import { togetherContract } from './together.ts'
 
 const NOW = new Date('2026-11-21T07:17:52.000Z')
 
-/** What every store engine does, and the services on it. `open` opens an empty store; who opens it closes it. */
+/** Tests of the store and its services, for every engine. `open` opens an empty store; the caller closes it. */
 export function storeContract(name: string, open: () => Promise<Store>): void {
   describe(name, () => {
     it('runs each migration once, however often it is opened', async () => {

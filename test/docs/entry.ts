@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { connect, newPlace, type ServerOptions } from '../e2e/server.ts'
 
-/** What an assistant's configuration says of a server. */
+/** A server entry in an assistant's configuration. */
 export interface Entry {
   command: string
   args: string[]

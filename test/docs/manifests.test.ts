@@ -9,7 +9,7 @@ import { expanded, start } from './entry.ts'
 const read = (file: string) => JSON.parse(readFileSync(file, 'utf8'))
 const manifest = read('package.json')
 
-/** What an MCP registry asks of a server's description, as far as a package on stdio goes (schema of 2025-12-11). */
+/** Server description of the MCP registry for a stdio package (schema of 2025-12-11). */
 const ServerDescription = z.object({
   $schema: z.url(),
   name: z

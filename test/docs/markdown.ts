@@ -9,7 +9,7 @@ export function blocksOf(page: string): Block[] {
   return [...page.matchAll(/^```(\w*)\n([\s\S]*?)^```$/gm)].map(([, language = '', text = '']) => ({ language, text }))
 }
 
-/** What a page says under a heading; empty where it has none. */
+/** Text of a page below a heading; empty if the page lacks the heading. */
 export function sectionOf(page: string, heading: string): string {
   return page.split(/^## /m).find((part) => part.startsWith(`${heading}\n`)) ?? ''
 }

@@ -40,7 +40,7 @@ async function check(line: string): Promise<void> {
   assert.fail('nothing checks this line')
 }
 
-/** What `npm ci` asks of a lock file: it agrees with package.json, and has the builds for every platform. */
+/** Requirements of `npm ci` for a lock file: it matches package.json and has the builds for every platform. */
 function lockAgrees(): void {
   const { packages } = JSON.parse(readFileSync('package-lock.json', 'utf8'))
   const listed = Object.keys(packages)

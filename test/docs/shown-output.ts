@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 
-/** What stands for anything that differs from run to run: inside a line, or for any lines where it is a line itself. */
+/** Wildcard for output that differs between runs: within a line, or for any lines if it is a line itself. */
 const ANY = '…'
 
 /**

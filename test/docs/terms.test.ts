@@ -50,11 +50,13 @@ describe('the check of terms', () => {
       '/**\n * Reads the audit log.\n */\n',
       'const a = 1 // from the audit log\n',
       "fail('The audit log is full.')\n",
+      '/**\n * Reads the audit\n * log.\n */\n',
+      "fail(\n'The audit ' +\n'log is full.')\n",
     ])
-      assert.match(inCode(code).join(), /^a\.ts:[12]: "audit log" is replaced/)
+      assert.match(inCode(code).join(), /^a\.ts:[12]: "audit\s+log" is replaced/)
   })
 
   it('leaves names in code alone, and terms that are for pages', () => {
-    assert.deepEqual(inCode("const auditLog = log['audit-log']\n/** What is set aside. */\n"), [])
+    assert.deepEqual(inCode("const auditLog = log['audit-log']\n/** Money that is set aside. */\n"), [])
   })
 })

@@ -20,7 +20,7 @@ after(() => {
   for (const kill of running) kill()
 })
 
-/** What a block of commands printed. */
+/** Output of a block of commands. */
 export interface Told extends Block {
   stdout: string
 }

@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net'
 /** The key that the agent gateway asks for. */
 export const AGENT_KEY = 'agent-gateway-key-0123456789'
 
-/** A session of the agent gateway, in its own words. */
+/** A session in the agent gateway's own format. */
 export interface AgentSession {
   id: string
   title: string | null
@@ -22,7 +22,7 @@ export interface AgentGatewayDouble {
   sessions: Map<string, AgentSession>
   messages: Map<string, { role: string; content: unknown; timestamp: number }[]>
   skills: { name: string; description: string; category: string | null }[]
-  /** What it does from now on instead of answering; chats that it holds are answered with the next behaviour. */
+  /** Sets a behaviour that replaces answers from now on. Held chats get the next behaviour. */
   behave(how: 'well' | 'hangs' | 'dies' | 'breaks off' | 'fails' | 'stays open' | 'says no more' | 'holds'): void
   close(): Promise<void>
 }
@@ -146,7 +146,7 @@ const USAGE = { input_tokens: 3, output_tokens: 4, total_tokens: 7 }
 
 const turn = (role: string, content: string) => ({ role, content, timestamp: 1_790_000_000 })
 
-/** A session as the API server tells of it. */
+/** A session in the format of the API server. */
 const shown = (session: AgentSession) => ({
   ...session,
   user_id: null,

@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process'
 
-/** Why no certificate can be made here; null where one can. */
+/** Reason why no certificate can be created; null if one can. */
 export function noCertificates(): string | null {
   try {
     execFileSync('openssl', ['version'], { stdio: 'ignore' })
@@ -10,7 +10,7 @@ export function noCertificates(): string | null {
   }
 }
 
-/** Makes a key and a certificate for 127.0.0.1 that nobody vouches for but who has it, as PEM files. */
+/** Creates a key and a self-signed certificate for 127.0.0.1, as PEM files. */
 export function makeCertificate(key: string, certificate: string): void {
   const subject = ['-subj', '/CN=127.0.0.1', '-addext', 'subjectAltName=IP:127.0.0.1']
   const made = ['-newkey', 'rsa:2048', '-nodes', '-days', '2', '-keyout', key, '-out', certificate]

@@ -13,11 +13,11 @@ export interface CollectedSpan {
   status: { code: number; message?: string }
   links: Array<{ traceId: string; spanId: string }>
   attributes: Record<string, unknown>
-  /** Of the resource that sent it. */
+  /** Attributes of the resource that sent it. */
   resource: Record<string, unknown>
 }
 
-/** A real HTTP server that takes traces as an OpenTelemetry collector does. */
+/** A real HTTP server that accepts traces like an OpenTelemetry collector. */
 export interface Collector {
   /** Base URL, without `/v1/traces`. */
   url: string

@@ -1,15 +1,15 @@
 import { once } from 'node:events'
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
 
-/** A way to a server on which connections are lost. */
+/** A proxy to a server that loses connections. */
 export interface CuttingProxy {
   port: number
-  /** Loses the next connection that sends `words`, as the answer to them comes back. Resolves when it has. */
+  /** Drops the next connection that sends `words` when the answer arrives. Resolves after that. */
   cutAnswerTo(words: string): Promise<void>
   close(): Promise<void>
 }
 
-/** A proxy to a port of this machine. */
+/** Starts a proxy to a local port. */
 export async function startCuttingProxy(target: number): Promise<CuttingProxy> {
   const sockets = new Set<Socket>()
   let fatal: string | undefined

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { GazewayError } from '../../src/errors.ts'
 
-/** The GazewayError that `work` throws. Fails where it throws nothing, or something else. */
+/** Returns the GazewayError that `work` throws. Fails if it throws nothing or another error. */
 export function errorOf(work: () => unknown): GazewayError {
   try {
     work()

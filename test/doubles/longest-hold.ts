@@ -1,7 +1,7 @@
 import { monitorEventLoopDelay } from 'node:perf_hooks'
 import { setTimeout as delay } from 'node:timers/promises'
 
-/** How long `work` kept this thread from everything else at a stretch, at most: in milliseconds, within some 10. */
+/** Longest time that `work` blocked this thread, in milliseconds, accurate to about 10. */
 export async function longestHold(work: () => Promise<unknown>): Promise<number> {
   const histogram = monitorEventLoopDelay({ resolution: 5 })
   histogram.enable()

@@ -5,7 +5,7 @@ import {
 } from '../../src/inference/named-upstream.ts'
 import { createRouting, type Route, type Routing } from '../../src/inference/routing.ts'
 
-/** An upstream whose list of models is not asked for. */
+/** An upstream whose list of models is not requested. */
 export const upstreamAt = (
   url: string,
   over: Partial<NamedUpstreamConfig> = {},
@@ -26,7 +26,7 @@ export const upstreamAt = (
     () => ({ listed: async () => null, all: async () => [], known: () => listed }),
   )
 
-/** Routing with one upstream, and others beside it. */
+/** Routing with one default upstream and optional others. */
 export const routingTo = (
   first: NamedUpstream,
   others: readonly NamedUpstream[] = [],

@@ -1,7 +1,7 @@
 import { createSandbox } from '../../src/inference/sandbox/sandbox.ts'
 import type { Behaviour } from './upstream.ts'
 
-/** Answers as the sandbox does, over the network: a provider of models that has everything and where all works. */
+/** Serves the sandbox over HTTP: a provider that supports every endpoint and never fails. */
 export function likeSandbox(): Behaviour {
   const sandbox = createSandbox()
   return async (response, { method, path, body }) => {

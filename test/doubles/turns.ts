@@ -1,4 +1,4 @@
-/** How often other work got its turn between the first and the last step of `work`. */
+/** Counts the turns of other work between the first and last step of `work`. */
 export async function turnsDuring(work: () => Promise<unknown>): Promise<number> {
   let turns = 0
   let next = setImmediate(count)

@@ -7,23 +7,23 @@ export interface Received {
   method: string
   path: string
   headers: IncomingHttpHeaders
-  /** The body as it came, and the JSON that it holds. */
+  /** The raw body, and its JSON. */
   text: string
   bytes: Buffer
   body: unknown
-  /** Resolves when the client has gone before the reply was complete, rejects when all of it was sent. */
+  /** Resolves when the client disconnects before the reply is complete; rejects when all of it was sent. */
   aborted: Promise<void>
 }
 
-/** What the double does with a request. */
+/** Handler of one request to the double. */
 export type Behaviour = (response: ServerResponse, request: Received) => void | Promise<void>
 
-/** A real HTTP server that behaves as a provider of models does, well or badly. */
+/** A real HTTP server that acts as a model provider, correct or faulty. */
 export interface UpstreamDouble {
   /** Base URL, ending `/v1`. */
   url: string
   received: Received[]
-  /** What to do with the next requests to a path, one behaviour each; the last stays. */
+  /** Sets the behaviours of the next requests to a path, one each; the last one stays. */
   on(path: string, ...behaviours: Behaviour[]): void
   close(): Promise<void>
 }
@@ -91,7 +91,7 @@ export const json =
 export const fails = (status: number, headers: Record<string, string> = {}, param: string | null = null): Behaviour =>
   json(status, { error: { message: `double says ${status}`, type: 'server_error', code: null, param } }, headers)
 
-/** Knows the limit of an answer as OpenAI's models that reason do: by `max_completion_tokens` alone. */
+/** Accepts only `max_completion_tokens` as the answer limit, as OpenAI's reasoning models do. */
 export const renamesLimit: Behaviour = (response, request) => {
   const message = "Unsupported parameter: 'max_tokens' is not supported. Use 'max_completion_tokens' instead."
   const { max_tokens, stream } = request.body as { max_tokens?: number; stream?: boolean }
@@ -99,7 +99,7 @@ export const renamesLimit: Behaviour = (response, request) => {
   return stream ? sse(chunks(['Hello.']))(response, request) : json(200, completion('Hello.'))(response, request)
 }
 
-/** Answers what `malformed` JSON is: status 200, a body that stops in the middle. */
+/** Replies with status 200 and truncated JSON. */
 export const malformed: Behaviour = (response) => {
   response.writeHead(200, { 'content-type': 'application/json' }).end('{"id": "x", "choices": [')
 }
@@ -110,7 +110,7 @@ export const hangs: Behaviour = () => {}
 /** Closes the connection without a byte. */
 export const drops: Behaviour = (response) => void response.socket?.destroy()
 
-/** Refuses to be asked for the usage of a stream, as providers do that know no `stream_options`; `behaviour` is for all else. */
+/** Refuses `stream_options`, as some providers do; `behaviour` handles all other requests. */
 export const tellsNoUsage =
   (behaviour: Behaviour, status = 422): Behaviour =>
   (response, request) => {
@@ -167,7 +167,7 @@ export const chunks = (
   ]
 }
 
-/** What a choice that its provider gave up holds beside what it had said, if anything: OpenRouter's, and others'. */
+/** Fields of a choice that its provider aborted, in the forms of OpenRouter and others. */
 export const failedChoices = [
   { error: { message: 'The worker died.', code: 502 }, finish_reason: 'error' },
   { error: { message: 'The worker died.', code: 502 } },
@@ -219,7 +219,7 @@ export const responseEvents = (words: string[]) => {
   ].map((event, sequence_number) => ({ ...event, sequence_number }))
 }
 
-/** Streams of Responses events whose last says nothing of the output that came before it. */
+/** Streams of Responses events whose last event omits the earlier output. */
 export const endedWithoutOutput = (text: string): Record<string, unknown[]> => {
   const events = responseEvents([text])
   const { output, ...rest } = response(text)

@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { Webhook } from 'standardwebhooks'
 
-/** A message as its receiver got it. */
+/** A message that the receiver got. */
 export interface Received {
   headers: IncomingHttpHeaders
   body: string
@@ -15,11 +15,11 @@ export interface WebhookDouble {
   url: string
   secret: string
   received: Received[]
-  /** How the next messages are answered; null is never. 204 at first. */
+  /** Sets the status of the next replies, 204 at first; null never replies. */
   answer(status: number | null, headers?: Record<string, string>): void
   /** A message as the library of Standard Webhooks verifies it. @throws where its signature is false */
   verified(message: Received): { type: string; data: Record<string, unknown> }
-  /** Resolves once so many messages have come. */
+  /** Resolves once that many messages have arrived. */
   got(messages: number): Promise<void>
   close(): Promise<void>
 }

@@ -13,9 +13,9 @@ interface Listing {
   command: string[]
   /** Its file as a person has it before. */
   file: [name: string, content: string]
-  /** What it says of a server that it has. */
+  /** Output that confirms the server. */
   says: RegExp
-  /** What it asks for before it starts servers. */
+  /** Preparations that it needs before it starts servers. */
   prepare?: (place: Place) => void
 }
 

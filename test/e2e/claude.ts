@@ -15,7 +15,7 @@ export const CLAUDE = [
 /** A whole turn takes a second or two. */
 const PATIENCE_MS = 60_000
 
-/** What Claude Code prints at the end of a turn. */
+/** Output of Claude Code at the end of a turn. */
 export interface Turn {
   is_error: boolean
   result: string

@@ -339,7 +339,7 @@ describe('doctor', () => {
       assert.equal(code, lines.at(-1)?.startsWith('ok') ? 0 : 1)
     })
 
-  /** What it says of an upstream that lists these models, under a configuration of the upstream. */
+  /** Output of doctor for an upstream that lists these models. */
   const ofUpstream = async (ids: string[], settings: object = {}) => {
     upstream.on('/models', double.json(200, { data: ids.map((id) => ({ id })) }))
     mkdirSync(place.data, { recursive: true, mode: 0o700 })

@@ -25,7 +25,7 @@ describe('a conversation with the second model', () => {
     await upstream.close()
   })
 
-  /** What the upstream was sent. */
+  /** Body of the nth request to the upstream. */
   const sent = (nth: number) =>
     (upstream.received[nth]?.body ?? assert.fail('not sent')) as { input?: unknown; messages: { content: string }[] }
   const research = (query: string, conversation_id?: string) => ({

@@ -19,9 +19,9 @@ export interface GatewayProcess {
   /** The admin key. */
   key: string
   pid: number
-  /** What it has said on stderr. */
+  /** Output on stderr so far. */
   stderr(): string
-  /** What it has said on stdout, which is nobody's to read. */
+  /** Output on stdout so far, which must be empty. */
   stdout(): string
   exit: Promise<{ code: number | null; signal: NodeJS.Signals | null }>
   kill(signal: NodeJS.Signals): void

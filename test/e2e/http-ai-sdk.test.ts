@@ -25,7 +25,7 @@ const viaOpenAI = ({ url, key }: GatewayProcess) => createOpenAI({ baseURL: `${u
 const viaOpenResponses = ({ url, key }: GatewayProcess) =>
   createOpenResponses({ name: 'gazeway', url: `${url}/v1/responses`, apiKey: key })
 
-/** What the SDK does with any model; each API of the gateway stands behind one. */
+/** Tests that run on one model for each API of the gateway. */
 function modelTests(name: string, model: () => LanguageModel, ...routes: [] | ['chat_fallback']) {
   const [route] = routes
 

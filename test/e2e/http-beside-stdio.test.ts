@@ -5,7 +5,7 @@ import { connect, newPlace, run } from './server.ts'
 
 const SANDBOX = ['--upstream', 'sandbox']
 const ASK = { messages: [{ role: 'user', content: 'Parcel 9 is in Riga. Where is parcel 9?' }] }
-/** What a running server may take to refuse a key that another process revoked. */
+/** Time limit for a running server to refuse a key that another process revoked. */
 const REVOKED_WITHIN_MS = 5000
 
 describe('an HTTP gateway beside an assistant’s stdio server', () => {

@@ -7,7 +7,7 @@ import * as double from '../doubles/upstream.ts'
 import { type GatewayProcess, startGatewayProcess, startProvider, UPSTREAM_KEY } from './gateway-process.ts'
 import { newPlace } from './server.ts'
 
-/** What a client may send along that is none of the upstream's business. */
+/** Client headers that must not reach the upstream. */
 const TELLING = {
   cookie: 'session=client-cookie',
   'x-api-key': 'client-secret',
@@ -19,7 +19,7 @@ const TELLING = {
   te: 'trailers',
   'x-anything': 'client-anything',
 }
-/** What an upstream may answer with that is none of the client's business. */
+/** Upstream headers that must not reach the client. */
 const TOLD = {
   'set-cookie': 'session=upstream-cookie',
   'openai-organization': 'upstream-organization',

@@ -15,7 +15,7 @@ const connect = ({ url, key }: GatewayProcess, options: ClientOptions = {}) =>
   new OpenAI({ baseURL: `${url}/v1`, apiKey: key, maxRetries: 0, ...options })
 
 /**
- * What works alike wherever the answer comes from: the responses endpoint, or chat in its place.
+ * Tests that hold for both sources of the answer: the responses endpoint, and its chat fallback.
  *
  * @param route what the gateway says of the way that each request took
  */

@@ -26,7 +26,7 @@ async function gazeway(place: Place, ...args: string[]) {
   return { code: Number(code), stdout, stderr }
 }
 
-/** Who a server on the place's data would take the bearer of `token` for. */
+/** Authenticates `token` as a server on this data folder would. */
 async function bearer(place: Place, token: string) {
   const store = await openStore(`sqlite:${join(place.data, 'gazeway.db')}`)
   const onError = (error: unknown) => assert.ifError(error)

@@ -446,7 +446,7 @@ describe('money, from outside', { timeout: 240_000 }, () => {
   })
 })
 
-/** What has a process look a hundred times as often for what is due. */
+/** Script that makes a process run its timers a hundred times as often. */
 const OFTEN = `const { setInterval } = globalThis
   globalThis.setInterval = (work, ms, ...more) => setInterval(work, ms / 100, ...more)`
 

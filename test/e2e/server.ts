@@ -29,7 +29,7 @@ export interface Place {
   temporary: string
   /** Not there before a server makes it. */
   data: string
-  /** What a server is started with: the search path, the home folder, the data folder, and nothing else. */
+  /** Environment of a server: search path, home folder and data folder only. */
   env: Record<string, string>
 }
 
@@ -92,7 +92,7 @@ export async function connect(
   await client.connect(transport)
   return {
     client,
-    /** What the server has said on stderr. */
+    /** Output of the server on stderr so far. */
     stderr: () => errors.join(''),
     /** A tool's result; one that failed as well. */
     async call(name: string, input: Record<string, unknown> = {}, options: RequestOptions = {}) {
@@ -168,7 +168,7 @@ export function watch(child: ChildProcessWithoutNullStreams, patience = PATIENCE
     answer,
     message,
     write: (bytes: string | Uint8Array) => void child.stdin.write(bytes),
-    /** What came on stdout, line by line. */
+    /** Lines on stdout so far. */
     stdout: () => output.join('\n'),
     stderr: () => errors.join(''),
     /** Shakes hands as a client does. */

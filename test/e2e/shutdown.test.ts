@@ -7,7 +7,7 @@ import * as double from '../doubles/upstream.ts'
 import { connect, newPlace, type Place, spawnServer } from './server.ts'
 
 const ASK = { messages: [{ role: 'user', content: 'Count.' }] }
-/** What a client has patience for before it kills, with room for a busy machine. */
+/** Time that a client waits before it kills the server, with room for a busy machine. */
 const SOON_MS = 8000
 
 describe('the end of a server', () => {
@@ -35,7 +35,7 @@ describe('the end of a server', () => {
     return server
   }
 
-  /** What the store holds of the upstream calls, as the next server sees it. */
+  /** Call records in the store, as the next server reads them. */
   async function calls() {
     const { call } = await connect(place)
     const { structuredContent } = await call('gateway_upstream_api_history')

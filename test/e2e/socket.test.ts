@@ -12,7 +12,7 @@ const PLATFORM = ['--platform', '--platform-port', '0']
 const IDLE = 1000
 const CHATTING = 100
 const CHATS = 5
-/** How soon a connection is closed that another process serves. */
+/** Time limit to close a connection that another process serves. */
 const SOON_MS = 5000
 
 /** A platform in a process of its own. */

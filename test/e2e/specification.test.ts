@@ -10,7 +10,7 @@ import { connect, newPlace, PATIENCE_MS, type Place, writeProject } from './serv
 // biome-ignore lint/suspicious/noExplicitAny: a reply is looked into field by field.
 type Json = Record<string, any>
 
-/** Where the specification's text may be found; without it, the rows below are walked all the same. */
+/** Path of the specification's text. Without it, the rows below are still tested. */
 const SPECIFICATION = join('..', 'shared', 'spec')
 const CALL = { model: 'llm-4-1-fast-reasoning', prompt: 'Say hello.', max_tokens: 20, tools: ['web_search'] }
 const MESSAGES = [{ role: 'user', content: 'Say hello.' }]
@@ -21,7 +21,7 @@ const gaze = () => humanStream(7, { records: 120, start: new Date(Date.now() - 9
 let place: Place
 let gateway: GatewayProcess
 let platform: string
-/** What later rows need of earlier ones. */
+/** Ids and tokens that later rows need from earlier ones. */
 const made: Record<'session' | 'task' | 'token' | 'escrow' | 'attestation' | 'memory' | 'spare', string> = {
   session: '',
   task: '',

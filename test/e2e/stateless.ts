@@ -5,7 +5,7 @@ import { CLI, type Place, type ServerOptions, spawnServer, type ToolReply } from
 /** The revision of the protocol whose requests each name it. */
 export const STATELESS = '2026-07-28'
 
-/** What each request of that revision carries. */
+/** Envelope of each request of this revision. */
 export const envelope = (more: object = {}, capabilities: object = {}, version: unknown = STATELESS) => ({
   'io.modelcontextprotocol/protocolVersion': version,
   'io.modelcontextprotocol/clientCapabilities': capabilities,

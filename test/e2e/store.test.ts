@@ -262,7 +262,7 @@ function fillDisk({ data }: Place): () => void {
   return () => rmSync(file)
 }
 
-/** What SQLite finds when it checks the whole store. */
+/** Result of SQLite's integrity check. */
 function soundness({ data }: Place): unknown[] {
   const database = new DatabaseSync(join(data, 'gazeway.db'))
   const rows = database.prepare('pragma integrity_check').all() as { integrity_check: unknown }[]

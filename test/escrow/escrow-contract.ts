@@ -40,7 +40,7 @@ function chainDouble(): Settlements & { owed: NewSettlement[] } {
   }
 }
 
-/** What escrows do on every store engine. */
+/** Tests of escrows, for every store engine. */
 export function escrowContract(open: OpenStore): void {
   describe('an escrow', () => {
     it('is released to the agent that completed the task, once', async (t) => {
@@ -695,7 +695,7 @@ export function escrowContract(open: OpenStore): void {
   })
 }
 
-/** What the ledger's accounts hold, by kind. */
+/** Balances of the ledger's accounts, by kind. */
 async function balances({ store }: Works): Promise<Record<string, number>> {
   const rows = await store.db.selectFrom('ledger_accounts').select(['kind', 'balance_micros']).execute()
   const sums: Record<string, number> = {}

@@ -127,7 +127,7 @@ async function allOrLate(calls: ReadonlyArray<Promise<unknown>>): Promise<void> 
     if (call.status === 'rejected') assert.equal(call.reason.status, 409, String(call.reason))
 }
 
-/** How many deadlocks a database has had: a connection tells its own as it ends, so that all others must be closed. */
+/** Counts the deadlocks of a database. A connection reports its own on close, so all others must be closed. */
 async function deadlocks(url: string): Promise<number> {
   const client = new pg.Client(url)
   await client.connect()

@@ -17,7 +17,7 @@ const AT_ONCE = 6
 /** The longest that is waited after a moment, in milliseconds: about as long as the step that follows it takes. */
 const LATER_MS = 15
 
-/** When a process is killed: its step has ended, and the next one is under way. */
+/** Moments of the kill: the named step has ended, and the next one has begun. */
 const MOMENTS = ['asked', 'answered', 'charging'] as const
 
 /** Kills gateways that answer charged calls over HTTP, at each step of a call, so many times. */

@@ -8,7 +8,7 @@ export interface Addresses {
   platform: string
 }
 
-/** How a call ended; its id and cost where the reply told them. */
+/** Outcome of a call, with its id and cost if the reply has them. */
 export interface Ended {
   as: 'answered' | 'refused' | 'cut' | 'failed' | 'gone'
   id?: string

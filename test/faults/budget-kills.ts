@@ -87,7 +87,7 @@ export function budgetKills(kills: number): void {
       /** The most that each may have spent and reserved, since its budget was last changed. */
       const most = new Map<string, Micros>()
       for (const owner of owners) most.set(owner, await mostOf(store, owner))
-      /** What replies told of their charge. */
+      /** Charges that replies reported. */
       const told = new Map<string, Micros | undefined>()
       let turn: Promise<unknown> = Promise.resolve()
       /** Changes and comparisons of budgets come one after the other. */

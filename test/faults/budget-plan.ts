@@ -11,7 +11,7 @@ export const KEYS = [
   { billing: 'recorded', limits: { budgets: [{ usd: 0.1, per: 'total' }] } },
 ] as const
 
-/** How the upstream answers. It reads this in the prompt. */
+/** Script of the upstream's answer, which it reads from the prompt. */
 export interface Script {
   words: number
   usage: 'none' | 'true' | 'false'

@@ -39,9 +39,9 @@ onDouble('a stream that ends badly', (gateway, upstream) => {
     const fitting = samples.filter((sample) => label === undefined || sample.includes(`"${label}"`))
     return fitting.reduce((sum, sample) => sum + Number(sample.split(' ').at(-1)), 0)
   }
-  /** How many calls have ended so. */
+  /** Counts the calls that ended this way. */
   const counted = (ending: 'ok' | 'error') => sumOf('gazeway_upstream_calls_total', ending)
-  /** What `calls` calls are counted as; they are when their record is made, soon after the reply. */
+  /** Counts `calls` calls by outcome. A call counts once its record is made, soon after the reply. */
   async function countedAs(calls: number, work: () => Promise<void>): Promise<{ ok: number; error: number }> {
     const before = { ok: await counted('ok'), error: await counted('error') }
     await work()

@@ -23,7 +23,7 @@ const post = ({ url, key }: GatewayProcess, path: string, body: object, signal?:
   })
 const CHAT = { messages: [{ role: 'user', content: 'Hello.' }] }
 
-/** What the store holds of the upstream calls, read by another process than the gateway. */
+/** Call records in the store, read by another process than the gateway. */
 async function storedCalls(place: Place) {
   const store = await openStore(`sqlite:${join(place.data, 'gazeway.db')}`)
   try {

@@ -41,7 +41,7 @@ export function write(url: string, name: string, count: number) {
   return { child, lines, acknowledged, ended }
 }
 
-/** What a fresh process finds in the store: it must open, be intact, and agree with itself. */
+/** Checks the store in a new process: it must open, be intact and consistent. */
 export async function inspect(url: string) {
   const store = await openStore(url)
   const memory = createMemory({ store, now: () => new Date() })
@@ -59,7 +59,7 @@ export async function inspect(url: string) {
   return new Map(rows.map((row) => [row.key, row.version]))
 }
 
-/** How many processes write at once while they are killed: a journal is then left for one that is writing. */
+/** Number of concurrent writers that are killed, so that one leaves a journal. */
 const TOGETHER = 4
 
 /** Kills writers (SIGKILL) in the middle of writing to one store, again and again, and looks for what they acknowledged. */

@@ -10,7 +10,7 @@ import { type PostgresServer, startPostgres } from '../contract/postgres-server.
 import { type GatewayProcess, startGatewayProcess } from '../e2e/gateway-process.ts'
 import { newPlace } from '../e2e/server.ts'
 
-/** How soon a change made on one gateway holds on the other, and service resumes after a fault. */
+/** Time limit for a change to reach the other gateway, and for recovery after a fault. */
 const SOON_MS = 5000
 const KEY = 'an-admin-key-of-the-tests'
 

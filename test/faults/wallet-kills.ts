@@ -13,7 +13,7 @@ const CALLS = 2
 /** The longest that is waited after a moment, in milliseconds: about as long as the step that follows it takes. */
 const LATER_MS = 8
 
-/** When a process is killed: its step has ended, and the next one is under way. */
+/** Moments of the kill: the named step has ended, and the next one has begun. */
 const MOMENTS = ['asked', 'reserving', 'answered'] as const
 type Moment = (typeof MOMENTS)[number]
 

@@ -10,7 +10,7 @@ import { bundledProgram } from '../doubles/bundled-program.ts'
 /** A process that works on a wallet. */
 export interface WalletProcess {
   child: ChildProcess
-  /** What it prints. */
+  /** Lines of its output. */
   lines: Interface
   /** Resolves when it has ended. */
   ended: Promise<{ code: number | null; complaints: string }>

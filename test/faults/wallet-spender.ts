@@ -10,7 +10,7 @@ export type Step =
   | { do: 'capture'; caller: string; micros: number; call: number; cost: number }
   | { do: 'void'; call: number }
 
-/** How far callers may go below zero in these tests. */
+/** Credit limit of callers in these tests. */
 const CREDIT = 5_000
 const AT = '2026-11-21T07:17:52.000Z'
 

@@ -54,7 +54,7 @@ async function run(url: string, plans: readonly Step[][]): Promise<void> {
   )
 }
 
-/** What the accounts say, and what the calls do. */
+/** Sums of the accounts and of the calls. */
 async function sums(store: Store) {
   const { faults, transfers, balances, head } = await verifyLedger(store)
   assert.deepEqual(faults, [])

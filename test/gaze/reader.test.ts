@@ -38,7 +38,7 @@ function checkOf(name: string, records: readonly GazeTensor[]): number {
   return check.score
 }
 
-/** How many of twenty readers pass, as `make` has their reading. */
+/** Counts how many of twenty readings from `make` pass. */
 function passing(make: (seed: number) => GazeTensor[]): number {
   return SEEDS.filter((seed) => assessNow(make(seed)).status === 'passed').length
 }

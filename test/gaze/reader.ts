@@ -23,13 +23,13 @@ export interface Rest {
   to: number
   x: number
   y: number
-  /** Where the eye is within it, as shares of the screen off `x` and `y`, by ms since `from`. */
+  /** Offset of the eye from `x` and `y`, in shares of the screen, at `ms` after `from`. */
   offset(ms: number): [x: number, y: number]
   /** The lids are closed at its end from here on, or never. */
   closedFrom: number
 }
 
-/** What one person's eyes did while reading. */
+/** Eye movements of one reader. */
 export interface Reading {
   rests: readonly Rest[]
   start: number

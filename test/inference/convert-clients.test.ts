@@ -24,7 +24,7 @@ const usageChunk = { model: 'llm-1', choices: [], usage } as unknown as ChatChun
 const look = (index: number, id: string) => ({ index, id, type: 'function', function: { name: 'look', arguments: '' } })
 const argumentsOf = (index: number, text: string) => ({ tool_calls: [{ index, function: { arguments: text } }] })
 
-/** What the upstream answers to each model: a chat stream, and the same as a whole. */
+/** Chat streams of the upstream, by model; whole replies are made from them. */
 const STREAMS: Record<string, ChatChunk[]> = {
   text: [chunk({ content: 'Hel' }), chunk({ content: 'lo.' }), chunk({}, 'stop'), usageChunk],
   tools: [

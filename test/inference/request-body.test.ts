@@ -3,7 +3,7 @@ import { describe, it } from 'node:test'
 import fc from 'fast-check'
 import { requestBody } from '../../src/inference/relay/request-body.ts'
 
-/** What goes upstream of a request whose client named another model. */
+/** Body that is sent upstream for a request with another model name. */
 const textOf = async (text: string) => {
   const changes = { model: 'real' }
   const json = JSON.parse(text)

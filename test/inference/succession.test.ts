@@ -38,7 +38,7 @@ async function ask(pool: RequestPool): Promise<{ reply: ServerResponse; end: Pro
   return { reply: replies.at(-1) as ServerResponse, end }
 }
 
-/** Whether memory is given back within a number of turns. */
+/** Tells whether memory is released within a number of turns. */
 async function isLetGo(held: WeakRef<object>): Promise<boolean> {
   for (let turns = 0; turns < 50; turns++) {
     await turn()

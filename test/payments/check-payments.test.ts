@@ -78,7 +78,7 @@ describe('what payments need', () => {
     return Mppx.create({ methods: [evm.charge({ account, authorization: token.domain })], polyfill: false }).fetch(url)
   }
 
-  /** Why the last payment was not taken, for the operator. */
+  /** Cause of the last failed payment, for the operator. */
   function causeOf(failed: readonly FailedPayment[]): string {
     const failure = failed.at(-1)
     assert.ok(failure?.error instanceof Error && failure.error.cause instanceof Error)

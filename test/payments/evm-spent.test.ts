@@ -113,7 +113,7 @@ describe('payments whose authorization is used for something else', () => {
     node.lie = undefined
   }
 
-  /** What becomes of payments after so long. @returns those that were ended because they can never be made */
+  /** Sweeps payments after `ms`. @returns those that were ended because they can never be made */
   async function sweepAfter(ms: number): Promise<string[]> {
     await age(store, ms)
     const later = await startPaidApp(storeUrl, config)

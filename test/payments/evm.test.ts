@@ -375,7 +375,7 @@ describe('payments with an EIP-3009 token on an EVM chain', () => {
     assert.equal(await token.balanceOf(payer.address), PRICE)
   })
 
-  /** What is in a caller's account, in USD. */
+  /** Balance of a caller, in USD. */
   async function available(caller: string): Promise<number> {
     const { id } = accountOf('caller', caller)
     const row = await store.db

@@ -3,11 +3,11 @@ import { once } from 'node:events'
 import type { Config } from '../../src/config/config-schema.ts'
 import { startPaidApp } from './paid-app.ts'
 
-/** What the process is started with. */
+/** Settings of the process. */
 interface Start {
   storeUrl: string
   config: Pick<Config, 'mpp' | 'wallet'>
-  /** How long it counts as at work after its last sign of life; 60 s when absent. */
+  /** Lease of the process after its last heartbeat; 60 s by default. */
   leaseMs?: number
 }
 

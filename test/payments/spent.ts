@@ -15,7 +15,7 @@ const TYPES = {
   ],
 } as const
 
-/** What a credential for the method `evm` signs, as the arguments of `transferWithAuthorization`. */
+/** Arguments of `transferWithAuthorization` in a credential of the method `evm`. */
 export function authorizedBy(credential: string): readonly unknown[] {
   const { from, to, value, validAfter, validBefore, nonce, signature } =
     Credential.deserialize<Record<string, string>>(credential).payload

@@ -3,7 +3,7 @@ import { Agent, request } from 'undici'
 import * as double from '../doubles/upstream.ts'
 import type { GatewayProcess } from '../e2e/gateway-process.ts'
 
-/** How the requests of a load ended, as its clients saw it. */
+/** Outcomes of the requests of a load, as clients saw them. */
 export interface Outcome {
   answered: number
   /** Given up by the client on purpose, somewhere between its first byte and the last of the reply. */

@@ -8,7 +8,7 @@ import { openStore } from '../../src/store/open-store.ts'
 import { startPostgres } from '../contract/postgres-server.ts'
 
 const MINUTES_MS = 20 * 60_000
-/** How much of a difference is the answer's time on a busy machine, in milliseconds. */
+/** Tolerance for the reply time on a busy machine, in milliseconds. */
 const NEAR_MS = 2_000
 
 describe("the store's clock", () => {

@@ -29,7 +29,7 @@ describe('a store that cannot be used', () => {
       return true
     })
 
-  /** What the database behind `url` holds. */
+  /** Lists the tables of the database at `url`. */
   async function namesIn(url: string): Promise<string[]> {
     return (await run(url, "select relname from pg_class where relnamespace = 'public'::regnamespace")).map(
       ({ relname }) => String(relname),

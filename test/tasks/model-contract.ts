@@ -14,7 +14,7 @@ const REWARD = 3
 const LEASE = 60
 const TTL = 150
 
-/** What a task and its escrow should be now. */
+/** Expected state of a task and its escrow. */
 interface ModelTask {
   id: string
   escrowId: string
@@ -62,7 +62,7 @@ function refundLost(task: ModelTask): void {
   task.escrow = statusAfter(ESCROW_TRANSITIONS, 'refund', task.escrow) ?? task.escrow
 }
 
-/** What the tables say that a move does. @returns whether it can happen */
+/** Applies a move as the status tables define it. @returns whether it can happen */
 function expected(model: Model, index: number, what: Moves): boolean {
   const task = model.tasks[index] ?? assert.fail('no task')
   if (what === 'release') {
@@ -90,7 +90,7 @@ function expected(model: Model, index: number, what: Moves): boolean {
   return true
 }
 
-/** What the end of a task does to those that wait for it. */
+/** Applies the end of a task to the tasks that wait for it. */
 function wait(model: Model, index: number, event: 'unblock' | 'give up'): void {
   for (const [i, task] of model.tasks.entries())
     if (task.dependsOn === index && move(task, event) && event === 'give up') {
@@ -116,7 +116,7 @@ async function attempt(
 
 const REFUSALS = new Set(['invalid_transition', 'task_not_completed', 'forbidden'])
 
-/** Whether it happened; anything but a refusal by status is a fault. */
+/** Tells whether a move happened. Any error other than a refusal by status fails the test. */
 async function happened(work: Promise<void>): Promise<boolean> {
   try {
     await work

@@ -52,7 +52,7 @@ export interface Works {
   complete(task: Task, caller: Caller, completion?: object): Promise<Task>
   lock(caller: Caller, of: object): ReturnType<Escrows['create']>
   release(caller: Caller, of: object): ReturnType<Escrows['release']>
-  /** What is in a caller's account, in USD. */
+  /** Balance of a caller, in USD. */
   left(caller: Caller | string): Promise<number>
   /** Fails unless totals, escrows and ledger agree. */
   audit(): Promise<void>

@@ -40,7 +40,7 @@ const says = (text: string) => double.json(200, double.completion(text))
 const GOOD = plan(task('c', ['a', 'b']), task('a'), task('b', ['a']))
 
 /**
- * What holds of swarms on every engine.
+ * Tests of swarms, for every engine.
  *
  * @param storeUrl a new, empty store; undefined is the default one
  */

@@ -6,7 +6,7 @@ import { turnsDuring } from '../doubles/turns.ts'
 import { humanStream } from '../gaze/human-stream.ts'
 import { ADMIN, type OpenStore, worksOn } from './setup.ts'
 
-/** What tasks do on every store engine. */
+/** Tests of tasks, for every store engine. */
 export function tasksContract(open: OpenStore): void {
   describe('a task', () => {
     it('locks its reward as it is made, and shows what it was made with', async (t) => {

@@ -7,7 +7,7 @@ import { modelContract } from './model-contract.ts'
 import type { OpenStore } from './setup.ts'
 import { tasksContract } from './tasks-contract.ts'
 
-/** What tasks and escrows do on every store engine. `open` opens an empty store, which all tests use in turn. */
+/** Tests of tasks and escrows, for every store engine. `open` opens an empty store, which all tests use in turn. */
 export function worksContract(name: string, open: () => Promise<Store>): void {
   let opening: Promise<Store> | undefined
   after(async () => (await opening)?.close())

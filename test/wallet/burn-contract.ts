@@ -15,7 +15,7 @@ const WINDOW_SECONDS = 23.5 * 3600
 const now = () => new Date(NOW)
 const onError = (error: unknown) => assert.fail(String(error))
 
-/** Who is about to run dry, on every engine. `open` opens an empty store. */
+/** Tests of spending forecasts, for every engine. `open` opens an empty store. */
 export function burnContract(open: OpenStore): void {
   async function start(t: Parameters<OpenStore>[0]) {
     const store = await open(t)

@@ -41,7 +41,7 @@ const payOut = (store: Store, owner: string, usd: number, key: string) =>
     }),
   )
 
-/** What is left of deposits, in USD: in all accounts but those that they come from and are spent into. */
+/** Remaining deposits in USD, in all accounts but their sources and sinks. */
 async function depositsLeft({ db }: Store): Promise<number> {
   const rows = await db
     .selectFrom('ledger_accounts')
@@ -51,7 +51,7 @@ async function depositsLeft({ db }: Store): Promise<number> {
   return rows.reduce((sum, row) => sum + row.deposited_micros, 0) / 1e6
 }
 
-/** What the ledger knows of deposits on every engine. `open` opens an empty store. */
+/** Tests of deposits in the ledger, for every engine. `open` opens an empty store. */
 export function depositedContract(open: OpenStore): void {
   it('moves deposits before credit, and gives both back as they came', async (t) => {
     const store = await open(t)

@@ -27,7 +27,7 @@ const balanceOf = async (store: Store, id: string): Promise<number | undefined> 
   (await store.db.selectFrom('ledger_accounts').select('balance_micros').where('id', '=', id).executeTakeFirst())
     ?.balance_micros
 
-/** What the ledger does on every engine. `open` opens an empty store. */
+/** Tests of the ledger, for every engine. `open` opens an empty store. */
 export function ledgerContract(open: OpenStore): void {
   it('moves money once per key, and returns the first transfer to whoever repeats it', async (t) => {
     const store = await open(t)

@@ -26,7 +26,7 @@ import {
 
 const RESEARCH = 'llm-4.20-multi-agent-beta-0309'
 
-/** What metered calls do on every engine. `open` opens an empty store. */
+/** Tests of metered calls, for every engine. `open` opens an empty store. */
 export function meteringContract(open: () => Promise<Store>): void {
   async function start(t: TestContext, options: WalletOptions = {}) {
     const [store, upstream] = await Promise.all([open(), startUpstream()])

@@ -20,7 +20,7 @@ import { UNBILLED } from '../doubles/unbilled.ts'
 /** A model that goes to chat completions. */
 export const CHAT = 'llm-4-1-fast-reasoning'
 
-/** What one call with `max_tokens: 100` and a prompt of three tokens (quotes included) sets aside, in micro-dollars. */
+/** A call with `max_tokens: 100` and a prompt of three tokens, quotes included. */
 export const ONE_CALL = { model: CHAT, prompt: 'Hello', max_tokens: 100 }
 export const ONE_RESERVATION = (100 + 256 + 4) * 3 + 80_000
 
@@ -107,7 +107,7 @@ export const keysOn = (store: Store) =>
     onError: (error) => assert.fail(String(error)),
   })
 
-/** What a key of a test is held to, and the wallet that it is bound to. */
+/** Limits and wallet of a test key. */
 export type KeyTerms = NonNullable<z.input<typeof NewKey>['limits']> & { wallet?: string | null }
 
 /** The id of a new key with the default credit. */
@@ -119,7 +119,7 @@ export async function newKey(store: Store, of: KeyTerms = {}): Promise<string> {
   return record.id
 }
 
-/** How a caller makes a call. */
+/** Caller and options of a call. */
 export const by = (callerId: string, idempotencyKey?: string, signal?: AbortSignal) => ({
   callerId,
   ...(idempotencyKey === undefined ? {} : { idempotencyKey }),

@@ -9,7 +9,7 @@ import { newAddress, type OpenStore } from './setup.ts'
 
 const AT = '2026-11-21T08:00:00.000Z'
 
-/** What the statement of an account shows on every engine. `open` opens an empty store. */
+/** Tests of account statements, for every engine. `open` opens an empty store. */
 export function statementContract(open: OpenStore): void {
   it('shows all that came into an account and left it, newest first and in pages, and nothing of another', async (t) => {
     const store = await open(t)

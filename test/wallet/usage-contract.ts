@@ -44,7 +44,7 @@ async function call(
   await holds.capture(hold, { content: '', usage, costMicros, upstreamCallId: 'call_up', latencyMs: 5 })
 }
 
-/** What the billing history does on every engine. `open` opens an empty store. */
+/** Tests of the billing history, for every engine. `open` opens an empty store. */
 export function usageContract(open: OpenStore): void {
   async function filled(t: TestContext) {
     const store = await open(t)

@@ -9,7 +9,7 @@ import type { OpenStore } from './setup.ts'
 import { statementContract } from './statement-contract.ts'
 import { usageContract } from './usage-contract.ts'
 
-/** What the wallet does on every store engine. `open` opens an empty store. */
+/** Tests of the wallet, for every store engine. `open` opens an empty store. */
 export function walletContract(name: string, open: () => Promise<Store>): void {
   const openFor: OpenStore = async (t) => {
     const store = await open()

@@ -35,7 +35,7 @@ interface Held<T> {
 const NOTHING = { path: null, text: '', data: null, error: null }
 
 /**
- * A path of the API, asked again and again while the tab is visible and Gazeway answers.
+ * A path of the API, polled while the tab is visible and Gazeway answers.
  *
  * @param path null asks nothing. Another query keeps the old data until the new is there, or fails; another resource does not.
  */

@@ -52,7 +52,7 @@ export const meteredRoutes = (gateway: Gateway, payments: KeylessPayments | null
     tag,
     summary: 'Create a metered model call',
     description:
-      'The most that the call can cost is set aside first; what it did cost, with the margin, is charged once the answer ' +
+      'The most that the call can cost is reserved first; what it did cost, with the margin, is charged once the answer ' +
       'is there. A call that fails costs nothing.',
     access: 'caller',
     body: CallRequest,

@@ -21,7 +21,7 @@ const nothing: ReadonlyMap<string, number> = new Map()
 const NONE: Omit<Matches, 'notes'> = { found: null, match: nothing, share: nothing, referred: nothing }
 const UNSEARCHED: Matches = { ...NONE, notes: [] }
 
-/** What is looked for: a query, and whether there is another signal. */
+/** A query, and whether there is another signal. */
 export interface Asked {
   query: string | undefined
   hasSignal: boolean

@@ -216,7 +216,7 @@ export function createProjectIndex(dataFolder: string | null) {
   return { fresh, ready }
 }
 
-/** What an index lacks, in plain words. */
+/** Lists the gaps of an index, as notes for the caller. */
 function gapsOf({ fault, unread }: Held): string[] {
   return [
     ...(fault === null ? [] : [`the index of the files cannot be kept (${fault}): the next process makes it again`]),

@@ -336,7 +336,7 @@ const wallet = ({ json, time, integer, text }: Columns, engine: Engine): Stateme
     group_id ${text},
     day ${text} not null,                 -- UTC day of the calls that it is for
     charged ${integer} not null,          -- 0, or 1 where \`micros\` of the ledger's held:KEY belong to it
-    micros ${integer} not null,           -- set aside and not yet in \`spending\`
+    micros ${integer} not null,           -- reserved and not yet in \`spending\`
     turn ${integer} not null,             -- number of its last change by its holder
     granted ${integer} not null,          -- what that change added
     renewed_at ${time} not null           -- a process that is gone renews nothing: its allowances are given back
