@@ -100,7 +100,7 @@ describe('loadConfig', () => {
   })
 
   const broken: [name: string, text: string, message: RegExp, param: string | null][] = [
-    ['JSON that ends too early', '{"http": {', /: line 1, column 11: invalid JSON; must be a JSON object/, null],
+    ['JSON that ends too early', '{"http": {', /: line 1, column 11: not valid JSON; must be a JSON object/, null],
     ['a stray comma', '{\n  "http": {\n    "port": 1,\n  }\n}', /: line 4, column 3: not valid JSON/, null],
     ['a word that is no value', '{\n  "a": yes\n}', /: line 2, column 8: not valid JSON/, null],
     ['an empty file', '', /: line 1, column 1: not valid JSON/, null],
