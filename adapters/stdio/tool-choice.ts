@@ -31,7 +31,7 @@ export function toolChoice({ tools, exclude_tools, read_only }: Config['mcp']): 
   if (offered.size === 0)
     throw new GazewayError(
       'config_invalid',
-      'No tool is left: --tools, --exclude-tools and --read-only (mcp.tools, mcp.exclude_tools, mcp.read_only) exclude all of them. Choose at least one.',
+      '--tools, --exclude-tools and --read-only (mcp.tools, mcp.exclude_tools, mcp.read_only) exclude every tool. Allow at least one.',
       { param: '--tools' },
     )
   return {

@@ -57,7 +57,10 @@ function parseJson(text: string, file: string): unknown {
     // Neither the parser's message nor the error as a cause: both quote the text, secrets included.
     const before = text.slice(0, faultPosition(text)).split('\n')
     const place = `line ${before.length}, column ${(before.at(-1)?.length ?? 0) + 1}`
-    throw new GazewayError('config_invalid', `${file}: ${place}: not valid JSON; must be a JSON object without comments.`)
+    throw new GazewayError(
+      'config_invalid',
+      `${file}: ${place}: not valid JSON; must be a JSON object without comments.`,
+    )
   }
 }
 

@@ -181,7 +181,7 @@ function refuse(row: TaskRow, at: string): 'lapsed' | 'unseen' {
   if (row.reward_expires_at !== null && row.reward_expires_at <= at)
     throw new GazewayError(
       'invalid_transition',
-      `Task ${row.id} is open, but its reward expired at ${row.reward_expires_at}: it can no longer be claimed.`,
+      `Task ${row.id} cannot be claimed: its reward expired at ${row.reward_expires_at}. Claim another task.`,
     )
   // It opened again since: an earlier claim ended.
   return row.gaze_required === 1 ? 'unseen' : 'lapsed'
