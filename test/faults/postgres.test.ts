@@ -16,7 +16,7 @@ import { callAt } from '../contract/retention.ts'
 import { bundledProgram } from '../doubles/bundled-program.ts'
 
 const INSTANCE = bundledProgram(fileURLToPath(new URL('instance.ts', import.meta.url)))
-/** How long service may be away once the server is back. */
+/** Time limit for recovery after the server is back. */
 const RESUMED_MS = 5000
 
 let server: PostgresServer
