@@ -291,7 +291,7 @@ describe('gazeway key', () => {
       ],
       [['create', '--name', 'a', '--tokens-per-minute', '1.5'], /--tokens-per-minute: /],
       [['create', '--name', 'a', '--concurrent', 'many'], /--concurrent: /],
-      [['edit', UNKNOWN], /Nothing to change; gazeway key edit --help/],
+      [['edit', UNKNOWN], /Nothing to change; `gazeway key edit --help`/],
       [['edit', 'x', '--name', 'a'], /ID: .*must be the id of a key/],
       [['rotate', UNKNOWN, '--grace', '31d'], /--grace: .*must be a whole number and s, m, h or d.*at most 30d/],
       [['rotate', UNKNOWN, '--grace', '24'], /--grace: /],
