@@ -98,9 +98,9 @@ describe('settlement on a chain that misbehaves', () => {
     const chain = gateway({ decimals: 18 })
     chain.start()
     await chain.owe('esc_1', newRecipient(), CENT)
-    await chain.until('esc_1', ({ error }) => /counts with 6 decimals, not 18/.test(error ?? ''))
+    await chain.until('esc_1', ({ error }) => /has 6 decimals, not 18/.test(error ?? ''))
     assert.equal((await stateOf(chain, 'esc_1'))?.attempts, 0)
-    await assert.rejects(checkChains(chain), /counts with 6 decimals, not 18/)
+    await assert.rejects(checkChains(chain), /has 6 decimals, not 18/)
   })
 
   it('signs nothing for a token address at which there is no contract', async () => {

@@ -94,7 +94,7 @@ describe('the console', { skip: WITHOUT_BROWSER }, () => {
     const { key } = await console.platform.gateway.keys.create({ name: 'calls only', scopes: ['inference'] })
     await page.getByLabel('API key').fill(key)
     await page.keyboard.press('Enter')
-    await page.getByText('a key with the scope platform or admin').waitFor()
+    await page.getByText('The console needs a key with the scope platform or admin').waitFor()
     await signIn(page, console.platform.key)
     await page.getByRole('heading', { name: 'Overview', level: 1 }).waitFor()
     assert.ok(!page.url().includes('gzw_'), 'the key is not in the address')

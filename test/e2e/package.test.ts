@@ -86,7 +86,7 @@ describe('the package', () => {
     server.callTool(1, 'gateway_memory_store', { key: 'kept', value: 1 })
     assert.equal((await server.answer(1)).result.structuredContent.created, true)
     rmSync(folder, { recursive: true })
-    while (!/not cleared away/.test(server.stderr()) && server.child.exitCode === null) await delay(50)
+    while (!/Failed to /.test(server.stderr()) && server.child.exitCode === null) await delay(50)
     server.callTool(2, 'gateway_memory_recall', { key: 'kept' })
     assert.equal((await server.answer(2)).result.structuredContent.memory.value, 1)
     server.child.stdin.end()

@@ -91,7 +91,7 @@ describe('what payments need', () => {
 
   it('is a token that is there, of the right decimals, chain and name', async () => {
     await rejects({ evm: { token: `0x${'1'.repeat(40)}` } }, 'config_invalid', /no contract at 0x1111.*mpp\.evm\.token/)
-    await rejects({ evm: { decimals: 18 } }, 'config_invalid', /counts with 6 decimals, not 18.*mpp\.evm\.decimals/)
+    await rejects({ evm: { decimals: 18 } }, 'config_invalid', /has 6 decimals, not 18.*mpp\.evm\.decimals/)
     await rejects({ evm: { chain_id: 1 } }, 'config_invalid', /on chain 31337, not 1.*mpp\.evm\.rpc_url/)
     for (const wrong of [{ token_name: 'USD Coin' }, { token_version: '1' }])
       await rejects(
@@ -126,7 +126,7 @@ describe('what payments need', () => {
     const app = await startPaidApp(storeUrl, configuration({ evm: { decimals: 18 } }))
     t.after(() => app.close())
     assert.equal((await pay(`${app.url}/v1/echo`)).status, 502)
-    assert.match(causeOf(app.failed), /counts with 6 decimals, not 18/)
+    assert.match(causeOf(app.failed), /has 6 decimals, not 18/)
     assert.equal(app.served(), 0)
   })
 
