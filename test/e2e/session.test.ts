@@ -175,7 +175,8 @@ describe('the prompt that starts a session', () => {
     const text = await open({ task: 'Change how retries work' })
     for (const expected of [/Change how retries work/, /retry\.ts/, /retry three times, never more/])
       assert.match(text, expected)
-    assert.ok(text.includes(place.project), 'names the project')
+    // A long path is cut at its beginning.
+    assert.ok(text.includes(place.project.split('/').slice(-2).join('/')), 'names the project')
   })
 
   it('asks where one left off when it is given no task', async () => {
