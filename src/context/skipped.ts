@@ -3,7 +3,7 @@ export const SKIPPED_FOLDERS: ReadonlySet<string> = new Set(['.git', 'node_modul
 
 const SKIPPED = new RegExp(`(^|/)(${[...SKIPPED_FOLDERS].map((name) => name.replace('.', '\\.')).join('|')})(/|$)`)
 
-/** Tells whether a file, by its path from the root, is in none of those folders. */
+/** Returns true for a file outside the skipped folders. @param path path of the file, relative to the root */
 export function isProjectFile(path: string): boolean {
   return !SKIPPED.test(path)
 }
