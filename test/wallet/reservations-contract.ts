@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { it } from 'node:test'
+import { it, type TestContext } from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
 import fc from 'fast-check'
 import { sql } from 'kysely'
@@ -46,6 +46,11 @@ export function reservationsContract(open: OpenStore): void {
   const recorded: Payer = { spender: { id: KEY, groupId: GROUP }, creditMicros: null, budgets: 'some' }
   const charged: Payer = { ...recorded, creditMicros: 1_000 }
 
+  /** A store for one run of a property: a server's connections do not reach for those of all runs. */
+  async function openForRun(t: TestContext): Promise<Store & AsyncDisposable> {
+    const store = await open(t)
+    return { ...store, [Symbol.asyncDispose]: () => store.close() }
+  }
   async function budgets(store: Store, limits: Array<[owner: string, per: Period, micros: Micros]>) {
     const rows = limits.map(([owner, per, micros]) => ({ owner, per, micros }))
     await store.db.insertInto('budgets').values(rows).execute()
@@ -359,7 +364,7 @@ export function reservationsContract(open: OpenStore): void {
     })
     await fc.assert(
       fc.asyncProperty(fc.scheduler(), fc.array(call, { minLength: 5, maxLength: 25 }), async (turns, calls) => {
-        const store = await open(t)
+        await using store = await openForRun(t)
         await budgets(store, [[KEY, 'day', 400]])
         const write: Store['write'] = (work) => turns.schedule(Promise.resolve()).then(() => store.write(work))
         const clock = { now: Date.parse(`${DAY}T12:00:00Z`) }
@@ -411,7 +416,7 @@ export function reservationsContract(open: OpenStore): void {
     )
     await fc.assert(
       fc.asyncProperty(fc.array(step, { minLength: 10, maxLength: 40 }), async (steps) => {
-        const store = await open(t)
+        await using store = await openForRun(t)
         const clock = { now: Date.parse(`${DAY}T12:00:00Z`) }
         let dayLimit = 300
         await budgets(store, [
