@@ -40,7 +40,7 @@ export function* attemptOrder(
     const failure = last()
     if (failure?.kind === 'failed' && !isAskedAfter(failure, candidate, asked, call)) continue
     if (failure === undefined && candidate.isStandIn) continue
-    const awake = isOneUpstream || !relays.isLeftAlone(path) ? relays.awake() : []
+    const awake = isOneUpstream || !relays.isOpen(path) ? relays.awake() : []
     if (awake.length === 0) leftOut ??= candidate
     for (const relay of awake) {
       asked = candidate

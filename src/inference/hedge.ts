@@ -114,7 +114,7 @@ export function besideOf(candidates: readonly Candidate[], slow: Candidate): Ask
   for (const candidate of candidates.slice(candidates.indexOf(slow) + 1)) {
     const { relays, path, isStandIn } = candidate
     const [relay] = relays.awake()
-    if (relay && !isStandIn && !relays.isLeftAlone(path)) return { candidate, relay, isLast: false }
+    if (relay && !isStandIn && !relays.isOpen(path)) return { candidate, relay, isLast: false }
   }
   return null
 }

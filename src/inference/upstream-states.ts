@@ -18,7 +18,7 @@ export interface ShownUpstream extends RecentCalls {
   /** Keys that are cooling down, by position from 1, with the seconds left. */
   resting_keys: { key: number; seconds: number }[]
   /** Endpoints whose circuit breaker is open. */
-  left_alone: string[]
+  open_circuits: string[]
 }
 
 /** Reads the state of all configured upstreams, `default` first. */
@@ -43,7 +43,7 @@ export async function upstreamStates(deps: {
       reachable: states[at]?.reachable ?? null,
       keys: keys.filter(({ apiKey }) => apiKey !== null).length,
       resting_keys: relays?.resting() ?? [],
-      left_alone: relays?.leftAlone() ?? [],
+      open_circuits: relays?.openCircuits() ?? [],
       ...recent(provider.name),
     }
   })

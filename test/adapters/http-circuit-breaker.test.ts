@@ -9,7 +9,7 @@ import { ASK, errorOf, openGateway, QUESTION, until } from './http-gateway.ts'
 const { server } = await openGateway()
 
 describe('the circuit breaker of an endpoint', () => {
-  it('lets one request try an endpoint that was left alone, and nobody wait for it', async () => {
+  it('admits one probe to an endpoint whose circuit is open, and has nobody wait for it', async () => {
     const fresh = await startGateway(server.url)
     const call = (signal?: AbortSignal) =>
       fetch(`${fresh.url}/v1/chat/completions`, {
@@ -92,7 +92,7 @@ describe('the circuit breaker of an endpoint', () => {
       })
       const { message } = await errorOf(reply)
       return {
-        isLeftAlone: String(message).includes('circuit breaker is open'),
+        isOpen: String(message).includes('circuit breaker is open'),
         seconds: Number(reply.headers.get('retry-after')),
       }
     }
@@ -100,13 +100,13 @@ describe('the circuit breaker of an endpoint', () => {
     for (let i = 0; i < 10; i++) await retryAfter()
     let longest = 0
     for (let trial = 0; trial < 12; trial++) {
-      const { isLeftAlone, seconds } = await retryAfter()
-      assert.ok(isLeftAlone && Number.isInteger(seconds) && seconds >= 1 && seconds <= 15, `${seconds} s`)
+      const { isOpen, seconds } = await retryAfter()
+      assert.ok(isOpen && Number.isInteger(seconds) && seconds >= 1 && seconds <= 15, `${seconds} s`)
       longest = Math.max(longest, seconds)
       pass(1000 * (seconds - 1))
-      assert.deepEqual(await retryAfter(), { isLeftAlone: true, seconds: 1 })
+      assert.deepEqual(await retryAfter(), { isOpen: true, seconds: 1 })
       pass(1000)
-      assert.equal((await retryAfter()).isLeftAlone, false, 'tried again as soon as it was told')
+      assert.equal((await retryAfter()).isOpen, false, 'tried again as soon as it was told')
     }
     assert.ok(longest > 2, `${longest} s`)
   })
@@ -158,7 +158,7 @@ describe('the circuit breaker of an endpoint', () => {
     await fresh.close()
   })
 
-  describe('an endpoint that was left alone', () => {
+  describe('an endpoint whose circuit is open', () => {
     let fresh: RunningGateway
     beforeEach(async () => {
       fresh = await startGateway(server.url)

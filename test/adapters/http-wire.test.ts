@@ -358,7 +358,7 @@ describe('a configuration that changes while streams go on', () => {
 })
 
 describe('an upstream that fails now and then', () => {
-  it('is not left alone while most of its answers are good, however many wait for it', async (t) => {
+  it('keeps its circuit closed while most of its answers are good, however many wait for it', async (t) => {
     const server = await double.startUpstream()
     const running = await startGateway(server.url)
     t.after(async () => {

@@ -80,10 +80,10 @@ describe('the upstreams on the platform', () => {
     assert.doesNotMatch(JSON.stringify(shown), /key-of-one/)
   })
 
-  it('show the endpoints that are left alone', async () => {
+  it('show the endpoints whose circuit breaker is open', async () => {
     one.on('/chat/completions', double.fails(503))
     for (let i = 0; i < 10; i++) await chat('one/other')
-    assert.deepEqual((await states()).one?.left_alone, ['/chat/completions'])
+    assert.deepEqual((await states()).one?.open_circuits, ['/chat/completions'])
   })
 
   for (const [model, by, route, candidates] of [

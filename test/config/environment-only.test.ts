@@ -13,7 +13,7 @@ describe("the wallet's private key", () => {
     assert.deepEqual(parseDocument('{"wallet":{"private_key":null}}', 'config.json'), { wallet: { private_key: null } })
   })
 
-  it('is refused as a change, and left alone by the redacted value', () => {
+  it('cannot be changed, and keeps its value when the redacted one is sent back', () => {
     const inForce = Config.parse({ wallet: { private_key: `0x${'2e'.repeat(32)}` } })
     assert.throws(() => setDotted({}, { 'wallet.private_key': KEY }, inForce), isRefusal)
     assert.throws(() => setDotted({}, { wallet: { private_key: KEY } }, inForce), isRefusal)

@@ -99,7 +99,7 @@ describe('of three upstreams one refuses, one hangs and one is slow', { timeout:
     }
     assert.ok(
       hanging.received.length > 0 && hanging.received.length < CALLS / 2,
-      'the one that hangs is left alone after a while',
+      'the circuit of the one that hangs opens after a while',
     )
     await running.gateway.calls.flush()
     const { totals } = await running.gateway.calls.stats({})

@@ -74,7 +74,7 @@ describe('the connections to a provider', () => {
     assert.equal(server.received.length, CONNECTIONS, 'nothing was sent')
     const next = open()
     held?.abort()
-    assert.equal((await next).status, 200, 'the endpoint is not left alone, and a connection that is free is used')
+    assert.equal((await next).status, 200, 'the circuit stays closed, and a free connection is used')
     assert.equal(server.received.length, CONNECTIONS + 1, 'who has given up is not sent later')
   })
 })

@@ -382,7 +382,7 @@ describe('the upstream', () => {
     ['seconds', () => '60'],
     ['a date', () => new Date(Date.now() + 60_000).toUTCString()],
   ] as const)
-    it(`says how long the upstream asks to be left alone, in ${what}`, async () => {
+    it(`says when the upstream may be retried, in ${what}`, async () => {
       server.on('/chat/completions', double.fails(429, { 'retry-after': said() }))
       await assert.rejects(upstream().chat(ask, quiet), { message: /retry after (5\d|60) s/ })
     })

@@ -19,7 +19,7 @@ const ShownUpstream = z.object({
   resting_keys: z
     .array(z.object({ key: z.int(), seconds: z.int() }))
     .describe('Keys that are paused after a 429 or 401, by position from 1'),
-  left_alone: z.array(z.string()).describe('Endpoints with an open circuit breaker'),
+  open_circuits: z.array(z.string()).describe('Endpoints with an open circuit breaker'),
   calls: z.int().describe('Of the last 100 in this process'),
   error_rate: z.number().nullable().describe('From 0 to 1; null without calls'),
   latency_ms: z.number().nullable().describe('Median of answered calls'),

@@ -21,7 +21,7 @@ export interface Breaker {
   /** Reports that an admitted request got no reply. */
   failed(): void
   /** True while no request is admitted. */
-  isLeftAlone(): boolean
+  isOpen(): boolean
   /** Seconds until an open circuit admits a probe. */
   pauseSeconds(): number
 }
@@ -30,16 +30,16 @@ export interface Breaker {
 function createBreaker(): Breaker {
   let failures = 0
   let pauseMs = FIRST_PAUSE_MS
-  let aloneUntil = 0
+  let openUntil = 0
 
   function failed(): void {
     failures++
-    if (failures === FAILURES) leaveAlone(FIRST_PAUSE_MS)
+    if (failures === FAILURES) openFor(FIRST_PAUSE_MS)
   }
 
-  function leaveAlone(forMs: number): void {
+  function openFor(forMs: number): void {
     pauseMs = forMs
-    aloneUntil = elapsedMs() + forMs
+    openUntil = elapsedMs() + forMs
   }
 
   function answered(status: number): void {
@@ -56,13 +56,13 @@ function createBreaker(): Breaker {
   return {
     admit() {
       if (failures < FAILURES) return answered
-      if (elapsedMs() < aloneUntil) return null
-      leaveAlone(Math.min(2 * pauseMs, LONGEST_PAUSE_MS))
+      if (elapsedMs() < openUntil) return null
+      openFor(Math.min(2 * pauseMs, LONGEST_PAUSE_MS))
       return answeredTry
     },
     failed,
-    isLeftAlone: () => failures >= FAILURES && elapsedMs() < aloneUntil,
-    pauseSeconds: () => Math.max(1, Math.ceil((aloneUntil - elapsedMs()) / 1000)),
+    isOpen: () => failures >= FAILURES && elapsedMs() < openUntil,
+    pauseSeconds: () => Math.max(1, Math.ceil((openUntil - elapsedMs()) / 1000)),
   }
 }
 

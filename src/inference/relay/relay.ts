@@ -74,7 +74,7 @@ export function createRelay(
       }
       const breaker = breakers.get(path)
       const onStatus = breaker ? breaker.admit() : () => {}
-      if (onStatus === null) return Promise.reject(leftAlone(provider, breaker?.pauseSeconds() ?? 1))
+      if (onStatus === null) return Promise.reject(circuitOpen(provider, breaker?.pauseSeconds() ?? 1))
       return openReply(send, request, asked, client, provider, onStatus).catch((error) => {
         if (isDown(error)) breaker?.failed()
         throw upstreamFailure(error, provider, endingOf(client))
@@ -83,7 +83,7 @@ export function createRelay(
   }
 }
 
-const leftAlone = (provider: Provider, seconds: number): GazewayError =>
+const circuitOpen = (provider: Provider, seconds: number): GazewayError =>
   new GazewayError(
     'upstream_unreachable',
     `The upstream ${provider.name} has failed ${FAILURES} times in a row; its circuit breaker is open. Retry in ${seconds} s.`,

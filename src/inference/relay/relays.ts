@@ -17,9 +17,9 @@ export interface Relays {
   /** Keys that are cooling down, by position from 1, with the seconds left. */
   resting(): { key: number; seconds: number }[]
   /** Paths whose circuit breaker is open. */
-  leftAlone(): string[]
+  openCircuits(): string[]
   /** Tells whether the circuit breaker of a path is open, so that requests to it fail at once. */
-  isLeftAlone(path: string): boolean
+  isOpen(path: string): boolean
 }
 
 /** Creates the relays of an upstream over one transport. They share its circuit breakers. */
@@ -49,7 +49,7 @@ export function createRelays(upstream: NamedUpstream, send: Send, heartbeatMs = 
         until(relay) > now ? [{ key: at + 1, seconds: Math.ceil((until(relay) - now) / 1000) }] : [],
       )
     },
-    leftAlone: () => [...breakers].flatMap(([path, breaker]) => (breaker.isLeftAlone() ? [path] : [])),
-    isLeftAlone: (path) => breakers.get(path)?.isLeftAlone() ?? false,
+    openCircuits: () => [...breakers].flatMap(([path, breaker]) => (breaker.isOpen() ? [path] : [])),
+    isOpen: (path) => breakers.get(path)?.isOpen() ?? false,
   }
 }

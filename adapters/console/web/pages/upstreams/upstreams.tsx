@@ -59,9 +59,9 @@ function UpstreamList() {
   )
 }
 
-function State({ of: { configured, reachable, left_alone } }: { of: ShownUpstream }) {
+function State({ of: { configured, reachable, open_circuits } }: { of: ShownUpstream }) {
   if (!configured) return <Badge tone="warn">no key</Badge>
-  if (left_alone.length > 0) return <Badge tone="bad">circuit breaker open: {left_alone.join(', ')}</Badge>
+  if (open_circuits.length > 0) return <Badge tone="bad">circuit breaker open: {open_circuits.join(', ')}</Badge>
   if (reachable === null) return <span class="muted">not known</span>
   return reachable ? <Badge tone="good">answers</Badge> : <Badge tone="bad">does not answer</Badge>
 }
