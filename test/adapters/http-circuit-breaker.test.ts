@@ -50,7 +50,7 @@ describe('the circuit breaker of an endpoint', () => {
     await fresh.close()
   })
 
-  it('leaves an endpoint alone whatever it answers to what had been asked before', async (t) => {
+  it('keeps the circuit open whatever arrives for earlier requests', async (t) => {
     const fresh = await startGateway(server.url)
     t.after(() => fresh.close())
     const call = () =>
@@ -80,7 +80,7 @@ describe('the circuit breaker of an endpoint', () => {
     assert.equal(server.received.length, 0)
   })
 
-  it('says for how long it leaves an endpoint alone', async (t) => {
+  it('says when an open circuit admits the next request', async (t) => {
     const fresh = await startGateway(server.url)
     t.after(() => fresh.close())
     const pass = holdTime(t)
@@ -111,7 +111,7 @@ describe('the circuit breaker of an endpoint', () => {
     assert.ok(longest > 2, `${longest} s`)
   })
 
-  it('goes by the time that passed where the clock is set back', async (t) => {
+  it('measures elapsed time, so a clock that is set back changes nothing', async (t) => {
     const fresh = await startGateway(server.url)
     t.after(() => fresh.close())
     t.mock.timers.enable({ apis: ['Date'], now: Date.now() })
@@ -137,7 +137,7 @@ describe('the circuit breaker of an endpoint', () => {
     for (const { latency_ms } of items) assert.ok(latency_ms >= 0, `${latency_ms} ms`)
   })
 
-  it('does not leave an endpoint alone for replies that break off', async () => {
+  it('stays closed for replies that break off', async () => {
     const fresh = await startGateway(server.url)
     const statuses: number[] = []
     server.on(
@@ -183,7 +183,7 @@ describe('the circuit breaker of an endpoint', () => {
       server.received.length = 0
     }
 
-    it('is back as soon as a reply has begun, however long the rest of it takes', async (t) => {
+    it('closes as soon as a reply has begun, however long the rest takes', async (t) => {
       const pass = holdTime(t)
       await fails()
       pass(1000)
@@ -206,7 +206,7 @@ describe('the circuit breaker of an endpoint', () => {
       assert.match(await (await slow).text(), /Slow/)
     })
 
-    it('is tried by another request after each pause while the first has no reply yet', async (t) => {
+    it('gets another probe after each pause while the first has no reply yet', async (t) => {
       const pass = holdTime(t)
       await fails()
       const leaving = new AbortController()
@@ -230,7 +230,7 @@ describe('the circuit breaker of an endpoint', () => {
     })
   })
 
-  it('leaves an endpoint alone that keeps failing, and falls back at once', async () => {
+  it('opens for an endpoint that keeps failing, and falls back at once', async () => {
     const fresh = await startGateway(server.url)
     const call = (path: string, body: unknown) =>
       fetch(fresh.url + path, {
