@@ -4,7 +4,7 @@ import type { Log } from '../../src/config/log.ts'
 import { Billing } from '../../src/config/sections/wallet-section.ts'
 import { GazewayError } from '../../src/errors.ts'
 import { KeyRotation } from '../../src/identity/key.ts'
-import { KeyId, NewKey, Scope, WalletAddress } from '../../src/identity/keys.ts'
+import { NewKey, Scope, WalletAddress } from '../../src/identity/keys.ts'
 import { modelWarnings } from '../../src/identity/model-warnings.ts'
 import { createProvider } from '../../src/inference/provider.ts'
 import { namedConfigs } from '../../src/inference/upstream-configs.ts'
@@ -13,6 +13,7 @@ import { burnList, burnTerms } from '../../src/wallet/burn.ts'
 import { createLimits } from '../../src/wallet/limits.ts'
 import { burnTable } from './burn-table.ts'
 import { alertsIn, checked, endIn, graceIn, type LimitFlags, limitsIn, modelsIn } from './key-flags.ts'
+import { keyIdOf, keyReference } from './key-reference.ts'
 import { keyTable } from './key-table.ts'
 import { all, withKeys } from './with-keys.ts'
 
@@ -66,10 +67,12 @@ export async function createKey(loaded: LoadedConfig, log: Log, flags: KeyFlags)
 /**
  * Changes what the flags name of a key; running servers hold it to that within 5 s.
  *
- * @throws GazewayError `not_found`, `conflict` for a key that was revoked, `validation_failed` as {@link createKey}
+ * @param idOrName its id, or its name when no other key has it
+ * @throws GazewayError `not_found`, `conflict` for a key that was revoked or an ambiguous name, `validation_failed` as
+ *   {@link createKey}
  */
-export async function editKey(loaded: LoadedConfig, log: Log, id: string, flags: KeyChangeFlags): Promise<void> {
-  const known = checked('ID', KeyId, id)
+export async function editKey(loaded: LoadedConfig, log: Log, idOrName: string, flags: KeyChangeFlags): Promise<void> {
+  const reference = keyReference(idOrName)
   const limits = limitsIn(flags)
   const change = {
     ...(flags.name !== undefined && { name: checked('--name', NewKey.shape.name, flags.name) }),
@@ -82,7 +85,7 @@ export async function editKey(loaded: LoadedConfig, log: Log, id: string, flags:
       param: '--help',
     })
   await withKeys(loaded, log, async ({ keys, groups, config }) => {
-    const record = await keys.change(known, change)
+    const record = await keys.change(await keyIdOf(keys, reference), change)
     warn(change.models, config)
     process.stdout.write(keyTable([record], await all(groups.list)))
     process.stderr.write('Running servers apply the change within 5 seconds.\n')
@@ -92,20 +95,27 @@ export async function editKey(loaded: LoadedConfig, log: Log, id: string, flags:
 /**
  * Gives a key a new secret and prints the new key on stdout, and nothing else there.
  *
- * @throws GazewayError `not_found`, `conflict` for a key that was revoked or has expired, `validation_failed`
+ * @param idOrName its id, or its name when no other key has it
+ * @throws GazewayError `not_found`, `conflict` for a key that was revoked or has expired or for an ambiguous name,
+ *   `validation_failed`
  */
-export async function rotateKey(loaded: LoadedConfig, log: Log, id: string, flags: { grace: string }): Promise<void> {
-  const known = checked('ID', KeyId, id)
+export async function rotateKey(
+  loaded: LoadedConfig,
+  log: Log,
+  idOrName: string,
+  flags: { grace: string },
+): Promise<void> {
+  const reference = keyReference(idOrName)
   const grace_seconds = graceIn(flags.grace, KeyRotation.shape.grace_seconds)
-  const { key, record, previousExpiresAt } = await withKeys(loaded, log, ({ keys }) =>
-    keys.rotate(known, { grace_seconds }),
+  const { key, record, previousExpiresAt } = await withKeys(loaded, log, async ({ keys }) =>
+    keys.rotate(await keyIdOf(keys, reference), { grace_seconds }),
   )
   process.stdout.write(`${key}\n`)
   const before =
     previousExpiresAt === null
       ? 'Running servers refuse the old secret within 5 seconds.'
       : `The old secret works until ${previousExpiresAt}.`
-  process.stderr.write(`Rotated the key ${record.name} (${id}). The new key is not shown again. ${before}\n`)
+  process.stderr.write(`Rotated the key ${record.name} (${record.id}). The new key is not shown again. ${before}\n`)
 }
 
 /** Prints all keys, newest first, as a table. */
@@ -129,15 +139,17 @@ export async function listBurn(loaded: LoadedConfig, log: Log): Promise<void> {
 /**
  * Revokes a key; running servers refuse it within 5 s.
  *
- * @throws GazewayError `not_found`, or `validation_failed` when `id` is not one, which is then not repeated: it may be a key
+ * @param idOrName its id, or its name when no other key has it
+ * @throws GazewayError `not_found`, `conflict` for an ambiguous name, or `validation_failed` for what is neither; it is
+ *   not repeated, since it may be a key
  */
-export async function revokeKey(loaded: LoadedConfig, log: Log, id: string): Promise<void> {
-  const known = checked('ID', KeyId, id)
-  const { name, left } = await withKeys(loaded, log, async ({ keys, store }) => {
-    const record = await keys.revoke(known)
+export async function revokeKey(loaded: LoadedConfig, log: Log, idOrName: string): Promise<void> {
+  const reference = keyReference(idOrName)
+  const { id, name, left } = await withKeys(loaded, log, async ({ keys, store }) => {
+    const record = await keys.revoke(await keyIdOf(keys, reference))
     return {
       ...record,
-      left: await readBalances(store, known, { limitsOf: createLimits(store, 0).of, now: new Date() }),
+      left: await readBalances(store, record.id, { limitsOf: createLimits(store, 0).of, now: new Date() }),
     }
   })
   process.stderr.write(`Revoked the key ${name} (${id}). Running servers refuse it within 5 seconds.\n`)

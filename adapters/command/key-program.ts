@@ -7,7 +7,7 @@ import type { KeyChangeFlags, KeyFlags } from './key-command.ts'
 /** Reads the configuration that the command line names. */
 type Start = () => Promise<{ loaded: LoadedConfig; log: Log }>
 
-const ID = 'key id, from `gazeway key list`'
+const KEY = 'key id or name, from `gazeway key list`'
 const GROUP = 'group id or name, from `gazeway group list`'
 
 const CREATE_EXAMPLES = `
@@ -34,7 +34,7 @@ Only the settings with a flag change. --budget replaces all budgets of the key, 
   all     allows all models
 
 Examples:
-  $ gazeway key edit key_0199f4c2c5b27a3e8f0d4a6b9c1e2d3f --budget 10/day --budget 100/month
+  $ gazeway key edit laptop --budget 10/day --budget 100/month
   $ gazeway key edit key_0199f4c2c5b27a3e8f0d4a6b9c1e2d3f --budget none --concurrent none --models all
   $ gazeway key edit key_0199f4c2c5b27a3e8f0d4a6b9c1e2d3f --expires 2027-06-30T00:00:00Z --no-group`
 
@@ -42,7 +42,7 @@ const ROTATE_EXAMPLES = `
 Limits, balance and history stay with the key. A second rotation within the grace period revokes the first secret at once.
 
 Examples:
-  $ gazeway key rotate key_0199f4c2c5b27a3e8f0d4a6b9c1e2d3f
+  $ gazeway key rotate laptop
   $ gazeway key rotate key_0199f4c2c5b27a3e8f0d4a6b9c1e2d3f --grace 0      revoke a leaked secret`
 
 const GROUP_EXAMPLES = `
@@ -94,37 +94,37 @@ export function addKeyCommands(program: Command, start: Start): void {
     key
       .command('edit')
       .description('edit a key; running servers apply the change within 5 s')
-      .argument('<id>', ID)
+      .argument('<key>', KEY)
       .option('--name <name>', 'display name of the key')
       .option('--group <group>', GROUP)
       .option('--no-group', 'remove the key from its group'),
   )
     .addHelpText('after', EDIT_EXAMPLES)
-    .action(async (id: string, flags: KeyChangeFlags) => {
+    .action(async (idOrName: string, flags: KeyChangeFlags) => {
       const { loaded, log } = await start()
-      await (await import('./key-command.ts')).editKey(loaded, log, id, flags)
+      await (await import('./key-command.ts')).editKey(loaded, log, idOrName, flags)
     })
   key
     .command('rotate')
     .description('replace the secret of a key and print the new key; the key is shown only once')
-    .argument('<id>', ID)
+    .argument('<key>', KEY)
     .option(
       '--grace <duration>',
       'how long the old secret still works: 30m, 24h or 7d, at most 30d; 0 revokes it at once',
       '24h',
     )
     .addHelpText('after', ROTATE_EXAMPLES)
-    .action(async (id: string, flags: { grace: string }) => {
+    .action(async (idOrName: string, flags: { grace: string }) => {
       const { loaded, log } = await start()
-      await (await import('./key-command.ts')).rotateKey(loaded, log, id, flags)
+      await (await import('./key-command.ts')).rotateKey(loaded, log, idOrName, flags)
     })
   key
     .command('revoke')
     .description('revoke a key; running servers refuse it within 5 s')
-    .argument('<id>', ID)
-    .action(async (id: string) => {
+    .argument('<key>', KEY)
+    .action(async (idOrName: string) => {
       const { loaded, log } = await start()
-      await (await import('./key-command.ts')).revokeKey(loaded, log, id)
+      await (await import('./key-command.ts')).revokeKey(loaded, log, idOrName)
     })
   addGroupCommands(program, start)
 }

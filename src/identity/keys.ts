@@ -79,6 +79,8 @@ export interface Keys extends Callers {
   revoke(id: string): Promise<KeyRecord>
   /** Finds the identity of a key by id, even of a revoked one; null when there is none. */
   find(id: string): Promise<Identity | null>
+  /** Reads the ids of keys with a name, newest first. Revoked keys have given theirs up. */
+  named(name: string): Promise<string[]>
   /** Reads keys that are neither revoked nor expired, by id or wallet (in lower case), from the store, newest first. */
   inForce(of: { id: string } | { wallet: string }): Promise<Identity[]>
   /** Applies the changed budgets of a group to its keys at once. */
@@ -294,6 +296,12 @@ export function createKeys(deps: KeysDeps): Keys {
       if (id === ENVIRONMENT_IDENTITY.id) return ENVIRONMENT_IDENTITY
       const [row] = await readCheckedKeys(db, { id })
       return row === undefined ? null : identityOf(row)
+    },
+
+    async named(name) {
+      const query = db.selectFrom('keys').select('id').where('name', '=', name).where('revoked_at', 'is', null)
+      const rows = await query.orderBy('id', 'desc').execute()
+      return rows.map(({ id }) => id)
     },
 
     inForce: (of) => keysInForce(db, of, now()),

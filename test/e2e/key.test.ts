@@ -292,11 +292,11 @@ describe('gazeway key', () => {
       [['create', '--name', 'a', '--tokens-per-minute', '1.5'], /--tokens-per-minute: /],
       [['create', '--name', 'a', '--concurrent', 'many'], /--concurrent: /],
       [['edit', UNKNOWN], /Nothing to change; `gazeway key edit --help`/],
-      [['edit', 'x', '--name', 'a'], /ID: .*must be the id of a key/],
+      [['edit', 'gzw_x', '--name', 'a'], /KEY: .*must be the id or the name of a key/],
       [['rotate', UNKNOWN, '--grace', '31d'], /--grace: .*must be a whole number and s, m, h or d.*at most 30d/],
       [['rotate', UNKNOWN, '--grace', '24'], /--grace: /],
-      [['revoke', 'x'], /ID: .*must be the id of a key/],
-      [['revoke'], /missing required argument 'id'/],
+      [['revoke', 'gzw_x'], /KEY: .*must be the id or the name of a key/],
+      [['revoke'], /missing required argument 'key'/],
       [['remove'], /must be one of create, list, edit, rotate, revoke/],
     ]
     const runs = await Promise.all(cases.map(async ([args, line]) => ({ args, line, ...(await key(place, ...args)) })))
@@ -318,8 +318,31 @@ describe('gazeway key', () => {
   })
 
   it('ends with 1 for a key that is not there', async () => {
-    const { code, stderr } = await key(newPlace(), 'revoke', UNKNOWN)
+    const place = newPlace()
+    const { code, stderr } = await key(place, 'revoke', UNKNOWN)
     assert.deepEqual([code, stderr], [1, 'gazeway: There is no key with this id.\n'])
+    const named = await key(place, 'rotate', 'nobody')
+    assert.deepEqual([named.code, named.stdout], [1, ''])
+    assert.match(named.stderr, /There is no key with this name or id; `gazeway key list` shows all keys\.\n$/)
+  })
+
+  it('changes, rotates and revokes a key by its name, where no other has it', async () => {
+    const place = newPlace()
+    const first = (await key(place, 'create', '--name', 'my ide')).stdout.trim()
+    const edited = await key(place, 'edit', 'my ide', '--concurrent', '4')
+    assert.match(edited.stdout, /4 concurrent calls/)
+    const rotated = await key(place, 'rotate', 'my ide', '--grace', '0')
+    assert.equal((await bearer(place, rotated.stdout.trim())).id, idOf(first))
+    assert.ok(rotated.stderr.includes(`(${idOf(first)})`), rotated.stderr)
+
+    const second = (await key(place, 'create', '--name', 'my ide')).stdout.trim()
+    const both = await key(place, 'revoke', 'my ide')
+    assert.deepEqual([both.code, both.stdout], [1, ''])
+    assert.ok(both.stderr.includes(`2 keys have this name; name one by its id: ${idOf(second)}, ${idOf(first)}.`))
+    assert.equal((await key(place, 'revoke', idOf(second))).code, 0)
+    // A revoked key has given its name up.
+    assert.match((await key(place, 'revoke', 'my ide')).stderr, new RegExp(`Revoked the key my ide .${idOf(first)}`))
+    assert.equal((await key(place, 'rotate', 'my ide')).code, 1)
   })
 })
 

@@ -1,0 +1,32 @@
+import * as z from 'zod'
+import { GazewayError } from '../../src/errors.ts'
+import { KeyId, type Keys } from '../../src/identity/keys.ts'
+import { checked } from './key-flags.ts'
+
+/** Most ids named for an ambiguous name. */
+const SHOWN = 5
+
+/** Id or name of a key; a key itself is refused, and not repeated. */
+const KeyReference = z
+  .string()
+  .regex(/^(?!gzw_)[^\p{Cc}]{1,200}$/u)
+  .meta({ accepted: 'the id or the name of a key, as `gazeway key list` shows them (not the key itself)' })
+
+/** Checks a reference to a key. @throws GazewayError `validation_failed` */
+export const keyReference = (idOrName: string): string => checked('KEY', KeyReference, idOrName)
+
+/**
+ * Finds the id of the key that a checked reference means. An id takes precedence over a name.
+ *
+ * @throws GazewayError `not_found` for an unknown name, `conflict` for the name of several keys
+ */
+export async function keyIdOf(keys: Pick<Keys, 'named'>, reference: string): Promise<string> {
+  if (KeyId.safeParse(reference).success) return reference
+  const ids = await keys.named(reference)
+  const [id] = ids
+  if (id === undefined)
+    throw new GazewayError('not_found', 'There is no key with this name or id; `gazeway key list` shows all keys.')
+  if (ids.length === 1) return id
+  const shown = `${ids.slice(0, SHOWN).join(', ')}${ids.length > SHOWN ? ', …' : ''}`
+  throw new GazewayError('conflict', `${ids.length} keys have this name; name one by its id: ${shown}.`)
+}
