@@ -17,11 +17,8 @@ const TESTED: readonly Tested[] = [
   { page: 'docs/reference/http.md', test: 'test/docs/http.test.ts' },
   { page: 'docs/reference/keys.md', test: 'test/e2e/key.test.ts' },
   { page: 'docs/reference/memory.md', test: 'test/docs/walkthroughs.test.ts' },
-  { page: 'docs/reference/platform.md', test: 'test/docs/walkthroughs.test.ts' },
   { page: 'docs/reference/sessions.md', test: 'test/docs/walkthroughs.test.ts' },
   { page: 'docs/reference/socket.md', test: 'test/docs/walkthroughs.test.ts' },
-  { page: 'docs/reference/store.md', headings: ['How to move'], test: 'test/docs/walkthroughs.test.ts' },
-  { page: 'docs/reference/tasks.md', test: 'test/docs/walkthroughs.test.ts' },
   { page: 'docs/reference/troubleshooting.md', test: 'test/docs/readme.test.ts' },
 ]
 
