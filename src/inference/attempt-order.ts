@@ -1,12 +1,14 @@
-import type { Admission } from './admit.ts'
-import { isOfKey, isOtherAsked, isStandInAsked } from './fallback.ts'
+import { type AskedFor, isOfKey, isOtherAsked, isStandInAsked } from './fallback.ts'
 import type { Answered, Failed } from './relay/passing.ts'
 import type { Relay } from './relay/relay.ts'
 import type { Candidate } from './route.ts'
 
+/** An upstream to ask at a path; true `isStandIn` for another endpoint of the upstream before it. */
+export type Destination = Pick<Candidate, 'relays' | 'isStandIn'> & { path: string }
+
 /** A candidate with the key to use. */
-export interface Asking {
-  candidate: Candidate
+export interface Asking<Of extends Destination = Candidate> {
+  candidate: Of
   relay: Relay
   /**
    * True when only another endpoint of the same upstream and key could follow. Transient errors are then retried here.
@@ -24,16 +26,16 @@ export interface Asking {
  *
  * @param last result of the last attempt; undefined before the first
  */
-export function* attemptOrder(
-  candidates: readonly Candidate[],
+export function* attemptOrder<Of extends Destination>(
+  candidates: readonly Of[],
   last: () => Answered | Failed | undefined,
-  call: Admission,
-): Generator<Asking, void> {
-  const first = candidates[0] as Candidate
-  let leftOut: Candidate | null = null
-  const end = candidates.at(-1) as Candidate
+  call: AskedFor,
+): Generator<Asking<Of>, void> {
+  const first = candidates[0] as Of
+  let leftOut: Of | null = null
+  const end = candidates.at(-1) as Of
   const isOneUpstream = candidates.every(({ relays }) => relays === first.relays)
-  let asked: Candidate | null = null
+  let asked: Of | null = null
 
   for (const candidate of candidates) {
     const { relays, path } = candidate
@@ -53,13 +55,13 @@ export function* attemptOrder(
     yield { candidate: leftOut, relay: leftOut.relays.firstAwake(), isLast: true }
 }
 
-function isAskedAfter(failure: Failed, candidate: Candidate, asked: Candidate | null, call: Admission): boolean {
+function isAskedAfter(failure: Failed, candidate: Destination, asked: Destination | null, call: AskedFor): boolean {
   if (!candidate.isStandIn) return isOtherAsked(failure, call)
   return asked?.relays === candidate.relays && isStandInAsked(failure, call)
 }
 
 /** Tells whether there is more than one key or upstream. Only then do keys cool down. */
-export function hasChoice(candidates: readonly Candidate[]): boolean {
-  const { relays } = candidates[0] as Candidate
+export function hasChoice(candidates: readonly Destination[]): boolean {
+  const { relays } = candidates[0] as Destination
   return relays.all.length > 1 || candidates.some((candidate) => candidate.relays !== relays)
 }

@@ -1,5 +1,4 @@
 import type { GazewayError } from '../errors.ts'
-import type { Admission } from './admit.ts'
 import { countsOnStored } from './convert/stored-state.ts'
 import type { Failed } from './relay/passing.ts'
 import type { WholeReply } from './relay/send.ts'
@@ -10,6 +9,13 @@ import { askedPause } from './retry.ts'
  * Rules for trying the next candidate after a failure: another key, another endpoint or another upstream. Errors of the
  * client are returned to it, and no other candidate is tried once an upstream has begun to answer.
  */
+
+/** The request of a call, as far as the rules read it. */
+export interface AskedFor {
+  /** Path below `/v1`. */
+  endpoint: string
+  request: { json: { [field: string]: unknown } }
+}
 
 /** Most candidates tried per call. */
 export const MOST_ATTEMPTS = 8
@@ -34,7 +40,7 @@ const ENDED: ReadonlySet<string> = new Set(['cancelled', 'service_stopping'])
 export const isEnded = ({ code }: GazewayError): boolean => ENDED.has(code)
 
 /** Tells whether another key of the same upstream may succeed. */
-export const isOfKey = ({ refused }: Failed, call: Admission): boolean =>
+export const isOfKey = ({ refused }: Failed, call: AskedFor): boolean =>
   refused !== null && BY_KEY.has(refused.status) && !isBound(call)
 
 /** Cooldown of a key after a refusal, in milliseconds; 0 for none. */
@@ -50,7 +56,7 @@ export function restMs(refused: Pick<WholeReply, 'status' | 'headers'> | null): 
  * - the request has no input;
  * - the request depends on state stored at the upstream.
  */
-export function isStandInAsked({ outcome: { error } }: Failed, call: Admission): boolean {
+export function isStandInAsked({ outcome: { error } }: Failed, call: AskedFor): boolean {
   if (isEnded(error) || error.code === 'too_many_requests') return false
   return (call.request.json.input ?? null) !== null && !isBound(call)
 }
@@ -59,7 +65,7 @@ export function isStandInAsked({ outcome: { error } }: Failed, call: Admission):
  * Tells whether another upstream is tried: after a connection failure, a timeout before the first byte, an error not
  * caused by the client, or a stream that broke before its first output.
  */
-export function isOtherAsked({ outcome: { error }, refused, begun, isStreamed }: Failed, call: Admission): boolean {
+export function isOtherAsked({ outcome: { error }, refused, begun, isStreamed }: Failed, call: AskedFor): boolean {
   if (isEnded(error) || begun !== null || isBound(call)) return false
   const said = refused?.status ?? statusSaid(error)
   if (said !== null) return isForOthers(said)
@@ -76,5 +82,8 @@ function statusSaid({ cause }: GazewayError): number | null {
   return Number.isInteger(code) && code >= 400 && code < 600 ? code : null
 }
 
+/** Endpoints whose requests may depend on state stored at one upstream. */
+const BINDING: ReadonlySet<string> = new Set(['/responses', '/responses/compact'])
+
 /** Tells whether a request depends on state stored at one upstream, so that no other can answer it. */
-const isBound = ({ endpoint, request }: Admission): boolean => endpoint === '/responses' && countsOnStored(request.json)
+const isBound = ({ endpoint, request }: AskedFor): boolean => BINDING.has(endpoint) && countsOnStored(request.json)

@@ -1,30 +1,34 @@
+import type { GazewayError } from '../errors.ts'
 import type { Identity } from '../identity/identity.ts'
 import { readUsage, type Usage } from '../providers/token-usage.ts'
 import { isObject, parseJson } from '../text/json.ts'
 import type { CallerContext } from './admit.ts'
 import type { Bill } from './bill.ts'
 import type { BilledReceiver } from './billed-receiver.ts'
-import { record } from './convert/loose.ts'
-import { badReply, clientGone, hideSecrets, streamFailure } from './failure.ts'
-import { NOTHING, type Observed, observedStream, usageOf } from './observe.ts'
+import { record, records } from './convert/loose.ts'
+import { badReply, clientGone, endedEarly, hideSecrets, refusal, streamFailure } from './failure.ts'
+import { NOTHING, type Observed, observedStream } from './observe.ts'
 import type { OwnObjects } from './own-objects.ts'
 import type { PathRequest } from './pass-path.ts'
 import type { Provider } from './provider.ts'
 import { errorEvent } from './relay/error-event.ts'
-import { pump } from './relay/receiver.ts'
+import { heldChunks } from './relay/held-chunks.ts'
+import { type Answered, answered, type Failed, failed } from './relay/passing.ts'
+import { pump, type Receiver } from './relay/receiver.ts'
 import { CLIENT_GONE, endingOf, type StreamReply, tooLarge, WHOLE_LIMIT_BYTES, type WholeReply } from './relay/send.ts'
-import { createSseTap } from './relay/sse-tap.ts'
-import { bodyText, passedHeaders } from './relay/upstream-reply.ts'
-import type { BegunCall, Outcome } from './settle.ts'
+import { createSseTap, eventData } from './relay/sse-tap.ts'
+import { bodyText, passedHeaders, readRefusal } from './relay/upstream-reply.ts'
+import type { BegunCall } from './settle.ts'
 import { wantsUsage } from './usage-request.ts'
-
-/** Result of a reply, for the call record. */
-export type PassedReply = Outcome & { isHad: boolean }
 
 /** Context of a reply being passed on. */
 interface Passing {
   provider: Provider
   held: BilledReceiver
+  /** Receiver of the reply: `held`, or one that holds the beginning of a stream back. */
+  receiver: Receiver
+  /** Number of the attempt, from 1. */
+  attempt: number
   call: BegunCall
   bill: Bill
   caller: Identity | null
@@ -40,68 +44,92 @@ const READ_LIMIT_BYTES = 16 * 1024 * 1024
 /** Usage of an answer that was not seen. */
 const UNSEEN: Usage = Object.freeze({ prompt_tokens: 0, completion_tokens: 0, total_tokens: 0, estimated: true })
 
-/** Passes a reply on to its client and reads its usage and ids on the way. */
+/**
+ * Passes a reply on to its client and reads its usage and ids on the way. An error reply is not passed on: another
+ * upstream may answer.
+ */
 export async function passReply(
   asked: PathRequest,
   passing: Passing,
   reply: WholeReply | StreamReply,
-): Promise<PassedReply> {
+): Promise<Answered | Failed> {
   if (reply.kind === 'whole') return passWhole(asked, passing, reply)
   if (EVENT_STREAM.test(String(reply.announced))) return passStream(asked, passing, reply)
   // A file may start like an event stream.
   return passWhole(asked, passing, { ...reply, kind: 'whole', body: await gathered(reply, passing.provider) })
 }
 
-async function passWhole(asked: PathRequest, passing: Passing, reply: WholeReply): Promise<PassedReply> {
-  const { held, provider } = passing
+async function passWhole(asked: PathRequest, passing: Passing, reply: WholeReply): Promise<Answered | Failed> {
+  const { receiver, provider, context } = passing
   const { status } = reply
+  if (status >= 400) {
+    const { error } = readRefusal(reply, provider, context.requestId)
+    return failed(refusal(error, reply, provider), status, NOTHING, { refused: reply })
+  }
   const headers = headersOf(passing, reply)
   if (status >= 300) {
-    held.whole(status, headers, hideSecrets(bodyText(reply), provider.secrets))
-    return { httpStatus: status, error: new Error(`The upstream answered ${status}.`), ...NOTHING, isHad: false }
+    receiver.whole(status, headers, hideSecrets(bodyText(reply), provider.secrets))
+    return answered(status, NOTHING, badReply(provider, `it redirects (${status})`))
   }
   const { body } = reply
   const isRead = JSON_TYPE.test(String(reply.announced)) && body.length <= READ_LIMIT_BYTES
   const value = isRead ? parseJson(bodyText(reply)) : undefined
   const visible = asked.route.lists ? await visibleIn(reply, passing) : null
-  held.whole(status, headers, visible === null ? body : JSON.stringify(visible))
+  receiver.whole(status, headers, visible === null ? body : JSON.stringify(visible))
   const observed = observedIn(asked, value)
   if (isUnseen(asked, passing, observed)) passing.bill.cutOff()
-  return { httpStatus: status, error: null, ...observed, isHad: true }
+  return answered(status, observed)
 }
 
-async function passStream(asked: PathRequest, passing: Passing, reply: StreamReply): Promise<PassedReply> {
-  const { held, call, provider, context } = passing
+/** Passes a stream on. While another upstream could answer, it begins with the first output and may fail before. */
+async function passStream(asked: PathRequest, passing: Passing, reply: StreamReply): Promise<Answered | Failed> {
+  const { receiver, held, call, provider, context } = passing
   const { status } = reply
   const { json } = asked.body
-  const dropUsageChunk = asked.route.path === '/completions' && !wantsUsage(json)
+  const { path } = asked.route
+  const dropUsageChunk = path === '/completions' && !wantsUsage(json)
   const tap = createSseTap({ dropUsageChunk, secrets: provider.secrets })
-  held.head(status, headersOf(passing, reply))
-  const stallMs = provider.timeoutMs
-  const end = await pump(reply, held, tap, { filter: (events) => events, onFirst: call.firstToken, stallMs })
+  const headers = headersOf(passing, reply)
+  const begin = () => receiver.head(status, headers)
+  const chunks = receiver.hold === undefined ? null : heldChunks(tap, begin, path === '/completions' ? isText : isEvent)
+  if (chunks === null) begin()
+  else receiver.hold?.(status, headers)
+  const filter = chunks?.filter ?? ((events: Buffer) => events)
+  const end = await pump(reply, receiver, tap, { filter, onFirst: call.firstToken, stallMs: provider.timeoutMs })
   const observed = observedStream(tap)
+  const { done } = tap.ending()
+  const reported = tap.failed()
+  const failure = reported && streamFailure(reported, provider)
+  const broken = end.kind === 'broken' && !done ? streamFailure(end.error, provider) : null
+  const rest = chunks?.rest() ?? null
+  if (rest !== null && end.kind !== 'gone') {
+    const why = failure ?? broken ?? (done ? null : endedEarly(provider))
+    if (why !== null) return { ...failed(why, status, observed), isStreamed: true }
+    // An empty answer.
+    begin()
+    receiver.write(rest)
+  }
   const isCut = isUnseen(asked, passing, observed)
   if (isCut) passing.bill.cutOff()
-  const passed = (error: Error | null): PassedReply => ({
-    httpStatus: status,
-    error,
-    ...observed,
-    usage: isCut ? UNSEEN : usageOf(observed, error),
-    isHad: true,
-  })
-  const { done } = tap.ending()
+  const passed = (error: GazewayError | null): Answered =>
+    answered(status, isCut ? { ...observed, usage: UNSEEN, isOutdated: undefined } : observed, error)
   if (end.kind === 'gone' && !done) return passed(clientGone(endingOf(held)))
-  const broken = end.kind === 'broken' && !done ? streamFailure(end.error, provider) : null
-  held.end(broken === null ? undefined : errorEvent(asked.route.path, broken, context.requestId, held.nextNumber()))
-  return passed(broken ?? tap.failed())
+  receiver.end(broken === null ? undefined : errorEvent(path, broken, context.requestId, held.nextNumber()))
+  return passed(broken ?? failure)
 }
+
+const isEvent = (event: Buffer): boolean => eventData(event) !== null
+
+/** Tells whether an event of a legacy completion has a part of the answer, or its end. */
+const isText = (event: Buffer): boolean =>
+  records(eventData(event)?.choices).some(({ text, finish_reason }) => Boolean(text) || Boolean(finish_reason))
 
 /** Tells whether an answer's cost is not in its reply. It then costs its whole reservation. */
 const isUnseen = ({ route }: PathRequest, { bill }: Passing, { usage }: Observed): boolean =>
   bill.isBounded && route.cost === 'answer' && route.path !== '/completions' && usage === null
 
-function headersOf({ call, provider, bill }: Passing, { headers, announced }: WholeReply | StreamReply) {
-  const origin = { callId: call.callId, provider, attempt: 1, limits: bill.headers }
+function headersOf({ call, provider, bill, attempt }: Passing, { headers, announced }: WholeReply | StreamReply) {
+  const origin = { callId: call.callId, provider, attempt, limits: bill.headers }
   return passedHeaders({ ...headers, 'content-type': announced }, origin)
 }
 

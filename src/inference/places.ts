@@ -1,33 +1,35 @@
+import type { Destination } from './attempt-order.ts'
 import type { NamedUpstream } from './named-upstream.ts'
 import type { ModelChoice } from './provider.ts'
-import type { Relay } from './relay/relay.ts'
 import type { Relays } from './relay/relays.ts'
 import type { Routing } from './routing.ts'
+import { drawn } from './weighted-order.ts'
 
 /** Destination of a request to a passed-through path. */
-export interface Place {
-  relay: Relay
+export interface Place extends Destination {
   /** Null when it calls no model. */
   model: ModelChoice | null
-  /** Starts a cooldown of the key, in milliseconds, if the upstream has another key. */
-  rest(forMs: number): void
 }
 
-/**
- * Finds the destination of a request to a passed-through path: a single upstream, since others may lack the object it
- * names.
- */
+/** Destinations in the order to try them. */
+export type PlacesFor = readonly [Place, ...Place[]]
+
+/** Finds the destinations of a request to a passed-through path. */
 export interface Places {
   /**
-   * First upstream that can answer for a model.
+   * Upstreams that can answer for a model. Drawn anew each time when they are weighted.
    *
    * @throws GazewayError as {@link Routing.targets}
    */
-  ofModel(asked: string): Place
-  /** The upstream of that name in records; null where it is no longer there. @throws GazewayError `upstream_not_configured` */
-  named(name: string): Place | null
+  ofModel(asked: string, path: string): PlacesFor
+  /**
+   * The upstream of that name in records alone: others lack the object that is named. Null where it is no longer there.
+   *
+   * @throws GazewayError `upstream_not_configured`
+   */
+  named(name: string, path: string): PlacesFor | null
   /** The upstream of requests that name nothing. @throws GazewayError as {@link Routing.targets} */
-  first(): Place
+  first(path: string): PlacesFor
 }
 
 /**
@@ -36,31 +38,28 @@ export interface Places {
  * @param relaysOf finds the relays of an upstream
  */
 export function createPlaces(routing: Routing, relaysOf: (upstream: NamedUpstream) => Relays): Places {
-  /** Selects the first key that is not in cooldown. */
-  function placeAt(upstream: NamedUpstream, model: ModelChoice | null = null): Place {
-    const relays = relaysOf(upstream)
-    const [relay = relays.firstAwake()] = relays.awake()
-    return {
-      relay,
-      model,
-      rest(forMs) {
-        if (forMs > 0 && relays.all.length > 1) relays.rest(relay, forMs)
-      },
-    }
-  }
+  const placeAt = (upstream: NamedUpstream, path: string, model: ModelChoice | null = null): Place => ({
+    relays: relaysOf(upstream),
+    path,
+    isStandIn: false,
+    model,
+  })
 
   return {
-    ofModel(asked) {
-      const [{ upstream, model }] = routing.targets(asked, 'chat').all
-      return placeAt(upstream, { ...upstream.provider.resolve(model, 'chat'), requested: asked })
+    ofModel(asked, path) {
+      const { all, isWeighted } = routing.targets(asked, 'chat')
+      const targets = isWeighted ? drawn(all) : all
+      return targets.map(({ upstream, model }) =>
+        placeAt(upstream, path, { ...upstream.provider.resolve(model, 'chat'), requested: asked }),
+      ) as [Place, ...Place[]]
     },
-    named(name) {
+    named(name, path) {
       // An upstream may share its name with the provider of `default`, which may have no key then.
       const all = routing.upstreams.filter(({ provider }) => provider.name === name)
       const upstream = all.find(({ provider }) => provider.hasKey) ?? all[0]
       upstream?.provider.requireKey()
-      return upstream === undefined ? null : placeAt(upstream)
+      return upstream === undefined ? null : [placeAt(upstream, path)]
     },
-    first: () => placeAt(routing.targets(undefined, 'chat').all[0].upstream),
+    first: (path) => [placeAt(routing.targets(undefined, 'chat').all[0].upstream, path)],
   }
 }

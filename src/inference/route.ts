@@ -12,6 +12,7 @@ import { passResponse } from './relay/pass-response.ts'
 import type { Passage } from './relay/passing.ts'
 import type { Relays } from './relay/relays.ts'
 import type { Routing, Target } from './routing.ts'
+import { drawn } from './weighted-order.ts'
 
 /** Most models remembered: clients may send any number of invented names. */
 const REMEMBERED = 1000
@@ -76,7 +77,10 @@ export function createPlans(routing: Routing, relaysOf: (upstream: NamedUpstream
     }))
     const candidates = ways.flatMap((way) => way.candidates)
     const choices = candidates.map(({ choice }) => choice)
-    return { choices, candidates: isWeighted && ways.length > 1 ? () => drawn(ways) : () => candidates }
+    return {
+      choices,
+      candidates: isWeighted && ways.length > 1 ? () => drawn(ways).flatMap((way) => way.candidates) : () => candidates,
+    }
   }
 
   return (endpoint, asked) => {
@@ -134,28 +138,4 @@ function candidatesAt(
   const requested = own || !isNamed ? name : asked
   const standIn = at('/chat/completions', passConverted, { name, as: 'fallback', requested })
   return [at(endpoint, passResponse), { ...standIn, isStandIn: true }]
-}
-
-/** A route target with its weight. */
-interface Way {
-  weight: number
-  candidates: readonly Candidate[]
-}
-
-/** Candidates of all targets, drawn by weight without replacement. */
-function drawn(ways: readonly Way[]): Candidate[] {
-  const left = [...ways]
-  const order: Candidate[] = []
-  while (left.length > 0) {
-    const total = left.reduce((sum, { weight }) => sum + weight, 0)
-    const at = Math.random() * total
-    let sum = 0
-    const found = left.findIndex(({ weight }) => {
-      sum += weight
-      return at < sum
-    })
-    const [way] = left.splice(Math.max(0, found), 1)
-    order.push(...(way as Way).candidates)
-  }
-  return order
 }

@@ -10,6 +10,6 @@ it('what an upstream keeps that has the name of the provider of default is there
   const named = upstreamAt('xai', { id: 'xai', api_key: 'the-key-of-xai' })
   const relaysOf = (upstream: NamedUpstream) => createRelays(upstream, () => assert.fail('nothing is sent'))
   const places = createPlaces(routingTo(first, [named]), relaysOf)
-  assert.equal(places.named('xai')?.relay.provider.id, 'xai')
-  assert.equal(places.named('openai'), null)
+  assert.equal(places.named('xai', '/files')?.[0].relays.upstream.provider.id, 'xai')
+  assert.equal(places.named('openai', '/files'), null)
 })

@@ -24,8 +24,13 @@ export interface HeldChunks {
  * Creates the filter.
  *
  * @param begin called at the first output, before it is passed on
+ * @param isOutput tells whether an event has output; by default, as chunks of a chat completion have it
  */
-export function heldChunks(tap: SseTap, begin: () => void): HeldChunks {
+export function heldChunks(
+  tap: SseTap,
+  begin: () => void,
+  isOutput: (event: Buffer) => boolean = isChatOutput,
+): HeldChunks {
   let held: Buffer[] | null = []
   let heldBytes = 0
   return {
@@ -46,7 +51,7 @@ export function heldChunks(tap: SseTap, begin: () => void): HeldChunks {
   }
 }
 
-function isOutput(event: Buffer): boolean {
+function isChatOutput(event: Buffer): boolean {
   return records(eventData(event)?.choices).some((choice) => {
     const { delta, finish_reason: finish } = record(choice)
     return (

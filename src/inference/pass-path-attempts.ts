@@ -1,0 +1,189 @@
+import type { GazewayError } from '../errors.ts'
+import type { Identity } from '../identity/identity.ts'
+import type { CallerContext } from './admit.ts'
+import { limitsAt } from './answer-limit.ts'
+import { type Asking, attemptOrder, hasChoice } from './attempt-order.ts'
+import type { Bill } from './bill.ts'
+import type { BilledReceiver } from './billed-receiver.ts'
+import { billedFields } from './call-bound.ts'
+import { hideSecrets, upstreamFailure } from './failure.ts'
+import { isEnded, MOST_ATTEMPTS, MOST_TIME_MS, restMs } from './fallback.ts'
+import { formWithModel } from './form-model.ts'
+import type { OwnObjects } from './own-objects.ts'
+import type { PathRequest } from './pass-path.ts'
+import { passReply } from './pass-path-reply.ts'
+import type { Place, PlacesFor } from './places.ts'
+import type { ModelChoice } from './provider.ts'
+import { errorEvent } from './relay/error-event.ts'
+import { heldReceiver } from './relay/held-receiver.ts'
+import { type Answered, type Failed, failed } from './relay/passing.ts'
+import type { Receiver } from './relay/receiver.ts'
+import { requestBody } from './relay/request-body.ts'
+import { endingOf, type StreamReply, type WholeReply } from './relay/send.ts'
+import { attemptHeaders, bodyText, passedHeaders } from './relay/upstream-reply.ts'
+import { ReportedError } from './reported-error.ts'
+import { beginCall, type SettleDeps, type Settled } from './settle.ts'
+import { askForUsage } from './usage-request.ts'
+
+/** Context of a request to a passed-through path. */
+export interface Passing {
+  held: BilledReceiver
+  bill: Bill
+  caller: Identity | null
+  context: CallerContext
+  objects: OwnObjects
+}
+
+/** One attempt, with its result. */
+export interface PathAttempt extends Settled {
+  asking: Asking<Place>
+  passed: Answered | Failed
+}
+
+/**
+ * Tries one destination after another until one answers, by the rules of `fallback.ts`, and passes its reply on. Each
+ * attempt is settled by itself; later ones refer to the first in `fallback_from`. When all fail, the client gets the
+ * reply of the first.
+ *
+ * @throws GazewayError when there was no reply, before the first byte
+ */
+export async function attemptPlaces(
+  deps: SettleDeps,
+  asked: PathRequest,
+  places: PlacesFor,
+  passing: Passing,
+): Promise<PathAttempt> {
+  const { held } = passing
+  const mayRest = hasChoice(places)
+  const stream = mayRest && asked.body.json.stream === true
+  const waiting = stream ? heldReceiver(held, places[0].relays.all[0].heartbeat) : null
+  const receiver = waiting ?? held
+  const made: PathAttempt[] = []
+  const began = performance.now()
+  try {
+    const call = { endpoint: asked.route.path, request: asked.body }
+    for (const asking of attemptOrder(places, () => made.at(-1)?.passed, call)) {
+      if (made.length >= MOST_ATTEMPTS || performance.now() - began > MOST_TIME_MS) break
+      const turn = { receiver, attempt: made.length + 1, fallbackFrom: made[0]?.callId }
+      const one = await tryOne(deps, asked, asking, { ...passing, ...turn })
+      const { passed } = one
+      if (passed.kind === 'answered') return one
+      if (isEnded(passed.outcome.error)) return tell(one, { ...passing, ...turn })
+      made.push(one)
+      if (mayRest) asking.candidate.relays.rest(asking.relay, restMs(passed.refused))
+    }
+    const [first] = made as [PathAttempt, ...PathAttempt[]]
+    if (waiting?.isBegun()) return tellInStream(first, asked, passing)
+    return tell(first, { ...passing, attempt: made.length })
+  } finally {
+    waiting?.release()
+  }
+}
+
+/** Receiver and number of an attempt. */
+interface Turn {
+  receiver: Receiver
+  /** Number of the attempt, from 1. */
+  attempt: number
+  /** Id of the first attempt. Undefined for the first itself. */
+  fallbackFrom: string | undefined
+}
+
+async function tryOne(
+  deps: SettleDeps,
+  asked: PathRequest,
+  asking: Asking<Place>,
+  { receiver, attempt, fallbackFrom, ...passing }: Passing & Turn,
+): Promise<PathAttempt> {
+  const { provider } = asking.relay
+  const { model } = asking.candidate
+  const { bill, context } = passing
+  const { path } = asked.route
+  const { json } = asked.body
+  const stream = json.stream === true
+  const call = beginCall(deps, { provider, path, model, stream, request: json, fallbackFrom, bill }, context)
+  let reply: WholeReply | StreamReply | undefined
+  let passed: Answered | Failed
+  try {
+    reply = await send(asked, asking, { receiver, bill, context })
+    passed = await passReply(asked, { ...passing, receiver, provider, attempt, call }, reply)
+  } catch (cause) {
+    const failure = upstreamFailure(cause, provider, endingOf(receiver))
+    // It had begun to answer, unless it reports an error instead.
+    if (reply && !(cause instanceof ReportedError)) failure.upstreamStatus ??= reply.status
+    passed = failed(failure, reply?.status ?? null)
+  }
+  const { outcome } = passed
+  if (outcome.error) outcome.error.callId = call.callId
+  return { ...(await call.settle({ ...outcome, isHad: passed.kind === 'answered' })), asking, passed }
+}
+
+async function send(
+  { route, target, body, formType }: PathRequest,
+  { relay, candidate: { model } }: Asking<Place>,
+  { receiver, bill, context }: Pick<Passing & Turn, 'receiver' | 'bill' | 'context'>,
+): Promise<WholeReply | StreamReply> {
+  const { written, type } = await bodyOf({ route, body, formType }, model, bill)
+  const headers = { ...context.headers, ...(type !== null && { 'content-type': type }) }
+  const stream = body.json.stream === true
+  return relay.open(target, { method: route.method, body: written, stream, via: context.via, headers }, receiver)
+}
+
+/**
+ * Passes a failure on: the upstream's own reply when there was one.
+ *
+ * @throws its error otherwise
+ */
+function tell(
+  one: PathAttempt,
+  { held, bill, attempt }: Pick<Passing & Turn, 'held' | 'bill' | 'attempt'>,
+): PathAttempt {
+  const { passed, callId, asking } = one
+  const { provider } = asking.relay
+  const { refused, outcome } = passed as Failed
+  if (refused === null) {
+    outcome.error.headers = { ...outcome.error.headers, ...attemptHeaders({ provider, attempt }) }
+    throw outcome.error
+  }
+  const { status, headers, announced } = refused
+  const shown = passedHeaders(
+    { ...headers, 'content-type': announced },
+    { callId, provider, attempt, limits: bill.headers },
+  )
+  held.whole(status, shown, hideSecrets(bodyText(refused), provider.secrets))
+  return one
+}
+
+function tellInStream(one: PathAttempt, { route }: PathRequest, { held, context }: Passing): PathAttempt {
+  const { error } = one.passed.outcome as { error: GazewayError }
+  held.end(errorEvent(route.path, error, context.requestId, held.nextNumber()))
+  return one
+}
+
+/**
+ * The client's bytes, when the fields that determine the bill occur once in them. Otherwise rewritten, with the
+ * upstream's model id, and the token limit if one is needed. A form is rewritten only for another model id.
+ *
+ * @returns the body, and the content type of a form
+ */
+async function bodyOf(
+  { route, body, formType }: Pick<PathRequest, 'route' | 'body' | 'formType'>,
+  model: ModelChoice | null,
+  { isBounded, answerLimit }: Bill,
+): Promise<{ written: Buffer | string | null; type: string | null }> {
+  if (route.body === 'none') return { written: null, type: null }
+  const isNamed = model !== null && model.upstream !== ''
+  if (formType !== null) {
+    const form = { written: body.bytes, type: formType }
+    return isNamed && model.upstream !== body.json.model ? formWithModel(form, model.upstream) : form
+  }
+  const { json } = body
+  const [limit] = limitsAt(route.path)
+  const fields = {
+    ...(isBounded && billedFields(json)),
+    ...(isNamed && { model: model.upstream }),
+    ...(route.path === '/completions' && json.stream === true && askForUsage(json)),
+    ...(limit !== undefined && answerLimit !== null && { [limit]: answerLimit }),
+  }
+  return { written: await requestBody(body, fields), type: null }
+}
