@@ -1,6 +1,6 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { checkConfig } from '../src/config/config-schema.ts'
+import { checkConfig } from '../src/config/check-config.ts'
 import { createSkills } from '../src/skills/skills.ts'
 import { freePort } from '../test/doubles/free-port.ts'
 import { temporaryFolder } from './folder.ts'

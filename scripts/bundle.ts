@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import type { BuildOptions, Plugin } from 'esbuild'
 import { describeTools } from '../adapters/stdio/describe-tools.ts'
+import { CONFIG_KEYS, DEFAULTS } from '../src/config/config-keys.ts'
 import { lazySchemas } from './lazy-schemas.ts'
 
 /** Leaves out what a start would load and never use. */
@@ -93,6 +94,7 @@ export const bundle = {
   plugins: [slim],
   define: {
     GAZEWAY_PACKAGE: JSON.stringify({ version, node: engines.node }),
+    GAZEWAY_SETTINGS: JSON.stringify(JSON.stringify({ keys: CONFIG_KEYS, defaults: DEFAULTS })),
     GAZEWAY_CATALOG: JSON.stringify(JSON.stringify(describeTools())),
   },
   // Bundled CommonJS modules ask for Node's own modules with require.

@@ -1,18 +1,16 @@
 import { getProperty } from 'dot-prop'
-import { CONFIG_KEYS, type ConfigKey } from '../../src/config/config-keys.ts'
-import { Config } from '../../src/config/config-schema.ts'
+import { CONFIG_KEYS, type ConfigKey, DEFAULTS, schemaOf } from '../../src/config/config-keys.ts'
 import { KEY_VARIABLES } from '../../src/providers/providers.ts'
 import { accepts } from '../../src/text/accepted.ts'
 import { code, table } from './table.ts'
 
 /** Every configuration key by section, as Markdown. */
 export function configurationReference(): string {
-  const defaults = Config.parse({})
   const sections = new Set(CONFIG_KEYS.map(({ key }) => sectionOf(key)))
   return [...sections]
     .map((section) => {
       const keys = CONFIG_KEYS.filter(({ key }) => sectionOf(key) === section)
-      const rows = keys.map((key) => row(key, defaults))
+      const rows = keys.map((key) => row(key))
       return `### ${section}\n\n${table(HEAD, rows)}`
     })
     .join('\n\n')
@@ -23,13 +21,10 @@ const HEAD = ['key', 'default', 'accepts', 'what it is for', 'variable']
 
 const sectionOf = (key: string) => key.split('.')[0] ?? key
 
-function row(
-  { key, schema, variable, secret, secretFields, hasEntries, restart, description }: ConfigKey,
-  defaults: Config,
-): string[] {
+function row({ key, variable, secret, secretFields, hasEntries, restart }: ConfigKey): string[] {
   const variables = [variable ?? [], key === 'upstream.api_key' ? KEY_VARIABLES : []].flat()
   const notes = [
-    description,
+    schemaOf(key).description ?? '',
     ...(hasEntries ? [`Entries can be set one by one, as ${code(`${key}.NAME`)}.`] : []),
     ...(secret === null ? [] : [SECRECY[secret]]),
     ...(secretFields.length > 0
@@ -39,8 +34,8 @@ function row(
   ]
   return [
     code(key),
-    shown(getProperty(defaults, key)),
-    accepts(schema),
+    shown(getProperty(DEFAULTS, key)),
+    accepts(schemaOf(key)),
     notes.join(' '),
     variables.map(code).join(' or '),
   ]

@@ -1,13 +1,12 @@
 import { isDeepStrictEqual } from 'node:util'
 import { getProperty } from 'dot-prop'
 import * as z from 'zod'
-import { Config, type ConfigDocument } from './config-schema.ts'
+import { Config, type ConfigDocument, SECTION_NAMES, SECTIONS } from './config-schema.ts'
 
 /** A setting: a leaf of the configuration. */
 export interface ConfigKey {
   /** Dotted name, such as `http.port`. */
   key: string
-  schema: z.ZodType
   /** Environment variable that sets it. */
   variable: string | null
   /** Command-line flag that sets it. */
@@ -27,14 +26,36 @@ export interface ConfigKey {
   restart: boolean
   /** True when it is read from the environment only, and stored in no file and no store. */
   environmentOnly: boolean
-  description: string
 }
 
+/** Keys and defaults, as JSON. The build inserts it: reading them from the schema builds the schemas of all sections. */
+declare const GAZEWAY_SETTINGS: string | undefined
+
+const settings: { keys: readonly ConfigKey[]; defaults: Config } =
+  typeof GAZEWAY_SETTINGS === 'string'
+    ? JSON.parse(GAZEWAY_SETTINGS)
+    : { keys: keysOf(Config, '', false), defaults: Config.parse({}) }
+
 /** Keys of the configuration, in the order of the schema. */
-export const CONFIG_KEYS: readonly ConfigKey[] = keysOf(Config, '', false)
+export const CONFIG_KEYS = settings.keys
+
+/** The configuration without any setting. */
+export const DEFAULTS = settings.defaults
 
 /** Finds a key by name. Undefined for a section, an entry or an unknown name. */
 export const configKey = (key: string): ConfigKey | undefined => CONFIG_KEYS.find((known) => known.key === key)
+
+/**
+ * Schema of a key's values.
+ *
+ * @param key one of {@link CONFIG_KEYS}
+ */
+export function schemaOf(key: string): z.ZodType {
+  const [section, ...fields] = key.split('.')
+  const name = SECTION_NAMES.find((known) => known === section)
+  if (name === undefined) throw new TypeError(`${key} is not a configuration key`)
+  return fields.reduce(fieldOf, SECTIONS[name]())
+}
 
 /** Keys whose values differ. */
 export const differingKeys = (before: ConfigDocument, after: ConfigDocument): ConfigKey[] =>
@@ -47,7 +68,7 @@ export const differingKeys = (before: ConfigDocument, after: ConfigDocument): Co
  */
 function keysOf(schema: z.ZodType, key: string, waits: boolean): ConfigKey[] {
   const inner = unwrapped(schema)
-  const { variable, flag, secret, restart = waits, environmentOnly, description = '' } = schema.meta() ?? {}
+  const { variable, flag, secret, restart = waits, environmentOnly } = schema.meta() ?? {}
   if (inner instanceof z.ZodObject) {
     return Object.entries<z.ZodType>(inner.shape).flatMap(([name, child]) =>
       keysOf(child, key === '' ? name : `${key}.${name}`, restart === true),
@@ -56,7 +77,6 @@ function keysOf(schema: z.ZodType, key: string, waits: boolean): ConfigKey[] {
   return [
     {
       key,
-      schema,
       variable: typeof variable === 'string' ? variable : null,
       flag: typeof flag === 'string' ? flag : null,
       hasEntries: inner instanceof z.ZodRecord,
@@ -65,9 +85,15 @@ function keysOf(schema: z.ZodType, key: string, waits: boolean): ConfigKey[] {
       entryFields: namesHaveDots(inner) ? [] : fieldsOf(inner).map(([name]) => name),
       restart: restart === true,
       environmentOnly: environmentOnly === true,
-      description,
     },
   ]
+}
+
+function fieldOf(schema: z.ZodType, name: string): z.ZodType {
+  const inner = unwrapped(schema)
+  const field = inner instanceof z.ZodObject ? (inner.shape[name] as z.ZodType | undefined) : undefined
+  if (!field) throw new TypeError(`the configuration has no field ${name} there`)
+  return field
 }
 
 /** Fields of the entries, for a record of objects. */

@@ -1,27 +1,57 @@
 import * as z from 'zod'
-import { AgentGateway } from './sections/agent-gateway-section.ts'
-import { Alerts } from './sections/alerts-section.ts'
-import { Audit } from './sections/audit-section.ts'
-import { Chain } from './sections/chain-section.ts'
-import { Context } from './sections/context-section.ts'
-import { Gaze } from './sections/gaze-section.ts'
-import { Http } from './sections/http-section.ts'
-import { Identity } from './sections/identity-section.ts'
-import { Log } from './sections/log-section.ts'
-import { Mcp } from './sections/mcp-section.ts'
-import { Memory } from './sections/memory-section.ts'
-import { Mpp } from './sections/mpp-section.ts'
-import { Pricing } from './sections/pricing-section.ts'
-import { Routes } from './sections/routes-section.ts'
-import { Skills } from './sections/skills-section.ts'
-import { Store } from './sections/store-section.ts'
-import { Upstream } from './sections/upstream-section.ts'
-import { Upstreams } from './sections/upstreams-section.ts'
-import { Wallet } from './sections/wallet-section.ts'
+import { agentGatewaySection } from './sections/agent-gateway-section.ts'
+import { alertsSection } from './sections/alerts-section.ts'
+import { auditSection } from './sections/audit-section.ts'
+import { chainSection } from './sections/chain-section.ts'
+import { contextSection } from './sections/context-section.ts'
+import { gazeSection } from './sections/gaze-section.ts'
+import { httpSection } from './sections/http-section.ts'
+import { identitySection } from './sections/identity-section.ts'
+import { logSection } from './sections/log-section.ts'
+import { mcpSection } from './sections/mcp-section.ts'
+import { memorySection } from './sections/memory-section.ts'
+import { mppSection } from './sections/mpp-section.ts'
+import { pricingSection } from './sections/pricing-section.ts'
+import { routesSection } from './sections/routes-section.ts'
+import { skillsSection } from './sections/skills-section.ts'
+import { storeSection } from './sections/store-section.ts'
+import { upstreamSection } from './sections/upstream-section.ts'
+import { upstreamsSection } from './sections/upstreams-section.ts'
+import { walletSection } from './sections/wallet-section.ts'
+
+/** Sections of the configuration, in order. */
+export const SECTIONS = {
+  upstream: upstreamSection,
+  upstreams: upstreamsSection,
+  routes: routesSection,
+  store: storeSection,
+  http: httpSection,
+  agent_gateway: agentGatewaySection,
+  identity: identitySection,
+  gaze: gazeSection,
+  context: contextSection,
+  memory: memorySection,
+  skills: skillsSection,
+  audit: auditSection,
+  pricing: pricingSection,
+  wallet: walletSection,
+  alerts: alertsSection,
+  mpp: mppSection,
+  chain: chainSection,
+  mcp: mcpSection,
+  log: logSection,
+}
+export type SectionName = keyof typeof SECTIONS
+
+/** Names of the sections, in order. */
+export const SECTION_NAMES = Object.keys(SECTIONS) as SectionName[]
+
+type SectionSchemas = { -readonly [Name in SectionName]: ReturnType<(typeof SECTIONS)[Name]> }
 
 /**
  * Schema of the configuration: defaults, ranges, descriptions and secrets. config.json, the environment, flags, changes
- * by dotted key and the reference are derived from it. Unknown keys are errors.
+ * by dotted key and the reference are derived from it. Unknown keys are errors. The schemas of its sections are built
+ * when its fields are first read.
  *
  * Metadata:
  * - `secret`: `value` when the leaf (or the value of each entry) is secret, `url` for a URL that may contain a
@@ -32,27 +62,7 @@ import { Wallet } from './sections/wallet-section.ts'
  * - `environmentOnly`: stored in no file and no store.
  * - `accepted`: describes the accepted values, when the schema alone does not.
  */
-export const Config = z.strictObject({
-  upstream: Upstream.prefault({}),
-  upstreams: Upstreams,
-  routes: Routes,
-  store: Store.prefault({}),
-  http: Http.prefault({}),
-  agent_gateway: AgentGateway.prefault({}),
-  identity: Identity.prefault({}),
-  gaze: Gaze.prefault({}),
-  context: Context.prefault({}),
-  memory: Memory.prefault({}),
-  skills: Skills.prefault({}),
-  audit: Audit.prefault({}),
-  pricing: Pricing.prefault({}),
-  wallet: Wallet.prefault({}),
-  alerts: Alerts.prefault({}),
-  mpp: Mpp.prefault({}).meta({ restart: true }),
-  chain: Chain.prefault({}).meta({ restart: true }),
-  mcp: Mcp.prefault({}),
-  log: Log.prefault({}),
-})
+export const Config = z.strictObject(schemasOf(SECTIONS))
 
 /** The configuration with all defaults applied. */
 export type Config = z.infer<typeof Config>
@@ -60,7 +70,8 @@ export type Config = z.infer<typeof Config>
 /** Content of config.json: any part of the configuration. */
 export type ConfigDocument = z.input<typeof Config>
 
-/** Validates a document and applies the defaults. Uncompiled: compiling the checks costs more than these few runs. */
-export function checkConfig(document: unknown): z.ZodSafeParseResult<Config> {
-  return Config.safeParse(document, { jitless: true })
+/** The schemas of sections, each built when it is read. */
+function schemasOf(sections: typeof SECTIONS): SectionSchemas {
+  const properties = Object.entries(sections).map(([name, get]) => [name, { get, enumerable: true }])
+  return Object.defineProperties({}, Object.fromEntries(properties)) as SectionSchemas
 }

@@ -1,8 +1,9 @@
 import { join, resolve } from 'node:path'
 import { hasProperty } from 'dot-prop'
 import { GazewayError } from '../errors.ts'
+import { checkConfig } from './check-config.ts'
 import { CONFIG_KEYS } from './config-keys.ts'
-import { type Config, type ConfigDocument, checkConfig } from './config-schema.ts'
+import type { Config, ConfigDocument } from './config-schema.ts'
 import { parseDocument, readText } from './document.ts'
 import {
   type ConfigFlags,

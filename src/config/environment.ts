@@ -4,7 +4,7 @@ import * as z from 'zod'
 import { GazewayError } from '../errors.ts'
 import { presetOf } from '../providers/providers.ts'
 import { explain } from '../wire/validation.ts'
-import { CONFIG_KEYS, type ConfigKey, configKey } from './config-keys.ts'
+import { CONFIG_KEYS, configKey, schemaOf } from './config-keys.ts'
 
 /** Configuration key by environment variable. */
 export const VARIABLES: Readonly<Record<string, string>> = Object.fromEntries(
@@ -118,8 +118,7 @@ const nameOfFlag = (flag: string): string =>
   flag.slice(2).replace(/-([a-z])/g, (_, letter: string) => letter.toUpperCase())
 
 function parseText(key: string, text: string, name: string): unknown {
-  const schema = configKey(key)?.schema
-  if (!schema) throw new TypeError(`${name} sets ${key}, which is not a configuration key`)
+  const schema = schemaOf(key)
   const asText = schema.safeParse(text)
   if (asText.success) return asText.data
   const value = valueIn(text, schema)
@@ -130,7 +129,7 @@ function parseText(key: string, text: string, name: string): unknown {
 }
 
 /** Parses a text as number, boolean or comma-separated list, by the schema; otherwise the text itself. */
-function valueIn(text: string, schema: ConfigKey['schema']): unknown {
+function valueIn(text: string, schema: z.ZodType): unknown {
   if (schema instanceof z.ZodDefault && schema.unwrap() instanceof z.ZodArray)
     return text.split(',').flatMap((item) => item.trim() || [])
   if (text === 'true' || text === 'false') return text === 'true'

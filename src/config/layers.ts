@@ -1,6 +1,6 @@
 import { deleteProperty, getProperty, setProperty } from 'dot-prop'
 import { isObject } from '../text/json.ts'
-import { CONFIG_KEYS, configKey } from './config-keys.ts'
+import { CONFIG_KEYS, DEFAULTS } from './config-keys.ts'
 import type { Config, ConfigDocument } from './config-schema.ts'
 
 /** Validated values that override the document below, by configuration key. Null is the default. */
@@ -71,6 +71,6 @@ export const addressOf = (secret: string): string | undefined =>
 
 /** Value of an address, without trailing slash. */
 function addressAt(document: ConfigDocument, key: string): unknown {
-  const address = getProperty(document, key) ?? configKey(key)?.schema.parse(undefined)
+  const address: unknown = getProperty(document, key) ?? getProperty(DEFAULTS, key)
   return typeof address === 'string' && address.endsWith('/') ? address.slice(0, -1) : address
 }

@@ -3,7 +3,7 @@ import { sql, type Transaction } from 'kysely'
 import { GazewayError } from '../errors.ts'
 import type { Schema } from '../store/schema.ts'
 import type { Store } from '../store/store.ts'
-import { configKey, differingKeys } from './config-keys.ts'
+import { configKey, differingKeys, schemaOf } from './config-keys.ts'
 import type { ConfigHome } from './home.ts'
 import { layOver } from './layers.ts'
 
@@ -22,7 +22,7 @@ export function tableHome(deps: { store: Store; now: () => Date; onRefused: (key
       rows.flatMap(({ path, value }) => {
         const known = configKey(path)
         const setting: unknown = JSON.parse(value)
-        if (known && !known.environmentOnly && (setting === null || known.schema.safeParse(setting).success))
+        if (known && !known.environmentOnly && (setting === null || schemaOf(path).safeParse(setting).success))
           return [[path, setting] as const]
         onRefused(path)
         return []

@@ -1,6 +1,7 @@
 import { sql, type Transaction } from 'kysely'
 import * as z from 'zod'
-import { type Billing, Wallet } from '../config/sections/wallet-section.ts'
+import { DEFAULTS } from '../config/config-keys.ts'
+import type { Billing } from '../config/sections/wallet-section.ts'
 import { GazewayError } from '../errors.ts'
 import type { Keep } from '../idempotency/idempotency.ts'
 import { decodeCursor, type Page, type Paged, pageReader, readPage } from '../store/page.ts'
@@ -99,7 +100,7 @@ export interface Keys extends Callers {
   close(): Promise<void>
 }
 
-const DEFAULT_BILLING: BillingDefaults = Wallet.parse({}).billing
+const DEFAULT_BILLING: BillingDefaults = DEFAULTS.wallet.billing
 const FIRST_ADMIN = NewKey.parse({ name: 'first admin', scopes: [...Scope.options] })
 
 /** Dependencies of {@link createKeys}. */

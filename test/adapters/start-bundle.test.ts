@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict'
+import { relative } from 'node:path'
 import { before, describe, it } from 'node:test'
 import type { Metafile } from 'esbuild'
 import { buildCommand } from '../../scripts/build-command.ts'
+import { CONFIG_KEYS, DEFAULTS } from '../../src/config/config-keys.ts'
 
 /** Modules that load before a client gets the list of tools. */
 const ON_START = ['adapters/command/cli.ts', 'adapters/command/program.ts', 'adapters/stdio/stdio.ts']
@@ -9,10 +11,15 @@ const ON_START = ['adapters/command/cli.ts', 'adapters/command/program.ts', 'ada
 describe('what the tool server loads before it answers', () => {
   const bytes = new Map<string, number>()
   let files: Set<string>
+  let code = ''
 
   before(async () => {
-    const { metafile } = await buildCommand({ write: false })
+    const { metafile, outputFiles = [] } = await buildCommand({ write: false })
     files = filesAtStart(metafile)
+    code = outputFiles
+      .filter(({ path }) => files.has(relative('', path)))
+      .map(({ text }) => text)
+      .join('\n')
     for (const path of files)
       for (const [input, { bytesInOutput }] of Object.entries(metafile.outputs[path]?.inputs ?? {}))
         bytes.set(input, bytesInOutput)
@@ -33,6 +40,11 @@ describe('what the tool server loads before it answers', () => {
   it('holds the schemas of the protocol that are used, and not one of each type', () => {
     const size = bytesOf('node_modules/@modelcontextprotocol/core/')
     assert.ok(size > 0 && size < 5000, `${size} bytes of schemas`)
+  })
+
+  it('holds the keys and defaults of the configuration, which then build no schema', () => {
+    const inserted = JSON.stringify({ keys: CONFIG_KEYS, defaults: DEFAULTS })
+    assert.ok(code.includes(inserted.slice(0, 1000)))
   })
 
   it('holds no tool, no store and no console', () => {

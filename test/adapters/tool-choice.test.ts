@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { toolChoice } from '../../adapters/stdio/tool-choice.ts'
-import { checkConfig } from '../../src/config/config-schema.ts'
+import { checkConfig } from '../../src/config/check-config.ts'
 import { readFlags } from '../../src/config/environment.ts'
 import { TOOL_GROUPS } from '../../src/config/sections/mcp-section.ts'
 import { tools } from '../../tools/index.ts'

@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import fc from 'fast-check'
-import { CONFIG_KEYS } from '../../src/config/config-keys.ts'
-import { checkConfig } from '../../src/config/config-schema.ts'
+import { checkConfig } from '../../src/config/check-config.ts'
+import { CONFIG_KEYS, schemaOf } from '../../src/config/config-keys.ts'
+import { Config } from '../../src/config/config-schema.ts'
 import { accepts } from '../../src/text/accepted.ts'
 
 const refused = (document: unknown) => checkConfig(document).success === false
@@ -18,10 +19,10 @@ describe('the configuration schema', () => {
   })
 
   it('describes every key and what it accepts', () => {
-    for (const { key, schema, description } of CONFIG_KEYS) {
-      assert.match(description, /^\S.*\.$/, key)
-      assert.notEqual(accepts(schema), '', key)
-      assert.equal(schema.safeParse(undefined).success, true, `${key} has a default`)
+    for (const { key } of CONFIG_KEYS) {
+      assert.match(schemaOf(key).description ?? '', /^\S.*\.$/, key)
+      assert.notEqual(accepts(schemaOf(key)), '', key)
+      assert.equal(schemaOf(key).safeParse(undefined).success, true, `${key} has a default`)
     }
   })
 
@@ -41,6 +42,32 @@ describe('the configuration schema', () => {
       'mpp.tempo.rpc_url',
       'chain.rpc_urls',
     ])
+  })
+
+  it('checks a document section by section as it would as a whole', () => {
+    const documents: unknown[] = [
+      {},
+      { log: { level: 'debug' }, upstream: {}, upstreams: { a: { provider: 'xai' } }, routes: undefined },
+      { mpp: { evm: { chain_id: 1 } }, chain: { networks: { 1: { name: 'one' } } } },
+      { http: { port: '1' }, log: { level: 'loud' } },
+      { http: null },
+      { htp: {}, http: { port: 1 } },
+      JSON.parse('{"__proto__": {"x": 1}}'),
+      [],
+      null,
+      'text',
+      undefined,
+    ]
+    for (const document of documents) {
+      const [found, whole] = [checkConfig(document), Config.safeParse(document)]
+      assert.equal(JSON.stringify(found.data), JSON.stringify(whole.data))
+      assert.deepEqual(found.error?.issues, whole.error?.issues)
+    }
+  })
+
+  it('gives each document defaults of its own', () => {
+    checkConfig({}).data?.http.allowed_hosts.push('changed.example')
+    assert.deepEqual(checkConfig({}).data?.http.allowed_hosts, [])
   })
 
   it('refuses what it does not know', () => {

@@ -3,7 +3,7 @@ import { execFileSync } from 'node:child_process'
 import { homedir } from 'node:os'
 import { isAbsolute, join } from 'node:path'
 import { describe, it } from 'node:test'
-import { CONFIG_KEYS } from '../../src/config/config-keys.ts'
+import { CONFIG_KEYS, schemaOf } from '../../src/config/config-keys.ts'
 import { findDataDir, readEnvironment, readFlags, readProviderKey, VARIABLES } from '../../src/config/environment.ts'
 import { unknownVariables } from '../../src/config/unknown-variables.ts'
 import { GazewayError } from '../../src/errors.ts'
@@ -73,12 +73,12 @@ describe('the environment', () => {
 
   it('accepts no null, and does not say that it does', () => {
     const refused = Object.keys(VARIABLES).flatMap((variable) => {
-      const { key, schema } = CONFIG_KEYS.find(({ key }) => key === VARIABLES[variable]) ?? assert.fail(variable)
+      const { key } = CONFIG_KEYS.find(({ key }) => key === VARIABLES[variable]) ?? assert.fail(variable)
       // A text that none of them takes.
       const { message } = refusal(() => readEnvironment({ [variable]: 'n o' }))
       assert.match(message, /; must be .*[^,]\.$/)
       assert.doesNotMatch(message, /null/)
-      return schema.safeParse(null).success ? [key] : []
+      return schemaOf(key).safeParse(null).success ? [key] : []
     })
     assert.ok(refused.includes('store.url') && refused.length > 5)
     assert.match(refusal(() => readFlags({ store: 'null' })).message, /must be sqlite:PATH, postgres:[^ ]+\.$/)

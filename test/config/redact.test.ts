@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import fc from 'fast-check'
-import { type Config, checkConfig } from '../../src/config/config-schema.ts'
+import { checkConfig } from '../../src/config/check-config.ts'
+import type { Config } from '../../src/config/config-schema.ts'
 import { redactConfig, redactText, redactUrl, secretsOf } from '../../src/config/redact.ts'
 
 const config = checkConfig({

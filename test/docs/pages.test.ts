@@ -4,8 +4,8 @@ import { basename, join } from 'node:path'
 import { describe, it } from 'node:test'
 import { deadLinks, pagesOf } from '../../scripts/docs/links.ts'
 import { generatedPages } from '../../scripts/docs/pages.ts'
+import { checkConfig } from '../../src/config/check-config.ts'
 import { CONFIG_KEYS } from '../../src/config/config-keys.ts'
-import { checkConfig } from '../../src/config/config-schema.ts'
 import { blocksOf, codeIn, sectionOf } from './markdown.ts'
 
 const pages = pagesOf('.')

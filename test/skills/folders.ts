@@ -1,7 +1,7 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
-import { checkConfig } from '../../src/config/config-schema.ts'
+import { checkConfig } from '../../src/config/check-config.ts'
 import type { SkillPlaces } from '../../src/skills/skill-roots.ts'
 import { createSkills, type Skills } from '../../src/skills/skills.ts'
 

@@ -1,7 +1,6 @@
 import { getProperty } from 'dot-prop'
 import * as z from 'zod'
-import { CONFIG_KEYS } from '../../../src/config/config-keys.ts'
-import { Config } from '../../../src/config/config-schema.ts'
+import { CONFIG_KEYS, DEFAULTS, schemaOf } from '../../../src/config/config-keys.ts'
 import { accepts } from '../../../src/text/accepted.ts'
 import { defineRoute, type Route } from '../define-route.ts'
 
@@ -20,13 +19,12 @@ export type KeyOfConfig = z.infer<typeof KeyOfConfig>
 
 /** Routes that describe all settings, for forms. */
 export function configKeyRoutes(): Route[] {
-  const defaults = Config.parse({})
-  const items = CONFIG_KEYS.map(({ key, schema, hasEntries, secret, restart, environmentOnly, description }) => ({
+  const items = CONFIG_KEYS.map(({ key, hasEntries, secret, restart, environmentOnly }) => ({
     key,
-    description,
-    accepts: accepts(schema),
-    schema: z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' }),
-    default: getProperty(defaults, key),
+    description: schemaOf(key).description ?? '',
+    accepts: accepts(schemaOf(key)),
+    schema: z.toJSONSchema(schemaOf(key), { io: 'input', unrepresentable: 'any' }),
+    default: getProperty(DEFAULTS, key),
     has_entries: hasEntries,
     secret: secret === 'value',
     restart,

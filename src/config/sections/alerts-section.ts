@@ -1,4 +1,5 @@
 import * as z from 'zod'
+import { section } from './section.ts'
 
 /** Form of a `whsec_` secret: 24 to 64 bytes (Standard Webhooks), in base64. */
 const WEBHOOK_SECRET = /^whsec_[A-Za-z0-9+/]{32,88}={0,2}$/
@@ -18,7 +19,7 @@ function isWebhookUrl(text: string): boolean {
 }
 
 /** Webhook for budget alerts. */
-export const Alerts = z.strictObject({
+export const alertsSection = section(() => ({
   webhook_url: z.string().max(2048).refine(isWebhookUrl, 'not the address of a webhook').nullable().default(null).meta({
     variable: 'GAZEWAY_ALERTS_WEBHOOK_URL',
     description:
@@ -32,4 +33,4 @@ export const Alerts = z.strictObject({
     accepted: 'whsec_ and 24 to 64 bytes in base64, or null',
     secret: 'value',
   }),
-})
+}))

@@ -1,8 +1,9 @@
 import { isAbsolute } from 'node:path'
 import * as z from 'zod'
+import { section } from './section.ts'
 
 /** Folders available to the work context. */
-export const Context = z.strictObject({
+export const contextSection = section(() => ({
   roots: z
     .array(
       z
@@ -17,4 +18,4 @@ export const Context = z.strictObject({
       'Folders that the `root` of a tool may lie in where the client declares no roots. Empty: the working directory, ' +
         'and git repositories below the home folder.',
     ),
-})
+}))

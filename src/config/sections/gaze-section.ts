@@ -1,10 +1,11 @@
 import * as z from 'zod'
+import { section } from './section.ts'
 import { retentionDays } from './setting-values.ts'
 
 /** Conditions of attestations, and retention of gaze records. */
-export const Gaze = z.strictObject({
+export const gazeSection = section(() => ({
   min_score: z.number().min(0).max(1).default(0.6).describe('Minimum attestation score to pass.'),
   max_age_seconds: z.int().min(1).max(86_400).default(900).describe('Maximum age of an attestation when used.'),
   records_needed: z.int().min(1).max(10_000).default(20).describe('Minimum number of gaze records of an attestation.'),
   retention_days: retentionDays.describe('Retention of gaze records in days; null: forever.'),
-})
+}))

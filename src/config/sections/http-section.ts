@@ -1,9 +1,10 @@
 import * as z from 'zod'
 import { isOrigin } from '../addresses.ts'
+import { section } from './section.ts'
 import { host, milliseconds, port } from './setting-values.ts'
 
 /** Addresses and limits of the HTTP services. */
-export const Http = z.strictObject({
+export const httpSection = section(() => ({
   host: host
     .default('127.0.0.1')
     .meta({ variable: 'GAZEWAY_HOST', flag: '--host', description: 'The address to listen on.', restart: true }),
@@ -48,4 +49,4 @@ export const Http = z.strictObject({
         .describe('Requests per minute of one key to each service; null: no limit.'),
     })
     .prefault({}),
-})
+}))

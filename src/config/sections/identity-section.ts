@@ -1,7 +1,8 @@
 import * as z from 'zod'
+import { section } from './section.ts'
 
 /** Fixed key, beside the keys in the store. */
-export const Identity = z.strictObject({
+export const identitySection = section(() => ({
   api_key: z
     .string()
     .regex(/^[\x21-\x7e]{16,4096}$/)
@@ -13,4 +14,4 @@ export const Identity = z.strictObject({
       accepted: 'a key of at least 16 characters without spaces, or null',
       secret: 'value',
     }),
-})
+}))

@@ -1,4 +1,5 @@
 import * as z from 'zod'
+import { lazySchema, section } from './section.ts'
 
 /** The twelve tools by group, as `--tools` names them. */
 export const TOOL_GROUPS = {
@@ -15,23 +16,25 @@ export type ToolName = (typeof TOOL_GROUPS)[ToolGroup][number]
 const GROUPS = Object.keys(TOOL_GROUPS) as ToolGroup[]
 const NAMES: readonly ToolName[] = Object.values(TOOL_GROUPS).flat()
 
-const choice = z
-  .array(
-    z
-      .enum([...GROUPS, ...NAMES])
-      .meta({ accepted: `one of the groups ${GROUPS.join(', ')}, or one of the tools ${NAMES.join(', ')}` }),
-  )
-  .max(50)
-  .default([])
+const choice = lazySchema(() =>
+  z
+    .array(
+      z
+        .enum([...GROUPS, ...NAMES])
+        .meta({ accepted: `one of the groups ${GROUPS.join(', ')}, or one of the tools ${NAMES.join(', ')}` }),
+    )
+    .max(50)
+    .default([]),
+)
 
 /** Tools that the MCP server offers. Chosen at its start, from flags and config.json. */
-export const Mcp = z.strictObject({
-  tools: choice.meta({
+export const mcpSection = section(() => ({
+  tools: choice().meta({
     flag: '--tools',
     restart: true,
     description: `Tools and groups of tools (${GROUPS.join(', ')}) to offer; empty: all twelve.`,
   }),
-  exclude_tools: choice.meta({
+  exclude_tools: choice().meta({
     flag: '--exclude-tools',
     restart: true,
     description: 'Tools and groups of tools not to offer.',
@@ -41,4 +44,4 @@ export const Mcp = z.strictObject({
     restart: true,
     description: 'Offer only tools that neither write nor spend.',
   }),
-})
+}))

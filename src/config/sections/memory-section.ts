@@ -1,8 +1,9 @@
 import * as z from 'zod'
+import { section } from './section.ts'
 import { modelId, upstreamName } from './setting-values.ts'
 
 /** Search by embeddings. */
-export const Memory = z.strictObject({
+export const memorySection = section(() => ({
   embeddings: z
     .strictObject({
       model: modelId
@@ -42,4 +43,4 @@ export const Memory = z.strictObject({
         .describe('Minimum cosine similarity to find a memory by its vector. The scale depends on the model.'),
     })
     .prefault({}),
-})
+}))

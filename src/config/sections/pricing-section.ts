@@ -1,27 +1,30 @@
 import * as z from 'zod'
+import { lazySchema, section } from './section.ts'
 import { modelId, usd } from './setting-values.ts'
 
-const rate = usd.describe('USD for 1,000,000 tokens')
+const rate = lazySchema(() => usd.describe('USD for 1,000,000 tokens'))
 
 /** Prices of a model, per 1,000,000 tokens of each kind. */
-const ModelPrices = z
-  .strictObject({
-    input: rate,
-    output: rate,
-    cached_input: rate.optional(),
-    cache_write: rate.optional(),
-    cache_write_1h: rate.optional(),
-  })
-  .meta({ accepted: 'an object such as { "input": 1.25, "output": 10, "cached_input": 0.125, "cache_write": 1.5 }' })
+const modelPrices = lazySchema(() =>
+  z
+    .strictObject({
+      input: rate(),
+      output: rate(),
+      cached_input: rate().optional(),
+      cache_write: rate().optional(),
+      cache_write_1h: rate().optional(),
+    })
+    .meta({ accepted: 'an object such as { "input": 1.25, "output": 10, "cached_input": 0.125, "cache_write": 1.5 }' }),
+)
 
 /** Prices of calls. */
-export const Pricing = z.strictObject({
+export const pricingSection = section(() => ({
   margin_usd: usd.default(0.08).describe('Added to the price of every metered call, in USD.'),
   price_per_1k_tokens_usd: usd
     .default(0.003)
     .describe('Price of 1,000 tokens in USD for models without a price in models or in the catalogue of the provider.'),
   models: z
-    .record(modelId, ModelPrices)
+    .record(modelId, modelPrices())
     .default({})
     .describe(
       'Model id → its prices of 1,000,000 tokens, in USD: input, output, and where they differ from input cached_input, cache_write and cache_write_1h. They take precedence over the catalogue of the provider.',
@@ -35,4 +38,4 @@ export const Pricing = z.strictObject({
       accepted: 'a token symbol such as pathUSD',
     }),
   network: z.enum(['test', 'main']).default('test').describe('Network named with that token.'),
-})
+}))

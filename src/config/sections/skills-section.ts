@@ -1,17 +1,20 @@
 import { isAbsolute } from 'node:path'
 import * as z from 'zod'
+import { lazySchema, section } from './section.ts'
 
 /** A path below a folder, which cannot leave it. */
-const folderBelow = z
-  .string()
-  .regex(/^(?!\.{1,2}(?:\/|$))[^/\\\0]+(?:\/(?!\.{1,2}(?:\/|$))[^/\\\0]+)*$/)
-  .max(512)
-  .meta({ accepted: 'a relative path with forward slashes and without "..", such as .claude/skills' })
+const folderBelow = lazySchema(() =>
+  z
+    .string()
+    .regex(/^(?!\.{1,2}(?:\/|$))[^/\\\0]+(?:\/(?!\.{1,2}(?:\/|$))[^/\\\0]+)*$/)
+    .max(512)
+    .meta({ accepted: 'a relative path with forward slashes and without "..", such as .claude/skills' }),
+)
 
 /** Folders that are searched for skills. */
-export const Skills = z.strictObject({
+export const skillsSection = section(() => ({
   user_folders: z
-    .array(folderBelow)
+    .array(folderBelow())
     .max(50)
     .default([
       '.hermes/skills',
@@ -35,7 +38,7 @@ export const Skills = z.strictObject({
       accepted: 'the absolute path of a folder, or null',
     }),
   project_folders: z
-    .array(folderBelow)
+    .array(folderBelow())
     .max(50)
     .default(['.hermes/skills', '.agents/skills', '.claude/skills'])
     .describe('Folders in the project that hold skills.'),
@@ -44,4 +47,4 @@ export const Skills = z.strictObject({
     .max(1000)
     .default([])
     .describe('Ids of skills that are listed as not enabled.'),
-})
+}))

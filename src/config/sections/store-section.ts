@@ -1,8 +1,9 @@
 import * as z from 'zod'
 import { isStoreUrl } from '../../store/engine.ts'
+import { section } from './section.ts'
 
 /** Location of the records. */
-export const Store = z.strictObject({
+export const storeSection = section(() => ({
   url: z.string().max(4096).refine(isStoreUrl, 'not a store').nullable().default(null).meta({
     variable: 'GAZEWAY_STORE',
     flag: '--store',
@@ -12,4 +13,4 @@ export const Store = z.strictObject({
     secret: 'url',
     restart: true,
   }),
-})
+}))

@@ -1,13 +1,14 @@
 import * as z from 'zod'
 import { PRESET_NAMES, PRESETS } from '../../providers/providers.ts'
 import { isBaseUrl, isPlainPath } from '../addresses.ts'
+import { section } from './section.ts'
 import { credential, headers, milliseconds, modelId } from './setting-values.ts'
 
 /**
  * The upstream `default`, for model calls that no route and no other upstream takes, and the paths that may be called
  * there.
  */
-export const Upstream = z.strictObject({
+export const upstreamSection = section(() => ({
   provider: z
     .string()
     .refine((text) => PRESET_NAMES.includes(text) || isBaseUrl(text), 'not a known provider')
@@ -81,4 +82,4 @@ export const Upstream = z.strictObject({
       '/api-key',
     ])
     .describe('Allowed paths of the gateway_gateway tool: these paths of the base URL, and those below them.'),
-})
+}))

@@ -1,54 +1,59 @@
 import * as z from 'zod'
 import { PRESET_NAMES } from '../../providers/providers.ts'
 import { isBaseUrl } from '../addresses.ts'
+import { lazySchema } from './section.ts'
 import { credential, headers, milliseconds, modelGlob, modelId, upstreamName } from './setting-values.ts'
 
 /** An upstream beside `default`. */
-const NamedUpstream = z.strictObject({
-  provider: z
-    .string()
-    .refine((text) => PRESET_NAMES.includes(text) || isBaseUrl(text), 'not a known provider')
-    .nullable()
-    .default(null)
-    .meta({
-      description: 'A known provider, or the base URL of a service; null: the known provider of the same name.',
-      accepted: `${PRESET_NAMES.join(', ')}, or a base URL such as http://localhost:8000/v1 (without credentials or query)`,
+const namedUpstream = lazySchema(() =>
+  z.strictObject({
+    provider: z
+      .string()
+      .refine((text) => PRESET_NAMES.includes(text) || isBaseUrl(text), 'not a known provider')
+      .nullable()
+      .default(null)
+      .meta({
+        description: 'A known provider, or the base URL of a service; null: the known provider of the same name.',
+        accepted: `${PRESET_NAMES.join(', ')}, or a base URL such as http://localhost:8000/v1 (without credentials or query)`,
+      }),
+    base_url: z.string().refine(isBaseUrl, 'not a base URL').nullable().default(null).meta({
+      description: "Base URL that replaces the known provider's, such as that of a proxy.",
+      accepted: 'a base URL such as http://localhost:8000/v1 (without credentials or query), or null',
     }),
-  base_url: z.string().refine(isBaseUrl, 'not a base URL').nullable().default(null).meta({
-    description: "Base URL that replaces the known provider's, such as that of a proxy.",
-    accepted: 'a base URL such as http://localhost:8000/v1 (without credentials or query), or null',
-  }),
-  protocol: z.enum(['openai', 'anthropic']).nullable().default(null).meta({
-    description: 'Same as upstream.protocol.',
-    accepted: 'openai, anthropic or null',
-  }),
-  api_keys: z
-    .array(credential.meta({ accepted: 'a key without spaces' }))
-    .max(50)
-    .default([])
-    .meta({
-      description: 'API keys, in the order in which they are tried.',
-      secret: 'value',
+    protocol: z.enum(['openai', 'anthropic']).nullable().default(null).meta({
+      description: 'Same as upstream.protocol.',
+      accepted: 'openai, anthropic or null',
     }),
-  models: z
-    .array(modelGlob)
-    .max(200)
-    .default([])
-    .describe('Globs of the models that the upstream serves; routes take precedence.'),
-  aliases: z.record(modelId, modelId).default({}).describe("Model id → the provider's id for it."),
-  headers: headers.default({}).meta({ description: 'Headers added to all calls to this upstream.', secret: 'value' }),
-  weight: z.number().min(0.001).max(1000).default(1).describe('Weight in weighted routes that give none.'),
-  timeout_ms: milliseconds.default(120_000).describe('As upstream.timeout_ms.'),
-  first_byte_timeout_ms: milliseconds.nullable().default(null).describe('As upstream.first_byte_timeout_ms.'),
-  connect_timeout_ms: milliseconds.default(10_000).describe('As upstream.connect_timeout_ms.'),
-})
+    api_keys: z
+      .array(credential.meta({ accepted: 'a key without spaces' }))
+      .max(50)
+      .default([])
+      .meta({
+        description: 'API keys, in the order in which they are tried.',
+        secret: 'value',
+      }),
+    models: z
+      .array(modelGlob)
+      .max(200)
+      .default([])
+      .describe('Globs of the models that the upstream serves; routes take precedence.'),
+    aliases: z.record(modelId, modelId).default({}).describe("Model id → the provider's id for it."),
+    headers: headers.default({}).meta({ description: 'Headers added to all calls to this upstream.', secret: 'value' }),
+    weight: z.number().min(0.001).max(1000).default(1).describe('Weight in weighted routes that give none.'),
+    timeout_ms: milliseconds.default(120_000).describe('As upstream.timeout_ms.'),
+    first_byte_timeout_ms: milliseconds.nullable().default(null).describe('As upstream.first_byte_timeout_ms.'),
+    connect_timeout_ms: milliseconds.default(10_000).describe('As upstream.connect_timeout_ms.'),
+  }),
+)
 
 /** The upstreams beside `default`, by name. */
-export const Upstreams = z
-  .record(upstreamName, NamedUpstream)
-  .default({})
-  .meta({
-    description:
-      'Additional model providers by name, each with provider, base_url, protocol, api_keys, models, aliases, headers, weight, ' +
-      'timeout_ms, first_byte_timeout_ms and connect_timeout_ms. A call to NAME/MODEL goes to the upstream of that name.',
-  })
+export const upstreamsSection = lazySchema(() =>
+  z
+    .record(upstreamName, namedUpstream())
+    .default({})
+    .meta({
+      description:
+        'Additional model providers by name, each with provider, base_url, protocol, api_keys, models, aliases, headers, weight, ' +
+        'timeout_ms, first_byte_timeout_ms and connect_timeout_ms. A call to NAME/MODEL goes to the upstream of that name.',
+    }),
+)

@@ -1,4 +1,5 @@
 import * as z from 'zod'
+import { section } from './section.ts'
 import { milliseconds, usd } from './setting-values.ts'
 
 /**
@@ -11,7 +12,7 @@ export const Billing = z.enum(['recorded', 'cost', 'metered'])
 export type Billing = z.infer<typeof Billing>
 
 /** Limits of metered calls, and the account that settles on the chain. */
-export const Wallet = z.strictObject({
+export const walletSection = section(() => ({
   private_key: z
     .string()
     .regex(/^0x(?!0{64})[0-9a-fA-F]{64}$/)
@@ -54,4 +55,4 @@ export const Wallet = z.strictObject({
   call_timeout_ms: milliseconds
     .default(600_000)
     .describe('Timeout of a metered call, including retries and fallbacks.'),
-})
+}))
