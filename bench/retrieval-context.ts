@@ -6,10 +6,12 @@ import { createContext, type Place } from '../src/context/context.ts'
 import { searchedText } from '../src/context/search/searched-text.ts'
 import { createTokenCounter } from '../src/text/token-counter.ts'
 import { temporaryFolder } from './folder.ts'
+import type { Measure } from './measure.ts'
 import type { Report } from './report.ts'
+import { HELD_OUT } from './retrieval/held-out-questions.ts'
 import { filesBelow } from './retrieval/index-of.ts'
 import { createPlainBm25 } from './retrieval/plain-bm25.ts'
-import { JUDGED } from './retrieval/questions.ts'
+import { type Asked, JUDGED } from './retrieval/questions.ts'
 import { fetchRepositories } from './retrieval/repositories.ts'
 import { median } from './stats.ts'
 
@@ -28,13 +30,39 @@ const countTokens = createTokenCounter()
  * the first ten, beside BM25 on the words of the texts as they stand. Then the time that the index takes.
  */
 export async function section(report: Report): Promise<void> {
-  const folders = fetchRepositories(JUDGED.map(({ source }) => source))
-  const answers: Array<{ ours: boolean; plain: boolean; tokens: number }> = []
-  for (const [i, { source, language, questions }] of JUDGED.entries()) {
-    const root = folders[i] ?? ''
+  const folders = fetchRepositories([...JUDGED, ...HELD_OUT].map(({ source }) => source))
+  const rootOf = (i: number) => folders[i] ?? ''
+  const judged = await measureRecall(report, JUDGED, rootOf)
+  const heldOut = await measureRecall(report, HELD_OUT, (i) => rootOf(JUDGED.length + i))
+  addTotal(report, `all ${judged.length} questions about ${JUDGED.length} projects`, judged)
+  addTotal(report, `all ${heldOut.length} held-out questions about ${HELD_OUT.length} projects`, heldOut)
+  report.add({
+    what: `work contexts of these questions over their budget of ${MAX_TOKENS} tokens`,
+    unit: '%',
+    figure: share([...judged, ...heldOut].map(({ tokens }) => tokens > MAX_TOKENS)),
+    bar: { atMost: 0 },
+  })
+  await measureTimes(report, folders.slice(0, JUDGED.length))
+}
+
+/** How a question was answered: whether a right file was among the first ten, and what the context took. */
+interface Answer {
+  ours: boolean
+  plain: boolean
+  tokens: number
+}
+
+async function measureRecall(
+  report: Report,
+  repositories: readonly Asked[],
+  rootOf: (i: number) => string,
+): Promise<Answer[]> {
+  const answers: Answer[] = []
+  for (const [i, { source, language, questions }] of repositories.entries()) {
+    const root = rootOf(i)
     const { get } = contextOf(temporaryFolder('context-data'))
     const plain = createPlainBm25(textsBelow(root))
-    const here = []
+    const here: Answer[] = []
     for (const { ask, files } of questions) {
       const context = await get({ query: ask, max_tokens: MAX_TOKENS }, [root])
       const isRight = (path: string) => files.includes(path)
@@ -46,27 +74,22 @@ export async function section(report: Report): Promise<void> {
     }
     report.add({
       what: `questions about ${source ?? 'this project'} (${language}) with a right file among the first 10`,
-      unit: '%',
-      figure: share(here.map(({ ours }) => ours)),
-      against: { what: 'plain BM25', figure: share(here.map((answer) => answer.plain)) },
+      ...sharesOf(here),
     })
     answers.push(...here)
   }
-  report.add({
-    what: `all ${answers.length} questions about ${JUDGED.length} projects`,
-    unit: '%',
-    figure: share(answers.map(({ ours }) => ours)),
-    against: { what: 'plain BM25', figure: share(answers.map(({ plain }) => plain)) },
-    bar: { atLeast: 85 },
-  })
-  report.add({
-    what: `work contexts of these questions over their budget of ${MAX_TOKENS} tokens`,
-    unit: '%',
-    figure: share(answers.map(({ tokens }) => tokens > MAX_TOKENS)),
-    bar: { atMost: 0 },
-  })
-  await measureTimes(report, folders)
+  return answers
 }
+
+function addTotal(report: Report, what: string, answers: readonly Answer[]): void {
+  report.add({ what, ...sharesOf(answers), bar: { atLeast: 85 } })
+}
+
+const sharesOf = (answers: readonly Answer[]): Pick<Measure, 'unit' | 'figure' | 'against'> => ({
+  unit: '%',
+  figure: share(answers.map(({ ours }) => ours)),
+  against: { what: 'plain BM25', figure: share(answers.map(({ plain }) => plain)) },
+})
 
 async function measureTimes(report: Report, folders: readonly string[]): Promise<void> {
   const texts = folders.flatMap((folder) => [...textsBelow(folder).values()])

@@ -4,15 +4,15 @@ export interface Question {
   files: string[]
 }
 
-/** A repository that questions are about: a source package of Debian, or this project. */
+/** A repository that questions are about: a source package of Debian, a package of npm, or this project. */
 export interface Asked {
-  /** The name of the source package; null: this project. */
+  /** The name of the source package, `npm:NAME@VERSION`, or null: this project. */
   source: string | null
   language: string
   questions: Question[]
 }
 
-const asked = (
+export const asked = (
   source: string | null,
   language: string,
   questions: Array<[ask: string, ...files: string[]]>,

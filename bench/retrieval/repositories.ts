@@ -5,19 +5,41 @@ import { temporaryFolder } from '../folder.ts'
 
 const QUESTIONS = 'bench/retrieval/'
 
+const FROM_NPM = 'npm:'
+/** Folders of npm packages that hold what was built from the source beside them. */
+const BUILT = ['_cjs', '_esm', '_types']
+
 /**
- * Fetches source packages of Debian 12 with `apt-get source`, as their authors released them, and unpacks each into a folder.
- * The lists of packages are kept in a folder of their own: nothing of the system changes.
+ * Fetches source packages of Debian 12 with `apt-get source`, as their authors released them, and packages of npm with `npm
+ * pack`, and unpacks each into a folder. Debian's lists of packages are kept in a folder of their own: nothing of the system
+ * changes.
  *
  * @returns the folders, in the order of the names; null is a copy of this project
- * @throws where apt-get or dpkg-source fails, with what they said
+ * @throws where apt-get, dpkg-source or npm fails, with what they said
  */
 export function fetchRepositories(names: ReadonlyArray<string | null>): string[] {
   const place = temporaryFolder('repositories')
   const apt = packageLists(place)
-  return names.map((name) =>
-    name === null ? copyOfThis(join(place, 'this')) : fetchSource(join(place, name), name, apt),
-  )
+  return names.map((name, i) => {
+    const folder = join(place, `repository${i}`)
+    if (name === null) return copyOfThis(folder)
+    return name.startsWith(FROM_NPM)
+      ? fetchPackage(folder, name.slice(FROM_NPM.length))
+      : fetchSource(folder, name, apt)
+  })
+}
+
+/** @param version `NAME@VERSION` */
+function fetchPackage(folder: string, version: string): string {
+  mkdirSync(folder)
+  const run = (command: string, ...args: string[]) =>
+    execFileSync(command, args, { cwd: folder, encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe'] })
+  const file = run('npm', 'pack', '--silent', version).trim()
+  run('tar', '-xzf', file)
+  // npm itself packs everything below "package".
+  const files = join(folder, 'package')
+  for (const built of BUILT) rmSync(join(files, built), { recursive: true, force: true })
+  return files
 }
 
 function packageLists(place: string): (folder: string, ...args: string[]) => void {

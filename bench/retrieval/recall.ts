@@ -1,0 +1,43 @@
+import { MemorySearch, type MemoryService } from '../../src/memory/memory.ts'
+import type { Fact } from './facts.ts'
+import type { MemorySet } from './memory-sets.ts'
+
+/** A fact is found when it is among the first so many results. */
+const FIRST = 3
+
+/** What a memory finds of a set, in percent of its questions. */
+export interface Recall {
+  keyword: number
+  /** The first paraphrased question of each fact. */
+  near: number
+  /** Further ones; null where the set has none. */
+  far: number | null
+  /** Questions that nothing answers and that find something. */
+  unanswerable: number
+}
+
+/** Asks all questions of a set. */
+export async function recallOf(memory: MemoryService, { facts, unanswerable }: MemorySet): Promise<Recall> {
+  const found = (questionsFor: (fact: Fact) => readonly string[]) => {
+    const questions = facts.flatMap((fact) => questionsFor(fact).map((question) => ({ key: fact.key, question })))
+    if (questions.length === 0) return Promise.resolve(null)
+    return percentOf(questions, async ({ key, question }) => (await keysFor(memory, question)).includes(key))
+  }
+  return {
+    keyword: (await found(({ keyword }) => [keyword])) ?? 0,
+    near: (await found(({ paraphrases }) => paraphrases.slice(0, 1))) ?? 0,
+    far: await found(({ paraphrases }) => paraphrases.slice(1)),
+    unanswerable: await percentOf(unanswerable, async (question) => (await keysFor(memory, question)).length > 0),
+  }
+}
+
+async function percentOf<T>(items: readonly T[], holds: (item: T) => Promise<boolean>): Promise<number> {
+  let held = 0
+  for (const item of items) if (await holds(item)) held++
+  return (100 * held) / items.length
+}
+
+async function keysFor(memory: MemoryService, query: string): Promise<string[]> {
+  const { results } = await memory.search(MemorySearch.parse({ query, limit: FIRST }))
+  return results.map((result) => result.memory.key)
+}
