@@ -45,7 +45,7 @@ export async function section(report: Report): Promise<void> {
   await measureTimes(report, folders.slice(0, JUDGED.length))
 }
 
-/** How a question was answered: whether a right file was among the first ten, and what the context took. */
+/** An answer to a question: whether a right file was among the first ten, and the tokens of the context. */
 interface Answer {
   ours: boolean
   plain: boolean

@@ -5,7 +5,7 @@ import type { MemorySet } from './memory-sets.ts'
 /** A fact is found when it is among the first so many results. */
 const FIRST = 3
 
-/** What a memory finds of a set, in percent of its questions. */
+/** Shares of the questions of a set, in percent. */
 export interface Recall {
   keyword: number
   /** The first paraphrased question of each fact. */

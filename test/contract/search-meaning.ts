@@ -75,9 +75,15 @@ export function searchMeaningContract(open: () => Promise<Store>): void {
     })
 
     it('does not return what has little of what is asked for', async () => {
-      const { store, found } = await holding(open, ['The office dog is called Rex', 'Invoices go to Grace'])
+      const { store, found } = await holding(open, [
+        'The office dog is called Rex',
+        'Invoices go to Grace',
+        'The camera stores no video',
+      ])
       assert.deepEqual(await found('which insurance pays for a broken office window?'), [])
       assert.deepEqual(await found('what is the dog in the office called?'), ['The office dog is called Rex'])
+      assert.deepEqual(await found('where do we store the grapes?'), [], 'storing is asked of everything')
+      assert.deepEqual(await found('does the camera store video?'), ['The camera stores no video'])
       await store.close()
     })
 
