@@ -55,7 +55,7 @@ export async function editGroup(loaded: LoadedConfig, log: Log, group: string, f
   if (Object.keys(change).length === 0)
     throw new GazewayError(
       'validation_failed',
-      'Nothing to change; give --name, --budget, --alert, or several of them.',
+      'Nothing to change. Give --name, --budget, --alert, or several of them.',
       {
         param: '--budget',
       },

@@ -12,7 +12,7 @@ export async function hookInput<T>(schema: z.ZodType<T>): Promise<T> {
   if (told.success) return told.data
   throw new GazewayError(
     'invalid_json',
-    'The input is not a Claude Code hook event. `gazeway hook` is for the plugin; do not run it by hand.',
+    'The input is not a Claude Code hook event. `gazeway hook` is for the plugin. Do not run it by hand.',
   )
 }
 

@@ -28,5 +28,5 @@ export async function keyIdOf(keys: Pick<Keys, 'named'>, reference: string): Pro
     throw new GazewayError('not_found', 'There is no key with this name or id; `gazeway key list` shows all keys.')
   if (ids.length === 1) return id
   const shown = `${ids.slice(0, SHOWN).join(', ')}${ids.length > SHOWN ? ', …' : ''}`
-  throw new GazewayError('conflict', `${ids.length} keys have this name; name one by its id: ${shown}.`)
+  throw new GazewayError('conflict', `${ids.length} keys have this name. Name one by its id: ${shown}.`)
 }

@@ -24,7 +24,7 @@ export async function importMemories(
 ): Promise<void> {
   const file = fromHome(named)
   if (!existsSync(file) || !statSync(file).isFile())
-    throw new GazewayError('not_found', `${file} does not exist; give a file of JSON Lines.`, { param: 'file' })
+    throw new GazewayError('not_found', `${file} does not exist. Give a file of JSON Lines.`, { param: 'file' })
   if (!MemoryInput.shape.namespace.safeParse(namespace).success)
     throw new GazewayError('validation_failed', '--namespace: must be 1 to 128 characters.', { param: '--namespace' })
   await onStore(loaded, async (store) => {

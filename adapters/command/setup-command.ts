@@ -87,7 +87,7 @@ function plan(
   return chosen.flatMap((assistant) => {
     const targets = targetsOf(assistant, scope, machine)
     if (targets.length === 0 && chosen.length === 1)
-      complain(`${assistant.label} has no file in a project; omit --scope.`)
+      complain(`${assistant.label} has no file in a project. Omit --scope.`)
     const changes = attempt(() => changesOf(targets)) ?? []
     return changes.flatMap((change) => (change === null ? [] : [{ assistant, change }]))
   })
@@ -134,7 +134,7 @@ function named(clients: readonly string[]): Assistant[] {
 function thisMachine(scope: Scope): Machine {
   const home = homeFolder()
   const project = process.cwd()
-  if (home === null && scope === 'user') throw refusedScope('This user has no home folder; use --scope project.')
+  if (home === null && scope === 'user') throw refusedScope('This user has no home folder. Use --scope project.')
   if (scope === 'project' && home !== null && realOf(home) === project)
     throw refusedScope('--scope: this is your home folder, whose files apply to all projects; use --scope user.')
   return { platform: process.platform, home: home ?? '', env: process.env, project }

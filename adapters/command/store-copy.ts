@@ -61,7 +61,7 @@ export async function copyTo(loaded: LoadedConfig, to: string): Promise<void> {
 function requireSource(url: string): void {
   const file = url.replace(/^sqlite:/, '')
   if (file === url || existsSync(file)) return
-  throw new GazewayError('store_unavailable', `There is no store at ${file}; name the source with --data or --store.`)
+  throw new GazewayError('store_unavailable', `There is no store at ${file}. Name the source with --data or --store.`)
 }
 
 let drawn = ''

@@ -36,8 +36,8 @@ async function check({ upstream, loaded }: Gateway, of: NamedUpstream): Promise<
   const answer = `${provider.name} at ${provider.baseUrl} answered ${status}`
   if (status === 401 || status === 403)
     throw new GazewayError('upstream_error', `${answer}: check its key (${keyVariables(of)}).`)
-  if (status === 429) throw new GazewayError('upstream_error', `${answer}: it limits requests; try again later.`)
-  if (status >= 500) throw new GazewayError('upstream_error', `${answer}: try again later.`)
+  if (status === 429) throw new GazewayError('upstream_error', `${answer}: it limits requests. Retry later.`)
+  if (status >= 500) throw new GazewayError('upstream_error', `${answer}. Retry later.`)
   // A web page, a redirect or an unknown path: another kind of service lives there.
   if (status !== 200 || typeof body !== 'object')
     throw new GazewayError(

@@ -24,7 +24,7 @@ export function consoleRoutes(app: Hono<Frame>, folder: string | null = consoleF
 
   const answer = async (c: FrameContext, path: string) => {
     if (files === null) {
-      throw new GazewayError('not_found', 'The console was not built into this copy; build it with: npm run build.')
+      throw new GazewayError('not_found', 'The console was not built into this copy. Build it with: npm run build.')
     }
     const file = files.get(path)
     if (!file) throw new GazewayError('not_found', `There is nothing at ${path.slice(0, 200)}.`)

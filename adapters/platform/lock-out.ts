@@ -36,7 +36,7 @@ export async function refuseLockOut(next: LoadedConfig, c: FrameContext, gateway
   // One service alone may have been given the port of the other.
   const isMoved = http.port !== present.http.port || http.platform_port !== present.http.platform_port
   if (isMoved && http.port === http.platform_port && http.port !== 0)
-    throw unstartable('http.platform_port', `${http.port} is already the port of the gateway; choose another port.`)
+    throw unstartable('http.platform_port', `${http.port} is already the port of the gateway. Choose another port.`)
   if (http.host !== present.http.host) await checkAddress(http.host)
   if (next.storeUrl !== stored.storeUrl) await checkStore(next.storeUrl, callerOf(c))
   if (mpp.enabled) checkWhole('mpp.enabled', () => paymentSettings({ mpp, wallet }))

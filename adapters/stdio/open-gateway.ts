@@ -11,7 +11,7 @@ const FIRST_SWEEP_MS = 10_000
 /** Timeout of opening the store and of a running sweep at the end, in milliseconds. */
 const SETTLE_MS = 2_500
 
-/** Opens the gateway with the first call that needs it; after a failure the next call tries again. */
+/** Opens the gateway with the first call that needs it; after a failure the next call retries. */
 export function gatewayOpener(loaded: LoadedConfig, log: Log): (() => Promise<Gateway>) & { close(): Promise<void> } {
   let opening: Promise<Gateway> | undefined
   let looking: NodeJS.Timeout | undefined

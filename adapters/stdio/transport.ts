@@ -143,7 +143,7 @@ export function stdioTransport(input: Readable, output: Writable): StdioTranspor
     else
       refuse(
         ProtocolErrorCode.InvalidRequest,
-        `A batch has 1 to ${BATCH_LIMIT} messages; send one message on each line.`,
+        `A batch has 1 to ${BATCH_LIMIT} messages. Send one message on each line.`,
       )
   }
 

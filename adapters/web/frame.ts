@@ -42,7 +42,7 @@ export type FrameContext = Context<Frame>
 export function callerOf(c: FrameContext): Identity {
   const identity = c.get('identity')
   if (identity) return identity
-  throw new GazewayError('invalid_api_key', 'This request needs an API key; send it as "Authorization: Bearer KEY".')
+  throw new GazewayError('invalid_api_key', 'This request needs an API key. Send it as "Authorization: Bearer KEY".')
 }
 
 /** A request id that a client may choose: nothing that could break a header or a log line. */

@@ -43,7 +43,7 @@ export function rateLimit(requestsPerMinute: number): RateLimit {
     if (left >= 0) return
     throw new GazewayError(
       'rate_limited',
-      `This key may make ${requestsPerMinute} requests a minute (http.rate_limit). Try again in ${seconds} s.`,
+      `This key may make ${requestsPerMinute} requests a minute (http.rate_limit). Retry in ${seconds} s.`,
       { retryAfterSeconds: seconds },
     )
   }

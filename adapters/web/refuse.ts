@@ -16,7 +16,7 @@ export function unreadable({ code, reason }: ClientError): GazewayError {
   if (code === 'HPE_HEADER_OVERFLOW')
     return new GazewayError('header_too_large', 'The request headers are too large; at most 16 KiB are allowed.')
   if (code === 'HPE_CHUNK_EXTENSIONS_OVERFLOW')
-    return new GazewayError('payload_too_large', 'The chunk extensions of the request are too large; omit them.')
+    return new GazewayError('payload_too_large', 'The chunk extensions of the request are too large. Omit them.')
   if (code === 'ERR_HTTP_REQUEST_TIMEOUT')
     return new GazewayError(
       'request_timeout',

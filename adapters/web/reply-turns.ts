@@ -32,7 +32,7 @@ export async function inReplyTurn<Piece>(make: () => Promise<Piece> | Piece): Pr
  */
 export async function beginReplyInTurn<Piece>(make: () => Promise<Piece> | Piece): Promise<Piece> {
   if (waiting.length < MOST_WAITING) return inReplyTurn(make)
-  throw new GazewayError('store_unavailable', 'Too many lists are being read at once; retry, or request fewer items.', {
+  throw new GazewayError('store_unavailable', 'Too many lists are being read at once. Retry, or request fewer items.', {
     retryAfterSeconds: 1,
   })
 }

@@ -9,11 +9,11 @@ import { GazewayError } from '../../src/errors.ts'
  */
 export function targetFault({ url = '', headers, rawHeaders }: IncomingMessage): GazewayError | null {
   if (countHosts(rawHeaders) > 1)
-    return new GazewayError('invalid_request', 'The request has several Host headers; send one.')
+    return new GazewayError('invalid_request', 'The request has several Host headers. Send one.')
   if (!ABSOLUTE.test(url) || authorityOf(url) === authorityOf(`http://${headers.host}`)) return null
   return new GazewayError(
     'invalid_request',
-    'The address in the request line has another host than the Host header; send the path alone.',
+    'The address in the request line has another host than the Host header. Send the path alone.',
   )
 }
 

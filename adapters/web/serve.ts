@@ -181,5 +181,5 @@ function notForApp(cause: unknown): GazewayError {
 }
 
 function unmet(): GazewayError {
-  return new GazewayError('expectation_failed', 'Only the expectation 100-continue is supported; omit any other.')
+  return new GazewayError('expectation_failed', 'Only the expectation 100-continue is supported. Omit any other.')
 }

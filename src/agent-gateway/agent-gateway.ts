@@ -20,7 +20,7 @@ export interface Remote {
   idOf(id: string): string | null
   /**
    * The agent gateway's newest sessions, or all its skills; or none, and why. A list is asked for again 5 s after it came,
-   * and a failure is not tried again before.
+   * and a failure is not retried before.
    */
   newest<Kind extends keyof Lists>(kind: Kind): Promise<Answer<Lists[Kind]>>
   /** A list has changed: it is asked for again. */

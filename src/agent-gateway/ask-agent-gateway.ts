@@ -76,7 +76,7 @@ function codeOf(status: number): ErrorCode {
 function wordsOf(status: number): string {
   if (status === 404) return 'The agent gateway has no such resource.'
   if (refusesKey(status))
-    return `The agent gateway refuses its key (${status}); set GAZEWAY_AGENT_GATEWAY_KEY to one that it accepts.`
+    return `The agent gateway refuses its key (${status}). Set GAZEWAY_AGENT_GATEWAY_KEY to one that it accepts.`
   return `The agent gateway answered ${status}.`
 }
 

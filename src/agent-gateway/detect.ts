@@ -99,7 +99,7 @@ async function inferring(
   if (refusesKey(status)) return { reachable: true, error: keyFault(target, status) }
   if (ok && /\bjson\b/i.test(headers.get('content-type') ?? '')) return { reachable: true, error: null }
   if (status === 429) return { reachable: true, error: null }
-  if (status >= 500) return { reachable: hasHealth, error: `It answered ${status} on /v1/models: try again later.` }
+  if (status >= 500) return { reachable: hasHealth, error: `It answered ${status} on /v1/models. Retry later.` }
   const answered = `It answered ${status} on /v1/models, not with a list of models`
   if (!hasHealth) return { reachable: false, error: `${answered}.` }
   return { reachable: true, error: `${answered}: check GAZEWAY_AGENT_GATEWAY_URL.` }

@@ -228,7 +228,7 @@ function textOf({ value }: ChatResult): string {
   const message = value.choices[0]?.message
   const text = (message?.content || message?.refusal || '').replace(/\0|\p{Surrogate}/gu, '\ufffd')
   if (text === '')
-    throw new GazewayError('upstream_bad_reply', 'The model answered without a text. Try again, or ask differently.')
+    throw new GazewayError('upstream_bad_reply', 'The model answered without text. Retry, or rephrase the question.')
   if (Buffer.byteLength(text) > MAX_MESSAGE_BYTES) throw tooLong()
   return text
 }

@@ -73,7 +73,7 @@ const givenUp = (signal: AbortSignal | undefined) =>
 const crowded = (most: number) =>
   new GazewayError(
     'rate_limited',
-    `${most} messages of this session are already waiting for an answer; wait for one of them.`,
+    `${most} messages of this session are already waiting for an answer. Wait for one of them.`,
     {
       retryAfterSeconds: 5,
     },

@@ -225,7 +225,7 @@ function tooFarAhead(count: number, known: number): GazewayError {
   return new GazewayError(
     'upstream_bad_reply',
     `The node reports ${count} as the account's next nonce, but by its blocks and the transactions signed here it is ${known}. ` +
-      'Nothing is signed until they agree; check the node.',
+      'Nothing is signed until they agree. Check the node.',
   )
 }
 

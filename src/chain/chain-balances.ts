@@ -46,7 +46,7 @@ export function createBalanceReader(deps: {
     const { chainId: chain_id, name: chain } = network
     const nothing = { chain_id, chain, address, native: null, tokens: [], block_number: null }
     if (network.rpcUrl === null)
-      return { ...nothing, as_of: now().toISOString(), error: `No node is set; set chain.rpc_urls.${chain_id}.` }
+      return { ...nothing, as_of: now().toISOString(), error: `No node is set. Set chain.rpc_urls.${chain_id}.` }
     const node = await nodeOf(network)
     try {
       return { ...nothing, ...(await ask(node, network, address)), as_of: now().toISOString() }

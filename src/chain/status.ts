@@ -50,7 +50,7 @@ export function chainStatus(
     networks.map(async (network) => {
       const { chainId: chain_id, name: chain } = network
       const unreachable = { chain_id, chain, reachable: false, block_number: null }
-      if (network.rpcUrl === null) return { ...unreachable, error: `No node is set; set chain.rpc_urls.${chain_id}.` }
+      if (network.rpcUrl === null) return { ...unreachable, error: `No node is set. Set chain.rpc_urls.${chain_id}.` }
       const node = await nodeOf(network)
       try {
         const [, block] = await Promise.all([node.verify(), node.client.getBlockNumber()])

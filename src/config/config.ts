@@ -76,7 +76,7 @@ function workingFolder(): string {
   try {
     return process.cwd()
   } catch (cause) {
-    const message = 'The working directory no longer exists; start Gazeway in another folder.'
+    const message = 'The working directory no longer exists. Start Gazeway in another folder.'
     throw new GazewayError('config_invalid', message, { cause })
   }
 }

@@ -102,7 +102,7 @@ export async function findDataDir(flags: ConfigFlags, env: Environment, cwd: str
   } catch (cause) {
     throw invalid(
       'GAZEWAY_HOME',
-      'This user has no home folder; name the data folder with --data or GAZEWAY_HOME.',
+      'This user has no home folder. Name the data folder with --data or GAZEWAY_HOME.',
       cause,
     )
   }

@@ -30,5 +30,5 @@ export function fileHome(file: string): ConfigHome {
  */
 function refuseBroken(error: unknown): never {
   if (!(error instanceof GazewayError) || error.code !== 'config_invalid') throw error
-  throw new GazewayError('conflict', `${error.message} Nothing was changed; repair the file first.`, { cause: error })
+  throw new GazewayError('conflict', `${error.message} Nothing was changed. Repair the file first.`, { cause: error })
 }

@@ -48,7 +48,7 @@ export interface Connections {
   close(): Promise<void>
 }
 
-/** @param deps.onError told when the store could not be written or read; it is tried again */
+/** @param deps.onError told when the store could not be written or read; it is retried */
 export function createConnections(deps: {
   store: Store
   tickets: Tickets

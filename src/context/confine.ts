@@ -17,7 +17,7 @@ export async function resolveRoot(root: string): Promise<string> {
 }
 
 function noSuchRoot(root: string, cause: unknown): GazewayError {
-  const message = `The project root ${root} is not a directory that can be read; pass the absolute path of one.`
+  const message = `The project root ${root} is not a directory that can be read. Pass the absolute path of one.`
   return new GazewayError('not_found', message, { param: 'root', cause })
 }
 
@@ -56,7 +56,7 @@ export async function resolveFocus(
 }
 
 function focusOutside(focus: string, root: string): GazewayError {
-  const message = `The focus ${focus} is outside the project root ${root}; name a file or folder inside it.`
+  const message = `The focus ${focus} is outside the project root ${root}. Name a file or folder inside it.`
   return new GazewayError('forbidden_path', message, { param: 'focus' })
 }
 

@@ -126,7 +126,7 @@ async function hasOne(trx: Transaction<Schema>, { taskId, at }: NewLock): Promis
     .where('status', '<>', 'refunded')
     .executeTakeFirst()
   const conflict = (message: string) => new GazewayError('conflict', message, { param: 'task_id' })
-  if (!row) return conflict(`The escrow of task ${taskId} was refunded meanwhile; try again.`)
+  if (!row) return conflict(`The escrow of task ${taskId} was refunded meanwhile. Retry.`)
   const status = statusAt(row, at)
   const named = `Task ${taskId} has an escrow, ${row.id}, that is ${status}`
   if (status === 'locked') return conflict(`${named}; a task has one escrow at a time.`)

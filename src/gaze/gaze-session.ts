@@ -116,7 +116,7 @@ export async function findSession(
   const session = await query.executeTakeFirst()
   if (session !== undefined) return session
   const asked = session_id === undefined ? `gaze session for task ${task_id}` : `gaze session ${session_id}`
-  throw new GazewayError('not_found', `There is no ${asked}; store records in it first.`, {
+  throw new GazewayError('not_found', `There is no ${asked}. Store records in it first.`, {
     param: session_id === undefined ? 'task_id' : 'session_id',
   })
 }

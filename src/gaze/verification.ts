@@ -53,11 +53,11 @@ export function createGazeVerifier(terms: AttestationTerms): GazeVerifier {
   return {
     async check(db, { attestationId, taskId, evidence, at }) {
       const row = await db.selectFrom('attestations').selectAll().where('id', '=', attestationId).executeTakeFirst()
-      if (row === undefined) return ['There is no such attestation; store gaze records for the task to get one.']
+      if (row === undefined) return ['There is no such attestation. Store gaze records for the task to get one.']
       const attestation = readAttestation(row)
       const covered = attestation === null ? [] : await coveredRecords(db, attestation, terms)
       if (attestation === null || !(await isGenuine(db, attestation, covered, terms)))
-        return ['The attestation does not match the records that it covers; store newer gaze records to get another.']
+        return ['The attestation does not match the records that it covers. Store newer gaze records to get another.']
       return [
         ...shortcomings(attestation, terms, { taskId, at }),
         ...(await unproven(db, attestation, { covered, evidence, terms })),
@@ -92,7 +92,7 @@ async function usesBefore(
     .select('used_by')
     .where('attestation_id', '=', id)
     .executeTakeFirst()
-  if (used !== undefined) return ['The attestation was used before; store newer gaze records.']
+  if (used !== undefined) return ['The attestation was used before. Store newer gaze records.']
   const last = await db
     .selectFrom('attestation_uses')
     .select('records')

@@ -223,7 +223,7 @@ function notKept(
 const inFlight = () =>
   new GazewayError(
     'idempotency_in_flight',
-    'The first request with this Idempotency-Key is still running; retry soon for its reply.',
+    'The first request with this Idempotency-Key is still running. Retry soon for its reply.',
     { param: 'idempotency-key', retryAfterSeconds: 1 },
   )
 

@@ -123,7 +123,7 @@ export function createAuthentication(deps: {
         if (token === null || token === '') {
           throw new GazewayError(
             'invalid_api_key',
-            'No API key was sent; send it as "Authorization: Bearer KEY". Create one with: gazeway key create --name NAME',
+            'No API key was sent. Send it as "Authorization: Bearer KEY". Create one with: gazeway key create --name NAME',
           )
         }
         const identity = authenticateCached(token) ?? (await authenticateStored(token))

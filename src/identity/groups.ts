@@ -205,7 +205,7 @@ async function countKeys(db: Kysely<Schema>, ids: readonly string[]): Promise<Ma
 }
 
 const nameTaken = (name: string) =>
-  new GazewayError('conflict', `There is a group ${JSON.stringify(name)} already; choose another name.`, {
+  new GazewayError('conflict', `There is a group ${JSON.stringify(name)} already. Choose another name.`, {
     param: 'name',
   })
 

@@ -116,7 +116,7 @@ async function attemptEach(
     }
     const made = tryOne(deps, call, asking, request, { ...turn, onCall })
     const [first, second] = await race.run(made, hedgeAfterMs as number, () => tryNext(race, asking, firstId))
-    // A cancelled one has not failed: it can be tried again.
+    // A cancelled one has not failed: it can be retried.
     if (second === null || isOutrun(second.passed.outcome.error)) return noted(first)
     failedBeside = second.asking
     if (isOutrun(first.passed.outcome.error)) return noted(second)

@@ -103,7 +103,7 @@ function checkVersion({ namespace, key, if_version: expected }: MemoryInput, ver
   const state = version === 0 ? 'does not exist' : `is at version ${version}`
   throw new GazewayError(
     'version_conflict',
-    `Memory ${JSON.stringify(key)} in ${JSON.stringify(namespace)} ${state}, not at version ${expected}; recall it and decide again.`,
+    `Memory ${JSON.stringify(key)} in ${JSON.stringify(namespace)} ${state}, not at version ${expected}. Recall it and decide again.`,
     { param: 'if_version' },
   )
 }

@@ -222,7 +222,7 @@ function keyReused(): GazewayError {
 function inFlight(): GazewayError {
   return new GazewayError(
     'idempotency_in_flight',
-    'The first call with this Idempotency-Key is still in flight; retry soon to get its receipt.',
+    'The first call with this Idempotency-Key is still in flight. Retry soon to get its receipt.',
     { param: 'idempotency-key', retryAfterSeconds: 1 },
   )
 }

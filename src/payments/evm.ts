@@ -84,4 +84,4 @@ export function evmMethod(settings: EvmSettings, common: PaymentSettings, accoun
 }
 
 const validTooLong = () =>
-  paymentRequired('The authorization is valid for more than a day; set validBefore to the expiry of the challenge.')
+  paymentRequired('The authorization is valid for more than a day. Set validBefore to the expiry of the challenge.')

@@ -335,7 +335,7 @@ function parse(header: string | null) {
     refusePadding(credential)
     return { credential, challenge: Credential.deserialize(credential).challenge }
   } catch (error) {
-    throw paymentRequired('The credential cannot be read; make one from the challenge in WWW-Authenticate.', error)
+    throw paymentRequired('The credential cannot be read. Make one from the challenge in WWW-Authenticate.', error)
   }
 }
 

@@ -56,7 +56,7 @@ export function paymentRequired(message: string, cause?: unknown): GazewayError 
 export function chainUnreachable(cause: unknown): GazewayError {
   return new GazewayError(
     'upstream_unreachable',
-    'The chain that settles payments cannot be reached; no money was moved. Try again later.',
+    'The chain that settles payments cannot be reached; no money was moved. Retry later.',
     { cause },
   )
 }
@@ -75,7 +75,7 @@ const PAUSE_SECONDS = 300
 
 /** Error while no payments are taken; none was taken. The cause for the operator goes to the log only. */
 export function paymentsPaused(why: string): GazewayError {
-  return new GazewayError('payments_paused', 'Payments are paused; no money was moved. Try again later.', {
+  return new GazewayError('payments_paused', 'Payments are paused; no money was moved. Retry later.', {
     cause: new Error(why),
     retryAfterSeconds: PAUSE_SECONDS,
   })

@@ -79,7 +79,7 @@ export function createSessions(deps: { store: Store; now: () => Date; chatModel:
         return true
       })
       if (added) return shown(row)
-      throw new GazewayError('session_exists', `There is a session ${id} already; choose another id, or omit it.`, {
+      throw new GazewayError('session_exists', `There is a session ${id} already. Choose another id, or omit it.`, {
         param: 'id',
       })
     },

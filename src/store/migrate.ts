@@ -96,7 +96,7 @@ async function refuseForeign(db: Kysely<Schema>, engine: Engine, name: string): 
   if (isGazeways(done) || (taken.length === 0 && done.length === 0)) return
   throw new GazewayError(
     'store_unavailable',
-    `The store ${name} holds tables of another program (${taken.length > 0 ? taken.sort().join(', ') : TABLE}); give ` +
+    `The store ${name} holds tables of another program (${taken.length > 0 ? taken.sort().join(', ') : TABLE}). Give ` +
       'Gazeway a database of its own.',
   )
 }

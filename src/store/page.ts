@@ -76,7 +76,7 @@ export function encodeCursor(values: ReadonlyArray<string | number>): string {
 export function decodeCursor<T>(cursor: string, values: z.ZodType<T>): T {
   const parsed = values.safeParse(parseJson(Buffer.from(cursor, 'base64url').toString()))
   if (parsed.success) return parsed.data
-  throw new GazewayError('invalid_cursor', 'The cursor is not one that this list returned; start again without it.', {
+  throw new GazewayError('invalid_cursor', 'The cursor is not one that this list returned. Start again without it.', {
     param: 'cursor',
   })
 }

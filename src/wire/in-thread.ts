@@ -40,7 +40,7 @@ async function turn(): Promise<void> {
     return
   }
   if (waiting.length >= MOST_WAITING)
-    throw new GazewayError('too_many_requests', 'Too much work of this kind is queued; retry in a moment.', {
+    throw new GazewayError('too_many_requests', 'Too much work of this kind is queued. Retry in a moment.', {
       retryAfterSeconds: 1,
     })
   await new Promise<void>((resolve) => void waiting.push(resolve))

@@ -106,7 +106,7 @@ describe('the circuit breaker of an endpoint', () => {
       pass(1000 * (seconds - 1))
       assert.deepEqual(await retryAfter(), { isOpen: true, seconds: 1 })
       pass(1000)
-      assert.equal((await retryAfter()).isOpen, false, 'tried again as soon as it was told')
+      assert.equal((await retryAfter()).isOpen, false, 'retried as soon as it was told')
     }
     assert.ok(longest > 2, `${longest} s`)
   })

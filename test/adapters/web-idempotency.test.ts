@@ -107,7 +107,7 @@ describe('a model call with an Idempotency-Key', () => {
     assert.deepEqual([reply.status, ...told], [200, 'true', 'call_other'])
   })
 
-  it('is refused again as it was, and tried again after a failure that passes', async () => {
+  it('replays a refusal, and runs again after a transient error', async () => {
     for (const [status, calls] of [
       [400, 1],
       [429, 2],
@@ -144,7 +144,7 @@ describe('a model call with an Idempotency-Key', () => {
     }
   })
 
-  it('is tried again after a refusal that says when to', async () => {
+  it('runs again after a refusal with Retry-After', async () => {
     for (const name of ['retry-after', 'retry-after-ms']) {
       keys += 1
       server.on('/chat/completions', double.fails(409, { [name]: '1' }))
@@ -158,7 +158,7 @@ describe('a model call with an Idempotency-Key', () => {
     }
   })
 
-  it('is tried again when the client had gone before its reply', async () => {
+  it('runs again when its client had disconnected before the reply', async () => {
     server.on('/chat/completions', double.hangs)
     const client = new AbortController()
     const lost = assert.rejects(post('/v1/chat/completions', CHAT, client.signal))

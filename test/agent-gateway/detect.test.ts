@@ -153,7 +153,7 @@ describe('what answers at an agent gateway’s address', () => {
   })
 
   it('takes what infers for reached where its models are not listed for the moment, and blames no address', async () => {
-    const later = 'It answered 503 on /v1/models: try again later.'
+    const later = 'It answered 503 on /v1/models. Retry later.'
     for (const [health, models, reachable, error] of [
       [200, 429, true, null],
       [404, 429, true, null],

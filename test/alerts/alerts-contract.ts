@@ -112,7 +112,7 @@ export function alertsContract(name: string, newUrl: () => Promise<string>): voi
       await store.close()
     })
 
-    it('are tried again with the same id until they arrive, and given up after three days', async () => {
+    it('are retried under the same id until they arrive, and given up after three days', async () => {
       const { store, clock, keys, givenUp, newAlerts, spend } = await start()
       const { record } = await keys.create({
         name: 'ann',

@@ -120,7 +120,7 @@ describe('tasks, swarms and escrow in the console', { skip: WITHOUT_BROWSER }, (
     await page.getByRole('heading', { name: 'Summarise the week' }).waitFor()
     const story = page.getByRole('list', { name: 'Timeline' })
     await story.getByText('$1.50 locked').waitFor()
-    await story.getByText('Waits for an agent to claim it').waitFor()
+    await story.getByText('Waiting for an agent to claim it').waitFor()
     const id = page.url().split('/').at(-1) ?? ''
 
     await page.goto(`${under.platform.url}/#/tasks?capability=python&status=open`)
@@ -130,7 +130,7 @@ describe('tasks, swarms and escrow in the console', { skip: WITHOUT_BROWSER }, (
     await done({ id })
     await page.getByRole('button', { name: 'Summarise the week' }).click()
     await story.getByText('Completed by ada').waitFor()
-    await story.getByText('Waits for the release of its reward').waitFor()
+    await story.getByText('Waiting for the release of the reward').waitFor()
     await page.goto(`${under.platform.url}/#/tasks`)
     await page.getByRole('button', { name: 'Summarise the week' }).waitFor()
     await inspect(page, 'tasks')

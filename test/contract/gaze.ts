@@ -526,7 +526,7 @@ export function gazeContract(open: () => Promise<Store>): void {
         const { id } = await attest()
         const used = await Promise.all(Array.from({ length: 16 }, (_, i) => use(id, `claim ${i}`)))
         assert.equal(used.filter(Boolean).length, 1)
-        assert.deepEqual(await check(id), ['The attestation was used before; store newer gaze records.'])
+        assert.deepEqual(await check(id), ['The attestation was used before. Store newer gaze records.'])
         assert.equal(await use(id), false)
       })
 

@@ -150,7 +150,7 @@ describe('the command line', () => {
     mkdirSync(gone)
     const command = `rmdir "${gone}" && exec "${process.execPath}" "${CLI}" doctor`
     const { code, stderr } = await finish(spawn('sh', ['-c', command], { cwd: gone, env: place.env }))
-    assert.equal(stderr, 'gazeway: The working directory no longer exists; start Gazeway in another folder.\n')
+    assert.equal(stderr, 'gazeway: The working directory no longer exists. Start Gazeway in another folder.\n')
     assert.equal(code, 1)
   })
 
@@ -379,11 +379,11 @@ describe('doctor', () => {
       double.json(401, { error: { message: `Bad key ${SECRET}` } }),
       /401.*check its key \(GAZEWAY_UPSTREAM_API_KEY\)/,
     ],
-    ['limits requests', double.json(429, {}), /429: it limits requests; try again later/],
+    ['limits requests', double.json(429, {}), /429: it limits requests. Retry later/],
     ['knows no models', double.fails(404), /404.*check its address/],
     ['sends elsewhere', double.json(302, {}, { location: 'http://elsewhere/' }), /302.*check its address/],
     ['is a web page', page, /check its address/],
-    ['is ill itself', double.fails(500), /500.*try again later/],
+    ['is ill itself', double.fails(500), /500.*Retry later/],
     ['drops the connection', double.drops, /could not be reached.*Check the address/],
   ]
   for (const [what, behaviour, advice] of illnesses)
@@ -397,7 +397,7 @@ describe('doctor', () => {
     })
 
   for (const [what, path, advice] of [
-    ['lies below a file', 'README.md/store.db', /cannot be opened; check that its folder exists and is writable/],
+    ['lies below a file', 'README.md/store.db', /cannot be opened. Check that its folder exists and is writable/],
     ['is a folder', 'src', /cannot be opened/],
     ['is another kind of file', 'README.md', /not a SQLite database.*--store/],
   ] as const)
@@ -467,7 +467,7 @@ describe('gazeway store copy', () => {
     assert.deepEqual([code, stdout], [1, ''])
     assert.equal(
       stderr,
-      `gazeway: There is no store at ${join(place.data, 'gazeway.db')}; name the source with --data or --store.\n`,
+      `gazeway: There is no store at ${join(place.data, 'gazeway.db')}. Name the source with --data or --store.\n`,
     )
     assert.deepEqual([existsSync(place.data), existsSync(backup)], [false, false])
   })

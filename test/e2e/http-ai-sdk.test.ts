@@ -116,7 +116,7 @@ onDouble('the Vercel AI SDK, while the responses endpoint fails,', (gateway, ups
 })
 
 onDouble('the Vercel AI SDK, when an upstream misbehaves,', (gateway, upstream) => {
-  it('reads a refusal, and whether to try again', async () => {
+  it('reads a refusal, and whether it can be retried', async () => {
     upstream().on('/chat/completions', double.fails(429, { 'retry-after': '7' }))
     upstream().on('/responses', double.fails(429, { 'retry-after': '7' }))
     const openai = viaOpenAI(gateway())

@@ -217,10 +217,10 @@ onDouble('the openai SDK, when an upstream misbehaves,', (gateway, upstream) => 
       assert.match(error.message, /double says 429/)
       return true
     })
-    assert.equal(upstream().received.length, 1, 'how often to try again is the client’s choice')
+    assert.equal(upstream().received.length, 1, 'how often to retry is the client’s choice')
   })
 
-  it('tries again by itself, and succeeds', async () => {
+  it('retries by itself, and succeeds', async () => {
     upstream().on('/chat/completions', double.fails(429, { 'retry-after-ms': '1' }), likeSandbox())
     assert.match((await ask({ maxRetries: 1 })).choices[0]?.message.content ?? '', /Riga/)
   })

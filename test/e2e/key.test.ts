@@ -338,7 +338,7 @@ describe('gazeway key', () => {
     const second = (await key(place, 'create', '--name', 'my ide')).stdout.trim()
     const both = await key(place, 'revoke', 'my ide')
     assert.deepEqual([both.code, both.stdout], [1, ''])
-    assert.ok(both.stderr.includes(`2 keys have this name; name one by its id: ${idOf(second)}, ${idOf(first)}.`))
+    assert.ok(both.stderr.includes(`2 keys have this name. Name one by its id: ${idOf(second)}, ${idOf(first)}.`))
     assert.equal((await key(place, 'revoke', idOf(second))).code, 0)
     // A revoked key has given its name up.
     assert.match((await key(place, 'revoke', 'my ide')).stderr, new RegExp(`Revoked the key my ide .${idOf(first)}`))
@@ -385,7 +385,7 @@ describe('gazeway group', () => {
       [['group', 'create', '--name', ''], 2, /--name: .*must be text of 1 to 100 characters/],
       [['group', 'create', '--name', 'a', '--budget', '5/hour'], 2, /--budget: .*such as 5\/day/],
       [['group', 'create', '--name', 'team'], 1, /There is a group "team" already/],
-      [['group', 'edit', 'team'], 2, /Nothing to change; give --name, --budget/],
+      [['group', 'edit', 'team'], 2, /Nothing to change. Give --name, --budget/],
       [['group', 'remove'], 2, /must be one of create, list, edit, delete/],
       [
         ['key', 'create', '--name', 'a', '--group', 'nowhere'],

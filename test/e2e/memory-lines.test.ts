@@ -33,7 +33,7 @@ describe('gazeway memory', () => {
     writeFileSync(file, '{"key":"a","value":1}\nnonsense\n')
     for (const [args, code, message] of [
       [['memory', 'import', file], 1, /^gazeway: Line 2 is not JSON\. Nothing was imported/],
-      [['memory', 'import', join(place.home, 'none')], 1, /none does not exist; give a file of JSON Lines\./],
+      [['memory', 'import', join(place.home, 'none')], 1, /none does not exist. Give a file of JSON Lines\./],
       [['memory', 'import'], 2, /JSON Lines file\.$/m],
       [['memory', 'import', file, '--namespace', ''], 2, /--namespace: must be 1 to 128 characters\./],
       [['memory', 'nothing'], 2, /unknown command memory nothing; must be one of export, import\.$/m],

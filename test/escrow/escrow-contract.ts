@@ -88,7 +88,7 @@ export function escrowContract(open: OpenStore): void {
       await works.audit()
     })
 
-    it('stays as it is where gaze verification fails, and may be tried again', async (t) => {
+    it('stays as it is where gaze verification fails, and can be retried', async (t) => {
       const works = worksOn(await open(t))
       const [payer, agent] = [await works.payer(), await works.agent()]
       const [task, other] = [await completed(works, payer, agent), await completed(works, payer, agent)]

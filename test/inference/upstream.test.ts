@@ -283,7 +283,7 @@ describe('the upstream', () => {
   })
 
   for (const status of [408, 409, 429, 500, 503])
-    it(`tries again after ${status}`, async () => {
+    it(`retries after ${status}`, async () => {
       const once = double.fails(status, { 'retry-after-ms': '5' })
       server.on('/chat/completions', once, once, double.json(200, double.completion('Hello.')))
       await upstream().chat(ask, quiet)
@@ -317,7 +317,7 @@ describe('the upstream', () => {
     assert.equal((await history())[0]?.status, 'aborted')
   })
 
-  it('obeys an upstream that says whether to try again', async () => {
+  it('follows the x-should-retry header', async () => {
     server.on('/chat/completions', double.fails(503, { 'x-should-retry': 'false' }))
     await assert.rejects(upstream().chat(ask, quiet), { code: 'upstream_error', status: 503 })
     assert.equal(server.received.length, 1)
@@ -326,7 +326,7 @@ describe('the upstream', () => {
     assert.equal((await upstream().chat(ask, quiet)).value.choices[0]?.message.content, 'Hello.')
   })
 
-  it('tries again where the connection is lost before the reply', async () => {
+  it('retries when the connection is lost before the reply', async () => {
     server.on('/chat/completions', double.drops, double.json(200, double.completion('Hello.')))
     assert.equal((await upstream().chat(ask, quiet)).value.choices[0]?.message.content, 'Hello.')
   })
@@ -359,7 +359,7 @@ describe('the upstream', () => {
     assert.equal(server.received.length, 1)
   })
 
-  it('does not try again what the upstream refuses', async () => {
+  it('does not retry what the upstream refuses', async () => {
     server.on('/chat/completions', double.fails(400))
     await assert.rejects(upstream().chat(ask, quiet), {
       code: 'upstream_error',

@@ -30,7 +30,7 @@ describe('a folder', () => {
     assert.throws(() => makeFolder('/proc/nope/a/b'), { code: 'ENOENT' })
     await assert.rejects(openSqlite('/proc/nope/gazeway.db'), {
       code: 'store_unavailable',
-      message: /\/proc\/nope\/gazeway\.db cannot be opened; check that its folder/,
+      message: /\/proc\/nope\/gazeway\.db cannot be opened. Check that its folder/,
     })
     await assert.rejects(
       updateDocument('/proc/nope/config.json', (document) => document),

@@ -57,7 +57,7 @@ describe('a store that cannot be used', () => {
       const there = Object.assign(new URL(url), { pathname: name }).href
       await assertRefused(
         there,
-        new RegExp(`/${name} stores text as ${encoding}; create its database with ENCODING 'UTF8'`),
+        new RegExp(`/${name} stores text as ${encoding}. Create its database with ENCODING 'UTF8'`),
       )
       assert.deepEqual(await namesIn(there), [])
     }

@@ -128,7 +128,7 @@ function Shown({ name, ...props }: PageProps & { name: string }) {
     )
   }
   if (error !== null) {
-    const because = 'Gazeway was updated or does not answer. Try again to reload the console.'
+    const because = 'Gazeway was updated or does not answer. Retry to reload the console.'
     return <ErrorNote error={new Error(`${entry.label} could not be loaded: ${because}`)} onRetry={loadAnew} />
   }
   const Component = loaded

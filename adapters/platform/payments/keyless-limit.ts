@@ -23,7 +23,7 @@ export function keylessLimit({ config }: Gateway): (c: FrameContext) => void {
     if (left >= 0) return
     throw new GazewayError(
       'rate_limited',
-      `An address may make ${rule.limit} requests a minute without a key (mpp.requests_per_minute). Try again in ${seconds} s.`,
+      `An address may make ${rule.limit} requests a minute without a key (mpp.requests_per_minute). Retry in ${seconds} s.`,
       { retryAfterSeconds: seconds },
     )
   }

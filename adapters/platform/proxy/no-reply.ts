@@ -6,7 +6,7 @@ export function noReply(error: Error, url: string): GazewayError {
   if ('code' in error && /^UND_ERR_\w*TIMEOUT$/.test(String(error.code)))
     return new GazewayError(
       'upstream_timeout',
-      `The agent gateway at ${url} did not answer in time. Try again, or raise agent_gateway.timeout_ms.`,
+      `The agent gateway at ${url} did not answer in time. Retry, or raise agent_gateway.timeout_ms.`,
       { cause: error },
     )
   return new GazewayError(

@@ -54,7 +54,7 @@ export const escrowRoutes = ({ escrows }: Gateway): Route[] => [
     description:
       'For its payer, its recipient and admins. It pays whom it names, or else the key that completed the task; a release ' +
       'that names another is refused (409 recipient_fixed). Twice gets the same reply. Where gaze verification fails (403 ' +
-      'gaze_verification_failed, with the reasons), nothing has changed, and it may be tried again.',
+      'gaze_verification_failed, with the reasons), nothing has changed, and the release can be retried.',
     access: 'platform',
     body: Release,
     reply: Escrow,

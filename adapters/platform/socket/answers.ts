@@ -40,14 +40,14 @@ export function createAnswer({ agent, queries }: AnswerDeps): Answer {
       if (role !== 'admin')
         throw new GazewayError(
           'forbidden',
-          `${frame.type} is for admins; connect with an admin's key, or with a ticket of the role admin.`,
+          `${frame.type} is for admins. Connect with an admin's key, or with a ticket of the role admin.`,
           { param: 'type' },
         )
       return { ...(await queries[frame.type](speaker)), type: frame.type }
     }
     const { content: asked, user = speaker.user } = frame
     if (user !== speaker.user && !speaksForOthers)
-      throw new GazewayError('forbidden', 'The ticket of this connection belongs to another user; omit user.', {
+      throw new GazewayError('forbidden', 'The ticket of this connection belongs to another user. Omit user.', {
         param: 'user',
       })
     const { content, tensor, poa_score, session_id, message_id } = await agent.chat({

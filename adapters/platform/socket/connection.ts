@@ -89,12 +89,12 @@ export function serveConnection({
     try {
       onFrame()
       if (isBinary)
-        throw new GazewayError('validation_failed', 'Binary frames are not accepted; send JSON in a text frame.')
+        throw new GazewayError('validation_failed', 'Binary frames are not accepted. Send JSON in a text frame.')
       const frame = checkFrame(loose)
       if (unanswered.size >= MOST_UNANSWERED)
         throw new GazewayError(
           'too_many_requests',
-          `${MOST_UNANSWERED} frames of this connection are waiting for an answer; wait for one before you send the next.`,
+          `${MOST_UNANSWERED} frames of this connection are waiting for an answer. Wait for one before you send the next.`,
         )
       void answerFrame(frame)
     } catch (error) {

@@ -114,7 +114,7 @@ export function checkFrame({ type, value }: Loose): ClientFrame {
   if (type === 'chat') return parseInput(ChatFrame, value)
   if (isQuery(type)) return parseInput(QueryFrame, value)
   if (type === 'auth')
-    throw new GazewayError('validation_failed', 'This connection is already authenticated; omit the auth frame.', {
+    throw new GazewayError('validation_failed', 'This connection is already authenticated. Omit the auth frame.', {
       param: 'type',
     })
   throw new GazewayError('validation_failed', `type: unknown frame; must be one of ${KINDS}.`, { param: 'type' })

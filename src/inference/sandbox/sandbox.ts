@@ -101,7 +101,7 @@ function modelReply(id: string): Response {
 }
 
 function wrongMethod(request: Request, route: Route): Response {
-  const message = `${request.method} is not allowed here; use ${route.method}.`
+  const message = `${request.method} is not allowed here. Use ${route.method}.`
   return errorReply(new GazewayError('method_not_allowed', message), { allow: route.method })
 }
 

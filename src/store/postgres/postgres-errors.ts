@@ -102,7 +102,7 @@ export function storeError(error: unknown, name: string): unknown {
   if (isUntrusted(error))
     return new GazewayError(
       'store_unavailable',
-      `The store ${name} shows a certificate that is not trusted (${error.message}); give its authority with ` +
+      `The store ${name} shows a certificate that is not trusted (${error.message}). Give its authority with ` +
         'sslrootcert=FILE in the store URL, or skip the check with sslmode=no-verify.',
       { cause: error },
     )
@@ -110,7 +110,7 @@ export function storeError(error: unknown, name: string): unknown {
   const reason = error instanceof Error ? error.message || ('code' in error ? String(error.code) : '') : ''
   return new GazewayError(
     'store_unavailable',
-    `The store ${name} cannot be reached${reason ? ` (${reason})` : ''}; check its address and that the server is up.`,
+    `The store ${name} cannot be reached${reason ? ` (${reason})` : ''}. Check its address and that the server is up.`,
     { cause: error, retryAfterSeconds: 1 },
   )
 }
@@ -135,6 +135,6 @@ export function connectError(error: unknown, name: string): unknown {
 export function unknownOutcome(name: string): GazewayError {
   return new GazewayError(
     'store_unavailable',
-    `The store ${name} was lost during a commit; check whether the change was made before you retry.`,
+    `The store ${name} was lost during a commit. Check whether the change was made before you retry.`,
   )
 }

@@ -18,7 +18,7 @@ const MESSAGES: Readonly<
   Record<string, [code: 'store_full' | 'store_unavailable' | 'store_corrupt', advice: string] | undefined>
 > = {
   [BUSY]: ['store_unavailable', 'another process has locked it, for example to migrate it; retry later.'],
-  [FULL]: ['store_full', 'the disk is full; nothing was written. Free some space and try again.'],
+  [FULL]: ['store_full', 'the disk is full; nothing was written. Free some space, then retry.'],
   [READ_ONLY]: ['store_unavailable', 'the file or its folder is read-only; give this user write permission.'],
   'unable to open database file': [
     'store_unavailable',

@@ -141,8 +141,8 @@ function opened(file: string, make: () => DatabaseSyncInstance): DatabaseSyncIns
     throw new GazewayError(
       'store_unavailable',
       isForeign(file)
-        ? `The store ${file} belongs to another user; give it to this one, with the files -wal and -shm beside it.`
-        : `The store ${file} cannot be opened; check that its folder exists and is writable.`,
+        ? `The store ${file} belongs to another user. Give it to this one, with the files -wal and -shm beside it.`
+        : `The store ${file} cannot be opened. Check that its folder exists and is writable.`,
       { cause: error, file },
     )
   }

@@ -44,7 +44,7 @@ export function ErrorNote({ error, onRetry }: { error: unknown; onRetry?: () => 
       <p>{messageOf(error)}</p>
       {onRetry && (
         <Button size="small" onClick={onRetry}>
-          Try again
+          Retry
         </Button>
       )}
     </div>
@@ -57,7 +57,7 @@ export function messageOf(error: unknown): string {
     return `${error.message} Sign in with an admin key.`
   }
   if (error instanceof ApiError && error.code === 'idempotency_in_flight') {
-    return 'The first request is still in progress. Try again soon to see its result.'
+    return 'The first request is still in progress. Retry soon to see its result.'
   }
   return error instanceof Error ? error.message : String(error)
 }

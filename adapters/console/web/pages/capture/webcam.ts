@@ -112,12 +112,12 @@ async function openCamera(): Promise<MediaStream> {
     const name = error instanceof DOMException ? error.name : ''
     if (name === 'NotAllowedError')
       throw new WebcamError(
-        'The camera is blocked. Allow it in the address bar and try again, or continue with the pointer only.',
+        'The camera is blocked. Allow it in the address bar and retry, or continue with the pointer only.',
       )
     if (name === 'NotFoundError' || name === 'OverconstrainedError')
-      throw new WebcamError('No camera was found. Connect one and try again, or continue with the pointer only.')
+      throw new WebcamError('No camera was found. Connect one and retry, or continue with the pointer only.')
     throw new WebcamError(
-      'The camera could not be opened; another program may be using it. Close that program and try again, or continue with the pointer only.',
+      'The camera could not be opened; another program may be using it. Close that program and retry, or continue with the pointer only.',
     )
   }
 }

@@ -36,7 +36,7 @@ export function openAgentSocket(
   socket.onclose = ({ code, reason }) => {
     const unknown = opened
       ? `The connection ended (${code} ${reason}). Connect again.`
-      : 'The connection could not be opened. Try again.'
+      : 'The connection could not be opened. Retry.'
     options.onClose(CLOSED[code] ?? unknown)
   }
   return {

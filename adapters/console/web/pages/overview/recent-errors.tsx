@@ -51,7 +51,7 @@ function adviceFor({ http_status: status, model }: CallRecord) {
   if (status === 413) return 'The request is too long for the model: send less context.'
   if (status === 429) return 'The provider limits the rate: slow down, or raise your limit at the provider.'
   if (status !== null && status >= 500)
-    return 'Transient error at the provider: try again later, or choose another provider.'
+    return 'Transient error at the provider. Retry later, or choose another provider.'
   if (status !== null && status >= 400) return 'The provider rejected the request: see the call for details.'
   return <>Check the network, and the provider’s address in {models}.</>
 }

@@ -137,7 +137,7 @@ function OneSkill({ id }: { id: string }) {
     <>
       <Card title={skill.name} actions={<State skill={skill} />}>
         <p>{skill.description}</p>
-        {skill.error !== null && <ErrorNote error={new Error(`Agents cannot use it: ${skill.error}`)} />}
+        {skill.error !== null && <ErrorNote error={new Error(`Not available to agents: ${skill.error}`)} />}
         {skill.warnings.length > 0 && (
           <ul class="hint" aria-label="Warnings">
             {skill.warnings.map((warning) => (

@@ -90,18 +90,18 @@ function nextMoments(task: Task, escrows: readonly Escrow[]): Moment[] {
     </>
   )
   if (task.status === 'blocked') return [ahead('Opens when the tasks it depends on are completed', expiry)]
-  if (task.status === 'open') return [ahead('Waits for an agent to claim it', expiry)]
-  if (task.status === 'claimed') return [ahead('Waits for its completion', expiry)]
+  if (task.status === 'open') return [ahead('Waiting for an agent to claim it', expiry)]
+  if (task.status === 'claimed') return [ahead('Waiting for completion', expiry)]
   if (task.status === 'completed' && locked)
     return [
       ahead(
-        'Waits for the release of its reward',
+        'Waiting for the release of the reward',
         <>
           {expiry}. It needs an attestation of attention:{' '}
           <a href={href('capture', { query: { task: task.id } })}>record one</a>.
         </>,
       ),
     ]
-  if (escrows.some(({ status }) => status === 'expired')) return [ahead('Waits for the refund of its reward')]
+  if (escrows.some(({ status }) => status === 'expired')) return [ahead('Waiting for the refund of the reward')]
   return []
 }
