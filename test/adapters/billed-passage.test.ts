@@ -81,7 +81,7 @@ describe('a model request that is passed on to an agent gateway elsewhere', () =
     assert.deepEqual((await running.gateway.wallet.verify()).faults, [])
   })
 
-  it('tells the cost of a stream at its end, asks for its usage, and keeps that where nobody asked', async () => {
+  it('sends the cost at the end of a stream, and hides the usage chunk that its client did not request', async () => {
     const { key, id } = await newKey()
     agent.on('/chat/completions', sse(chunks(['Hello', ' back'])))
     const reply = await chat(key, { stream: true })
@@ -164,7 +164,7 @@ describe('a model request that is passed on to an agent gateway elsewhere', () =
     assert.ok(total > 0.02, `${total}`)
   })
 
-  it('is counted whatever the model’s answer is called in its stream', async () => {
+  it('is counted under any field name of the answer in its stream', async () => {
     const named = ['function_call', 'audio', 'reasoning_details', 'content']
     for (const name of named) {
       const { key, id } = await newKey({ billing: 'cost' })

@@ -76,7 +76,7 @@ describe('a charged call on /v1', () => {
     assert.equal((await receiptsOf(id))[0]?.billing.total_usd, 0.000045)
   })
 
-  it('tells the cost of a stream in a comment at its end, after it is durable', async () => {
+  it('sends the cost of a stream in a last comment, once the charge is durable', async () => {
     const { key, id } = await newKey({})
     upstream.on('/chat/completions', sse(chunks(['Hello', ' back'])))
     const text = await (await chat(key, { stream: true })).text()
@@ -94,7 +94,7 @@ describe('a charged call on /v1', () => {
     assert.ok(total > 0.005, `${total}`)
   })
 
-  it('costs what was said in a stream that its client leaves, whatever usage its beginning reports', async () => {
+  it('costs the text sent before its client disconnects, not the usage reported at the start', async () => {
     const { key, id } = await newKey({ billing: 'cost' })
     const [first, ...words] = chunks(Array(100).fill('word '), null).slice(0, -1)
     const usage = { prompt_tokens: 10, completion_tokens: 0, total_tokens: 10 }

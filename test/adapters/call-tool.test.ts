@@ -37,19 +37,19 @@ describe('a tool call', () => {
     })
   })
 
-  it('takes no arguments for none', async () => {
+  it('treats missing arguments as {}', async () => {
     const { result } = await call('gateway_memory_recall', undefined, new Error('opened'))
     assert.match(JSON.stringify(result), /validation_failed: key: missing/)
   })
 
-  it('tells an expected error as it is, and nobody else of it', async () => {
+  it('returns an expected error unchanged, and does not log it', async () => {
     const full = new GazewayError('store_full', 'The disk is full.')
     const { result, faults } = await call('gateway_memory_recall', { key: 'a' }, full)
     assert.deepEqual(result.content, [{ type: 'text', text: 'store_full: The disk is full.' }])
     assert.deepEqual(faults, [])
   })
 
-  it('tells an upstream’s fault from one of its own, whatever the status', async () => {
+  it('distinguishes faults of the upstream from its own, for any status', async () => {
     const typeOf = async (code: ErrorCode, status: number) =>
       (await call('gateway_memory_recall', { key: 'a' }, new GazewayError(code, 'No.', { status }))).result._meta?.error
     for (const [code, status, type] of [
@@ -62,7 +62,7 @@ describe('a tool call', () => {
       assert.deepEqual(await typeOf(code, status), { code, message: 'No.', type, param: null, request_id: null })
   })
 
-  it('tells the log of a fault of its own, and the caller only that there is one', async () => {
+  it('logs the details of an internal error, and hides them from the caller', async () => {
     for (const fault of [new TypeError('x is not a function at /home/me'), 'thrown text', undefined]) {
       const { result, faults } = await call('gateway_memory_recall', { key: 'a' }, fault)
       assert.deepEqual(faults, [fault])

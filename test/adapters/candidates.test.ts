@@ -172,7 +172,7 @@ describe('a call with several candidates', () => {
     assert.deepEqual(asked(), [2, 0, 0])
   })
 
-  it('goes on to an upstream of the other protocol, and tells its error where all fail', async () => {
+  it('continues with an upstream of the other protocol, and returns its error when all fail', async () => {
     one.on(CHAT, after503)
     two.on(CHAT, double.fails(500))
     const reply = await post(ASK)
@@ -267,7 +267,7 @@ describe('a call with several candidates', () => {
     for (let i = 0; i < 10; i++) assert.equal((await post({ ...ASK, model: 'drawn' })).status, 200)
   })
 
-  it('ends with its client: nobody else is asked', async () => {
+  it('ends when its client disconnects, and calls no other candidate', async () => {
     one.on(CHAT, double.sse(double.chunks([], null).slice(0, 1), 'hang'))
     const leaving = new AbortController()
     const made = post({ ...ASK, stream: true }, CHAT, leaving.signal).catch(() => null)

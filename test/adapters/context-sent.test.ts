@@ -98,7 +98,7 @@ describe('what goes upstream with a question', () => {
     assert.deepEqual(without.context_used, [])
   })
 
-  it('keeps the budget of 4,000 tokens, in questions of whatever length', async () => {
+  it('stays within 4,000 tokens for questions of any length', async () => {
     for (let i = 0; i < 60; i++)
       writeFileSync(join(root, `src/parcel${i}.ts`), `export const parcel${i} = depot()\n`.repeat(200))
     const { answer } = await ask('The parcel and the depot. '.repeat(200))

@@ -11,7 +11,7 @@ const nested = (depth: number): unknown =>
   depth === 0 ? 'leaf of a tree' : Array.from({ length: 12 }, () => nested(depth - 1))
 
 describe('a reply', () => {
-  it('comes as it is where it has no more tokens than a model takes', async () => {
+  it('stays unchanged within the token limit', async () => {
     for (const output of [{ answer: 'Yes.' }, { answer: words(15_000), sources: [1, 2] }])
       assert.deepEqual(await fitReply(output), { output, note: null })
   })

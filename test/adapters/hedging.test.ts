@@ -118,7 +118,7 @@ describe('a hedged route', () => {
       assert.deepEqual([given?.upstream, given?.fallback_from], ['two', answered?.call_id])
     })
 
-  it('asks nobody beside a first that begins in time, and nobody at all where the route does not say so', async () => {
+  it('does not hedge when the first candidate replies in time, or when hedging is off', async () => {
     const { key } = await newKey()
     assert.deepEqual(originOf(await post({ ...ASK, model: 'patient' }, { key })), ['default', '1'])
     one.on(CHAT, async (response, request) => {
@@ -151,7 +151,7 @@ describe('a hedged route', () => {
     assert.deepEqual(asked(), [1, 1, 0])
   })
 
-  it('goes on to the third where both fail, and tells the error of the first where all do', async () => {
+  it('continues with the third when both fail, and returns the first error when all fail', async () => {
     const { key, id } = await newKey()
     const failsOnce = double.fails(504)
     one.on(CHAT, async (response, request) => {
@@ -211,7 +211,7 @@ describe('a hedged route', () => {
     }
   })
 
-  it('asks nobody beside the first where there is not as much money again', async () => {
+  it('does not hedge when the credit does not cover a second call', async () => {
     const rich = await newKey({ billing: 'cost', limits: { credit_limit_usd: 1 } })
     const slowly: double.Behaviour = async (response, request) => {
       await new Promise((resolve) => setTimeout(resolve, 4 * AFTER_MS))
@@ -230,7 +230,7 @@ describe('a hedged route', () => {
     }
   })
 
-  it('never exceeds a budget, and gives back what it set aside', async () => {
+  it('never exceeds a budget, and releases its reservation', async () => {
     // Each costs 0.0009 US dollars, and is reckoned with less than 0.002.
     const used = { prompt_tokens: 200, completion_tokens: 100, total_tokens: 300 }
     const answer = double.json(200, double.completion('Hello.', used))
@@ -282,7 +282,7 @@ describe('a hedged route', () => {
       { model: 'hedged', input: 'Hello?', store: false, background: true },
     ],
   ] as const)
-    it(`asks nobody beside ${what}`, async () => {
+    it(`does not hedge ${what}`, async () => {
       const { key } = await newKey()
       one.on(path, async (response, request) => {
         await new Promise((resolve) => setTimeout(resolve, 4 * AFTER_MS))
@@ -302,7 +302,7 @@ describe('a hedged route', () => {
     assert.deepEqual(originOf(reply), ['two', '2'])
   })
 
-  it('asks nobody beside the first whom the circuit breaker leaves alone, whose keys rest, or whose API cannot express it', async () => {
+  it('does not hedge with an upstream whose circuit is open, whose keys cool down, or whose API cannot express the request', async () => {
     const { key } = await newKey()
     const slowly: double.Behaviour = async (response, request) => {
       await new Promise((resolve) => setTimeout(resolve, 4 * AFTER_MS))

@@ -57,7 +57,7 @@ describe('errors of POST /v1/chat/completions', () => {
     ['server_error', 502],
     [undefined, 502],
   ] as const)
-    it(`tells why there is an error in place of the answer, with its code ${code}`, async () => {
+    it(`explains the error that replaces the answer, with the code ${code}`, async () => {
       const error = { message: 'Too long for upstream-secret-key.', code }
       const failed = { ...double.response(''), status: 'failed', error, usage: null }
       server.on('/chat/completions', double.json(200, { error, user_id: 'u' }))
@@ -81,7 +81,7 @@ describe('errors of POST /v1/chat/completions', () => {
     })
 
   for (const failed of double.failedChoices)
-    it(`takes a choice that its provider gave up for no answer: ${JSON.stringify(failed)}`, async () => {
+    it(`treats a choice that the provider aborted as a failure: ${JSON.stringify(failed)}`, async () => {
       server.on('/chat/completions', double.json(200, double.failedCompletion('Hel', failed)))
       for (const stream of [false, true]) {
         const reply = await post('/v1/chat/completions', { ...ASK, stream })
@@ -121,7 +121,7 @@ describe('errors of POST /v1/chat/completions', () => {
     assert.equal((await records())[0]?.http_status, 201)
   })
 
-  it('refuses a reply that is larger than it keeps, and does not take the upstream for down', async () => {
+  it('refuses a reply above the size limit, without counting the upstream as down', async () => {
     server.on('/chat/completions', saysTooMuch('application/json', ' '.repeat(1024 * 1024)))
     const reply = await post('/v1/chat/completions', ASK)
     const { code, message } = await errorOf(reply)
@@ -185,7 +185,7 @@ describe('errors of POST /v1/chat/completions', () => {
       assert.deepEqual([record?.status, record?.http_status], ['error', 201])
     })
 
-  it('calls a 100 that nobody asked for a bad reply', async () => {
+  it('treats an unrequested 100 Continue as a bad reply', async () => {
     server.on('/chat/completions', (response) => response.writeContinue())
     const reply = await post('/v1/chat/completions', ASK)
     const { code, message } = await errorOf(reply)
@@ -209,7 +209,7 @@ describe('errors of POST /v1/chat/completions', () => {
     }
   })
 
-  it('calls what is no HTTP a bad reply', async () => {
+  it('treats a reply that is not HTTP as a bad reply', async () => {
     server.on('/chat/completions', (response) => void response.socket?.end('SSH-2.0-OpenSSH_9.6\r\n'))
     const reply = await post('/v1/chat/completions', ASK)
     assert.deepEqual([reply.status, (await errorOf(reply)).code], [502, 'upstream_bad_reply'])

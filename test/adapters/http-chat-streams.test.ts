@@ -198,7 +198,7 @@ describe('streams of POST /v1/chat/completions', () => {
     ['/chat/completions', double.chunks(['Hello.']), '[DONE]', 15],
     ['/responses', double.responseEvents(['Hello.']), 'response.completed', 27],
   ] as const)
-    it(`takes an answer on ${path} for complete whatever comes after ${last}`, async () => {
+    it(`treats an answer on ${path} as complete after ${last}, and ignores the rest`, async () => {
       const events = sent.map((event) => `data: ${JSON.stringify(event)}\n\n`).join('')
       const whole = path === '/responses' ? events : `${events}data: [DONE]\n\n`
       const ends: Record<string, (response: ServerResponse) => void> = {

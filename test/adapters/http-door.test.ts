@@ -15,7 +15,7 @@ describe('the door of the gateway', () => {
     assert.deepEqual(Object.keys(body), ['status', 'version', 'uptime_seconds', 'store', 'upstream', 'upstreams'])
   })
 
-  it('takes a key after any number of spaces, and whatever the case of its scheme', async () => {
+  it('accepts any number of spaces before a key, and its scheme in any case', async () => {
     for (const authorization of [`Bearer  ${running.key}`, `bearer   ${running.key}`])
       assert.equal((await request('/v1/models', { key: null, headers: { authorization } })).status, 200)
   })

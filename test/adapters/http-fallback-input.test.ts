@@ -193,7 +193,7 @@ describe('what the fallback of POST /v1/responses is asked', () => {
       })
   })
 
-  it('falls back where what is left out is no part of the question', async () => {
+  it('falls back when the omitted fields are not part of the question', async () => {
     server.on('/responses', double.fails(500))
     server.on('/chat/completions', double.json(200, double.completion('From chat.')))
     const reasoning = { type: 'reasoning', id: 'rs_1', summary: [], encrypted_content: 'AAAA' }

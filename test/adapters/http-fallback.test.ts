@@ -90,7 +90,7 @@ describe('the fallback of POST /v1/responses', () => {
       assert.deepEqual([first?.usage ?? null, second?.usage?.total_tokens], [null, 15], 'usage is counted once')
     })
 
-  it('records what a response has used that failed before its first output, and what it cost', async () => {
+  it('records usage and cost of a response that failed before its first output', async () => {
     const failed = { ...double.response(''), output: [], status: 'failed', error: { message: 'busy' } }
     const { output: _, ...without } = failed
     const begun = double.responseEvents([]).slice(0, 1)
@@ -116,7 +116,7 @@ describe('the fallback of POST /v1/responses', () => {
   })
 
   for (const [name, sent] of Object.entries({ 'a finish reason and ': double.chunks(['Hello.']), '': UNFINISHED }))
-    it(`takes the fallback’s answer for complete at ${name}[DONE], whatever comes after`, async () => {
+    it(`treats the fallback’s answer as complete at ${name}[DONE], and ignores the rest`, async () => {
       const whole = `${sent.map((event) => `data: ${JSON.stringify(event)}\n\n`).join('')}data: [DONE]\n\n`
       const ends: Record<string, (response: ServerResponse) => void> = {
         'the end': (response) => response.end(),
@@ -235,7 +235,7 @@ describe('the fallback of POST /v1/responses', () => {
     assert.equal((await records())[0]?.status, 'error')
   })
 
-  it('takes no text for the end of its stream, whatever it says', async () => {
+  it('never treats text as the end of the stream', async () => {
     server.on('/responses', double.sse(double.responseEvents(['Then "response.completed" comes.']).slice(0, 4), 'none'))
     const events = eventsOf(await (await post('/v1/responses', { ...QUESTION, stream: true })).text())
     assert.equal(events.at(-1).type, 'error')

@@ -101,7 +101,7 @@ describe('models over HTTP', () => {
     await fresh.close()
   })
 
-  it('lists all models of an upstream that has many, whatever the tool may reach', async () => {
+  it("lists all models of an upstream that has many, also those beyond the tool's limit", async () => {
     const many = Array.from({ length: 3000 }, (_, i) => ({ id: `vendor/${i}`, description: 'x'.repeat(800) }))
     server.on('/models', double.json(200, { data: many }))
     const fresh = await startGateway(server.url, {}, { upstream: { allowed_paths: ['/embeddings'] } })

@@ -7,7 +7,7 @@ import { ASK, openGateway, QUESTION } from './http-gateway.ts'
 const { server } = await openGateway()
 
 describe('the limit of requests', () => {
-  it('limits the requests of a key where it is told to', async () => {
+  it('limits the requests of a key when a limit is set', async () => {
     const limited = await startGateway(server.url, {}, { http: { rate_limit: { requests_per_minute: 3 } } })
     const get = () => fetch(`${limited.url}/memory/recent`, { headers: { authorization: `Bearer ${limited.key}` } })
     const statuses = [(await get()).status, (await get()).status, (await get()).status]
@@ -18,7 +18,7 @@ describe('the limit of requests', () => {
     await limited.close()
   })
 
-  it('tells what is left of the limit with every reply, a model’s and a refusal too', async () => {
+  it('sends the remaining limit with every reply, refusals included', async () => {
     const limited = await startGateway(server.url, {}, { http: { rate_limit: { requests_per_minute: 5 } } })
     server.on('/chat/completions', double.json(200, double.completion('Hello.')))
     server.on('/responses', double.json(200, double.response('Hello.')))

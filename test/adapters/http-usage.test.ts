@@ -7,7 +7,7 @@ const { server, post, records } = await openGateway()
 
 describe('the usage of a chat', () => {
   for (const choices of [null, undefined])
-    it(`takes a chunk for one that only reports usage where its choices are ${choices}`, async () => {
+    it(`treats a chunk with the choices ${choices} as a usage report`, async () => {
       const [usage, ...chunks] = double.chunks(['Hi.']).reverse()
       server.on('/chat/completions', double.sse([...chunks.reverse(), { ...usage, choices }]))
       const text = await (await post('/v1/chat/completions', { ...ASK, stream: true })).text()

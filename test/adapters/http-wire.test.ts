@@ -165,7 +165,7 @@ describe('requests as they are on the wire', () => {
     }
   })
 
-  it('are told to go on where they ask whether they may', async () => {
+  it('get 100 Continue when they expect it', async () => {
     const body = JSON.stringify(ASK)
     const socket = dial()
     socket.write(asBytes(CHAT, '', [`Content-Length: ${body.length}`, 'Expect: 100-continue']))
@@ -204,7 +204,7 @@ describe('requests as they are on the wire', () => {
       assert.equal(server.received.length, 0)
     })
 
-  it('end for whoever goes in the middle of a body, and nothing waits for it', async () => {
+  it('end when the client disconnects within the body, and nothing waits for it', async () => {
     const { key } = await running.gateway.keys.create({ name: 'not seen yet', scopes: ['inference'] })
     for (const of of [key, running.key])
       for (const path of [CHAT, `${CHAT}?way=router`, '/memory/store']) {
@@ -470,7 +470,7 @@ describe('the end of the service', () => {
       assert.match(`${status}: ${error}`, /^error: Gazeway stopped before the answer was complete/)
   })
 
-  it('waits for nobody who went while their key was looked up', { timeout: 5000 }, async () => {
+  it('does not wait for clients that disconnected during key lookup', { timeout: 5000 }, async () => {
     const server = await double.startUpstream()
     const running = await startGateway(server.url)
     let went: () => void = () => {}

@@ -77,7 +77,7 @@ describe('upstreams and routes that change', () => {
     assert.equal(await originOf(ASK), 'one')
   })
 
-  it('have no candidate for a model that nobody serves, and the nearest is named', async () => {
+  it('have no candidate for a model that no upstream serves, and suggest the nearest', async () => {
     const keyless = await startGateway(null, { GAZEWAY_UPSTREAM_API_KEY: '' }, { upstreams: { one: at(one) } })
     const ask = (path: string, body?: unknown) =>
       fetch(`${keyless.url}/v1${path}`, {
@@ -218,7 +218,7 @@ describe('upstreams and routes that change', () => {
     assert.deepEqual((await running.gateway.wallet.verify()).faults, [])
   })
 
-  it('hold a key to the models that it may use, whoever answers', async () => {
+  it('restrict a key to its allowed models on every upstream', async () => {
     await set({ routes: [{ model: 'open', to: ['one/small', 'two/large'] }] })
     const { key } = await running.gateway.keys.create({ name: 'small', scopes: ['inference'], models: ['small'] })
     const ask = (model: string) =>

@@ -91,7 +91,7 @@ describe('memories by whose key asks', () => {
     assert.notEqual((await json(Promise.resolve(other))).memory.id, first.memory.id)
   })
 
-  it('let an admin read and delete those of a key that it names, and nobody else', async () => {
+  it('let only admins read and delete those of another key', async () => {
     const { memory } = await json(call('ann', 'POST', '/api/memory', { key: 'named', value: 'anns ostrich' }))
     const caller_id = keys.ann?.id
     assert.equal((await json(call('admin', 'GET', `/api/memory?caller_id=${caller_id}`))).items[0].key, 'named')
@@ -108,7 +108,7 @@ describe('memories by whose key asks', () => {
     assert.equal((await call('ann', 'GET', '/api/memory/recall?key=named')).status, 404)
   })
 
-  it('meet in an answer those of the session’s owner, whoever asks in it', async () => {
+  it('are those of the session’s owner in an answer, for any caller', async () => {
     const session = async (name: string) => (await json(call(name, 'POST', '/api/sessions', {}))).id as string
     const chat = (name: string, id: string) =>
       json(call(name, 'POST', `/api/sessions/${id}/chat`, { message: 'What of the vault, penguin or walrus?' }))

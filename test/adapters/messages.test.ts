@@ -454,7 +454,7 @@ describe('an upstream that speaks Messages', () => {
     assert.deepEqual([final.output_text, final.status], ['Hello.', 'completed'])
   })
 
-  it('tells chat clients of its errors in the shape that they read', async () => {
+  it('returns errors to chat clients in the shape of chat completions', async () => {
     upstream.on('/messages', refuses(429, 'rate_limit_error', 'slow down'))
     const asked = { model: 'claude-x', messages: [{ role: 'user' as const, content: 'Hello' }] }
     await assert.rejects(chat().chat.completions.create(asked), { status: 429, message: '429 slow down' })
@@ -481,7 +481,7 @@ describe('Messages through the platform', () => {
   })
   const connectTo = (baseURL: string, apiKey: string) => new Anthropic({ baseURL, apiKey, maxRetries: 0 })
 
-  it('are charged before their end is told, on either port, and refused in their shape where there is no credit', async () => {
+  it('are charged before they end, on both ports, and refused in their own shape without credit', async () => {
     upstream.on('/chat/completions', sse(chunks(['Hel', 'lo.'])))
     const limits = { credit_limit_usd: 1 }
     const scopes = ['inference' as const, 'platform' as const]

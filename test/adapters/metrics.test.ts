@@ -151,7 +151,7 @@ describe('the metrics of the gateway over HTTP', () => {
     assert.ok(firstToken < seconds, 'the first token came before the end')
   })
 
-  it('count what the upstream refuses by its status, and what it does not answer as none', async () => {
+  it('count refusals of the upstream by status, and missing replies as none', async () => {
     server.on('/chat/completions', double.fails(429), double.drops)
     await (await post(CHAT, ASK)).text()
     await (await post(CHAT, ASK)).text()
@@ -201,7 +201,7 @@ describe('the metrics of the gateway over HTTP', () => {
     })
   })
 
-  it('have few labels, whatever is asked for', async () => {
+  it('have a bounded number of labels, for any request', async () => {
     server.on('/chat/completions', double.json(200, double.completion('Hello.')))
     server.on('/models', double.json(200, { data: [{ id: 'any' }] }))
     for (let i = 0; i < 5; i += 1) {

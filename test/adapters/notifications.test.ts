@@ -70,11 +70,11 @@ describe('progress', () => {
     return { sent, listener: progressListener({ _meta: { progressToken }, notify } as never) }
   }
 
-  it('is told only to a client that asked for it', () => {
+  it('is sent only to a client that asked for it', () => {
     assert.equal(listen().listener, undefined)
   })
 
-  it('is told at once, then not for each word', () => {
+  it('is sent at once, then not for each word', () => {
     const { sent, listener } = listen('token')
     for (let n = 0; n < 1000; n++) listener?.onText('word ')
     assert.ok(sent.length < 10, `${sent.length} notifications`)
@@ -92,7 +92,7 @@ describe('progress', () => {
     assert.match(message, /^x{75} end$/)
   })
 
-  it('tells what a model does besides, and always grows', (t) => {
+  it('reports searches and thoughts, and always grows', (t) => {
     const pass = holdTime(t)
     const { sent, listener } = listen('token')
     for (const tell of [

@@ -128,7 +128,7 @@ describe('a passed path that asks a model', () => {
     assert.ok((usage?.prompt_tokens ?? 0) > 1, `${usage?.prompt_tokens}`)
   })
 
-  it('costs what was set aside where an answer tells no usage, and keeps its bytes', async () => {
+  it('costs the full reservation when an answer reports no usage, and keeps its bytes', async () => {
     const sound = Buffer.from([0xff, 0xfb, 0x90, 0x00, 0x64, 0x61, 0x74, 0x61])
     upstream.on('/audio/speech', (reply) => void reply.writeHead(200, { 'content-type': 'audio/mpeg' }).end(sound))
     const { key } = await newKey({ billing: 'cost' })

@@ -134,7 +134,7 @@ describe('the configuration over REST', () => {
     assert.doesNotMatch(JSON.stringify(done.body) + instance.logged.join(''), /team-secret-of-ours/)
   })
 
-  it('tells the log who changed what, keys too, and no value', async () => {
+  it('logs who changed which key, without values', async () => {
     const instance = await start()
     const [first] = (await instance.gateway.keys.list({ limit: 1 })).items
     await instance.set({ 'upstream.api_key': 'team-secret-of-ours', 'gaze.min_score': 0.25 })
@@ -161,7 +161,7 @@ describe('the configuration over REST', () => {
     assert.doesNotMatch(instance.logged.join(''), new RegExp(`team-secret-of-ours|${key}|of a person`))
   })
 
-  it('refuses what would lock out whoever sends it', async () => {
+  it('refuses changes that would lock out their sender', async () => {
     const upstream = await startUpstream()
     const origin = 'https://console.example'
     const fixed = 'a-fixed-key-of-the-operator'
@@ -328,7 +328,7 @@ describe('the configuration over REST', () => {
     assert.equal(instance.logged.filter((line) => line.includes('could not be applied')).length, 1)
   })
 
-  it('limits and frees requests as it is told', async () => {
+  it('turns the limit of requests on and off', async () => {
     const instance = await start()
     const { key } = await instance.gateway.keys.create({ name: 'busy', scopes: ['platform'] })
     await instance.set({ 'http.rate_limit.requests_per_minute': 2 })

@@ -124,7 +124,7 @@ describe('in the enhanced mode', () => {
       assert.equal((await json(as('GET', `/api/sessions?source=${source}`))).total, count, `${source}`)
   })
 
-  it('has them for those who see all sessions, and nobody else', async () => {
+  it('shows its sessions only to keys that see all sessions', async () => {
     const { key } = platform
     const mine = await json(as('GET', '/api/sessions', { key }))
     assert.deepEqual([mine.total, mine.warnings], [0, undefined])
@@ -140,7 +140,7 @@ describe('in the enhanced mode', () => {
     assert.deepEqual(agent.received.slice(before), [], 'the agent gateway was not asked')
   })
 
-  it('takes their gaze from those who see all sessions, and nobody else', async () => {
+  it('accepts gaze for its sessions only from keys that see all sessions', async () => {
     const body = { session_id: THEIRS, records: fixationsOf(readingOf(pageOf(1), 1)).slice(0, 1) }
     assert.equal((await as('POST', '/api/gaze/store', { key: platform.key, body })).status, 409)
     assert.equal((await as('POST', '/api/gaze/store', { body })).status, 201)
@@ -319,7 +319,7 @@ describe('in the enhanced mode', () => {
     assert.deepEqual(elsewhere, [])
   })
 
-  it('makes none under such an id for whoever names it on the socket, and shows a key nothing of it', async () => {
+  it('creates no session under such an id from the socket, and hides it from other keys', async () => {
     for (const id of [THEIRS, 'upstream:made-up']) {
       const client = await connectWithKey(platform, platform.key, `/agent?session_id=${encodeURIComponent(id)}`)
       client.send({ type: 'chat', content: 'What was said here?' })

@@ -82,7 +82,7 @@ describe('gaze on the platform', () => {
     assert.equal(elsewhere.total, 0)
   })
 
-  it('tells how far a session, and the session of a task, proves attention', async () => {
+  it("shows the attention score of a session, and of a task's session", async () => {
     for (const query of ['session_id=reading', 'task_id=task_r', 'session_id=reading&task_id=task_r']) {
       const reply = await ask(platform, 'GET', `/api/attestation/status?${query}`)
       assert.equal(reply.status, 200)
@@ -128,7 +128,7 @@ describe('gaze on the platform', () => {
     assert.deepEqual([hidden.status, (await errorOf(hidden)).code], [404, 'not_found'])
   })
 
-  it('shows the attestation for a task to whoever created the task', async () => {
+  it("shows the attestation for a task to the task's creator", async () => {
     const create = { title: 'Read it', gaze_required: true }
     const made = await ask(platform, 'POST', '/api/tasks', { body: create, key: other })
     assert.equal(made.status, 201)
@@ -178,7 +178,7 @@ describe('gaze on the platform', () => {
     assert.equal((await errorOf(reused)).code, 'idempotency_key_reused')
   })
 
-  it('refuses what is not in order, and names the field', async () => {
+  it('refuses invalid input, and names the field', async () => {
     const [record] = fixationsOf(readingOf(pageOf(1), 1))
     const bad: Array<[unknown, string]> = [
       [{}, 'records'],
@@ -238,7 +238,7 @@ describe('verifying a session, a key or a wallet', () => {
   const wallet = `0x${'ab'.repeat(20)}`
   const payer = `0x${'cd'.repeat(20)}`
 
-  it('tells the tier and the limits of a key that proves itself, and nothing of one that does not', async () => {
+  it('shows tier and limits of an authenticated key, and nothing of any other', async () => {
     const proven = await platform.gateway.keys.create({ name: 'proven', scopes: ['platform'] })
     assert.deepEqual(await verify({ key: proven.key }, other), {
       valid: true,
@@ -268,7 +268,7 @@ describe('verifying a session, a key or a wallet', () => {
     assert.deepEqual(await verify({ key: revoked }), nobody)
   })
 
-  it('tells of a gaze session to its maker and to admins, with when its attestation expires', async () => {
+  it('shows a gaze session to its creator and to admins, with the expiry of its attestation', async () => {
     const mine = await verify({ session_id: 'reading' })
     assert.deepEqual([mine.valid, mine.tier, mine.subject], [true, 'metered', platform.keyId])
     const { expires_at } = await json(await ask(platform, 'GET', '/api/attestation/status?session_id=reading'))
@@ -284,7 +284,7 @@ describe('verifying a session, a key or a wallet', () => {
     assert.deepEqual([local.valid, local.tier, local.subject], [true, 'free', session_id])
   })
 
-  it('tells when a key expires, and does not know it from then on', async () => {
+  it('shows the expiry of a key, and rejects the key afterwards', async () => {
     const { keys } = platform.gateway
     const expires_at = '2999-01-31T00:00:00.000Z'
     const { key, record } = await keys.create({ name: 'brief', scopes: ['platform'], expires_at })
@@ -296,7 +296,7 @@ describe('verifying a session, a key or a wallet', () => {
     assert.deepEqual([(await verify({ key })).valid, (await verify({ key })).tier], [false, 'anonymous'])
   })
 
-  it('tells the tier of a wallet, and its money only to whom it belongs', async () => {
+  it('shows the tier of a wallet, and its balance only to the owner', async () => {
     assert.equal((await verify({ wallet })).valid, false)
     const made = await platform.gateway.keys.create({
       name: 'w',
@@ -335,7 +335,7 @@ describe('verifying a session, a key or a wallet', () => {
     assert.ok(!lines.includes(platform.key) && !lines.includes(secret), 'no key is logged')
   })
 
-  it('takes the id of a chat for the gaze of whoever chats in it, and of admins', async () => {
+  it('accepts the id of a chat for gaze of its members and of admins', async () => {
     const { sessions } = platform.gateway
     for (const id of ['own1', 'own2']) await sessions.create({ id }, { userId: platform.keyId, source: 'api' })
     const storing = (session_id: string, key: string) =>

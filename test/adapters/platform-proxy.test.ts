@@ -60,7 +60,7 @@ describe('the passage to an agent gateway', () => {
     assert.deepEqual([head.status, head.headers.get('x-kept')], [418, 'yes'])
   })
 
-  it('tells what is left of the platform’s own limit, where one is set', async () => {
+  it('sends what remains of the platform’s own limit, if one is set', async () => {
     behave = (_, response) => response.writeHead(200, { 'content-type': 'text/plain' }).end('x')
     await running.gateway.config.set({ 'http.rate_limit.requests_per_minute': 1000 })
     const limited = await ask(running, 'GET', '/v1/models')

@@ -58,7 +58,7 @@ describe('skills over REST', () => {
     assert.deepEqual((await json('/api/skills?search=reads')).warnings, [])
   })
 
-  it('are told one by one with their instructions', async () => {
+  it('are returned one by one with their instructions', async () => {
     const skill = await json('/api/skills/pdf')
     assert.deepEqual([skill.name, skill.content, skill.source], ['pdf', 'Do it well.\n', 'project'])
     const unknown = await get('/api/skills/..%2f..%2fetc%2fpasswd')

@@ -136,7 +136,7 @@ describe('the agent socket', () => {
       await refused(await withTicket(ticket), /^invalid_ticket$/)
     })
 
-    it('a ticket that was never made, or is none', async () => {
+    it('a ticket that was never created, or is malformed', async () => {
       await refused(await withTicket(`gzt_${'a'.repeat(43)}`), /^invalid_ticket$/)
       await refused(await withTicket('nonsense'), /^invalid_ticket$/)
     })
@@ -466,7 +466,7 @@ describe('the agent socket', () => {
   })
 
   describe('when things go wrong', () => {
-    it('tells of an upstream that is killed in the middle of a chat, and keeps the session', async () => {
+    it('reports an upstream that is killed in the middle of a chat, and keeps the session', async () => {
       const client = await connectWithKey(running, running.key)
       assert.equal((await chat(client, 'One.')).type, 'reply')
       upstream.on('/chat/completions', (response) => {
@@ -569,7 +569,7 @@ describe('the agent socket', () => {
         next_cursor: string | null
       }
 
-    it('are listed to their own key and to admins, with what came in', async () => {
+    it('are listed to their own key and to admins, with their received frames', async () => {
       const { key } = await running.gateway.keys.create({ name: 'own', scopes: ['platform'] })
       const client = await connectWithKey(running, key)
       await chat(client)
@@ -677,7 +677,7 @@ describe('the agent socket of a service that stops', () => {
     await assert.rejects(once(connect(Number(new URL(running.url).port), '127.0.0.1'), 'connect'))
   })
 
-  it('tells those who are not answered in time, then closes with 1001', async (t) => {
+  it('notifies clients that are not answered in time, then closes with 1001', async (t) => {
     const upstream = await double.startUpstream()
     const running = await startPlatform(upstream.url, { withHttp: false })
     upstream.on('/chat/completions', double.hangs)

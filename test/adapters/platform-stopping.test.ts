@@ -145,7 +145,7 @@ describe('a platform that stops while its agent gateway answers', () => {
   })
 
   for (const path of ['chat', 'chat/stream'])
-    it(`tells whoever waits for ${path} in one of its sessions`, async (t) => {
+    it(`notifies callers that wait for ${path} in one of its sessions`, async (t) => {
       agent.behave('hangs')
       const body = { message: 'Hello?' }
       const url = `/api/sessions/upstream:theirs/${path}`
@@ -187,7 +187,7 @@ describe('a platform that stops while it passes on', () => {
     return { name, data: JSON.parse(data ?? '') }
   }
 
-  it('answers 503 to whoever has had nothing yet', async (t) => {
+  it('answers 503 to callers without a first byte', async (t) => {
     server.on('/chat/completions', double.hangs)
     const waiting = post('/v1/chat/completions')
     await until(async () => server.received.some(({ path }) => path === '/v1/chat/completions'))
@@ -197,7 +197,7 @@ describe('a platform that stops while it passes on', () => {
     await server.received.findLast(({ path }) => path === '/v1/chat/completions')?.aborted
   })
 
-  it('tells many at once, without a warning', async (t) => {
+  it('notifies many callers at once, without a warning', async (t) => {
     const warnings: Error[] = []
     const note = (warning: Error) => void (warning.name === 'MaxListenersExceededWarning' && warnings.push(warning))
     process.on('warning', note)

@@ -82,7 +82,7 @@ describe('tasks and escrow over the platform', () => {
     assert.deepEqual(stats.reward_usd, { locked: 0, paid: 2.5, refunded: 0 })
   })
 
-  it('pays nobody by the id of a fixed key where none is set', async () => {
+  it('pays no fixed key when none is set', async () => {
     const recipient = 'key_environment'
     const deposit = { caller_id: recipient, amount_usd: 1, reference: 'fixed-key' }
     const path = '/api/wallet/metered/deposit'

@@ -263,14 +263,14 @@ describe('the platform', () => {
       assert.equal((await get('/api/wallet', key)).status, 401)
     })
 
-    it('tell as they are revoked what is left with them', async () => {
+    it('show the balance that stays when they are revoked', async () => {
       const { record } = await running.gateway.keys.create({ name: 'rich' })
       await running.gateway.wallet.deposit({ caller_id: record.id, amount_usd: 1.5, reference: 'rich' })
       const revoked = await ask(running, 'DELETE', `/api/keys/${record.id}`, { key: running.admin })
       assert.equal(((await revoked.json()) as Json).balances.available_usd, 1.5)
     })
 
-    it('have limits that an admin changes, and nobody else', async () => {
+    it('have limits that only an admin can change', async () => {
       const { record } = await running.gateway.keys.create({ name: 'limited', scopes: ['platform'] })
       const change = (body: unknown, key = running.admin) =>
         ask(running, 'PATCH', `/api/keys/${record.id}`, { key, body })

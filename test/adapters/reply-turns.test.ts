@@ -54,7 +54,7 @@ describe('replies that are made in parts', () => {
     for (const reader of readers) await reader?.cancel()
   })
 
-  it('give their turn back where making them fails, or nobody wants them any more', async () => {
+  it('release their turn when they fail or their client disconnects', async () => {
     const failing = () => Promise.reject(new Error('unreadable'))
     for (let i = 0; i < 10; i++) await assert.rejects(inReplyTurn(failing), /unreadable/)
     async function* endless(): AsyncGenerator<string, void> {

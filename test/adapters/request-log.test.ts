@@ -55,7 +55,7 @@ describe('the log of requests', () => {
     assert.doesNotMatch(running.logged.join(''), /private/)
   })
 
-  it('has those that take the short way to a model', async () => {
+  it('includes requests on the fast path to a model', async () => {
     upstream.on('/chat/completions', double.json(200, double.completion('Hello.')))
     await (await onGateway('/v1/chat/completions', { messages: [{ role: 'user', content: 'Hello?' }] })).text()
     assert.deepEqual(await lineOf('/v1/chat/completions'), {

@@ -218,7 +218,7 @@ describe('the spans of upstream calls', () => {
     assert.deepEqual(told(response, 'output.messages'), [said])
   })
 
-  it('begin a trace where the caller’s trace context is none, and keep to its choice not to be sampled', async () => {
+  it('begin a trace when the caller sends no valid context, and follow its sampling flag', async () => {
     server.on('/chat/completions', double.json(200, double.completion(ANSWER)))
     const none = [
       'nonsense',

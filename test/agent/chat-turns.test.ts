@@ -64,7 +64,7 @@ describe('turns', () => {
     assert.equal(await turns.run('a', undefined, async () => 'free'), 'free')
   })
 
-  it('are given up by whoever goes away, which lets the others by', async () => {
+  it('are cancelled when their client disconnects, and let the others proceed', async () => {
     const turns = createTurns({ mostWaiting: 5, longestWaitMs: 5_000 })
     const first = held()
     const running = turns.run('a', undefined, first.work)

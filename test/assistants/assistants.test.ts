@@ -132,7 +132,7 @@ describe('an entry', () => {
 })
 
 describe('the variables that are handed on', () => {
-  it('are those that were asked for, once each', () =>
+  it('are the requested ones, once each', () =>
     assert.deepEqual(handedOn(['A', 'B_2', 'A'], { XAI_API_KEY: 'x' }), ['A', 'B_2']))
   it('are otherwise the keys and settings that are set', () =>
     assert.deepEqual(

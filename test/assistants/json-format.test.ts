@@ -70,7 +70,7 @@ describe('an entry in JSON with comments', () => {
     assert.equal(take(put(text)), text)
   })
 
-  it('makes the servers where there are none, and the file where there is nothing', () => {
+  it('creates the list of servers, or the file, when missing', () => {
     assert.deepEqual(contentOf(put('{ "theme": "dark" }')), { theme: 'dark', mcpServers: { gazeway: ENTRY } })
     assert.equal(put(''), `${JSON.stringify({ mcpServers: { gazeway: ENTRY } }, null, 2)}\n`)
     const text = lines('{', '  "theme": "dark" // as always', '}')

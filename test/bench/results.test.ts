@@ -104,7 +104,7 @@ describe('a bar', () => {
     for (const one of kept) assert.ok(!isMissed(one), JSON.stringify(one))
   })
 
-  it('is shown with the ratio, and with what came of it', () => {
+  it('is shown with the ratio and its result', () => {
     assert.deepEqual(cellsOf(measure(4, { times: 0.5 })), [
       'a start',
       '4 ms',

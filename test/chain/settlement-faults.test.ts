@@ -352,7 +352,7 @@ describe('settlement on a chain that misbehaves', () => {
     assert.deepEqual(chain.errors, [])
   })
 
-  it('signs nothing while the node counts transactions that nobody can have sent', async () => {
+  it('signs nothing while the node reports an impossible nonce', async () => {
     let at = Date.now()
     const chain = gateway({}, () => new Date(at))
     const recipient = newRecipient()

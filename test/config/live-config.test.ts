@@ -146,7 +146,7 @@ describe('the live configuration', () => {
     assert.equal(live.current().config.upstream.api_key, 'sk-openai')
   })
 
-  it('keeps the keys of the environment to the addresses of the start, whoever changes them', async () => {
+  it('sends keys from the environment only to the addresses of the start, after any change', async () => {
     const { home, file, live } = await openFolder(newFolder(), {
       GAZEWAY_UPSTREAM_API_KEY: 'sk-of-the-environment',
       GAZEWAY_AGENT_GATEWAY_URL: 'http://agent.example',

@@ -111,7 +111,7 @@ describe('createLog', () => {
     )
   })
 
-  it('works on when nobody reads stderr any more', async () => {
+  it('continues when stderr is closed', async () => {
     const child = startLogging(10_000)
     child.stderr.destroy()
     child.stdin.end()
@@ -119,7 +119,7 @@ describe('createLog', () => {
     assert.deepEqual([out, code, signal], ['still here\n', 0, null])
   })
 
-  it('works on when whoever reads stderr stops, and loses nothing when they go on', async () => {
+  it('continues when the reader of stderr stalls, and loses nothing when it resumes', async () => {
     const child = startLogging(10_000)
     const [said] = await once(child.stdout, 'data')
     assert.equal(String(said), 'still here\n')

@@ -170,7 +170,7 @@ describe('the pages Attention and Capture', { skip: WITHOUT_BROWSER }, () => {
     await page.close()
   })
 
-  it('asks nobody else for anything, and breaks no policy', () => gazeway.assertClean())
+  it('makes no request to another host, and violates no content security policy', () => gazeway.assertClean())
 })
 
 /** One of the faces that the gaze library ships, as a video for Chromium's fake camera. */

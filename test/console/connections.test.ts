@@ -187,5 +187,5 @@ describe('the pages Connections, Calls and Skills', { skip: WITHOUT_BROWSER }, (
     assert.deepEqual(await axeFaults(page), [])
   })
 
-  it('asks nobody else for anything, and breaks no policy', () => gazeway.assertClean())
+  it('makes no request to another host, and violates no content security policy', () => gazeway.assertClean())
 })

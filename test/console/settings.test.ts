@@ -120,7 +120,7 @@ describe('the settings', { skip: WITHOUT_BROWSER }, () => {
     await upstream.close()
   })
 
-  it('change no name of a model that was not edited, whoever has changed it and whatever it has', async () => {
+  it('leave model names unchanged that were not edited, also when others changed them', async () => {
     const { gateway, admin } = console.platform
     const tuned = 'ft:base?v=2&k=1'
     const body = { aliases: { tuned, 'llm-4.20': 'grok-4', gone: 'grok-3' } }

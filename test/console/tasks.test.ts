@@ -253,7 +253,7 @@ describe('tasks, swarms and escrow in the console', { skip: WITHOUT_BROWSER }, (
     await page.close()
   })
 
-  it('says of a task that is cancelled who has what was locked for it, whoever made it', async () => {
+  it('shows who received the refund of a cancelled task', async () => {
     const task = await post('/api/tasks', { title: 'Paid by another' }, worker.key)
     const page = await under.open(`#/tasks/${task.id}`)
     const cancel = page.getByRole('button', { name: 'Cancel the task…' })

@@ -154,7 +154,7 @@ describe('wallet and usage in the console', { skip: WITHOUT_BROWSER }, () => {
     await page.close()
   })
 
-  it('shows nobody’s figures under another selection, also while that cannot be had', async () => {
+  it('never shows figures of another selection, also when loading fails', async () => {
     const error = { code: 'store_unavailable', message: 'The store is away.', type: 'server_error', param: null }
     const page = await under.open(`#/wallet/ledger?caller=${other.id}`)
     await page.locator('.stat').first().waitFor()

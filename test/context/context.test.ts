@@ -293,7 +293,7 @@ describe('work context', () => {
     assert.match(notes.join(), /focus does not exist/)
   })
 
-  it('says so where the focus is none of the files of the project', async (t) => {
+  it('reports a focus that is not a file of the project', async (t) => {
     const { root, write, commitAll } = createProject(t, { '.gitignore': 'dist\n', 'dist/a.js': 'x', 'src/a.ts': 'x' })
     commitAll()
     write('nested/b.ts', 'x')

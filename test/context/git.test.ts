@@ -361,7 +361,7 @@ describe('reading git', () => {
       if (state === null) assert.match(notes.join(), /^changes and commits are unknown: /)
     })
 
-  it('keeps nobody waiting for a repository that git cannot finish reading', async (t) => {
+  it('does not wait for a repository that git cannot finish reading', async (t) => {
     const hostile = createProject(t, { 'a.ts': '1' })
     hostile.commitAll()
     rmSync(join(hostile.root, '.git/config'))

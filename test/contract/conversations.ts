@@ -45,7 +45,7 @@ export function conversationsContract(open: () => Promise<Store>): void {
       await store.close()
     })
 
-    it('is its owner’s alone, and nobody’s under an unknown id', async () => {
+    it('belongs to its owner alone, and is not found under an unknown id', async () => {
       const { store, begin, conversations } = await setUp()
       const [mine, theirs] = [await begin(), await begin('key_1')]
       for (const [id, owner] of [

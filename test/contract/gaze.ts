@@ -459,7 +459,7 @@ export function gazeContract(open: () => Promise<Store>): void {
       )
     })
 
-    it('takes what is dated hours or years ahead for no attention to anything', async () => {
+    it('ignores records dated hours or years in the future', async () => {
       const here = humanStream(5, { paths: ['here.ts'] })
       const ahead = humanStream(6, { paths: ['ahead.ts'], start: '2076-11-21T07:00:00.000Z' })
       await gaze.store({ session_id: 's', records: [...here, ...ahead] }, 'key_a')

@@ -55,7 +55,7 @@ export function memorySpacesContract(open: () => Promise<Store>): void {
       await store.close()
     })
 
-    it('let nobody read, list, count or delete what is of another', async () => {
+    it('cannot be read, listed, counted or deleted by another owner', async () => {
       const { store, operator, one, other } = await start()
       const { memory } = await operator.put({ key: 'vault', value: 'the combination is penguin', namespace: 'secret' })
       const { memory: ones } = await one.put({ key: 'plan', value: 'walrus', namespace: 'mine' })

@@ -155,7 +155,7 @@ export function memoryContract(open: () => Promise<Store>): void {
       await store.close()
     })
 
-    it('forgets a memory at the moment it expires, whoever looks', async () => {
+    it('forgets a memory at the moment it expires, for every reader', async () => {
       const { store, put, recall, find, list, memory, wait } = await start(open)
       const { memory: kept } = await put({ key: 'token', value: 'shortlived', tags: ['t'], ttl_seconds: 10 })
       await put({ key: 'other', value: 'lasting' })

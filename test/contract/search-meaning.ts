@@ -135,7 +135,7 @@ export function searchMeaningContract(open: () => Promise<Store>): void {
       await store.close()
     })
 
-    it('keeps count of the words that memories hold, and none of others', async () => {
+    it('counts the words that memories hold, and no others', async () => {
       const { store, put, memory, wait, words } = await holding(open, [])
       await put({ key: 'a', value: 'red apples, red pears', tags: ['fruit'] })
       const { memory: second } = await put({ key: 'b', value: 'apples', ttl_seconds: 10 })

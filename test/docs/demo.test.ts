@@ -64,7 +64,7 @@ describe('a demo that is cut short', () => {
       assert.deepEqual(left(), [])
     })
 
-    it(`leaves none, and says nothing, where nobody reads on: ${args.join(' ') || 'the tools'}`, async () => {
+    it(`exits without an error when its output is closed: ${args.join(' ') || 'the tools'}`, async () => {
       const { child, said, closed } = await begun(args)
       child.stdout.destroy()
       assert.deepEqual([await closed, await said], [[0, null], ''])

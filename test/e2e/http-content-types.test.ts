@@ -85,7 +85,7 @@ onDouble('a provider whose replies have another content-type than they are', (ga
           }
         })
 
-  it('may begin an announced stream with a field that nobody knows', async () => {
+  it('may begin an announced stream with an unknown field', async () => {
     upstream().on('/chat/completions', says('text/event-stream', `x-meta: 1\n${FORMS.events['/chat/completions']}`, 3))
     for (const ask of Object.values(asks['/chat/completions'])) assert.equal(await ask(), TEXT)
   })

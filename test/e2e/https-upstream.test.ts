@@ -69,7 +69,7 @@ describe('a provider that is reached by HTTPS', { skip: noCertificates() ?? fals
     assert.equal((await ask(gateway, {})).status, 200)
   })
 
-  it('is not asked where nobody vouches for its certificate', async () => {
+  it('is not called when its certificate is untrusted', async () => {
     const wary = await start({})
     upstream.received.length = 0
     const reply = await ask(wary, {}).finally(() => wary.stop())

@@ -192,7 +192,7 @@ describe('gazeway key', () => {
     assert.match((await group(newPlace(), '--help')).stdout, /\$ gazeway group create --name team --budget 20\/day/)
   })
 
-  it('tells what is left with a key without a wallet as it is revoked', async () => {
+  it('shows the balance that stays with a revoked key without a wallet', async () => {
     const place = newPlace()
     await key(place, 'create', '--name', 'rich')
     const [id = ''] = /key_[0-9a-f]{32}/.exec((await key(place, 'list')).stdout) ?? []

@@ -269,7 +269,7 @@ describe('money, from outside', { timeout: 240_000 }, () => {
     await limited.stop()
   })
 
-  it('5. does not start with a token that is none, and doctor names the setting', async () => {
+  it('5. does not start with an address that is no token, and doctor names the setting', async () => {
     const wrong: [evm: object, named: RegExp][] = [
       [{ decimals: 18 }, /mpp\.evm\.decimals/],
       [{ token: `0x${'12'.repeat(20)}` }, /mpp\.evm\.token/],

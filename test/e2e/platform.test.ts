@@ -178,7 +178,7 @@ describe('the platform as a process', () => {
     assert.match(stderr, new RegExp(`Port ${port} .*in use.*--platform-port`))
   })
 
-  it('refuses a port that is none', async () => {
+  it('refuses an invalid port', async () => {
     const { code, stderr } = await run(newPlace(), ['--platform', '--platform-port=http'])
     assert.equal(code, 2)
     assert.match(stderr, /^gazeway: .*--platform-port.*65535.*\n$/)

@@ -74,7 +74,7 @@ describe('gazeway setup', () => {
     assert.deepEqual([read(cursor), readdirSync(dirname(cursor))], [CURSOR, ['mcp.json']])
   })
 
-  it('hands on the variables that are set, or those that are asked for, and writes no value', async () => {
+  it('passes on the variables that are set or named, and writes no value', async () => {
     const env = { GROQ_API_KEY: 'gsk-never-written', GAZEWAY_UPSTREAM: 'groq' }
     await gazeway(['setup', 'codex', '--yes'], '', env)
     assert.match(read(codex), /env_vars = \["GROQ_API_KEY", "GAZEWAY_UPSTREAM", "GAZEWAY_HOME"\]\n$/)
@@ -106,7 +106,7 @@ describe('gazeway setup', () => {
     assert.deepEqual(readdirSync(place.project), before)
   })
 
-  it('changes nothing for a no, nor where nobody answers', async () => {
+  it('changes nothing after a no, or without an answer', async () => {
     const no = await gazeway(['setup'], 'n\n')
     assert.deepEqual([no.code, /Nothing was changed\.\n$/.test(no.stdout)], [0, true], no.stdout)
     const silence = await gazeway(['setup'])

@@ -285,7 +285,7 @@ describe('a choice of tools', () => {
     assert.deepEqual(Object.keys(client.getServerCapabilities() ?? {}).sort(), ['logging', 'tools'])
   })
 
-  it('may be those that write and spend nothing, or come from config.json', async () => {
+  it('may be limited to those that neither write nor spend, or by config.json', async () => {
     const { names } = await list('--read-only')
     assert.deepEqual(
       names,
@@ -301,7 +301,7 @@ describe('a choice of tools', () => {
     )
   })
 
-  it('is refused where a name is unknown, with those that there are, and where nothing is left', async () => {
+  it('is refused for an unknown name, listing the known ones, and for an empty choice', async () => {
     const unknown = await run(newPlace(), ['--tools', 'gaz'])
     assert.equal(unknown.code, 2)
     for (const name of [...NAMES, 'model', 'context', 'gaze', 'memory', 'audit', 'upstream'])

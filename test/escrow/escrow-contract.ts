@@ -255,7 +255,7 @@ export function escrowContract(open: OpenStore): void {
       await making
     })
 
-    it('pays whom it names, or else the key that completed the task, and nobody that a release names', async (t) => {
+    it('pays its recipient, or else the key that completed the task, never one named by the release', async (t) => {
       const works = worksOn(await open(t))
       const [payer, agent, third] = [await works.payer(), await works.agent(), await works.agent()]
       const nobody = `key_${'0'.repeat(32)}`
@@ -357,7 +357,7 @@ export function escrowContract(open: OpenStore): void {
       await works.audit()
     })
 
-    it('expires when its time is over, for whoever looks; then it can be refunded', async (t) => {
+    it('expires when its time is over, for every reader; then it can be refunded', async (t) => {
       const works = worksOn(await open(t))
       const [payer, agent] = [await works.payer(20), await works.agent()]
       const task = await completed(works, payer, agent, { ttl_seconds: 60 })
@@ -589,7 +589,7 @@ export function escrowContract(open: OpenStore): void {
       await works.audit()
     })
 
-    it('pays out what was deposited alone, whoever earned it: a reward that was locked on credit stays in the ledger', async (t) => {
+    it('pays out only deposited money; a reward that was locked on credit stays in the ledger', async (t) => {
       const chain = chainDouble()
       const works = worksOn(await open(t), { settlements: chain })
       const [payerWallet, workerWallet] = [newAddress(), newAddress()]

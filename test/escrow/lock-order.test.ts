@@ -57,7 +57,7 @@ it('a payer with a daily budget makes tasks and paid calls at once, and none wai
   assert.equal(await deadlocks(url), 0)
 })
 
-it('tasks and those that wait for them are cancelled at once, and none waits crosswise for another', async (t) => {
+it('tasks and their dependents are cancelled at once, without a deadlock', async (t) => {
   const url = await server.database()
   const store = await openStore(url)
   t.after(() => store.close())

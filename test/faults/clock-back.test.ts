@@ -94,7 +94,7 @@ async function callsLeft(key: string): Promise<number> {
   assert.fail('no budget ends it')
 }
 
-it('gives nobody a budget, a rate or a charge twice when the clock goes back over midnight', async () => {
+it('grants no budget or rate twice, and charges once, when the clock goes back over midnight', async () => {
   const daily = await newKey({
     billing: 'cost',
     limits: { credit_limit_usd: 1, budgets: [{ usd: 0.002, per: 'day' }] },

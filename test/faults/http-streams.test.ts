@@ -138,7 +138,7 @@ onDouble('a stream that ends badly', (gateway, upstream) => {
     )
   })
 
-  it('is an error where its connection is reset, and the next is none', async () => {
+  it('is an error when its connection is reset, and the next one succeeds', async () => {
     for (const path of ['/chat/completions', '/responses']) {
       const begun = path === '/responses' ? double.responseEvents(['Hel', 'lo.']).slice(0, 5) : [role, hello]
       upstream().on(path, (response) => {
@@ -210,7 +210,7 @@ onDouble('a stream that ends badly', (gateway, upstream) => {
     assert.deepEqual(endings, { ok: 0, error: 3 })
   })
 
-  it('is none of these where an upstream says that there is no error', async () => {
+  it('is no error when an upstream says that there is none', async () => {
     const calm = double.chunks(['Hello.']).map((chunk) => ({ ...chunk, error: null }))
     upstream().on('/chat/completions', double.sse(calm))
     const { events } = await ask('/v1/responses', QUESTION)

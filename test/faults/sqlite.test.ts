@@ -240,7 +240,7 @@ describe('several connections to one file', () => {
     await Promise.all([one.close(), other.close()])
   })
 
-  it('wait for a lock together, 20 s at most, and say meanwhile that they do not answer; longer for whoever brings the store forward', async (t) => {
+  it('wait for a lock together, 20 s at most, with health degraded; a migration waits longer', async (t) => {
     const file = join(folder, 'locked.db')
     const store = await open(file)
     const other = new DatabaseSync(file)

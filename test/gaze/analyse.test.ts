@@ -19,7 +19,7 @@ const records = (count: number): AnalysedRecord[] =>
   }))
 
 describe('the analysis of many records', () => {
-  it('is the same in a thread of its own, and keeps nobody waiting for it', async () => {
+  it('is the same in a thread of its own, and does not block other requests', async () => {
     const many = records(20_000)
     const began = performance.now()
     const here = analyse(many)

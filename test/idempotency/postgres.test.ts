@@ -12,7 +12,7 @@ after(async () => {
   await server.remove()
 })
 
-it('a key is not taken for nobody where the connection is lost before that is heard of', async () => {
+it('a key is not taken when the connection is lost before the commit is known', async () => {
   const url = new URL(await server.database())
   url.port = String(proxy.port)
   const store = await openStore(url.href)

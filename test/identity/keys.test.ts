@@ -434,7 +434,7 @@ describe('keys', () => {
       for (const scope of Scope.options) requireScope(identity, scope)
     })
 
-    it('are refused to whoever was not given them', async () => {
+    it('are refused to keys without them', async () => {
       const { key } = await keys.create({ name: 'a' })
       const identity = await keys.authenticate(key)
       requireScope(identity, 'inference')

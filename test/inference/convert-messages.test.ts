@@ -471,7 +471,7 @@ describe('answers as Messages and as chat completions', () => {
     assert.deepEqual([refused?.stop_reason, refused?.content.length], ['refusal', 1])
   })
 
-  it('hold no call that was cut off, and are none where a call cannot be read', () => {
+  it('omit a call that was cut off, and are an error when a call cannot be read', () => {
     const cut = { tool_calls: [callOf('a', 'look', '{"at":1}'), callOf('b', 'look', '{"at')] }
     const answer = toMessage(completionOf(cut, 'length'), asked)
     assert.deepEqual(answer?.content, [{ type: 'tool_use', id: 'a', name: 'look', input: { at: 1 } }])

@@ -68,7 +68,7 @@ describe('the estimate of a prompt', () => {
     assert.equal(text, '{"b":[null,{}],"d":1}')
   })
 
-  it('keeps nobody waiting for a request of a million values', async () => {
+  it('does not block on a request of a million values', async () => {
     const request = {
       messages: [{ role: 'user', content: 'Hello' }],
       many: Array.from({ length: 1_000_000 }, () => [1]),

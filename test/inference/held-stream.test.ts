@@ -104,7 +104,7 @@ describe('a Responses stream whose model thinks', { timeout: 30_000 }, () => {
   const [created, inProgress, ...output] = double.responseEvents(['Found.'])
   const breaks: double.Behaviour = (response) => void response.socket?.destroy()
 
-  it('shows its client that it is there, again and again, and is passed on as it is once it speaks', async () => {
+  it('sends keep-alives to its client, and is passed on unchanged once output begins', async () => {
     const { behaviour, speak } = thinks([created, inProgress], says(output))
     upstream.on('/responses', behaviour)
     const client = await ask()

@@ -17,7 +17,7 @@ const call = (id: string | undefined, name: string, args: string) => ({
 const more = (args: string) => ({ function: { arguments: args } })
 
 describe('the tool calls of a stream that is joined', () => {
-  it('are told apart by their index, in whatever turns their pieces come', () => {
+  it('are distinguished by their index, in any order of their pieces', () => {
     const [a, b] = [
       { index: 0, ...call('a', 'f', '{"x"') },
       { index: 1, ...call('b', 'g', '{"y"') },

@@ -70,7 +70,7 @@ describe('whether the upstreams answer', () => {
       assert.equal(await watch().current(), answers)
     })
 
-  it('is told by the calls that are made anyway', async () => {
+  it('is derived from regular calls', async () => {
     upstream.on('/models', double.json(200, { data: [] }))
     const { current } = watch()
     call('ok', 200)

@@ -65,7 +65,7 @@ describe('the models that clients can ask for', () => {
     assert.deepEqual(list.known(), ['main/own', 'main/a'])
   })
 
-  it('are none that the upstream lacks: no alias of another model, and no name without an alias', async () => {
+  it('exclude those that the upstream lacks: aliases of other models, and names without an alias', async () => {
     const { after, upstream } = createList({ own: 'a', gone: 'retired', 'llm-3-fast': 'b' })
     const ids = async (seconds: number) => (await after(seconds)).map(({ id }) => id)
     upstream(() => ({ body: { data: [A, { id: 'b:latest' }] } }))

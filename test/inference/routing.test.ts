@@ -49,7 +49,7 @@ describe('the upstreams that can answer for a model', () => {
   ] as const)
     it(`are those of ${what}`, () => assert.deepEqual(found(asked), expected))
 
-  it('are default alone for a model that nobody claims, with its own name', () => {
+  it('are only default for a model that no upstream claims, under its own name', () => {
     const { all } = routingTo(first, [fast]).targets('mine', 'chat')
     assert.deepEqual(
       all.map(({ upstream, model }) => [upstream.provider.id, model]),
@@ -66,14 +66,14 @@ describe('the upstreams that can answer for a model', () => {
     )
   })
 
-  it('are none where all keys are missing, which the error says how to set', () => {
+  it('are an error when all keys are missing, which says how to set them', () => {
     const keyless = at('groq', { provider: 'groq', api_key: null })
     const { code, message } = errorOf(() => routingTo(first, [keyless]).targets('groq/llama-4', 'chat'))
     assert.equal(code, 'upstream_not_configured')
     assert.match(message, /GROQ_API_KEY, GAZEWAY_UPSTREAM_GROQ_API_KEYS or upstreams\.groq\.api_keys/)
   })
 
-  it('are none for a model that only the default without a key could serve: the nearest is named', () => {
+  it('are an error for a model that only the keyless default could serve; it suggests the nearest model', () => {
     const keyless = upstreamAt('xai', { provider: 'xai', api_key: null })
     const listing = at('fast', {}, ['fast/llama-4', 'fast/qwen-3'])
     const routing = routingTo(keyless, [listing], [route('exact-name', ['fast'])])

@@ -58,7 +58,7 @@ describe('chat completions of the sandbox', () => {
     assert.equal(data.usage.total_tokens, data.usage.prompt_tokens + data.usage.completion_tokens)
   })
 
-  it('draws from what the last message tells beside its question', async () => {
+  it('quotes context from the last message beside its question', async () => {
     const content = 'Which port does it use? The gateway uses port 8811. It was written in 2026.'
     const { choices } = await client.chat.completions.create({ model: MODEL, messages: [{ role: 'user', content }] })
     assert.equal(choices[0]?.message.content, '[sandbox] The gateway uses port 8811.')
@@ -169,7 +169,7 @@ describe('chat completions of the sandbox', () => {
   })
 
   // In time by the square of what is asked, this takes minutes.
-  it('takes time by the length of what it is asked', { timeout: 60_000 }, async () => {
+  it('takes time in proportion to the length of the question', { timeout: 60_000 }, async () => {
     const tools = Array.from({ length: 1000 }, (_, number) => ({
       type: 'function' as const,
       function: { name: `tool_${number}`, description: 'One of many' },

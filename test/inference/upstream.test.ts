@@ -270,7 +270,7 @@ describe('the upstream', () => {
     assert.equal((await history())[0]?.usage?.total_tokens, 15)
   })
 
-  it('takes an answer in parts, and a model that is none, as they are meant', async () => {
+  it('accepts an answer in parts, and a model that is not a string', async () => {
     const answer = double.completion('')
     const parts = [
       { type: 'text', text: 'Hel' },
@@ -987,7 +987,7 @@ describe('the upstream', () => {
         assert.deepEqual([record?.stream, record?.status, record?.usage], [stream, status, usage])
       })
 
-    it('counts no answer where there is none', async () => {
+    it('counts no answer when there is none', async () => {
       const from = upstream({ allowed_paths: [chats] })
       for (const behaviour of [double.fails(400), double.json(200, { object: 'list', data: [completion] })]) {
         server.on(chats, behaviour)

@@ -82,7 +82,7 @@ describe('reported usage', () => {
 
   const impossible = [-1, 1.5, 1e9 + 1, Number.NaN, Number.POSITIVE_INFINITY, '10', null, true, [10], {}]
   for (const value of impossible)
-    it(`is none where a count is ${JSON.stringify(value)} (${typeof value})`, () => {
+    it(`is unknown when a count is ${JSON.stringify(value)} (${typeof value})`, () => {
       for (const name of ['prompt_tokens', 'completion_tokens', 'total_tokens'])
         assert.equal(readUsage({ ...chat, [name]: value }), null)
       for (const name of ['input_tokens', 'output_tokens'])
@@ -92,5 +92,5 @@ describe('reported usage', () => {
     })
 
   for (const reported of [undefined, null, 7, 'usage', [], {}, { completion_tokens: 5 }, { prompt_tokens: null }])
-    it(`is none in ${JSON.stringify(reported)}`, () => assert.equal(readUsage(reported), null))
+    it(`is unknown in ${JSON.stringify(reported)}`, () => assert.equal(readUsage(reported), null))
 })

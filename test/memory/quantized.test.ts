@@ -36,7 +36,7 @@ describe('vectors in eight bits', () => {
     }
   })
 
-  it('compare with none of another length, and have no angle where all is zero', () => {
+  it('compare only at equal length, and have no angle when all values are zero', () => {
     const zero = new Float32Array(4)
     const one = Float32Array.from([1, 2, 3, 4])
     assert.equal(cosine(zero, quantize(one).vector), 0)

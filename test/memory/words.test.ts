@@ -32,7 +32,7 @@ describe('words', () => {
     assert.equal(indexedText('น้ำ'), indexedText('น้\u0e4d\u0e32'))
   })
 
-  it('keep the marks of their script, and fold those that may be left out when writing', () => {
+  it('keep the marks of their script, and fold optional ones', () => {
     assert.deepEqual(queryWords('हिन्दी भाषा', 9), ['हिन्दी', 'भाषा'])
     assert.equal(indexedText('தமிழ் বাংলা'), 'தமிழ் বাংলা')
     assert.equal(fold('مُحَمَّد'), 'محمد')

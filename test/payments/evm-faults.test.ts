@@ -163,7 +163,7 @@ describe('payments on a chain whose node fails', () => {
     assert.equal(response.status, 502)
   })
 
-  it('credits a payment that the chain took while nobody looked, though the node tells no events', async () => {
+  it('credits a payment that was mined while Gazeway was down, from a node without events', async () => {
     const payer = await wallet()
     await rpc(anvil.url, 'evm_setAutomine', [false])
     const doomed = await startPaidProcess({ storeUrl, config })

@@ -202,7 +202,7 @@ describe('payments whose authorization is used for something else', () => {
     assert.equal(await payer.credited(), Number(PRICE))
   })
 
-  it('takes one transfer for no payment but the one whose authorization made it', async () => {
+  it('credits a transfer only to the payment whose authorization made it', async () => {
     const [honest, ...others] = await Promise.all([wallet(0n), wallet(0n), wallet(0n), wallet(0n)])
     await token.mint(honest.address, PRICE)
     const signed = new Map<typeof honest, string>()
@@ -236,7 +236,7 @@ describe('payments whose authorization is used for something else', () => {
     assert.equal(references[0], references[1])
   })
 
-  it('takes one transfer of a payer for none of several authorizations that he used for nothing', async () => {
+  it('credits a transfer to none of several authorizations that the payer used for nothing', async () => {
     const payer = await wallet()
     const signed = await Promise.all(Array.from({ length: 10 }, () => payer.sign()))
     for (const authorization of signed.slice(0, 2)) await claimOnly(authorization)

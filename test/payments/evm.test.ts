@@ -236,7 +236,7 @@ describe('payments with an EIP-3009 token on an EVM chain', () => {
     await assertRefused(await pay(`${app.url}/v1/echo`, authorization), /expired/)
   })
 
-  it('refuses a wallet that has not enough, which may pay once it has', async () => {
+  it('refuses a wallet without enough funds, which may pay once it has them', async () => {
     const payer = await wallet(0)
     const authorization = await payer.sign(`${app.url}/v1/echo`)
     await assertRefused(
@@ -318,7 +318,7 @@ describe('payments with an EIP-3009 token on an EVM chain', () => {
     assert.deepEqual([await payer.credited(), await status(payer.address)], [0, 'served'])
   })
 
-  it('credits a payment that went through while nobody was looking, and writes off one that never did', async () => {
+  it('credits a payment that was confirmed while Gazeway was down, and writes off one that never was', async () => {
     const [paid, unpaid] = [await wallet(), await wallet()]
     for (const payer of [paid, unpaid]) {
       const credential = Credential.deserialize<Record<string, string>>(await payer.sign(`${app.url}/v1/echo`))

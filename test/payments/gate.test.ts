@@ -124,13 +124,13 @@ describe('a request that is paid for', () => {
         assert.equal(response.headers.get('www-authenticate'), null)
       })
 
-    it('JSON that is none, for an agent gateway elsewhere', async () => {
+    it('invalid JSON, for an agent gateway elsewhere', async () => {
       const response = await fetch(`${remote.url}/v1/runs`, post('{"input":'))
       assert.deepEqual([response.status, await codeOf(response)], [400, 'invalid_json'])
       assert.ok(!agent.received.some(({ path }) => path === '/v1/runs'))
     })
 
-    it('a deposit of less than the smallest', async () => {
+    it('a deposit below the minimum', async () => {
       const { address } = await wallet(0n)
       const response = await fetch(
         `${own.url}/api/wallet/metered/deposit`,
@@ -163,7 +163,7 @@ describe('a request that is paid for', () => {
     assert.equal(await payer.has(), 90_000n)
   })
 
-  it('is not billed again, whoever is behind /v1: the payment is all that a wallet pays', async () => {
+  it('is not billed again by any service behind /v1; the wallet pays once', async () => {
     agent.on('/chat/completions', double.json(200, double.completion('Hello.')), double.sse(double.chunks(['Hello.'])))
     for (const { url } of [own, remote]) {
       const payer = await wallet(180_000n)
@@ -340,7 +340,7 @@ describe('a request that is paid for', () => {
     assert.deepEqual([await payer.credit(), (await payer.row())?.status], [90_000, 'credited'])
   })
 
-  it('is credited whatever the setting is by then, and doctor names what is left', async () => {
+  it('is credited under any later setting, and doctor names what is left', async () => {
     const payer = await wallet(90_000n)
     agent.on('/runs', double.json(200, { ok: true }))
     await payer.fetch(`${remote.url}/v1/runs`, post({}))

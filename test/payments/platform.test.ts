@@ -103,7 +103,7 @@ describe('a platform that takes payments', () => {
     assert.equal(await token.balanceOf(payer.address), 3_500_000n)
   })
 
-  it('takes no deposit for one caller or amount as one for another', async () => {
+  it('accepts a deposit only for the caller and amount that it names', async () => {
     const [a, b] = [`0x${'a1'.repeat(20)}`, `0x${'b2'.repeat(20)}`]
     const authorization = await client().createCredential(
       await fetch(`${listening.url}/api/wallet/metered/deposit`, request(a, 1)),

@@ -84,7 +84,7 @@ describe('payments on a Tempo test network of our own', () => {
     assert.equal((await balanceOf(RECIPIENT)) - before, 90_000n)
   })
 
-  it('answers a metered call again to whoever sends the credential that it was paid with, and only to them', async (t) => {
+  it('replays a metered call only for the credential that paid for it', async (t) => {
     const data = join(folder, 'platform')
     mkdirSync(data)
     const tempoConfig = { enabled: true, recipient: RECIPIENT, methods: ['tempo'], tempo: { rpc_url: anvil.url } }

@@ -33,7 +33,7 @@ describe('the presets', () => {
       for (const id of Object.values(aliasesOf(preset))) assert.ok(id in preset.models, `${preset.name}: ${id}`)
   })
 
-  it('answer to the own names by what they do, and to more names where a preset has them', () => {
+  it("answer to Gazeway's role names, and to further aliases of a preset", () => {
     const [xai] = PRESETS
     assert.equal(aliasesOf(xai)[OWN_MODELS.chat], 'grok-4.3')
     assert.deepEqual(aliasesOf({ ...xai, roles: { chat: 'a' }, aliases: { fast: 'b' } }), {

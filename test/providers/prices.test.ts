@@ -99,7 +99,7 @@ describe('the cost of a call', () => {
     assert.equal(cost, 0.1 * 2e6 + 0.5 * 0.2e6 + 0.3 * 2.5e6 + 0.1 * 4e6 + 0.01 * 10e6)
   })
 
-  it('takes cached input and writes for input where their price is not known', () => {
+  it('charges cached input and cache writes as input when their price is unknown', () => {
     const cache = { cached_tokens: 40, cache_write_tokens: 50, cache_write_1h_tokens: 20 }
     assert.equal(upstreamCost(used(100, 0, cache), model('m'), prices({ m: own })), 100)
   })

@@ -120,7 +120,7 @@ describe('skills', () => {
     assert.throws(() => skillFolders({ user_folders: ['/etc'] }), /not valid/)
   })
 
-  it('tell those that an agent brought along', async () => {
+  it('include those that an agent brought along', async () => {
     folders = skillFolders()
     folders.write(`${HERMES}/.bundled_manifest`, 'pdf:0123abc\n')
     for (const name of ['pdf', 'mine'])

@@ -37,7 +37,7 @@ describe('a store URL with TLS', { skip: noCertificates() ?? false }, () => {
   it('is encrypted without a check where that is asked for', async () =>
     assert.equal(await isEncrypted(`${url}?sslmode=no-verify`), true))
 
-  it('is refused for a certificate that nobody vouches for, and says so without the password', async () => {
+  it('is refused for an untrusted certificate, with a message without the password', async () => {
     for (const refused of [tls('verify-full', other), `${url}?sslmode=verify-full`])
       await assert.rejects(openStore(refused), (error: Error & { code?: string }) => {
         assert.equal(error.code, 'store_unavailable')

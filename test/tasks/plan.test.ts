@@ -115,7 +115,7 @@ describe('a plan', () => {
     )
   })
 
-  it('may come in a code block, with fields that nobody asked for, and dependencies named twice', () => {
+  it('may come in a code block, with unknown fields and repeated dependencies', () => {
     const text = `\`\`\`json\n${reply({ ...task('a'), hours: 3 }, task('b', ['a', 'a']))}\n\`\`\``
     assert.deepEqual(readPlan(text, LIMITS).plan?.edges, [['a', 'b']])
     assert.ok(!('hours' in (readPlan(text, LIMITS).plan?.tasks[0] ?? {})), 'what is unknown is left out')

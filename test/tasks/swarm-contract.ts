@@ -235,7 +235,7 @@ export function swarmContract(name: string, storeUrl: () => Promise<string | und
       assert.match(lastTold(2), /not valid JSON/)
     })
 
-    it('asks no model, and creates nothing, for a reward beyond the credit or a recipient that is nobody', async () => {
+    it('calls no model, and creates nothing, for a reward beyond the credit or an unknown recipient', async () => {
       upstream.on('/chat/completions', GOOD)
       const before = [await total(), await balances()]
       const poor = await create({ reward_usd: 100 })

@@ -9,7 +9,7 @@ import { ADMIN, type OpenStore, worksOn } from './setup.ts'
 /** Tests of tasks, for every store engine. */
 export function tasksContract(open: OpenStore): void {
   describe('a task', () => {
-    it('locks its reward as it is made, and shows what it was made with', async (t) => {
+    it('locks its reward when it is created, and shows its fields', async (t) => {
       const works = worksOn(await open(t))
       const payer = await works.payer(5)
       const task = await works.create(payer, { reward_usd: 1.25, capabilities: ['ts', 'ts', 'sql'], description: 'x' })
@@ -55,7 +55,7 @@ export function tasksContract(open: OpenStore): void {
       await works.audit()
     })
 
-    it('gives what it took of a daily budget back with its refund', async (t) => {
+    it('returns its share of a daily budget with its refund', async (t) => {
       const works = worksOn(await open(t))
       const payer = await works.payer(10, { budgets: [{ usd: 2, per: 'day' }] })
       const task = await works.create(payer, { reward_usd: 2 })
@@ -153,7 +153,7 @@ export function tasksContract(open: OpenStore): void {
       assert.equal(late.lease_expires_at, '2026-11-21T08:01:30.000Z')
     })
 
-    it('opens again when its lease is over, for whoever looks, and the old token is dead', async (t) => {
+    it('opens again when its lease expires, and the old token is invalid', async (t) => {
       const works = worksOn(await open(t))
       const [payer, agent, other] = [await works.payer(), await works.agent(), await works.agent()]
       const task = await works.create(payer, { capabilities: ['c'] })

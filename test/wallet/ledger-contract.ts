@@ -29,7 +29,7 @@ const balanceOf = async (store: Store, id: string): Promise<number | undefined> 
 
 /** Tests of the ledger, for every engine. `open` opens an empty store. */
 export function ledgerContract(open: OpenStore): void {
-  it('moves money once per key, and returns the first transfer to whoever repeats it', async (t) => {
+  it('moves money once per key, and returns the first transfer on a retry', async (t) => {
     const store = await open(t)
     const owner = newAddress()
     const first = await store.write((trx) => post(trx, deposit(owner, 500, 'twice')))

@@ -129,7 +129,7 @@ export function meteringContract(open: () => Promise<Store>): void {
     assert.deepEqual((await wallet.usage({ limit: 1 })).items[0]?.usage, usage)
   })
 
-  it('refuses what is not a metered call before it sets money aside', async (t) => {
+  it('refuses an invalid metered call before it reserves money', async (t) => {
     const { upstream, wallet, caller, check } = await start(t, { wallet: { max_prompt_bytes: 1000 } })
     const refused: Array<[Record<string, unknown>, { code: string; status: number; param: string }]> = [
       [{ model: 'llm-3-fast' }, { code: 'model_not_supported', status: 400, param: 'model' }],
@@ -500,7 +500,7 @@ export function meteringContract(open: () => Promise<Store>): void {
     assert.deepEqual((await wallet.verify()).faults, [])
   })
 
-  it('moves what a key has to its wallet’s next as it is revoked, and what comes back to it later as one is bound', async (t) => {
+  it("moves a revoked key's balance to another key of its wallet, and later refunds when one is bound", async (t) => {
     const { store, wallet } = await start(t)
     const keys = keysOn(store)
     t.after(() => keys.close())
@@ -525,7 +525,7 @@ export function meteringContract(open: () => Promise<Store>): void {
     assert.deepEqual((await wallet.verify()).faults, [])
   })
 
-  it('leaves with a key that is revoked what it owes, and what it has where no wallet is bound to it', async (t) => {
+  it('leaves debts with a revoked key, and its balance when no wallet is bound to it', async (t) => {
     const { store, wallet } = await start(t)
     const keys = keysOn(store)
     t.after(() => keys.close())

@@ -270,7 +270,7 @@ export function reservationsContract(open: OpenStore): void {
     await reservations.close()
   })
 
-  it('holds a call that waits for another to a budget that is lowered meanwhile', async (t) => {
+  it('applies a lowered budget to a call that is already waiting', async (t) => {
     const store = await open(t)
     // SQLite has one writer at a time: there nothing is changed meanwhile.
     if (store.engine === 'sqlite') return
@@ -355,7 +355,7 @@ export function reservationsContract(open: OpenStore): void {
     assert.equal(await outstanding(store), 0)
   })
 
-  it('exceeds no budget and keeps nothing, in whatever order calls at once ask, extend and end', async (t) => {
+  it('exceeds no budget and leaks nothing, in any order of concurrent calls', async (t) => {
     const call = fc.record({
       micros: fc.integer({ min: 1, max: 60 }),
       more: fc.integer({ min: 0, max: 60 }),

@@ -11,7 +11,7 @@ describe('the watch over silence', () => {
     for (let passed = 0; passed < ms; passed += 10) mock.timers.tick(10)
   }
 
-  it('tells of what has been silent for the limit, never before, and at most a twentieth after', () => {
+  it('reports silence after the limit, never before, and at most a twentieth later', () => {
     const watch = watchSilence(1000)
     const told: string[] = []
     const first = watch.begin(() => told.push('first'))
@@ -40,7 +40,7 @@ describe('the watch over silence', () => {
     assert.equal(told, true)
   })
 
-  it('forgets what is over, whichever it is, and goes on for what begins after a pause', () => {
+  it('forgets ended waits in any order, and continues after a pause', () => {
     const watch = watchSilence(1000)
     const told = new Set<number>()
     const waits = Array.from({ length: 5 }, (_, i) => watch.begin(() => told.add(i)))
@@ -56,7 +56,7 @@ describe('the watch over silence', () => {
     assert.deepEqual([...told].sort(), [2, 3, 9])
   })
 
-  it('takes a wait that is ended as another one is told', () => {
+  it('accepts the end of one wait while another is reported', () => {
     const watch = watchSilence(1000)
     const waits = Array.from({ length: 4 }, () => watch.begin(end))
     let ended = 0

@@ -129,7 +129,7 @@ describe('kept index', () => {
     assert.deepEqual((await search('ledger')).found, ['a.ts'])
   })
 
-  it('is none of the files of a project that holds the data folder', async (t) => {
+  it("excludes the data folder from its project's files", async (t) => {
     const { root, write } = createProject(t, {
       'a.ts': 'escrow',
       'data/gazeway.db': '',

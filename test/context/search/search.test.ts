@@ -42,7 +42,7 @@ describe('search in files', () => {
     assert.deepEqual(await found(t, files, 'client of payments'), ['b.ts'])
   })
 
-  it('puts the file that defines a name before those that use it, and one that is called so before both', async (t) => {
+  it('ranks a file of that name first, then the file that defines it, then those that use it', async (t) => {
     const files = {
       ...filler(20),
       'src/use.ts': 'settle() and one more settle() here',
