@@ -32,7 +32,7 @@ export function addSetupCommands(program: Command): void {
     .argument('[client...]', `${CLIENTS} (default: all that are installed)`)
     .option(...SCOPE)
     .option('--env <name>', 'environment variable to pass to the server; repeatable', collect)
-    .option('--print', 'show what would change, and write nothing')
+    .option('--print', 'print the changes without writing them (dry run)')
     .option('--yes', 'write without asking')
     .addHelpText('after', SETUP_EXAMPLES)
     .action(async (clients: string[], flags: SetupFlags) => {
@@ -43,7 +43,7 @@ export function addSetupCommands(program: Command): void {
     .description('remove Gazeway from the configuration of your coding assistants')
     .argument('[client...]', `${CLIENTS} (default: all that have the entry)`)
     .option(...SCOPE)
-    .option('--print', 'show what would change, and write nothing')
+    .option('--print', 'print the changes without writing them (dry run)')
     .option('--yes', 'write without asking')
     .addHelpText('after', REMOVE_EXAMPLES)
     .action(async (clients: string[], flags: SetupFlags) => {

@@ -83,9 +83,17 @@ function wordsOf(status: number): string {
 function fail(error: unknown, signal: AbortSignal | undefined): never {
   if (error instanceof GazewayError) throw error
   if (isTimeout(error) || isTimeout(signal?.reason))
-    throw new GazewayError('upstream_timeout', 'The agent gateway did not answer in time.', { cause: error })
+    throw new GazewayError(
+      'upstream_timeout',
+      'The agent gateway did not answer in time. Retry, or raise agent_gateway.timeout_ms.',
+      { cause: error },
+    )
   if (signal?.aborted) throw whyEnded(signal.reason, 'The caller disconnected.', error)
-  throw new GazewayError('upstream_unreachable', 'The agent gateway cannot be reached.', { cause: error })
+  throw new GazewayError(
+    'upstream_unreachable',
+    'The agent gateway cannot be reached. Check that it runs, and agent_gateway.url.',
+    { cause: error },
+  )
 }
 
 const isTimeout = (error: unknown): boolean => error instanceof Error && error.name === 'TimeoutError'

@@ -71,9 +71,14 @@ export function createRemoteAgent(deps: {
     } catch (error) {
       const { cancelled, reason, timedOut } = watchdog.ending()
       if (cancelled) throw whyEnded(reason, 'The caller disconnected.', error)
-      if (timedOut) throw new GazewayError('upstream_timeout', 'The agent gateway stopped sending.', { cause: error })
+      if (timedOut)
+        throw new GazewayError(
+          'upstream_timeout',
+          'The agent gateway stopped sending. Retry, or raise agent_gateway.timeout_ms.',
+          { cause: error },
+        )
       if (error instanceof GazewayError) throw error
-      throw new GazewayError('upstream_error', 'The agent gateway disconnected before the end of its answer.', {
+      throw new GazewayError('upstream_error', 'The agent gateway disconnected before the end of its answer. Retry.', {
         cause: error,
       })
     } finally {

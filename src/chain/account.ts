@@ -147,7 +147,10 @@ export function openAccount(deps: {
       gasFor(node, { account: address, ...call }),
     ])
     if (![count, mined, gas, fees.maxFee, fees.priorityFee ?? 0].every(Number.isSafeInteger))
-      throw new GazewayError('upstream_bad_reply', 'The node returned something that is not a number.')
+      throw new GazewayError(
+        'upstream_bad_reply',
+        'The node returned a nonce, gas or fee that is not a whole number. Check the node.',
+      )
     // Read after the node was asked, because it may know what another process has just signed.
     const known = Math.max(mined, await transactions.nextNonce())
     if (count > known + MOST_FOREIGN) throw tooFarAhead(count, known)

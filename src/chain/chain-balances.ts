@@ -125,5 +125,5 @@ const balanceOfCall = (owner: string) => `0x70a08231${owner.slice(2).padStart(64
 async function tokenBalance(client: Node['client'], token: `0x${string}`, owner: string): Promise<bigint> {
   const { data } = await client.call({ to: token, data: balanceOfCall(owner) })
   if (data !== undefined && data.length === 66) return BigInt(data)
-  throw new RangeError('No token exists at its address.')
+  throw new RangeError('There is no token at its address. Check the address in chain.networks.')
 }

@@ -30,6 +30,6 @@ export async function gasFor(
 function impossible(estimate: number, most: number): GazewayError {
   return new GazewayError(
     'upstream_bad_reply',
-    `The node estimates ${estimate} gas; a transaction takes at least ${EMPTY_GAS}, and a block holds ${most}.`,
+    `The node estimates ${estimate} gas, not between ${EMPTY_GAS} and the ${most} of a block. Check the node.`,
   )
 }

@@ -26,7 +26,8 @@ const TURN_ROUNDS = 5
 /** Rounds between resends. */
 const RESEND_ROUNDS = 5
 
-const REFUSED = 'The token refused the transfer.'
+const REFUSED =
+  'The token refused the transfer. Check that its contract is not paused, and that it blocks neither the account nor the recipient.'
 const OTHER_AMOUNT =
   'The transaction succeeded, but the token did not move exactly the amount owed. It is not retried, so that nobody is ' +
   'paid twice: check the transaction, and pay what is missing by hand.'
@@ -94,7 +95,7 @@ export function createSettler(deps: SettlerDeps): Settler {
         outbox.advance(trx, id, ['submitted'], {
           status: 'pending',
           ...{ nonce: null, tx_hash: null, block_number: null, next_at: time(), updated_at: time() },
-          error: `The nonce ${sent.nonce} of the account ${sent.address} was used by a transaction signed elsewhere.`,
+          error: `The nonce ${sent.nonce} of the account ${sent.address} was used by a transaction signed elsewhere. Use the account for Gazeway alone.`,
         }),
       ),
     onReplaced: (sent) =>

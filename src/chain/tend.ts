@@ -181,7 +181,10 @@ export function createTending(
     if (fees === null) {
       first.since = now().getTime()
       resent.delete(nonce)
-      return followers.onFault?.(sent, 'It is not mined, and a higher fee would exceed chain.settlement.max_fee_gwei.')
+      return followers.onFault?.(
+        sent,
+        'It is not mined, and a higher fee would exceed chain.settlement.max_fee_gwei. Raise that limit, or wait for lower fees.',
+      )
     }
     const call = { to: sent.to_address as `0x${string}`, data: sent.data as `0x${string}` }
     // The gas may be the reason. Even a failing call must use the nonce, or all later ones wait.

@@ -124,7 +124,7 @@ export function createWithdrawals(deps: {
 
     async get(id) {
       const row = await store.db.selectFrom('withdrawals').selectAll().where('id', '=', id).executeTakeFirst()
-      if (!row) throw new GazewayError('not_found', 'No withdrawal has this id.', { param: 'id' })
+      if (!row) throw new GazewayError('not_found', 'There is no withdrawal with this id.', { param: 'id' })
       return shown(row, (await settlements.states([id])).get(id) ?? PENDING)
     },
 

@@ -96,7 +96,8 @@ export function createEvmSettlement(
     // The payer cancelled it, or it was used so long ago that it cannot be an interrupted payment.
     if (!event) return null
     const receipt = await account.receiptOf([event.transactionHash])
-    if (!receipt) throw new GazewayError('upstream_bad_reply', 'The node returned an event but no receipt for it.')
+    if (!receipt)
+      throw new GazewayError('upstream_bad_reply', 'The node returned an event but no receipt for it. Check the node.')
     // A transaction signed here uses no other authorization, whatever the order of the token's logs.
     const own = await account.transactions.findFor(PURPOSE + nonce)
     const isOwn = own?.hashes.includes(receipt.transactionHash) ?? false

@@ -31,5 +31,7 @@ export async function requireGasLeft(
     .where('purpose', 'like', `${PURPOSE}%`)
     .executeTakeFirstOrThrow()
   if ((wei ?? 0) + gas * max_fee <= limit * WEI_PER_COIN) return
-  throw paymentsPaused(`Payments have used the gas limit of an hour, ${limit} coins (mpp.evm.max_gas_per_hour).`)
+  throw paymentsPaused(
+    `Payments have used the gas limit of an hour, ${limit} coins. Retry later, or have mpp.evm.max_gas_per_hour raised.`,
+  )
 }

@@ -199,7 +199,7 @@ export function createPayments(deps: PaymentsDeps): Payments {
   function read(header: string | null) {
     const { credential, challenge } = parse(header)
     const method = methods.find(({ name }) => name === challenge.method)
-    if (!method) throw paymentRequired('This payment method is not offered; answer a challenge in WWW-Authenticate.')
+    if (!method) throw paymentRequired('This payment method is not offered. Answer a challenge in WWW-Authenticate.')
     return { credential, challenge, method }
   }
 
@@ -326,7 +326,7 @@ function nullIfShort(error: unknown): null {
   throw error
 }
 
-const usedBefore = () => paymentRequired('This payment was used before; pay for each request anew.')
+const usedBefore = () => paymentRequired('This payment was used before. Pay for each request anew.')
 
 function parse(header: string | null) {
   const credential = header === null ? null : Credential.extractPaymentScheme(header)
@@ -358,7 +358,10 @@ async function check(method: PaymentMethod, credential: string, terms: Terms): P
 function refuse(error: unknown): never {
   if (error instanceof GazewayError) throw error
   if (isUnreachable(error)) throw chainUnreachable(error)
-  throw paymentRequired(refusalOf(error) ?? 'The credential is not valid.', error)
+  throw paymentRequired(
+    refusalOf(error) ?? 'The credential is not valid. Make one from the challenge in WWW-Authenticate.',
+    error,
+  )
 }
 
 function requirePayer(payer: string, terms: Terms): void {

@@ -69,7 +69,7 @@ export function tempoMethod({ chainId, rpcUrl, token }: TempoSettings, common: P
     const node = openNode({ chainId, rpcUrl, timeoutMs: PATIENCE_MS })
     try {
       const id = await node.client.getChainId()
-      if (id !== chainId) throw wrongNode(`The node is on chain ${id}, not ${chainId}.`)
+      if (id !== chainId) throw wrongNode(`The node is on chain ${id}, not ${chainId}. Check mpp.tempo.rpc_url.`)
       await requireDecimals(node, { address: token, symbol: 'The token', decimals: USD_DECIMALS }, 'mpp.tempo.token')
     } catch (error) {
       if (error instanceof GazewayError && error.code === 'config_invalid') throw error

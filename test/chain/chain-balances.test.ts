@@ -88,7 +88,7 @@ describe('balances on chains', () => {
         ['Lying', null, `The node is on chain ${CHAIN_ID}, not 1. Check chain.rpc_urls.1.`],
         ['Dead', null, 'The node cannot be reached.'],
         ['Silent', null, 'The node did not answer within 200 ms.'],
-        ['Unset', null, 'No node is set; set chain.rpc_urls.4.'],
+        ['Unset', null, 'No node is set. Set chain.rpc_urls.4.'],
         ['Test', '0', null],
       ],
     )
@@ -103,7 +103,7 @@ describe('balances on chains', () => {
       ['USDT'],
     )
     assert.equal(found?.native?.raw, '0')
-    assert.equal(found?.error, 'NONE: No token exists at its address.')
+    assert.equal(found?.error, 'NONE: There is no token at its address. Check the address in chain.networks.')
   })
 
   it('are read once for all who ask at the same time', async () => {

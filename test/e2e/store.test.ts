@@ -132,7 +132,7 @@ describe('the data folder', () => {
     const before = readFileSync(file)
     const { call, client } = await connect(place, { args: ['--store', `sqlite:${file}`] })
     const reply = await call('gateway_memory_store', { key: 'a', value: 'b' })
-    assertFault(reply, 'store_unavailable', /tables of another program \(tasks\); give Gazeway a database of its own/)
+    assertFault(reply, 'store_unavailable', /tables of another program \(tasks\). Give Gazeway a database of its own/)
     assert.equal((await client.listTools()).tools.length, 12)
     await client.close()
     assert.deepEqual(readFileSync(file), before)

@@ -74,7 +74,7 @@ describe('a store that cannot be used', () => {
       const before = await namesIn(url)
       await assertRefused(
         url,
-        new RegExp(`tables of another program \\(${named}\\); give Gazeway a database of its own`),
+        new RegExp(`tables of another program \\(${named}\\). Give Gazeway a database of its own`),
       )
       assert.deepEqual(await namesIn(url), before)
     }

@@ -21,12 +21,16 @@ const MESSAGES: ReadonlyArray<
   ],
   ['53100', 'store_full', 'the disk is full; nothing was written. Free some space and retry.'],
   ['53', 'store_unavailable', 'it is out of connections or memory; retry, or raise its limits.'],
-  ['57014', 'store_unavailable', 'a statement took too long and was stopped; nothing was written.'],
-  ['25P04', 'store_unavailable', 'a transaction took too long and was stopped; nothing was written.'],
+  [
+    '57014',
+    'store_unavailable',
+    'a statement took too long and was stopped; nothing was written. Retry, or raise statement_timeout in the store URL.',
+  ],
+  ['25P04', 'store_unavailable', 'a transaction took too long and was stopped; nothing was written. Retry.'],
   ['55P03', 'store_unavailable', 'a lock was not free in time; nothing was written. Retry.'],
   ['25006', 'store_unavailable', 'it is read-only; point the store URL at the primary server.'],
   ['40', 'store_unavailable', 'too many conflicting transactions; nothing was written. Retry.'],
-  ['22', 'validation_failed', 'a value is outside of what it can hold.'],
+  ['22', 'validation_failed', 'a value is outside the range of its column. Send a smaller one.'],
 ]
 
 /** Messages of the driver when it cannot connect, and ours. */

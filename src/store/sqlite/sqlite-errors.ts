@@ -24,7 +24,7 @@ const MESSAGES: Readonly<
     'store_unavailable',
     'it cannot be opened; check that the folder exists and is writable.',
   ],
-  [IO_ERROR]: ['store_unavailable', 'the disk reported an input/output error; nothing was written.'],
+  [IO_ERROR]: ['store_unavailable', 'the disk reported an input/output error; nothing was written. Check the disk.'],
   'file is not a database': [
     'store_corrupt',
     'it is not a SQLite database. Move it away, or point --store at another file.',
