@@ -6,10 +6,10 @@ import { computeMetrics, GazeMetrics } from './gaze-metrics.ts'
 import type { Gaze } from './scanpath.ts'
 import { readTensor } from './tensor.ts'
 
-/** More records are analysed in a thread of their own: 10,000 take a quarter of a second. */
+/** Most records that are analysed on the main thread. 10,000 records would block it for a quarter of a second. */
 const MOST_HERE = 500
 
-/** The figures of some records and what stands out in them. `truncated`: the range has more records than were read. */
+/** Metrics, classification and findings of some records. `truncated`: the range has more records than were read. */
 export const GazeAnalysis = z.object({
   metrics: GazeMetrics,
   classification: Classification,
@@ -19,7 +19,7 @@ export const GazeAnalysis = z.object({
 })
 export type GazeAnalysis = z.infer<typeof GazeAnalysis>
 
-/** A record as far as an analysis looks at it; `tensor` is JSON. */
+/** Fields of a record that an analysis reads; `tensor` is JSON. */
 export interface AnalysedRecord {
   session_id: string
   tensor: string
@@ -28,14 +28,14 @@ export interface AnalysedRecord {
 /** Result of an analysis, independent of the range. */
 type Analysed = Omit<GazeAnalysis, 'truncated'>
 
-/** Analyses some records; many of them keep nobody else waiting. */
+/** Analyses some records. A large batch runs in a worker thread, so that the main thread stays free. */
 export function analyseRecords(records: readonly AnalysedRecord[]): Promise<Analysed> | Analysed {
   return records.length <= MOST_HERE ? analyse(records) : inThread(CODE, records)
 }
 
 const CODE = { source: new URL('./analysis-thread.ts', import.meta.url), name: 'gaze-analysis' }
 
-/** The figures of some records and what stands out in them: a pure function of its input. */
+/** Computes the metrics, classification and findings of some records. A pure function. */
 export function analyse(records: readonly AnalysedRecord[]): Analysed {
   const read: Gaze[] = records.map(({ session_id, tensor }) => ({ ...readTensor(tensor), session_id }))
   const metrics = computeMetrics(read)

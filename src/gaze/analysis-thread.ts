@@ -1,5 +1,5 @@
 import { answerQuestions } from '../wire/thread-code.ts'
 import { analyse } from './analyse.ts'
 
-/** The thread of `analyseRecords`. */
+/** Entry of the worker thread that `analyseRecords` starts. */
 answerQuestions(analyse)

@@ -8,16 +8,16 @@ import type { GazeSource } from './tensor.ts'
 
 /** Settings of attestations. */
 export interface AttestationTerms extends AttestationRules {
-  /** The newest records that are assessed, of raw samples one a tick; older ones no longer count. */
+  /** Newest records that are assessed. Raw samples count once a tick. */
   windowRecords: number
   /** Validity of an attestation in seconds. */
   maxAgeSeconds: number
 }
 
-/** A record as it is assessed, with the time at which it arrived. */
+/** Fields of a record that an assessment reads, with its time of arrival. */
 export type StoredRecord = Assessed & { stored_at: string }
 
-/** Assesses the session's newest records and stores what came out, bound to the head of its hash chain. */
+/** Assesses the session's newest records and stores the attestation, bound to the head of the session's hash chain. */
 export async function issueAttestation(
   trx: Transaction<Schema>,
   session: GazeSession,
@@ -43,8 +43,8 @@ export async function issueAttestation(
 }
 
 /**
- * Assesses the records of an attestation again, as of the time it was issued and with the thresholds of then. The
- * result equals the attestation unless one of the records or the attestation was changed.
+ * Assesses the records of an attestation again, for its time of issue and with its number of records needed. The result
+ * equals the attestation unless one of the records or the attestation was changed.
  */
 export function assessAgain(
   window: readonly Assessed[],
@@ -76,9 +76,10 @@ export async function latestAttestation(db: Kysely<Schema>, sessionId: string, n
 }
 
 /**
- * Reads the columns that the assessment needs of the newest among a session's first `upTo` records. Parsing whole
- * tensors would take most of the time. Reads one raw sample per tick, so that a thousand records span at least 16 s at
- * any rate.
+ * Reads the newest among a session's first `upTo` records.
+ *
+ * Only the columns of the assessment are read: parsing whole tensors would take most of the time. Raw samples are read
+ * once a tick, so that a thousand of them span at least 16 s at any sampling rate.
  */
 async function newestRecords(
   db: Kysely<Schema>,

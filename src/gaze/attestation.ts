@@ -49,13 +49,15 @@ export type Assessment = Pick<
   'status' | 'poa_score' | 'components' | 'replayed' | 'reasons' | 'records_needed' | 'progress'
 >
 
-/** One record as the assessment sees it; `copied`: the same content, shape or trace was stored in another session before. */
+/** Fields of a record that an assessment reads. `copied`: another session stored its content, shape or trace before. */
 export type Assessed = Sample & { confidence: number; copied: boolean }
 
 /**
- * Expected share of time with records, and longest gap that is no interruption, by source. People blink, look at the
- * keyboard and think: a tracker sees eyes for half of a working session or more, an editor notices a person now and
- * then. Conventions of this project.
+ * Expected share of time with records, and the longest gap that is no interruption, by source. Conventions of this
+ * project.
+ *
+ * People blink, look at the keyboard and think. A tracker sees eyes for at least half of a working session; an editor
+ * notices a person only now and then.
  */
 export const EXPECTED: Record<GazeSource, { observed: number; gapMs: number }> = {
   eye_tracker: { observed: 0.5, gapMs: 5_000 },
@@ -71,11 +73,11 @@ const COMPONENTS = ['coverage', 'continuity', 'plausibility', 'confidence', 'fre
 
 /** After this time the freshness of a session is a half. */
 export const HALF_LIFE_MS = 15 * 60_000
-/** Clocks differ less. */
+/** Largest difference between two clocks. */
 export const CLOCK_SKEW_MS = 60_000
-/** A record that begins later than this is of the future. */
+/** Latest start of a record at `now`; a later one lies in the future. */
 export const latestPresent = (now: Date): Date => new Date(now.getTime() + CLOCK_SKEW_MS)
-/** Copied records are a replay from this number and this share on. */
+/** Copied records count as a replay when they reach both this number and this share. */
 export const REPLAY_RECORDS = 5
 export const REPLAY_SHARE = 0.2
 /** A component or check below this is named among the reasons of a failure. */
@@ -86,20 +88,25 @@ const LOW = 0.5
  *
  *   poa_score = coverage^0.20 · continuity^0.15 · plausibility^0.40 · confidence^0.15 · freshness^0.10
  *
- * a weighted geometric mean, so that a component of 0 makes the score 0 and a strong one cannot make up for a missing
- * one. Each component is 0 to 1; without records all are 0:
+ * The score is a weighted geometric mean: a component of 0 makes it 0, and a strong component cannot make up for a
+ * missing one. Each component is 0 to 1; without records all are 0:
  *
- * - coverage = min(1, records / needed) · min(1, observed / (expected · span)): `observed` is the time inside at least
- *   one dwell or in a gap of at most 75 ms (one and a half sampling intervals, where that is more), `span` from the first
- *   record to the end of the last, `expected` the share its main source should see
+ * - coverage = min(1, records / needed) · min(1, observed / (expected · span))
+ *   - `observed`: time inside a dwell, or in a gap of at most 75 ms (or 1.5 sampling intervals, if that is more)
+ *   - `span`: from the first record to the end of the last
+ *   - `expected`: the share of time that the main source should see
  * - continuity = 1 − (time in gaps longer than its main source may leave) / span
  * - plausibility: see `judgePlausibility`
- * - confidence: mean of the records' own, weighted by dwell
- * - freshness = 2^(−age / 15 min), age from the end of the newest record to now; 0 when that lies over a minute ahead
+ * - confidence: mean of the records' own confidence, weighted by dwell
+ * - freshness = 2^(−age / 15 min); age is the time since the end of the newest record. 0 when a record begins more than
+ *   a minute in the future
  *
- * The status is `collecting` until there are enough records over enough time; then `passed` when the score suffices and
- * the records are no replay, else `failed`. A replay: at least 5 of the records and a fifth of them are `copied`.
+ * Status:
+ * - `collecting` until there are enough records over enough time
+ * - `passed` when the score suffices and the records are no replay
+ * - `failed` otherwise
  *
+ * Records are a replay when at least 5 of them, and at least a fifth of them, are `copied`.
  * @param records the newest records of a session, in any order
  * @param total how many records the session has altogether
  */
@@ -169,7 +176,7 @@ function isReplay(records: readonly Assessed[]): boolean {
   return copied >= REPLAY_RECORDS && copied >= REPLAY_SHARE * records.length
 }
 
-/** The source of most records; of two equals, the less direct one. */
+/** The source of most records. A tie goes to the less direct source. */
 function mainSource(records: readonly Sample[]): GazeSource {
   const counts = GazeSource.options.map((source) => records.filter((record) => record.source === source).length)
   return GazeSource.options[counts.lastIndexOf(greatest(counts))] ?? 'manual'

@@ -16,14 +16,14 @@ export type Classification = z.infer<typeof Classification>
 const PARTS = 10_000
 
 /**
- * Classifies records by how active each channel is, from 0 to 1, as means weighted by dwell:
+ * Classifies records by the activity of each channel, from 0 to 1. Each activity is a mean weighted by dwell:
  *
  *   COG = (focus + load) / 2
  *   EMO = (|valence| + arousal) / 2     the distance from neutral and calm (Russell 1980, the circumplex of affect)
  *   ENV = (distraction + switching) / 2 switching: the share of steps between records that changed the place
  *
- * Each share is its channel's part of the sum, to four decimals that sum to 1. Without records, or with three silent
- * channels, the shares are equal. Ties are resolved in the order COG, EMO, ENV.
+ * A channel's share is its part of the sum, to four decimals; the shares sum to 1. They are equal without records, and
+ * when all three channels are 0. Ties are resolved in the order COG, EMO, ENV.
  */
 export function classify(records: readonly Gaze[]): Classification {
   const paths = scanpaths(records)
@@ -38,7 +38,7 @@ export function classify(records: readonly Gaze[]): Classification {
 }
 
 /**
- * A classification in one line, with two decimals that sum to 1.00.
+ * Formats a classification in one line, with two decimals that sum to 1.00.
  *
  * @example formatClassification({ dominant: 'COG', cog: 0.6183, emo: 0.1401, env: 0.2416 }) // 'COG:0.62/EMO:0.14/ENV:0.24'
  */
@@ -63,8 +63,8 @@ function toShares(cog: number, emo: number, env: number): Classification {
 }
 
 /**
- * Whole parts of `total` for each share, by largest remainder (Hamilton's method): a larger share never gets fewer parts
- * than a smaller one. The `lead` comes first among equals.
+ * Splits `total` into whole parts by share, with the largest-remainder method (Hamilton's). A larger share never gets
+ * fewer parts than a smaller one. Among equal remainders, `lead` comes first.
  */
 function distribute(shares: readonly number[], lead: number, total: number): number[] {
   const parts = shares.map((share) => Math.floor(share * total))

@@ -7,23 +7,23 @@ import type { GazeSource } from './tensor.ts'
 import { TICK_MS } from './tick.ts'
 import { isSameTrace, type Trace, type TraceStep, tracesOf } from './trace.ts'
 
-/** Records before a batch that its first traces may need. */
+/** Records read from before a batch; its first traces may need them. */
 const BEFORE = 400
-/** Records from a batch's first on that are looked at: the largest batch, and as many that lie between its records. */
+/** Records read from the start of a batch: the largest batch, and as many records between its own. */
 const FROM = 2000
 /** Shared traces with one other session that count as a copy. A single one may match by chance. */
 const LEAST_SHARED = 2
-/** Hashes that one statement looks for. */
+/** Hashes per query. */
 const CHUNK = 250
 
 type Found = Trace & { source: GazeSource }
 
 /**
- * Notes the traces that the newest batch of a session completes, and marks the records of those that another session has
- * stored before as copied. What is stored first is the original, also where two sessions store the same at once: the one
- * that comes second waits for the first.
+ * Stores the traces that the newest batch of a session completes. Marks records as copied when another session stored
+ * their trace before.
  *
- * The order in which records arrive does not matter. What is read is bounded, whatever the session holds.
+ * The trace that is stored first is the original. When two sessions store the same trace at once, the second waits for
+ * the first. The order in which records arrive does not matter. The number of records read is bounded.
  *
  * @param since the earliest time in the batch
  */
@@ -46,7 +46,7 @@ export async function markCopies(trx: Transaction<Schema>, sessionId: string, si
       .execute()
 }
 
-/** The traces that another session has, where it has at least one more of them. */
+/** Selects the traces that another session has, if that session has at least one more of them. */
 function copiedOf<T extends Trace>(traces: readonly T[], earlier: ReadonlyMap<string, Original>): T[] {
   const shared = new Map<string, number>()
   const found = traces.map((trace) => {
@@ -78,10 +78,10 @@ async function recordsAround(trx: Transaction<Schema>, sessionId: string, sinceM
   }))
 }
 
-/** Notes traces as this session's, unless another one has their hash. */
+/** Stores traces as this session's, unless their hash is already stored. */
 async function claimTraces(trx: Transaction<Schema>, sessionId: string, traces: readonly Trace[]): Promise<void> {
   const byHash = new Map(traces.map((trace) => [trace.hash, trace]))
-  // In one order, so that two sessions never wait for each other in a circle.
+  // Sorted, so that two sessions never deadlock.
   const rows = [...byHash.keys()]
     .sort()
     .flatMap((hash) => byHash.get(hash) ?? [])
@@ -126,7 +126,7 @@ function toRow(session_id: string, { hash, start_ms, steps }: Trace) {
   return { hash, session_id, at: new Date(start_ms).toISOString(), steps: JSON.stringify(steps) }
 }
 
-/** The stretches of time that traces cover together: neighbours share all but one of their rests. */
+/** Merges traces into stretches of time: neighbours share all but one of their rests. */
 function stretches(traces: readonly Found[]): Array<Pick<Found, 'source' | 'start_ms' | 'end_ms'>> {
   const found: Array<Pick<Found, 'source' | 'start_ms' | 'end_ms'>> = []
   for (const { source, start_ms, end_ms } of traces) {

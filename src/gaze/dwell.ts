@@ -7,14 +7,14 @@ import type { GazeDwellRow } from '../store/tables/gaze-tables.ts'
 import { endOf } from './scanpath.ts'
 import type { GazeTensor } from './tensor.ts'
 
-/** The newest rows (a place in an hour) that a reading adds up; it bounds the work, whatever the history. */
+/** Newest rows (one place in one hour) that are summed. Bounds the work for any length of history. */
 const NEWEST_ROWS = 10_000
-/** The smallest region of a file that attention is summed for, in lines: about what an eye takes in with a few fixations. */
+/** Smallest region of a file, in lines: about what an eye takes in with a few fixations. */
 const REGION_LINES = 10
 
 /** Attention that one place had, summed over its visits. */
 export interface PlaceDwell {
-  /** Absolute; relative where nobody said to which project. */
+  /** Absolute, or relative when the project is unknown. */
   path: string
   /** First and last line of the region, from 1, both included; null when only the file is known. */
   line_start: number | null
@@ -27,17 +27,19 @@ export interface PlaceDwell {
 
 /** Range and limit of a query for attention. */
 export interface DwellQuery {
-  /** Absolute path of a project: its own paths count, and relative ones that are of no project, as a browser gives them. */
+  /**
+   * Absolute path of a project. Its own paths count, and relative paths of no known project, as a browser sends them.
+   */
   root: string
-  /** RFC 3339 UTC; the hour that it falls into counts in full. */
+  /** RFC 3339 UTC. The hour that contains it counts in full. */
   since: string
-  /** The most places to return, the latest seen first. */
+  /** Most places to return, the latest seen first. */
   limit: number
 }
 
 /**
- * Sums the attention of tensors by hour and place, with lines rounded to regions (`regionOf`). A visit begins with each
- * change of place.
+ * Sums the attention of tensors by hour and place, with lines rounded to regions (`regionOf`). Each change of place
+ * begins a visit.
  *
  * @param tensors of one session, in order of time
  * @param before the session's last place so far, from `placeKey`
@@ -68,10 +70,10 @@ export function sumDwell(tensors: readonly GazeTensor[], before: string | null):
   return [...rows.values()]
 }
 
-/** Tells whether a path is relative, on this or another operating system. */
+/** Tells whether a path is relative, on any operating system. */
 export const isRelative = (path: string): boolean => !/^(?:[\\/]|.:)/.test(path)
 
-/** The tensors with their relative paths made absolute: of the project at `root`. */
+/** Makes the relative paths of tensors absolute, under the project `root`. */
 export function placedIn(root: string, tensors: readonly GazeTensor[]): GazeTensor[] {
   return tensors.map((tensor) => {
     const { path } = tensor.env
@@ -80,7 +82,7 @@ export function placedIn(root: string, tensors: readonly GazeTensor[]): GazeTens
   })
 }
 
-/** The file and region of a tensor as one string, or null when it names no file. */
+/** The file and region of a tensor as one string; null when it names no file. */
 export function placeKey(tensor: GazeTensor): string | null {
   if (tensor.env.path === undefined) return null
   const { line_start, line_end } = regionOf(tensor)
@@ -88,8 +90,8 @@ export function placeKey(tensor: GazeTensor): string | null {
 }
 
 /**
- * The lines of a tensor, widened to whole steps of 10 lines, or of 20, 40, 80 and so on where there are more than four of
- * the step before: ranges that hardly differ are one region, and a file has few of them. Both 0 where it names no lines.
+ * Widens the lines of a tensor to whole steps of 10 lines. Ranges of more than four steps use steps of 20, 40, 80 and
+ * so on. Similar ranges become one region, and a file has few of them. Both ends are 0 when the tensor names no lines.
  */
 function regionOf({ env }: GazeTensor): Pick<GazeDwellRow, 'line_start' | 'line_end'> {
   const { line_start: first, line_end: last = first } = env
@@ -99,7 +101,7 @@ function regionOf({ env }: GazeTensor): Pick<GazeDwellRow, 'line_start' | 'line_
   return { line_start: Math.floor((first - 1) / step) * step + 1, line_end: Math.ceil(last / step) * step }
 }
 
-/** Adds sums to the stored ones. Rows are written in one order, so that two sessions never wait for each other in a circle. */
+/** Adds sums to the stored ones. Rows are written in sorted order, so that two sessions never deadlock. */
 export async function addDwell(trx: Transaction<Schema>, sums: readonly GazeDwellRow[]): Promise<void> {
   await runBuiltRows(trx, 'add gaze dwell', [...sums].sort(byKey), (part) =>
     trx
@@ -118,10 +120,10 @@ export async function addDwell(trx: Transaction<Schema>, sums: readonly GazeDwel
 }
 
 /**
- * The attention that the places of a project had, the latest seen first. At most the newest 10,000 hours of places are
- * added up, so its cost does not grow with the history.
+ * Sums the attention by place in a project, the latest seen first. Reads at most the newest 10,000 rows (one place in
+ * one hour), so that the cost does not grow with the history.
  *
- * @param until hours that begin after it are of the future: nobody has looked then
+ * @param until end of the range; later hours lie in the future and do not count
  */
 export async function readDwell(db: Kysely<Schema>, query: DwellQuery, until: Date): Promise<PlaceDwell[]> {
   const root = query.root.replace(/(?<![\\/])[\\/]+$/, '')

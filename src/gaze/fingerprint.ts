@@ -3,12 +3,12 @@ import type { GazeRecord, GazeTensor } from './tensor.ts'
 
 /** The hash before a session's first record. */
 export const CHAIN_START = '0'.repeat(64)
-/** Neighbouring records per shape. Shorter shapes match by chance when a source measures coarsely. */
+/** Neighbouring records per shape. With coarse measurements, shorter shapes match by chance. */
 export const SHAPE_RECORDS = 4
-/** Hexadecimal digits of a content or shape hash: 64 bits, since chance matches do not matter below five of them. */
+/** Hexadecimal digits of a content or shape hash: 64 bits. Fewer than five chance matches have no effect. */
 const PRINT_DIGITS = 16
 
-/** A value as JSON with sorted keys and no spaces, so that equal values give equal text (the idea of RFC 8785). */
+/** Serialises a value as JSON with sorted keys and no spaces: equal values give equal text (the idea of RFC 8785). */
 export function canonicalJson(value: unknown): string {
   if (Array.isArray(value)) return `[${value.map(canonicalJson).join(',')}]`
   if (value === null || typeof value !== 'object') return JSON.stringify(value)
@@ -25,11 +25,15 @@ export function canonicalJson(value: unknown): string {
 type RecordIdentity = Pick<GazeRecord, 'id' | 'session_id' | 'task_id' | 'seq'>
 
 /**
- * The hash of a record in its session's chain: SHA-256, in hexadecimal, over the hash of the record before it
- * (`CHAIN_START` for the first), the canonical JSON of `{id, seq, session_id, task_id}`, and that of the tensor, one after
- * the other. Changing, removing or inserting a record changes every later hash.
+ * Computes the hash of a record in its session's chain. Changing, removing or inserting a record changes every later
+ * hash.
  *
- * @param tensor as `canonicalJson` gives it
+ * SHA-256 in hexadecimal over the concatenation of:
+ * - the hash of the record before it (`CHAIN_START` for the first)
+ * - the canonical JSON of `{id, seq, session_id, task_id}`
+ * - the canonical JSON of the tensor
+ *
+ * @param tensor canonical JSON, from `canonicalJson`
  */
 export function chainHash(previous: string, { id, session_id, task_id, seq }: RecordIdentity, tensor: string): string {
   return sha256(previous + canonicalJson({ id, session_id, task_id, seq }) + tensor)
@@ -50,9 +54,9 @@ export function verifyChain(records: readonly GazeRecord[], previous: string = C
 }
 
 /**
- * 64 bits over all that was measured, its time included: equal for the same record in two sessions.
+ * Computes a 64-bit hash over a tensor, its time included. Equal for the same measurement in two sessions.
  *
- * @param tensor as `canonicalJson` gives it
+ * @param tensor canonical JSON, from `canonicalJson`
  */
 export function contentHash(tensor: string): string {
   return sha256(tensor).slice(0, PRINT_DIGITS)

@@ -10,17 +10,17 @@ export const MIN_FIXATION_MS = 100
 const MAX_DISPERSION = 0.04
 /** The shortest saccade, about 1°: shorter ones are microsaccades within a fixation (Martinez-Conde et al. 2009). */
 const MIN_AMPLITUDE = 0.02
-/** The longest gap that is bridged inside one fixation (Olsen 2012, the Tobii I-VT filter: 75 ms). */
+/** Longest gap inside one fixation (Olsen 2012, the Tobii I-VT filter: 75 ms). */
 const MAX_BRIDGED_MS = 75
-/** The longest gap that is one saccade or blink; what happens in a longer one is unknown (Schiffman 2001: blinks last 100–400 ms). */
+/** Longest gap that is one saccade or blink (Schiffman 2001: blinks last 100–400 ms). A longer gap is unknown time. */
 export const MAX_SACCADE_MS = 500
 
-/** Sampling intervals that are bridged: jitter of the clock is, a sample that is missing is not. */
+/** Longest gap inside one fixation, in sampling intervals. Tolerates jitter of the clock, but not a missing sample. */
 const BRIDGED_INTERVALS = 1.5
 
 /**
  * A stretch of gaze that stayed in one place. `x` and `y` are the mean position, null where the source gives none.
- * `identified`: the source has found it by itself.
+ * `identified`: the source itself reported it as one fixation.
  */
 export interface Fixation {
   start_ms: number
@@ -36,13 +36,15 @@ interface Saccade {
 }
 
 /**
- * The fixations of one scanpath by dispersion threshold (I-DT: Salvucci & Goldberg 2000, "Identifying fixations and
- * saccades in eye-tracking protocols").
+ * Finds the fixations of one scanpath by dispersion threshold (I-DT: Salvucci & Goldberg 2000, "Identifying fixations
+ * and saccades in eye-tracking protocols").
  *
- * Neighbouring raw samples (dwells shorter than a fixation) merge while (max x − min x) + (max y − min y) ≤
- * `MAX_DISPERSION` and the gap between them is bridged. A sample stands for the time to the next, at most one sampling
- * interval. A longer dwell is a fixation that its source has identified by itself, and one without a position stands
- * alone. What lasted less than `MIN_FIXATION_MS` in the end is no fixation.
+ * - Raw samples are dwells shorter than a fixation. Neighbours merge while (max x − min x) + (max y − min y) ≤
+ *   `MAX_DISPERSION` and the gap between them is bridged.
+ * - A raw sample stands for the time until the next one, at most one sampling interval.
+ * - A longer dwell is a fixation that its source identified.
+ * - A dwell without a position is never merged.
+ * - Results shorter than `MIN_FIXATION_MS` are dropped.
  *
  * @param path one scanpath, in order of time
  */
@@ -66,8 +68,8 @@ export function identifyFixations(path: readonly Sample[]): Fixation[] {
 }
 
 /**
- * The sampling interval of a source in ms: the median time between neighbouring raw samples that follow each other within
- * half a second. 0 for a source that finds fixations by itself, of which few are that short.
+ * Estimates the sampling interval of a source in ms: the median time between neighbouring raw samples that are at most
+ * half a second apart. 0 when such pairs are not the majority, as for a source that identifies fixations itself.
  *
  * @param path in order of time
  */
@@ -82,7 +84,7 @@ export function samplingInterval(path: readonly Sample[]): number {
   return 2 * steps.length > path.length ? (median(steps) ?? 0) : 0
 }
 
-/** The longest gap in ms between two samples of one fixation: 75 ms, and more where samples come further apart. */
+/** Longest gap inside one fixation in ms: 75 ms, or more for a slow sampling rate. */
 export function bridgedMs(interval: number): number {
   return Math.max(MAX_BRIDGED_MS, BRIDGED_INTERVALS * interval)
 }
@@ -106,7 +108,7 @@ export function findSaccades(fixations: readonly Fixation[]): Saccade[] {
 interface Group {
   start_ms: number
   end_ms: number
-  /** The source had made a fixation of it already. */
+  /** The source itself reported it as one fixation. */
   identified: boolean
   records: number
   sumX: number

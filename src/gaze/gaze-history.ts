@@ -27,16 +27,16 @@ export const RetrieveGaze = ListQuery.extend({
 })
 export type RetrieveGaze = z.infer<typeof RetrieveGaze>
 
-/** Records that are read at a time for an analysis, and the most characters of their tensors. */
+/** Records that an analysis reads at a time, and the most characters of all their tensors. */
 const READ_AT_ONCE = 500
 const MOST_ANALYSED = 16 * 1024 * 1024
 
 const Cursor = z.tuple([z.iso.datetime(), z.string()])
 
 /**
- * A page of the records that match, newest first by `at`, then `id`.
+ * Reads a page of the matching records, newest first by `at`, then `id`.
  *
- * @param query.caller_id only those that this key stored; all when absent
+ * @param query.caller_id only records that this key stored; all when absent
  * @throws GazewayError `invalid_cursor`
  */
 export async function retrieveRecords(
@@ -46,7 +46,7 @@ export async function retrieveRecords(
   const db = pageReader(store, query)
   const after = query.cursor === undefined ? null : decodeCursor(query.cursor, Cursor)
   const total = await countMatching(db, query)
-  // Of many at a path the newest are soon met on the way back in time; a few are not.
+  // With many matches, a scan back in time soon fills a page; with few, the path index is faster.
   const found = total < MOST_COUNTED ? atPath(db, query) : matching(db, query)
   let rows = found.orderBy('at', 'desc').orderBy('id', 'desc')
   if (after !== null) rows = rows.where(({ eb, refTuple, tuple }) => eb(refTuple('at', 'id'), '<', tuple(...after)))
@@ -67,10 +67,10 @@ export async function retrieveRecords(
 }
 
 /**
- * The newest records in a range, at most `limit` and 16 MiB of them, newest first; read in parts.
+ * Reads the newest records in a range, newest first, in parts. Stops at `limit` records or 16 MiB of tensors.
  *
- * @param range.caller_id only those that this key stored
- * @returns them, and whether there are more
+ * @param range.caller_id only records that this key stored
+ * @returns the records, and whether there are more
  */
 export async function newestInRange(
   db: Kysely<Schema>,
@@ -126,7 +126,9 @@ function atPath(db: Kysely<Schema>, filter: Filter) {
   return source === undefined ? query : query.where(unindexed('source'), '=', source)
 }
 
-/** A file, or all in a folder, of this system or another: `0` and `]` come next to the slash and the backslash. */
+/**
+ * Matches a file or everything in a folder, with `/` or `\` as separator; `0` and `]` are the characters after them.
+ */
 function placesAt({ eb, and }: ExpressionBuilder<Schema, 'gaze_records'>, path: string) {
   const folder = path.replace(/(?<![\\/])[\\/]+$/, '')
   return [

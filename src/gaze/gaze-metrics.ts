@@ -4,7 +4,7 @@ import { transitionsBetween, visitsOf } from './place-transitions.ts'
 import { endOf, type Gaze, inOrder, scanpaths } from './scanpath.ts'
 import { greatest, least, median, rounded, slope, weightedMean } from './statistics.ts'
 
-/** Places and transitions that are listed by name; the rest is counted together. */
+/** Places and transitions that are listed by name; the others are summed. */
 const LISTED = 20
 const MINUTE_MS = 60_000
 
@@ -14,7 +14,7 @@ const Level = z.object({
 })
 const Mean = z.object({ mean: z.number().nullable() })
 
-/** Figures over records. Null means that the records do not determine a figure; nothing is NaN. */
+/** Metrics of records. Null: the records do not determine the metric. Never NaN. */
 export const GazeMetrics = z.object({
   records: z.int().describe('How many records these figures are from.'),
   duration_ms: z.number().describe('From the first record to the end of the last.'),
@@ -42,12 +42,12 @@ export const GazeMetrics = z.object({
 export type GazeMetrics = z.infer<typeof GazeMetrics>
 
 /**
- * The metrics of some records, whatever their order: a pure function of its input.
+ * Computes the metrics of some records, in any order. A pure function.
  *
  * - fixations and saccades: dispersion threshold, see `identifyFixations` and `findSaccades`
  * - dwell by place: the sum of `dwell_ms` per place, its share of all dwell on places, and its visits (unbroken runs)
  * - transitions and their entropy: see `transitionsBetween`
- * - means: weighted by `dwell_ms`, since a second of attention counts ten times a tenth of one
+ * - means: weighted by `dwell_ms`, so that one second counts ten times as much as a tenth of a second
  * - trends: ordinary least squares over `at`, per minute
  *
  * Times are in milliseconds, entropy in bits, amplitudes in shares of the screen.

@@ -33,8 +33,8 @@ export type GazeSession = Selectable<GazeSessionRow>
  * @param of.callerId storing key; only the creator adds to a session. Null for a tool on this machine, which may add to
  *   all
  * @param of.chatsOf owner of the chat sessions whose id a new gaze session may take; anyone by default
- * @throws GazewayError `conflict` for another caller's session, a session bound to another task or none, or a new
- *   session with the id of another caller's chat; `not_found` when a new session is for an unknown task
+ * @throws GazewayError `conflict` for another caller's session, for a session bound to another task or none, and for a
+ *   new session with the id of another caller's chat; `not_found` when a new session names an unknown task
  */
 export async function lockSession(
   trx: Transaction<Schema>,
@@ -66,7 +66,7 @@ export async function lockSession(
       'This gaze session was made by another caller. Leave session_id out to start one of your own.',
       { param: 'session_id' },
     )
-  // Only before its first records: a chat that is begun under its id later takes it from nobody.
+  // Only before the first records: a chat that later takes this id belongs to its own creator.
   if (session.records === 0 && chatsOf !== undefined) await requireNoOthersChat(trx, sessionId, chatsOf)
   if (taskId === undefined || taskId === session.task_id) return session
   const bound = session.task_id === null ? 'no task' : `task ${session.task_id}`
@@ -77,7 +77,7 @@ export async function lockSession(
   )
 }
 
-/** Tasks are read as rows, too. @throws GazewayError `not_found` */
+/** Reads the task's row: the service of tasks is in a room above. @throws GazewayError `not_found` */
 async function requireTask(trx: Transaction<Schema>, id: string): Promise<void> {
   const task = await trx.selectFrom('tasks').select('id').where('id', '=', id).executeTakeFirst()
   if (task !== undefined) return
@@ -86,10 +86,10 @@ async function requireTask(trx: Transaction<Schema>, id: string): Promise<void> 
   })
 }
 
-/** Chat sessions are read as rows: their service is beside this one, not below it. @throws GazewayError `conflict` */
+/** Reads the chat's row: the service of chats is in another room. @throws GazewayError `conflict` */
 async function requireNoOthersChat(trx: Transaction<Schema>, id: string, userId: string): Promise<void> {
   const chat = await trx.selectFrom('sessions').select('user_id').where('id', '=', id).executeTakeFirst()
-  // Those of the agent gateway are for admins, whose gaze has no bounds.
+  // Sessions of the agent gateway are for admins, who may read all gaze.
   if (!id.startsWith(REMOTE_PREFIX) && (chat === undefined || chat.user_id === userId)) return
   throw new GazewayError(
     'conflict',
@@ -99,10 +99,10 @@ async function requireNoOthersChat(trx: Transaction<Schema>, id: string, userId:
 }
 
 /**
- * A session by its id, or the one of a task that was added to last.
+ * Finds a session by its id, or the session of a task with the latest addition.
  *
- * @param callerId only a session that this key made; any when absent
- * @throws GazewayError `not_found`, the same for one that does not exist and for another caller's
+ * @param callerId only a session that this key created; any when absent
+ * @throws GazewayError `not_found`, for a missing session and for another caller's alike
  */
 export async function findSession(
   db: Kysely<Schema>,

@@ -29,9 +29,9 @@ export type GazeSessionSummary = z.infer<typeof GazeSessionSummary>
 const Cursor = z.tuple([z.iso.datetime(), z.string()])
 
 /**
- * Gaze sessions, the one that was added to last first. Their number is counted in an index, up to 1,000.
+ * Lists gaze sessions, latest addition first. The total is counted in an index, up to 1,000.
  *
- * @param callerId only those that this key made; all when absent
+ * @param callerId only sessions that this key created; all when absent
  * @throws GazewayError `invalid_cursor`
  */
 export async function listGazeSessions(

@@ -18,10 +18,12 @@ import { readyRecords } from './ready-record.ts'
 import { type GazeRecord, GazeTensor } from './tensor.ts'
 import { createGazeVerifier, type GazeVerifier } from './verification.ts'
 
-/** The newest records that one analysis reads. */
+/** Most records that one analysis reads, the newest first. */
 const ANALYSED_RECORDS = 10_000
 
-/** Text that both engines hold as it is: two ids that they would make alike are not one session. */
+/**
+ * Ids without NUL and lone surrogates: both engines store them unchanged, so that two different ids never become equal.
+ */
 const identifier = z
   .string()
   .min(1)
@@ -39,7 +41,7 @@ export const StoreGaze = z.object({
 })
 export type StoreGaze = z.infer<typeof StoreGaze>
 
-/** Result of storing: numbers of new and repeated records, and the session's attestation. */
+/** Result of storing: counts of new and duplicate records, and the session's attestation. */
 export const StoredGaze = z.object({
   session_id: z.string(),
   stored: z.int(),
@@ -48,16 +50,16 @@ export const StoredGaze = z.object({
 })
 export type StoredGaze = z.infer<typeof StoredGaze>
 
-/** Gaze records of people: stored, read, analysed, attested and summed by place. */
+/** Stores, reads, analyses and attests gaze records, and sums them by place. */
 export interface Gaze {
   /**
    * Stores records in one transaction and issues an attestation for their session.
    *
-   * @param input.root of the project that relative paths are of; without it their attention counts wherever there is such a file
-   * @param callerId the key that stores; only it and admins see the session on the platform. None for a tool on this machine
-   * @param keep told of what is stored in the same transaction
-   * @throws GazewayError `conflict` when the session is another caller's, or bound to another task; `not_found` for a new
-   *   session of a task that does not exist
+   * @param input.root project of the relative paths. Without it their attention counts in every project
+   * @param callerId storing key; only it and admins see the session on the platform. Absent for a tool on this machine
+   * @param keep called with the result, in the same transaction
+   * @throws GazewayError `conflict` when the session is another caller's, or bound to another task; `not_found` for a
+   *   new session of an unknown task
    */
   store(
     input: StoreGaze & { root?: string },
@@ -66,26 +68,26 @@ export interface Gaze {
     keep?: Keep<StoredGaze>,
   ): Promise<StoredGaze>
   /**
-   * @param callerId only what this key stored; everything when absent
+   * @param callerId only records that this key stored; all when absent
    * @throws GazewayError `invalid_cursor`
    */
   retrieve(query: Paged<RetrieveGaze>, callerId?: string): Promise<Page<GazeRecord>>
   /**
-   * Analyses the newest 10,000 records of a range; the same records always give the same result.
+   * Analyses the newest 10,000 records of a range. The same records always give the same result.
    *
-   * @param callerId only what this key stored; everything when absent
+   * @param callerId only records that this key stored; all when absent
    * @throws GazewayError `not_found` when the session is unknown, or another caller's
    */
   analyze(range: GazeRange, callerId?: string): Promise<GazeAnalysis>
   /**
-   * Sessions, the one that was added to last first.
+   * Lists sessions, latest addition first.
    *
-   * @param callerId only those that this key made; all when absent
+   * @param callerId only sessions that this key created; all when absent
    * @throws GazewayError `invalid_cursor`
    */
   sessions(query: Paged<GazeSessionQuery>, callerId?: string): Promise<Page<GazeSessionSummary>>
   /**
-   * The session's valid attestation; one is issued anew when the last has expired.
+   * Returns the session's valid attestation. Issues a new one when the last has expired.
    *
    * @throws GazewayError `not_found` when the session is unknown
    */
@@ -98,9 +100,11 @@ export interface Gaze {
    * @throws GazewayError `not_found` when there is no such session
    */
   findAttestation(query: AttestationQuery, callerId?: string): Promise<Attestation>
-  /** Reads the creator of a session (null: a tool on this machine) and its valid attestation. */
+  /**
+   * Reads a session's creator (null: a tool on this machine) and its valid attestation. Null for an unknown session.
+   */
   session(sessionId: string): Promise<{ caller_id: string | null; attestation: Attestation | null } | null>
-  /** The attention by place in a project until now, the latest seen first. */
+  /** Sums the attention in a project by place, the latest seen first. */
   dwell(query: DwellQuery): Promise<PlaceDwell[]>
   /** Decides whether attestations prove attention to tasks. */
   verifier: GazeVerifier
@@ -119,7 +123,7 @@ export function createGaze(deps: { store: Store; config: AttestationTerms; now: 
 
   return {
     async store(input, callerId, chatsOf, keep) {
-      // Whoever asks by a link's name asks by the folder's, too.
+      // A link and its target are the same project.
       const root = input.root === undefined ? null : await realpath(input.root).catch(() => input.root ?? null)
       const batch = await readyRecords(input.records)
       return store.write(async (trx) => {

@@ -11,19 +11,18 @@ import { keyOf, type ReadyRecord } from './ready-record.ts'
 import { readTensor } from './tensor.ts'
 import { takeTicks } from './tick.ts'
 
-/** Rows that are written or looked for at a time, between which others have the thread. */
+/** Rows per statement. Other work gets the thread between two statements. */
 const CHUNK = 200
 
 /**
- * Appends the records that the session does not have yet to it, its hash chain and the attention by place. One with the
- * `at` and `source` of a stored one is a duplicate and left out.
+ * Appends new records to the session, its hash chain and its attention by place. A record with the `at` and `source` of
+ * a stored one is a duplicate and is skipped.
  *
  * @param session locked by this transaction
- * @param batch in order of time, without duplicates of its own
- * @param root of the project that relative paths are of: they are stored as they are, and summed for it alone; null where
- *   that is not known
- * @param now when they arrived
- * @returns the session after it, how many records were stored, and the earliest time among them (null for none)
+ * @param batch in order of time, without duplicates
+ * @param root project of the relative paths: they are stored unchanged and summed for this project; null when unknown
+ * @param now time of arrival
+ * @returns the changed session, the number of stored records, and the earliest time among them (null for none)
  */
 export async function appendRecords(
   trx: Transaction<Schema>,
@@ -119,7 +118,7 @@ async function toRows(
   })
 }
 
-/** The steps that the first new ones form shapes with, in order. */
+/** Reads the last steps of the session, oldest first. They form shapes with the first new steps. */
 async function lastSteps(trx: Transaction<Schema>, session: GazeSession): Promise<ShapeStep[]> {
   const rows = await trx
     .selectFrom('gaze_records')
@@ -132,10 +131,10 @@ async function lastSteps(trx: Transaction<Schema>, session: GazeSession): Promis
 }
 
 /**
- * Notes the hashes of contents and shapes as this session's, unless another session has stored them before: what is stored
- * first is the original, also where two sessions store the same at once.
+ * Stores the hashes of contents and shapes as this session's, unless another session stored them before. The first to
+ * store a hash has the original, even when two sessions store it at once.
  *
- * @returns those that another session has
+ * @returns the hashes that another session has
  */
 async function claimPrints(
   trx: Transaction<Schema>,
@@ -143,7 +142,7 @@ async function claimPrints(
   prints: ReadonlyArray<{ content: string; shape: string | null }>,
 ): Promise<Set<string>> {
   const own = prints.flatMap(({ content, shape }) => [content, shape])
-  // In one order, so that two sessions never wait for each other in a circle.
+  // Sorted, so that two sessions never deadlock.
   const hashes = [...new Set(own)].filter((hash) => hash !== null).sort()
   const known = new Set<string>()
   for (const chunk of chunks(hashes)) {

@@ -2,13 +2,13 @@ import { bridgedMs, findSaccades, MAX_SACCADE_MS, MIN_FIXATION_MS, samplingInter
 import type { Sample } from './scanpath.ts'
 import { median, ramp, spread } from './statistics.ts'
 
-/** Fewer movements, or neighbouring samples, than these cannot show how they are distributed. */
+/** Fewest movements, and fewest pairs of neighbouring samples, that show a distribution. */
 const LEAST_MOVES = 10
 const LEAST_PAIRS = 30
 
 type Fixations = Parameters<typeof findSaccades>[0]
 
-/** Comparison of eye movements with a person's: 0 is impossible, 1 is typical. */
+/** One comparison of eye movements with a person's: 0 is impossible, 1 is typical. */
 export interface MovementCheck {
   name: 'amplitude' | 'rate' | 'jitter'
   score: number
@@ -26,17 +26,18 @@ export const MOVEMENT_LIMITS = {
 /**
  * Judges the movements of one stream with positions.
  *
- * - `amplitude`: the median saccade, 1 up to 0.30 of the screen, 0 from 0.42. Most saccades are short (4° to 5° on average
- *   in scenes, about 0.1 of a screen: Rayner 2009); points strewn at random are 0.51 apart. And the coefficient of
- *   variation of all of them, 0 at 0.1, 1 from 0.3: amplitudes are near exponential, which has 1 (Tatler et al. 2006);
- *   equal steps have 0. Whichever is worse, from ten saccades on
- * - `rate`, of an eye tracker or a webcam: saccades per second of what was seen, 1 from 0.4 to 6, 0 at 0.1 or less and from
- *   10. People make 2 to 5 (Rayner 2009; Henderson 2003) and cannot make more than one every 100 to 150 ms or so
- *   (Carpenter 1988), and eyes that never leave a place are a picture of eyes. From ten fixations with a position on
- * - `jitter`, of an eye tracker's or webcam's raw samples: the share that are in the very place of the sample before, 1 up
- *   to 0.5, 0 from 0.9. Eyes drift and tremble within a fixation, and trackers are noisy, 0.01° to 1° between neighbours
- *   (Holmqvist et al. 2012): a place that is repeated exactly was drawn. From thirty neighbours on. That samples come at a
- *   constant rate says nothing: clocks of trackers do that
+ * - `amplitude`, from ten saccades: the worse of two scores.
+ *   - The median saccade: 1 up to 0.30 of the screen, 0 from 0.42. Most saccades are short (4° to 5° on average in
+ *     scenes, about 0.1 of a screen: Rayner 2009). Random points are 0.51 apart.
+ *   - The coefficient of variation of all saccades: 0 at 0.1, 1 from 0.3. Real amplitudes are near exponential, which
+ *     has 1 (Tatler et al. 2006). Equal steps have 0.
+ * - `rate`, of an eye tracker or a webcam, from ten fixations with a position: saccades per second of observed time. 1
+ *   from 0.4 to 6, 0 at 0.1 or less and from 10. People make 2 to 5 (Rayner 2009; Henderson 2003). They cannot make
+ *   more than about one every 100 to 150 ms (Carpenter 1988). Eyes that never leave a place are a picture of eyes.
+ * - `jitter`, of raw samples of an eye tracker or webcam, from thirty pairs of neighbours: the share of samples at the
+ *   exact position of the sample before. 1 up to 0.5, 0 from 0.9. Eyes drift and tremble within a fixation, and
+ *   trackers add noise of 0.01° to 1° between neighbours (Holmqvist et al. 2012). An exactly repeated position is
+ *   artificial. A constant sampling rate proves nothing, because trackers have one.
  *
  * @param path one scanpath, in order of time
  * @param fixations those of `path`
@@ -73,7 +74,7 @@ export function judgeMovement(path: readonly Sample[], fixations: Fixations): Mo
   return checks
 }
 
-/** The time inside fixations and in the movements between them, in ms. */
+/** Sums the time inside fixations and in the movements between them, in ms. */
 function seenMs(fixations: Fixations): number {
   return fixations.reduce((seen, { start_ms, end_ms }, i) => {
     const pause = start_ms - (fixations[i - 1]?.end_ms ?? start_ms)

@@ -16,7 +16,8 @@ interface TransitionMatrix {
 }
 
 /**
- * The runs of neighbouring records on the same place, in order; a record that names no place ends a run and is left out.
+ * Groups neighbouring records on the same place into visits, in order. Records that name no place form visits with the
+ * place null.
  *
  * @param path one scanpath, in order of time
  */
@@ -32,14 +33,18 @@ export function visitsOf(path: readonly Gaze[]): Array<{ place: string | null; r
 }
 
 /**
- * The transition matrix between places as a first-order Markov chain, and its conditional (transition) entropy
+ * Computes the transition matrix between places, as a first-order Markov chain, and its conditional (transition)
+ * entropy
  *
  *   H = − Σᵢ πᵢ Σⱼ pᵢⱼ log₂ pᵢⱼ
  *
- * where pᵢⱼ is the share of the moves away from place i that went to place j, and πᵢ the share of all moves that left
- * place i (Krejtz et al. 2014, "Entropy-based statistical analysis of eye movement transitions"; 2015, "Gaze transition
- * entropy"; πᵢ observed rather than the fitted stationary distribution, as in Shiferaw, Downey & Crewther 2019). Staying
- * on a place is no transition, so with n places 0 ≤ H ≤ log₂(n − 1): 0 is a fixed route, the bound a random walk.
+ * - pᵢⱼ: the share of the moves away from place i that went to place j
+ * - πᵢ: the share of all moves that left place i. It is observed, not the fitted stationary distribution, as in
+ *   Shiferaw, Downey & Crewther 2019
+ *
+ * Sources: Krejtz et al. 2014, "Entropy-based statistical analysis of eye movement transitions"; 2015, "Gaze transition
+ * entropy". Staying on a place is no transition, so with n places 0 ≤ H ≤ log₂(n − 1). 0 is a fixed route, the upper
+ * bound a random walk.
  *
  * @param paths scanpaths, each in order of time
  */

@@ -4,30 +4,30 @@ import { type Sample, scanpaths } from './scanpath.ts'
 import { greatest, least, median, ramp, spread } from './statistics.ts'
 import type { GazeSource } from './tensor.ts'
 
-/** Fewer fixations or dwells than this cannot show how they are distributed. */
+/** Fewest fixations or dwells that show a distribution. */
 const LEAST_EVENTS = 10
 
-/** Comparison of a stream's property with a person's: 0 is impossible, 1 is typical. */
+/** One comparison of a stream with a person's attention: 0 is impossible, 1 is typical. */
 interface Check {
   name: 'events' | 'duration' | 'variation' | 'shape' | 'rhythm' | 'novelty' | 'overlap' | MovementCheck['name']
   score: number
 }
 
-/** The plausibility of a session, 0 to 1, and its weakest checks. */
+/** The plausibility of a session, 0 to 1, and all checks that it follows from. */
 export interface Plausibility {
   score: number
   checks: Check[]
 }
 
 /**
- * Highest plausibility by source: an eye tracker measures the eye itself; an editor or a pointer only what the person
- * had open or pointed at; a record made by hand is a claim. With these ceilings a manual stream never passes by itself.
+ * Highest plausibility by source. An eye tracker measures the eye itself. An editor or a pointer shows only what the
+ * person had open or pointed at. A manual record is a claim: a manual stream alone never passes.
  */
 export const CEILING: Record<GazeSource, number> = { eye_tracker: 1, webcam: 0.95, pointer: 0.8, ide: 0.8, manual: 0.2 }
 
 /**
- * Samples further apart than this, in ms, hide when fixations begin and end: 25 samples a second resolve a fixation of
- * 250 ms to about a sixth.
+ * Interval in ms above which samples are coarse and hide the ends of fixations. 25 samples a second resolve a fixation
+ * of 250 ms to about a sixth.
  */
 export const COARSE_MS = 40
 /** Factor on the ceiling of a source with coarse samples. */
@@ -56,27 +56,30 @@ export const LIMITS = {
 } as const
 
 /**
- * Judges how plausibly records come from a living person's attention, 0 to 1.
+ * Judges how plausible it is that records come from a living person's attention, 0 to 1.
  *
- * Each source is judged by itself, on its fixations (dwells, where there is no screen position), and is as plausible as
- * its weakest check times what the source can show; several sources are averaged, weighted by their events. Sources with
- * fewer than ten events count for nothing.
+ * Each source is judged by its fixations (its dwells, if they have no screen position). Its score is the weakest check
+ * times the ceiling of the source. Several sources are averaged, weighted by their events. Sources with fewer than ten
+ * events do not count.
  *
- * - `duration`: the median lies where this kind of source has it
- * - `variation`: the standard deviation of ln(duration): 0 at 0.10 or less, 1 from 0.25 (people's fixations: 0.3 to 0.6)
+ * - `duration`: the median lies in the usual range of this source
+ * - `variation`: the standard deviation of ln(duration): 0 at 0.10 or less, 1 from 0.25 (people's fixations: 0.3 to
+ *   0.6)
  * - `shape`: log-normal rather than flat. Mean log-likelihood ratio per event of the best log-normal over the best
- *   uniform density, 0 at −a, 1 from 0.3 − a, where a = 0.1 + 0.8 / √n allows for chance in n events (fixation durations
- *   are right-skewed and near log-normal: Velichkovsky et al. 2000; Guy, Lancry-Dayan & Pertzov 2020). Twenty events
- *   tell little by shape, sixty most, two hundred nearly all
- * - `rhythm`: no timer: the coefficient of variation of the times between onsets (0 at 0.05, 1 from 0.2), or the share
- *   of them within 2% of their median (1 up to 0.2, 0 from 0.5), whichever is worse
- * - `novelty`: the share of different triples of (duration, onset interval) among all: 0 at 0.5, 1 from 0.9; a loop repeats
- * - `overlap`: one pair of eyes is in one place: the share of dwell time that overlaps, 1 up to 0.05, 0 from 0.3
+ *   uniform density: 0 at −a, 1 from 0.3 − a. a = 0.1 + 0.8 / √n allows for chance in n events. Fixation durations are
+ *   right-skewed and near log-normal (Velichkovsky et al. 2000; Guy, Lancry-Dayan & Pertzov 2020). Twenty events show
+ *   little of the shape, sixty most, two hundred nearly all
+ * - `rhythm`: no timer. The worse of two scores: the coefficient of variation of the times between onsets (0 at 0.05, 1
+ *   from 0.2), and the share of these times within 2% of their median (1 up to 0.2, 0 from 0.5)
+ * - `novelty`: no loop. The share of distinct values among all triples of (duration, onset interval): 0 at 0.5, 1 from
+ *   0.9
+ * - `overlap`: one pair of eyes is in one place. The share of dwell time that overlaps: 1 up to 0.05, 0 from 0.3
  * - `amplitude`, `rate` and `jitter`: see `judgeMovement`
  *
- * Where raw samples come more than 40 ms apart, times are multiples of that interval. `rhythm` then takes up to 0.75 of
- * intervals that are alike (0 from 0.9), `novelty` tells positions apart too (to 0.01 of the screen), and the ceiling is 0.8 times what
- * the source has.
+ * Raw samples more than 40 ms apart are coarse: times are multiples of that interval. Then:
+ * - `rhythm` allows a share of equal intervals up to 0.75 (0 from 0.9)
+ * - `novelty` also compares positions, to 0.01 of the screen
+ * - the ceiling is multiplied by 0.8
  */
 export function judgePlausibility(records: readonly Sample[]): Plausibility {
   const streams = scanpaths(records).map(judgeStream)
@@ -131,7 +134,7 @@ function rhythm(onsets: readonly number[], alikeLimits: readonly [number, number
   return Math.min(ramp(deviation / mean, ...LIMITS.rhythmVariation), ramp(alike, ...alikeLimits))
 }
 
-/** @param placeOf the place of a fixation, as far as it counts */
+/** @param placeOf the place of a fixation, as `novelty` compares it; empty to ignore places */
 function novelty(fixations: readonly Fixation[], placeOf: (fixation: Fixation) => string): number {
   const steps = fixations.slice(1).map((next, i) => {
     const { start_ms, end_ms } = fixations[i] ?? next

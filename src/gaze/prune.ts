@@ -12,11 +12,12 @@ const EVERY_MS = 600_000
 type Pruned = Pick<Selectable<GazeRecordRow>, 'id' | 'session_id' | 'content_hash' | 'shape_hash'>
 
 /**
- * Deletes the oldest gaze records before `before`, at most `limit`, with their prints, and as many old traces and hours of
- * attention by place. Sessions and attestations stay: they hold no gaze.
+ * Deletes the oldest gaze records before `before`, with their hashes. Also deletes old traces and old hours of
+ * attention by place. Sessions and attestations stay, as they hold no gaze.
  *
  * @param before RFC 3339 UTC
- * @returns how many records, traces or hours were deleted, whichever is most
+ * @param limit most rows to delete of each kind: records, traces, hours
+ * @returns the largest number of deleted rows among these kinds
  */
 export function pruneGaze(store: Store, before: string, limit: number): Promise<number> {
   return store.write(async (trx) => {
@@ -52,7 +53,7 @@ export const gazeSweeps = (store: Store, now: () => Date, retentionDays: () => n
   },
 ]
 
-/** Sessions are changed first and in one order, as when records are stored, so that nobody waits in a circle. */
+/** Deletes records. Sessions are updated first and in sorted order, as when records are stored, to avoid deadlocks. */
 async function deleteRecords(trx: Transaction<Schema>, records: readonly Pruned[]): Promise<void> {
   const sessions = [...new Set(records.map((record) => record.session_id))]
     .sort()

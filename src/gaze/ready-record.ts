@@ -3,21 +3,21 @@ import { canonicalJson, contentHash, type ShapeStep, shapeStep } from './fingerp
 import { inOrder } from './scanpath.ts'
 import type { GazeTensor } from './tensor.ts'
 
-/** A tensor with all that follows from it alone. */
+/** A tensor with the values that are computed from it alone. */
 export interface ReadyRecord {
   tensor: GazeTensor
-  /** As `canonicalJson` gives it. */
+  /** Canonical JSON, from `canonicalJson`. */
   json: string
   content: string
   step: ShapeStep
 }
 
-/** Two tensors with the same key are duplicates, in one session. */
+/** Key of a tensor in its session. Tensors with the same key are duplicates. */
 export const keyOf = ({ at, source }: { at: string; source: string }): string => `${at} ${source}`
 
 /**
- * Makes a batch ready to be stored, in order of time, without the duplicates within it. It gives way, and belongs before
- * the transaction: on SQLite, a transaction keeps everyone else from the store.
+ * Prepares a batch for storing: in order of time, without duplicates. It yields to the event loop, so run it before the
+ * transaction: on SQLite, a transaction blocks all other callers of the store.
  */
 export async function readyRecords(tensors: readonly GazeTensor[]): Promise<ReadyRecord[]> {
   const fresh = new Map<string, GazeTensor>()

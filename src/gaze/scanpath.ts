@@ -1,12 +1,12 @@
 import type { GazeTensor } from './tensor.ts'
 
-/** Time and position of a look: everything that eye movements are derived from. */
+/** Time and position of one look, the input of eye movements. */
 export type Sample = Pick<GazeTensor, 'at' | 'dwell_ms' | 'source'> & {
   env: Pick<GazeTensor['env'], 'x' | 'y'>
   session_id?: string
 }
 
-/** A tensor that may know its session: all that the metrics need, stored or not. */
+/** A tensor, stored or not, that may name its session: the input of metrics. */
 export type Gaze = GazeTensor & { session_id?: string }
 
 /**
@@ -29,8 +29,8 @@ export function inOrder<T extends Sample>(records: readonly T[]): T[] {
 }
 
 /**
- * Splits records into ordered scanpaths, one per session and source. Overlapping sessions stay separate, and so do an
- * editor and an eye tracker that watch the same person: a change between them is not an eye movement.
+ * Splits records into ordered scanpaths, one per session and source. Overlapping sessions stay separate. Sources that
+ * watch the same person stay separate, because a change between them is not an eye movement.
  */
 export function scanpaths<T extends Sample>(records: readonly T[]): T[][] {
   const paths = new Map<string, T[]>()

@@ -1,6 +1,6 @@
 /**
- * The mean of `values` weighted by `weights`, or their plain mean when no weight is above 0; null for no values. It
- * never leaves the range of the values.
+ * Computes the mean of `values` weighted by `weights`. Without a weight above 0 it is the plain mean; null for no
+ * values. The result never leaves the range of the values.
  */
 export function weightedMean(values: readonly number[], weights: readonly number[]): number | null {
   if (values.length === 0) return null
@@ -12,7 +12,7 @@ export function weightedMean(values: readonly number[], weights: readonly number
   return Math.min(Math.max(mean, least(values)), greatest(values))
 }
 
-/** The middle value, or the mean of the two middle ones; null for no values. */
+/** The median: the middle value, or the mean of the two middle values. Null for no values. */
 export function median(values: readonly number[]): number | null {
   const sorted = [...values].sort((a, b) => a - b)
   const upper = sorted[Math.floor(sorted.length / 2)]
@@ -21,7 +21,7 @@ export function median(values: readonly number[]): number | null {
   return (lower + upper) / 2
 }
 
-/** Mean and standard deviation of the whole population (n in the denominator); both 0 for no values. */
+/** Mean and standard deviation of the population (divided by n). Both are 0 for no values. */
 export function spread(values: readonly number[]): { mean: number; deviation: number } {
   if (values.length === 0) return { mean: 0, deviation: 0 }
   const mean = values.reduce((sum, value) => sum + value, 0) / values.length
@@ -30,8 +30,8 @@ export function spread(values: readonly number[]): { mean: number; deviation: nu
 }
 
 /**
- * The slope of the straight line that fits (x, y) best by ordinary least squares, Σ(x − x̄)(y − ȳ) / Σ(x − x̄)²; null when
- * all x are the same, since no line is then determined.
+ * Slope of the line that fits (x, y) by ordinary least squares, Σ(x − x̄)(y − ȳ) / Σ(x − x̄)². Null when all x are
+ * equal, because then no line is determined.
  */
 export function slope(x: readonly number[], y: readonly number[]): number | null {
   const centre = spread(x).mean
@@ -41,7 +41,7 @@ export function slope(x: readonly number[], y: readonly number[]): number | null
   return x.reduce((sum, value, i) => sum + (value - centre) * ((y[i] ?? level) - level), 0) / scale
 }
 
-/** The smallest value; `Infinity` for none. Works on any length, where spreading arguments would not. */
+/** The smallest value; `Infinity` for none. Unlike `Math.min(...values)`, works for any length. */
 export function least(values: readonly number[]): number {
   return values.reduce((low, value) => Math.min(low, value), Number.POSITIVE_INFINITY)
 }
@@ -51,12 +51,12 @@ export function greatest(values: readonly number[]): number {
   return values.reduce((high, value) => Math.max(high, value), Number.NEGATIVE_INFINITY)
 }
 
-/** 0 at `zero`, 1 at `one`, straight between them and flat beyond; `one` may be the smaller. */
+/** Maps `zero` to 0 and `one` to 1, linear between them and constant beyond; `one` may be smaller than `zero`. */
 export function ramp(value: number, zero: number, one: number): number {
   return Math.min(1, Math.max(0, (value - zero) / (one - zero)))
 }
 
-/** `value` to so many decimals, for figures that people read; never −0. */
+/** Rounds `value` to this many decimals, for figures that people read. Never −0. */
 export function rounded(value: number, decimals: number): number {
   return Number(value.toFixed(decimals)) + 0
 }

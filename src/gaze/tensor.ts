@@ -7,8 +7,8 @@ export const GazeSource = z
 export type GazeSource = z.infer<typeof GazeSource>
 
 /**
- * Any RFC 3339 date-time with an offset, from 1970 and before the year 9999; it is read as UTC with milliseconds, so that
- * times sort as strings.
+ * An RFC 3339 date-time with an offset, from 1970 and before the year 9999. It is converted to UTC with milliseconds,
+ * so that times sort as strings.
  */
 export const GazeTime = z.iso
   .datetime({ offset: true, abort: true, error: 'must be an RFC 3339 date-time with an offset' })
@@ -25,7 +25,7 @@ export const GazePath = z
 const share = z.number().min(0).max(1)
 const line = z.int().min(1).max(10_000_000)
 
-/** The three channels of one stretch of attention, and when and how surely it was measured. Unknown fields are errors. */
+/** The three channels of one stretch of attention, its time and its confidence. Unknown fields are errors. */
 export const GazeTensor = z.strictObject({
   at: GazeTime.describe('When it began: RFC 3339 with an offset.'),
   dwell_ms: z.number().min(0).max(60_000).overwrite(Math.round).describe('How long it lasted; 0: a raw sample.'),
@@ -56,7 +56,7 @@ export const GazeTensor = z.strictObject({
 })
 export type GazeTensor = z.infer<typeof GazeTensor>
 
-/** A stored tensor. `seq` is its place in the session's hash chain, from 1. */
+/** A stored tensor. `seq` is its position in the session's hash chain, from 1. */
 export const GazeRecord = GazeTensor.extend({
   id: z.string(),
   session_id: z.string(),
@@ -66,7 +66,7 @@ export const GazeRecord = GazeTensor.extend({
 })
 export type GazeRecord = z.infer<typeof GazeRecord>
 
-/** A tensor from its JSON in the store, where only what this schema accepted is ever written. */
+/** Parses a tensor from the store, which holds only JSON that `GazeTensor` accepted. */
 export function readTensor(json: string): GazeTensor {
   return JSON.parse(json) as GazeTensor
 }

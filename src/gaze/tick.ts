@@ -3,18 +3,19 @@ import type { Schema } from '../store/schema.ts'
 import type { GazeTensor } from './tensor.ts'
 
 /**
- * The length of a tick in ms. A source is assessed by one raw sample a tick, 62 a second, however fast it is: enough to find
+ * Length of a tick in ms. A source counts with one raw sample a tick, at most 62 a second. That is enough to find
  * fixations of 100 ms, and few enough that a bounded number of records spans many seconds.
  */
 export const TICK_MS = 16
-/** Ticks that one statement asks for. */
+/** Ticks per query. */
 const CHUNK = 250
 
 type Timed = Pick<GazeTensor, 'at' | 'dwell_ms' | 'source'>
 
 /**
- * The tick by which each record is assessed, in Unix ms: the start of a dwell, and of a raw sample the time rounded down to
- * `TICK_MS`. Null for a raw sample whose tick another one of its source has taken, in the session or in the same batch.
+ * Assigns each record its tick, in Unix ms. The tick of a dwell is its start; that of a raw sample is its time rounded
+ * down to `TICK_MS`. Null for a raw sample whose tick is taken by another of its source, in the session or in the
+ * batch.
  *
  * @param records in order of time
  */
@@ -35,7 +36,7 @@ export async function takeTicks(
   })
 }
 
-/** Tells whether a record is a sample at one moment, with others in the same tick. */
+/** Tells whether a record is a raw sample, shorter than a tick. */
 function isRaw(record: Timed | undefined): boolean {
   return record !== undefined && record.dwell_ms < TICK_MS
 }

@@ -4,18 +4,18 @@ import { endOf, type Sample } from './scanpath.ts'
 export interface Timeline {
   /** From the first record to the end of the last. */
   span_ms: number
-  /** Time inside at least one dwell, or between two that are as close as the samples of one fixation. */
+  /** Time inside at least one dwell, or in a gap short enough to be inside one fixation. */
   observed_ms: number
-  /** Time in gaps between dwells that are longer than allowed. */
+  /** Time in gaps longer than allowed. */
   interrupted_ms: number
 }
 
 /**
- * Computes the time within dwells and the time in long gaps, from the first record to the end of the last.
+ * Computes the observed time and the time in long gaps, from the first record to the end of the last.
  *
  * @param records in order of time
  * @param gaps.longest longest gap that is no interruption, in ms
- * @param gaps.bridged longest gap that counts as observed, in ms: that between samples of one fixation
+ * @param gaps.bridged longest gap that counts as observed, in ms, as between samples of one fixation
  */
 export function timelineOf(records: readonly Sample[], gaps: { longest: number; bridged: number }): Timeline {
   const [first] = records

@@ -1,34 +1,35 @@
 import { createHash } from 'node:crypto'
 import type { Fixation } from './fixations.ts'
 
-/** Cells on each axis of the screen that a hash tells apart. */
+/** Cells of a hash on each axis of the screen. */
 const CELLS = 16
-/** Steps to the octave in which a hash tells durations apart: a sampled fixation ends at the next sample, a dwell does not. */
+/** Steps per octave of durations in a hash. Coarser for sampled fixations, as they end only at the next sample. */
 const STEPS_PER_OCTAVE = { placed: 1, unplaced: 4 }
-/** A trace of fewer different cells, or of fewer different durations where it has no positions, is alike by chance. */
+/** Fewest different cells of a trace (or durations, without positions). Traces with fewer match by chance. */
 const LEAST_DIFFERENT = 4
-/** A value so near to a step's edge, as a share of the step, may be on its other side in a copy. */
+/** Distance to a step's edge, as a share of the step, within which a copy may fall beyond the edge. */
 const NEAR_AN_EDGE = 0.15
-/** Values of one trace that are looked for on either side. */
+/** Most values of one trace that are searched on both sides of an edge. */
 const MOST_EDGES = 2
 /** Hexadecimal digits of a hash: 64 bits. */
 const HASH_DIGITS = 16
 
-/** Hashes that find a trace. */
+/** Hashes under which a trace is found. */
 export interface TraceHashes {
   /** Equal for most copies of a trace, and for few others. */
   hash: string
-  /** Hashes of copies whose values near an edge fall beyond it. */
+  /** Hashes of copies in which values near an edge fall beyond it. */
   otherHashes: readonly string[]
 }
 
 /**
- * The hashes of neighbouring rests: roughly where and how long they were. Which sixteenth of the screen on each axis,
- * and the duration to the nearest power of two; without positions, to the nearest quarter of an octave (locality-sensitive
- * hashing, as in Indyk & Motwani 1998). The two values that are nearest to an edge are looked for on both sides of it
- * (multi-probe: Lv and others 2007).
+ * Computes the hashes of neighbouring rests, from their rough places and durations (locality-sensitive hashing, as in
+ * Indyk & Motwani 1998). Places are rounded to a sixteenth of the screen on each axis, durations to the nearest power
+ * of two. Without positions, durations are rounded to a quarter of an octave.
  *
- * Null where they are too alike to tell a copy by.
+ * The two values nearest to an edge are searched on both sides of it (multi-probe: Lv and others 2007).
+ *
+ * @returns null when the rests are too similar to identify a copy
  */
 export function traceHashes(fixations: readonly Fixation[]): TraceHashes | null {
   const values = valuesOf(fixations)
@@ -43,7 +44,7 @@ function isPlaced(fixations: readonly Fixation[]): boolean {
   return fixations.every(({ x, y }) => x !== null && y !== null)
 }
 
-/** For each fixation its duration, and where it has one its place, in steps of the hash. */
+/** The duration of each fixation, and its place if it has one, in steps of the hash. */
 function valuesOf(fixations: readonly Fixation[]): number[][] {
   if (!isPlaced(fixations)) return fixations.map((fixation) => [0.5 + octaves(fixation) * STEPS_PER_OCTAVE.unplaced])
   return fixations.map((fixation) => [
@@ -57,7 +58,7 @@ function octaves({ start_ms, end_ms }: Fixation): number {
   return Math.log2(end_ms - start_ms)
 }
 
-/** The steps with each choice of the values nearest to an edge moved beyond it; not the choice of none. */
+/** Each combination of moving the values nearest to an edge beyond it, except moving none. */
 function beyondEdges(values: readonly number[]): number[][] {
   const edges = values
     .map((value, i) => ({ i, above: value - Math.floor(value) }))

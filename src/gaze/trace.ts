@@ -5,19 +5,21 @@ import { type TraceHashes, traceHashes } from './trace-hash.ts'
 
 /** Neighbouring rests per trace. */
 const TRACE_RESTS = 5
-/** A raw sample is smoothed with so many on either side, at most so far away in ms. */
+/** Neighbours on each side that smooth a raw sample, and their largest distance in ms. */
 const SMOOTHED_BESIDE = 2
 const SMOOTHED_MS = 40
-/** Fixations are one rest that are no further apart than this share of the screen, with no longer pause between them in ms. */
+/** Fixations join into one rest up to this distance, as a share of the screen, and up to this pause in ms. */
 const JOINED_APART = 0.035
 const JOINED_MS = 100
-/** Positions of the same fixation differ by no more on each axis, as a share of the screen: about 1°. */
+/** Largest difference of one fixation's position in two traces, on each axis, as a share of the screen: about 1°. */
 const SAME_PLACE = 0.02
-/** Times of the same fixation differ by no more than the larger of the two: ms (30 samples a second), and a share. */
+/**
+ * Largest difference of one fixation's times in two traces: the larger of 40 ms (30 samples a second) and this share.
+ */
 const SAME_TIME_MS = 40
 const SAME_TIME_SHARE = 0.15
 
-/** One rest of a trace: mean position (null where its source gives none), duration, and time since the trace began. */
+/** One rest of a trace: mean position (null without one), duration, and time since the trace began. */
 export type TraceStep = readonly [x: number | null, y: number | null, durationMs: number, offsetMs: number]
 
 /** `TRACE_RESTS` neighbouring rests of one source. */
@@ -28,11 +30,12 @@ export interface Trace extends TraceHashes {
 }
 
 /**
- * The traces of one scanpath that end about `sinceMs` or later: those whose last rest lasted until then, and the `TRACE_RESTS`
- * before these, which share rests with them.
+ * Finds the traces of one scanpath that are affected by records since `sinceMs`. These are the traces whose last rest
+ * lasted until then, and the `TRACE_RESTS` traces before them, which share rests with them.
  *
- * A copy is found in two steps, since there is no index of what is nearly alike. Its hashes lead to the original; `isSameTrace`
- * then compares the steps. Every rest is in five traces, so that those whose hash noise changes leave it covered.
+ * Nearly equal traces cannot be indexed, so a copy is found in two steps. Its hashes lead to the original;
+ * `isSameTrace` then compares the steps. Every rest is in five traces: when noise changes the hash of some, the others
+ * still cover it.
  *
  * @param path one scanpath, in order of time
  */
@@ -48,7 +51,7 @@ export function tracesOf(path: readonly Sample[], sinceMs: number): Trace[] {
   return traces
 }
 
-/** Tells whether two traces show the same rests, moved in time: places, durations and intervals are alike. */
+/** Tells whether two traces show the same rests at different times: places, durations and intervals are similar. */
 export function isSameTrace(one: readonly TraceStep[], other: readonly TraceStep[]): boolean {
   if (one.length !== other.length) return false
   return one.every(([x, y, duration, offset], i) => {
@@ -65,8 +68,8 @@ export function isSameTrace(one: readonly TraceStep[], other: readonly TraceStep
 }
 
 /**
- * Finds the rests of the gaze, except the last, which may go on. Fixations a short saccade apart are one rest, because
- * noise decides whether they are separate, and noise differs in a copy.
+ * Finds the rests of the gaze, except the last, which may go on. Fixations a short saccade apart are one rest: noise
+ * decides whether they are separate, and a copy has other noise.
  */
 function restsOf(path: readonly Sample[]): Fixation[] {
   const rests: Rest[] = []
@@ -93,8 +96,8 @@ function joined(rest: Rest, next: Fixation): Rest {
 }
 
 /**
- * The path with every raw sample in the middle of it and its neighbours, on each axis: noise would divide fixations in one
- * place in the original and in another in a copy. A median of five keeps the edges of saccades (Stampe 1993).
+ * Replaces each raw sample by the median of it and its neighbours, on each axis. Otherwise noise would split fixations
+ * at one place in the original and at another in a copy. A median of five keeps the edges of saccades (Stampe 1993).
  */
 function smoothed(path: readonly Sample[]): Sample[] {
   return path.map((record, i) => {

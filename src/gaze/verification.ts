@@ -6,7 +6,7 @@ import { Attestation, assess } from './attestation.ts'
 import { type Evidence, isOfItsTime } from './evidence.ts'
 import { CHAIN_START, chainHash } from './fingerprint.ts'
 
-/** The newest of the records that an attestation covers whose chain is computed again; it bounds the work. */
+/** Newest covered records whose hash chain is recomputed. Bounds the work. */
 const CHECKED_RECORDS = 1000
 
 /** Requirements of a check. */
@@ -17,21 +17,21 @@ export interface Check {
   at: string
 }
 
-/** Decides whether an attestation proves attention to a task, and sees to it that it does so once. */
+/** Decides whether an attestation proves attention to a task, and allows each to be used once. */
 export interface GazeVerifier {
   /**
    * Explains to the sender why an attestation does not prove attention to a task; empty when it does. The computation
-   * is slow: run it before the transaction, in which `use` decides.
+   * is slow, so run it before the transaction. Inside the transaction, `use` decides.
    *
-   * @param check.taskId task that it must be bound to
+   * @param check.taskId task that the attestation must be bound to
    * @param check.evidence accepted owners and time ranges of records; one is enough
    * @param check.at now, RFC 3339 UTC
    */
   check(db: Kysely<Schema>, check: Check): Promise<string[]>
   /**
-   * Uses an attestation up, in the transaction that it is used for. Of several at once, one does it.
+   * Marks an attestation as used, in the transaction that it is used for. Of several concurrent uses, one succeeds.
    *
-   * @param use.usedBy what it was used for, as `release esc_0199…`
+   * @param use.usedBy purpose, such as `release esc_0199…`
    * @param use.at now, RFC 3339 UTC
    * @returns false when it was used before
    */
@@ -81,7 +81,7 @@ export function createGazeVerifier(terms: AttestationTerms): GazeVerifier {
   }
 }
 
-/** Tells whether the attestation, or too many of its records, were used before. One look at a task proves it once. */
+/** Explains a use of the attestation, or of too many of its records, before; empty for none. */
 async function usesBefore(
   db: Kysely<Schema>,
   { id, session_id, records }: Attestation,
@@ -106,7 +106,7 @@ async function usesBefore(
   return [`${newer} of its records are newer than those that were used before; ${recordsNeeded} are needed.`]
 }
 
-/** Faults that the attestation itself states. */
+/** Reasons for refusal that the attestation itself states. */
 function shortcomings(
   { status, reasons, task_id, poa_score, issued_at, replayed }: Attestation,
   { minScore, maxAgeSeconds }: AttestationTerms,
@@ -125,7 +125,7 @@ function shortcomings(
   return found
 }
 
-/** Explains why the records are not accepted: another owner or another time. */
+/** Explains why the records are not accepted: another owner, or another time range. */
 async function unproven(
   db: Kysely<Schema>,
   attestation: Attestation,
@@ -143,7 +143,7 @@ async function unproven(
   return others.some((reasons) => reasons.length === 0) ? [] : first
 }
 
-/** Records of another time do not count: the others have to pass by themselves. */
+/** Explains why records inside the time range do not pass by themselves; empty when they do. */
 function ofAnotherTime(
   { records_needed, issued_at }: Attestation,
   { covered, evidence, terms }: { covered: readonly StoredRecord[]; evidence: Evidence; terms: AttestationTerms },
@@ -158,7 +158,7 @@ function ofAnotherTime(
   return [`${counted.length} of its ${covered.length} newest records count, as only ${evidence.told} do: ${why}.`]
 }
 
-/** The attestation in a row; null where the row's own columns say otherwise. */
+/** Parses the attestation in a row; null when it differs from the row's columns. */
 function readAttestation({ body, ...columns }: AttestationRow): Attestation | null {
   const parsed = Attestation.safeParse(JSON.parse(body))
   if (!parsed.success) return null
@@ -185,8 +185,8 @@ async function isGenuine(
 }
 
 /**
- * Verifies that the attested head is in its session's chain and that the earlier records lead to it. As many records
- * may be missing as the session says were pruned.
+ * Verifies that the attested head is in its session's chain and that the earlier records lead to it. The number of
+ * missing records may reach the session's number of pruned ones.
  */
 async function isOfItsChain(
   db: Kysely<Schema>,
@@ -211,7 +211,7 @@ async function isOfItsChain(
   let missing = 0
   for (const [i, row] of rows.entries()) {
     const before = row.seq === 1 ? { seq: 0, hash: CHAIN_START } : rows[i + 1]
-    // What leads to the oldest that was read is older than what is looked at.
+    // The record before the oldest one read is outside the checked range.
     if (before === undefined) break
     missing += row.seq - before.seq - 1
     if (before.seq === row.seq - 1 && chainHash(before.hash, row, row.tensor) !== row.hash) return false
