@@ -7,8 +7,8 @@ import { thirdPartyLicenses } from './third-party-licenses.ts'
 /** Bundles the command into dist/ and the operator console into dist/console, and writes the licences of what is inside. */
 
 rmSync('dist', { recursive: true, force: true })
-const { metafile } = await buildCommand({ write: true })
-const inCommand = Object.values(metafile.outputs).flatMap(({ inputs }) =>
+const { outputs } = await buildCommand({ write: true })
+const inCommand = Object.values(outputs).flatMap(({ inputs }) =>
   Object.entries(inputs).flatMap(([path, { bytesInOutput }]) => (bytesInOutput > 0 ? [path] : [])),
 )
 const inConsole = await buildConsole(resolve('dist/console'))

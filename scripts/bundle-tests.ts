@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import type { BuildOptions, Plugin } from 'esbuild'
-import { bundle } from './bundle.ts'
+import { bundle, threads } from './bundle.ts'
 
 /** The folder of the bundled tests. */
 export const TESTS = '.tests'
@@ -33,7 +33,7 @@ export const bundleTests = (files: string[]) =>
   ({
     entryPoints: {
       ...Object.fromEntries([...files, 'scripts/run-tests.ts'].map((file) => [file.replace(/\.ts$/, ''), file])),
-      ...Object.fromEntries(Object.entries(bundle.entryPoints).filter(([name]) => name.startsWith('threads/'))),
+      ...threads,
     },
     outdir: TESTS,
     bundle: true,

@@ -4,29 +4,25 @@ import type { Metafile, Plugin } from 'esbuild'
 
 /** Modules that every start of the tool server loads, in this order. */
 const ON_START = ['adapters/command/program.ts', 'adapters/stdio/stdio.ts']
-/** The folders whose modules only a start loads. */
-const OF_START_ALONE = /^adapters\/(command|stdio)\//
 const NAME = 'start:shared'
 const STATIC = ['import-statement', 'require-call']
 
 /**
- * Keeps the modules that every start loads in one chunk. esbuild makes a chunk for each set of entry points that share a
- * module, which is a file for nearly every module, and a file costs more to load than its code. So whatever is loaded later
- * imports these modules, too: they are there by then.
+ * Keeps the modules that every start loads, and other parts too, in one chunk. esbuild makes a chunk for each set of entry
+ * points that share a module, which is a file for nearly every module, and a file costs more to load than its code. So
+ * whatever is loaded later imports these modules, too: they are there by then.
  *
  * @param metafile of a build without this plugin
- * @param entryPoints of the processes and threads
+ * @param entryPoint of the command
  */
-export function sharedChunk({ inputs, outputs }: Metafile, entryPoints: readonly string[]): Plugin {
-  const [, ...threads] = entryPoints
-  // A thread starts without them.
-  const ofThreads = reached(inputs, threads, [...STATIC, 'dynamic-import'])
-  const shared = [...reached(inputs, ON_START, STATIC)].filter((path) => isOwn(path) && !OF_START_ALONE.test(path))
-  const later = Object.values(outputs)
-    .flatMap(({ entryPoint }) => entryPoint ?? [])
-    .filter((path) => isOwn(path) && !entryPoints.includes(path) && !ofThreads.has(path))
-    .filter((path) => path !== ON_START[0])
-  const importing = new Set(later.map((path) => resolve(path)))
+export function sharedChunk({ inputs, outputs }: Metafile, entryPoint: string): Plugin {
+  const parts = Object.values(outputs)
+    .flatMap((output) => output.entryPoint ?? [])
+    .filter((path) => isOwn(path) && path !== entryPoint)
+  const later = parts.filter((path) => !ON_START.includes(path))
+  const inLater = reached(inputs, later)
+  const shared = [...reached(inputs, ON_START)].filter((path) => isOwn(path) && inLater.has(path))
+  const importing = new Set(parts.map((path) => resolve(path)))
 
   return {
     name: 'shared-chunk',
@@ -48,12 +44,12 @@ export function sharedChunk({ inputs, outputs }: Metafile, entryPoints: readonly
 const isOwn = (path: string) => /^(src|adapters|tools)\//.test(path)
 
 /** The modules that are loaded with some, themselves among them. */
-function reached(inputs: Metafile['inputs'], from: readonly string[], kinds: readonly string[]): Set<string> {
+function reached(inputs: Metafile['inputs'], from: readonly string[]): Set<string> {
   const found = new Set<string>()
   const add = (path: string) => {
     if (found.has(path)) return
     found.add(path)
-    for (const { path: imported, kind } of inputs[path]?.imports ?? []) if (kinds.includes(kind)) add(imported)
+    for (const { path: imported, kind } of inputs[path]?.imports ?? []) if (STATIC.includes(kind)) add(imported)
   }
   from.forEach(add)
   return found
