@@ -47,7 +47,7 @@ export const chatCompletion = defineTool({
   async run(gateway, input, context) {
     const { conversation_id, ...request } = input
     const conversation = await gateway.conversations.open(conversation_id, context.memoryOwner ?? null)
-    // Checked above as far as Gazeway needs it; the rest is for the upstream to judge.
+    // The schema checks what Gazeway needs. The upstream validates the rest.
     const messages = [...conversation.messages, ...request.messages]
     const result = await gateway.upstream.chat({ ...request, messages } as never, context)
     const choice = result.value.choices[0]
@@ -77,6 +77,6 @@ export const chatCompletion = defineTool({
 
 /** Notices about incomplete answers. */
 const ENDINGS: Readonly<Record<IncompleteReason, string>> = {
-  max_output_tokens: '(cut off at max_tokens, or at the most that the model can take)',
+  max_output_tokens: '(cut off at max_tokens or at the limit of the model)',
   content_filter: "(withheld or cut off by the provider's content filter)",
 }

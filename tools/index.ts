@@ -15,7 +15,7 @@ import { upstreamApiStats } from './upstream-api-stats.ts'
 /** The twelve tools, in the specification's order. */
 export const tools: readonly Tool[] = [
   withNotice(llmQuery),
-  // Its notice is a part of its budget.
+  // No `withNotice`: its output contains the notice, counted within its token budget.
   getContext,
   storeGazeData,
   withNotice(retrieveGazeData),

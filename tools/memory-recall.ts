@@ -18,7 +18,7 @@ export const memoryRecall = defineTool({
   output: z.object({
     found: z.boolean(),
     memory: Memory.nullable(),
-    superseded_by: z.string().nullable().describe('The key of the memory that took its place.'),
+    superseded_by: z.string().nullable().describe('Key of the memory that replaced it.'),
   }),
   run: ({ memory }, input, { memoryOwner = null }) => memory.of(memoryOwner).recall(input),
   render({ memory, superseded_by }) {

@@ -16,7 +16,7 @@ export const memorySearch = defineTool({
   output: z.object({
     results: z.array(z.object({ memory: Memory, score: z.number(), excerpt: z.string() })),
     total: z.int(),
-    mode: z.enum(['lexical', 'hybrid']).describe('Whether vectors had a part in it.'),
+    mode: z.enum(['lexical', 'hybrid']).describe('hybrid when vectors contributed to the ranking.'),
   }),
   async run({ memory }, input, context) {
     const root = await context.projectRoot()

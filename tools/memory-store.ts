@@ -18,7 +18,7 @@ export const memoryStore = defineTool({
   output: z.object({
     memory: Memory,
     created: z.boolean(),
-    similar: z.array(Similar).describe('Others that say nearly the same: update one, or supersede it.'),
+    similar: z.array(Similar).describe('Memories with nearly the same content: update one, or supersede it.'),
   }),
   async run({ memory }, input, { projectRoot, memoryOwner = null }, keep) {
     const root = input.project === undefined ? await projectRoot() : null

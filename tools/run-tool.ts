@@ -14,10 +14,10 @@ interface Runnable<Services, Input, Output extends z.ZodType> {
 }
 
 /**
- * Runs a tool for any adapter, and checks its result against the tool's schema.
+ * Runs a tool for any adapter and checks its result against the tool's schema.
  *
  * @param input checked against the tool's schema, by `parseInput` or as the body or query of a route
- * @param keep keeps the result for repeated requests, in the transaction of the tool's effect
+ * @param keep stores the result for replays, in the transaction of the tool's effect
  * @throws GazewayError of the tool, unchanged
  */
 export async function runTool<Services, Input, Output extends z.ZodType>(

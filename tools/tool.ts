@@ -14,19 +14,22 @@ export interface ToolAnnotations {
   openWorldHint: boolean
 }
 
-/** Context of a call besides its input. */
+/** Context of a call, besides its input. */
 export interface ToolContext extends CallContext {
-  /** The folders that the caller declares as its roots, as far as they are on this machine. They may have to be asked for. */
+  /**
+   * Returns the caller's root folders. Roots that are not folders on this machine are left out. May have to ask the
+   * client.
+   */
   roots: () => Promise<readonly string[]>
-  /** The project that the caller works in: the first of its roots, else the working directory; null over HTTP. */
+  /** Returns the project that the caller works in: its first root, or else the working directory. Null over HTTP. */
   projectRoot: () => Promise<string | null>
   /** Owner of the memories; the operator by default. */
   memoryOwner?: MemoryOwner
-  /** The key whose gaze records the caller sees; all records when absent. */
+  /** Key whose gaze records the caller may read; all records when absent. */
   gazeOf?: string | undefined
-  /** The most bytes of a list that the caller takes at once. */
+  /** Size limit of a list in one reply, in bytes. */
   mostBytes?: number | undefined
-  /** The most tokens that the caller takes at once. */
+  /** Size limit of the work context in one reply, in tokens. */
   mostTokens?: number | undefined
 }
 
@@ -39,20 +42,20 @@ export interface Tool<Input extends z.ZodObject = z.ZodObject, Output extends z.
   annotations: ToolAnnotations
   input: Input
   output: Output
-  /** @param keep keeps the result for repeated requests, in the transaction of the tool's effect */
+  /** @param keep stores the result for replays, in the transaction of the tool's effect */
   run(
     gateway: Gateway,
     input: z.output<Input>,
     context: ToolContext,
     keep?: Keep<z.input<Output>>,
   ): Promise<z.input<Output>>
-  /** Runs the tool when the store cannot be opened; without it the tool needs the store. */
+  /** Runs the tool when the store cannot be opened. A tool without it needs the store. */
   runStoreless?(
     gateway: Pick<Gateway, 'context'>,
     input: z.output<Input>,
     context: ToolContext,
   ): Promise<z.input<Output>>
-  /** The output as text for a model to read. */
+  /** Formats the output as text for a model to read. */
   render(output: z.output<Output>): string
 }
 
@@ -62,8 +65,8 @@ export const defineTool = <Input extends z.ZodObject, Output extends z.ZodObject
 ): Tool<Input, Output> => tool
 
 /**
- * Puts `notice` before the result of a tool that returns text of others: some clients show their model the structured
- * result alone.
+ * Adds `notice` in front of the result of a tool that returns other people's text. It is a field of the result, because
+ * some clients show their model only the structured result.
  */
 export function withNotice(tool: Tool): Tool {
   return {
