@@ -1,4 +1,4 @@
-/** Rows below a head, in columns as wide as their widest cell. */
+/** Formats rows as a table with a header. Each column is as wide as its widest cell. */
 export function aligned(head: readonly string[], rows: readonly (readonly (string | null)[])[]): string {
   const cells = [head, ...rows.map((row) => row.map((cell) => cell || '-'))]
   const widths = head.map((_, column) => Math.max(...cells.map((row) => row[column]?.length ?? 0)))

@@ -2,7 +2,7 @@ import { createInterface } from 'node:readline'
 import { GazewayError } from '../../src/errors.ts'
 
 /**
- * Asks a question on the terminal; yes is `y` or `yes`.
+ * Asks a question on the terminal. `y` and `yes` mean yes.
  *
  * @throws GazewayError `config_invalid` when the input ends without an answer
  */
@@ -19,7 +19,7 @@ export function ask(question: string): Promise<boolean> {
       if (isAnswered) return
       process.stdout.write('\n')
       reject(
-        new GazewayError('config_invalid', 'Nobody answered, and nothing was changed; --yes writes without asking.'),
+        new GazewayError('config_invalid', 'No answer, so nothing was changed; use --yes to write without asking.'),
       )
     })
     lines.setPrompt(`${question} [y/N] `)

@@ -2,16 +2,18 @@ import { existsSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { join, resolve } from 'node:path'
 
-/** Folder of compiled code in the data folder; it may be deleted at any time. */
+/** Folder of compiled code in the data folder. It may be deleted at any time. */
 const FOLDER = 'compile-cache'
 
 /**
- * The folder of Node's compile cache (22.8 and later), which makes the next start faster. It lies in the data folder. Where
- * no data folder exists, nothing is cached: listing tools writes nothing. The configuration is not read for it, as its code
- * is cached, too; faults in the configuration are reported when it is read.
+ * Returns the folder of Node's compile cache (22.8 and later), which speeds up the next start. It is in the data
+ * folder.
  *
- * @param args of the command line
- * @returns null where nothing is to be kept
+ * Without a data folder nothing is cached, because listing tools must not write. The configuration is not read here,
+ * because its code is cached as well. Its faults are reported when it is read.
+ *
+ * @param args arguments of the command line
+ * @returns null when nothing is to be cached
  */
 export async function compileCacheFolder(
   args: readonly string[],
@@ -34,7 +36,7 @@ async function platformFolder(): Promise<string | null> {
     const { default: envPaths } = await import('env-paths')
     return envPaths('gazeway', { suffix: '' }).data
   } catch {
-    // A user without a home folder.
+    // The user has no home folder.
     return null
   }
 }

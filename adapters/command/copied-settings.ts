@@ -10,14 +10,14 @@ import type { Store } from '../../src/store/store.ts'
 const OWN_STORE = 'gazeway.db'
 
 /**
- * Takes the settings that were copied with the records to where a service on the target has them, and tells on stderr of
- * those that it has not: machines on PostgreSQL share them in the store, those on SQLite have them in config.json.
+ * Copies the settings to where a service on the target reads them. Machines on PostgreSQL share settings in the store;
+ * those on SQLite read their config.json. Reports settings that were not copied on stderr.
  *
- * @param file the target's, where it is on SQLite
+ * @param file path of a target on SQLite
  * @throws GazewayError when the config.json beside the target cannot be written
  */
 export async function copySettings(loaded: LoadedConfig, source: Store, target: Store, file: string): Promise<void> {
-  // Between stores of one kind a service goes on reading them where it did.
+  // Between stores of one engine, a service keeps reading settings from the same place.
   if (source.engine === target.engine) return
   if (target.engine === 'sqlite') await toFile(loaded, target, resolve(file))
   else await toTable(loaded, target)

@@ -26,7 +26,7 @@ import { PATIENCE_MS, upstreamChecks } from './upstream-checks.ts'
 /** Largest clock difference between the store and this machine, in milliseconds. */
 const CLOCK_MS = 2_000
 
-/** Before the upstreams are asked. */
+/** Checks that run before those of the upstreams. */
 const STORE_CHECKS: readonly Check[] = [
   {
     name: 'store',
@@ -45,7 +45,7 @@ const STORE_CHECKS: readonly Check[] = [
       if (Math.abs(ahead) <= CLOCK_MS) return `the store's clock is ${found}`
       throw new GazewayError(
         'conflict',
-        `The store's clock is ${found}: set both by the network time (NTP). Deadlines use the clock of the store, and records that of the machine that writes them.`,
+        `The store's clock is ${found}: synchronize both with NTP. Deadlines use the clock of the store; records use the clock of the machine that writes them.`,
       )
     },
   },
@@ -65,7 +65,7 @@ const STORE_CHECKS: readonly Check[] = [
 
 const OTHER_CHECKS: readonly Check[] = [
   {
-    // After the upstreams: what they were asked is written here, where a full disk shows.
+    // After the upstream checks: it writes their call records, which fails on a full disk.
     name: 'audit trail',
     async run({ calls }) {
       await calls.flush()
@@ -143,20 +143,23 @@ const OTHER_CHECKS: readonly Check[] = [
 
 /** Describes the fault of an agent gateway and its remedy; null when there is none. */
 function faultIn({ reachable, kind, supported, version, error }: Detected): string | null {
-  if (!reachable) return `${error} Check GAZEWAY_AGENT_GATEWAY_URL, and that it runs there.`
+  if (!reachable) return `${error} Check GAZEWAY_AGENT_GATEWAY_URL, and that the agent gateway runs there.`
   if (error !== null) return error
   if (kind !== 'agent_gateway' || supported) return null
   return `it is version ${version}, and 0.12 is the oldest supported: update it.`
 }
 
-/** Changes nothing, but as a change. @throws GazewayError `store_unavailable` where the store can only be read */
+/**
+ * Checks that the store accepts writes, by one that changes nothing. @throws GazewayError `store_unavailable` for a
+ * read-only store
+ */
 async function requireWritable(store: Store): Promise<void> {
   await store.write((trx) => trx.deleteFrom('memories').where('id', '=', '').execute())
 }
 
 /**
- * Reads a SQLite file through, for most of what is asked of a damaged one may still be answered. PostgreSQL checks what it
- * reads itself.
+ * Checks a whole SQLite file, because a damaged file can still answer most queries. PostgreSQL checks what it reads by
+ * itself.
  *
  * @throws GazewayError `store_corrupt`
  */
@@ -168,9 +171,9 @@ async function requireSound({ engine, db }: Store): Promise<void> {
 }
 
 /**
- * Checks what Gazeway stands on and prints a line for each, with what to do where one fails.
+ * Runs all checks and prints a line for each. The line of a failed check says what to do.
  *
- * @returns whether all is well
+ * @returns whether all checks passed
  */
 export async function runDoctor(loaded: LoadedConfig, log: Log): Promise<boolean> {
   const line = (verdict: string, name: string, found: string) =>
@@ -212,6 +215,6 @@ export async function runDoctor(loaded: LoadedConfig, log: Log): Promise<boolean
 function reason(error: unknown): string {
   if (error instanceof GazewayError && error.code === 'cancelled')
     return `No answer within ${PATIENCE_MS / 1000} s: check the address (--upstream) and the network.`
-  // What TLS says has line ends in it.
+  // TLS errors contain line breaks.
   return (error instanceof Error ? error.message : String(error)).replace(/\s+/g, ' ')
 }

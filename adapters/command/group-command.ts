@@ -10,16 +10,16 @@ import { all, withKeys } from './with-keys.ts'
 /** Flags of `gazeway group create` and `gazeway group edit`, as commander names them. */
 export interface GroupFlags {
   name?: string
-  /** One each: `5/day`. */
+  /** Each such as `5/day`. */
   budget?: string[]
-  /** One each: `80%`. */
+  /** Each such as `80%`. */
   alert?: string[]
 }
 
 /**
- * Makes a group and prints its id on stdout.
+ * Creates a group and prints its id on stdout.
  *
- * @throws GazewayError `conflict` where another group has the name, `validation_failed` with the flag in `param`
+ * @throws GazewayError `conflict` when another group has the name, `validation_failed` with the flag in `param`
  */
 export async function createGroup(loaded: LoadedConfig, log: Log, flags: GroupFlags): Promise<void> {
   const name = checked('--name', GroupName, flags.name ?? '')
@@ -41,10 +41,10 @@ export async function listGroups(loaded: LoadedConfig, log: Log): Promise<void> 
 }
 
 /**
- * Changes what the flags name of a group; running servers hold its keys to that within 5 s.
+ * Changes the settings of a group that the flags name. Running servers apply the change within 5 s.
  *
  * @param group its id or its name
- * @throws GazewayError `not_found`, `conflict` where another group has the name, `validation_failed`
+ * @throws GazewayError `not_found`, `conflict` when another group has the name, `validation_failed`
  */
 export async function editGroup(loaded: LoadedConfig, log: Log, group: string, flags: GroupFlags): Promise<void> {
   const change = {
@@ -71,7 +71,7 @@ export async function editGroup(loaded: LoadedConfig, log: Log, group: string, f
  * Deletes a group without keys.
  *
  * @param group its id or its name
- * @throws GazewayError `not_found`, or `conflict` while keys are in it
+ * @throws GazewayError `not_found`, or `conflict` for a group that has keys
  */
 export async function deleteGroup(loaded: LoadedConfig, log: Log, group: string): Promise<void> {
   await withKeys(loaded, log, async ({ groups }) => groups.remove((await found(groups, group)).id))

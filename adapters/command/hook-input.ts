@@ -3,9 +3,9 @@ import type * as z from 'zod'
 import { GazewayError } from '../../src/errors.ts'
 
 /**
- * Reads the input that Claude Code gives a hook.
+ * Reads the input that Claude Code gives to a hook.
  *
- * @throws GazewayError `invalid_json` for other input, as when a person runs the command
+ * @throws GazewayError `invalid_json` for other input, such as when a person runs the command
  */
 export async function hookInput<T>(schema: z.ZodType<T>): Promise<T> {
   const told = schema.safeParse(await json(process.stdin).catch(() => undefined))
@@ -16,5 +16,5 @@ export async function hookInput<T>(schema: z.ZodType<T>): Promise<T> {
   )
 }
 
-/** The answer of a hook, as Claude Code reads it. */
+/** Prints the answer of a hook in Claude Code's format. */
 export const answerHook = (answer: object): void => void process.stdout.write(`${JSON.stringify(answer)}\n`)

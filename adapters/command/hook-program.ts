@@ -1,7 +1,7 @@
 import type { Command } from 'commander'
 import type { LoadedConfig } from '../../src/config/config.ts'
 
-/** Adds what the hooks of the Claude Code plugin (`plugin/hooks/hooks.json`) call. */
+/** Adds the commands that the hooks of the Claude Code plugin call (`plugin/hooks/hooks.json`). */
 export function addHookCommands(program: Command, start: () => Promise<{ loaded: LoadedConfig }>): void {
   const hook = program.command('hook').description('answer hooks of Claude Code; called by the plugin')
   hook

@@ -9,14 +9,14 @@ import { shorten } from '../../src/text/cut.ts'
 import { NOTICE } from '../../src/text/notice.ts'
 import { answerHook, hookInput } from './hook-input.ts'
 
-/** Memories that a session begins with. */
+/** Most memories given to a new session. */
 const MOST = 20
-/** Characters of each. */
+/** Most characters of each memory. */
 const LENGTH = 300
 
 const Begun = z.object({ cwd: z.string() })
 
-/** Tells a session of Claude Code what is remembered about its project; nothing where there is nothing. */
+/** Gives a new session of Claude Code the newest memories of its project. Prints nothing when there are none. */
 export async function answerSessionStart(loaded: LoadedConfig): Promise<void> {
   const { cwd } = await hookInput(Begun)
   const memories = await newestOf(loaded.storeUrl, cwd)
@@ -32,7 +32,7 @@ export async function answerSessionStart(loaded: LoadedConfig): Promise<void> {
 }
 
 async function newestOf(storeUrl: string, folder: string): Promise<Memory[]> {
-  // Nobody has stored anything yet, and opening a store makes it.
+  // Nothing has been stored yet, and opening the store would create it.
   if (storeUrl.startsWith('sqlite:') && !existsSync(storeUrl.slice('sqlite:'.length))) return []
   const store = await openStore(storeUrl)
   try {

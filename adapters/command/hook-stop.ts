@@ -6,7 +6,7 @@ import { answerHook, hookInput } from './hook-input.ts'
 /** Bytes read from the end of a transcript. */
 const READ_BYTES = 16 << 20
 
-/** The question to Claude, once per session. A transcript that holds its first words has had it. */
+/** Question to Claude, asked once per session. A transcript that contains its first words shows that it was asked. */
 const OFFER =
   'Gazeway offers to remember. If this session has shown something that a later one needs (a decision and its reason, a ' +
   'pitfall, where something is), name it in one sentence and ask whether to store it with gateway_memory_store. Store ' +
@@ -19,7 +19,8 @@ const STORES = /"name":\s?"[\w-]*gateway_memory_store"/
 const Stopped = z.object({ transcript_path: z.string(), stop_hook_active: z.boolean().default(false) })
 
 /**
- * Makes Claude Code offer to store what was learned: once, in a session that changed files and stored nothing itself.
+ * Makes Claude Code offer to store what was learned. Asks once per session, and only when the session changed files and
+ * stored nothing itself.
  */
 export async function answerStop(): Promise<void> {
   const { transcript_path: path, stop_hook_active: isAnswering } = await hookInput(Stopped)

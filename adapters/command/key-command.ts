@@ -20,7 +20,7 @@ import { all, withKeys } from './with-keys.ts'
 /** Flags of a new key, as commander names them. */
 export interface KeyFlags extends LimitFlags {
   name: string
-  /** Separated by commas. */
+  /** Comma-separated. */
   scope: string
   wallet?: string
   group?: string
@@ -41,7 +41,7 @@ export interface KeyChangeFlags extends LimitFlags {
 }
 
 /**
- * Makes a key and prints it on stdout, and nothing else there, so that a script can take it.
+ * Creates a key and prints it on stdout. Prints nothing else there, so that a script can read the key.
  *
  * @throws GazewayError `validation_failed` with the flag in `param`
  */
@@ -65,11 +65,11 @@ export async function createKey(loaded: LoadedConfig, log: Log, flags: KeyFlags)
 }
 
 /**
- * Changes what the flags name of a key; running servers hold it to that within 5 s.
+ * Changes the settings of a key that the flags name. Running servers apply the change within 5 s.
  *
  * @param idOrName its id, or its name when no other key has it
- * @throws GazewayError `not_found`, `conflict` for a key that was revoked or an ambiguous name, `validation_failed` as
- *   {@link createKey}
+ * @throws GazewayError `not_found`, `conflict` for a revoked key or an ambiguous name, `validation_failed` as {@link
+ * createKey}
  */
 export async function editKey(loaded: LoadedConfig, log: Log, idOrName: string, flags: KeyChangeFlags): Promise<void> {
   const reference = keyReference(idOrName)
@@ -93,11 +93,10 @@ export async function editKey(loaded: LoadedConfig, log: Log, idOrName: string, 
 }
 
 /**
- * Gives a key a new secret and prints the new key on stdout, and nothing else there.
+ * Gives a key a new secret. Prints the new key on stdout, and nothing else there.
  *
  * @param idOrName its id, or its name when no other key has it
- * @throws GazewayError `not_found`, `conflict` for a key that was revoked or has expired or for an ambiguous name,
- *   `validation_failed`
+ * @throws GazewayError `not_found`, `conflict` for a revoked or expired key or an ambiguous name, `validation_failed`
  */
 export async function rotateKey(
   loaded: LoadedConfig,
@@ -127,7 +126,7 @@ export async function listKeys(loaded: LoadedConfig, log: Log): Promise<void> {
   })
 }
 
-/** Prints the keys in force and the groups as a table, those that run dry first at the top. */
+/** Prints the keys in force and the groups as a table, ordered by the time until they run out of money. */
 export async function listBurn(loaded: LoadedConfig, log: Log): Promise<void> {
   await withKeys(loaded, log, async ({ store, now, config }) => {
     const burns = await all((page) => burnList({ store, now, ...burnTerms(config) }, page))
@@ -137,11 +136,11 @@ export async function listBurn(loaded: LoadedConfig, log: Log): Promise<void> {
 }
 
 /**
- * Revokes a key; running servers refuse it within 5 s.
+ * Revokes a key. Running servers refuse it within 5 s.
  *
  * @param idOrName its id, or its name when no other key has it
- * @throws GazewayError `not_found`, `conflict` for an ambiguous name, or `validation_failed` for what is neither; it is
- *   not repeated, since it may be a key
+ * @throws GazewayError `not_found`, `conflict` for an ambiguous name, `validation_failed` for text that is neither id
+ * nor name; the message leaves the text out, since it may be a key
  */
 export async function revokeKey(loaded: LoadedConfig, log: Log, idOrName: string): Promise<void> {
   const reference = keyReference(idOrName)
@@ -156,12 +155,12 @@ export async function revokeKey(loaded: LoadedConfig, log: Log, idOrName: string
   const { available_usd, held_usd, escrow_usd } = left
   if (available_usd > 0 || held_usd > 0 || escrow_usd > 0)
     process.stderr.write(
-      `Money left with the key, out of reach: ${available_usd} USD available, ${held_usd} USD reserved for calls, ${escrow_usd} USD in escrow. ` +
+      `Money left on the revoked key, which cannot be spent: ${available_usd} USD available, ${held_usd} USD reserved for calls, ${escrow_usd} USD in escrow. ` +
         'See "Keys that are revoked" in docs/reference/wallet.md.\n',
     )
 }
 
-/** Reads the flags for billing, alerts, models and expiry. A flag that is absent sets nothing. */
+/** Reads the flags for billing, alerts, models and expiry. An absent flag sets nothing. */
 function termsIn({ billing, alert, models, expires }: Pick<KeyFlags, 'billing' | 'alert' | 'models' | 'expires'>) {
   return {
     ...(alert !== undefined && { alerts: alertsIn(alert) }),
@@ -171,7 +170,7 @@ function termsIn({ billing, alert, models, expires }: Pick<KeyFlags, 'billing' |
   }
 }
 
-/** Tells of globs that match no model of the configuration. The upstream is not asked. */
+/** Warns about globs that match no model of the configuration. Sends no request to the upstream. */
 function warn(globs: readonly string[] | null | undefined, config: Config): void {
   const named = namedConfigs(config).flatMap((one) => createProvider(one).aliases.map((alias) => `${one.id}/${alias}`))
   const routed = config.routes.map(({ model }) => model).filter((model) => !model.includes('*'))

@@ -7,10 +7,10 @@ import { accepts } from '../../src/text/accepted.ts'
 import { Amount, AmountAboveZero } from '../../src/text/money.ts'
 import { explain } from '../../src/wire/validation.ts'
 
-/** The limits of a key as commander names their flags. A flag that is not given is undefined. */
+/** Limits of a key, as commander names their flags. An absent flag is undefined. */
 export interface LimitFlags {
   credit?: string
-  /** One each: `5/day`. */
+  /** Each such as `5/day`. */
   budget?: string[]
   requestsPerMinute?: string
   tokensPerMinute?: string
@@ -32,9 +32,9 @@ const MOST_DAYS = 36_500
 const DURATION = 'a whole number and s, m, h or d, such as 24h or 90d'
 
 /**
- * A value by a schema.
+ * Parses the value of a flag with a schema.
  *
- * @throws GazewayError `validation_failed` with the flag in `param`; the value is not repeated
+ * @throws GazewayError `validation_failed` with the flag in `param`; the message leaves the value out
  */
 export function checked<S extends z.ZodType>(flag: string, schema: S, value: string): z.output<S> {
   const result = schema.safeParse(value)
@@ -42,7 +42,7 @@ export function checked<S extends z.ZodType>(flag: string, schema: S, value: str
   throw new GazewayError('validation_failed', explain(result.error, schema, value, flag).message, { param: flag })
 }
 
-/** The limits that flags name; those that they do not name are absent. @throws as {@link checked} */
+/** Reads the limits that flags set. A limit without a flag is absent. @throws as {@link checked} */
 export function limitsIn({ credit, budget, requestsPerMinute, tokensPerMinute, concurrent }: LimitFlags): LimitChange {
   return {
     ...(credit !== undefined && { credit_limit_usd: credit === NONE ? null : amountIn('--credit', Amount, credit) }),
@@ -57,7 +57,7 @@ export function limitsIn({ credit, budget, requestsPerMinute, tokensPerMinute, c
   }
 }
 
-/** Budgets such as `5/day`; `none` alone is none. @throws as {@link checked} */
+/** Parses budgets such as `5/day`. A single `none` gives no budgets. @throws as {@link checked} */
 export function budgetsIn(texts: readonly string[]): BudgetChange {
   if (texts.length === 1 && texts[0] === NONE) return []
   const budgets = texts.map((text) => {
@@ -71,7 +71,7 @@ export function budgetsIn(texts: readonly string[]): BudgetChange {
   return budgets
 }
 
-/** Alerts such as `80%`; `none` alone is none. @throws as {@link checked} */
+/** Parses alerts such as `80%`. A single `none` gives no alerts. @throws as {@link checked} */
 export function alertsIn(texts: readonly string[]): z.input<typeof Alerts> {
   if (texts.length === 1 && texts[0] === NONE) return []
   const alerts = texts.map((text) => ({ at: /^\d{1,3}%$/.test(text) ? Number(text.slice(0, -1)) / 100 : 0 }))
@@ -82,11 +82,11 @@ export function alertsIn(texts: readonly string[]): z.input<typeof Alerts> {
 
 const BUDGET = `${NONE}, or USD/PERIOD with an ${accepts(AmountAboveZero).replace(/^an /, '')} and ${Period.options.join(', ')}, such as 5/day`
 
-/** Globs, separated by commas; `all` lifts the list. @throws as {@link checked} */
+/** Parses comma-separated globs; `all` allows all models. @throws as {@link checked} */
 export const modelsIn = (text: string): string[] | null =>
   text === ALL ? null : text.split(',').map((glob) => checked('--models', ModelGlob, glob.trim()))
 
-/** Expiry of a key: a duration from now, a time, or `never`. @throws as {@link checked} */
+/** Parses the expiry of a key: a duration from now, a time, or `never`. @throws as {@link checked} */
 export function endIn(text: string, now: Date): string | null {
   if (text === NEVER) return null
   const accepted = `${NEVER}, ${DURATION}, or a future time such as 2027-01-31T00:00:00Z`
@@ -96,7 +96,7 @@ export function endIn(text: string, now: Date): string | null {
   return new Date(end).toISOString()
 }
 
-/** A grace in seconds. @throws as {@link checked} */
+/** Parses a grace period; the result is in seconds. @throws as {@link checked} */
 export function graceIn<S extends z.ZodType>(text: string, seconds: S): z.output<S> {
   const ms = text === '0' ? 0 : durationIn(text)
   const result = seconds.safeParse(ms === null ? null : ms / 1000)
@@ -104,7 +104,7 @@ export function graceIn<S extends z.ZodType>(text: string, seconds: S): z.output
   return result.data
 }
 
-/** Milliseconds of a text such as `90d`; null where it is not of this form, or passes 100 years. */
+/** Converts a duration such as `90d` to milliseconds. Null for other text, and for more than 100 years. */
 function durationIn(text: string): number | null {
   const [, digits, unit] = /^(\d{1,10})([smhd])$/.exec(text) ?? []
   if (digits === undefined || unit === undefined) return null
@@ -112,7 +112,7 @@ function durationIn(text: string): number | null {
   return ms <= MOST_DAYS * MS.d ? ms : null
 }
 
-/** A time with its offset, as milliseconds since 1970. */
+/** Converts a time with its offset to milliseconds since 1970. */
 function timeIn(text: string): number | null {
   return z.iso.datetime({ offset: true }).safeParse(text).success ? Date.parse(text) : null
 }
@@ -124,7 +124,7 @@ function countIn(flag: string, schema: z.ZodType<number | null>, text: string): 
   throw notAccepted(flag, `${NONE}, or ${accepts(schema).replace(/ or null$/, '')}`)
 }
 
-/** An amount as it is written: a number that was rounded to 6 decimals would no longer be what was asked for. */
+/** Parses an amount with at most 6 decimals. More decimals are refused, because rounding would change the amount. */
 function amountIn(flag: string, schema: z.ZodType<number>, text: string, accepted = accepts(schema)): number {
   const amount = /^\d{1,15}(\.\d{1,6})?$/.test(text) ? schema.safeParse(Number(text)) : undefined
   if (amount?.success) return amount.data

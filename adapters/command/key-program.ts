@@ -62,7 +62,7 @@ const ALERT = [
   collect,
 ] as const
 
-/** Adds the commands on keys and groups. What they do is loaded when one is called. */
+/** Adds the commands for keys and groups. Their code is loaded when one is called. */
 export function addKeyCommands(program: Command, start: Start): void {
   const key = program
     .command('key')
@@ -179,7 +179,7 @@ function addGroupCommands(program: Command, start: Start): void {
     })
 }
 
-/** The flags that a key can be made with and that can be changed. */
+/** Adds the flags that `key create` and `key edit` share. */
 const withTerms = (command: Command): Command =>
   command
     .option('--billing <billing>', 'billing of calls: recorded, cost or metered')

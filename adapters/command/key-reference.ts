@@ -3,10 +3,10 @@ import { GazewayError } from '../../src/errors.ts'
 import { KeyId, type Keys } from '../../src/identity/keys.ts'
 import { checked } from './key-flags.ts'
 
-/** Most ids named for an ambiguous name. */
+/** Most ids listed for an ambiguous name. */
 const SHOWN = 5
 
-/** Id or name of a key; a key itself is refused, and not repeated. */
+/** Id or name of a key. A key itself is refused, and the message leaves it out. */
 const KeyReference = z
   .string()
   .regex(/^(?!gzw_)[^\p{Cc}]{1,200}$/u)
@@ -16,7 +16,7 @@ const KeyReference = z
 export const keyReference = (idOrName: string): string => checked('KEY', KeyReference, idOrName)
 
 /**
- * Finds the id of the key that a checked reference means. An id takes precedence over a name.
+ * Finds the id of the key that a checked reference names. An id takes precedence over a name.
  *
  * @throws GazewayError `not_found` for an unknown name, `conflict` for the name of several keys
  */

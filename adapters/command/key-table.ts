@@ -21,7 +21,7 @@ const KEY_HEAD = [
   'REVOKED',
 ]
 
-/** Keys as a table; a group is shown by its name. */
+/** Formats keys as a table, with the names of their groups. */
 export const keyTable = (records: readonly KeyRecord[], groups: readonly GroupRecord[]): string =>
   aligned(
     KEY_HEAD,
@@ -43,7 +43,7 @@ export const keyTable = (records: readonly KeyRecord[], groups: readonly GroupRe
     ]),
   )
 
-/** Groups as a table. */
+/** Formats groups as a table. */
 export const groupTable = (records: readonly GroupRecord[]): string =>
   aligned(
     ['ID', 'NAME', 'KEYS', 'BUDGETS', 'ALERTS', 'SPENT USD', 'CREATED'],
@@ -76,6 +76,6 @@ const budgetsOf = (budgets: readonly BudgetRecord[]): string[] =>
 /** `80%, 100%` */
 const alertsOf = (alerts: KeyRecord['alerts']): string => alerts.map(({ at }) => `${Math.round(at * 100)}%`).join(', ')
 
-/** Spending of this day, week and month, and in total. */
+/** Spending of this day, week and month, and in total; null when nothing was spent. */
 const spent = ({ day_usd, week_usd, month_usd, total_usd }: Spend): string | null =>
   total_usd === 0 ? null : `${day_usd} today, ${week_usd} this week, ${month_usd} this month, ${total_usd} in total`

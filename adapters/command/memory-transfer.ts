@@ -8,7 +8,7 @@ import { MemoryInput } from '../../src/memory/memory-record.ts'
 import { openStore } from '../../src/store/open-store.ts'
 import type { Store } from '../../src/store/store.ts'
 
-/** Prints the operator's memories on stdout. @throws GazewayError as opening the store does */
+/** Prints the operator's memories on stdout. @throws GazewayError when the store cannot be opened */
 export async function exportMemories(loaded: LoadedConfig, { namespace }: { namespace?: string }): Promise<void> {
   await onStore(loaded, async (store) => {
     for await (const line of memoryLines(store, { namespace, now: new Date().toISOString() }))
@@ -16,7 +16,7 @@ export async function exportMemories(loaded: LoadedConfig, { namespace }: { name
   })
 }
 
-/** Stores the memories of a file, and says how many. @throws GazewayError `not_found`, and as `importLines` */
+/** Stores the memories of a file and prints their count. @throws GazewayError `not_found`, and as `importLines` */
 export async function importMemories(
   loaded: LoadedConfig,
   named: string,

@@ -10,7 +10,7 @@ import { withKeys } from './with-keys.ts'
 
 const HEAD = ['UPSTREAM', 'MODEL', 'ALIAS', 'INPUT', 'CACHED', 'CACHE WRITE', 'CACHE WRITE 1 H', 'OUTPUT', 'SOURCE']
 
-/** Prints the prices that calls are recorded and charged at, and where each comes from: as a table, or as JSON. */
+/** Prints the prices at which calls are recorded and charged, with their sources. The format is a table or JSON. */
 export async function showPrices(loaded: LoadedConfig, log: Log, { json }: { json?: boolean }): Promise<void> {
   const config = await configOf(loaded, log)
   const { pricing } = config
@@ -26,7 +26,7 @@ export async function showPrices(loaded: LoadedConfig, log: Log, { json }: { jso
   )
 }
 
-/** Configuration as a service on the store has it. A file is read without opening the store. */
+/** Returns the configuration that a service on the store would use. On SQLite the store stays closed. */
 const configOf = async (loaded: LoadedConfig, log: Log): Promise<Config> =>
   loaded.storeUrl.startsWith('sqlite:') ? loaded.config : withKeys(loaded, log, async ({ config }) => config)
 

@@ -30,7 +30,7 @@ Examples:
 An entry for an assistant's MCP configuration:
   { "mcpServers": { "gazeway": { "command": "npx", "args": ["-y", "gazeway"], "env": { "XAI_API_KEY": "…" } } } }`
 
-/** Timeout of a reader for the last of the output. */
+/** Timeout for writing the last output, in milliseconds. */
 const FLUSH_MS = 2000
 
 const GROUPS = Object.keys(TOOL_GROUPS).join(', ')
@@ -53,7 +53,7 @@ const program = new Command('gazeway')
   .option('--log-level <level>', 'log level: debug, info, warn, error or silent')
   .addHelpText('after', EXAMPLES)
   .exitOverride()
-  // What is wrong is told once, by `fail`.
+  // Errors are printed once, by `fail`.
   .configureOutput({ writeErr: () => {} })
   .allowExcessArguments(false)
   .hook('preAction', requireNode)
@@ -72,7 +72,7 @@ const program = new Command('gazeway')
     const { serveStdio } = await import('../stdio/stdio.ts')
     const banner = process.stdin.isTTY ? await import('../stdio/banner.ts') : undefined
     await serveStdio(loaded, log, () => {
-      // With PostgreSQL the key may be in the configuration that the store keeps, which is not read yet.
+      // With PostgreSQL, the key may be in the configuration of the store, which is not read yet.
       const missing = loaded.storeUrl.startsWith('sqlite:') ? missingKeys(loaded.config) : []
       if (banner) banner.printBanner(loaded)
       else for (const key of missing) log.warn(key)
@@ -113,14 +113,14 @@ program
     await (await import('./store-copy.ts')).copyTo(loaded, to)
   })
 
-/** The configuration from flags, environment and file, and the log that it asks for. */
+/** Loads the configuration from flags, environment and file, and creates the log. */
 async function start(): Promise<{ loaded: LoadedConfig; log: Log }> {
   const loaded = await loadConfig({ env: process.env, flags: program.opts<ConfigFlags>() })
   const log = createLog({ level: loaded.config.log.level, secrets: () => loaded.secrets })
   return { loaded, log }
 }
 
-/** Before anything is loaded that an older Node does not even read. */
+/** Runs before modules are loaded that an older Node cannot parse. */
 function requireNode(): void {
   const { node } = process.versions
   if (rank(node) >= rank(FIRST_NODE)) return
@@ -130,11 +130,11 @@ function requireNode(): void {
   )
 }
 
-/** A version as a number that orders it among others. */
+/** Converts a version to a number that can be compared. */
 const rank = (version: string): number =>
   version.split(/[.-]/, 3).reduce((sum, part) => sum * 1000 + Number.parseInt(part, 10), 0)
 
-/** A mistake in a flag or variable ends with 2, everything else that prevents the start with 1. */
+/** Prints an error and sets the exit code: 2 for a mistake in a flag or variable, 1 for any other error. */
 function fail(error: unknown): void {
   if (error instanceof CommanderError) {
     if (error.exitCode === 0) return
@@ -147,7 +147,9 @@ function fail(error: unknown): void {
   process.exitCode = known && /^(--|[A-Z_]+$)/.test(error.param ?? '') ? 2 : 1
 }
 
-/** Describes a command line fault and the accepted values in one line, without values, which may be secrets. */
+/**
+ * Describes a command line fault and the accepted values in one line. Leaves out given values, which may be secrets.
+ */
 function faultOf({ code, message }: CommanderError): string {
   const fault = message.replace(/^error: /, '').replace(/\s+/g, ' ')
   const command = reached(program.args)
@@ -167,7 +169,7 @@ function faultOf({ code, message }: CommanderError): string {
   return option ? `${fault}: ${option.description}.` : fault
 }
 
-/** The words up to the first that is no command, where that looks like one. */
+/** The command words up to the first unknown one, for the message. Empty when that one does not look like a command. */
 function unknownWord(command: Command): string {
   const path = command === program ? [] : [command.name()]
   const word = program.args[path.length] ?? ''
@@ -176,27 +178,27 @@ function unknownWord(command: Command): string {
 
 const namesIn = ({ commands }: Command): string => commands.map((one) => one.name()).join(', ')
 
-/** The command that the words on the command line lead to. */
+/** Finds the command that the words of the command line name. */
 function reached(words: readonly string[], from: Command = program): Command {
   const next = from.commands.find((command) => command.name() === words[0])
   return next === undefined ? from : reached(words.slice(1), next)
 }
 
 process.stdout.on('error', ({ code }: NodeJS.ErrnoException) => {
-  // The reader of a command's output may go before its end (`gazeway doctor | head -1`); the rest is then for nobody.
+  // The reader may stop early (`gazeway doctor | head -1`) and does not need the rest.
   if (code === 'EPIPE' || code === 'ECONNRESET') return
   process.stderr.write(`gazeway: The output could not be written (${code}).\n`)
   process.exitCode = 1
 })
-// A terminal that was closed takes no words any more; what is under way is finished all the same.
+// Writing to a closed terminal fails. Work in progress is still finished.
 process.stderr.on('error', () => {})
 try {
   await program.parseAsync()
 } catch (error) {
   fail(error)
 }
-// Ending the process drops what its reader has not taken yet; one that reads nothing any more is not waited for.
+// Exiting drops output that the reader has not taken yet. The timeout is for a reader that has stopped reading.
 const flushed = new Promise((resolve) => process.stdout.write('', resolve))
 await Promise.race([flushed, new Promise((resolve) => setTimeout(resolve, FLUSH_MS))])
-// Whatever still listens (a provider's kept-alive connection, a timer) must not keep an ended server alive.
+// Open handles, such as a kept-alive connection or a timer, must not keep a stopped server alive.
 process.exit()

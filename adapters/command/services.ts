@@ -34,7 +34,7 @@ export interface Services {
  * Runs the HTTP services until the process is stopped.
  *
  * @returns when everything is stopped and flushed, or on a timeout; the process may then exit
- * @throws GazewayError when a service cannot start; the others are stopped then
+ * @throws GazewayError when a service cannot start; the others are stopped first
  */
 export async function runServices(services: Services, loaded: LoadedConfig, log: Log): Promise<void> {
   const gateway = await createGateway(loaded, log)
@@ -46,11 +46,11 @@ export async function runServices(services: Services, loaded: LoadedConfig, log:
   let alerting: Sweeps | null = null
   let payments: PlatformPayments | undefined
   let settling: { stop(): Promise<void> } | null = null
-  const told = toldToStop()
+  const stopRequest = untilStopRequest()
   try {
     const { config } = gateway
     for (const missing of missingKeys(gateway.loaded.config)) say(missing)
-    // An admin key is shown only once: not by a start that fails.
+    // The admin key is shown only once, so first make sure that the services can listen.
     await requireFree(addressesOf(services, gateway.loaded.config.http))
     const firstKey = await gateway.keys.ensureFirstKey({ dataDir: loaded.dataDir })
     if (firstKey) say(`Your admin key, shown only once and stored in ${loaded.dataDir}/admin.key:\n\n  ${firstKey}\n`)
@@ -59,7 +59,7 @@ export async function runServices(services: Services, loaded: LoadedConfig, log:
     const http = services.http ? await import('../http/http.ts') : null
     const platform = services.platform ? await import('../platform/platform.ts') : null
     await loadAll()
-    // Some 30 MB, which each metered call needs, and a gateway by itself hardly ever.
+    // Loads the tokenizer, which is large. Each metered call needs it, and a gateway alone hardly ever does.
     if (platform) await gateway.countTokens('')
     if (platform && gateway.loaded.config.mpp.enabled) payments = await startPayments(gateway)
     if (http) {
@@ -80,11 +80,11 @@ export async function runServices(services: Services, loaded: LoadedConfig, log:
     }
     sweeps = startGatewaySweeps(gateway, payments?.sweeps ?? (platform ? [unfinishedPayments(gateway)] : []))
     alerting = startAlerts(gateway)
-    await told
+    await stopRequest
     say('Stopping; replies in progress have 10 s to finish.')
   } finally {
-    // Together, so that the time for replies in progress is the same for all; those that come through the platform from
-    // the gateway keep their connection.
+    // All parts stop together, so that they share one time limit for replies in progress. Requests that the platform
+    // passes on to the gateway keep their connection.
     await inTime(STOP_MS, Promise.all([...running, sweeps, alerting, settling].map((part) => part?.stop())))
     await tracing?.stop()
     await gateway.close()
@@ -101,27 +101,27 @@ function addressesOf(
   ]
 }
 
-/** Payments; loaded only where they are enabled. */
+/** Opens payments. Their code is loaded only when they are enabled. */
 async function startPayments(gateway: Gateway): Promise<PlatformPayments> {
   const { openPayments } = await import('../platform/payments/open-payments.ts')
   return openPayments(gateway)
 }
 
-/** Resolves at the first signal to stop; a second one ends the process at once. */
-function toldToStop(): Promise<void> {
+/** Resolves at the first stop signal. A second signal ends the process at once. */
+function untilStopRequest(): Promise<void> {
   return new Promise((resolve) => {
-    let told = false
+    let isStopping = false
     function listen(signal: NodeJS.Signals) {
       resolve()
-      // Of a closed terminal the kernel tells, and then the shell.
+      // A closed terminal sends SIGHUP twice: from the kernel and from the shell.
       if (signal === 'SIGHUP') return
-      if (told) {
+      if (isStopping) {
         process.removeAllListeners(signal)
         process.kill(process.pid, signal)
       }
-      told = true
+      isStopping = true
     }
-    // For good: where the last listener of a signal has gone, libraries that listen too end the process themselves.
+    // Never removed: without a listener of ours, libraries that listen for signals would end the process themselves.
     for (const signal of STOP_SIGNALS) process.on(signal, listen)
   })
 }

@@ -34,8 +34,8 @@ interface Planned {
 }
 
 /**
- * Connects assistants: shows what changes in their files, asks, and writes. What is wrong with one keeps no other waiting;
- * the process then ends with 1.
+ * Connects assistants: shows the changes to their files, asks, and writes. A fault in one assistant does not stop the
+ * others; the process then exits with 1.
  *
  * @throws GazewayError `config_invalid` for a name, a flag or a value that is not accepted
  */
@@ -64,7 +64,7 @@ export async function setUp(clients: readonly string[], flags: SetupFlags): Prom
 }
 
 /**
- * Takes the entry out of assistants' files: shows what changes, asks, and writes.
+ * Removes the entry from assistants' files: shows the changes, asks, and writes.
  *
  * @throws GazewayError as {@link setUp}
  */
@@ -77,7 +77,7 @@ export async function takeOut(clients: readonly string[], flags: SetupFlags): Pr
   await carryOut(planned, flags)
 }
 
-/** Plans the changes. Reports files that cannot be changed, and goes on with the others. */
+/** Plans the changes. Reports files that cannot be changed, and continues with the others. */
 function plan(
   chosen: readonly Assistant[],
   scope: Scope,
@@ -93,7 +93,7 @@ function plan(
   })
 }
 
-/** Shows the changes, asks, and makes them. @returns how many were made */
+/** Shows the changes, asks, and makes them. @returns the number of changes made */
 async function carryOut(planned: readonly Planned[], { print, yes }: SetupFlags): Promise<number> {
   if (planned.length === 0) return 0
   for (const { assistant, change } of planned) process.stdout.write(`${assistant.label}\n${shownChange(change)}\n`)
@@ -143,7 +143,7 @@ function thisMachine(scope: Scope): Machine {
 const refusedScope = (message: string): GazewayError =>
   new GazewayError('config_invalid', message, { param: '--scope' })
 
-/** A home may be a link, and need not be there. */
+/** Resolves links in the path of a home folder, which may not exist. */
 const realOf = (path: string): string => (existsSync(path) ? realpathSync(path) : path)
 
 /** Advice about the variables that the entry names. */

@@ -3,12 +3,12 @@ import type { Change } from '../../src/assistants/change.ts'
 import { REDACTED, redactText } from '../../src/config/redact.ts'
 import { plain } from '../../src/text/plain.ts'
 
-/** Lines around a change that are shown. */
+/** Lines of context around a change. */
 const CONTEXT = 2
-/** A value under a name of secrets; references to variables are none. */
+/** Matches a value whose name is one of a secret. References to variables do not match. */
 const SECRET = /((?:KEY|TOKEN|SECRET|PASSWORD|CREDENTIALS?)["']?\s{0,4}[:=]\s{0,4}["'])(?![${])[^"']+/gi
 
-/** A change of a file as a unified diff, without secrets that others wrote next to it. */
+/** Formats a change of a file as a unified diff. Redacts secrets in the lines around it. */
 export function shownChange({ path, before, after, isThere }: Change): string {
   const from = isThere ? path : '/dev/null'
   const to = after === null ? '/dev/null' : path

@@ -13,11 +13,11 @@ import { STOP_SIGNALS } from './stop-signals.ts'
 const BAR_WIDTH = 30
 
 /**
- * Copies all records of the configured store into the one at `to` and prints what was copied on stdout; on stderr, what
- * became of the settings. A terminal there sees a progress bar.
+ * Copies all records of the configured store into the store at `to`. Prints the counts on stdout, and the outcome for
+ * the settings on stderr. Draws a progress bar when stderr is a terminal.
  *
- * @throws GazewayError `config_invalid` for an address that is no store, `store_unavailable` where there is no store to
- *   copy, `conflict` for one of an earlier version, and whatever {@link copyStore} and {@link copySettings} throw
+ * @throws GazewayError `config_invalid` for an address that is not a store's, `store_unavailable` when there is no
+ * store to copy, `conflict` for one of an earlier version, and as {@link copyStore} and {@link copySettings}
  */
 export async function copyTo(loaded: LoadedConfig, to: string): Promise<void> {
   if (!isStoreUrl(to))
@@ -57,7 +57,7 @@ export async function copyTo(loaded: LoadedConfig, to: string): Promise<void> {
   }
 }
 
-/** Opening a store makes it: the copy of a mistyped one would be an empty backup. */
+/** Checks that the source exists. Opening a store creates it, so a mistyped address would give an empty backup. */
 function requireSource(url: string): void {
   const file = url.replace(/^sqlite:/, '')
   if (file === url || existsSync(file)) return
@@ -66,7 +66,7 @@ function requireSource(url: string): void {
 
 let drawn = ''
 
-/** Redraws the bar where it has changed. */
+/** Draws the bar again if it has changed. */
 function drawBar({ table, copied, total }: CopyProgress): void {
   const share = total === 0 ? 1 : copied / total
   const filled = Math.round(share * BAR_WIDTH)

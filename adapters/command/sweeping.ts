@@ -3,9 +3,9 @@ import type { Gateway } from '../../src/gateway.ts'
 import { type Sweep, type Sweeps, startSweeps } from '../../src/store/sweeps.ts'
 
 /**
- * Does the chores of all rooms while a process runs; of processes on one store, one does each.
+ * Runs the sweeps of all rooms while the process runs. Of the processes on one store, one runs each sweep.
  *
- * @param more chores of this adapter's own
+ * @param more sweeps of the adapter itself
  */
 export const startGatewaySweeps = ({ store, sweeps, log }: Gateway, more: readonly Sweep[] = []): Sweeps =>
   startSweeps({
@@ -15,7 +15,7 @@ export const startGatewaySweeps = ({ store, sweeps, log }: Gateway, more: readon
     onError: (err) => log.error('Failed to run a sweep; will run again when due.', { err }),
   })
 
-/** Sends alerts while a service runs; of processes on one store, one sends each. */
+/** Sends alerts while a service runs. Of the processes on one store, one sends each alert. */
 export const startAlerts = ({ store, alerts, log }: Gateway): Sweeps =>
   startSweeps({
     store,

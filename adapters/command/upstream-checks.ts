@@ -13,7 +13,7 @@ const ROLES = ['chat', 'primary', 'fallback'] as const
 /** Timeout of an upstream's list of models, in milliseconds. */
 export const PATIENCE_MS = 10_000
 
-/** A check for each upstream, and one of the routes between them where there are any. */
+/** Creates a check for each upstream, and one for the routes if any exist. */
 export function upstreamChecks({ upstream: { routing }, loaded }: Gateway): Check[] {
   const checks = routing.upstreams.map((one) => {
     const { id } = one.provider
@@ -28,7 +28,7 @@ export function upstreamChecks({ upstream: { routing }, loaded }: Gateway): Chec
 
 async function check({ upstream, loaded }: Gateway, of: NamedUpstream): Promise<string | { warning: string }> {
   const { provider } = of
-  // Whoever can be answered by others may do without it.
+  // An upstream without a key is acceptable when another one has a key.
   if (!provider.hasKey && upstream.routing.upstreams.some((other) => other.provider.hasKey)) return withoutKey(provider)
   provider.requireKey()
   const context = { surface: 'stdio' as const, callerId: null, signal: AbortSignal.timeout(PATIENCE_MS) }
@@ -57,14 +57,14 @@ function withoutKey(provider: Provider): { warning: string } {
   }
 }
 
-/** The models that routes ask of an upstream by name. */
+/** The models that routes request from an upstream by name. */
 function routedTo(id: string, routes: Gateway['loaded']['config']['routes']): string[] {
   return routes
     .flatMap(({ to }) => to.map(routeTarget))
     .flatMap(({ upstream, model }) => (upstream === id && model !== null ? [model] : []))
 }
 
-/** Compares what an upstream lists with our names for its models, with the models of the roles, and with those of routes. */
+/** Compares the models that an upstream lists with its aliases, the models of the roles and those of routes. */
 function compareModels(
   { provider }: NamedUpstream,
   ids: readonly string[],
@@ -90,7 +90,10 @@ function compareModels(
   return `${answers}, models: ${ids.length}${chosen}`
 }
 
-/** Routes and upstreams may lie in different places: a file, and the settings in a store. */
+/**
+ * Checks that routes name known upstreams that have a key. Routes and upstreams may be stored apart: in a file, and in
+ * a store's settings.
+ */
 async function checkRoutes({ upstream: { routing }, loaded }: Gateway): Promise<string | { warning: string }> {
   const known = new Map(routing.upstreams.map(({ provider }) => [provider.id, provider]))
   const faults = loaded.config.routes.flatMap(({ model, to }) => {
@@ -107,7 +110,7 @@ async function checkRoutes({ upstream: { routing }, loaded }: Gateway): Promise<
 const addressOf = ({ section }: Provider): string =>
   section === 'upstream' ? '--upstream' : `${section}.provider or ${section}.base_url`
 
-/** The variables that set an upstream's key. */
+/** Names the variables that set an upstream's key. */
 function keyVariables({ provider }: NamedUpstream): string {
   const { id, name } = provider
   if (id !== DEFAULT_UPSTREAM) return `${keyVariableOf(id)}, or ${provider.section}.api_keys`

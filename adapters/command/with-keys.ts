@@ -13,10 +13,10 @@ import type { Store } from '../../src/store/store.ts'
 import { bindWallet, unbindWallet } from '../../src/wallet/bind-wallet.ts'
 import { spendOf } from '../../src/wallet/spending.ts'
 
-/** Records that are read at a time for a table. */
+/** Records read at a time for a table. */
 const PAGE = 1000
 
-/** The flags that give the fields of a key or a group. */
+/** Flags that set the fields of a key or a group. */
 const FLAGS: Readonly<Record<string, string>> = {
   name: '--name',
   group: '--group',
@@ -30,16 +30,16 @@ export interface KeyTools {
   keys: Keys
   groups: Groups
   store: Store
-  /** Configuration as a service on the store has it. */
+  /** Configuration that a service on the store would use. */
   config: Config
   /** The store's clock. */
   now: () => Date
 }
 
 /**
- * Does work on the keys of the configured store, by the store's clock, and closes it.
+ * Runs `work` on the keys of the configured store with the store's clock, then closes the store.
  *
- * @throws whatever `work` throws; a field at fault is called by its flag
+ * @throws whatever `work` throws; the error names a flag instead of its field
  */
 export async function withKeys<T>(loaded: LoadedConfig, log: Log, work: (tools: KeyTools) => Promise<T>): Promise<T> {
   const store = await openStore(loaded.storeUrl)
@@ -73,7 +73,7 @@ export async function withKeys<T>(loaded: LoadedConfig, log: Log, work: (tools: 
   }
 }
 
-/** All items of a list, newest first. */
+/** Reads all items of a list, newest first. */
 export async function all<T>(list: (page: Paged) => Promise<Page<T>>): Promise<T[]> {
   const items: T[] = []
   let cursor: string | null | undefined

@@ -112,7 +112,7 @@ describe('gazeway setup', () => {
     const silence = await gazeway(['setup'])
     assert.deepEqual(
       [silence.code, silence.stderr],
-      [1, 'gazeway: Nobody answered, and nothing was changed; --yes writes without asking.\n'],
+      [1, 'gazeway: No answer, so nothing was changed; use --yes to write without asking.\n'],
     )
     assert.deepEqual([read(cursor), read(codex)], [CURSOR, CODEX])
   })
