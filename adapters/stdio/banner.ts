@@ -3,7 +3,7 @@ import { redactUrl } from '../../src/config/redact.ts'
 import { VERSION } from '../../src/config/version.ts'
 import { presetOf } from '../../src/providers/providers.ts'
 
-/** Tells a person who started the server in a terminal what it is and what to do with it, on stderr. */
+/** Prints on stderr what the server is and how to use it, for a person who started it in a terminal. */
 export function printBanner(loaded: LoadedConfig): void {
   const { dataDir, config } = loaded
   const { provider, api_key } = config.upstream
@@ -22,7 +22,7 @@ Run gazeway doctor to check the setup, and gazeway --help for all commands. Pres
 `)
 }
 
-/** Entry that starts the same server from another folder, without this terminal's variables. */
+/** Builds an entry that starts the same server. It works from another folder and without this terminal's variables. */
 function entry({ dataDir, storeUrl, config, sources, request }: LoadedConfig) {
   const isGiven = (key: string) => sources[key] === 'flag' || sources[key] === 'environment'
   const { provider } = config.upstream

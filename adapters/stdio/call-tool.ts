@@ -10,12 +10,12 @@ import type { Tool, ToolContext } from '../../tools/tool.ts'
 import { fitReply, fitText } from './fit-reply.ts'
 
 /**
- * Runs a tool by name and dresses what comes of it: structured content with its text, or an error that the model can
- * read (`CODE: message`, the whole of it under `_meta.error`). Never throws.
+ * Runs a tool by name and formats its result: structured content with its text, or an error that the model can read.
+ * The text of an error is `CODE: message`, and all its fields are in `_meta.error`. Never throws.
  *
- * @param onFault told of errors that are Gazeway's own fault
- * @param storeless what works of a gateway whose store cannot be opened, for the given reason
- * @param offers whether the server offers a tool
+ * @param onFault called with each error that is Gazeway's own fault
+ * @param storeless returns the services that work without the store, when it cannot be opened for the given reason
+ * @param offers tells whether the server offers a tool
  */
 export async function callTool(
   name: string,
@@ -50,7 +50,7 @@ export async function callTool(
   }
 }
 
-/** A result as a client takes it: the same as JSON and as text, with a word on what was cut from it. */
+/** Builds a reply with the result as JSON and as text, both within the token limit. A note tells what was cut. */
 async function replyWith(tool: Tool, whole: Record<string, unknown>): Promise<CallToolResult> {
   const { output, note } = await fitReply(whole)
   const text = await fitText([tool.render(output), ...(note === null ? [] : [`(${note})`])].join('\n\n'))
@@ -62,5 +62,8 @@ function internal(error: unknown, onFault: (error: unknown) => void): GazewayErr
   return new GazewayError('internal_error', 'Gazeway itself failed; its log on stderr says more.')
 }
 
-/** Here no status tells an upstream's fault from one of Gazeway's own: an upstream's 500 is one, too, by its code. */
+/**
+ * Type of an error. For a status of 500 or above it is derived from the code. An upstream's status 500 would otherwise
+ * look like a fault of Gazeway.
+ */
 const kindOf = ({ code, status }: GazewayError): string => typeOf(status >= 500 ? CODES[code] : status)

@@ -12,7 +12,8 @@ import { compileChecks } from './uncompiled.ts'
 /**
  * Runs a tool for a request.
  *
- * @param isOwnFault asked of an error that is none of Gazeway's: whether to log it
+ * @param isOwnFault tells whether an unexpected error is a fault of Gazeway, to be logged; false while the request
+ * lacks its roots
  */
 export type CallTool = (
   params: { name: string; arguments?: Record<string, unknown> | undefined },
@@ -21,16 +22,16 @@ export type CallTool = (
   isOwnFault: () => boolean,
 ) => Promise<CallToolResult>
 
-/** The tool calls that are under way. */
+/** Tool calls in progress. */
 export interface CallsInFlight {
   callTool: CallTool
-  /** Ends what models are still at; each call is answered so. */
+  /** Aborts the model calls in progress. Each tool call is answered with an error. */
   stop(): void
-  /** Fulfilled once all of them have ended. */
+  /** Resolves once all calls have ended. */
   settled(): Promise<unknown>
 }
 
-/** Loaded with the first call, and kept: Node looks a module's file up with each `import()`. */
+/** Loads the tools with the first call, once: Node looks up a module's file with each `import()`. */
 const loadTools = lazily(async () => {
   compileChecks()
   const [{ callTool }, { storeless }] = await Promise.all([
@@ -40,7 +41,7 @@ const loadTools = lazily(async () => {
   return { callTool, storeless }
 })
 
-/** Runs tools, so that all of them can be ended. */
+/** Creates a runner of tools that can abort all calls in progress. */
 export function createCallsInFlight(deps: {
   loaded: LoadedConfig
   log: Log
@@ -53,7 +54,7 @@ export function createCallsInFlight(deps: {
 
   return {
     async callTool(params, request, roots, isOwnFault) {
-      // One for each call: combined with AbortSignal.any, one for all would keep something of every call there was.
+      // One controller for each call. With one for all, AbortSignal.any would retain memory of every finished call.
       const ending = new AbortController()
       endings.add(ending)
       const traceparent = request._meta?.traceparent

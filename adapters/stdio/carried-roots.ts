@@ -3,14 +3,14 @@ import * as z from 'zod'
 import type { RequestRoots } from './mcp-server.ts'
 import { Roots, rootFolders } from './root-folders.ts'
 
-/** The name of the roots among what a request is sent again with. */
+/** Name of the roots in `inputResponses`, when the client sends a request again with them. */
 const ROOTS = 'roots'
 
 const Capabilities = z.object({ roots: z.unknown() })
 
 /**
- * Reads the client's roots from the request itself: in this revision a server sends no requests of its own. A client that
- * declares roots is asked for them by the first call that needs them, before it does anything else.
+ * Reads the client's roots from the request itself, because a server of this revision sends no requests of its own. The
+ * first call that needs roots asks for them before it does anything else; the client then sends the request again.
  */
 export function carriedRoots({ envelope, inputResponses }: ServerContext['mcpReq']): RequestRoots {
   const capabilities = Capabilities.safeParse((envelope as Record<string, unknown>)?.[CLIENT_CAPABILITIES_META_KEY])

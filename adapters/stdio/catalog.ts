@@ -1,10 +1,10 @@
 import type { Tool as ListedTool } from '@modelcontextprotocol/server'
 import type { ToolChoice } from './tool-choice.ts'
 
-/** The tools as `tools/list` shows them, as JSON; the build writes it in, so that a start need not load the tools. */
+/** Tools as `tools/list` shows them, in JSON. The build inlines them, so that a start does not load the tools. */
 declare const GAZEWAY_CATALOG: string | undefined
 
-/** The offered tools, as `tools/list` answers them. */
+/** Lists the offered tools for `tools/list`. */
 export async function listTools({ has }: ToolChoice): Promise<ListedTool[]> {
   const all = await everyTool()
   return all.filter(({ name }) => has(name))

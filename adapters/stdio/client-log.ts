@@ -2,28 +2,28 @@ import { AsyncLocalStorage } from 'node:async_hooks'
 import type { LoggingLevel } from '@modelcontextprotocol/server'
 import type { Log, LogFields } from '../../src/config/log.ts'
 
-/** Sends one log message to the client; a level that the client did not ask for is left out there. */
+/** Sends a log message to the client, unless its level is below the one that the client asked for. */
 export type Tell = (level: LoggingLevel, data: { message: string }) => Promise<void>
 
-/** A log that also tells the client, by MCP's logging notifications. */
+/** Log that the client also gets, as MCP logging notifications. */
 export interface ClientLog {
   log: Log
-  /** Tells the client of every line from now on: it may have set a level for the whole connection. */
+  /** Sends every further line to the client, which may set a level for the whole connection. */
   tellAll(tell: Tell): void
-  /** Tells the client of the lines that `work` writes: it set a level with the request. */
+  /** Sends the lines that `work` writes to the client, which set a level in its request. */
   telling<T>(tell: Tell, work: () => Promise<T>): Promise<T>
 }
 
-/** Dresses `log` so that the client hears it, too. */
+/** Wraps `log` so that the client gets its lines as well. */
 export function createClientLog(log: Log): ClientLog {
   const request = new AsyncLocalStorage<Tell>()
   let everything: Tell | undefined
 
-  function dress(own: Log): Log {
+  function wrap(own: Log): Log {
     const line = (level: 'debug' | 'info' | 'warn' | 'error') => (message: string, fields?: LogFields) => {
       own[level](message, fields)
       const tell = request.getStore() ?? everything
-      // A client that has just gone needs no log.
+      // A client that has just disconnected needs no log.
       tell?.(level === 'warn' ? 'warning' : level, { message }).catch(() => {})
     }
     return {
@@ -31,14 +31,14 @@ export function createClientLog(log: Log): ClientLog {
       info: line('info'),
       warn: line('warn'),
       error: line('error'),
-      child: (fields) => dress(own.child(fields)),
+      child: (fields) => wrap(own.child(fields)),
       setLevel: own.setLevel,
       keepOut: own.keepOut,
     }
   }
 
   return {
-    log: dress(log),
+    log: wrap(log),
     tellAll(tell) {
       everything = tell
     },

@@ -6,8 +6,10 @@ import { Roots, rootFolders } from './root-folders.ts'
 const PATIENCE_MS = 2000
 
 /**
- * The roots that a client declares which has sent `initialize`, in its order, as far as they are folders here; none for a
- * client without roots. Asked by the first call that needs them, and again when the client says that they changed.
+ * Creates a reader of the root folders that an initialized client declares, in its order. Roots that are not folders on
+ * this machine are left out. Empty for a client without roots.
+ *
+ * The first call that needs roots asks the client for them. They are requested again after the client reports a change.
  */
 export function declaredRoots({ server }: McpServer): () => Promise<readonly string[]> {
   let folders = askedFolders(server)
@@ -17,7 +19,7 @@ export function declaredRoots({ server }: McpServer): () => Promise<readonly str
   return async () => (server.getClientCapabilities()?.roots ? folders() : [])
 }
 
-/** Asks with each call until there is an answer; one that comes too late for its call is there for the next. */
+/** Asks the client with each call until it answers. An answer that is too late for its call serves the next one. */
 function askedFolders(server: McpServer['server']): () => Promise<readonly string[]> {
   let known: readonly string[] | undefined
   let asking: Promise<unknown> | undefined
@@ -28,7 +30,7 @@ function askedFolders(server: McpServer['server']): () => Promise<readonly strin
 
   return async () => {
     if (known !== undefined) return known
-    // A client that does not answer for the roots it declares still gets its tools.
+    // A client that declares roots but does not send them still gets its tools.
     asking ??= Promise.race([ask().catch(() => {}), delay(PATIENCE_MS, undefined, { ref: false })]).finally(() => {
       asking = undefined
     })

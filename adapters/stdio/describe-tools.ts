@@ -4,8 +4,9 @@ import { tools } from '../../tools/index.ts'
 import { leanInput, leanOutput } from './lean-schema.ts'
 
 /**
- * The twelve tools as they are listed. A model reads all of it before its first word, so the schemas are cut down to what
- * it needs to write a call and to read a result; what else holds of an argument is checked when a tool is called.
+ * Describes the twelve tools for `tools/list`. A model reads all of it before its first word. The schemas therefore
+ * keep only what a model needs to write a call and to read a result. Other constraints are checked when a tool is
+ * called.
  */
 export function describeTools(): ListedTool[] {
   return tools.map(({ name, title, description, annotations, input, output }) => ({

@@ -2,7 +2,7 @@ import { cut, shorten } from '../../src/text/cut.ts'
 import { createTokenCounter } from '../../src/text/token-counter.ts'
 import { MOST_TOKENS } from './reply-limits.ts'
 
-/** Characters counted at once: tokenizing takes quadratic time in the length of a word. */
+/** Characters per token count, because tokenizing takes quadratic time in the length of a word. */
 const PIECE = 1000
 /** Limits of text length, entries and depth, tried in order until the reply fits. */
 const STEPS = [
@@ -27,8 +27,8 @@ interface Fitted {
 }
 
 /**
- * A tool's output that a model can take: {@link MOST_TOKENS} at most. Long texts are cut, then long lists and objects;
- * a page of a list keeps its items, as its cursor leads to the next.
+ * Cuts a tool's output to at most {@link MOST_TOKENS}: long texts, long lists and objects, and deep levels. A page of a
+ * list keeps all its items, because its cursor leads to the items after them.
  */
 export async function fitReply(output: Record<string, unknown>): Promise<Fitted> {
   if (await fits(JSON.stringify(output))) return { output, note: null }
@@ -91,7 +91,7 @@ function trim(value: unknown, how: Trim): unknown {
   const isPage = 'next_cursor' in value
   return Object.fromEntries(
     all.slice(0, entries).map(([name, field]) => {
-      // The cursor goes on after the last item: none may be left out.
+      // The cursor continues after the last item, so no item may be left out.
       if (isPage && Array.isArray(field)) return [name, field.map((item) => trim(item, inner(`${name}[]`)))]
       return [name, trim(field, inner(at === '' ? name : `${at}.${name}`))]
     }),

@@ -6,13 +6,14 @@ const Issues = z.array(z.object({ path: z.array(z.union([z.string(), z.number()]
 
 const CODES = new Set<number>([ProtocolErrorCode.InternalError, ProtocolErrorCode.InvalidParams])
 
-/** Prefix of the SDK before zod's issues when it knows the method. */
+/** Text of the SDK before zod's issues when it knows the method. */
 const PREFIX = /^Invalid [a-z/]+ request: /
 
 /**
- * The SDK answers parameters that a method does not take with zod's issues as JSON, mostly under the code of an internal
- * error. This gives such an answer the code that JSON-RPC has for it, -32602, and a sentence that names the fields; any
- * other message comes back unchanged.
+ * Corrects the SDK's error for invalid parameters; any other message is returned unchanged.
+ *
+ * The SDK sends zod's issues as JSON, mostly with the code of an internal error. This replaces the code with -32602 of
+ * JSON-RPC, and the message with a sentence that names the fields.
  */
 export function toInvalidParams(message: JSONRPCMessage): JSONRPCMessage {
   if (!('error' in message) || !CODES.has(message.error.code)) return message

@@ -8,28 +8,28 @@ interface Cut {
   any: JsonSchema
   /** Keywords that are left out. */
   leftOut: ReadonlySet<string>
-  /** Keywords that are left out below the tool's own fields, too. */
+  /** Keywords that are also left out inside the tool's own fields. */
   leftOutInside: ReadonlySet<string>
-  /** Keywords that are left out where they accept anything. */
+  /** Keywords that are left out when they accept anything. */
   leftOutOpen: ReadonlySet<string>
 }
 
 /** Parts of a schema that a model needs to write an argument; the server validates the rest. */
 const INPUT: Cut = {
-  // Each branch has one type, for clients that refuse a schema without.
+  // Each branch has one type, for clients that refuse a schema without a type.
   any: { anyOf: [{ type: 'string' }, { type: 'number' }, { type: 'boolean' }, { type: 'object' }] },
   leftOut: new Set(['$schema', 'minLength', 'maxLength', 'minItems', 'maxItems', 'propertyNames', 'pattern']),
   leftOutInside: new Set(['additionalProperties']),
-  // Strict clients refuse a list whose items are not described.
+  // Strict clients refuse a list without a schema of its items.
   leftOutOpen: new Set(),
 }
 
 /**
- * Parts of a schema that a model needs to read a result. Clients validate results against it, and a reduced schema
- * allows more.
+ * Parts of a schema that a model needs to read a result. Clients validate results against the reduced schema, which
+ * accepts more.
  */
 const OUTPUT: Cut = {
-  // Spelled out: checkers of schemas take one without a type for a mistake.
+  // Spelled out, because schema checkers treat a schema without a type as a mistake.
   any: { anyOf: (['string', 'number', 'boolean', 'null', 'array', 'object'] as const).map((type) => ({ type })) },
   leftOut: new Set([
     ...INPUT.leftOut,
@@ -45,10 +45,12 @@ const OUTPUT: Cut = {
   leftOutOpen: new Set(['items']),
 }
 
-/** The schema of a tool's input, as it is listed: no empty subschema and no list of types, which strict clients refuse. */
+/**
+ * Reduces the schema of a tool's input. Strict clients refuse empty subschemas and lists of types, so there are none.
+ */
 export const leanInput = (schema: JsonSchema): JsonSchema => lean(schema, INPUT, inside(INPUT))
 
-/** The schema of a tool's output, as it is listed: names and types. */
+/** Reduces the schema of a tool's output to names and types. */
 export const leanOutput = (schema: JsonSchema): JsonSchema => lean(schema, OUTPUT, inside(OUTPUT))
 
 const inside = (cut: Cut): Cut => ({ ...cut, leftOut: new Set([...cut.leftOut, ...cut.leftOutInside]) })

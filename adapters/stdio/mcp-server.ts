@@ -17,7 +17,7 @@ const KEPT = { ttlMs: KEPT_MS, cacheScope: 'private' } as const
 
 /** The client's roots as one request sees them. */
 export interface RequestRoots {
-  /** The roots that are folders here. Rejects where the request has to be sent again with them. */
+  /** Returns the root folders on this machine. Rejects when the client must send the request again with its roots. */
   roots: () => Promise<readonly string[]>
   /** Request for missing input; null when nothing is missing. */
   missing: () => InputRequiredResult | null
@@ -51,8 +51,8 @@ export function createMcpServer(
   if (era === 'legacy')
     heard.tellAll((level, data) => mcp.server.sendLoggingMessage({ level, logger: 'gazeway', data }))
 
-  // McpServer's own handlers would need every tool loaded to list them, and would refuse an argument in their own words,
-  // without the field and the error's code.
+  // McpServer's own handlers load every tool to list them. Their error for an invalid argument lacks the field and the
+  // error code.
   mcp.server.setRequestHandler('tools/list', async () => ({ tools: await listTools(choice) }))
   mcp.server.setRequestHandler('tools/call', async ({ params }, { mcpReq }) => {
     const { roots, missing } = rootsOf(mcpReq)
@@ -65,7 +65,7 @@ export function createMcpServer(
 
 const always = (roots: () => Promise<readonly string[]>) => (): RequestRoots => ({ roots, missing: () => null })
 
-/** Sends log messages for a request, from the level on that it names; none where it names none. */
+/** Sends log messages for a request, from the level that the request names. Sends none when it names no level. */
 const tellOf =
   ({ log }: ServerContext['mcpReq']): Parameters<ClientLog['telling']>[0] =>
   (level, data) =>

@@ -1,8 +1,8 @@
 import type { JSONRPCMessage } from '@modelcontextprotocol/server'
 
 /**
- * Some clients write `"arguments": null` for a tool that needs none, which the protocol's schema refuses. This takes it
- * off a `tools/call`; any other message comes back unchanged.
+ * Removes `"arguments": null` from a `tools/call`; any other message is returned unchanged. Some clients send it for a
+ * tool without arguments, and the protocol's schema refuses it.
  */
 export function withoutNullArguments(message: JSONRPCMessage): JSONRPCMessage {
   if (!('method' in message) || message.method !== 'tools/call' || message.params?.arguments !== null) return message

@@ -5,13 +5,13 @@ import type { Sweeps } from '../../src/store/sweeps.ts'
 import { inTime } from '../../src/wire/in-time.ts'
 import type { Tracing } from '../http/tracing.ts'
 
-/** Delay of the first retention sweep: after the client's start, and early enough for short sessions. */
+/** Delay of the first retention sweep: after the client has started, and before short sessions end. */
 const FIRST_SWEEP_MS = 10_000
 
-/** Timeout of opening the store and of a running sweep at the end, in milliseconds. */
+/** Timeout at shutdown for opening the store and for a running sweep, in milliseconds. */
 const SETTLE_MS = 2_500
 
-/** Opens the gateway with the first call that needs it; after a failure the next call retries. */
+/** Creates a function that opens the gateway with its first call. After a failure, the next call retries. */
 export function gatewayOpener(loaded: LoadedConfig, log: Log): (() => Promise<Gateway>) & { close(): Promise<void> } {
   let opening: Promise<Gateway> | undefined
   let looking: NodeJS.Timeout | undefined
@@ -19,18 +19,18 @@ export function gatewayOpener(loaded: LoadedConfig, log: Log): (() => Promise<Ga
   let tracing: Tracing | undefined
   let closed = false
   const open = async () => {
-    // Loaded apart from the protocol, so that a client's handshake does not wait for it.
+    // Loaded separately from the protocol, so that a client's handshake does not wait for it.
     const { createGateway } = await import('../../src/gateway.ts')
     const opened = await createGateway(loaded, log)
     const { startTracing } = await import('../http/tracing.ts')
     tracing = await startTracing(opened, process.env)
     looking = setTimeout(() => {
-      // Its file may be gone where Gazeway was updated meanwhile.
+      // The file is missing if Gazeway was updated meanwhile.
       sweep(opened).catch((err) => log.error('Failed to start the retention sweeps of this process.', { err }))
     }, FIRST_SWEEP_MS).unref()
     return opened
   }
-  /** Loaded only now: the first call does not wait for it. */
+  /** Loads the sweeps late, so that the first call does not wait for them. */
   const sweep = async (opened: Gateway) => {
     const { startGatewaySweeps } = await import('../command/sweeping.ts')
     if (closed) return
@@ -46,7 +46,7 @@ export function gatewayOpener(loaded: LoadedConfig, log: Log): (() => Promise<Ga
   }
   return Object.assign(gateway, {
     async close() {
-      // Where it could not be opened there is nothing to close, and the call that wanted it was told.
+      // A gateway that failed to open needs no closing. The call that opened it has reported the error.
       const opened = await inTime(
         SETTLE_MS,
         opening?.catch(() => undefined),

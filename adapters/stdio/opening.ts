@@ -6,10 +6,10 @@ import {
   type RequestId,
 } from '@modelcontextprotocol/server'
 
-/** The revisions whose requests each name their protocol version, in place of `initialize`. */
+/** Protocol revisions in which each request names its version and `initialize` does not exist. */
 const STATELESS_VERSIONS = ['2026-07-28']
 
-/** Destination of a message: the server, nobody, or the client at once with a reply. */
+/** Destination of a message: the server, nobody, or an immediate reply to the client. */
 export type Admission = 'server' | 'nobody' | { error: ReplyError } | { result: Record<string, never> }
 
 interface ReplyError {
@@ -18,17 +18,18 @@ interface ReplyError {
   data?: object
 }
 
-/** The protocol era of one connection. */
+/** Protocol era of one connection. */
 export interface Opening {
   admit(message: JSONRPCMessage): Admission
-  /** Called for each answer sent; a failed `initialize` may be repeated. */
+  /** Called for each answer sent. A failed `initialize` may be repeated. */
   answered(id: RequestId, isError: boolean): void
 }
 
 /**
- * Keeps a connection to one protocol era, with an error that says what to do for a message of the other. The SDK decides
- * the era by the first message alone, whatever it is: a ping or a stray notification would shut out every client of the
- * newer revision. Here only `initialize` and a request that names its version open a connection.
+ * Keeps a connection to one protocol era. A message of the other era gets an error that says what to do.
+ *
+ * The SDK lets the first message of any kind decide the era. A ping or a stray notification would then lock out every
+ * client of the newer revision. Here only `initialize` and requests that name their version decide.
  */
 export function createOpening(): Opening {
   let era: 'undecided' | 'initialized' | 'stateless' = 'undecided'
@@ -53,13 +54,13 @@ export function createOpening(): Opening {
       return { error: { code: ProtocolErrorCode.UnsupportedProtocolVersion, message, data } }
     }
     if (era === 'initialized') return refused(IS_INITIALIZED)
-    // A probe decides nothing: the client may still initialize.
+    // A probe does not decide the era, because the client may still initialize.
     if (method !== 'server/discover' && isObject(params?._meta?.[CLIENT_CAPABILITIES_META_KEY])) era = 'stateless'
     return 'server'
   }
 
   function admitInitialize(id: RequestId): Admission {
-    // The SDK names the versions that are spoken.
+    // The SDK's error names the supported versions.
     if (era === 'stateless') return 'server'
     if (isInitialized) return refused('initialize was sent before. Open another connection to initialize again.')
     era = 'initialized'
@@ -83,7 +84,7 @@ type Params = { _meta?: Record<string, unknown> | undefined } | undefined
 const SEND_INITIALIZE = `Send initialize first, or name the protocol version in params._meta["${PROTOCOL_VERSION_META_KEY}"].`
 const IS_INITIALIZED = `This connection was opened with initialize: leave params._meta["${PROTOCOL_VERSION_META_KEY}"] out, or open another connection.`
 
-/** The protocol version that a message names, of whatever type; undefined where it names none. */
+/** The protocol version that a message names, of any type. Undefined when it names none. */
 const claimedVersion = ({ params }: { params?: Params }): unknown => params?._meta?.[PROTOCOL_VERSION_META_KEY]
 
 const refused = (message: string): Admission => ({ error: { code: ProtocolErrorCode.InvalidRequest, message } })

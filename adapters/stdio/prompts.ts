@@ -3,13 +3,13 @@ import * as z from 'zod'
 import type { Gateway } from '../../src/gateway.ts'
 import type { RequestRoots } from './mcp-server.ts'
 
-/** Tokens of work context that a session starts with. */
+/** Tokens of work context at the start of a session. */
 const CONTEXT_TOKENS = 6000
 
 /**
- * A prompt that a person picks to start a session where the last one ended.
+ * Registers a prompt that starts a session where the last one ended.
  *
- * @param rootsOf the client's roots, for one request
+ * @param rootsOf returns the client's roots for one request
  */
 export function registerPrompts(
   mcp: McpServer,
@@ -37,6 +37,6 @@ export function registerPrompts(
       return { messages: [{ role: 'user', content: { type: 'text', text: `${opening}\n\n${text}` } }] }
     },
   )
-  // The list is the same for as long as the server runs.
+  // The list does not change while the server runs.
   mcp.server.registerCapabilities({ prompts: { listChanged: false } })
 }

@@ -1,5 +1,5 @@
-/** The most tokens of a tool's reply: more is what assistants cut off themselves, or write to a file. */
+/** Most tokens of a tool's reply. Assistants cut longer replies off, or write them to a file. */
 export const MOST_TOKENS = 25_000
 
-/** The most bytes of a list's items on a page: few of them have less than two bytes a token. */
+/** Most bytes of a list's items on one page. Few items have less than two bytes per token. */
 export const MOST_PAGE_BYTES = 45_000

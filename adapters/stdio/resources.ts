@@ -12,13 +12,13 @@ import type { Gateway } from '../../src/gateway.ts'
 
 /** Memories per page. */
 const LISTED = 100
-/** Most completions counted; clients see the first hundred. */
+/** Most completions that are counted. Clients see the first hundred. */
 const COMPLETED = 1000
 
-/** Memories as resources, `memory://NAMESPACE/KEY`, so that a person can attach one to a conversation. */
+/** Registers memories as resources, `memory://NAMESPACE/KEY`, so that a person can attach one to a conversation. */
 export function registerMemories(mcp: McpServer, gateway: () => Promise<Gateway>): void {
   const template = new ResourceTemplate('memory://{namespace}/{+key}', {
-    // Of a template's own list the SDK drops the cursor, in both directions.
+    // The SDK drops the cursor of a template's own list, in both directions.
     list: undefined,
     complete: {
       namespace: async (start) => {
@@ -61,15 +61,15 @@ export function registerMemories(mcp: McpServer, gateway: () => Promise<Gateway>
 
   const about = { title: 'Memory', description: 'What was stored under a key, by any assistant on this machine' }
   mcp.registerResource('memory', template, about, (uri) => read(uri.href))
-  // Other assistants store memories too, and memories expire, of which this process hears nothing: a client that relied
-  // on being told would show an old list.
+  // Other assistants also store memories, and memories expire. This process is not notified of either, so a client that
+  // relied on notifications would show an old list.
   mcp.server.registerCapabilities({ resources: { listChanged: false } })
   mcp.server.setRequestHandler('resources/list', ({ params }) => list(params?.cursor))
-  // McpServer reads addresses as web addresses, in which `a/../b` is `b`; in a key it is not.
+  // McpServer parses addresses as URLs, in which `a/../b` is `b`. Keys must not change.
   mcp.server.setRequestHandler('resources/read', ({ params }) => read(params.uri))
 }
 
-/** A cursor that is none is a fault in the client's parameters (MCP, pagination). */
+/** Reports an invalid cursor as a fault in the client's parameters (MCP, pagination). */
 function asParams(error: unknown): never {
   if (error instanceof GazewayError && error.code === 'invalid_cursor')
     throw new ProtocolError(ProtocolErrorCode.InvalidParams, error.message)
@@ -90,7 +90,7 @@ function decoded(part: string): string {
   try {
     return decodeURIComponent(part)
   } catch {
-    // A key that was put in as it is, with a "%" of its own.
+    // The key was not encoded, and contains a "%".
     return part
   }
 }

@@ -30,24 +30,24 @@ export async function serveStdio(loaded: LoadedConfig, log: Log, onServing: () =
   const calls = createCallsInFlight({ loaded, log: heard.log, gateway, choice })
   const transport = stdioTransport(process.stdin, process.stdout)
 
-  const told = new Promise<void>((resolve) => {
-    /** Ends what models are still at; the client is answered so before the connection closes. */
+  const stopped = new Promise<void>((resolve) => {
+    /** Aborts the calls in progress. The client gets their errors before the connection closes. */
     function stop(): void {
       calls.stop()
       transport.end()
       resolve()
     }
-    // Not once: where the last listener of a signal has gone, libraries that listen too end the process themselves.
+    // Never removed: without a listener of ours, libraries that listen for signals would end the process themselves.
     for (const signal of STOP_SIGNALS) process.on(signal, stop)
   })
   serveConnection(({ era }) => createMcpServer(era, { gateway, callTool: calls.callTool, heard, choice }), {
     transport,
     onerror: (err) => log.debug('Failed to read a message.', { err }),
   })
-  const overdue = Promise.race([transport.closed, told, once(process.stdin, 'end')]).then(() => delay(SHUTDOWN_MS))
+  const overdue = Promise.race([transport.closed, stopped, once(process.stdin, 'end')]).then(() => delay(SHUTDOWN_MS))
   onServing()
   await transport.closed
-  // Their signals are aborted by now; each still writes its record.
+  // All calls are aborted by now, but each still writes its record.
   await Promise.race([calls.settled(), overdue])
   await gateway.close()
 }

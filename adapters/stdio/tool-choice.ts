@@ -2,7 +2,7 @@ import type { Config } from '../../src/config/config-schema.ts'
 import { TOOL_GROUPS, type ToolGroup, type ToolName } from '../../src/config/sections/mcp-section.ts'
 import { GazewayError } from '../../src/errors.ts'
 
-/** The tools that write nothing and spend nothing. */
+/** Tools that write nothing and spend nothing. */
 const READ_ONLY: ReadonlySet<ToolName> = new Set([
   'gateway_get_context',
   'gateway_retrieve_gaze_data',
@@ -15,14 +15,14 @@ const READ_ONLY: ReadonlySet<ToolName> = new Set([
 /** Selection of the twelve tools. */
 export interface ToolChoice {
   has(name: string): boolean
-  /** Tells whether a tool of the group is offered; its resources and prompts follow. */
+  /** Tells whether a tool of the group is offered. Its resources and prompts are offered with it. */
   hasGroup(group: ToolGroup): boolean
 }
 
 /**
- * The tools that the configuration chooses.
+ * Selects the tools that the configuration offers.
  *
- * @throws GazewayError `config_invalid` where it leaves none
+ * @throws GazewayError `config_invalid` when it excludes all tools
  */
 export function toolChoice({ tools, exclude_tools, read_only }: Config['mcp']): ToolChoice {
   const included = tools.length === 0 ? Object.values(TOOL_GROUPS).flat() : namesIn(tools)

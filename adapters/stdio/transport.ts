@@ -13,30 +13,32 @@ import { withoutNullArguments } from './null-arguments.ts'
 import { createOpening } from './opening.ts'
 import { wellFormed } from './well-formed.ts'
 
-/** The longest message accepted, in bytes; a longer line is skipped and answered with an error. */
+/** Most bytes of a message. A longer line is skipped and answered with an error. */
 const LINE_LIMIT = 8 * 1024 * 1024
-/** The most messages of a batch, which the revision 2025-03-26 has; each is answered by itself, on a line of its own. */
+/** Most messages of a batch (revision 2025-03-26). Each message is answered separately, on its own line. */
 const BATCH_LIMIT = 100
 /**
- * Time after the end of input, and after each answer since, in which another answer may be sent: a client that has sent
- * everything may still read. At most twice this; the rest of the 10 s is for aborted calls.
+ * Grace period after the end of input, in milliseconds. Each further answer extends it: a client that has sent
+ * everything may still read. The total is at most twice this; the rest of the 10 s is for aborted calls.
  */
 const GRACE_MS = 4000
 const NEWLINE = 0x0a
 
-/** A connection that this side can end, too. */
+/** Connection that this side can also end. */
 export interface StdioTransport extends Transport {
-  /** Reads no more, and closes as at the end of input. */
+  /** Stops reading, and closes as at the end of input. */
   end(): void
-  /** Fulfilled once the connection is closed, from whichever side. */
+  /** Resolves once the connection is closed, from either side. */
   readonly closed: Promise<void>
 }
 
 /**
- * MCP over newline-delimited JSON. Unlike the SDK's own stdio transport it survives any line: what is not a message is
- * answered with a JSON-RPC error, an endless line costs no memory, and the end of input closes the connection once what
- * was asked is answered, or when no answer has come for {@link GRACE_MS}. Messages that open no connection are answered here,
- * see {@link createOpening}.
+ * Transports MCP over newline-delimited JSON. Unlike the SDK's own stdio transport, it survives any line:
+ *
+ * - A line that is not a message is answered with a JSON-RPC error.
+ * - An endless line takes a limited amount of memory.
+ * - The end of input closes the connection after all answers, or when no answer has come for {@link GRACE_MS}.
+ * - A message that opens no connection is answered here, see {@link createOpening}.
  */
 export function stdioTransport(input: Readable, output: Writable): StdioTransport {
   let line: Buffer[] = []
@@ -54,14 +56,14 @@ export function stdioTransport(input: Readable, output: Writable): StdioTranspor
       input.on('end', onEnd)
       input.on('close', onEnd)
       input.on('error', close)
-      // The client has gone: its end of the pipe is closed, nothing can be told it any more.
+      // The client has closed its end of the pipe and can receive nothing more.
       output.on('error', close)
     },
     async send(message) {
       if (closed) return
       const answered = 'method' in message ? undefined : message.id
       if (answered !== undefined) opening.answered(answered, 'error' in message)
-      // Also called when it could not be written; the output's own error closes the connection then.
+      // Also called after a failed write. The error of the output then closes the connection.
       await new Promise<void>((resolve) => {
         output.write(`${wellFormed(JSON.stringify(toInvalidParams(message)))}\n`, () => resolve())
       })
@@ -156,7 +158,7 @@ export function stdioTransport(input: Readable, output: Writable): StdioTranspor
     const admission = opening.admit(message)
     if (admission === 'nobody') return
     if (admission !== 'server') {
-      // Only requests are answered so, which have an id.
+      // Only requests are answered here, and requests have an id.
       const id = idOf(message) as RequestId
       if ('error' in admission) transport.onerror?.(new Error(admission.error.message))
       void transport.send({ jsonrpc: '2.0', id, ...admission })
@@ -185,7 +187,7 @@ function messageOf(json: unknown): JSONRPCMessage | undefined {
   }
 }
 
-/** The request that a client has cancelled: no answer follows. */
+/** Finds the request that a client has cancelled. It is not answered. */
 function cancelledBy(message: JSONRPCMessage): RequestId | undefined {
   if (!('method' in message) || message.method !== 'notifications/cancelled') return undefined
   return idOf({ id: message.params?.requestId })

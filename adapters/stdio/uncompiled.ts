@@ -1,11 +1,13 @@
 import { config } from 'zod'
 
 /**
- * Lets zod check without compiling. It compiles the check of an object with its first run, which takes longer than the few
- * runs that the protocol's own schemas see while a client starts. Schemas keep what holds when they are made, so this is
- * imported before the SDK, and {@link compileChecks} is called before the tools are.
+ * Stops zod from compiling checks. zod compiles the check of an object at its first run. During a client's start, the
+ * protocol's own schemas run so rarely that this costs more time than it saves.
+ *
+ * Schemas keep the setting in force at their creation. Import this file before the SDK, and call {@link compileChecks}
+ * before the tools are loaded.
  */
 config({ jitless: true })
 
-/** Compiles the checks of schemas that are made from now on. */
+/** Compiles the checks of all schemas that are created from now on. */
 export const compileChecks = (): unknown => config({ jitless: false })
