@@ -1,4 +1,4 @@
-/** `make`, once for each key. Only for keys that are few: none is ever forgotten. */
+/** Memoizes `make` by key. Only for few keys, because nothing is ever evicted. */
 export function cached<Key, Value extends object>(make: (key: Key) => Value): (key: Key) => Value {
   const made = new Map<Key, Value>()
   return (key) => {

@@ -11,7 +11,7 @@ import { tallyingCounter, tallyingHistogram } from './tallying-metrics.ts'
 /** Label of unknown models and paths, because each distinct label would be a permanent time series. */
 const OTHER = 'other'
 
-/** Counts upstream calls from their records: each call once, when it has ended. */
+/** Counts upstream calls from their records, once each, when they have ended. */
 export function callMetrics(
   registry: Registry,
   gateway: Pick<Gateway, 'upstream' | 'loaded'>,
@@ -75,7 +75,7 @@ export function callMetrics(
   const paths = new Set<string>()
   let learned: Routing | undefined
 
-  /** Knows what is configured now beside what was: a call may outlast the upstream that it began on. */
+  /** Adds the names of the current configuration to those of earlier ones. A call may outlast its upstream. */
   function learn(routing: Routing): void {
     learned = routing
     for (const name of routing.names) models.add(name)
@@ -107,7 +107,7 @@ export function callMetrics(
   }
 }
 
-/** The known endpoint that a path belongs to, with the upstream's own prefix (`/v1/models` for `/v1/models/a/b`). */
+/** Finds the known endpoint of a path, with the upstream's own prefix (`/v1/models` for `/v1/models/a/b`). */
 function pathLabel(known: ReadonlySet<string>, path: string): string {
   if (known.has(path)) return path
   for (const endpoint of known) if (path.startsWith(`${endpoint}/`)) return endpoint

@@ -3,7 +3,7 @@ import type { CallRecord } from '../../src/calls/call-record.ts'
 import type { Provider } from '../../src/inference/provider.ts'
 import { contentAttributes } from './span-content.ts'
 
-/** Endpoint → `gen_ai.operation.name`. What is not here is no model's work and has a plain client span. */
+/** Endpoint → `gen_ai.operation.name`. Other endpoints run no model and have a plain client span. */
 const OPERATIONS: Readonly<Record<string, string>> = {
   '/chat/completions': 'chat',
   '/responses': 'chat',
@@ -11,10 +11,10 @@ const OPERATIONS: Readonly<Record<string, string>> = {
   '/completions': 'text_completion',
   '/embeddings': 'embeddings',
 }
-/** The conventions' own names for providers, where they have one that differs. */
+/** Provider names of the conventions that differ from Gazeway's. */
 const PROVIDERS: Readonly<Record<string, string>> = { xai: 'x_ai' }
 
-/** A call as a span tells it. */
+/** Fields of the span of a call. */
 export interface CallSpan {
   name: string
   kind: SpanKind
@@ -40,7 +40,7 @@ export function callDescriber(provider: Provider): (record: CallRecord) => CallS
     const operation = OPERATIONS[endpoint]
     const firstChunk = record.first_token_ms === null ? undefined : record.first_token_ms / 1000
     const attributes: Attributes = {
-      // The SDK leaves out what is undefined.
+      // The SDK leaves out undefined values.
       'gen_ai.operation.name': operation,
       'gen_ai.provider.name': PROVIDERS[record.upstream] ?? record.upstream,
       'gen_ai.request.model': model ?? undefined,
@@ -77,6 +77,6 @@ function serverAttributes(baseUrl: string): Attributes {
   return { 'server.address': hostname, 'server.port': port === '' ? usual : Number(port) }
 }
 
-/** The status that says what was wrong, else the conventions' word for an error without a class. */
+/** HTTP status of a failed call, or the conventions' value for an error without a class. */
 const errorType = (httpStatus: number | null): string =>
   httpStatus !== null && httpStatus >= 400 ? String(httpStatus) : '_OTHER'

@@ -18,7 +18,7 @@ export function collectorUrl(env: Readonly<Record<string, string | undefined>>):
   return base ? `${base.replace(/\/+$/, '')}/v1/traces` : null
 }
 
-/** Not with its value where it is refused: there may be a key in it. */
+/** Reads an address. An error leaves the value out, because it may contain a key. */
 function addressIn(env: Readonly<Record<string, string | undefined>>, variable: string): string | undefined {
   const text = env[variable]?.trim()
   if (!text || (/^https?:/i.test(text) && URL.canParse(text))) return text
@@ -40,7 +40,7 @@ export async function checkCollector(env: Readonly<Record<string, string | undef
   if (url === null) return 'not configured; no spans are sent'
   const shown = redactUrl(url)
   const signal = AbortSignal.timeout(PATIENCE_MS)
-  // Spans go with the name and password of an address; fetch takes no address that has them.
+  // The exporter sends the name and password of an address; fetch refuses such an address.
   const address = new URL(url)
   const { auth } = urlToHttpOptions(address)
   address.username = address.password = ''
@@ -52,7 +52,7 @@ export async function checkCollector(env: Readonly<Record<string, string | undef
   const reply = await fetch(address, asked).catch(() => null)
   await reply?.body?.cancel()
   if (reply === null) throw fault(`${shown}: no collector answers at this address.`)
-  // Whatever else it answers, it has the path: the headers of OTEL_EXPORTER_OTLP_HEADERS are not sent here.
+  // Any other answer shows that the path exists. The headers of OTEL_EXPORTER_OTLP_HEADERS are not sent here.
   if (reply.status !== 404) return `spans go to ${shown}`
   throw fault(`${shown} answered 404: this is not an OTLP collector.`)
 }

@@ -8,11 +8,11 @@ import { checkResponses, responses } from './routes/responses-route.ts'
 /** An endpoint that relays a model call. */
 interface ModelEndpoint {
   serve(calls: OpenCalls, gateway: Gateway): Endpoint
-  /** Refuses a body that `serve` would refuse, before the call is paid for. @throws GazewayError `validation_failed` */
+  /** Refuses a body that `serve` would refuse, before the call is paid. @throws GazewayError `validation_failed` */
   check(json: unknown): { stream: boolean }
 }
 
-/** The endpoints that relay model calls, each a POST, by path. */
+/** Endpoints that relay model calls, each a POST, by path. */
 export const MODEL_ENDPOINTS: Readonly<Record<string, ModelEndpoint>> = {
   '/v1/chat/completions': { serve: chatCompletions, check: checkChat },
   '/v1/messages': { serve: messages, check: checkMessages },

@@ -22,7 +22,7 @@ import { passedRoutes } from './routes/passed-routes.ts'
 /**
  * Serves the gateway over HTTP, an OpenAI-compatible API, until it is stopped.
  *
- * @param passes by which another service of this process may call, in its callers' names
+ * @param passes let another service of this process call on behalf of its callers
  * @throws GazewayError `conflict` when the port is taken
  */
 export async function serveHttp(gateway: Gateway, passes?: Passes): Promise<Listening> {
@@ -94,9 +94,9 @@ export async function serveHttp(gateway: Gateway, passes?: Passes): Promise<List
 }
 
 /**
- * Tells whether a request for metrics comes from this machine, where the operator's collector may read them without a
- * key: a local peer with a loopback host name. A web page with DNS rebinding has another name, and so has a proxy that
- * keeps the Host.
+ * Tells whether a metrics request comes from this machine: a local peer with a loopback host name. The operator's
+ * collector needs no key then. A web page with DNS rebinding has another host name, and so has a proxy that keeps the
+ * Host.
  */
 function isOwnCollector({ headers, socket: { remoteAddress: address } }: IncomingMessage): boolean {
   const isHere = address === '::1' || address?.replace(/^::ffff:/, '').startsWith('127.')

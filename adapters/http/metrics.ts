@@ -8,7 +8,7 @@ import { type RequestMetrics, requestMetrics } from './request-metrics.ts'
 
 /** Metrics of the service for the operator's collector. */
 export interface Metrics {
-  /** Counts each request; comes before everything else. */
+  /** Counts each request; runs before everything else. */
   requests: RequestMetrics
   /** `GET /metrics`: the text format of Prometheus. */
   expose(c: FrameContext): Promise<Response>

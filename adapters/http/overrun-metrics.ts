@@ -2,7 +2,7 @@ import { Counter, type Registry } from 'prom-client'
 import { toUsd } from '../../src/text/money.ts'
 import type { Overrun } from '../../src/wallet/overruns.ts'
 
-/** Counts charged calls whose cost was above their reservation, and what of it is not charged. */
+/** Counts charged calls whose cost exceeded their reservation, and the cost that is not charged. */
 export function overrunMetrics(registry: Registry): (overrun: Overrun) => void {
   const registers = [registry]
   const overruns = new Counter({

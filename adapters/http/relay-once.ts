@@ -6,17 +6,17 @@ import type { Arrival } from '../web/arrival.ts'
 import { capture } from '../web/captured-reply.ts'
 import { receiverOf } from '../web/http-receiver.ts'
 
-/** Headers of a stored reply that hold for its repetition too; limits and times do not. */
+/** Headers of a stored reply that are also valid for its replay. Limits and times are not. */
 const KEPT = ['content-type', 'x-gazeway-call-id', 'x-gazeway-route', 'x-gazeway-upstream']
 
 /**
- * Relays a model call to its client. With an `Idempotency-Key` the upstream is asked once: the same key and body get
- * the first reply again.
+ * Relays a model call to its client. With an `Idempotency-Key`, only one request goes to the upstream: the same key and
+ * body get the first reply again.
  *
- * @param request.path the endpoint's
- * @param request.text the body as it was sent
+ * @param request.path path of the endpoint
+ * @param request.text body as sent by the client
  * @param relay sends the request to the upstream, and its reply to the receiver
- * @throws GazewayError as `relay` and `createIdempotency`; `validation_failed` for a stream under a key
+ * @throws GazewayError as `relay` and `createIdempotency`; `validation_failed` for a stream with a key
  */
 export function relayOnce(
   arrival: Arrival,
@@ -55,7 +55,7 @@ async function relayUnderKey(
   client.whole(reply.status, own ?? repeated, reply.body)
 }
 
-/** The refusal of a stream under an `Idempotency-Key`. */
+/** Error for a stream with an `Idempotency-Key`. */
 export const cannotRepeat = (): GazewayError =>
   new GazewayError(
     'validation_failed',

@@ -7,24 +7,24 @@ import { CLIENT_GONE } from '../web/request-log.ts'
 import { cached } from './cached.ts'
 import { tallyingCounter, tallyingHistogram } from './tallying-metrics.ts'
 
-/** Upper bounds in seconds, from a reply that needs no model to a long stream. */
+/** Upper bounds of buckets in seconds, from a reply without a model to a long stream. */
 export const SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120]
 
 /** Route name of middleware in the router. A request that reached only middleware has an unknown path. */
 const MIDDLEWARE = '/*'
 
-/** Counts requests, whichever way they take. */
+/** Counters of requests, with and without the router. */
 export interface RequestMetrics {
-  /** For those that the router serves. */
+  /** Counts requests that the router serves. */
   middleware: MiddlewareHandler<Frame>
-  /** For the others, told as each of them begins; `pattern` is its route's. */
+  /** Counts any other request. Called when it begins, with the pattern of its route. */
   began(pattern: string, incoming: IncomingMessage, outgoing: ServerResponse): void
 }
 
 /**
- * Counts requests by route, method and status. A request lasts until its reply has been handed over or its client is
- * gone, so a stream's time is the whole stream's. The route is the pattern that matched, never the path that was asked
- * for: labels stay few whatever is asked.
+ * Counts requests by route, method and status. A request lasts until its reply is handed over or its client
+ * disconnects, so the time of a stream includes the whole stream. The route is the matched pattern, never the requested
+ * path. Labels therefore stay few, whatever clients request.
  */
 export function requestMetrics(registry: Registry): RequestMetrics {
   const registers = [registry]
@@ -84,6 +84,6 @@ export function requestMetrics(registry: Registry): RequestMetrics {
   }
 }
 
-/** A pattern as people write it: `/v1/models/:id` rather than `/v1/models/:id{.+}`. */
+/** Formats a pattern for people: `/v1/models/:id` rather than `/v1/models/:id{.+}`. */
 const routeLabel = (pattern: string): string =>
   pattern === MIDDLEWARE ? 'unmatched' : pattern.replaceAll(/\{[^}]*\}/g, '')

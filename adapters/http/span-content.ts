@@ -2,7 +2,7 @@ import type { Attributes } from '@opentelemetry/api'
 import type { CallStatus } from '../../src/calls/call-record.ts'
 import { asText, type Loose, record, records } from '../../src/inference/convert/loose.ts'
 
-/** A part of a message in the conventions' schema: `text`, `tool_call`, `tool_call_response`, or another kind by name. */
+/** Part of a message in the conventions' schema: `text`, `tool_call`, `tool_call_response`, or another type. */
 interface Part {
   type: string
   [field: string]: unknown
@@ -13,7 +13,7 @@ interface Message {
 }
 
 const TEXTS = new Set(['text', 'input_text', 'output_text'])
-/** The words of chat completions, Responses and Messages for why an answer ended → the conventions'. */
+/** Finish reasons of chat completions, Responses and Messages → those of the conventions. */
 const FINISH_REASONS: Readonly<Record<string, string>> = {
   tool_calls: 'tool_call',
   function_call: 'tool_call',
@@ -53,16 +53,19 @@ export function contentAttributes(content: unknown, status: CallStatus): Attribu
   }
 }
 
-/** The messages of a chat, or the input of a Responses request: text, or items. */
+/** Converts the messages of a chat, or the input of a Responses request: text or items. */
 function inputOf(asked: unknown): Message[] {
   if (!Array.isArray(asked)) return [{ role: 'user', parts: partsOf(asked) }]
   return records(asked).map(toMessage)
 }
 
-/** A completion's choices, a Response's output or a Message's content as one message, or the text of a stream. */
+/**
+ * Converts an answer to messages: one for each choice of a completion, one for a Response, a Message or the text of a
+ * stream.
+ */
 function outputOf(answer: unknown, status: CallStatus): Array<Message & { finish_reason: string }> {
   if (typeof answer === 'string') {
-    // A stream's own reason is not kept; one that was cut off ended in an error.
+    // The finish reason of a stream is not stored. A stream that was cut off ended in an error.
     const finish_reason = status === 'ok' ? 'unknown' : 'error'
     return [{ role: 'assistant', parts: partsOf(answer), finish_reason }]
   }
@@ -79,7 +82,7 @@ function outputOf(answer: unknown, status: CallStatus): Array<Message & { finish
   return [{ role: 'assistant', parts, finish_reason: finishReason(record(cut).reason ?? ended) }]
 }
 
-/** A chat message, or an item of the Responses API. */
+/** Converts a chat message, or an item of the Responses API. */
 function toMessage(item: Loose): Message {
   if (item.role === 'tool') return toolAnswer(item.tool_call_id, item.content)
   if (item.type === 'function_call_output') return toolAnswer(item.call_id, item.output)

@@ -18,20 +18,22 @@ import { VERSION } from '../../src/config/version.ts'
 import type { Routing } from '../../src/inference/routing.ts'
 import { type CallSpan, callDescriber } from './call-span.ts'
 
-/** Version, trace id, parent span id, flags, and what a later version may add (W3C Trace Context, section 3.2). */
+/** Version, trace id, parent span id, flags, and fields of later versions (W3C Trace Context, section 3.2). */
 const TRACEPARENT = /^([0-9a-f]{2})-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})(-.*)?$/
 
 /** Sends spans to a collector in batches, by OTLP over HTTP with JSON. */
 export interface SpanExport {
-  /** Makes the span of a call that has ended. */
+  /** Adds the span of a call that has ended. */
   add: CallListener
-  /** Sends what is left and ends. @throws the exporter's error */
+  /** Sends the remaining spans and ends. @throws the exporter's error */
   close(): Promise<void>
 }
 
 /**
- * @param options.url where the collector takes traces
- * @param options.upstream whose providers may be others from call to call
+ * Opens the export of spans to a collector.
+ *
+ * @param options.url address of the collector for traces
+ * @param options.upstream its providers may change between calls
  */
 export function openSpanExport(options: {
   url: string
@@ -39,7 +41,7 @@ export function openSpanExport(options: {
   log: Log
 }): SpanExport {
   const { url, upstream, log } = options
-  // The SDK tells of a collector that cannot be reached only here.
+  // The SDK reports an unreachable collector only here.
   const warn = (detail: string) => log.warn('OpenTelemetry reported a problem.', { detail })
   diag.setLogger(
     { error: warn, warn, info: () => {}, debug: () => {}, verbose: () => {} },
@@ -52,7 +54,7 @@ export function openSpanExport(options: {
     spanProcessors: [new BatchSpanProcessor(new OTLPTraceExporter({ url }))],
   })
   const tracer = tracerProvider.getTracer('gazeway', VERSION)
-  // By name: a call may outlast the upstream that it began on.
+  // By name, because a call may outlast its upstream.
   const describers = new Map<string, ReturnType<typeof callDescriber>>()
   let newest: Routing | undefined
   const failed = new WeakMap<CallContext, SpanContext>()
@@ -65,7 +67,7 @@ export function openSpanExport(options: {
     const { routing } = upstream
     if (routing === newest) return
     newest = routing
-    // The default comes last: where another upstream has the name of its provider, both are at the same place.
+    // The default comes last and wins. An upstream whose name is that of its provider has the same address.
     for (const { provider } of routing.upstreams.toReversed()) describers.set(provider.name, callDescriber(provider))
   }
   learn()
@@ -73,7 +75,7 @@ export function openSpanExport(options: {
   return {
     add(record, context) {
       const { name, kind, attributes, message } = describe(record)
-      // A call and the one made in its place serve the same context.
+      // A failed call and its fallback have the same context.
       const replaced = record.fallback_from !== null && context ? failed.get(context) : undefined
       const span = tracer.startSpan(
         name,
@@ -96,7 +98,7 @@ export function openSpanExport(options: {
   }
 }
 
-/** The caller's span as the parent; none where `traceparent` does not name one. */
+/** Makes the caller's span the parent; none when `traceparent` does not name a valid one. */
 function parentContext(traceparent: string | undefined): Context {
   const [, version, traceId = '', spanId = '', flags = '', more] = TRACEPARENT.exec(traceparent ?? '') ?? []
   // Version 00 has four parts; ff is not a version.

@@ -24,7 +24,7 @@ export function tallyingCounter<Label extends string>(
   return (...labels) => {
     let sum: number | null = null
     tallies.push((counter) => {
-      // What was never counted has no sample.
+      // Labels that were never counted have no sample.
       if (sum === null) return
       const told = sum
       sum = 0
@@ -67,12 +67,12 @@ export function tallyingHistogram<Label extends string>({
     aggregator: 'sum',
     values: series.flatMap((read) => read()),
   })
-  // A registry asks a metric for its name and its samples, whatever class it is of.
+  // A registry reads only the name and the samples of a metric, whatever its class.
   for (const registry of registers) registry.registerMetric({ name, get } as unknown as Histogram)
 
   return (...values) => {
     const own = Object.fromEntries(labelNames.map((label, i) => [label, values[i]]))
-    // By bucket; the last one is that of what is above all bounds.
+    // Counts per bucket. The last one is for values above all bounds.
     const counts = new Float64Array(buckets.length + 1)
     let sum = 0
     series.push(() => {
@@ -81,7 +81,7 @@ export function tallyingHistogram<Label extends string>({
         count += inBucket
         return { metricName: `${name}_bucket`, labels: { le: buckets[i] ?? '+Inf', ...own }, value: count }
       })
-      // What was never observed has no sample.
+      // Labels that were never observed have no sample.
       if (count === 0) return []
       const totals = { sum, count }
       return [

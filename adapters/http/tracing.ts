@@ -4,9 +4,9 @@ import { collectorUrl } from './collector.ts'
 /** Timeout of the last export at shutdown. */
 const FLUSH_MS = 3000
 
-/** Tracing that is under way. */
+/** Tracing in progress. */
 export interface Tracing {
-  /** Sends what is left, for at most 3 s; never throws. */
+  /** Sends the remaining spans, for at most 3 s. Never throws. */
   stop(): Promise<void>
 }
 
@@ -16,7 +16,7 @@ export interface Tracing {
  * otherwise. The SDK reads its other settings from the environment: `OTEL_EXPORTER_OTLP_HEADERS`, `OTEL_SERVICE_NAME`,
  * `OTEL_RESOURCE_ATTRIBUTES`, `OTEL_TRACES_SAMPLER`, `OTEL_BSP_*`.
  *
- * Calls of all services come from the gateway: start it once per gateway.
+ * A gateway makes the calls of all services, so start tracing once per gateway.
  *
  * @throws GazewayError `config_invalid` with the variable whose value is not an address
  */
@@ -33,12 +33,12 @@ export async function startTracing(
   const { openSpanExport } = await import('./span-export.ts')
   const spans = openSpanExport({ url, upstream: gateway.upstream, log })
   const stopListening = calls.listen((record, context) => {
-    // No upstream was asked.
+    // A refused call was not sent to an upstream.
     if (record.status === 'refused') return
     try {
       spans.add(record, context)
     } catch (err) {
-      // The call itself has gone well or badly by now; what is told of it must not change that.
+      // The call has already ended, and a failed trace must not change its result.
       log.warn('Failed to create a span.', { call_id: record.call_id, err })
     }
   })

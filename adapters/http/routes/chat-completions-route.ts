@@ -25,7 +25,7 @@ const ChatRequest = z.looseObject({
   top_p: z.number().nullish(),
 })
 
-/** Refuses what is no chat. @throws GazewayError `validation_failed` */
+/** Checks the body of a chat. @throws GazewayError `validation_failed` */
 export const checkChat = (json: unknown): { stream: boolean } => ({
   stream: parseInput(ChatRequest, json).stream === true,
 })
@@ -34,7 +34,12 @@ export const checkChat = (json: unknown): { stream: boolean } => ({
 export const chatCompletions = (calls: OpenCalls, gateway: Gateway): Endpoint =>
   modelCall(calls, gateway, { endpoint: '/chat/completions', check: checkChat })
 
-/** An endpoint that answers with a model's reply. @param of.check refuses what is no request for it @param of.headers of the client's that an upstream of its protocol gets, too */
+/**
+ * Creates an endpoint that answers with a model's reply.
+ *
+ * @param of.check refuses an invalid request
+ * @param of.headers returns client headers that an upstream of the same protocol also gets
+ */
 export function modelCall(
   calls: OpenCalls,
   gateway: Gateway,
@@ -50,7 +55,11 @@ export function modelCall(
 ): Endpoint {
   const objects = createOwnObjects(gateway.calls)
 
-  /** Of files and earlier answers, a caller may name only its own. @returns the upstream that has the answer before */
+  /**
+   * Checks that a caller names only its own files and earlier answers.
+   *
+   * @returns the upstream that has the earlier answer
+   */
   async function requireOwn(request: ClientRequest<ModelBody>, callerId: string | null): Promise<string | null> {
     const caller = callerId === null ? null : await gateway.keys.identity(callerId)
     await objects.requireOwn(request, caller)
@@ -63,7 +72,7 @@ export function modelCall(
     const request = body as ClientRequest<ModelBody>
     const keeper = mayNameObjects(request) ? await requireOwn(request, arrival.callerId) : null
     await relayOnce(arrival, gateway, { path: `/v1${endpoint}`, text: body.text, stream }, async (receiver) => {
-      // Clients over HTTP retry by themselves.
+      // Clients over HTTP retry on their own.
       const asked = { endpoint, request, retries: 0, needsText: false, keeper }
       await calls.current().call(asked, receiver, callContext(arrival, headers?.(arrival)))
     })

@@ -17,8 +17,8 @@ import { toolContext } from '../../web/tool-context.ts'
 const RecentQuery = MemoryList.strict()
 
 /**
- * `POST /memory/store`, `GET /memory/recall` and `GET /memory/recent`: the memory tools for clients without MCP. They reach
- * the operator's memories, or the key's own where it has its own.
+ * Registers `POST /memory/store`, `GET /memory/recall` and `GET /memory/recent`: the memory tools for clients without
+ * MCP. They use the operator's memories, or the key's own if it has its own.
  */
 export function memoryRoutes(app: Hono<Frame>, gateway: Gateway): void {
   app.post('/memory/store', async (c) => {

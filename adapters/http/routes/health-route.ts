@@ -2,7 +2,7 @@ import { VERSION } from '../../../src/config/version.ts'
 import type { Gateway } from '../../../src/gateway.ts'
 import type { FrameContext } from '../../web/frame.ts'
 
-/** `GET /health`: open to all, so it tells nothing of the deployment but what works, and the names of upstreams. */
+/** `GET /health`. Open to all, so it shows only what works and the names of upstreams. */
 export function health({ store, upstream, liveness }: Gateway) {
   return async (c: FrameContext): Promise<Response> => {
     const [storeOk, { upstreams, answers }] = await Promise.all([store.check(), liveness.current()])

@@ -32,12 +32,12 @@ const MessagesRequest = CountRequest.extend({
   top_p: z.number().nullish(),
 })
 
-/** Refuses what is no Messages request. @throws GazewayError `validation_failed`, with the status that Anthropic has for it */
+/** Checks the body of a Messages request. @throws GazewayError `validation_failed`, with Anthropic's status for it */
 export const checkMessages = (json: unknown): { stream: boolean } => ({
   stream: parsed(MessagesRequest, json).stream === true,
 })
 
-/** Refuses what holds no prompt. @throws GazewayError as {@link checkMessages} */
+/** Checks the body of a token count. @throws GazewayError as {@link checkMessages} */
 export function checkCount(json: unknown): { stream: boolean } {
   parsed(CountRequest, json)
   return { stream: false }
@@ -69,7 +69,7 @@ export function countTokens(calls: OpenCalls, gateway: Gateway): Endpoint {
   }
 }
 
-/** The version that the client speaks, and the features in test that it asks for. */
+/** Headers with the client's API version and beta features. */
 function anthropicHeaders({ incoming }: Arrival): CallerContext['headers'] {
   const given = Object.entries(incoming.headers).filter(
     (header): header is [string, string] => header[0].startsWith('anthropic-') && typeof header[1] === 'string',

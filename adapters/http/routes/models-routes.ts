@@ -8,7 +8,7 @@ import { arrivalOf } from '../../web/arrival.ts'
 import type { Frame } from '../../web/frame.ts'
 import { callContext } from './chat-completions-route.ts'
 
-/** `GET /v1/models` and `GET /v1/models/{id}`; an id may hold slashes. */
+/** `GET /v1/models` and `GET /v1/models/{id}`. An id may contain slashes. */
 export function modelRoutes(app: Hono<Frame>, { upstream }: Gateway): void {
   app.get('/v1/models', async (c) => c.json({ object: 'list', data: await upstream.models(callContext(arrivalOf(c))) }))
   app.get('/v1/models/:id{.+}', async (c) =>
@@ -16,7 +16,7 @@ export function modelRoutes(app: Hono<Frame>, { upstream }: Gateway): void {
   )
 }
 
-/** A model by its id. @throws GazewayError `not_found` */
+/** Finds a model by its id. @throws GazewayError `not_found` */
 export async function knownModel({ models }: Upstream, id: string, context: CallContext): Promise<Model> {
   const model = (await models(context)).find((known) => known.id === id)
   if (model) return model

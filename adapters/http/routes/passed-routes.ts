@@ -17,10 +17,10 @@ import { callContext } from './chat-completions-route.ts'
 /** Name in a path, without dot segments. */
 const NAME = /^(?!\.+$)[\w.:-]{1,200}$/
 const FORM = /^multipart\/form-data\b/i
-/** Of the client's request, what says in which form it speaks the upstream's API. */
+/** Client headers that select the version and features of the upstream's API. */
 const FORWARDED = /^(?:anthropic-|openai-beta$)/
 
-/** The routes of `/v1` whose requests go to an upstream as they are. */
+/** Registers the routes of `/v1` whose requests go to an upstream unchanged. */
 export function passedRoutes(app: Hono<Frame>, calls: OpenCalls, gateway: Gateway): void {
   for (const route of PASSED_PATHS)
     app.on(route.method, `/v1${route.path.replace(/\{(\w+)\}/, ':$1')}`, async (c) => {
@@ -63,7 +63,7 @@ function refuseKeyed({ headers }: IncomingMessage, { method, path }: PassedPath)
   )
 }
 
-/** The path for the upstream, and what it names. @throws GazewayError `not_found` for a name that no upstream gives */
+/** Builds the upstream path with the name in it. @throws GazewayError `not_found` for a name that no upstream uses */
 function targetOf(c: FrameContext, { path }: PassedPath): { named: string | null; target: string } {
   const { search } = new URL(c.req.url)
   const [, parameter] = /\{(\w+)\}/.exec(path) ?? []
@@ -107,7 +107,10 @@ const formIn = (bytes: Buffer, type: string): Promise<FormData> =>
     throw new GazewayError('validation_failed', 'The body is not a valid multipart/form-data form.', { cause })
   })
 
-/** Tells whether a file of a form may contain batch requests: its purpose says so, or it begins like JSON, which some providers go by. */
+/**
+ * Tells whether a form may contain batch requests: its purpose is `batch`, or a file begins like JSON. Some providers
+ * detect a batch by its content.
+ */
 async function mayHoldRequests(form: FormData): Promise<boolean> {
   if (form.getAll('purpose').includes('batch')) return true
   for (const [, value] of form) {
@@ -121,11 +124,11 @@ async function mayHoldRequests(form: FormData): Promise<boolean> {
 const BLANK = [...Buffer.from(' \t\r\n\ufeff')]
 const [OBJECT] = Buffer.from('{')
 
-/** The model that a form names, and whether it asks for a stream. @throws GazewayError `validation_failed` */
+/** Reads the model and the `stream` flag of a form. @throws GazewayError `validation_failed` */
 function modelIn(form: FormData): ModelBody {
   const models = form.getAll('model')
   const [model] = models
-  // Servers differ in which of several they take.
+  // Servers differ in which of several values they use.
   if (models.length > 1 || (model !== undefined && typeof model !== 'string'))
     throw new GazewayError('validation_failed', 'model: must be a single model name.', { param: 'model' })
   return {

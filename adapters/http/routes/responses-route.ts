@@ -20,7 +20,7 @@ const ResponsesRequest = z.looseObject({
     .nullish(),
 })
 
-/** Refuses what is no request for a response. @throws GazewayError `validation_failed` */
+/** Checks the body of a Responses request. @throws GazewayError `validation_failed` */
 export const checkResponses = (json: unknown): { stream: boolean } => ({
   stream: parseInput(ResponsesRequest, json).stream === true,
 })
