@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { FrameContext } from './frame.ts'
 
-/** A request whose caller is known, for routes that write their own reply. */
+/** Request with a known caller, for routes that write their own reply. */
 export interface Arrival {
   incoming: IncomingMessage
   outgoing: ServerResponse
@@ -12,10 +12,12 @@ export interface Arrival {
   isPaid: boolean
 }
 
-/** Reads a request's body and writes its reply; what it throws before the reply has begun is answered for it. */
+/**
+ * Reads a request's body and writes its reply. Errors thrown before the reply has begun are answered by the service.
+ */
 export type Endpoint = (arrival: Arrival) => Promise<void>
 
-/** A request that came through the router, as its route sees it. */
+/** Converts a request of the router to an {@link Arrival}. */
 export const arrivalOf = (c: FrameContext): Arrival => ({
   incoming: c.env.incoming,
   outgoing: c.env.outgoing,

@@ -1,7 +1,7 @@
 import type { Receiver } from '../../src/inference/relay/receiver.ts'
 import type { Client } from '../../src/inference/relay/send.ts'
 
-/** A whole reply that was held back. */
+/** Buffered reply. */
 export interface Captured {
   status: number
   headers: Record<string, string>
@@ -11,7 +11,7 @@ export interface Captured {
 /**
  * Creates a receiver that buffers a relayed reply, so that it can be stored before it is sent.
  *
- * @param client waiting client; the relay ends when it disconnects
+ * @param client client that waits for the reply; the relay ends when it disconnects
  * @returns `reply` gives the relayed reply; null before its end
  */
 export function capture(client: Client): { receiver: Receiver; reply: () => Captured | null } {
@@ -33,7 +33,7 @@ export function capture(client: Client): { receiver: Receiver; reply: () => Capt
       chunks.push(typeof bytes === 'string' ? Buffer.from(bytes) : bytes)
       return true
     },
-    // Nobody reads from here more slowly than it is written to.
+    // Nothing to wait for: a buffer accepts bytes at any speed.
     onDrain() {},
     drop() {},
     end(bytes) {

@@ -6,10 +6,10 @@ const REMEMBERED_SECONDS = 7200
 const METHODS = 'GET, HEAD, POST, PUT, PATCH, DELETE'
 
 /**
- * Lets the pages of allowed origins read the reply (CORS, https://fetch.spec.whatwg.org/#http-cors-protocol). Written to
- * the reply itself, as not all of them come from the router.
+ * Allows pages of permitted origins to read the reply (CORS, https://fetch.spec.whatwg.org/#http-cors-protocol). Sets
+ * headers on the Node reply, because some replies do not come from the router.
  *
- * @returns the whole answer to a preflight, which comes without a key; null for all else
+ * @returns the complete reply to a preflight, which has no key; null for any other request
  */
 export function allowOrigin(c: FrameContext, { allowedOrigins }: HostRules): Response | null {
   const { incoming, outgoing } = c.env
@@ -24,9 +24,9 @@ export function allowOrigin(c: FrameContext, { allowedOrigins }: HostRules): Res
   return c.body(null, 204, {
     'x-request-id': c.get('requestId'),
     'access-control-allow-methods': METHODS,
-    // A wildcard would leave out Authorization.
+    // A wildcard does not include Authorization.
     ...(asked !== undefined && { 'access-control-allow-headers': asked }),
-    // For pages of the internet that call this machine (https://wicg.github.io/private-network-access).
+    // For public pages that call this machine (https://wicg.github.io/private-network-access).
     ...(headers['access-control-request-private-network'] === 'true' && {
       'access-control-allow-private-network': 'true',
     }),

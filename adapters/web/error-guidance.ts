@@ -6,7 +6,7 @@ export interface Guidance {
   todo: string
 }
 
-/** Explanation of every error code, for the pages that error replies link to and for docs/reference/errors.md. */
+/** Explanations of all error codes, for the pages that error replies link to and for docs/reference/errors.md. */
 export const GUIDANCE: Readonly<Record<ErrorCode, Guidance>> = {
   invalid_request: {
     happened:

@@ -8,9 +8,9 @@ import { ALREADY_SENT } from './http-receiver.ts'
 import type { OnRefused } from './refused-calls.ts'
 
 /**
- * Answers with what {@link errorReply} makes of an error.
+ * Creates the router's error handler, which answers with {@link errorReply}.
  *
- * @param refused told of each error of Gazeway's own
+ * @param refused called with each GazewayError
  */
 export function errorHandler(log: Log, refused: OnRefused): ErrorHandler<Frame> {
   return (error, c) => {
@@ -23,25 +23,26 @@ export function errorHandler(log: Log, refused: OnRefused): ErrorHandler<Frame> 
     }
     const { status, headers, body } = errorReply(error, request, { log, refused })
     if (!outgoing.headersSent) return c.body(body, status as ContentfulStatusCode, headers)
-    // Too late for another status: the client sees that the reply is not whole, unless all of it goes out in this turn.
+    // Too late for another status. Ending the connection shows the client an incomplete reply, unless all of it is sent
+    // in this turn.
     setImmediate(() => outgoing.destroy())
     return ALREADY_SENT
   }
 }
 
-/** Answers what no route does: 404, in the shape of all errors. */
+/** Answers a request that matches no route: 404, in the format of all errors. */
 export const notFound: NotFoundHandler<Frame> = (c) => {
   throw new GazewayError('not_found', `There is nothing at ${c.req.method} ${c.req.path.slice(0, 200)}.`)
 }
 
 /**
- * Answers every other method on the routes registered so far with 405 and what is allowed. May be called again after
- * further routes.
+ * Answers every other method on the registered routes with 405 and the allowed methods. May be called again after more
+ * routes are registered.
  */
 export function refuseOtherMethods(app: Hono<Frame>): void {
   const methods = new Map<string, Set<string>>()
   for (const { method, path } of app.routes) {
-    // After its methods, a path's ALL answers those that are left: this function's own, of an earlier call.
+    // An earlier call has registered this ALL, which already refuses other methods on the path.
     if (method === 'ALL') methods.delete(path)
     else methods.set(path, (methods.get(path) ?? new Set()).add(method))
   }

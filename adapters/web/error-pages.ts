@@ -4,19 +4,19 @@ import type { Frame } from './frame.ts'
 
 const HEADERS = { 'content-type': 'text/markdown; charset=utf-8', 'x-content-type-options': 'nosniff' }
 
-/** Tells whether a path is a page of {@link errorPages}, which needs no key. */
+/** Tells whether a path is a page of {@link errorPages}. These pages need no key. */
 export const isErrorPage = (path: string): boolean => path.startsWith(ERROR_PAGES)
 
 /**
- * `GET /docs/errors/CODE`: explains an error code, in Markdown. The gateway serves the pages itself, so that the link
- * in an error fits the version that answered, and works without access to the internet.
+ * Serves `GET /docs/errors/CODE`, which explains an error code in Markdown. The gateway serves the pages itself. The
+ * link in an error therefore fits the version that answered, and works without access to the internet.
  */
 export function errorPages(app: Hono<Frame>): void {
   app.get(`${ERROR_PAGES}:code`, async (c) => {
     const code = c.req.param('code')
     if (!isCode(code))
       throw new GazewayError('not_found', 'There is no such error code; docs/reference/errors.md has all.')
-    // Loaded here: no other request needs these texts.
+    // Loaded here, because no other request needs these texts.
     const { GUIDANCE } = await import('./error-guidance.ts')
     const { happened, todo } = GUIDANCE[code]
     const page = `# ${code} (HTTP ${CODES[code]})\n\n## What happened\n\n${happened}\n\n## What to do\n\n${todo}\n`

@@ -3,7 +3,7 @@ import { ERROR_PAGES, GazewayError, linkedErrorBody } from '../../src/errors.ts'
 import { isMessagesPath, messageErrorOf } from '../../src/inference/relay/message-error.ts'
 import type { FailedRequest, OnRefused } from './refused-calls.ts'
 
-/** An error as HTTP sends it. */
+/** HTTP reply to an error. */
 export interface ErrorReply {
   status: number
   headers: Record<string, string>
@@ -12,10 +12,10 @@ export interface ErrorReply {
 }
 
 /**
- * Dresses whatever was thrown as `{ error: … }` with its status and headers. What is Gazeway's own fault is logged whole
- * and told without detail.
+ * Converts a thrown value to `{ error: … }` with its status and headers. An internal error is logged in full; its reply
+ * contains no details.
  *
- * @param on.refused told of each other error
+ * @param on.refused called with each GazewayError
  */
 export function errorReply(
   error: unknown,
@@ -26,14 +26,15 @@ export function errorReply(
   if (error instanceof GazewayError) refused(error, request)
   const known = error instanceof GazewayError ? error : internal(error)
   if (known.code === 'internal_error') log.error('A request failed.', { request_id: requestId, err: error })
-  return dress(known, requestId, path)
+  return replyTo(known, requestId, path)
 }
 
 /**
- * Builds the reply to an error of Gazeway. @param path of the request without its query: Anthropic's clients expect
- * another shape
+ * Builds the reply to an error of Gazeway.
+ *
+ * @param path path of the request without its query; Anthropic's clients expect another format
  */
-export function dress(error: GazewayError, requestId: string | null, path: string): ErrorReply {
+export function replyTo(error: GazewayError, requestId: string | null, path: string): ErrorReply {
   const { status, headers, retryAfterSeconds, callId } = error
   const isMessages = isMessagesPath(path)
   return {

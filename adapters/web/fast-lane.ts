@@ -10,23 +10,29 @@ import { type HostRules, hostFault } from './hosts.ts'
 import type { OnRefused } from './refused-calls.ts'
 import { noteCaller } from './request-log.ts'
 
-/** Larger bodies are the router's, in bytes. */
+/** Most bytes of a body. Requests with a larger body go to the router. */
 const LARGEST_BODY = 1024 * 1024
 
 /**
- * Takes a request if it can, and calls `over` once the work on it is done.
+ * Handles a request if it can, and calls `over` once the work on it is done.
  *
- * @returns false where it leaves the request, untouched, to the router
+ * @returns false when it leaves the request, untouched, to the router
  */
 export type FastLane = (incoming: IncomingMessage, outgoing: ServerResponse, over: () => void) => boolean
 
 /**
- * Answers plain requests to `endpoints` without the router, whose own work costs as much as a relayed call's. It takes a
- * POST to exactly one of their paths, with a body of known and moderate length, from a caller who is known without a
- * query; every other request, those of web pages too, and every refusal, is the router's, which has the same endpoints.
+ * Answers plain requests to `endpoints` without the router, which would cost as much as relaying the call. Takes a
+ * request that fulfils all conditions:
+ *
+ * - a POST to exactly one of the paths
+ * - a body of known length, at most {@link LARGEST_BODY}
+ * - no request limit, no `Origin`, an allowed host and no forwarding loop
+ * - a key with the scope that is known without a query
+ *
+ * Every other request and every refusal goes to the router, which has the same endpoints.
  *
  * @param options.endpoints by path
- * @param options.began told of each request that is taken, with its path
+ * @param options.began called with each request that is taken, with its path
  */
 export function fastLane(options: {
   endpoints: Readonly<Record<string, Endpoint>>
@@ -46,7 +52,8 @@ export function fastLane(options: {
   function refuse(error: unknown, path: string, arrival: Arrival): void {
     const { outgoing } = arrival
     const { status, headers, body } = errorReply(error, { ...arrival, path }, { log, refused })
-    // Too late for another status: the client sees that the reply is not whole, unless all of it goes out in this turn.
+    // Too late for another status. Ending the connection shows the client that the reply is incomplete, unless all of
+    // it is sent in this turn.
     if (outgoing.headersSent) setImmediate(() => outgoing.destroy())
     else outgoing.writeHead(status, { ...headers, 'content-length': Buffer.byteLength(body) }).end(body)
   }
@@ -68,7 +75,7 @@ export function fastLane(options: {
       isPaid: identity.isPaid === true,
     }
     noteCaller(incoming, { requestId: arrival.requestId, keyId: identity.id })
-    // In one step: each promise more costs a fiftieth of all that a request does.
+    // In one step, because each further promise slows every request down.
     endpoint(arrival).then(over, (error: unknown) => {
       refuse(error, url, arrival)
       over()

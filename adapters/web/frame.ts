@@ -18,42 +18,42 @@ export interface Frame {
     requestId: string
     /** Identity of the request's key; absent on routes without one. */
     identity?: Identity
-    /** Set where a payment opened it, which is given back should it fail. */
+    /** Set when a payment opened the request. The payment is refunded if the request fails. */
     paid?: PaidFor
-    /** The body, where it was read before the request is passed on. */
+    /** Body, when it was read before the route runs. */
     body?: Buffer
   }
 }
 
-/** Checks of a paid request before its answer, as a refunded request must not be answered. */
+/** Checks of a paid request before its answer. A refunded request must not be answered. */
 export interface PaidFor {
-  /** Before the answer begins. @returns false where the payment was given back */
+  /** Runs before the answer begins. @returns false when the payment was refunded */
   confirm(): Promise<boolean>
-  /** Before each piece of it: whether the payment is known to stand at this very moment. */
+  /** Tells, before each piece of the answer, whether the payment is known to be valid at this moment. */
   isHeld(): boolean
-  /** Before its end. @returns false where the payment was given back */
+  /** Runs before the end of the answer. @returns false when the payment was refunded */
   served(): Promise<boolean>
 }
 
 /** The context of one request to either service. */
 export type FrameContext = Context<Frame>
 
-/** Identity of a request. @throws GazewayError `invalid_api_key` without one */
+/** Returns the identity of a request. @throws GazewayError `invalid_api_key` without one */
 export function callerOf(c: FrameContext): Identity {
   const identity = c.get('identity')
   if (identity) return identity
   throw new GazewayError('invalid_api_key', 'This request needs an API key. Send it as "Authorization: Bearer KEY".')
 }
 
-/** A request id that a client may choose: nothing that could break a header or a log line. */
+/** Request ids that a client may choose. They cannot break a header or a log line. */
 const SANE_REQUEST_ID = /^[\w.:-]{1,128}$/
 
 /** RFC 9110, section 11.4: any number of spaces before the token. */
 const BEARER = /^bearer +([^ ]+)/i
 
 /**
- * Handles everything before the routes in one step, as it runs for each request:
- * - the request id
+ * Handles everything before the routes in one middleware, because it runs for each request:
+ * - request id
  * - checks of host and origin, and of forwarding loops
  * - CORS preflight
  * - authentication by bearer key
@@ -81,7 +81,7 @@ export function frame(options: {
       const token = keyOf(incoming.headers, c.req.path)
       const identity = keys.authenticateCached(token) ?? (await keys.authenticate(token))
       noteCaller(incoming, { requestId, keyId: identity.id })
-      // First, so that a refusal is noted under its key.
+      // Set before the check, so that a refusal is recorded under its key.
       c.set('identity', identity)
       requireScope(identity, scope)
     }
@@ -90,19 +90,23 @@ export function frame(options: {
   }
 }
 
-/** The request id that a client chose, or a new one. */
+/** Returns the request id that a client chose, or a new one. */
 export function requestIdOf(headers: IncomingHttpHeaders): string {
   const asked = headers['x-request-id']
   return typeof asked === 'string' && SANE_REQUEST_ID.test(asked) ? asked : newId('req')
 }
 
-/** The key of a request: its bearer token, or `x-api-key` where it asks Anthropic's API for something. @param path without the query */
+/**
+ * Reads the key of a request: its bearer token, or `x-api-key` on Anthropic's endpoints.
+ *
+ * @param path path without the query
+ */
 export function keyOf({ authorization, 'x-api-key': key }: IncomingHttpHeaders, path: string): string | null {
   const token = bearerToken(authorization)
   return token === null && typeof key === 'string' && isMessagesPath(path) ? key : token
 }
 
-/** The token of an Authorization header; null without one, or with one of another scheme. */
+/** Reads the bearer token of an Authorization header. Null without a header, and for another scheme. */
 export function bearerToken(header: string | undefined): string | null {
   return header === undefined ? null : (BEARER.exec(header)?.[1] ?? null)
 }

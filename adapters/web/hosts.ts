@@ -4,21 +4,23 @@ import { GazewayError } from '../../src/errors.ts'
 
 /** Allowed hosts and origins of requests. */
 export interface HostRules {
-  /** Names besides this machine's own, without port; empty and not on loopback: any. */
+  /** Allowed names without port, this machine's own included. */
   allowedHosts: ReadonlySet<string>
   allowedOrigins: ReadonlySet<string>
-  /** Listening beyond this machine: its names are then the operator's business unless they are listed. */
+  /**
+   * Tells whether any name is allowed. It is when the service listens beyond this machine and no names are configured.
+   */
   anyHost: boolean
 }
 
-/** This machine's own names, as a Host header has them. */
+/** This machine's own names in a Host header. */
 const OWN_NAMES = ['localhost', '127.0.0.1', '[::1]']
 
 const loopback = new BlockList()
 loopback.addSubnet('127.0.0.0', 8)
 loopback.addAddress('::1', 'ipv6')
 
-/** The rules for a service that listens on `host`. */
+/** Creates the rules for a service that listens on `host`. */
 export function hostRules(host: string, allowedHosts: readonly string[], allowedOrigins: readonly string[]): HostRules {
   return {
     allowedHosts: new Set([...OWN_NAMES, ...[host, ...allowedHosts].map(asNamed)]),
@@ -33,15 +35,17 @@ function isLoopback(host: string): boolean {
   return version === 0 ? host.toLowerCase() === 'localhost' : loopback.check(host, version === 6 ? 'ipv6' : 'ipv4')
 }
 
-/** A host as a Host header names it: in lower case, IPv6 addresses shortened and in brackets, without their zone. */
+/**
+ * Converts a host to its form in a Host header: in lower case, IPv6 addresses shortened and in brackets, without zone.
+ */
 function asNamed(host: string): string {
   if (isIP(host) !== 6) return host.toLowerCase()
   return new URL(`http://[${host.replace(/%.*$/, '')}]`).hostname
 }
 
 /**
- * Refuses requests that a foreign web page sent: one whose name was made to point here (DNS rebinding) has a foreign
- * Host, one that only sends has a foreign Origin.
+ * Refuses requests of foreign web pages. A page whose name was made to point here (DNS rebinding) has a foreign Host. A
+ * page that only sends requests has a foreign Origin.
  *
  * @throws GazewayError `forbidden_origin`
  */
@@ -50,7 +54,7 @@ export function checkHost(headers: IncomingHttpHeaders, rules: HostRules): void 
   if (fault !== null) throw new GazewayError('forbidden_origin', fault)
 }
 
-/** Tells whether a request names a loopback host, which no web page and no other machine can. */
+/** Tells whether a request names a loopback host. Web pages and other machines cannot name one. */
 export const isToLoopback = ({ host }: IncomingHttpHeaders): boolean => isLoopback(nameOf(host).replace(/^\[|\]$/g, ''))
 
 /** The host of a Host header, without its port. */
@@ -62,7 +66,7 @@ export function hostFault({ host, origin }: IncomingHttpHeaders, rules: HostRule
   if (!rules.anyHost && !rules.allowedHosts.has(name))
     return `The host ${JSON.stringify(name.slice(0, 100))} is not served here. Use localhost, or add it to http.allowed_hosts.`
   if (origin === undefined || rules.allowedOrigins.has(origin)) return null
-  // A page that this service itself delivered has the host that it was asked for as its origin.
+  // A page that this service delivered has the requested host as its origin.
   if (origin === `http://${host}` || origin === `https://${host}`) return null
   return `Requests from the origin ${JSON.stringify(origin.slice(0, 100))} are not served. Add it to http.allowed_origins to allow it.`
 }

@@ -2,21 +2,21 @@ import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response'
 import type { Receiver } from '../../src/inference/relay/receiver.ts'
 import type { Arrival } from './arrival.ts'
 
-/** A reply up to this size is joined with its head as a string of bytes, and written as one piece. */
+/** Most bytes of a reply that is joined with its head and written as one piece. */
 const ONE_PIECE_BYTES = 16 * 1024
 
-/** Neither kept on the way nor, by nginx, gathered until a buffer is full. */
+/** Headers that turn off caches, and the buffering of nginx. */
 const AS_IT_COMES = ['cache-control', 'no-cache', 'x-accel-buffering', 'no']
 
 /**
- * The client of a request as the receiver of a relayed reply, which is written straight to its connection. A route
- * of the router returns `ALREADY_SENT` when the relay is done.
+ * Creates the receiver of a relayed reply that writes straight to the client's connection. A route of the router
+ * returns `ALREADY_SENT` when the relay is done.
  *
- * @param stallMs how long a client may take nothing of the end of its reply before its connection is ended
+ * @param stallMs how long a client may read nothing of the end of its reply before its connection is closed
  */
 export function receiverOf({ outgoing, requestId }: Arrival, stallMs: number): Receiver {
   const listeners: (() => void)[] = []
-  // Not an AbortController: one for each request takes 4 % of all that a request costs.
+  // Not an AbortController: creating one for each request is expensive.
   let gone = outgoing.destroyed
   outgoing.on('close', () => {
     if (outgoing.writableFinished) return
@@ -29,8 +29,8 @@ export function receiverOf({ outgoing, requestId }: Arrival, stallMs: number): R
     letGo()
   }
   /**
-   * Ends with a body that is written together with its head. `end(body)` would write that and then nothing, and have Node
-   * join the two: a fifteenth of all that a request costs.
+   * Ends with a body that is written together with its head. `end(body)` would write the body and then an empty piece,
+   * and Node would join the two at a measurable cost.
    */
   function endInOnePiece(body: Buffer): void {
     outgoing.write(body.toString('latin1'), 'latin1')
@@ -39,7 +39,8 @@ export function receiverOf({ outgoing, requestId }: Arrival, stallMs: number): R
     letGo()
   }
   function letGo(): void {
-    // Most replies are in the system's hands by now; Node ends the connection of one that stays here and does not shrink.
+    // Most replies have been handed to the operating system by now. Node closes the connection of a reply that stays in
+    // its buffer and does not shrink.
     if (outgoing.socket && outgoing.socket.writableLength > 0) outgoing.setTimeout(stallMs)
   }
   return {
@@ -55,7 +56,7 @@ export function receiverOf({ outgoing, requestId }: Arrival, stallMs: number): R
     },
     head(status, headers) {
       outgoing.writeHead(status, rawHeaders(headers, 'x-request-id', requestId, ...AS_IT_COMES))
-      // In a later turn, so that a first event which is there already goes out with the head.
+      // In a later turn, so that a first event that is ready goes out with the head.
       setImmediate(() => {
         if (!outgoing.writableEnded) outgoing.flushHeaders()
       })
@@ -71,8 +72,9 @@ export function receiverOf({ outgoing, requestId }: Arrival, stallMs: number): R
 let due: (() => void)[] = []
 
 /**
- * Runs `write` at the end of this turn of the event loop, together with all others. Each write may wake its reader, so
- * batching saves work under load. One immediate serves all, because Node empties its queues between immediates.
+ * Runs `write` at the end of this turn of the event loop, together with all pending writes. Each write may wake its
+ * reader, so batching saves work under load. One immediate runs all of them, because Node empties its queues between
+ * immediates.
  */
 function atEndOfTurn(write: () => void): void {
   if (due.push(write) > 1) return
@@ -84,9 +86,9 @@ function atEndOfTurn(write: () => void): void {
 }
 
 /**
- * Headers as Node takes them soonest: names and values in turn. An object of them all costs a twentieth of a request.
+ * Builds headers in the form that Node accepts fastest: names and values in turn.
  *
- * @param raw others, whose names are not among `headers`
+ * @param raw further names and values; the names must not be among `headers`
  */
 function rawHeaders(headers: Readonly<Record<string, string>>, ...raw: string[]): string[] {
   for (const name in headers) raw.push(name, headers[name] as string)

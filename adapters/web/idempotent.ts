@@ -7,9 +7,9 @@ import type { FrameContext } from './frame.ts'
 export interface JsonReply {
   status: number
   body: unknown
-  /** Only those headers that belong to the reply itself. */
+  /** Headers of the reply itself only. */
   headers?: Readonly<Record<string, string>>
-  /** The reply holds a secret: it is shown once and never kept to be repeated. */
+  /** The reply contains a secret. It is shown once and never stored for a replay. */
   secret?: boolean
 }
 
@@ -17,16 +17,17 @@ export interface JsonReply {
 interface KeyedRequest {
   /** The body as it was sent. */
   text: string
-  /** Owner of the key; the caller when absent, null for nobody, which ignores the key. */
+  /** Owner of the key: by default the caller. Null means nobody, and the key is ignored. */
   scope?: string | null | undefined
   /** Advice for a client that lost a secret reply. */
   whereLost?: string | undefined
 }
 
 /**
- * Answers a POST that creates or charges, or a DELETE that gives money back. With an `Idempotency-Key`, the same key and body get the first answer again.
+ * Answers a POST that creates or charges, or a DELETE that returns money. With an `Idempotency-Key`, the same key and
+ * body get the first answer again.
  *
- * @param work is given how to keep its answer, where one is kept
+ * @param work gets a function that stores its answer, if one is to be stored
  * @throws GazewayError as `createIdempotency`
  */
 export async function idempotent(

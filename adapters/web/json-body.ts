@@ -2,7 +2,7 @@ import { isUtf8 } from 'node:buffer'
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
 import { GazewayError } from '../../src/errors.ts'
 
-/** The JSON body of a request: as it was sent, as text, and parsed. */
+/** JSON body of a request: as bytes, as text, and parsed. */
 export interface JsonBody {
   bytes: Buffer
   text: string
@@ -12,16 +12,16 @@ export interface JsonBody {
 /**
  * Reads the JSON body of a request.
  *
- * @param limit the most bytes accepted
- * @throws GazewayError `unsupported_media_type`, `payload_too_large` or `invalid_json`; `cancelled` when the client goes
- *   away while it sends
+ * @param limit most bytes accepted
+ * @throws GazewayError `unsupported_media_type`, `payload_too_large` or `invalid_json`; `cancelled` when the client
+ * disconnects while it sends
  */
 export function readJson(incoming: IncomingMessage, limit: number): Promise<JsonBody> {
   requirePlainJson(incoming.headers)
   return readBytes(incoming, limit).then(parseBytes)
 }
 
-/** The JSON body of a request whose bytes were read before. @throws GazewayError as {@link readJson} */
+/** Parses the JSON body of a request whose bytes were read before. @throws GazewayError as {@link readJson} */
 export function parseJson(headers: IncomingHttpHeaders, bytes: Buffer): JsonBody {
   requirePlainJson(headers)
   return parseBytes(bytes)
@@ -37,7 +37,11 @@ function parseBytes(bytes: Buffer): JsonBody {
   }
 }
 
-/** Reads an optional body. A missing one, whatever its declared type, is `{}`. @throws GazewayError as `readJson` */
+/**
+ * Reads an optional body. A missing body counts as `{}`, whatever its declared type.
+ *
+ * @throws GazewayError as `readJson`
+ */
 export async function readOptionalJson(incoming: IncomingMessage, limit: number): Promise<JsonBody> {
   const { 'content-length': length = '0', 'transfer-encoding': transfer } = incoming.headers
   if (transfer === undefined && Number(length) === 0) return { bytes: Buffer.alloc(0), text: '', json: {} }
@@ -59,7 +63,11 @@ function requirePlainJson(headers: IncomingHttpHeaders): void {
     throw new GazewayError('unsupported_media_type', 'The body must not be compressed: send no content-encoding.')
 }
 
-/** Reads the body of a request. @throws GazewayError `payload_too_large`; `cancelled` when the client goes away while it sends */
+/**
+ * Reads the body of a request.
+ *
+ * @throws GazewayError `payload_too_large`; `cancelled` when the client disconnects while it sends
+ */
 export function readBytes(incoming: IncomingMessage, limit: number): Promise<Buffer> {
   const tooLarge = () =>
     new GazewayError('payload_too_large', `The body is larger than ${limit} bytes (http.max_body_bytes).`)
@@ -77,7 +85,7 @@ export function readBytes(incoming: IncomingMessage, limit: number): Promise<Buf
     })
     incoming.on('end', () => resolve(chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks)))
     const gone = (cause?: unknown) => reject(new GazewayError('cancelled', 'The client disconnected.', { cause }))
-    // It tells of its end only who was there: while the key was looked up, nobody was.
+    // The client may have disconnected while the key was looked up. The event was emitted then, before this listener.
     if (incoming.destroyed) gone()
     else incoming.on('error', gone)
   })

@@ -2,17 +2,17 @@ import { type ListQuery, PAGE_BYTES, type Page, type Paged } from '../../src/sto
 import { beginReplyInTurn } from './reply-turns.ts'
 import { streamed } from './streamed.ts'
 
-/** The bytes of items that are read and held at once, as JSON. */
+/** Most bytes of items that are read and held at once, as JSON. */
 const PART_BYTES = 256 * 1024
 
 type Part<Item> = Pick<Page<Item>, 'items' | 'next_cursor'>
 
 /**
- * A list's page. One that is larger than a quarter of a MiB is read in parts as its client takes them, and sent as they
- * come: any number of clients that take their time hold one part each.
+ * Replies with a page of a list. A page above {@link PART_BYTES} is read and sent in parts, as fast as its client takes
+ * them. However many clients are slow, each holds only one part.
  *
- * @param read the page of a query, or what fits into `mostBytes` of it
- * @param readMore the same of what follows, where that is less work: only its items and cursor are looked at
+ * @param read reads the page of a query, or the part of it that fits into `mostBytes`
+ * @param readMore reads a later part, when that can be cheaper; only its items and cursor are used
  */
 export async function listReply<Query extends ListQuery, P extends Page<unknown>>(
   query: Query,
@@ -24,7 +24,7 @@ export async function listReply<Query extends ListQuery, P extends Page<unknown>
     const isWhole = first.next_cursor === null || first.items.length === query.limit
     if (isWhole) return first
     const { items, ...rest } = first
-    // As bytes, since the items are not to be held until the client takes them.
+    // As bytes, so that the items are not held until the client takes them.
     const opening = { bytes: bufferOf('{"items":[', items), items: items.length, rest }
     return new Response(streamed(pieces(query, opening, readMore)), { headers: JSON_TYPE })
   })
@@ -53,7 +53,7 @@ async function* pieces<Query extends ListQuery>(
     const part = await read({ ...query, limit: left, cursor, mostBytes: PART_BYTES } as Paged<Query>)
     const piece = bufferOf(',', part.items)
     bytes += piece.length
-    // The cursor before this part leads to it.
+    // The page ends here. Its cursor leads to this part.
     if (bytes > PAGE_BYTES) break
     left -= part.items.length
     cursor = part.next_cursor
@@ -62,7 +62,9 @@ async function* pieces<Query extends ListQuery>(
   yield Buffer.from(`],${JSON.stringify({ ...rest, next_cursor: cursor }).slice(1)}`)
 }
 
-/** Items as JSON in bytes, into which each is written by itself: one text of all of them would be a copy more. */
+/**
+ * Encodes items as JSON in bytes. Each item is written separately, because one text of all items would be another copy.
+ */
 function bufferOf(before: string, items: readonly unknown[]): Buffer {
   const texts = items.map((item) => JSON.stringify(item))
   const bytes = Buffer.allocUnsafe(texts.reduce((sum, text) => sum + Buffer.byteLength(text) + 1, before.length))

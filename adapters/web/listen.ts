@@ -5,7 +5,7 @@ import { GazewayError } from '../../src/errors.ts'
 export interface Address {
   host: string
   port: number
-  /** The flag that sets the port, for the error. */
+  /** Flag that sets the port, named in errors. */
   flag: string
 }
 
@@ -26,7 +26,7 @@ export function listen(server: Server, address: Address): Promise<void> {
 }
 
 /**
- * Makes sure that servers can listen, before what cannot be taken back.
+ * Checks that servers can listen, before steps that cannot be undone.
  *
  * @throws GazewayError as `listen`
  */
@@ -36,7 +36,7 @@ export async function requireFree(addresses: readonly Address[]): Promise<void> 
     address,
   }))
   try {
-    // All at once, so that two that want the same port are told of it.
+    // All stay open until the end, so that two services on the same port are reported.
     for (const { server, address } of servers) await listen(server, address)
   } finally {
     await Promise.all(servers.map(({ server }) => new Promise((done) => server.close(done))))

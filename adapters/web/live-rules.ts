@@ -2,7 +2,7 @@ import type { Gateway } from '../../src/gateway.ts'
 import { type HostRules, hostRules } from './hosts.ts'
 import { type RateLimit, rateLimit } from './rate-limit.ts'
 
-/** The hosts and origins that requests may name, as they are configured now. */
+/** Allowed hosts and origins, from the current configuration. */
 export function liveHostRules({ config }: Gateway): HostRules {
   return config.follow(
     ({ http: { host, allowed_hosts, allowed_origins } }) => ({ host, allowed_hosts, allowed_origins }),
@@ -10,7 +10,7 @@ export function liveHostRules({ config }: Gateway): HostRules {
   ).always
 }
 
-/** Limits the requests of each key as it is configured now; a changed limit begins to count anew. */
+/** Limits the requests of each key by the current configuration. A changed limit starts to count from zero. */
 export function liveRateLimit({ config }: Gateway): RateLimit {
   const rules = config.follow(
     ({ http }) => http.rate_limit,

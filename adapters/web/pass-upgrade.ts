@@ -6,14 +6,14 @@ import type { Duplex } from 'node:stream'
 export type OnUpgrade = (incoming: IncomingMessage, raw: Duplex, head: Buffer) => void
 
 /**
- * Tells whether an upgrade request goes to the server's event `upgrade`; Node 24.9 and late versions of 22 ask. Node
- * serves the others correctly, but loses pipelined requests behind them. Only those with a body, which Node 26 reads
- * itself, are left to it.
+ * Tells Node whether to emit `upgrade` for an upgrade request; Node 24.9 and late versions of 22 ask. Node serves any
+ * other request correctly, but loses the pipelined requests behind it. Therefore only requests with a body are left to
+ * Node; Node 26 reads such a body itself.
  */
 export const shouldUpgradeCallback = (incoming: IncomingMessage): boolean => isWebSocket(incoming) || !hasBody(incoming)
 
 /**
- * Hands WebSocket upgrades to `onUpgrade`. Other upgrade requests are served as plain requests (RFC 9110 section 7.8):
+ * Passes WebSocket upgrades to `onUpgrade`. Other upgrade requests are served as plain requests (RFC 9110 section 7.8).
  * Node would keep them from the routes, although HTTP/2 clients such as Java's ask for h2c with each first request.
  *
  * @param connections pending replies by connection; an upgraded connection is removed
@@ -35,13 +35,16 @@ const hasBody = ({ headers }: IncomingMessage): boolean =>
 
 const isWebSocket = ({ headers }: IncomingMessage): boolean => headers.upgrade?.toLowerCase() === 'websocket'
 
-/** Node forgets the order of replies on a connection that it is given back: those before go out first. */
+/**
+ * Serves a connection after the reply before it. Node forgets the order of replies on a connection that is returned to
+ * it.
+ */
 function afterReply(before: ServerResponse | undefined, raw: Duplex, serve: () => void): void {
   if (!before || before.closed) {
     serve()
     return
   }
-  // Nobody else listens meanwhile; the connection's end is told to the reply.
+  // No other listener exists meanwhile. The reply emits `close` when the connection ends.
   const failed = () => raw.destroy()
   raw.once('error', failed)
   before.once('close', () => {
@@ -50,7 +53,7 @@ function afterReply(before: ServerResponse | undefined, raw: Duplex, serve: () =
   })
 }
 
-/** The head of a request as it was sent, without what asks for an upgrade. */
+/** Builds the head of a request as sent, without the headers that ask for an upgrade. */
 function withoutUpgrade({ method, url, httpVersion, rawHeaders }: IncomingMessage): string {
   const lines = [`${method} ${url} HTTP/${httpVersion}`]
   for (let i = 0; i < rawHeaders.length; i += 2) {

@@ -8,12 +8,12 @@ const MINUTE_MS = 60_000
 /** Rate limit of a key. */
 export interface RateLimit {
   /**
-   * Counts a request over HTTP, and tells in the reply's `ratelimit-*` headers what is left.
+   * Counts a request over HTTP. The `ratelimit-*` headers of the reply show what is left.
    *
    * @throws GazewayError `rate_limited` with the seconds to wait
    */
   limit: MiddlewareHandler<Frame>
-  /** Counts what else a key asks for, together with its requests. @throws GazewayError as `limit` */
+  /** Counts any other use of a key, together with its requests. @throws GazewayError as `limit` */
   count(keyId: string): void
 }
 
@@ -26,7 +26,7 @@ export interface Left {
 /** Counts requests per minute and client, in this process. @returns a function that counts one */
 export function countPerMinute(limit: number): (who: string) => Left {
   const store = new MemoryStore<Frame>()
-  // It reads nothing else of the library's options.
+  // The store reads no other option of the library.
   store.init({ windowMs: MINUTE_MS } as Parameters<typeof store.init>[0])
   return (who) => {
     const { totalHits, resetTime } = store.increment(who)
@@ -53,7 +53,7 @@ export function rateLimit(requestsPerMinute: number): RateLimit {
       const identity = c.get('identity')
       if (identity === undefined) return next()
       const state = hit(identity.id)
-      // On the connection, not the router's reply: that of a model call is written past the router.
+      // Set on the Node reply, because the reply to a model call bypasses the router.
       const { outgoing } = c.env
       outgoing.setHeader('ratelimit-policy', `${requestsPerMinute};w=${MINUTE_MS / 1000}`)
       outgoing.setHeader('ratelimit-limit', String(requestsPerMinute))

@@ -1,8 +1,8 @@
 import type { IncomingHttpHeaders } from 'node:http'
 
 /**
- * Address of this service as the client reached it, such as `http://127.0.0.1:8812`; its Host was checked. Behind a TLS
- * proxy a page's origin tells the scheme; for other clients only the configuration can.
+ * Returns the address at which the client reached this service, such as `http://127.0.0.1:8812`. Its Host has been
+ * checked. Behind a TLS proxy, the origin of a page gives the scheme. For other clients only the configuration can.
  *
  * @param publicUrl public address of the service, used when its host matches
  */

@@ -2,9 +2,10 @@ import type { HonoRequest } from 'hono'
 import { GazewayError } from '../../src/errors.ts'
 
 /**
- * A query string's values with the named ones as numbers; what is no number stays text, for the schema to refuse.
+ * Reads a query string, with the named values as numbers. A value that is not a number stays text, for the schema to
+ * refuse.
  *
- * @throws GazewayError `validation_failed` for a name that comes more than once: one of its values would go unheard
+ * @throws GazewayError `validation_failed` for a repeated name, because one of its values would be ignored
  */
 export function readQuery(request: HonoRequest, numbers: readonly string[] = []): Record<string, unknown> {
   return Object.fromEntries(

@@ -6,7 +6,11 @@ import { memoryRecall } from '../../tools/memory-recall.ts'
 import { runTool } from '../../tools/run-tool.ts'
 import type { ToolContext } from '../../tools/tool.ts'
 
-/** Recalls a memory for a client over HTTP, which learns from the status that there is none. @throws GazewayError `not_found` */
+/**
+ * Recalls a memory for a client over HTTP. A missing memory is an error, so that the status shows it.
+ *
+ * @throws GazewayError `not_found`
+ */
 export async function recallMemory(
   gateway: Gateway,
   input: z.output<typeof memoryRecall.input>,

@@ -1,11 +1,11 @@
 import { type IncomingHttpHeaders, type IncomingMessage, type ServerResponse, STATUS_CODES } from 'node:http'
 import type { Duplex } from 'node:stream'
 import { GazewayError } from '../../src/errors.ts'
-import { dress } from './error-reply.ts'
+import { replyTo } from './error-reply.ts'
 import { requestIdOf } from './frame.ts'
 import { noteCaller } from './request-log.ts'
 
-/** Node's error for an unreadable request; `reason` is the parser's and never contains the request. */
+/** Node's error for an unreadable request. `reason` is the parser's text and never contains the request. */
 export interface ClientError extends Error {
   code?: string
   reason?: string
@@ -25,14 +25,14 @@ export function unreadable({ code, reason }: ClientError): GazewayError {
   return new GazewayError('invalid_request', `The request is not valid HTTP${reason ? `: ${reason}` : ''}.`)
 }
 
-/** Answers a request that reaches no route, and closes its connection: what follows on it cannot be trusted. */
+/** Answers a request that reaches no route. Closes its connection, because data that follows cannot be trusted. */
 export function refuseRequest(error: GazewayError, incoming: IncomingMessage, outgoing: ServerResponse): void {
   const { headers, body, requestId } = refusal(error, incoming.headers, incoming.url)
   noteCaller(incoming, { requestId, keyId: null })
   outgoing.writeHead(error.status, headers).end(body)
 }
 
-/** Refuses a request without a reply object, because it could not be read to its end. */
+/** Refuses a request that could not be read to its end, and therefore has no reply object. */
 export function refuseConnection(error: GazewayError, headersRead: IncomingHttpHeaders, socket: Duplex): void {
   const { headers, body } = refusal(error, headersRead)
   const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`)
@@ -42,6 +42,6 @@ export function refuseConnection(error: GazewayError, headersRead: IncomingHttpH
 
 function refusal(error: GazewayError, headersRead: IncomingHttpHeaders, url = '') {
   const requestId = requestIdOf(headersRead)
-  const { headers, body } = dress(error, requestId, url.split('?')[0] ?? '')
+  const { headers, body } = replyTo(error, requestId, url.split('?')[0] ?? '')
   return { headers: { ...headers, 'content-length': Buffer.byteLength(body), connection: 'close' }, body, requestId }
 }

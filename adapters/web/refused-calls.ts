@@ -7,9 +7,7 @@ import { CALL_PATHS } from '../../src/inference/endpoints.ts'
 /** Statuses that refuse a caller: no key, no money, no permission, too many requests. */
 const REFUSING = new Set([401, 402, 403, 429])
 
-/**
- * Tells whether an error refuses the caller rather than the request. Refusals of an upstream have their own records.
- */
+/** Tells whether an error refuses the caller rather than the request. An upstream's refusal has its own record. */
 export const refusesCaller = ({ status, callId, isNoted, code }: GazewayError): boolean =>
   REFUSING.has(status) && callId === undefined && !isNoted && code !== 'upstream_error'
 
@@ -18,7 +16,7 @@ const ENDPOINTS: ReadonlyArray<[path: RegExp, name: string]> = ['/models', ...CA
   new RegExp(`^/v1${path.replace(/\{\w+\}/, '[^/]+')}$`),
   `/v1${path}`,
 ])
-/** The platform's routes that ask a model, by their names. */
+/** Routes of the platform that call a model, with their labels. */
 const ROUTES: ReadonlyArray<[path: RegExp, name: string]> = [
   [/^\/api\/wallet\/metered\/call$/, '/api/wallet/metered/call'],
   [/^\/api\/sessions\/[^/]+\/chat(?:\/stream)?$/, '/api/sessions/{id}/chat'],
@@ -37,11 +35,11 @@ export interface FailedRequest {
   callerId: string | null
 }
 
-/** Notes a request that was refused, where it would have asked a model. */
+/** Records a refused request if it would have called a model. */
 export type OnRefused = (error: GazewayError, request: FailedRequest) => void
 
 /**
- * Notes refused calls of a service in the audit trail. A request without credentials that is offered a payment is not
+ * Records refused calls of a service in the audit trail. A request without credentials that is offered a payment is not
  * refused yet.
  */
 export function refusedCalls({ noteRefusal }: Pick<Gateway, 'noteRefusal'>, surface: Surface): OnRefused {
@@ -53,7 +51,7 @@ export function refusedCalls({ noteRefusal }: Pick<Gateway, 'noteRefusal'>, surf
   }
 }
 
-/** The route of a request that asks a model; null for any other. */
+/** Returns the route of a request that calls a model; null for any other. */
 export function callPath(path: string): string | null {
   if (path.startsWith('/v1/')) return ENDPOINTS.find(([pattern]) => pattern.test(path))?.[1] ?? '/v1/*'
   return ROUTES.find(([pattern]) => pattern.test(path))?.[1] ?? null

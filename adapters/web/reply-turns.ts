@@ -1,16 +1,16 @@
 import { GazewayError } from '../../src/errors.ts'
 
-/** Pieces of replies that are read and made into JSON at once, in the whole process. Each is a few times as large in memory. */
+/** Pieces of replies that the process reads and serializes at once. Each takes a few times its size in memory. */
 const AT_ONCE = 4
-/** Replies that may wait for their first piece; the next one is refused. */
+/** Most replies that may wait for their first piece. Any further reply is refused. */
 const MOST_WAITING = 1000
 
 const waiting: Array<() => void> = []
 let inProgress = 0
 
 /**
- * Makes a piece of a reply when it is its turn. Those who wait hold nothing yet. The turn is over once the piece is made:
- * however slowly a client takes it, nobody waits for that.
+ * Makes a piece of a reply when it is its turn. Waiting replies hold no data. The turn ends when the piece is made, so
+ * a slow client delays nobody.
  */
 export async function inReplyTurn<Piece>(make: () => Promise<Piece> | Piece): Promise<Piece> {
   if (inProgress < AT_ONCE) inProgress++
@@ -18,7 +18,7 @@ export async function inReplyTurn<Piece>(make: () => Promise<Piece> | Piece): Pr
   try {
     return await make()
   } finally {
-    // Whoever is next takes the turn over.
+    // The next waiter takes the turn.
     const next = waiting.shift()
     if (next) next()
     else inProgress--
@@ -28,7 +28,7 @@ export async function inReplyTurn<Piece>(make: () => Promise<Piece> | Piece): Pr
 /**
  * Makes the first piece of a reply, or all of it, when it is its turn.
  *
- * @throws GazewayError `store_unavailable` where too many wait already
+ * @throws GazewayError `store_unavailable` when too many replies wait
  */
 export async function beginReplyInTurn<Piece>(make: () => Promise<Piece> | Piece): Promise<Piece> {
   if (waiting.length < MOST_WAITING) return inReplyTurn(make)

@@ -1,33 +1,33 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Log } from '../../src/config/log.ts'
 
-/** The status of a request whose client went away before it had one; nginx's convention. */
+/** Status of a request whose client disconnected before the reply; a convention of nginx. */
 export const CLIENT_GONE = 499
 /** Characters of a path that are logged. */
 const PATH_LENGTH = 200
 const ASKED_BY = Symbol('asked by')
 
-/** Caller of a request, as far as known. */
+/** Caller of a request, as far as it is known. */
 interface AskedBy {
   requestId: string
   /** The id of the key. */
   keyId: string | null
 }
 
-/** A field of the request itself: a map of all requests would cost each of them more than the rest of its log line. */
+/** Stored on the request itself. A map of all requests would cost more per request than the rest of its log line. */
 type Noted = IncomingMessage & { [ASKED_BY]?: AskedBy }
 
-/** Notes who makes a request, for its log line. */
+/** Stores the caller of a request for its log line. */
 export function noteCaller(incoming: IncomingMessage, asked: AskedBy): void {
   const noted: Noted = incoming
   noted[ASKED_BY] = asked
 }
 
 /**
- * Logs a request that is over: failed ones (4xx, 5xx, client gone) at `info`, the others at `debug`. The query is left out:
- * it may hold what nobody else is to read.
+ * Logs a completed request: failures (4xx, 5xx, client gone) at `info`, others at `debug`. Leaves out the query, which
+ * may contain secrets.
  *
- * @param ms since its head arrived
+ * @param ms milliseconds since its head arrived
  */
 export function logRequest(log: Log, incoming: IncomingMessage, outgoing: ServerResponse, ms: number): void {
   const { method, url = '' } = incoming

@@ -2,8 +2,8 @@ import type { IncomingMessage } from 'node:http'
 import { GazewayError } from '../../src/errors.ts'
 
 /**
- * Finds a request with two hosts: several `Host` headers, or an absolute target on another host than the header's (RFC
- * 9112, section 3.2). A proxy on the way may have used the other one.
+ * Finds the fault of a request with two hosts: several `Host` headers, or an absolute target on another host (RFC 9112,
+ * section 3.2). A proxy on the way may have used the other host.
  *
  * @returns null for a request with one host
  */
@@ -28,7 +28,7 @@ function countHosts(rawHeaders: readonly string[]): number {
   return count
 }
 
-/** User, host and port of an address; its own text where it is none. */
+/** User, host and port of an address; the text itself when it is not an address. */
 function authorityOf(address: string): string {
   if (!URL.canParse(address)) return address
   const { username, password, host } = new URL(address)

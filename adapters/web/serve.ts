@@ -24,12 +24,15 @@ const SENT_WITHIN_MS = 250
 export interface Listening {
   /** `http://127.0.0.1:8811` */
   url: string
-  /** Takes no more requests, lets those in progress finish for 10 s, then ends them, and waits for what they still write. */
+  /**
+   * Stops accepting requests and gives those in progress 10 s to finish. Ends the others, and waits for their last
+   * writes.
+   */
   stop(): Promise<void>
 }
 
 /**
- * Serves an app over HTTP. What never reaches it, because it is no whole request, is answered with an error body too.
+ * Serves an app over HTTP. A request that cannot be read completely never reaches the app; it also gets an error body.
  *
  * @throws GazewayError as `listen`
  */
@@ -42,16 +45,16 @@ export async function serve(
     log: Log
     lane?: FastLane
     onUpgrade?: OnUpgrade
-    /** Called a second before what is still in progress is ended. */
+    /** Called one second before replies in progress are ended. */
     onLastWords?: () => void
-    /** Called when it is to end now; what this ends in order is still sent. */
+    /** Called when replies in progress must end. Replies that it ends properly are still sent. */
     onDeadline?: () => void
   },
 ): Promise<Listening> {
-  // Replies that are not sent yet, by connection, in arrays: a Set that each request enters and leaves is copied again and
-  // again, and its old copies hold on to requests that are long over, which the garbage collector then takes for live ones.
+  // Replies that are not sent yet, by connection. Arrays, because a Set that each request enters and leaves is copied
+  // again and again. The old copies keep finished requests alive for the garbage collector.
   const connections = new Map<Socket, ServerResponse[]>()
-  /** Replies in progress; some outlast their connections. */
+  /** Number of replies in progress. Some outlast their connections. */
   let working = 0
   let onRest: (() => void) | undefined
   let stopping = false
@@ -87,13 +90,13 @@ export async function serve(
     const errorHandler = (error: unknown) => refuseRequest(notForApp(error), incoming, outgoing)
     return getRequestListener(app.fetch, { overrideGlobalObjects: false, errorHandler })(incoming, outgoing)
   }
-  /** Closes a connection that waits for a request; Node's own way leaves those that never had one. */
+  /** Closes a connection that waits for a request. Node's own method skips connections that never had one. */
   function closeIfUnused(socket: Socket, unsent: readonly ServerResponse[]): void {
     if (unsent.length === 0) socket.destroySoon()
   }
   function refuse(error: ClientError, socket: Duplex): void {
     const answer = connections.get(socket as Socket)?.[0]
-    // What has gone, is ending or is being answered takes no other reply.
+    // A connection that is closed, closing or being answered takes no other reply.
     if (error.code === 'ECONNRESET' || !socket.writable || answer?.headersSent) socket.destroy()
     else {
       const fault = unreadable(error)
@@ -104,8 +107,8 @@ export async function serve(
 
   const server = createServer(
     {
-      // A request must have arrived within these; replies may take as long as they stream.
-      // The head belongs to the request, and Node refuses to give it longer.
+      // A request must arrive within these limits; its reply may stream for longer. The head is part of the request, so
+      // Node refuses a longer limit for it.
       headersTimeout: Math.min(options.headerTimeoutMs, options.requestTimeoutMs),
       requestTimeout: options.requestTimeoutMs,
       connectionsCheckingInterval: 1000,
@@ -118,7 +121,7 @@ export async function serve(
     reply,
   )
   server.on('connection', (socket) => {
-    // Given back after an offer to upgrade.
+    // A connection that was returned after an upgrade request.
     if (connections.has(socket)) return
     connections.set(socket, [])
     socket.once('close', () => connections.delete(socket))
@@ -140,12 +143,12 @@ export async function serve(
         options.onDeadline?.()
         deadline = setTimeout(() => server.closeAllConnections(), SENT_WITHIN_MS)
       }, SHUTDOWN_MS)
-      // Node's own closing takes a reply that is still being sent for over, and cuts it off.
+      // Node considers a reply as over while it is still being sent, and would cut it off.
       server.closeIdleConnections = () => {}
       const closed = new Promise<void>((resolve) => void server.close(() => resolve()))
       for (const [socket, unsent] of connections) closeIfUnused(socket, unsent)
       await closed
-      // Their end holds for them, too.
+      // Replies that outlast their connections. The deadline applies to them as well.
       if (working > 0)
         await new Promise<void>((resolve) => {
           onRest = resolve
@@ -157,13 +160,13 @@ export async function serve(
 }
 
 /**
- * A pipelined request waits its turn without a connection of its own, and Node before 24 does not tell it when that
- * closes: its reply would be worked on for nobody.
+ * Emits `close` for a pipelined request that waits for its turn when its connection closes. Such a request has no
+ * connection of its own, and Node before 24 does not notify it. Its reply would be computed for nobody.
  */
 function tellWaiting(incoming: IncomingMessage, outgoing: ServerResponse): void {
   if (outgoing.socket !== null) return
   const { socket } = incoming
-  // Once its turn has come, Node tells it; a Node that tells all of them has done so by then.
+  // Node notifies a request whose turn has come. Newer versions notify all requests before this immediate runs.
   const tell = () =>
     setImmediate(() => {
       if (outgoing.socket === null && !outgoing.closed) outgoing.emit('close')

@@ -1,6 +1,9 @@
 import { inReplyTurn } from './reply-turns.ts'
 
-/** A body whose pieces are made as fast as the client takes them, and no sooner, and few of all replies at once. */
+/**
+ * Streams a body as fast as the client takes it. A piece is made only when it is needed, and few pieces of all replies
+ * at once.
+ */
 export function streamed(pieces: AsyncGenerator<string | Buffer, void>): ReadableStream<Uint8Array> {
   return new ReadableStream(
     {
