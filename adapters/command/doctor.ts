@@ -150,8 +150,9 @@ function faultIn({ reachable, kind, supported, version, error }: Detected): stri
 }
 
 /**
- * Checks that the store accepts writes, by one that changes nothing. @throws GazewayError `store_unavailable` for a
- * read-only store
+ * Checks that the store accepts writes, by one that changes nothing.
+ *
+ * @throws GazewayError `store_unavailable` for a read-only store
  */
 async function requireWritable(store: Store): Promise<void> {
   await store.write((trx) => trx.deleteFrom('memories').where('id', '=', '').execute())

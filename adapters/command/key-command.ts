@@ -68,8 +68,7 @@ export async function createKey(loaded: LoadedConfig, log: Log, flags: KeyFlags)
  * Changes the settings of a key that the flags name. Running servers apply the change within 5 s.
  *
  * @param idOrName its id, or its name when no other key has it
- * @throws GazewayError `not_found`, `conflict` for a revoked key or an ambiguous name, `validation_failed` as {@link
- * createKey}
+ * @throws GazewayError `not_found`, `conflict` for a revoked key or an ambiguous name, and as {@link createKey}
  */
 export async function editKey(loaded: LoadedConfig, log: Log, idOrName: string, flags: KeyChangeFlags): Promise<void> {
   const reference = keyReference(idOrName)
