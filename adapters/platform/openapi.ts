@@ -57,8 +57,8 @@ const IDEMPOTENCY_KEY: Parameter = {
   in: 'header',
   required: false,
   description:
-    'Makes the request take effect once. For 24 h, the same key and body get the first reply again, with the header ' +
-    'idempotent-replayed.',
+    'Makes the request idempotent. For 24 h, a retry with the same key and body gets the first reply, with the ' +
+    'header idempotent-replayed.',
   schema: { type: 'string', minLength: 1, maxLength: 255 },
 }
 

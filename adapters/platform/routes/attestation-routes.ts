@@ -13,9 +13,10 @@ export const attestationRoutes = ({ gaze, tasks }: Pick<Gateway, 'gaze' | 'tasks
     tag: 'Gaze',
     summary: 'Retrieve the attestation of a session',
     description:
-      'Of the session that is named, or of the one that was added to last for a task, first among those of the key that ' +
-      'claimed it. Its five components, and in plain words why it has not passed. One that has expired is assessed anew. ' +
-      'A key sees the attestations of its own sessions, and those for the tasks that it created; an admin sees all.',
+      'Returns the attestation of the named session. For a task, it is the session with the newest records; those ' +
+      'of the claiming key come first. The reply has the five components, and the reasons if the attestation has ' +
+      'not passed. An expired attestation is assessed again. A key sees the attestations of its own sessions and ' +
+      'of the tasks that it created. An admin sees all.',
     access: 'platform',
     query: AttestationQuery,
     reply: Attestation,

@@ -91,7 +91,9 @@ export const configModelRoutes = (gateway: Gateway, stopping: AbortSignal): Rout
     path: '/api/available-models',
     tag,
     summary: 'List available models and known providers',
-    description: 'Of the provider in use, those that it lists too; of another, those that Gazeway has names for.',
+    description:
+      'For the provider in use, includes the models that it lists. For another provider, includes only those that ' +
+      'Gazeway has names for.',
     access: 'platform',
     query: z.object({ provider: z.string().max(2048).optional() }),
     reply: AvailableModels,

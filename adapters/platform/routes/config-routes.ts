@@ -117,9 +117,10 @@ export const configRoutes = (gateway: Gateway): Route[] => [
       tag,
       summary: 'Update the configuration, all sent keys or none',
       description:
-        'Changes are in force here at once, and within 5 s in every other process on the same store; those in ' +
-        'restart_required wait for a restart. A secret sent back as "***" changes nothing. Another provider loses the key ' +
-        'of the last one, unless its own comes with it; it is refused while the environment has a key for the one of the start.',
+        'Changes apply at once in this process, and within 5 s in others on the same store. Those in ' +
+        'restart_required apply after a restart. A secret that is sent back as "***" stays unchanged. A new provider ' +
+        'does not get the key of the old one: send its own key with it. While the environment has a key for the ' +
+        'provider of the start, a new one is refused.',
       access: 'admin',
       body: Changes,
       reply: ConfigChanged,

@@ -71,8 +71,8 @@ export const connectionRoutes = (
     tag,
     summary: 'Close an agent socket',
     description:
-      'At once (closed) where this process serves it, within 5 s (closing) where another one on the store does; a ticket ' +
-      'that was not used yet is taken back (cancelled).',
+      'A connection of this process is closed at once (closed), one of another process within 5 s (closing). An ' +
+      'unused ticket is revoked (cancelled).',
     access: 'platform',
     params: z.strictObject({ id: ConnectionId }),
     reply: Closed,

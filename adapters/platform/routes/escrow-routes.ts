@@ -17,8 +17,8 @@ export const escrowRoutes = ({ escrows }: Gateway): Route[] => [
     tag,
     summary: 'Create an escrow for a task',
     description:
-      'For the creator of the task and admins, out of the caller’s account; one escrow a task at a time, and none after ' +
-      'one that was released.',
+      'For the creator of the task and admins. The money comes from the caller’s account. A task has one escrow at ' +
+      'a time, and none after a release.',
     access: 'platform',
     body: NewEscrow,
     reply: Escrow,
@@ -52,9 +52,10 @@ export const escrowRoutes = ({ escrows }: Gateway): Route[] => [
     tag,
     summary: 'Release an escrow of a completed task after gaze verification',
     description:
-      'For its payer, its recipient and admins. It pays whom it names, or else the key that completed the task; a release ' +
-      'that names another is refused (409 recipient_fixed). Twice gets the same reply. Where gaze verification fails (403 ' +
-      'gaze_verification_failed, with the reasons), nothing has changed, and the release can be retried.',
+      'For its payer, its recipient and admins. Pays the recipient of the escrow, or else the key that completed ' +
+      'the task. A release that names another recipient is refused (409 recipient_fixed). A repeated release gets ' +
+      'the same reply. If gaze verification fails (403 gaze_verification_failed, with the reasons), nothing ' +
+      'changes, and the release can be retried.',
     access: 'platform',
     body: Release,
     reply: Escrow,
@@ -67,7 +68,8 @@ export const escrowRoutes = ({ escrows }: Gateway): Route[] => [
     tag,
     summary: 'Refund an escrow',
     description:
-      'For its payer and admins, once the escrow has expired, or the task failed or was cancelled. Twice gets the same reply.',
+      'For its payer and admins, once the escrow has expired, or the task failed or was cancelled. A repeated ' +
+      'refund gets the same reply.',
     access: 'platform',
     params: OneEscrow,
     body: Refund,

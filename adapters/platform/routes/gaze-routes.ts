@@ -30,9 +30,9 @@ export const gazeRoutes = (gateway: Gateway, stopping: AbortSignal): Route[] => 
     tag,
     summary: 'Store gaze records and assess the attention that they prove',
     description:
-      'At most 1,000 at a time. A session is its maker’s: no other key adds to it, and only that key and admins see it. ' +
-      'The id of a chat session is for whoever chats in it, and admins. ' +
-      'Records that the session has already are counted and left out.',
+      'Takes at most 1,000 records. A session belongs to the key that created it: no other key can add to it, and ' +
+      'only that key and admins see it. The id of a chat session is for its participants and admins. Records that ' +
+      'the session already has are counted and skipped.',
     access: 'platform',
     body: storeGazeData.input,
     reply: storeGazeData.output,
@@ -45,7 +45,7 @@ export const gazeRoutes = (gateway: Gateway, stopping: AbortSignal): Route[] => 
     path: '/api/gaze/history',
     tag,
     summary: 'List gaze records, newest first',
-    description: 'Those that the key stored; an admin sees everyone’s, and those that tools on this machine stored.',
+    description: 'A key sees the records that it stored. An admin sees all, also those of tools on this machine.',
     access: 'platform',
     query: retrieveGazeData.input,
     reply: pageOf(GazeRecord),
@@ -60,8 +60,8 @@ export const gazeRoutes = (gateway: Gateway, stopping: AbortSignal): Route[] => 
     tag,
     summary: 'List gaze sessions, last updated first',
     description:
-      'Each with the attestation that was issued for it last. Those that the key made, and all for a task that it ' +
-      'created, by task_id; an admin sees everyone’s. total counts up to 1,000.',
+      'Each session has its latest attestation. A key sees the sessions that it created and, with task_id, all for ' +
+      'a task that it created. An admin sees all. total is at most 1,000.',
     access: 'platform',
     query: GazeSessionQuery.strict(),
     reply: pageOf(GazeSessionSummary),
@@ -76,9 +76,9 @@ export const gazeRoutes = (gateway: Gateway, stopping: AbortSignal): Route[] => 
     tag,
     summary: 'Analyze gaze records: figures, findings, classification and a narrative',
     description:
-      'Of the newest 10,000 records of a session or time range that the key stored; an admin reads everyone’s. The ' +
-      'figures are computed here. With narrate, the chat model puts them into words; where it fails, the reason is told ' +
-      'in narrative_error and the figures are answered all the same.',
+      'Analyzes the newest 10,000 records of a session or time range that the key stored. An admin can analyze ' +
+      'all. The figures are computed here. With narrate, the chat model puts them into words. If it fails, ' +
+      'narrative_error has the reason, and the figures are returned anyway.',
     access: 'platform',
     body: analyzeGazePattern.input,
     reply: analyzeGazePattern.output,

@@ -56,7 +56,7 @@ export const healthRoutes = (
       path: '/health',
       tag,
       summary: 'Check the health of the platform, store, upstreams and agent gateway',
-      description: 'Always 200 while the process serves. The agent gateway is checked in the background every 10 s.',
+      description: 'Always 200 while the process runs. The agent gateway is checked in the background every 10 s.',
       access: 'open',
       reply: Health,
       async run() {

@@ -53,8 +53,8 @@ export const keyRoutes = ({ keys, wallet, burn, upstream, log }: Gateway, stoppi
       tag,
       summary: 'List keys and groups by the time until they run out',
       description:
-        'Of each key that is in force and of each group: its money, the budget that runs out first, what its calls cost over the ' +
-        'last 24 h, and how long it lasts at that rate. Costs are read from the sums by the hour.',
+        'For each valid key and each group: its balance, the budget that runs out first, the cost of its calls in ' +
+        'the last 24 h, and the time left at that rate. Costs come from hourly sums.',
       access: 'admin',
       query: BurnQuery,
       reply: pageOf(Burn),
@@ -66,8 +66,8 @@ export const keyRoutes = ({ keys, wallet, burn, upstream, log }: Gateway, stoppi
       tag,
       summary: 'Create a key',
       description:
-        'The reply holds the key itself, which nothing can show again. With an Idempotency-Key one key is made; the same request ' +
-        'again is 409 and names its id, to be revoked where the reply did not arrive.',
+        'Only this reply contains the key. With an Idempotency-Key, a retry creates no second key: it is 409 and ' +
+        'names the id of the first. If you did not receive the reply, revoke that key.',
       access: 'admin',
       body: NewKey,
       reply: Warned.extend({ key: secret }),
@@ -110,9 +110,9 @@ export const keyRoutes = ({ keys, wallet, burn, upstream, log }: Gateway, stoppi
       tag,
       summary: 'Rotate a key',
       description:
-        'The reply holds the new key, which nothing can show again; id, limits and money stay. The one before works until the ' +
-        'grace ends. Rotating again ends it: at once here, and within 5 s in other processes on the same store. The file ' +
-        'admin.key, which the first start wrote, is not changed.',
+        'Only this reply contains the new key. Its id, limits and balance stay. The old secret works until the grace ' +
+        'period ends, or until the next rotation: then at once in this process, and within 5 s in others on the same ' +
+        'store. The file admin.key of the first start is not changed.',
       access: 'admin',
       params: z.strictObject({ id: KeyId }),
       body: KeyRotation,
@@ -144,9 +144,9 @@ export const keyRoutes = ({ keys, wallet, burn, upstream, log }: Gateway, stoppi
       tag,
       summary: 'Revoke a key',
       description:
-        'It stops working at once here, and within 5 s in other processes on the same store. What it has goes where deposits for ' +
-        'its wallet go from now on, and so does what comes back to it later, when it is revoked again or a key is made for the ' +
-        'wallet. Without a wallet, it stays; balances tells what.',
+        'The key stops working at once in this process, and within 5 s in others on the same store. With a wallet, ' +
+        'its balance moves to the account that receives the wallet’s deposits. Later refunds move when the key is ' +
+        'revoked again, or a key is created for the wallet. Without a wallet the balance stays; see balances.',
       access: 'admin',
       params: z.strictObject({ id: KeyId }),
       reply: KeyRecord.extend({ balances: Balances.describe('Money left with the key, out of reach') }),

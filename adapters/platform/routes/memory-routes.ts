@@ -116,7 +116,8 @@ export const memoryRoutes = (gateway: Gateway): Route[] => [
     tag,
     summary: 'Search memories, best match first',
     description:
-      'Words that inflect alike, beginnings of words and typos match too; stop words do not count. from and to bound when a memory was last stored.',
+      'Inflections, beginnings of words and typos match too. Stop words are ignored. from and to limit the time at ' +
+      'which a memory was last stored.',
     access: 'platform',
     body: Search,
     reply: FoundMemories,

@@ -52,8 +52,8 @@ export const meteredRoutes = (gateway: Gateway, payments: KeylessPayments | null
     tag,
     summary: 'Create a metered model call',
     description:
-      'The most that the call can cost is reserved first; what it did cost, with the margin, is charged once the answer ' +
-      'is there. A call that fails costs nothing.',
+      'Reserves the most that the call can cost, and charges its actual cost and the margin once the answer is ' +
+      'complete. A failed call costs nothing.',
     access: 'caller',
     body: CallRequest,
     reply: Receipt,
@@ -113,8 +113,9 @@ export const meteredRoutes = (gateway: Gateway, payments: KeylessPayments | null
     tag,
     summary: 'Create a deposit',
     description:
-      'By an admin: once for each reference, however often it is sent. Where payments are taken, by everyone: without a ' +
-      'key, it is answered with a challenge for the amount (402), and the payment is its reference.',
+      'An admin deposits once per reference; a repeated request changes nothing. If payments are enabled, anyone ' +
+      'can deposit: a request without a key gets a challenge for the amount (402), and the payment is the ' +
+      'reference.',
     access: payments ? 'caller' : 'admin',
     body: Deposit.partial({ reference: true }),
     reply: DepositReceipt,

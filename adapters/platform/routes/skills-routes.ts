@@ -55,7 +55,8 @@ export function skillRoutes({ skills }: Pick<Gateway, 'skills'>, remote: Remote)
       tag,
       summary: 'List skills by name',
       description:
-        'Those of the project, the user and the data folder, as they are on disk now; then those of the agent gateway.',
+        'Lists the skills of the project, the user and the data folder as they are on disk now, then those of the ' +
+        'agent gateway.',
       access: 'platform',
       query: SkillQuery.strict(),
       reply: SkillList,

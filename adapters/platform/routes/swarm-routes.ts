@@ -29,8 +29,8 @@ export const swarmRoutes = ({ swarm, tasks }: Gateway, stopping: AbortSignal): R
     tag: 'Tasks',
     summary: 'Create a swarm: divide a goal into tasks',
     description:
-      'The chat model plans the tasks and which of them wait for which. A plan that cannot be carried out is asked for ' +
-      'again at most twice, then this is answered with 502. All tasks are created at once, with their rewards locked, or none.',
+      'The chat model plans the tasks and their dependencies. An invalid plan is requested again at most twice; ' +
+      'then the reply is 502. All tasks are created together with their rewards locked, or none is.',
     access: 'platform',
     body: NewSwarm,
     reply: SwarmReply,

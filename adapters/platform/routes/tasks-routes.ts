@@ -17,8 +17,8 @@ export const taskRoutes = ({ tasks }: Gateway): Route[] => [
     tag,
     summary: 'Create a task and lock its reward',
     description:
-      'The reward moves from the caller’s account into escrow in the same transaction; short of credit (402), there is ' +
-      'no task either.',
+      'Moves the reward from the caller’s account into escrow in the same transaction. Without enough credit ' +
+      '(402), no task is created.',
     access: 'platform',
     body: NewTask,
     reply: Task,
@@ -61,9 +61,9 @@ export const taskRoutes = ({ tasks }: Gateway): Route[] => [
     tag,
     summary: 'Claim an open task',
     description:
-      'Of concurrent claims one wins; the others get 409. The task opens again when the lease is over without a ' +
-      'heartbeat. The reply holds the token of the claim, which nothing can show again. Where it was lost, the agent’s name ' +
-      'will do to go on with the claim.',
+      'Of concurrent claims one wins; the others get 409. If the lease expires without a heartbeat, the task opens ' +
+      'again. Only this reply contains the claim token. If it is lost, heartbeats and the completion can use the ' +
+      'name of the agent instead.',
     access: 'platform',
     params: OneTask,
     body: Claim,

@@ -67,8 +67,8 @@ export const verifySessionRoutes = (gateway: Gateway): Route[] => [
     tag: 'Gaze',
     summary: 'Verify a session, key or wallet, and list its permissions',
     description:
-      'Always 200 for a question that is in order: who is not known is not valid, and anonymous. A session is told of to ' +
-      'its maker and to admins.',
+      'Always 200 for a valid request; an unknown subject is anonymous and not valid. Only the creator of a ' +
+      'session and admins see it.',
     access: 'platform',
     body: Question,
     reply: Verified,

@@ -43,8 +43,7 @@ export const walletRoutes = ({ wallet, chain, withdrawals }: Gateway): Route[] =
       path: '/api/wallet',
       tag,
       summary: 'Retrieve the wallet of the caller',
-      description:
-        'In the ledger, and on every chain that is configured. A chain that cannot be read says so in error.',
+      description: 'Balances in the ledger and on every configured chain. If a chain cannot be read, error says why.',
       access: 'platform',
       reply: WalletOverview,
       async run({ c }) {
@@ -58,7 +57,7 @@ export const walletRoutes = ({ wallet, chain, withdrawals }: Gateway): Route[] =
       path: '/api/wallet/balances',
       tag,
       summary: 'List coin and token balances on all configured chains',
-      description: 'Read from a node of each chain as it is asked, at most a second ago.',
+      description: 'Read from a node of each chain. A balance is at most a second old.',
       access: 'platform',
       reply: ChainBalances,
       async run({ c }) {
@@ -72,7 +71,8 @@ export const walletRoutes = ({ wallet, chain, withdrawals }: Gateway): Route[] =
       tag,
       summary: 'List the transfers of an account, newest first, with its balance',
       description:
-        'Of the caller, or the wallet that it is bound to; an admin reads everyone’s. Reserved money that a call did not use is returned.',
+        'For the caller, or the wallet that it is bound to. An admin can read all. Reserved money that a call did ' +
+        'not use is returned.',
       access: 'platform',
       query: StatementQuery.strict(),
       reply: Statement,
@@ -93,8 +93,9 @@ export const walletRoutes = ({ wallet, chain, withdrawals }: Gateway): Route[] =
       tag,
       summary: 'Create a withdrawal to a chain',
       description:
-        'Takes the amount out of the caller’s account at once, and pays it with the token of settlements. Only what was ' +
-        'deposited can leave (402 insufficient_credit). Send an Idempotency-Key: without one each request pays anew.',
+        'Takes the amount from the caller’s account at once, and pays it in the token of settlements. Only deposited ' +
+        'money can be withdrawn (402 insufficient_credit). Send an Idempotency-Key: without one, each retry pays ' +
+        'again.',
       access: 'admin',
       body: NewWithdrawal,
       reply: Withdrawal,
