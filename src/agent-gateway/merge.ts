@@ -22,8 +22,7 @@ interface Start {
 }
 
 /**
- * A page of both lists as one. Of our own, only pages are read, and for an offset as many single sessions as its binary
- * digits.
+ * Merges both lists, and returns a page. Own sessions are read by page; an offset is found by binary search.
  *
  * @throws GazewayError `invalid_cursor`
  */

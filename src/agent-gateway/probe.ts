@@ -79,7 +79,7 @@ export function createProbe(target: Target, now: () => Date): Probe {
   }
 }
 
-/** The mode that a status means. */
+/** Derives the mode from a status. */
 export function modeOf({ reachable, supported, kind }: AgentGatewayStatus): Mode {
   if (!reachable) return 'disconnected'
   return supported && kind === 'agent_gateway' ? 'enhanced' : 'portable'

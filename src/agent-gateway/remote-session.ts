@@ -42,7 +42,7 @@ export const RemoteMessage = z.object({
   token_count: count,
 })
 
-/** The session under the id that it has here. */
+/** Converts a session of the agent gateway, under its id here. */
 export function toSession(session: z.infer<typeof RemoteSession>): Session {
   const started = seconds(session.started_at) ?? 0
   return {
@@ -66,7 +66,7 @@ export function toSession(session: z.infer<typeof RemoteSession>): Session {
   }
 }
 
-/** The messages of the agent gateway's session `id`. */
+/** Converts the messages of the agent gateway's session `id`. */
 export function toMessages(id: string, messages: readonly z.infer<typeof RemoteMessage>[]): SessionMessage[] {
   const session_id = localId(id)
   return messages.map((message, i) => ({

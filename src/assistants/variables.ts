@@ -6,8 +6,8 @@ import { KEY_VARIABLES, PRESETS, presetOf } from '../providers/providers.ts'
 const SETTINGS = ['GAZEWAY_UPSTREAM', 'GAZEWAY_HOME', 'GAZEWAY_STORE']
 
 /**
- * Variables that an entry passes on: those given, otherwise the keys and settings that are set. Without any key, the
- * provider's key is listed anyway.
+ * Selects the variables that an entry passes on: those given, otherwise the keys and settings that are set. Without
+ * any key, the provider's key is listed anyway.
  *
  * @throws GazewayError `config_invalid` for an invalid variable name; the message does not contain the value
  */

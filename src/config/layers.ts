@@ -40,7 +40,7 @@ export function withoutForeignSecrets(
   return kept
 }
 
-/** Keys of the secrets whose address differs in `next`. */
+/** Finds secrets that belong to another address in `next`. */
 export function foreignSecrets(before: ConfigDocument, next: ConfigDocument): string[] {
   const changed = GIVEN_FOR.filter(([address]) => addressAt(before, address) !== addressAt(next, address))
   return changed.flatMap(([, secrets]) => secrets)

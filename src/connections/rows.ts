@@ -57,7 +57,7 @@ async function keepRow(trx: Transaction<Schema>, row: ConnectionRow): Promise<vo
   )
 }
 
-/** The connections of an instance whose closing was asked for elsewhere. */
+/** Connections of an instance that another process has asked to close. */
 export async function askedToClose({ db }: Store, instance: string): Promise<string[]> {
   const rows = await db
     .selectFrom('connections')

@@ -24,8 +24,10 @@ export interface Root {
 }
 
 /**
- * Decides which root a call reads. It lies in a root that the client declared; where it declared none, in one of the
- * configuration; where that has none either, in the working directory or in a git repository below the home folder.
+ * Creates the check of a call's root. The first of these that is set decides where the root may lie:
+ * - the roots that the client declared;
+ * - the roots of the configuration;
+ * - the working directory, and git repositories below the home folder.
  */
 export function createAllowRoot(allowed: AllowedRoots) {
   /**

@@ -57,7 +57,7 @@ export function askedOf({ changes }: ProjectTree, { attention }: Known, { focus,
 }
 
 /**
- * Composes the context of a tree from what the store and a search know of it. The text of files is read as it is now.
+ * Composes the context of a tree from attention, memories and search results. Reads the current text of files.
  *
  * @throws GazewayError `cancelled`
  */

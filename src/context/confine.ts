@@ -4,7 +4,7 @@ import { isAbsolute, join, relative, resolve, sep } from 'node:path'
 import { GazewayError } from '../errors.ts'
 
 /**
- * The root with its links resolved.
+ * Resolves the links of the root.
  *
  * @throws GazewayError `not_found` (param `root`) when it is not a directory that can be read
  */
@@ -28,7 +28,7 @@ function pathInside(root: string, path: string): string | null {
   return sep === '/' ? inside : inside.replaceAll(sep, '/')
 }
 
-/** `path` relative to the first of `roots` (the names of one root) that it is below; null when it is below none. */
+/** Returns `path` relative to the first of `roots` (names of one root) that contains it, or null. */
 export function insideAny(roots: readonly string[], path: string): string | null {
   for (const root of roots) {
     const inside = pathInside(root, path)
@@ -38,8 +38,8 @@ export function insideAny(roots: readonly string[], path: string): string | null
 }
 
 /**
- * The caller's focus relative to the root, and whether something is there. `aliases` are other names of the root (before
- * its links were resolved).
+ * Resolves the caller's focus relative to the root, and checks that it exists. `aliases` are names of the root before
+ * its links were resolved.
  *
  * @throws GazewayError `forbidden_path` (param `focus`) when it is outside the root, or is a link that leads outside
  */

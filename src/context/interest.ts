@@ -25,7 +25,7 @@ export const HALF_LIFE_MS = 24 * 3_600_000
 /** A commit counts half as much as one that came ten commits later; Mylyn, too, decays by events rather than by the clock. */
 const COMMIT_HALF_LIFE = 10
 
-/** The part of `1` that is left after `ageMs` (negative ages, from clocks that disagree, count as 0): 2^(−age / half-life). */
+/** Exponential decay: 2^(−age / half-life). Negative ages, from clocks that disagree, count as 0. */
 export function decay(ageMs: number): number {
   return 2 ** (-Math.max(0, ageMs) / HALF_LIFE_MS)
 }
@@ -91,7 +91,7 @@ export interface InterestTerms {
   landmark: boolean
 }
 
-/** The sum of the terms; 0 or more. */
+/** Sums the terms. The result is 0 or more. */
 export function interestOf(terms: InterestTerms): number {
   return (
     attentionInterest(terms.dwellMs) +
@@ -104,7 +104,7 @@ export function interestOf(terms: InterestTerms): number {
   )
 }
 
-/** The weight of an interest, 1 − e^(−interest): 0 for none, towards 1 for much, three decimals. */
+/** Maps an interest to a weight between 0 and 1: 1 − e^(−interest), with three decimals. */
 export function weightOf(interest: number): number {
   return Math.round((1 - Math.exp(-Math.max(0, interest))) * 1000) / 1000
 }

@@ -17,7 +17,7 @@ const LANDMARK =
 
 const layouts = new WeakMap<readonly string[], Layout>()
 
-/** The layout of a list of files, which is not changed afterwards: it is made once for each list. */
+/** Returns the layout of a list of files, computed once per list. The list must not change. */
 export function layoutOf(files: readonly string[]): Layout {
   const known = layouts.get(files)
   if (known) return known

@@ -23,7 +23,7 @@ const PlaceSignals = z.object({
 })
 type PlaceSignals = z.infer<typeof PlaceSignals>
 
-/** The signals of a place without those that say nothing. */
+/** Removes null signals of a place. */
 export function signalsOf(known: { [Name in keyof PlaceSignals]: PlaceSignals[Name] | null }): PlaceSignals {
   return Object.fromEntries(Object.entries(known).filter(([, value]) => value !== null && value !== 0))
 }

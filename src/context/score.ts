@@ -68,7 +68,7 @@ export async function scoreFiles(
     })
 }
 
-/** A file without any signal. */
+/** Creates the score of a file without signals. */
 export function unremarkable(path: string): ScoredFile {
   const terms = { dwellMs: 0, changeAgeMs: null, commitRanks: [], focusDistance: null, match: 0, referred: 0 }
   return scored(path, { ...terms, landmark: false }, { attention: null, change: null })

@@ -187,7 +187,7 @@ export async function release(
 }
 
 /**
- * Refunds an escrow to its payer, whose spending shrinks on the day of the lock.
+ * Refunds an escrow to its payer, and subtracts it from the payer's spending on the day of the lock.
  *
  * @param row locked in this transaction, with the status `locked` or `expired`
  */

@@ -21,9 +21,7 @@ export function endOf(gaze: Sample): number {
   return Date.parse(gaze.at) + gaze.dwell_ms
 }
 
-/**
- * The tensors in order of time. Ties are broken by content, so the result is the same for every order of the input.
- */
+/** Sorts tensors by time. Ties are broken by content, so the result does not depend on the order of the input. */
 export function inOrder<T extends Sample>(records: readonly T[]): T[] {
   return [...records].sort((a, b) => compare(a.at, b.at) || compare(JSON.stringify(a), JSON.stringify(b)))
 }

@@ -99,7 +99,7 @@ export function createModelList(options: {
   }
 }
 
-/** Names whose id at this upstream is not in its list. Ollama lists `llama3.2` as `llama3.2:latest`. */
+/** Names of models that the upstream does not list. Ollama lists `llama3.2` as `llama3.2:latest`. */
 export function lackingNames(provider: Pick<Provider, 'aliases' | 'resolve'>, ids: readonly string[]): string[] {
   const listed = new Set(ids)
   return provider.aliases.filter((name) => {

@@ -23,7 +23,7 @@ export function* wordsIn(text: string): Generator<IndexedWord> {
   }
 }
 
-/** All that a memory is found by: its words, the parts of joined ones, and each character of scripts without spaces. */
+/** Index terms of a text: its words, parts of joined words, and each character of scripts without spaces. */
 export function indexedWords(text: string): string[] {
   const words: string[] = []
   for (const run of runsOf(text)) {

@@ -16,7 +16,7 @@ export function marked(space: number, words: string): string {
   return mark === '' ? words : words.replaceAll(/[^ ]+/g, (word) => mark + word)
 }
 
-/** The distinct words of `texts` as the index of a space holds them. */
+/** Removes the marks from the index terms of `texts`, and returns the distinct words. */
 export function unmarked(space: number, texts: readonly string[]): Set<string> {
   const { length } = markOf(space)
   const words = new Set<string>()

@@ -14,7 +14,7 @@ export const TEXTS = ['key_text', 'value_text', 'tags_text', 'also_text'] as con
 export const REMOVED = ['seq', 'id', 'space', 'namespace', 'key', 'bytes', 'words', ...TEXTS] as const
 export type Removed = Pick<Selectable<MemoryRow>, (typeof REMOVED)[number]>
 
-/** The distinct words that a memory is found by. */
+/** Distinct index terms of a memory. */
 export const wordsOfRow = (row: Pick<MemoryRow, 'space' | (typeof TEXTS)[number]>): Set<string> =>
   unmarked(
     row.space,

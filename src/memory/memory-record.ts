@@ -141,7 +141,7 @@ export const MEMORY_COLUMNS = [
   'expires_at',
 ] as const
 
-/** The memory that a row holds. */
+/** Converts a row into a memory. */
 export function toMemory(row: Pick<MemoryRow, (typeof MEMORY_COLUMNS)[number]>): Memory {
   const { id, key, namespace, project, value, tags, version, created_at, updated_at, expires_at } = row
   return {

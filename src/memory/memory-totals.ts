@@ -8,7 +8,7 @@ export type Totals = Omit<MemoryTotalsRow, 'shard'>
 /** A namespace's totals are spread over so many rows, so that writers seldom wait for each other's. */
 const SHARDS = 16
 
-/** Adds to (or, with negative figures, takes from) what a namespace holds; a row that holds nothing is forgotten. */
+/** Adds figures, which may be negative, to the totals of a namespace. Deletes a row of zeros. */
 export async function addToTotals(
   trx: Transaction<Schema>,
   { space, namespace, memories, bytes, words }: Totals,

@@ -6,7 +6,7 @@ export interface Quantized {
   signs: string
 }
 
-/** A vector in eight bits for each number, whose angles to others hardly change by it. */
+/** Quantizes a vector to eight bits per number, which hardly changes its angles to others. */
 export function quantize(vector: Float32Array): Quantized {
   const largest = vector.reduce((most, value) => Math.max(most, Math.abs(value)), 0)
   const bytes = Int8Array.from(vector, (value) => (largest === 0 ? 0 : Math.round((127 * value) / largest)))
@@ -72,7 +72,7 @@ function distanceAt(of: Uint32Array, signs: Uint32Array, at: number): number {
 }
 
 /**
- * The places of those `most` of `count` vectors that share most signs with one.
+ * Indexes of the `most` vectors, out of `count`, that share the most signs with one.
  *
  * @param signs of all of them, one after another
  */

@@ -8,7 +8,7 @@ import { totals } from './memory-totals.ts'
 /** Filters of a search. */
 export type Filters = Omit<MemorySearch, 'query' | 'limit'>
 
-/** The memories of a space that a search looks at, and what the space holds. */
+/** Returns the scope of a search in a space, and the totals of the space. */
 export async function scopeOf(
   db: Kysely<Schema>,
   space: number,

@@ -22,14 +22,14 @@ const KEPT_MS = 30 * 86_400_000
 export const memoryOwner = ({ id, scopes }: Pick<Identity, 'id' | 'scopes'>): MemoryOwner =>
   scopes.has('admin') || !scopes.has('platform') ? null : id
 
-/** The number of an owner's space, to read from. */
+/** Finds the number of an owner's space, for reading. */
 export async function findSpace(db: Kysely<Schema>, owner: MemoryOwner): Promise<number> {
   if (owner === null) return OPERATORS
   const row = await db.selectFrom('memory_spaces').select('space').where('key_id', '=', owner).executeTakeFirst()
   return row?.space ?? EMPTY
 }
 
-/** The number of an owner's space, to store in: made where there is none yet. */
+/** Finds or creates the number of an owner's space, for writing. */
 export async function claimSpace(trx: Transaction<Schema>, owner: MemoryOwner): Promise<number> {
   const found = await findSpace(trx, owner)
   if (owner === null || found !== EMPTY) return found

@@ -7,8 +7,8 @@ import { earlierVersion, keepVersion } from './memory-versions.ts'
 import type { WordChanges } from './memory-words.ts'
 
 /**
- * Has the memory that `input` stores take the place of the one under `input.supersedes`, which stays readable by its key and
- * version and is found no more. Done once: again it changes nothing.
+ * Supersedes the memory under `input.supersedes` with the one that `input` stores. The old memory stays readable by
+ * its key and version, and searches no longer find it. Idempotent.
  *
  * @throws GazewayError `not_found` where there is no such memory, `validation_failed` where it is the same key
  */

@@ -13,7 +13,7 @@ export function localId(id: string): string {
   return `${REMOTE_PREFIX}${ENCODED}${Buffer.from(id).toString('base64url')}`
 }
 
-/** The agent gateway's own id of a record. Null when `id` is not one of its records. */
+/** Returns the agent gateway's own id of a record. Null when `id` is not one of its records. */
 export function remoteId(id: string): string | null {
   if (!id.startsWith(REMOTE_PREFIX)) return null
   const rest = id.slice(REMOTE_PREFIX.length)

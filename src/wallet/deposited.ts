@@ -4,8 +4,8 @@ import type { NewEntry } from './ledger.ts'
 import type { Entry } from './transfer.ts'
 
 /**
- * The part of a balance that comes from deposits. Only this part may be paid out. Debt counts against it: after a
- * deposit of 5 USD and 5 USD drawn on credit, nothing can be paid out.
+ * Deposited part of a balance. Only this part may be paid out. Debt counts against it: after a deposit of 5 USD and 5
+ * USD drawn on credit, nothing can be paid out.
  */
 export const depositedIn = ({
   deposited_micros,

@@ -29,8 +29,8 @@ export const StatementLine = z.object({
 export type StatementLine = z.infer<typeof StatementLine>
 
 /**
- * Reads the transfers of a caller's account, newest first. The account's own chain contains all of them, because no
- * other kind of account sorts before `caller`.
+ * Reads the transfers of a caller's account, newest first. The chain of the account contains all of them: the first
+ * account of a transfer orders it, and `caller` sorts first.
  *
  * @throws GazewayError `invalid_cursor`
  */

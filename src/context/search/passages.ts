@@ -6,7 +6,7 @@ import type { QueryTerms } from './query-terms.ts'
 /** Files whose passage is looked for: more excerpts than that never fit. */
 const LOOKED_INTO = 24
 
-/** The files again, the best matches with the passage that answers the query. */
+/** Adds to the best files the passage that matches the query. */
 export async function findPassages(textOf: TextReader, files: ScoredFile[], query: QueryTerms): Promise<ScoredFile[]> {
   const passageIn = createPassageFinder(query)
   const best = files

@@ -79,5 +79,5 @@ function wordsBeyondAscii(run: string): string[] {
   return [...words.map((word) => stemmed(word.replace(' ', ''))), ...characters]
 }
 
-/** A copy: a slice of a text keeps the whole text in memory. */
+/** Copies a run, because a slice would keep the whole text in memory. */
 export const detached = (run: string): string => Buffer.from(run, 'utf16le').toString('utf16le')

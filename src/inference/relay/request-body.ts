@@ -44,7 +44,7 @@ export function requestBody(
 }
 
 /**
- * The same for a converted request.
+ * Serializes a converted request, with the numbers of the original text.
  *
  * @param sent result of `convert` for the client's request
  * @param convert must not touch a number that JavaScript cannot represent: an object stands for it
