@@ -3,7 +3,7 @@ import { GazewayError } from '../errors.ts'
 import { type Identity, identityWithoutKey, isHeld } from '../identity/identity.ts'
 import { matchesGlob } from '../text/glob.ts'
 import type { Reservation } from '../wallet/reservations.ts'
-import { CHAT_LIMIT, RESPONSES_LIMIT } from './answer-limit.ts'
+import { CHAT_LIMIT, limitsAt, RESPONSES_LIMIT } from './answer-limit.ts'
 import { type Bill, type BillDeps, createBill, NO_BILL, PAID_BILL, reserveFor } from './bill.ts'
 import { type BoundDeps, type BoundedRequest, boundOf, type CallBound, requireCounts, UNBOUNDED } from './call-bound.ts'
 import type { CallRates, CountedCall } from './call-rates.ts'
@@ -195,7 +195,8 @@ function billOf(
   const caller = key ?? identityWithoutKey({ id: callerId, name: callerId, scopes: new Set(), wallet: null })
   const choices = models()
   requireModels(caller, choices)
-  const bound = isHeld(caller) ? boundOfHeld(deps, path, request, choices) : UNBOUNDED
+  const endpoint = path.slice('/v1'.length)
+  const bound = isHeld(caller) ? boundOfHeld(deps, endpoint, request, choices) : UNBOUNDED
   const counted = deps.rates.begin(caller, Math.ceil(request.bytes.length / BYTES_PER_TOKEN))
   if (isPaid) return { ...PAID_BILL, headers: counted.headers, end: () => counted.end(0) }
   const made = (reservation: Reservation) =>
@@ -204,7 +205,7 @@ function billOf(
       bound,
       reservation,
       counted,
-      isStream: request.json.stream === true,
+      isOpenEnded: request.json.stream === true && bound.answerLimit !== null && limitsAt(endpoint).length > 0,
       isDetached: request.json.background === true,
     })
   const failed = (error: unknown): never => {
@@ -226,12 +227,12 @@ function billOf(
  */
 function boundOfHeld(
   deps: AdmitDeps,
-  path: string,
+  endpoint: string,
   request: BoundedRequest,
   choices: readonly ModelChoice[],
 ): CallBound {
   requireCounts(request.json)
-  return boundOf(deps, path.slice('/v1'.length), request, choices)
+  return boundOf(deps, endpoint, request, choices)
 }
 
 /**

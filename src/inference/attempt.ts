@@ -6,7 +6,7 @@ import type { BegunResponse } from './convert/begun-response.ts'
 import { refusal, upstreamFailure } from './failure.ts'
 import { NOTHING, observedStream } from './observe.ts'
 import type { Provider } from './provider.ts'
-import { type Answered, type Failed, failed, type Passing } from './relay/passing.ts'
+import { type Answered, answered, type Failed, failed, type Passing } from './relay/passing.ts'
 import type { Receiver } from './relay/receiver.ts'
 import { endingOf, type StreamReply, type WholeReply } from './relay/send.ts'
 import { createSseTap, type SseTap } from './relay/sse-tap.ts'
@@ -54,14 +54,14 @@ export async function tryOne(
   deps: SettleDeps,
   call: Admission,
   asking: Asking,
-  { model, sent, send }: Asked,
+  { model, sent: body, send }: Asked,
   { receiver, attempt, fallbackFrom, begun: continued, onCall }: Turn,
 ): Promise<Attempt> {
   const { request, needsText, context, bill } = call
   const { path, passage } = asking.candidate
   const { provider } = asking.relay
   const stream = request.json.stream === true
-  const begun = beginCall(deps, { provider, path, model, stream, request: sent, fallbackFrom, bill }, context)
+  const begun = beginCall(deps, { provider, path, model, stream, request: body, fallbackFrom, bill }, context)
   onCall?.(begun.callId)
   const passing: Passing = {
     provider,
@@ -77,7 +77,10 @@ export async function tryOne(
     begun: continued,
     onFirst: begun.firstToken,
   }
-  const passed = await pass(passing, passage, send)
+  const sent = await pass(passing, passage, send)
+  const paying = receiver.paid?.() ?? null
+  const unpaid = paying && (await paying)
+  const passed = unpaid === null ? sent : answered(sent.outcome.httpStatus ?? 200, sent.outcome, unpaid)
   const { httpStatus, error, usage, said, answer, made } = passed.outcome
   if (error) error.callId = begun.callId
   const isHad = passed.kind === 'answered' || passed.begun !== null
@@ -117,6 +120,7 @@ async function pass(
       reply = await passage.gather(passing, reply, tap)
     }
     if (reply.status >= 400) return refusedWith(reply, passing, passage)
+    if (stream) receiver.watch?.(null)
     return passage.passWhole(passing, reply)
   } catch (error) {
     const failure = upstreamFailure(error, provider, endingOf(receiver))

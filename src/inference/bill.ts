@@ -38,8 +38,10 @@ export interface Bill {
   answerLimit: number | null
   /** Headers about the caller's limits. */
   headers: Readonly<Record<string, string>>
-  /** True when the answer can outgrow the reservation. */
+  /** True when there is a reservation, which the answer may outgrow. */
   isBounded: boolean
+  /** True when no limit of the answer is sent: a stream is cut off instead. */
+  isOpenEnded: boolean
   /** True when the call is charged. No answer is complete before the charge is durable. */
   isCharged: boolean
   /** Number of answer tokens that the reservation pays for. */
@@ -87,6 +89,7 @@ export const NO_BILL: Bill = {
   answerLimit: null,
   headers: NO_HEADERS,
   isBounded: false,
+  isOpenEnded: false,
   isCharged: false,
   answerTokens: () => Infinity,
   extend: async () => true,
@@ -148,16 +151,17 @@ interface BillOf {
   bound: CallBound
   reservation: Reservation
   counted: CountedCall
-  /**
-   * True for a stream, which can be cut off when it outgrows its reservation. Other answers must be limited beforehand.
-   */
-  isStream: boolean
+  /** True for a stream without a limit, which is cut off when it outgrows its reservation. */
+  isOpenEnded: boolean
   /** True when the model may continue after the reply: a Response in the background. */
   isDetached: boolean
 }
 
 /** Creates the bill of a call that reserves money or budget, or is only counted. */
-export function createBill(deps: BillDeps, { key, bound, reservation, counted, isStream, isDetached }: BillOf): Bill {
+export function createBill(
+  deps: BillDeps,
+  { key, bound, reservation, counted, isOpenEnded, isDetached }: BillOf,
+): Bill {
   const { charge, pricing, now, onOverrun } = deps
   const isBounded = reservation.left() !== Infinity
   const isCharged = key.billing !== 'recorded'
@@ -173,9 +177,10 @@ export function createBill(deps: BillDeps, { key, bound, reservation, counted, i
   const leftForCost = (): Micros => reservation.left() - margin - costMicros
 
   return {
-    answerLimit: isBounded && !isStream ? bound.answerLimit : null,
+    answerLimit: isBounded && !isOpenEnded ? bound.answerLimit : null,
     headers: counted.headers,
     isBounded,
+    isOpenEnded: isBounded && isOpenEnded,
     isCharged,
     answerTokens: () => answerTokens,
     async extend(more) {

@@ -1,24 +1,22 @@
 import { GazewayError } from '../errors.ts'
 import { type Micros, toUsd } from '../text/money.ts'
+import { createAnswerMeter } from './answer-meter.ts'
 import type { Bill } from './bill.ts'
-import { countLong } from './estimate.ts'
 import { LAST_EVENTS, MESSAGE_STOP } from './finish-reason.ts'
 import { nextNumber } from './relay/next-number.ts'
 import type { Receiver } from './relay/receiver.ts'
-import type { SseTap } from './relay/sse-tap.ts'
+import { textOf } from './relay/sse-tap.ts'
 
-/** Tokens reserved at a time once an answer outgrows its reservation. */
-const STEP_TOKENS = 2048
-/** Allowance for a provider's tokenizer that counts more than ours. */
-const TOKENIZER_FACTOR = 1.25
 /** Ends of the streams of a chat completion, a response and a message. */
 const ENDINGS = ['[DONE]', ...(LAST_EVENTS as readonly string[]), `"${MESSAGE_STOP}"`]
 
 /** Receiver of a billed call. */
 export interface BilledReceiver extends Receiver {
+  paid(): Promise<GazewayError | null> | null
   /**
    * Sends the end of the reply to the client.
    *
+   * @throws GazewayError `budget_reached` for a whole reply that was not paid for
    * @param charged amount charged; null when nothing was
    */
   finish(callId: string, charged: Micros | null): void
@@ -34,8 +32,8 @@ export interface BilledReceiver extends Receiver {
 
 /**
  * Binds a reply to its bill. A charged answer is complete only once the charge is durable: a whole reply is held back,
- * a stream only its last event. A stream that outgrows its reservation waits for more money and is cut off when there
- * is none.
+ * a stream only its last event. A part of a stream that outgrows the reservation waits for more money; when there is
+ * none, the stream is cut off before it.
  *
  * @param errorEvent builds an error event for the stream, with its sequence number
  */
@@ -50,75 +48,79 @@ export function billedReceiver(
     countTokens(text: string): Promise<number>
   },
 ): BilledReceiver {
-  const { isCharged, isBounded } = bill
-  let tap: SseTap | undefined
+  const { isCharged, isBounded, isOpenEnded } = bill
   let whole: Parameters<Receiver['whole']> | undefined
   let begun = false
   let ending: (Buffer | string)[] = []
   let isEnded = false
   let cut: GazewayError | null = null
   const goneListeners: Array<() => void> = []
-  /** Bytes passed on, and the count at which the text is checked next. */
-  let passed = 0
-  let nextLook = bill.answerTokens()
+  const meter = createAnswerMeter(bill, countTokens)
+  /** Parts of a stream that wait for their money, and whether it ends with them. Null while none waits. */
+  let waiting: { parts: Buffer[]; isLast: boolean; paid: Promise<GazewayError | null> } | null = null
   let resume: (() => void) | undefined
-  let looking = false
   /** The last numbered events. */
   let numbered: Buffer | null = null
 
-  /** Checks whether the text may have outgrown the reservation, and extends it. */
-  async function look(): Promise<void> {
-    const { text, factor } = (tap as SseTap).said()
-    const most = Math.ceil(Buffer.byteLength(text) * factor)
-    const reserved = bill.answerTokens()
-    if (most <= reserved) {
-      nextLook = passed + Math.max(1, reserved - most)
-      return
-    }
-    if (await bill.extend(most - reserved + STEP_TOKENS)) {
-      nextLook = passed + STEP_TOKENS
-      return
-    }
-    const counted = Math.ceil((await countLong(countTokens, text)) * factor * TOKENIZER_FACTOR)
-    const needed = counted - bill.answerTokens()
-    nextLook = passed + Math.max(64, -needed)
-    if (needed > 0 && !(await bill.extend(needed))) {
-      bill.cutOff()
-      cutOff(overBudget())
-    }
+  const isPaid = (text: () => string): boolean => !isBounded || meter.covers(text)
+
+  function waitFor(part: Buffer | string | undefined, isLast: boolean): void {
+    waiting ??= { parts: [], isLast: false, paid: pay() }
+    if (part !== undefined) waiting.parts.push(Buffer.from(part as Buffer))
+    waiting.isLast ||= isLast
   }
 
-  /** Ends the stream with an error and aborts the upstream's reply. */
+  /** Extends the reservation for the parts that wait and passes them on, or cuts the stream off. */
+  async function pay(): Promise<GazewayError | null> {
+    // A store that does not respond, for example: the client gets the error and pays for what it has received.
+    const error = await extend().catch(asGazewayError)
+    const { parts, isLast } = waiting as NonNullable<typeof waiting>
+    const covered = error === null ? parts : await meter.covered(parts).catch(() => [])
+    waiting = null
+    let goesOn = true
+    for (const part of covered) goesOn = deliver(part)
+    if (error !== null) cutOff(error)
+    if (isLast) end()
+    if (whole && !isCharged && cut === null) receiver.whole(...whole)
+    const go = resume
+    resume = undefined
+    if (go && goesOn) go()
+    else if (go) receiver.onDrain(go)
+    return error
+  }
+
+  async function extend(): Promise<GazewayError | null> {
+    do {
+      if (await meter.extend()) continue
+      bill.cutOff()
+      return overBudget()
+    } while (!meter.covers(() => ''))
+    return null
+  }
+
+  /** Ends the reply with an error and aborts the upstream's. */
   function cutOff(error: GazewayError): void {
     cut = error
+    whole = undefined
     for (const listener of goneListeners) listener()
   }
 
-  function lookAgain(): void {
-    looking = true
-    look()
-      // For example, a store that does not respond: the client gets the error and pays for what it has received.
-      .catch((error: unknown) => cutOff(asGazewayError(error)))
-      .finally(() => {
-        looking = false
-        const go = resume
-        resume = undefined
-        go?.()
-      })
-  }
-
-  function write(bytes: Buffer | string): boolean {
-    if (cut !== null) return true
-    begun = true
+  function deliver(bytes: Buffer | string): boolean {
     if (bytes.includes('"sequence_number"')) numbered = Buffer.from(bytes as Buffer)
     if (isCharged && (ending.length > 0 || ENDINGS.some((mark) => bytes.includes(mark)))) {
       ending.push(bytes)
       return true
     }
-    const goesOn = receiver.write(bytes)
-    passed += bytes.length
-    if (isBounded && tap !== undefined && !looking && passed > nextLook) lookAgain()
-    return goesOn && !looking
+    return receiver.write(bytes)
+  }
+
+  /** Ends a stream, as far as it need not wait for its charge. */
+  function end(bytes?: Buffer | string): void {
+    if (bytes !== undefined && isCharged) ending.push(bytes)
+    const isFirst = !isEnded
+    isEnded = true
+    if (isCharged || !isFirst) return
+    receiver.end(cut === null ? bytes : errorEvent(cut, nextNumber(numbered)))
   }
 
   return {
@@ -129,42 +131,52 @@ export function billedReceiver(
       receiver.onGone(listener)
     },
     reason: () => cut ?? receiver.reason?.(),
-    watch(told) {
-      tap = told
-    },
-    whole(status, headers, bytes) {
-      if (isCharged && status < 400) whole = [status, headers, bytes]
-      else receiver.whole(status, headers, bytes)
+    watch: meter.follow,
+    paid: () => waiting?.paid ?? (cut && Promise.resolve(cut)),
+    whole(...reply) {
+      const [status, , bytes] = reply
+      if (status >= 400) return receiver.whole(...reply)
+      meter.follow(null)
+      const waits = isOpenEnded && !isPaid(() => String(bytes))
+      if (!isCharged && !waits) return receiver.whole(...reply)
+      whole = reply
+      if (waits) waitFor(undefined, false)
     },
     head(status, headers) {
       begun = true
       receiver.head(status, headers)
     },
-    write,
+    write(bytes) {
+      if (cut !== null) return true
+      begun = true
+      if (waiting === null && isPaid(() => textOf(Buffer.from(bytes as Buffer)))) return deliver(bytes)
+      waitFor(bytes, false)
+      return false
+    },
     onDrain(listener) {
-      if (looking) resume = () => (receiver.isGone() ? undefined : listener())
-      else receiver.onDrain(listener)
+      if (waiting === null) receiver.onDrain(listener)
+      else resume = () => (receiver.isGone() ? undefined : listener())
     },
     drop() {
       if (cut === null) receiver.drop()
-      else if (!isCharged) receiver.end(errorEvent(cut, nextNumber(numbered)))
+      else end()
     },
     end(bytes) {
-      if (!isCharged) return receiver.end(bytes)
-      if (bytes !== undefined) ending.push(bytes)
-      isEnded = true
+      if (cut !== null || (waiting === null && isPaid(() => textOf(Buffer.from((bytes ?? '') as Buffer))))) end(bytes)
+      else waitFor(bytes, true)
     },
     finish(callId, charged) {
       if (whole) {
+        if (!isCharged) return
         const [status, headers, bytes] = whole
         receiver.whole(status, charged === null ? headers : { ...headers, ...costHeader(charged) }, bytes)
-      } else if (cut !== null || (begun && (isEnded || ending.length > 0))) {
+      } else if (begun && (cut !== null || isEnded || ending.length > 0)) {
         if (!isCharged) return
         for (const bytes of cut === null ? ending : [errorEvent(cut, nextNumber(numbered))]) receiver.write(bytes)
         receiver.end(
           charged === null ? undefined : `: x-gazeway-call-id=${callId} x-gazeway-cost-usd=${toUsd(charged)}\n\n`,
         )
-      }
+      } else if (cut !== null) throw cut
     },
     nextNumber: () => nextNumber(numbered),
     fail(error) {

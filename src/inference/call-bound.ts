@@ -13,7 +13,7 @@ const TOKENIZER_FACTOR = 1.25
 const WRAPPING_TOKENS = 256
 /** References in a request to content that the provider reads, such as files. Documents may be referenced by URL. */
 const NAMED_INPUT =
-  /"(?:previous_response_id|conversation|file_id|file_url|vector_store_ids|prompt|mcp_servers)"\s*:|"type"\s*:\s*"document"/
+  /"(?:previous_response_id|conversation|file_id|file_url|vector_store_ids|mcp_servers)"\s*:|"prompt"\s*:\s*\{|"type"\s*:\s*"document"/
 /** Media referenced by URL instead of embedded. */
 const LINKED_MEDIUM = /"(?:image_url|url|file_url)"\s*:\s*"https?:|"url"\s*:\s*"https?:/g
 

@@ -81,13 +81,9 @@ export function createPassOn(deps: CallDeps): PassOn {
       const body = await bodyOf(asked, bill)
       const invocation = { provider: service, path: endpoint, model, stream, request: request.json, bill }
       const call = beginCall(deps, invocation, context)
-      const { httpStatus, error, observed, isHad } = await pass(asked, {
-        held,
-        call,
-        body,
-        context,
-        limits: bill.headers,
-      })
+      const passed = await pass(asked, { held, call, body, context, limits: bill.headers })
+      const { httpStatus, observed, isHad } = passed
+      const error = (await held.paid()) ?? passed.error
       if (isHad && bill.isBounded && isUnseen(asked, observed)) bill.cutOff()
       const { callId, usage } = await call.settle({ httpStatus, error, ...observed, isHad })
       const latencyMs = Math.round(performance.now() - started)

@@ -16,7 +16,7 @@ import type { Place, PlacesFor } from './places.ts'
 import type { ModelChoice } from './provider.ts'
 import { errorEvent } from './relay/error-event.ts'
 import { heldReceiver } from './relay/held-receiver.ts'
-import { type Answered, type Failed, failed } from './relay/passing.ts'
+import { type Answered, answered, type Failed, failed } from './relay/passing.ts'
 import type { Receiver } from './relay/receiver.ts'
 import { requestBody } from './relay/request-body.ts'
 import { endingOf, type StreamReply, type WholeReply } from './relay/send.ts'
@@ -107,6 +107,8 @@ async function tryOne(
   try {
     reply = await send(asked, asking, { receiver, bill, context })
     passed = await passReply(asked, { ...passing, receiver, provider, attempt, call }, reply)
+    const unpaid = await passing.held.paid()
+    if (unpaid !== null) passed = answered(reply.status, passed.outcome, unpaid)
   } catch (cause) {
     const failure = upstreamFailure(cause, provider, endingOf(receiver))
     // It had begun to answer, unless it reports an error instead.

@@ -7,8 +7,19 @@ import { MODEL_ENDPOINTS } from '../../adapters/http/endpoints.ts'
 import type { pageOf } from '../../adapters/platform/list-page.ts'
 import type { NewKey } from '../../src/identity/keys.ts'
 import { asksModel, PASSED_PATHS } from '../../src/inference/passed-paths.ts'
+import { textOf } from '../../src/inference/relay/sse-tap.ts'
 import type { Burn } from '../../src/wallet/burn.ts'
-import { chunks, completion, json, response, sse, startUpstream, type UpstreamDouble } from '../doubles/upstream.ts'
+import {
+  type Behaviour,
+  chunks,
+  completion,
+  json,
+  response,
+  responseEvents,
+  sse,
+  startUpstream,
+  type UpstreamDouble,
+} from '../doubles/upstream.ts'
 import { type RunningPlatform, startPlatform, until } from './platform.ts'
 import { connectWithKey } from './socket-client.ts'
 
@@ -210,7 +221,53 @@ describe('a key', () => {
     assert.ok((receipt?.billing.total_usd ?? 0) > 0.02, `${receipt?.billing.total_usd}`)
     assert.ok((receipt?.billing.total_usd ?? 1) <= 0.03, `${receipt?.billing.total_usd}`)
   })
+
+  const LONG = Array.from({ length: 10_000 }, (_, i) => ` word${i % 977}`)
+  const finished = { type: 'response.completed', response: { status: 'completed', output: [], usage: null } }
+  /** A long answer, all at once: as a stream, or as a whole reply to a request for a stream. */
+  const AT_ONCE: [string, [string, Behaviour]][] = [
+    ['chat', ['/chat/completions', atOnce(chunks(LONG, null))]],
+    ['chat, whole', ['/chat/completions', json(200, { ...completion(LONG.join('')), usage: undefined })]],
+    ['responses', ['/responses', atOnce([...responseEvents(LONG).slice(0, -1), finished])]],
+    ['responses, whole', ['/responses', json(200, { ...response(LONG.join('')), usage: undefined })]],
+    ['completions', ['/completions', atOnce(LONG.map((text) => ({ choices: [{ index: 0, text }] })))]],
+    ['completions, whole', ['/completions', json(200, { choices: [{ index: 0, text: LONG.join('') }] })]],
+  ]
+  for (const billing of ['cost', 'recorded'] as const)
+    for (const [name, [path, answer]] of AT_ONCE)
+      it(`hands out no part of an answer that is not paid for, however it comes: ${name}, ${billing}`, async () => {
+        upstream.on(path, answer)
+        const body = { model: 'm', prompt: 'Hello', input: 'Hello', messages: CHAT.messages, stream: true }
+        const limits = (usd: number) =>
+          billing === 'cost' ? { credit_limit_usd: usd } : { budgets: [{ usd, per: 'day' as const }] }
+        const ask = async (usd: number) => {
+          const { key, id } = await newKey({ billing, limits: limits(usd) })
+          const text = await (await post(`${running.gatewayUrl}/v1${path}`, body, key)).text()
+          let micros = 0
+          await until(async () => {
+            await running.gateway.calls.flush()
+            const { items } = await running.gateway.keys.list({ limit: 1000 })
+            micros = (items.find((record) => record.id === id)?.spend.total_usd ?? 0) * 1e6
+            return micros > 0
+          })
+          const said = text.startsWith('{') ? text : textOf(Buffer.from(text))
+          return { text, words: said.split('word').length - 1, micros }
+        }
+        const poor = await ask(0.03)
+        assert.ok(poor.text.includes('budget_reached'), poor.text.slice(-300))
+        // 3 micro-dollars a token, and at least one token a word.
+        assert.ok(poor.words * 3 <= poor.micros && poor.micros <= 30_000, `${poor.words} words for ${poor.micros}`)
+        const rich = await ask(1)
+        assert.ok(!rich.text.includes('budget_reached'), rich.text.slice(-300))
+        assert.ok(rich.words >= LONG.length && rich.words * 3 <= rich.micros, `${rich.words} words for ${rich.micros}`)
+      })
 })
+
+/** Sends all events of a stream in one piece. */
+function atOnce(events: unknown[]): Behaviour {
+  const text = events.map((event) => `data: ${JSON.stringify(event)}\n\n`).join('')
+  return (reply) => void reply.writeHead(200, { 'content-type': 'text/event-stream' }).end(`${text}data: [DONE]\n\n`)
+}
 
 describe('what is set aside cannot be evaded by how a request is written', () => {
   const sent = () => upstream.received.at(-1)?.body as Record<string, unknown>

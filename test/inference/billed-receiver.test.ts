@@ -1,11 +1,15 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
-import { it } from 'node:test'
+import { describe, it } from 'node:test'
 import { GazewayError } from '../../src/errors.ts'
 import { type Bill, NO_BILL } from '../../src/inference/bill.ts'
 import { billedReceiver } from '../../src/inference/billed-receiver.ts'
+import { record } from '../../src/inference/convert/loose.ts'
+import { countLong } from '../../src/inference/estimate.ts'
 import type { Receiver } from '../../src/inference/relay/receiver.ts'
-import { createSseTap } from '../../src/inference/relay/sse-tap.ts'
+import { createSseTap, eventData } from '../../src/inference/relay/sse-tap.ts'
+import { createTokenCounter } from '../../src/text/token-counter.ts'
+import { splitEvents } from '../../src/wire/whole-events.ts'
 
 const CHUNK = Buffer.from(`data: ${JSON.stringify({ choices: [{ delta: { content: 'word '.repeat(50) } }] })}\n\n`)
 
@@ -58,4 +62,84 @@ it('ends with the fault of a store that sets nothing more aside, and costs what 
   const down = new GazewayError('store_unavailable', 'The store does not answer.')
   const failing = async () => Promise.reject(down)
   assert.deepEqual(await outgrown(failing), { last: 'error: store_unavailable', isWholeCharged: false })
+})
+
+/** Streams single words on a reservation of 1,000 tokens, which can be extended until `money` tokens are reserved. */
+async function streamed({ words, money, chunkWords }: { words: number; money: number; chunkWords: number }) {
+  const count = createTokenCounter()
+  let [asks, countedBytes, reserved] = [0, 0, 1000]
+  let text = ''
+  let end = ''
+  let gone = false
+  const client: Receiver = {
+    isGone: () => false,
+    onGone() {},
+    whole() {},
+    head() {},
+    write(bytes) {
+      text += splitEvents(Buffer.from(bytes as Buffer))
+        .map((event) => String(record(eventData(event)?.choices?.[0]?.delta).content))
+        .join('')
+      return true
+    },
+    onDrain() {},
+    end(bytes) {
+      end = String(bytes)
+    },
+    drop() {},
+  }
+  const bill: Bill = {
+    ...NO_BILL,
+    isBounded: true,
+    answerTokens: () => reserved,
+    async extend(tokens) {
+      asks += 1
+      if (reserved + tokens > money) return false
+      reserved += tokens
+      return true
+    },
+  }
+  const held = billedReceiver(client, bill, {
+    errorEvent: ({ code }) => code,
+    countTokens(text) {
+      countedBytes += text.length
+      return count(text)
+    },
+  })
+  const tap = createSseTap({ dropUsageChunk: false, secrets: [] })
+  held.watch?.(tap)
+  held.onGone(() => {
+    gone = true
+    held.drop()
+  })
+  held.head(200, {})
+  for (let sent = 0; sent < words && !gone; sent += chunkWords) {
+    const chunk = Buffer.from(
+      Array.from(
+        { length: chunkWords },
+        (_, i) => `data: ${JSON.stringify({ choices: [{ delta: { content: ` word${(sent + i) % 977}` } }] })}\n\n`,
+      ).join(''),
+    )
+    tap.push(chunk)
+    if (!held.write(chunk)) await new Promise<void>((resolve) => held.onDrain(resolve))
+  }
+  await held.paid()
+  return { asks, countedBytes, reserved, text, end, tokens: await countLong(count, text) }
+}
+
+describe('a stream at the end of its budget', () => {
+  it('asks for more in steps that grow and shrink, and counts each part once, for every size of chunk', async () => {
+    for (const chunkWords of [1, 7, 500]) {
+      const { asks, countedBytes, reserved, text, end, tokens } = await streamed({
+        words: 60_000,
+        money: 80_000,
+        chunkWords,
+      })
+      assert.equal(end, 'budget_reached')
+      assert.ok(asks <= 40, `${asks} asks`)
+      assert.ok(countedBytes <= 2 * text.length, `${countedBytes} of ${text.length} bytes counted`)
+      assert.ok(tokens <= reserved && reserved <= 25_000, `${tokens} tokens for ${reserved}`)
+      assert.ok(reserved > 25_000 - 4 * chunkWords, `${reserved} reserved`)
+    }
+  })
 })

@@ -1,3 +1,4 @@
+import type { GazewayError } from '../../errors.ts'
 import type { Client, StreamReply } from './send.ts'
 import type { SseTap } from './sse-tap.ts'
 
@@ -7,8 +8,14 @@ export interface Receiver extends Client {
   whole(status: number, headers: Record<string, string>, bytes: Buffer | string): void
   /** Announces the headers of a stream that may be held back; they are sent if it takes long. Optional. */
   hold?(status: number, headers: Record<string, string>): void
-  /** Receives the tap of the stream, before its first byte. */
-  watch?(tap: SseTap): void
+  /** Receives the tap of the stream, before its first byte. Null for a whole reply that is sent as a stream. */
+  watch?(tap: SseTap | null): void
+  /**
+   * Awaits the money for the parts that were sent. Null when none of them waits for it.
+   *
+   * @returns the error that the client gets instead of parts that were not paid for
+   */
+  paid?(): Promise<GazewayError | null> | null
   /** Sends the headers of a stream. `write` and `end` follow. */
   head(status: number, headers: Record<string, string>): void
   /**

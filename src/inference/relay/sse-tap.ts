@@ -42,12 +42,22 @@ export interface SseTap {
   usage(): Usage | null
   /** Tells whether the model said more after that report, so that it is too low for a stream that breaks off. */
   isOutdated(): boolean
+  /** Follows the text of the model from here on. */
+  follow(): FollowedText
   /** Text of the model, for counting tokens, and the ratio of the whole stream's length to the part kept. */
   said(): { text: string; factor: number }
   /** Error that the stream itself reported. */
   failed(): ReportedError | null
   /** Tells whether `[DONE]` and a finish reason have passed. */
   ending(): { done: boolean; finished: boolean }
+}
+
+/** Text of the model as it comes, each part once. */
+export interface FollowedText {
+  /** Bytes of the events not read yet: at least as many as their text has. */
+  bytes(): number
+  /** Reads the text since the last call. */
+  text(): string
 }
 
 /**
@@ -68,6 +78,9 @@ export function createSseTap(options: { dropUsageChunk: boolean; secrets: readon
   const kept: Buffer[] = []
   let keptBytes = 0
   let totalBytes = 0
+  /** Events to be read by the follower. Null without one. */
+  let unread: Buffer[] | null = null
+  let unreadBytes = 0
   /** Pieces kept when the last usage was reported, and whether the newest of them says more after it. */
   let keptAtUsage = 0
   let saidSince = false
@@ -83,6 +96,10 @@ export function createSseTap(options: { dropUsageChunk: boolean; secrets: readon
 
   function keep(whole: Buffer): void {
     totalBytes += whole.length
+    if (unread !== null) {
+      unread.push(whole)
+      unreadBytes += whole.length
+    }
     if (keptBytes >= KEPT_BYTES) return
     kept.push(whole)
     keptBytes += whole.length
@@ -154,8 +171,20 @@ export function createSseTap(options: { dropUsageChunk: boolean; secrets: readon
     usage: () => usage,
     isOutdated: () =>
       saidSince || splitEvents(Buffer.concat(kept.slice(keptAtUsage))).some((event) => saidBy(event) !== ''),
+    follow() {
+      unread = []
+      return {
+        bytes: () => unreadBytes,
+        text() {
+          const text = textOf(Buffer.concat(unread ?? []))
+          unread = []
+          unreadBytes = 0
+          return text
+        },
+      }
+    },
     said: () => ({
-      text: splitEvents(Buffer.concat(kept)).map(saidBy).join(''),
+      text: textOf(Buffer.concat(kept)),
       factor: keptBytes === 0 ? 1 : totalBytes / keptBytes,
     }),
     failed: () => failed,
@@ -220,6 +249,9 @@ function withoutUsage(data: EventData): Buffer | null {
 
 const isBlank = (value: unknown): boolean =>
   value === null || value === '' || (typeof value === 'object' && Object.keys(value).length === 0)
+
+/** Text that events add to an answer, for counting tokens. */
+export const textOf = (events: Buffer): string => splitEvents(events).map(saidBy).join('')
 
 /** Everything that an event adds to the answer. Reasoning, refusals and tool calls are billed like text. */
 function saidBy(event: Buffer): string {
