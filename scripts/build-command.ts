@@ -1,6 +1,7 @@
 import { build, type Metafile, type OutputFile } from 'esbuild'
-import { bundle, threads } from './bundle.ts'
+import { bundle } from './bundle.ts'
 import { sharedChunk } from './shared-chunk.ts'
+import { THREADS } from './threads.ts'
 
 /**
  * Bundles the command. The modules of a start are known once it has been bundled, so it is bundled twice. Threads share no
@@ -14,7 +15,7 @@ export async function buildCommand({ write }: { write: boolean }): Promise<{
   const first = await build({ ...bundle, write: false })
   const joined = sharedChunk(first.metafile, bundle.entryPoints.cli)
   const command = await build({ ...bundle, write, plugins: [joined, ...bundle.plugins] })
-  const inThreads = await build({ ...bundle, entryPoints: threads, write })
+  const inThreads = await build({ ...bundle, entryPoints: THREADS, write })
   return {
     outputs: { ...inThreads.metafile.outputs, ...command.metafile.outputs },
     files: [command, inThreads].flatMap(({ outputFiles }) => outputFiles ?? []),

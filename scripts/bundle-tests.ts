@@ -2,7 +2,8 @@ import { readFileSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import type { BuildOptions, Plugin } from 'esbuild'
-import { bundle, threads } from './bundle.ts'
+import { bundle } from './bundle.ts'
+import { THREADS } from './threads.ts'
 
 /** The folder of the bundled tests. */
 export const TESTS = '.tests'
@@ -33,7 +34,7 @@ export const bundleTests = (files: string[]) =>
   ({
     entryPoints: {
       ...Object.fromEntries([...files, 'scripts/run-tests.ts'].map((file) => [file.replace(/\.ts$/, ''), file])),
-      ...threads,
+      ...THREADS,
     },
     outdir: TESTS,
     bundle: true,

@@ -69,14 +69,6 @@ function replaced(path: string, found: RegExp, by: string): string {
 
 const { version, engines, dependencies } = JSON.parse(readFileSync('package.json', 'utf8'))
 
-/** Entry points of the threads, named as in the `ThreadCode` of each. */
-export const threads = {
-  'threads/sqlite-reader': 'src/store/sqlite/reader-thread.ts',
-  'threads/gaze-analysis': 'src/gaze/analysis-thread.ts',
-  'threads/context-index': 'src/context/search/index-thread.ts',
-  'threads/context-walk': 'src/context/walk-thread.ts',
-}
-
 /** esbuild's options for the command: a chunk for each part that is loaded on first use. */
 export const bundle = {
   entryPoints: { cli: 'adapters/command/cli.ts' },

@@ -10,9 +10,10 @@ import { createKeys } from '../../src/identity/keys.ts'
 import { openStore } from '../../src/store/open-store.ts'
 import type { Store } from '../../src/store/store.ts'
 import { addSpending } from '../../src/wallet/spending.ts'
+import { bundledProgram } from '../doubles/bundled-program.ts'
 import { startWebhook, type WebhookDouble } from '../doubles/webhook.ts'
 
-const SENDER = fileURLToPath(new URL('sender.ts', import.meta.url))
+const SENDER = bundledProgram(fileURLToPath(new URL('sender.ts', import.meta.url)))
 const onError = (error: unknown) => assert.fail(String(error))
 
 /** Alerts on every engine. `newUrl` gives the address of an empty store. */
@@ -183,7 +184,7 @@ export function alertsContract(name: string, newUrl: () => Promise<string>): voi
       await spend(record.id, 600_000)
       webhook.answer(null)
       const env = { ...process.env, STORE: url, WEBHOOK_URL: webhook.url, WEBHOOK_SECRET: webhook.secret }
-      const sender = spawn(process.execPath, ['--import', 'tsx', SENDER], {
+      const sender = spawn(process.execPath, [SENDER], {
         env,
         stdio: ['ignore', 'ignore', 'inherit'],
       })

@@ -10,16 +10,17 @@ import { fileURLToPath } from 'node:url'
 import { configFile, loadConfig } from '../../src/config/config.ts'
 import { parseDocument, readText } from '../../src/config/document.ts'
 import { updateDocument } from '../../src/config/file.ts'
+import { bundledProgram } from '../doubles/bundled-program.ts'
 import { newFolder } from './folder.ts'
 
-const WRITER = fileURLToPath(new URL('writer.ts', import.meta.url))
+const WRITER = bundledProgram(fileURLToPath(new URL('writer.ts', import.meta.url)))
 
 function openFolder(home = newFolder()) {
   return { home, file: configFile(home) }
 }
 
 function startWriter(home: string, name: string, count: number): ChildProcess {
-  return spawn(process.execPath, ['--import', 'tsx', WRITER, home, name, String(count)], {
+  return spawn(process.execPath, [WRITER, home, name, String(count)], {
     stdio: ['ignore', 'pipe', 'inherit'],
   })
 }

@@ -10,8 +10,9 @@ import { fileURLToPath } from 'node:url'
 import { build } from 'esbuild'
 import { createLog, type LogLevel } from '../../src/config/log.ts'
 import { GazewayError } from '../../src/errors.ts'
+import { bundledProgram } from '../doubles/bundled-program.ts'
 
-const LINES = fileURLToPath(new URL('log-lines.ts', import.meta.url))
+const LINES = bundledProgram(fileURLToPath(new URL('log-lines.ts', import.meta.url)))
 const ODD_LINES = fileURLToPath(new URL('log-odd-lines.ts', import.meta.url))
 
 function collected(level: LogLevel, secrets: readonly string[] = []) {
@@ -21,7 +22,7 @@ function collected(level: LogLevel, secrets: readonly string[] = []) {
 }
 
 function startLogging(count: number) {
-  return spawn(process.execPath, ['--import', 'tsx', LINES, String(count)])
+  return spawn(process.execPath, [LINES, String(count)])
 }
 
 describe('createLog', () => {

@@ -1,12 +1,15 @@
-import { mkdtempSync, rmSync, symlinkSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync, symlinkSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
 import { after } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { buildSync } from 'esbuild'
+import { THREADS } from '../../scripts/threads.ts'
 
+const ROOT = fileURLToPath(new URL('../..', import.meta.url))
 const folder = mkdtempSync(join(tmpdir(), 'gazeway-programs-'))
-symlinkSync(fileURLToPath(new URL('../../node_modules', import.meta.url)), join(folder, 'node_modules'))
+for (const name of ['node_modules', 'package.json']) symlinkSync(join(ROOT, name), join(folder, name))
+const { version, engines } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'))
 after(() => rmSync(folder, { recursive: true }))
 const built = new Map<string, string>()
 
@@ -22,18 +25,20 @@ export function bundledProgram(file: string): string {
   const name = basename(file, '.ts')
   const outdir = join(folder, `${built.size}`)
   buildSync({
-    entryPoints: [file],
+    entryPoints: { [name]: file, ...THREADS },
+    absWorkingDir: ROOT,
     outdir,
-    outExtension: { '.js': '.mjs' },
+    chunkNames: 'chunks/[name]-[hash]',
     bundle: true,
     splitting: true,
     platform: 'node',
     format: 'esm',
+    define: { GAZEWAY_PACKAGE: JSON.stringify({ version, node: engines.node }) },
     external: ['@photostructure/sqlite', 'pg-native'],
     // Bundled CommonJS modules ask for Node's own modules with require.
     banner: { js: "import{createRequire as __cr}from'node:module';const require=__cr(import.meta.url);" },
   })
-  const program = join(outdir, `${name}.mjs`)
+  const program = join(outdir, `${name}.js`)
   built.set(file, program)
   return program
 }

@@ -3,6 +3,7 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
+import { bundledProgram } from '../doubles/bundled-program.ts'
 
 /** A process of ours that is asked by lines and answers by lines. */
 export interface Peer {
@@ -17,7 +18,7 @@ export interface Peer {
 /** Starts `script`, which lies beside `from` (a module's own URL). */
 export function startPeer(script: string, from: string, args: readonly string[]): Peer {
   const file = fileURLToPath(new URL(script, from))
-  const child = spawn(process.execPath, ['--import', 'tsx', file, ...args], { stdio: ['pipe', 'pipe', 'inherit'] })
+  const child = spawn(process.execPath, [bundledProgram(file), ...args], { stdio: ['pipe', 'pipe', 'inherit'] })
   const lines = createInterface(child.stdout)[Symbol.asyncIterator]()
   const line = async () => {
     const { value, done } = await lines.next()

@@ -1,10 +1,11 @@
 import { type ChildProcess, fork } from 'node:child_process'
 import { once } from 'node:events'
+import { fileURLToPath } from 'node:url'
 import type { Config } from '../../src/config/config-schema.ts'
-import { startPaidApp } from './paid-app.ts'
+import { bundledProgram } from '../doubles/bundled-program.ts'
 
 /** Settings of the process. */
-interface Start {
+export interface Start {
   storeUrl: string
   config: Pick<Config, 'mpp' | 'wallet'>
   /** Lease of the process after its last heartbeat; 60 s by default. */
@@ -22,7 +23,8 @@ interface PaidProcess {
 
 /** A service behind the payment gate in a process of its own. */
 export async function startPaidProcess(start: Start): Promise<PaidProcess> {
-  const child: ChildProcess = fork(import.meta.filename, { execArgv: ['--import', 'tsx'] })
+  const program = bundledProgram(fileURLToPath(new URL('paid-server.ts', import.meta.url)))
+  const child: ChildProcess = fork(program, { execArgv: [] })
   child.send(start)
   const [url] = (await once(child, 'message')) as [string]
   return {
@@ -34,9 +36,4 @@ export async function startPaidProcess(start: Start): Promise<PaidProcess> {
       await once(child, 'exit')
     },
   }
-}
-
-if (process.argv[1] === import.meta.filename && process.send) {
-  const [{ storeUrl, config, ...options }] = (await once(process, 'message')) as [Start]
-  process.send((await startPaidApp(storeUrl, config, options)).url)
 }

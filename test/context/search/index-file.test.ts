@@ -19,6 +19,7 @@ import type { Place } from '../../../src/context/context.ts'
 import { indexFileOf, readIndexFile, writeIndexFile } from '../../../src/context/search/index-file.ts'
 import { openSegment } from '../../../src/context/search/segment.ts'
 import { createSegmentBuilder } from '../../../src/context/search/segment-builder.ts'
+import { bundledProgram } from '../../doubles/bundled-program.ts'
 import { contextWith, createProject } from '../project.ts'
 
 function filesOf(places: readonly Place[]): string[] {
@@ -175,10 +176,10 @@ describe('kept index', () => {
 
   it('is whole whenever it is read, while processes write it and die', async (t) => {
     const { file } = project(t, {})
-    const writer = fileURLToPath(new URL('./index-writer.ts', import.meta.url))
+    const writer = bundledProgram(fileURLToPath(new URL('./index-writer.ts', import.meta.url)))
     const texts = ['escrow '.repeat(3000), 'ledger '.repeat(9000)]
     const writers = texts.map((text) =>
-      spawn(process.execPath, ['--import', 'tsx', writer, file, text.slice(0, 7), String(text.length / 7)], {
+      spawn(process.execPath, [writer, file, text.slice(0, 7), String(text.length / 7)], {
         stdio: ['ignore', 'pipe', 'inherit'],
       }),
     )
