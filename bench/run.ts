@@ -3,6 +3,7 @@ import { writeGeneratedPages } from '../scripts/docs/write-pages.ts'
 import { section as budgets } from './budgets.ts'
 import { section as console } from './console.ts'
 import { section as context } from './context.ts'
+import { section as embeddings, namesModel } from './embeddings.ts'
 import { section as http } from './http.ts'
 import { isMissed, type Measure } from './measure.ts'
 import { section as memory } from './memory.ts'
@@ -39,6 +40,7 @@ const SECTIONS: Record<SectionName, (report: Report) => Promise<void>> = {
     await retrieval(report)
     await retrievalOfContext(report)
   },
+  embeddings,
   context,
   http,
   messages,
@@ -68,7 +70,9 @@ process.once('SIGINT', () => process.exit(130))
 
 const conditionsOfRun = readConditions()
 const all: Measure[] = []
-for (const name of positionals.length > 0 ? (positionals as SectionName[]) : SECTION_NAMES) {
+// A real embedding model is measured only where one is named.
+const measurable = SECTION_NAMES.filter((name) => name !== 'embeddings' || namesModel(process.env))
+for (const name of positionals.length > 0 ? (positionals as SectionName[]) : measurable) {
   process.stderr.write(`${name} …\n`)
   const conditions = readConditions()
   const measures: Measure[] = []

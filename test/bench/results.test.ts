@@ -1,12 +1,16 @@
 import assert from 'node:assert/strict'
-import { execFileSync, spawnSync } from 'node:child_process'
+import { execFile as execFileCallback, execFileSync, spawnSync } from 'node:child_process'
 import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { after, describe, it } from 'node:test'
 import { pathToFileURL } from 'node:url'
+import { promisify } from 'node:util'
 import { cellsOf, isMissed, type Measure } from '../../bench/measure.ts'
 import { readResults, resultsFile, SECTION_NAMES } from '../../bench/results.ts'
+import { json, startUpstream } from '../doubles/upstream.ts'
+
+const execFile = promisify(execFileCallback)
 
 const page = readFileSync('docs/benchmarks.md', 'utf8')
 
@@ -74,6 +78,21 @@ describe('a run of the bench', () => {
       assert.notEqual(run.status, 0)
       assert.match(run.stderr, says)
     }
+  })
+
+  it('says how to name an embedding model, and why one does not answer', async () => {
+    const upstream = await startUpstream()
+    after(() => upstream.close())
+    upstream.on('/embeddings', json(404, { error: { message: 'no embeddings here' } }))
+    const run = (env: Record<string, string>) =>
+      execFile(process.execPath, ['--import', 'tsx', 'bench/run.ts', 'embeddings'], { env: { ...process.env, ...env } })
+    await assert.rejects(run({}), { stderr: /Set GAZEWAY_BENCH_EMBEDDINGS_URL .* and GAZEWAY_BENCH_EMBEDDINGS_MODEL/ })
+    const named = { GAZEWAY_BENCH_EMBEDDINGS_URL: upstream.url, GAZEWAY_BENCH_EMBEDDINGS_MODEL: 'nomic-embed-text' }
+    await assert.rejects(run(named), { stderr: /no embeddings here/ })
+    assert.deepEqual(
+      upstream.received.map(({ body }) => body),
+      [{ model: 'nomic-embed-text', input: ['gazeway'], encoding_format: 'float' }],
+    )
   })
 })
 
