@@ -10,6 +10,8 @@ import type { Candidate, TextFilter, TextIndex, Wanted } from './text-index.ts'
 const MOST_COUNTED = 1000
 /** Candidates of one lookup: each costs some microseconds. */
 const MOST_CANDIDATES = 250
+/** Candidates of one frequent word that as many have in key or tags: more than a search returns. */
+const MOST_NAMED = 128
 /** Memories that may be gathered by any one word, so that the newest of them are not all that is ranked. */
 const MOST_GATHERED = 1000
 /** Words by which memories with all the words are looked for first. */
@@ -51,10 +53,10 @@ export function createSearch(index: TextIndex, words: MemoryWords) {
     const terms = await meaningOf(query, { words, space: filter.space, held })
     const known = terms.filter((term) => term.words.size > 0)
     if (known.length === 0) return { hits: [], total: 0, spellings: [] }
-    const { whole, named, some } = gather(index, known, filter)
+    const { whole, named, some, hasMore } = gather(index, known, filter)
     const [{ hits, unread }, matching] = await Promise.all([
       rank(index, [whole, named, some], { terms, scope }),
-      countBeyond(index, whole, { terms: known, filter }),
+      countBeyond(index, hasMore, { terms: known, filter }),
       // Ranking waits for one after the other: a failure of a later one would be unhandled.
       named,
       some,
@@ -73,6 +75,8 @@ interface Sources {
   whole: Promise<Candidate[]>
   named: Promise<Candidate[]>
   some: Promise<Candidate[]>
+  /** True when further memories have all the words. */
+  hasMore: Promise<boolean>
 }
 
 /**
@@ -81,19 +85,35 @@ interface Sources {
  */
 function gather(index: TextIndex, terms: readonly Term[], filter: TextFilter): Sources {
   const telling = tellingOf(terms)
-  const read = (wanted: Wanted) => index.candidates(wanted, filter, MOST_CANDIDATES)
-  const readNamed = () => read({ ...anyWord(terms), where: 'in key or tags' })
+  const read = (wanted: Wanted, limit = MOST_CANDIDATES) => index.candidates(wanted, filter, limit)
+  const readNamed = (limit?: number) => read({ ...anyWord(terms), where: 'in key or tags' }, limit)
   if (telling.length < terms.length)
-    return { whole: readWhole(read, terms), named: readNamed(), some: read(anyWord(telling)) }
+    return withMore({ whole: readWhole(read, terms), named: readNamed(), some: read(anyWord(telling)) })
+  if (terms.length === 1 && telling[0] && telling[0].memories >= MOST_CANDIDATES)
+    return gatherFrequent(readNamed(MOST_NAMED), () => read(anyWord(terms)))
   const some = read(anyWord(terms))
   const unlessAll = (more: () => Promise<Candidate[]>) =>
     some.then((all) => (all.length < MOST_CANDIDATES ? [] : more()))
-  return {
+  return withMore({
     whole: terms.length === 1 ? some : unlessAll(() => readWhole(read, terms)),
     named: unlessAll(readNamed),
     some,
-  }
+  })
 }
+
+/** Candidates of one frequent word: those with it in key or tags, which rank before others, and where these are few, any. */
+function gatherFrequent(named: Promise<Candidate[]>, readAny: () => Promise<Candidate[]>): Sources {
+  const some = named.then(({ length }) => (length < MOST_NAMED ? readAny() : []))
+  const hasMore = Promise.all([named, some]).then(
+    ([these, any]) => these.length === MOST_NAMED || any.length === MOST_CANDIDATES,
+  )
+  return { whole: some, named, some, hasMore }
+}
+
+const withMore = (sources: Omit<Sources, 'hasMore'>): Sources => ({
+  ...sources,
+  hasMore: sources.whole.then(({ length }) => length === MOST_CANDIDATES),
+})
 
 /** Memories with all the words. Looked for by the rarest of them where few memories share those: that takes less. */
 async function readWhole(read: (wanted: Wanted) => Promise<Candidate[]>, terms: readonly Term[]): Promise<Candidate[]> {
@@ -106,11 +126,10 @@ async function readWhole(read: (wanted: Wanted) => Promise<Candidate[]>, terms: 
 /** The number of memories with all the words; 0 where all of them are ranked. */
 async function countBeyond(
   index: TextIndex,
-  whole: Promise<Candidate[]>,
+  hasMore: Promise<boolean>,
   { terms, filter }: { terms: readonly Term[]; filter: TextFilter },
 ): Promise<number> {
-  const { length } = await whole
-  return length < MOST_CANDIDATES ? 0 : index.count(everyWord(terms), filter, MOST_COUNTED)
+  return (await hasMore) ? index.count(everyWord(terms), filter, MOST_COUNTED) : 0
 }
 
 const byRarity = (terms: readonly Term[]): Term[] => [...terms].sort((a, b) => a.memories - b.memories)

@@ -248,6 +248,19 @@ export function searchContract(open: () => Promise<Store>): void {
       assert.deepEqual((await keys('walrus 1042')).slice(0, 1), ['m1042'])
     })
 
+    it('counts all with a word that many have in their key, of which it ranks the newest', async () => {
+      const { keepMemory } = await import('../../src/memory/keep.ts')
+      await store.write(async (trx) => {
+        const now = new Date(at).toISOString()
+        const put = (key: string, value: string) => keepMemory(trx, 0, MemoryInput.parse({ key, value }), now)
+        for (let i = 0; i < 150; i++) await put(`otter-${i}`, 'of the sea')
+        for (let i = 0; i < 150; i++) await put(`zoo-${i}`, 'the otters, and the otter')
+      })
+      const { results, total } = await search('otter', { limit: 100 })
+      assert.deepEqual([total, results.length], [300, 100])
+      for (const { memory: found } of results) assert.match(found.key, /^otter-(?:[2-9]\d|1\d\d)$/)
+    })
+
     it('finds the one with all words behind many newer ones with the rarest of them', async () => {
       const { keepMemory } = await import('../../src/memory/keep.ts')
       await store.write(async (trx) => {
