@@ -131,8 +131,8 @@ describe('a stream at the end of its budget', () => {
   it('asks for more in steps that grow and shrink, and counts each part once, for every size of chunk', async () => {
     for (const chunkWords of [1, 7, 500]) {
       const { asks, countedBytes, reserved, text, end, tokens } = await streamed({
-        words: 60_000,
-        money: 80_000,
+        words: 20_000,
+        money: 25_000,
         chunkWords,
       })
       assert.equal(end, 'budget_reached')
