@@ -13,7 +13,7 @@ export function callContext(c: FrameContext, callerId: string, stopping: AbortSi
   const { traceparent } = incoming.headers
   const ending = new AbortController()
   const stop = () => ending.abort(serviceStopping())
-  // Taken off again below: combined with AbortSignal.any, `stopping` would keep something of every call there was.
+  // Removed below. Combined with AbortSignal.any, `stopping` would retain memory of every finished call.
   stopping.addEventListener('abort', stop)
   outgoing.on('close', () => {
     stopping.removeEventListener('abort', stop)

@@ -3,7 +3,7 @@ import type { Gateway } from '../../src/gateway.ts'
 import { type Identity, requireScope, WalletAddress } from '../../src/identity/keys.ts'
 import { bearerToken, type FrameContext, keyOf } from '../web/frame.ts'
 
-/** Finds the valid key of a request that may use the platform; null for all others, who may pay instead. */
+/** Finds the valid key of a request that may use the platform. Null for any other request, which may pay instead. */
 export async function keyHolder(c: FrameContext, { keys }: Gateway): Promise<Identity | null> {
   const token = keyOf(c.env.incoming.headers, c.req.path)
   if (token === null) return null
@@ -17,10 +17,10 @@ export async function keyHolder(c: FrameContext, { keys }: Gateway): Promise<Ide
 }
 
 /**
- * Finds the identity that a metered call's `caller_id` names. An API key proves itself, with or without a bearer key
- * beside it; a wallet address is proven by the bearer key it is bound to.
+ * Finds the identity that the `caller_id` of a metered call names. An API key proves itself, with or without a bearer
+ * key. A wallet address is proven by the bearer key that it is bound to.
  *
- * @throws GazewayError `invalid_api_key` for everything else, without repeating it, as it may be part of a key;
+ * @throws GazewayError `invalid_api_key` for anything else; the message leaves it out, because it may be part of a key;
  *   `insufficient_scope` for a key without the scope `platform`
  */
 export async function callerNamed(callerId: string, c: FrameContext, { keys }: Gateway): Promise<Identity> {
@@ -40,10 +40,10 @@ export async function callerNamed(callerId: string, c: FrameContext, { keys }: G
 }
 
 /**
- * Finds the owner whose calls, receipts and account a caller may see: itself with its bound wallet, or for an admin the
- * requested one; undefined for all.
+ * Finds the owner whose calls, receipts and account a caller may see. It is the caller or its bound wallet; for an
+ * admin the requested owner, or undefined for all.
  *
- * @throws GazewayError `insufficient_scope` when it asks for another owner
+ * @throws GazewayError `insufficient_scope` when another caller asks for another owner
  */
 export function shownTo({ id, wallet, scopes }: Identity, asked: string | undefined): string | undefined {
   if (scopes.has('admin')) return asked

@@ -2,17 +2,18 @@ import { giveWay } from '../../src/wire/give-way.ts'
 import type { FrameContext } from '../web/frame.ts'
 import { streamed } from '../web/streamed.ts'
 
-/** Lines that are sent at once. */
+/** Lines that are sent in one piece. */
 const LINES_PER_PIECE = 200
 
 /** Tells whether a client accepts CSV rather than JSON. */
 export const wantsCsv = (c: FrameContext): boolean => /^\s*text\/csv\b/i.test(c.req.header('accept') ?? '')
 
 /**
- * A reply with lines of CSV, which are made as fast as the client reads them; the first of them before it is answered.
+ * Creates a CSV reply. Lines are made as fast as the client reads them; the first piece is made before the reply
+ * begins.
  *
- * @param name of the file that it is saved as
- * @throws whatever fails before there is a first piece of it
+ * @param name name of the downloaded file, without extension
+ * @throws any error before the first piece
  */
 export async function csvReply(name: string, lines: AsyncIterable<string>): Promise<Response> {
   const made = pieces(lines)

@@ -15,23 +15,23 @@ export interface RouteInput<Params, Query, Body, Reply> {
   query: Query
   body: Body
   c: FrameContext
-  /** Keeps the reply for those who repeat the request; undefined without an `Idempotency-Key`. */
+  /** Stores the reply for replays. Undefined without an `Idempotency-Key`. */
   keep: Keep<Reply> | undefined
 }
 
 /**
- * One operation of the platform: its schemas check what comes in, and describe it in `/openapi.json` and `/docs`.
+ * Operation of the platform. Its schemas validate the input, and describe it in `/openapi.json` and `/docs`.
  *
  * @template P parameters in the path
- * @template Q the query; without a schema, whatever is sent there is ignored
+ * @template Q the query; without a schema, the query is ignored
  * @template B the JSON body
- * @template R the reply's body
+ * @template R body of the reply
  */
 interface RouteDefinition<P extends z.ZodType, Q extends z.ZodType, B extends z.ZodType, R extends z.ZodType> {
   method: 'GET' | 'POST' | 'PATCH' | 'DELETE'
   /** In OpenAPI's form: `/api/keys/{id}` */
   path: string
-  /** The group that it is shown in. */
+  /** Group of the route in the documentation. */
   tag: string
   /** One-line summary. */
   summary: string
@@ -46,23 +46,30 @@ interface RouteDefinition<P extends z.ZodType, Q extends z.ZodType, B extends z.
   reply: R
   /** Status of a reply; 200 when absent. A reply of 204 has no body. */
   status?: 200 | 201 | 204
-  /** Media types that it answers beside JSON, by `Accept`. */
+  /** Media types of the reply besides JSON, selected by `Accept`. */
   alsoAnswers?: readonly string[]
   /** An `Idempotency-Key` makes the route idempotent. */
   idempotent?: boolean
   /** Owner of the `Idempotency-Key`; undefined for the caller, null for nobody, which stores nothing. */
   keyScope?(c: FrameContext): string | null | undefined
-  /** The reply holds a secret, so it is never kept to be repeated: what to do where it did not arrive. */
+  /**
+   * The reply contains a secret and is never stored for replays. The text tells a client what to do if the reply was
+   * lost.
+   */
   secret?: string
-  /** Value of the `location` header. A repeated request with a secret reply receives it too. */
+  /** Value of the `location` header. A repeated request with a secret reply also receives it. */
   location?(made: z.input<R>): string
-  /** For `access: 'caller'`: who the body says is calling. @throws GazewayError `invalid_api_key` when it proves nothing */
+  /**
+   * For `access: 'caller'`: identifies the caller that the body names.
+   *
+   * @throws GazewayError `invalid_api_key` without a proof
+   */
   identify?(body: z.output<B>, c: FrameContext): Promise<Identity>
-  /** @returns the reply's body, or a reply of its own */
+  /** @returns the body of the reply, or a complete reply */
   run(input: RouteInput<z.output<P>, z.output<Q>, z.output<B>, z.input<R>>): Promise<z.input<R> | Response>
 }
 
-/** A route, whatever its schemas. */
+/** Route with any schemas. */
 export type Route = RouteDefinition<z.ZodType, z.ZodType, z.ZodType, z.ZodType>
 
 /** Ties a route's types together. */

@@ -1,6 +1,6 @@
 import * as z from 'zod'
 
-/** The shape of every list: one page of `item`. */
+/** Shape of every list: one page of `item`. */
 export const pageOf = <Item extends z.ZodType>(item: Item) =>
   z.object({
     items: z.array(item),

@@ -24,7 +24,7 @@ export async function refuseLockOut(next: LoadedConfig, c: FrameContext, gateway
   const { chain, http, identity, mpp, wallet } = next.config
   const { allowed_hosts, allowed_origins } = http
 
-  // As it listens now, and as it will after a restart.
+  // The current host, and the host after a restart.
   for (const host of [gateway.loaded.config.http.host, http.host]) {
     const fault = hostFault(c.env.incoming.headers, hostRules(host, allowed_hosts, allowed_origins))
     if (fault !== null) throw refusal('http.allowed_hosts', `this request itself would be refused. ${fault}`)
@@ -33,7 +33,7 @@ export async function refuseLockOut(next: LoadedConfig, c: FrameContext, gateway
   if (identity.api_key === null && present.identity.api_key !== null && !(await gateway.keys.hasAdmin()))
     throw refusal('identity.api_key', 'there is no other admin key. Make one first: POST /api/keys, scope admin.')
 
-  // One service alone may have been given the port of the other.
+  // Checked only on a change: a service that runs alone may already have the port of the other.
   const isMoved = http.port !== present.http.port || http.platform_port !== present.http.platform_port
   if (isMoved && http.port === http.platform_port && http.port !== 0)
     throw unstartable('http.platform_port', `${http.port} is already the port of the gateway. Choose another port.`)

@@ -4,7 +4,7 @@ import type { Access, Route } from './define-route.ts'
 
 type JsonSchema = z.core.JSONSchema.BaseSchema
 
-/** One operation as OpenAPI 3.1 describes it, as far as it is used here. */
+/** Operation in OpenAPI 3.1, with the fields that are used here. */
 export interface Operation {
   operationId: string
   tags: string[]
@@ -62,10 +62,10 @@ const IDEMPOTENCY_KEY: Parameter = {
   schema: { type: 'string', minLength: 1, maxLength: 255 },
 }
 
-/** Methods that the passage to the agent gateway is described with; it takes any, and a description has names for these. */
+/** Methods listed for the passage to the agent gateway. The passage accepts any method; OpenAPI has names for these. */
 const PASSED_METHODS = ['get', 'head', 'post', 'put', 'patch', 'delete', 'options'] as const
 const WITH_BODY: readonly string[] = ['post', 'put', 'patch']
-/** JSON of any kind, for which clients are typed, and whatever else. */
+/** JSON of any kind, for typed clients, and any other media type. */
 const ANYTHING = { ...json({}), '*/*': { schema: {} } }
 
 /** Describes routes, and the passage of `/v1` to the agent gateway. */

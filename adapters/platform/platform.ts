@@ -69,7 +69,7 @@ export async function servePlatform(gateway: Gateway, options: PlatformOptions):
   const probe = createProbe(agentGateway, () => new Date())
   const stopping = new AbortController()
   const deadline = new AbortController()
-  // One listener for each call under way: they are no leak.
+  // Each call in progress has one listener, so many listeners are no leak.
   setMaxListeners(0, stopping.signal, deadline.signal)
   const proxies = createSuccession<Passage>()
   const proxy = gateway.config.follow(
@@ -196,8 +196,9 @@ export async function servePlatform(gateway: Gateway, options: PlatformOptions):
     async stop() {
       await Promise.all([listening.stop(), socket.stop()])
       await probe.stop()
-      // In a later turn: of sockets that are closed in one, the last hears of it first, and this process's own gateway would
-      // take what was passed on to it for left by its client before it hears that it has ended it itself.
+      // In a later turn. When one turn closes several sockets, the last one learns of it first. This process's own
+      // gateway would then take a forwarded request as left by its client, before it learns that it ended the request
+      // itself.
       await new Promise((resolve) => setImmediate(resolve))
       await proxies.close()
     },

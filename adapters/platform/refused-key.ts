@@ -3,20 +3,20 @@ import { hideSecrets } from '../../src/inference/failure.ts'
 import { cut } from '../../src/text/cut.ts'
 import { parseJson } from '../../src/text/json.ts'
 
-/** Longest refusal that is read, in bytes. */
+/** Most bytes of a refusal that are read. */
 const MOST_BYTES = 16 * 1024
-/** Longest message that is passed on, in characters. */
+/** Most characters of its message that are shown to the caller. */
 const MOST_SAID = 500
 
-/** The agent gateway's refusal of the platform's own key, as it comes in. */
+/** Collects the agent gateway's refusal of the platform's own key. */
 export interface RefusedKey {
-  /** Some of it has come. */
+  /** Called with each chunk of the refusal. */
   saw(chunk: Buffer): void
   /** Error for the caller. The original would blame the caller's key, but the refused key is the operator's. */
   error(): GazewayError
 }
 
-/** @param key what was refused; null where none was sent */
+/** @param key the refused key; null when none was sent */
 export function refusedKey(key: string | null): RefusedKey {
   const chunks: Buffer[] = []
   let size = 0

@@ -13,10 +13,10 @@ import { noteCaller } from '../web/request-log.ts'
 import type { Route } from './define-route.ts'
 
 /**
- * Serves routes: checks who calls and what they send, then answers with what the route returns. The other methods of
- * literal paths are refused here; {@link refuseOtherMethods} comes once more after the last route of an app.
+ * Serves routes: checks the caller and the input, then answers with the result of the route. Other methods of literal
+ * paths are refused here. Call {@link refuseOtherMethods} again after the last route of an app.
  *
- * @param limit counts the requests of callers who are known by their body only; null is no limit
+ * @param limit counts requests of callers that only the body identifies; null for no limit
  */
 export function registerRoutes(
   app: Hono<Frame>,
@@ -32,7 +32,8 @@ export function registerRoutes(
   }
   const isLiteral = ({ path }: Route) => !path.includes('{')
   routes.filter(isLiteral).forEach(register)
-  // Paths with an id would take the last word of these for one: GET /api/tasks/swarm, where only POST is.
+  // Registered first, because a path with an id would match its last segment: GET /api/tasks/swarm, which has only
+  // POST.
   refuseOtherMethods(app)
   routes.filter((route) => !isLiteral(route)).forEach(register)
 }
@@ -88,7 +89,7 @@ function withBody(route: Route, schema: z.ZodType, gateway: Gateway, limit: Midd
   }
 }
 
-/** Reads what a request says outside its body. */
+/** Creates a reader of a request's path parameters and query. */
 function addressReader({ params, query }: Route) {
   const numbers = query ? numbersOf(query) : []
   return (c: FrameContext) => ({
@@ -97,7 +98,7 @@ function addressReader({ params, query }: Route) {
   })
 }
 
-/** The fields of a query that are numbers, which in a query string they are not. */
+/** Finds the numeric fields of a query, because a query string contains only text. */
 function numbersOf(query: z.ZodType): string[] {
   const { properties = {} } = z.toJSONSchema(query, { io: 'input', unrepresentable: 'any' })
   const isNumber = (schema: unknown) =>

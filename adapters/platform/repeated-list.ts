@@ -1,15 +1,15 @@
 import { PAGE_BYTES } from '../../src/store/page.ts'
 import { streamed } from '../web/streamed.ts'
 
-/** The names under which a list of sessions or messages stands in its reply, for clients of several agent gateways. */
+/** Number of names for a list of sessions or messages in a reply, for clients of different agent gateways. */
 const NAMES = 3
-/** The most bytes of items on such a page: so the reply is no larger than others. */
+/** Most bytes of items on such a page, so that the reply is no larger than others. */
 export const REPEATED_BYTES = Math.floor(PAGE_BYTES / NAMES)
-/** Items of fewer bytes are sent at once. */
+/** Length below which a list is sent in one piece. */
 const AT_ONCE_BYTES = 128 * 1024
 
 /**
- * A reply in which the same items stand under three names; many of them are made into JSON once, and sent three times.
+ * Creates a reply with the same items under three names. A long list is serialized once and sent three times.
  *
  * @param rest the other fields
  */

@@ -4,23 +4,23 @@ import type { FrameContext } from '../web/frame.ts'
 /** Interval of keep-alive comments on a silent stream, in milliseconds, because proxies end silent streams. */
 const KEEPALIVE_MS = 15_000
 
-/** A reply of server-sent events with names, in the form that frontends of agent gateways read. */
+/** Reply of named server-sent events, in the format that frontends of agent gateways read. */
 export interface SessionEvents {
-  /** Sends the head of the reply; from here on an error has to be an event. */
+  /** Sends the head of the reply. Any later error must be an event. */
   open(sessionId: string): void
   isOpen(): boolean
   send(name: string, payload: Record<string, unknown>): void
-  /** Sends what went wrong. */
+  /** Sends an error event. */
   fail(error: GazewayError): void
   /** Ends the reply with `done`, if it was opened. */
   end(): void
 }
 
 /**
- * Events as the reply to a request. Each tells its session, its run (the request's id), its number and the time in Unix
- * seconds beside its own fields.
+ * Creates events as the reply to a request. Besides its own fields, each event has its session, its run (the request's
+ * id), its number and the time in Unix seconds.
  *
- * @param stallMs how long a client may leave its connection full before it counts as gone, in milliseconds
+ * @param stallMs how long a client may leave its connection full before it counts as disconnected, in milliseconds
  */
 export function createSessionEvents(c: FrameContext, stallMs: number): SessionEvents {
   const { outgoing } = c.env

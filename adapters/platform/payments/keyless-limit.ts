@@ -4,14 +4,14 @@ import type { Gateway } from '../../../src/gateway.ts'
 import type { FrameContext } from '../../web/frame.ts'
 import { countPerMinute } from '../../web/rate-limit.ts'
 
-/** Groups of an IPv6 address that are one network's (a /64, RFC 4291 section 2.5.4). */
+/** Leading groups of an IPv6 address that one network has (a /64, RFC 4291 section 2.5.4). */
 const NETWORK_GROUPS = 4
 
 /**
- * Limits the requests that one address makes without a key, as it is configured now: each costs work, and most cost nobody
- * anything.
+ * Limits the requests of one address without a key, by the current configuration. Each request costs work, and most
+ * cost their sender nothing.
  *
- * @returns counts a request. @throws GazewayError `rate_limited` with the seconds to wait
+ * @returns a function that counts a request; it throws GazewayError `rate_limited` with the seconds to wait
  */
 export function keylessLimit({ config }: Gateway): (c: FrameContext) => void {
   const rule = config.follow(
@@ -29,7 +29,7 @@ export function keylessLimit({ config }: Gateway): (c: FrameContext) => void {
   }
 }
 
-/** An address as it is counted: one host may have a whole network of IPv6. */
+/** Reduces an address to the part that is counted. One host may have a whole IPv6 network. */
 function networkOf(address: string): string {
   const mapped = address.replace(/^::ffff:/, '')
   if (!isIPv6(mapped)) return mapped

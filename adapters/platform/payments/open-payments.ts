@@ -10,13 +10,13 @@ import type { Sweep } from '../../../src/store/sweeps.ts'
 import { type Micros, toMicros } from '../../../src/text/money.ts'
 import type { FrameContext } from '../../web/frame.ts'
 
-/** Payments as the platform takes them. */
+/** Payments with the prices and sweeps of the platform. */
 export interface PlatformPayments extends Payments {
   /** Price of one request to `/v1`. */
   amount: Micros
-  /** The smallest deposit that is taken. */
+  /** Smallest deposit that is accepted. */
   leastDeposit: Micros
-  /** For `startSweeps`. */
+  /** Sweeps for `startSweeps`. */
   sweeps: readonly Sweep[]
 }
 
@@ -27,16 +27,16 @@ export interface KeylessPayments extends PlatformPayments {
 }
 
 /**
- * Payments as they are configured; what could not be delivered is credited in the wallet's ledger.
+ * Opens the configured payments. A payment whose request was not served is credited in the wallet's ledger.
  *
- * @throws GazewayError `config_invalid` naming what is missing, or what the chain says is wrong
+ * @throws GazewayError `config_invalid` that names the missing setting, or the fault that the chain reports
  */
 export async function openPayments(gateway: Gateway): Promise<PlatformPayments> {
   const settings = paymentSettings(gateway.loaded.config)
   const methods = await loadMethods(settings, gateway.chain)
   await checkPayments(settings, methods).catch((error: unknown) => warnUnlessWrong(error, gateway))
   const payments = connect(gateway, methods)
-  /** Never below what a payment costs, which may have become known, or have risen, since the check. */
+  /** Never below the cost of a payment, which may have become known or have risen since the check. */
   const atLeast = (usd: number) => Math.max(toMicros(usd) as Micros, ...methods.map((method) => method.least()))
   return {
     ...payments,
@@ -50,7 +50,7 @@ export async function openPayments(gateway: Gateway): Promise<PlatformPayments> 
   }
 }
 
-/** Payments that were begun before they were switched off: none is taken, and what is left of them is credited. */
+/** Opens payments that began before payments were disabled. Accepts none, and credits the unfinished ones. */
 export const openUnfinished = (gateway: Gateway): Pick<Payments, 'sweep'> => connect(gateway, [])
 
 function connect(gateway: Gateway, methods: readonly PaymentMethod[]): Payments {
@@ -77,13 +77,13 @@ function connect(gateway: Gateway, methods: readonly PaymentMethod[]): Payments 
   })
 }
 
-/** Anyone may send what is refused; all else is for the operator to look at. */
+/** Logs a failed payment. Anyone can cause a refusal; any other error needs the operator's attention. */
 function logFailure({ log }: Gateway, { id, method, error: err }: FailedPayment): void {
   const isRefusal = err instanceof GazewayError && err.code === 'payment_required'
   log[isRefusal ? 'info' : 'warn']('A payment was not accepted.', { payment: id, method, err })
 }
 
-/** A chain that cannot be asked now, or gas that is missing, is no reason not to start: no payment is taken until then. */
+/** Logs an unreachable chain or missing gas, because neither prevents a start. Each payment checks both. */
 function warnUnlessWrong(err: unknown, { log }: Gateway): void {
   if (!(err instanceof GazewayError) || err.code === 'config_invalid') throw err
   log.warn('Payments are unavailable; each payment will check again.', { err })

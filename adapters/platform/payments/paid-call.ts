@@ -6,19 +6,19 @@ import type { KeylessPayments } from './open-payments.ts'
 import { credentialId } from './paid-deposit.ts'
 import { offering, putReceipt, signerOf, takePayment } from './payment-gate.ts'
 
-/** A metered call that is paid for as it is made. */
+/** Metered call that is paid with its request. */
 export interface PaidCall {
   /** Wallet whose own account receives the payment and is charged for the call; the rest stays there. */
   wallet: string
   /**
-   * Identifies the caller before anything is paid, so that a wallet's repeated request is answered without another
+   * Identifies the caller before any payment, so that a repeated request of a wallet is answered without another
    * payment. When only the chain can tell the signer, the credential itself identifies the caller.
    *
    * @throws GazewayError `rate_limited`, as `Metering.check` for an impossible call, and as `signerOf`
    */
   identify(): Promise<Identity>
   /**
-   * Pays the most that the call can cost into the wallet's account, unless that has as much.
+   * Pays the highest possible cost of the call into the wallet's account, unless the account already has as much.
    *
    * @throws GazewayError as `takePayment`
    */
@@ -26,9 +26,9 @@ export interface PaidCall {
 }
 
 /**
- * A metered call that names a wallet and sends no key: it proves the wallet by paying from it.
+ * Creates the payment of a metered call that names a wallet and sends no key. The payment proves the wallet.
  *
- * @returns null where the caller is to be identified by a key
+ * @returns null when a key identifies the caller
  */
 export function paidCall(
   { caller_id, call }: { caller_id: string; call: unknown },
@@ -39,7 +39,10 @@ export function paidCall(
   const { authorization } = c.env.incoming.headers
   if (!payments || wallet === undefined || bearerToken(authorization) !== null) return null
 
-  /** The challenge asks for enough: the most that the call can cost, whatever the wallet has, which is nobody else's business. */
+  /**
+   * Terms of the challenge: the highest possible cost of the call. The balance of the wallet is ignored, because it is
+   * private.
+   */
   async function terms(of: string): Promise<Terms> {
     return {
       amount: Math.max(payments?.amount ?? 0, await gateway.metering.mostOf(call)),

@@ -56,7 +56,7 @@ export const isPaid = (c: FrameContext): boolean => c.get('identity') === PAYER
 
 /**
  * Owner of a paid deposit's `Idempotency-Key`: its credential, which only the payer can create. Without a credential it
- * has no owner, or anyone could use up the keys of payers. Admins have their own.
+ * has no owner; anyone could otherwise use up the keys of payers. Admins have their own.
  */
 export function depositScope(c: FrameContext): string | null | undefined {
   if (!isPaid(c)) return undefined
@@ -69,9 +69,10 @@ export const credentialId = (authorization: string): string =>
   `payment ${createHash('sha256').update(authorization).digest('hex')}`
 
 /**
- * Credits a caller with what is paid together with the request. The payment is its reference, whatever the body says.
+ * Credits a caller with the payment of the request. The payment is the reference of the deposit, whatever the body
+ * says.
  *
- * @throws GazewayError as `knownCaller`, before anything is paid, and as `takePayment`
+ * @throws GazewayError as `knownCaller`, before any payment, and as `takePayment`
  */
 export async function paidDeposit(
   c: FrameContext,
@@ -87,6 +88,6 @@ export async function paidDeposit(
     account,
   })
   await payments.credit(payment)
-  // Booked already; this reads the receipt, or books what the credit could not.
+  // Usually booked already, so this only reads the receipt. It books the payment if the credit above could not.
   return gateway.wallet.credit({ account, micros, reference: referenceOf(payment.id) })
 }

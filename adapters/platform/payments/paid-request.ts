@@ -11,14 +11,14 @@ import type { FrameContext } from '../../web/frame.ts'
 import { parseJson, readBytes } from '../../web/json-body.ts'
 import { pathBelowV1 } from '../proxy/proxy.ts'
 
-/** Somebody who has yet to pay. */
+/** Identity of a client that has not paid yet. */
 const NOBODY = identityWithoutKey({ id: 'payer', name: 'payer', scopes: new Set<never>(), wallet: null })
 const MODELS = '/v1/models'
 const JSON_TYPE = /^application\/(?:[\w.-]+\+)?json\s*(?:;|$)/i
 
 /**
- * Refuses a request to `/v1` that could not be served, before it is paid, and reads its body. This gateway's own `/v1`
- * is checked completely; for another service only the JSON syntax is.
+ * Refuses a request to `/v1` that could not be served, before it is paid, and reads its body. Checks a request to this
+ * gateway's own `/v1` completely, and one to another service only for JSON syntax.
  *
  * @throws GazewayError the refusal of the request
  */

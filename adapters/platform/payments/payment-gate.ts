@@ -13,13 +13,13 @@ export interface PaymentGateDeps {
   price: () => Micros
   /** Finds the valid key of a request, which then needs no payment; null without one. */
   keyed: (c: FrameContext) => Promise<Identity | null>
-  /** Refuses a request that could not be served, before it is paid for. @throws GazewayError what it is refused with */
+  /** Refuses a request that could not be served, before it is paid. @throws GazewayError the refusal */
   check: (c: FrameContext) => Promise<void>
 }
 
 /**
- * Lets a request through that comes with a key, or once it is paid for (MPP: HTTP 402 and the `Payment` scheme); the payment
- * is its credential then. A request that fails after it, for whatever reason but its client leaving, is credited to the payer.
+ * Admits a request with a key or a payment (MPP: HTTP 402 and the `Payment` scheme). The payment is then its
+ * credential. A paid request that fails is credited to the payer, unless it failed because its client disconnected.
  */
 export function paymentGate({ payments, price, keyed, check }: PaymentGateDeps): MiddlewareHandler<Frame> {
   return async (c, next) => {
@@ -49,18 +49,18 @@ export function paymentGate({ payments, price, keyed, check }: PaymentGateDeps):
   }
 }
 
-/** Takes a payment from the payer's ledger balance first, which cannot be spent otherwise without a key. */
+/** Takes a payment from the payer's ledger balance first. Without a key, this balance cannot be spent otherwise. */
 const fromCreditFirst =
   (payments: Payments): Payments['take'] =>
   async (header, terms) =>
     (await payments.charge(header, terms)) ?? payments.take(header, terms)
 
 /**
- * Takes the payment that came with a request, and puts its receipt on the reply.
+ * Takes the payment of a request, and adds its receipt to the reply.
  *
- * @param take takes it; out of the payer's wallet when absent
- * @throws GazewayError `payment_required`, with the challenges that answer it in `WWW-Authenticate`, and as
- *   `Payments.take`; `cancelled` when the client left meanwhile, who is then credited
+ * @param take takes the payment; from the payer's wallet by default
+ * @throws GazewayError `payment_required` with challenges in `WWW-Authenticate`, and as `Payments.take`; `cancelled`
+ *   when the client has disconnected, whose payment is then credited
  */
 export async function takePayment(
   c: FrameContext,
@@ -80,7 +80,7 @@ export async function takePayment(
   return payment
 }
 
-/** Straight on the connection, where replies that are passed through are written, too. */
+/** Sets headers on the Node reply, because forwarded replies are written there as well. */
 export function putReceipt({ env: { outgoing } }: FrameContext, receipt: string): void {
   outgoing.setHeader('payment-receipt', receipt)
   outgoing.setHeader('cache-control', 'private')
@@ -96,14 +96,14 @@ export function signerOf(c: FrameContext, payments: Payments, terms: Terms): Pro
   return payments.signer(authorization, terms).catch(offering(c, payments, terms))
 }
 
-/** The refusal of an answer whose payment was given back, as the process or its machine had been suspended. */
+/** Error for an answer whose payment was returned, because the process or its machine had been suspended. */
 export const givenBack = (): GazewayError =>
   new GazewayError(
     'upstream_timeout',
     'The answer came too late. The payment for it was returned: it is credited to your account. Retry.',
   )
 
-/** Adds to a refusal how to pay. */
+/** Adds payment challenges to a refusal. */
 export function offering(c: FrameContext, payments: Payments, terms: Terms): (error: unknown) => Promise<never> {
   return async (error) => {
     if (error instanceof GazewayError && error.code === 'payment_required') {

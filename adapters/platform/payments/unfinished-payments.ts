@@ -3,7 +3,10 @@ import type { Payments } from '../../../src/payments/payments.ts'
 import { anyUnfinished, UNFINISHED_MS } from '../../../src/payments/unfinished.ts'
 import type { Sweep } from '../../../src/store/sweeps.ts'
 
-/** Credits payments that were begun before they were switched off. What does so is loaded for them alone. */
+/**
+ * Creates the sweep that credits payments begun before payments were disabled. Loads the payment code only if there are
+ * any.
+ */
 export function unfinishedPayments(gateway: Gateway): Sweep {
   let opened: Promise<Pick<Payments, 'sweep'>> | undefined
   return {

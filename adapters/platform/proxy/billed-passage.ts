@@ -13,7 +13,7 @@ import { refusedKey } from '../refused-key.ts'
 import { noReply } from './no-reply.ts'
 import { replyHeaders } from './proxy-headers.ts'
 
-/** A request to a model of the agent gateway. */
+/** Request to a model of the agent gateway. */
 interface Asked {
   endpoint: string
   request: ClientRequest<ModelBody>
@@ -22,24 +22,24 @@ interface Asked {
   headers: Record<string, string>
 }
 
-/** The agent gateway, and how it is asked. */
+/** Address of the agent gateway, and the means to send to it. */
 interface Way {
   url: string
   /** Bearer token; null for none. */
   token: string | null
   /** Timeout of a silent upstream, and of a client that stops reading. */
   timeoutMs: number
-  /** Aborted when the service ends what is still in progress. */
+  /** Aborted when the service ends pending work. */
   stopping: AbortSignal
   send: RequestPool['send']
   passOn: PassOn
 }
 
 /**
- * Passes a request that asks a model on to the agent gateway, under the bill of its caller.
+ * Passes a model request to the agent gateway, and bills its caller.
  *
- * @returns the error that the reply told its client of; null for none
- * @throws GazewayError as `PassOn`; `upstream_error` where the agent gateway refuses the platform's key
+ * @returns the error that the reply reported to its client; null for none
+ * @throws GazewayError as `PassOn`; `upstream_error` when the agent gateway refuses the platform's key
  */
 export function passModelRequest(c: FrameContext, asked: Asked, way: Way): Promise<Error | null> {
   const { url, token, timeoutMs, passOn } = way

@@ -15,11 +15,11 @@ interface Forwarding {
   requestId: string
   /** Timeout of a client that stops reading, in milliseconds. */
   stallMs: number
-  /** The agent gateway, for those who read errors. */
+  /** Address of the agent gateway, for errors. */
   url: string
-  /** Aborted when the service ends what is still in progress. */
+  /** Aborted when the service ends pending work. */
   stopping: AbortSignal
-  /** Set where the request was paid for: an error in a stream of events must be found, and no answer be given in vain. */
+  /** Set for a paid request: an error in an event stream must be found, and an unpaid answer must not be sent. */
   paid: PaidFor | null
   /** True for this process's own gateway, which callers enter under their own identity. */
   isOwn: boolean
@@ -28,13 +28,14 @@ interface Forwarding {
 }
 
 /**
- * Sends a request and writes its reply to a client as it arrives, at the client's pace. A client that goes away, or
- * leaves its reply unread for `stallMs`, ends the request. A stream of events that is cut off as the service stops ends
- * with an error in it.
+ * Sends a request, and writes its reply to the client as it arrives, at the client's pace. Ends the request when the
+ * client disconnects, or leaves its reply unread for `stallMs`. An event stream that is cut off at shutdown ends with
+ * an error event.
  *
- * @returns when the reply is over, whole or not: the error that it told its client of, whether the client then stayed or not
- * @throws GazewayError `upstream_unreachable`, `upstream_timeout`, `upstream_error` where it refuses the platform's key,
- *   `service_stopping` or what the request's body failed with, as long as nothing was written
+ * @returns at the end of the reply, complete or not: the error that it reported to its client, even if the client has
+ *   left
+ * @throws GazewayError `upstream_unreachable`, `upstream_timeout`, `upstream_error` when the agent gateway refuses the
+ *   platform's key, `service_stopping` or the error of the request's body, as long as nothing was written
  */
 export function forward(
   pool: RequestPool,
@@ -65,11 +66,11 @@ export function forward(
     }
     function fail(error: Error): void {
       if (!outgoing.headersSent && !outgoing.destroyed) reject(noReply(error, url))
-      // Too late for another status: the client sees that the reply is not whole.
+      // Too late for another status. Ending the connection shows the client that the reply is incomplete.
       else outgoing.destroy(error)
       settle(null)
     }
-    /** Goes on once the store has said that the payment stands; else nothing more is answered. */
+    /** Continues once the store confirms that the payment is valid. Otherwise ends the answer. */
     function whenTrue(asked: Promise<boolean>, work: () => void): void {
       asked.then(
         (stands) => {
@@ -83,11 +84,14 @@ export function forward(
       )
     }
     function giveUp(error: Error): void {
-      // Told first: what ends the exchange is no fault of its own.
+      // Fails first, so that the abort below is not reported as the cause.
       fail(error)
       exchange?.abort()
     }
-    /** The request is left to end with its pool: the gateway of this process tells its own end, which is not its client's. */
+    /**
+     * Leaves the request to end with its pool. The gateway of this process then reports its own end, not one by its
+     * client.
+     */
     function stop(): void {
       const error = serviceStopping()
       const event = outgoing.headersSent ? events?.errorEvent(error) : undefined

@@ -6,31 +6,31 @@ import type { ClientRequest } from '../../../src/inference/relay/request-body.ts
 import { isObject, parseJson as tryJson } from '../../../src/text/json.ts'
 import { parseJson, readBytes } from '../../web/json-body.ts'
 
-/** Endpoints of agent gateways that ask a model, whether their requests name one or not. */
+/** Endpoints of agent gateways that call a model, even if their requests name none. */
 const ASKING =
   /^\/v1\/(?:(?:.+\/)?(?:completions|responses|runs|embeddings|rerank|submit_tool_outputs)|messages|(?:audio|images)\/.+)$/
-/** Endpoints that ask models later, or hand out what asks them past this gateway: nobody can say what that may cost. */
+/** Endpoints that call models later, or give access to models past this gateway. Their cost has no known limit. */
 const UNBOUNDED = /^\/v1\/(?:batches|fine_tuning|fine-tunes|realtime|videos|evals|containers)(?:\/|$)/
-/** Of these, those that take forms. */
+/** Endpoints among {@link ASKING} that take forms. */
 const TAKES_FORMS = /^\/v1\/(?:audio|images)\//
 /** Possible starts of a JSON object, as lenient servers accept them. */
 const OBJECT_BEGINS = /^[\s\ufeff]*(?:\{|$)/
 const CHARSET = /;\s*charset\s*=\s*"?([^\s";]*)/i
 
-/** A POST below `/v1`, as far as its body had to be read to tell whether it asks a model. */
+/** POST below `/v1`. Its body is read only as far as needed to tell whether it calls a model. */
 export type ReadPost =
   | { asksModel: true; endpoint: string; request: ClientRequest<ModelBody> }
-  /** `bytes`: the body, where it was read; null where it is still to come. */
+  /** `bytes`: the body, if it was read; null when it is still unread. */
   | { asksModel: false; bytes: Buffer | null }
 
 /**
- * Tells requests that ask a model from all others, whatever they say they are: by their endpoint, however it is written, or
- * by the model that their JSON names. Of other bodies no more than the first piece has been looked at.
+ * Tells whether a request calls a model, whatever type it declares: by its endpoint, in any spelling, or by the model
+ * in its JSON. Reads at most the first piece of other bodies.
  *
- * @param of.path as it was sent, with its query
- * @param of.limit the most bytes accepted
- * @throws GazewayError `forbidden_path` as `unboundedRefusal`, `unsupported_media_type` for a body that another server may read as JSON and this one cannot,
- *   `invalid_json`, `validation_failed`, and as `readBytes`
+ * @param of.path path as sent, with its query
+ * @param of.limit most bytes accepted
+ * @throws GazewayError `forbidden_path` as `unboundedRefusal`, `unsupported_media_type` for a body that another server
+ *   may read as JSON and this one cannot, `invalid_json`, `validation_failed`, and as `readBytes`
  */
 export async function readPost(
   incoming: IncomingMessage,
@@ -48,12 +48,12 @@ export async function readPost(
   const json = tryJson(text)
   if (isObject(json) && (json.model ?? null) !== null)
     return { asksModel: true, endpoint: named(endpoint), request: { bytes, text, json } }
-  // Lenient servers read more than JSON: comments, NaN, a byte order mark.
+  // Lenient servers accept more than JSON: comments, NaN, a byte order mark.
   if (json === undefined && /"model"|'model'|\bmodel\s*:|\\u/.test(text)) parseJson(headers, bytes)
   return { asksModel: false, bytes }
 }
 
-/** A form, as for a recording, is billed by its length. */
+/** Reads the body of a model request. A form, such as a recording, is billed by its length. */
 function readAsking(headers: IncomingHttpHeaders, endpoint: string, bytes: Buffer): ReadPost {
   const isForm = TAKES_FORMS.test(endpoint) && /^multipart\/form-data\b/i.test(headers['content-type'] ?? '')
   const body = isForm ? { bytes, text: '', json: {} } : parseJson(headers, bytes)
@@ -61,7 +61,7 @@ function readAsking(headers: IncomingHttpHeaders, endpoint: string, bytes: Buffe
   return { asksModel: true, endpoint: named(endpoint), request: { ...body, json: body.json } }
 }
 
-/** The path as most servers read it: decoded, in lower case, without empty segments. */
+/** Normalizes a path as most servers do: decoded, in lower case, without parameters and empty segments. */
 function endpointOf(path: string): string {
   const [pathname = ''] = path.split('?')
   const plain = decoded(pathname)
@@ -81,10 +81,10 @@ function decoded(path: string): string {
   }
 }
 
-/** Below `/v1`, as records name it. */
+/** Endpoint below `/v1`, as in call records. */
 const named = (endpoint: string): string => endpoint.slice('/v1'.length)
 
-/** @throws GazewayError `unsupported_media_type` for what can only be read once it is decoded */
+/** @throws GazewayError `unsupported_media_type` for a body that must be decoded first */
 function requirePlain(headers: IncomingHttpHeaders): void {
   const { 'content-type': type = '', 'content-encoding': encoding = '' } = headers
   const charset = CHARSET.exec(type)?.[1] ?? ''
@@ -95,7 +95,7 @@ function requirePlain(headers: IncomingHttpHeaders): void {
   )
 }
 
-/** Looks at the first piece of a body, which stays there to be read. */
+/** Checks the first piece of a body, and puts it back for the next reader. */
 async function beginsAsObject(incoming: IncomingMessage): Promise<boolean> {
   const { 'content-length': length, 'transfer-encoding': transfer } = incoming.headers
   if (transfer === undefined && Number(length ?? 0) === 0) return false

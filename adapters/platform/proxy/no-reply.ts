@@ -1,6 +1,6 @@
 import { GazewayError } from '../../../src/errors.ts'
 
-/** Explains to the caller why the agent gateway did not reply. */
+/** Creates the error for a reply of the agent gateway that did not arrive. */
 export function noReply(error: Error, url: string): GazewayError {
   if (error instanceof GazewayError) return error
   if ('code' in error && /^UND_ERR_\w*TIMEOUT$/.test(String(error.code)))

@@ -4,29 +4,29 @@ import type { Headers } from '../../../src/inference/relay/send.ts'
 import { createSseTap } from '../../../src/inference/relay/sse-tap.ts'
 import { ReportedError } from '../../../src/inference/reported-error.ts'
 
-/** The longest end of an event, in bytes: two line ends. */
+/** Longest end of an event, in bytes: two line ends. */
 const END_BYTES = 4
 const END = /(?:\n\n|\r\r|\r\n\r\n)$/
 const NUMBER = /"sequence_number": ?(\d+)/g
-/** Only as a line: a model may speak of it. */
+/** Matches whole lines only, because a model may mention the event in its text. */
 const ERROR_EVENT = /^event: ?error\r?$/m
 
-/** A stream of server-sent events that is passed on as bytes, watched so that an error can be told in it. */
+/** Stream of server-sent events that is forwarded as bytes. It is watched so that an error event can be added. */
 export interface PassedEvents {
-  /** Some of it was passed on. */
+  /** Called with each forwarded chunk. */
   saw(chunk: Buffer): void
   /** Event that ends the stream with an error in the form of its API; null in the middle of another event. */
   errorEvent(error: GazewayError): Buffer | string | null
-  /** Error that the finished stream reported itself; null without one, or when not watched. */
+  /** Error that the completed stream itself reported. Null without one, and when errors are not watched. */
   reported(): Error | null
 }
 
 /**
  * Watches a reply.
  *
- * @param path the path of its request: Responses have errors of their own form
- * @param paid whether its errors matter to someone, who has paid for it; finding them takes time
- * @returns null for a reply to which nothing can be added: no events, or compressed, or of a length that was told
+ * @param path path of its request; the Responses API has its own form of errors
+ * @param paid whether errors in the stream must be found, for the payer; finding them takes time
+ * @returns null for a reply to which no event can be added: not an event stream, compressed, or with a declared length
  */
 export function watchEvents(
   { path, paid }: { path: string; paid: boolean },
@@ -55,7 +55,7 @@ export function watchEvents(
   }
 }
 
-/** Looks for a chunk with `error`, for `response.failed`, and for the event `error`, whatever is in it. */
+/** Looks for a chunk with `error`, for `response.failed`, and for an `error` event with any content. */
 function watchErrors(): Pick<PassedEvents, 'saw' | 'reported'> {
   const tap = createSseTap({ dropUsageChunk: false, secrets: [] })
   let [named, watched] = [false, true]
@@ -67,7 +67,7 @@ function watchErrors(): Pick<PassedEvents, 'saw' | 'reported'> {
       try {
         if (watched) look(tap.push(chunk))
       } catch {
-        // Too long an event to be one of a model's: it is passed on all the same.
+        // Too long for an event of a model. It is still forwarded.
         watched = false
       }
     },

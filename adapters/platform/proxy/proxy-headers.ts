@@ -16,7 +16,7 @@ const HOP_BY_HOP = new Set([
   'transfer-encoding',
   'upgrade',
 ])
-/** Of a request: the caller's credentials, and what this connection has already answered. */
+/** Request headers that are not forwarded: the caller's credentials, and headers that this connection has handled. */
 const NOT_SENT = new Set([
   'authorization',
   'payment-authorization',
@@ -27,14 +27,14 @@ const NOT_SENT = new Set([
   'expect',
   'origin',
   'referer',
-  // Some servers take these for the method and the path, by which a request is billed.
+  // Some servers use these in place of the method and path, but a request is billed by its method and path.
   'x-http-method-override',
   'x-http-method',
   'x-method-override',
   'x-original-url',
   'x-rewrite-url',
 ])
-/** Of a reply: what would be taken as the platform's own word. */
+/** Reply headers that are not returned, because clients would take them as the platform's own. */
 const NOT_RETURNED = new Set([
   'set-cookie',
   'www-authenticate',
@@ -44,14 +44,14 @@ const NOT_RETURNED = new Set([
   'x-request-id',
 ])
 const CROSS_ORIGIN = 'access-control-'
-/** Names a session, or a memory, of the agent gateway: admins alone may see those, and speak there. */
+/** Prefix of headers that name a session or memory of the agent gateway. Only admins may use these headers. */
 const SESSION = 'x-hermes-session'
 
 /**
- * The headers that a request goes on with.
+ * Builds the headers of a forwarded request.
  *
- * @param of.token what the agent gateway is opened with; null for none
- * @param of.isRead whether the reply is read on the way, which must come as it is for that
+ * @param of.token bearer token for the agent gateway; null for none
+ * @param of.isRead whether the reply is read on the way and must therefore be uncompressed
  */
 export function requestHeaders(
   headers: IncomingHttpHeaders,
@@ -67,7 +67,7 @@ export function requestHeaders(
   return sent as Record<string, string>
 }
 
-/** Headers of a reply. Streams of events tell nginx not to buffer them. */
+/** Builds the headers of a returned reply. For event streams they tell nginx not to buffer. */
 export function replyHeaders(headers: Headers, requestId: string): Record<string, string | string[]> {
   const unbuffered = isEventStream(headers) && { 'x-accel-buffering': 'no' }
   return { ...unbuffered, ...passed(headers, NOT_RETURNED), 'x-request-id': requestId }

@@ -13,28 +13,31 @@ import { forward } from './forward.ts'
 import { readPost } from './model-request.ts'
 import { requestHeaders } from './proxy-headers.ts'
 
-/** The passage of `/v1/*` to the agent gateway. */
+/** Passage of `/v1/*` to the agent gateway. */
 export interface Passage extends Replaceable {
-  /** @throws GazewayError until the first byte of the reply; after it, the connection is ended */
+  /** Forwards a request. @throws GazewayError until the first byte of the reply; a later error ends the connection */
   handle(c: FrameContext): Promise<Response>
 }
 
 /** Options of the proxy. */
 export interface ProxyOptions {
   target: AgentGatewayTarget
-  /** Passes requests on that ask a model, under the bills of their callers. */
+  /** Forwards requests that call a model, and bills their callers. */
   passOn: PassOn
   maxBodyBytes: number
   connectTimeoutMs: number
   /** Timeout of a silent agent gateway, and of a client that stops reading. */
   timeoutMs: number
-  /** Aborted when the service ends what is still in progress. */
+  /** Aborted when the service ends pending work. */
   stopping: AbortSignal
 }
 
 /**
- * Passes requests on to the agent gateway: method, path, query and body, and the reply as it comes. Those that ask a model
- * are billed on the way, but for this process's own gateway, which bills its calls itself, and for those that are paid for.
+ * Forwards requests to the agent gateway: method, path, query and body. Returns the reply as it arrives. Model requests
+ * are billed on the way, with two exceptions:
+ *
+ * - Requests to this process's own gateway, which bills its calls itself.
+ * - Requests that are paid for.
  */
 export function createProxy(options: ProxyOptions): Passage {
   const { target, passOn, maxBodyBytes, connectTimeoutMs, timeoutMs, stopping } = options
@@ -71,7 +74,7 @@ export function createProxy(options: ProxyOptions): Passage {
         }
         const how = { requestId, stallMs: timeoutMs, url, isOwn, token, stopping, paid }
         const told = await forward(pool, request, outgoing, how)
-        // For those who look afterwards whether the request was served: its status was sent before.
+        // Tells callers whether the request was served, because its status was sent before.
         if (told !== null) c.error = told
         return ALREADY_SENT
       } finally {
@@ -84,7 +87,7 @@ export function createProxy(options: ProxyOptions): Passage {
 }
 
 /**
- * Path and query as they were sent.
+ * Returns path and query as sent.
  *
  * @throws GazewayError `forbidden_path` for a path that another server could read as one outside `/v1`
  */
@@ -98,7 +101,7 @@ export function pathBelowV1(url: string): string {
 
 const nullIfEmpty = (body: Buffer): Buffer | null => (body.length === 0 ? null : body)
 
-/** A request's body, held to the limit while it flows; null where there is none. */
+/** Streams a request's body and enforces its limit. Null without a body. */
 function bodyOf(incoming: IncomingMessage, maxBytes: number): Transform | null {
   const { 'content-length': length, 'transfer-encoding': encoding } = incoming.headers
   if (encoding === undefined && (length === undefined || length === '0')) return null
@@ -111,7 +114,7 @@ function bodyOf(incoming: IncomingMessage, maxBytes: number): Transform | null {
     },
   })
   incoming.once('error', (error) => limited.destroy(error))
-  // What nobody reads any more is let through, so that the connection lives on for the reply.
+  // Discards the rest of a body that nobody reads, so that the connection stays open for the reply.
   limited.once('close', () => incoming.unpipe(limited).resume())
   return incoming.pipe(limited)
 }

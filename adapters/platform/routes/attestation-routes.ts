@@ -24,7 +24,7 @@ export const attestationRoutes = ({ gaze, tasks }: Pick<Gateway, 'gaze' | 'tasks
       const caller = callerOf(c)
       const task = await taskOf(tasks, query.task_id)
       const visible = attestationsVisibleTo(caller, task)
-      // Any key may store gaze for a task: what others store does not come before the claimant's.
+      // Any key may store gaze for a task. Sessions of the claimant take precedence over those of others.
       const claimant = visible === undefined ? task?.claimed_by : null
       const claimants = claimant && (await gaze.findAttestation(query, claimant).catch(nullWhereUnknown))
       return claimants || gaze.findAttestation(query, visible)

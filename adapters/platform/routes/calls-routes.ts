@@ -18,7 +18,7 @@ const tag = 'Calls'
 const CallStatsReply = CallStats.extend({ fallbacks: Fallbacks })
 export type CallStatsReply = z.infer<typeof CallStatsReply>
 
-/** The audit trail: every call to the provider of models. A caller sees its own, an admin all. */
+/** Routes of the audit trail: every call to a model provider. A caller sees its own calls, an admin all. */
 export const callRoutes = (gateway: Gateway): Route[] => [
   defineRoute({
     method: 'GET',

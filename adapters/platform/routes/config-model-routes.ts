@@ -14,7 +14,7 @@ const tag = 'Configuration'
 const CUSTOM = 'custom'
 
 const ModelConfig = z.object({
-  provider: z.string().describe(`${PRESET_NAMES.join(', ')}; ${CUSTOM} where base_url is another service's`),
+  provider: z.string().describe(`${PRESET_NAMES.join(', ')}; ${CUSTOM} for any other base_url`),
   base_url: z.string(),
   models: z.object({ primary: z.string(), fallback: z.string(), chat: z.string() }),
   aliases: z.record(z.string(), z.string()).describe("Model id → the provider's id for it, as configured"),
@@ -53,7 +53,7 @@ const AvailableModels = z.object({
   total: z.int(),
   providers: z
     .array(z.object({ id: z.string(), label: z.string(), authenticated: z.boolean() }))
-    .describe('All that are known by name, and the one in use; authenticated: whether it has the key that it needs'),
+    .describe('All known providers and the one in use; authenticated: the key that it needs is set'),
 })
 export type AvailableModels = z.infer<typeof AvailableModels>
 
@@ -77,7 +77,7 @@ export const configModelRoutes = (gateway: Gateway, stopping: AbortSignal): Rout
     path: '/api/config/model',
     tag,
     summary: 'Update the model provider, its key, models or aliases',
-    description: 'New calls go to the new provider. Calls in progress end with the provider that they began with.',
+    description: 'New calls go to the new provider. Calls in progress finish with the old one.',
     access: 'admin',
     body: ModelChange,
     reply: ModelConfig.extend(Changed.shape),
@@ -146,7 +146,7 @@ function shown({ config }: Gateway): ModelConfig {
 function changesOf({ models = {}, aliases, api_key, ...place }: ModelChange, present: ModelConfig) {
   const isNamed = place.provider !== undefined || place.base_url !== undefined
   const inForce = present.provider === CUSTOM ? present.base_url : present.provider
-  // Beside a key it says whom that is for, also as it was shown.
+  // With a key, the provider is set even if it is unchanged, because it says which provider the key belongs to.
   const provider = providerOf(place, present) ?? (api_key && isNamed ? inForce : undefined)
   return {
     ...(provider === undefined ? {} : { 'upstream.provider': provider }),
@@ -156,9 +156,7 @@ function changesOf({ models = {}, aliases, api_key, ...place }: ModelChange, pre
   }
 }
 
-/**
- * New value of `upstream.provider`; undefined to keep it. Values sent back unchanged from a form count as no change.
- */
+/** New value of `upstream.provider`; undefined to keep it. Unchanged values that a form sends back are no change. */
 function providerOf(sent: Pick<ModelChange, 'provider' | 'base_url'>, present: ModelConfig): string | undefined {
   const provider = sent.provider === present.provider ? undefined : sent.provider
   const baseUrl = sent.base_url === present.base_url ? undefined : sent.base_url

@@ -42,8 +42,8 @@ export type ConfigChanged = z.infer<typeof ConfigChanged>
 /**
  * Makes changes on behalf of a request.
  *
- * @throws GazewayError as `LiveConfig.set` and `refuseLockOut`; `conflict` where the environment has a key for the provider
- *   or agent gateway of the start, and another is named
+ * @throws GazewayError as `LiveConfig.set` and `refuseLockOut`; `conflict` when the environment has a key for the
+ *   provider or agent gateway at startup, and the changes name another one
  */
 export async function changeConfig(
   changes: Readonly<Record<string, unknown>>,
@@ -77,7 +77,7 @@ function refuseForeignKey(next: LoadedConfig, present: LoadedConfig): void {
     )
   }
   const foreign = foreignSecrets(present.config, next.config).filter((key) => next.leftOut.includes(key))
-  // The sandbox, in this process, is sent no key.
+  // The sandbox runs in this process and is sent no key.
   const key = foreign.find((key) => key !== 'upstream.api_key' || next.config.upstream.provider !== 'sandbox')
   const address = key && addressOf(key)
   if (!address) return
@@ -99,7 +99,7 @@ function shown({ config }: Gateway): z.input<typeof ConfigShown> {
   }
 }
 
-/** The whole configuration. */
+/** Routes of the whole configuration. */
 export const configRoutes = (gateway: Gateway): Route[] => [
   defineRoute({
     method: 'GET',

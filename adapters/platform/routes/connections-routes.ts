@@ -25,9 +25,9 @@ const Closed = z.object({ id: ConnectionId, status: Closing })
 export type Closed = z.infer<typeof Closed>
 
 /**
- * The agent socket's tickets, and the connections that are open.
+ * Routes of the agent socket's tickets and open connections.
  *
- * @param publicUrl where others reach the service, such as a proxy with TLS
+ * @param publicUrl public address of the service, such as that of a TLS proxy
  */
 export const connectionRoutes = (
   { tickets, connections }: Pick<AgentSocket, 'tickets' | 'connections'>,
@@ -38,7 +38,7 @@ export const connectionRoutes = (
     path: '/api/connections',
     tag,
     summary: 'List open agent sockets, newest first',
-    description: 'An admin sees all, in all processes on the store. Others see those of their key.',
+    description: 'An admin sees all connections, in all processes on the store. Others see those of their key.',
     access: 'platform',
     query: ListQuery.strict(),
     reply: pageOf(ConnectionRecord),

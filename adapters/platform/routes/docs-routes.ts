@@ -16,7 +16,7 @@ pre { overflow: auto; background: #8882; padding: .8rem; border-radius: .4rem; }
 table { border-collapse: collapse; }
 td, th { text-align: left; vertical-align: top; padding: .2rem 1rem .2rem 0; }
 `
-/** Nothing is loaded from anywhere, and the page has no script. */
+/** The page has no script and loads nothing. */
 const POLICY = [
   "default-src 'none'",
   `style-src 'sha256-${createHash('sha256').update(STYLE).digest('base64')}'`,
@@ -25,7 +25,7 @@ const POLICY = [
   "frame-ancestors 'none'",
 ].join('; ')
 
-/** `GET /openapi.json` and `GET /docs`: routes described for programs and for people. */
+/** Serves `GET /openapi.json` and `GET /docs`: routes described for programs and for people. */
 export function docsRoutes(app: Hono<Frame>, routes: readonly Route[]): void {
   const document = openApi(routes)
   const page = String(reference(document))

@@ -9,7 +9,7 @@ import { pageOf } from '../list-page.ts'
 const tag = 'Escrow'
 const OneEscrow = z.strictObject({ id: z.string().max(128) })
 
-/** Rewards that are locked until their tasks are done. */
+/** Routes of rewards that are locked until their tasks are done. */
 export const escrowRoutes = ({ escrows }: Gateway): Route[] => [
   defineRoute({
     method: 'POST',

@@ -19,9 +19,9 @@ import { pageOf } from '../list-page.ts'
 const tag = 'Gaze'
 
 /**
- * Gaze records: where a person's attention was.
+ * Routes of gaze records: where a person's attention was.
  *
- * @param stopping aborted shortly before the service ends what is still in progress
+ * @param stopping aborted shortly before shutdown ends pending work
  */
 export const gazeRoutes = (gateway: Gateway, stopping: AbortSignal): Route[] => [
   defineRoute({
@@ -96,12 +96,12 @@ const contextOf = (c: FrameContext) => toolContext(callerOf(c), { surface: 'plat
 export const attestationsVisibleTo = (caller: Identity, task: Pick<Task, 'creator'> | null): string | undefined =>
   task?.creator === caller.id ? undefined : shownTo(caller, undefined)
 
-/** The task that is asked about; null where none is, or there is no such task. */
+/** Finds the requested task. Null without an id, and when the task does not exist. */
 export async function taskOf({ get }: Pick<Gateway['tasks'], 'get'>, id: string | undefined): Promise<Task | null> {
   return id === undefined ? null : get(id).catch(nullWhereUnknown)
 }
 
-/** For `catch`: null where the error says that there is no such thing; any other is thrown on. */
+/** Handler for `catch`: returns null for `not_found`, and throws any other error. */
 export function nullWhereUnknown(error: unknown): null {
   if (error instanceof GazewayError && error.code === 'not_found') return null
   throw error

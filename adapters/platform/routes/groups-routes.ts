@@ -10,7 +10,7 @@ import { pageOf } from '../list-page.ts'
 const tag = 'Keys'
 const params = z.strictObject({ id: GroupId })
 
-/** Groups of keys that share budgets, for admins. */
+/** Routes of groups of keys that share budgets, for admins. */
 export const groupRoutes = ({ groups, log }: Gateway): Route[] => [
   defineRoute({
     method: 'GET',

@@ -7,7 +7,7 @@ import { defineRoute, type Route } from '../define-route.ts'
 
 const tag = 'Health'
 
-/** The parts of the platform. All but payments are always served. */
+/** Features of the platform. All but payments are always enabled. */
 const FEATURES = ['payments', 'escrow', 'gaze', 'swarm', 'memory', 'sessions', 'skills', 'config', 'socket'] as const
 type Feature = (typeof FEATURES)[number]
 
@@ -26,10 +26,10 @@ const Health = z.object({
   store: z.object({ engine: z.string(), ok: z.boolean() }),
   provider: z
     .object({ name: z.string(), configured: z.boolean(), reachable: z.boolean().nullable() })
-    .describe('The upstream default, by its last call or a look at most every 30 s; null: not known.'),
+    .describe('The default upstream. reachable: by its last call, or a check at most every 30 s; null when unknown.'),
   providers: z
     .array(z.object({ name: z.string(), configured: z.boolean(), reachable: z.boolean().nullable() }))
-    .describe('All upstreams by their names in the configuration; configured: whether one has the key that it needs.'),
+    .describe('All upstreams by their names in the configuration; configured: the key that it needs is set.'),
   mode: Mode,
   upstream: AgentGatewayStatus,
 })

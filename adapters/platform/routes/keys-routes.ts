@@ -14,7 +14,7 @@ import { pageOf } from '../list-page.ts'
 const tag = 'Keys'
 
 const secret = z.string().describe('The key. Shown only once.')
-/** Query of the burn list, which has its own order. */
+/** Query of the burn list, which has an order of its own. */
 const BurnQuery = ListQuery.extend({
   limit: ListQuery.shape.limit.describe('Maximum number of items, least time left first.'),
   offset: ListQuery.shape.offset.describe('Number of items to skip.'),
@@ -24,9 +24,9 @@ const Warned = KeyRecord.extend({
   warnings: z.array(z.string()).describe('Accepted values that may be mistakes, such as a glob that matches no model.'),
 })
 
-/** API keys, for admins. */
+/** Routes of API keys, for admins. */
 export const keyRoutes = ({ keys, wallet, burn, upstream, log }: Gateway, stopping: AbortSignal): Route[] => {
-  /** The models are asked for where there are globs alone. */
+  /** Requests the list of models only when there are globs. */
   async function warningsOf(globs: readonly string[] | null | undefined, c: FrameContext): Promise<string[]> {
     if (globs == null) return []
     const models = await upstream.models(callContext(c, callerOf(c).id, stopping))
@@ -149,7 +149,7 @@ export const keyRoutes = ({ keys, wallet, burn, upstream, log }: Gateway, stoppi
         'revoked again, or a key is created for the wallet. Without a wallet the balance stays; see balances.',
       access: 'admin',
       params: z.strictObject({ id: KeyId }),
-      reply: KeyRecord.extend({ balances: Balances.describe('Money left with the key, out of reach') }),
+      reply: KeyRecord.extend({ balances: Balances.describe('Money left on the key, which cannot be spent') }),
       async run({ params, c }) {
         const record = await keys.revoke(params.id)
         log.info('Key revoked.', { by: callerOf(c).id, key_id: record.id })

@@ -28,9 +28,9 @@ const tag = 'Memory'
 
 const { namespace, tags, project, projects, from, to } = MemorySearch.shape
 
-/** Owner of the memories; only an admin's key may name another. */
+/** Owner of the memories. Only an admin's key may name another. */
 const caller_id = KeyId.optional().describe(
-  "Whose memories: an admin's key reads those of another platform key by its id; its own are the operator's.",
+  "Owner of the memories. An admin's key may name another platform key by its id; its own memories are the operator's.",
 )
 
 const Search = z.strictObject({
@@ -43,16 +43,18 @@ const Search = z.strictObject({
 const Recall = z
   .strictObject({
     key: memoryRecall.input.shape.key.optional(),
-    q: MemorySearch.shape.query.optional().describe('Words to look for, where the key is not known: the best match.'),
+    q: MemorySearch.shape.query
+      .optional()
+      .describe('Words to search for when the key is unknown; returns the best match.'),
     version: memoryRecall.input.shape.version,
     caller_id,
     project: project
       .unwrap()
       .unwrap()
       .optional()
-      .describe('With q: memories of this project and of none; else only of none.'),
+      .describe('With q: memories of this project and those without a project. Default: only those without a project.'),
     projects: projects.describe('With q, "all": memories of every project.'),
-    namespace: namespace.describe('The namespace of the key ("default" when left out), or that of the best match.'),
+    namespace: namespace.describe('Namespace of the key (default: "default"), or of the best match.'),
   })
   .refine(({ key, q }) => (key === undefined) !== (q === undefined), {
     path: ['key'],
@@ -61,21 +63,23 @@ const Recall = z
 
 const FoundMemory = z.object({
   memory: Memory,
-  score: z.number().describe('In (0, 1): what it has of the query; comparable between queries.'),
+  score: z.number().describe('How well the memory matches the query, in (0, 1); comparable between queries.'),
   excerpt: z.string().describe('At most 200 characters of the value around the first match.'),
 })
 
 const FoundMemories = z.object({
   results: z.array(FoundMemory),
   total: z.int().describe('Number of matches, counted up to 1,000.'),
-  mode: z.enum(['lexical', 'hybrid']).describe('Whether vectors had a part in it: docs/reference/memory.md.'),
+  mode: z
+    .enum(['lexical', 'hybrid'])
+    .describe('hybrid when vectors contributed to the ranking; see docs/reference/memory.md.'),
 })
 export type FoundMemories = z.infer<typeof FoundMemories>
 
 export type StoredMemory = z.infer<typeof memoryStore.output>
 
 const MemoryStats = z.object({
-  engine: z.string().describe('What keeps the memories: sqlite or postgres.'),
+  engine: z.string().describe('Store of the memories: sqlite or postgres.'),
   count: z.int(),
   bytes: z.int().describe('Keys, values and tags as UTF-8 JSON.'),
   namespaces: z.record(z.string(), z.int()).describe('Number of memories per namespace.'),
@@ -84,7 +88,7 @@ const MemoryStats = z.object({
 })
 export type MemoryStats = z.infer<typeof MemoryStats>
 
-/** Memories: a platform key's own; for admins, the ones that the tools store and find. */
+/** Routes of memories. A platform key has its own; admins use the memories that the tools store and find. */
 export const memoryRoutes = (gateway: Gateway): Route[] => [
   defineRoute({
     method: 'GET',

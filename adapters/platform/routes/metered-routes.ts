@@ -29,7 +29,7 @@ const CallRequest = MeteredCall.extend({
     .min(1)
     .max(4096)
     .describe(
-      'An API key, which then needs no other; or a wallet address, with the API key that it is bound to or a payment by it',
+      'An API key, which also authenticates the call; or a wallet address, with its bound API key or a payment from it',
     ),
 })
 
@@ -40,10 +40,10 @@ const UsageReport = pageOf(ReceiptRecord).extend({
 })
 
 /**
- * Model calls that are paid for one by one.
+ * Routes of metered model calls.
  *
- * @param payments by which deposits can be made; null where there are none
- * @param stopping aborted shortly before the service ends what is still in progress
+ * @param payments payments for deposits and calls; null when they are disabled
+ * @param stopping aborted shortly before shutdown ends pending work
  */
 export const meteredRoutes = (gateway: Gateway, payments: KeylessPayments | null, stopping: AbortSignal): Route[] => [
   defineRoute({
@@ -61,7 +61,8 @@ export const meteredRoutes = (gateway: Gateway, payments: KeylessPayments | null
     identify({ caller_id, ...call }, c) {
       const paid = paidCall({ caller_id, call }, c, { gateway, payments })
       if (!paid) return callerNamed(caller_id, c, gateway)
-      // Nobody pays for a call that cannot be made, and nothing is kept for those who do not pay.
+      // Checked before any payment, because nobody should pay for an impossible call. Stores nothing for a client that
+      // does not pay.
       return paid.identify()
     },
     async run({ body: { caller_id, ...call }, c }) {
@@ -69,7 +70,8 @@ export const meteredRoutes = (gateway: Gateway, payments: KeylessPayments | null
       const callerId = paid?.wallet ?? callerOf(c).id
       const context = callContext(c, callerId, stopping)
       const idempotencyKey = c.req.header('idempotency-key')
-      // Its process may have died between the charge and the reply; who has signed is proven already, but for some methods.
+      // The process may have died between the charge and the reply. The signer is already proven here, except with some
+      // methods.
       const isProven = callerOf(c).id === callerId
       const isCharged =
         paid &&

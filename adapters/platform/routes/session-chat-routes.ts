@@ -41,7 +41,9 @@ const Chat = z
     error: 'missing',
   })
 
-/** Describes the body; it is read by `readChat`, whose refusals have the status that frontends probe for. */
+/**
+ * Schema of the body for the documentation. `readChat` validates the body, with the error status that frontends expect.
+ */
 const ChatBody = z.object({
   message: z.unknown().optional().meta({ type: 'string' }).describe('The message, at most 256 KiB.'),
   input: z.unknown().optional().meta({ type: 'string' }).describe('The same as `message`.'),
@@ -61,10 +63,10 @@ const ChatReply = z.object({
 })
 
 /**
- * Talking to the agent.
+ * Routes of chats with the agent.
  *
- * @param agent who answers: the gateway's own, or an upstream's for its own sessions
- * @param stopping aborted shortly before the service ends what is still in progress
+ * @param agent the gateway's own agent, or an upstream's for its own sessions
+ * @param stopping aborted shortly before shutdown ends pending work
  */
 export const sessionChatRoutes = (gateway: Pick<Gateway, 'loaded'>, agent: Agent, stopping: AbortSignal): Route[] => [
   defineRoute({
@@ -114,7 +116,7 @@ function completion(reply: AgentReply) {
   return { object: 'session.chat.completion' as const, ...reply, message }
 }
 
-/** Builds the agent's message from a request; it ends as {@link callContext}. */
+/** Builds the agent's message from a request. Its signal aborts as in {@link callContext}. */
 function messageOf(sessionId: string, body: unknown, c: FrameContext, stopping: AbortSignal): AgentMessage {
   const identity = callerOf(c)
   const { surface, traceparent, signal } = callContext(c, identity.id, stopping)
@@ -133,9 +135,9 @@ function readChat(body: unknown): { content: string; user: string | null } {
 }
 
 /**
- * Answers with events. Before the first of them an error has its own status; after it, it is an event.
+ * Answers with events. An error before the first event has its own status; a later error is an event.
  *
- * @throws GazewayError as `agent.chat` before it began to answer
+ * @throws GazewayError as `agent.chat` before its answer begins
  */
 async function streamChat(agent: Agent, message: AgentMessage, events: SessionEvents): Promise<Response> {
   try {
@@ -151,7 +153,7 @@ async function streamChat(agent: Agent, message: AgentMessage, events: SessionEv
     events.send('assistant.completed', { ...reply, content, completed: true })
     events.send('run.completed', { ...reply, usage, completed: true })
   } catch (error) {
-    // What is Gazeway's own fault is logged, and ends the connection, where all requests are answered.
+    // The common error handler logs an error of Gazeway itself, and ends the connection.
     if (!events.isOpen() || !(error instanceof GazewayError)) throw error
     events.fail(error)
   } finally {

@@ -18,11 +18,11 @@ import { REPEATED_BYTES, repeatedReply } from '../repeated-list.ts'
 
 const tag = 'Sessions'
 
-/** The id in a path: our own, or one that an upstream gave. */
+/** Id in a path: Gazeway's own, or one from an agent gateway. */
 export const SessionPath = z.strictObject({ id: z.string().min(1).max(256) })
 
 const Shown = Session.extend({ object: z.literal('session'), session: Session })
-const warnings = z.array(z.string()).optional().describe('What is missing here because it could not be asked.')
+const warnings = z.array(z.string()).optional().describe('Missing parts, and why they could not be read.')
 
 const Sessions = z.object({
   object: z.literal('list'),
@@ -40,18 +40,18 @@ const Sessions = z.object({
 const Messages = z.object({
   object: z.literal('list'),
   session_id: z.string(),
-  items: z.array(SessionMessage).describe('In the order in which they were written.'),
+  items: z.array(SessionMessage).describe('Oldest first.'),
   data: z.array(SessionMessage).describe('The same as items.'),
   messages: z.array(SessionMessage).describe('The same as items.'),
   total: z.int().describe('Number of messages in the session.'),
   has_more: z.boolean().describe('Whether earlier messages exist.'),
-  next_cursor: z.string().nullable().describe('Leads to the messages before these; null where there are none.'),
+  next_cursor: z.string().nullable().describe('Cursor of the earlier messages; null when there are none.'),
 })
 
 const Found = z.object({
   session_id: z.string(),
-  snippet: z.string().describe('At most 200 characters around the first of the words.'),
-  message_id: z.string().nullable().describe('Null where the words are in the title.'),
+  snippet: z.string().describe('At most 200 characters around the first match.'),
+  message_id: z.string().nullable().describe('Null for a match in the title.'),
   role: z.string().nullable(),
   title: z.string().nullable(),
   source: z.string(),
@@ -61,7 +61,7 @@ const Found = z.object({
 
 const SearchReply = z.object({
   object: z.literal('list'),
-  results: z.array(Found).describe('The latest mention first.'),
+  results: z.array(Found).describe('Newest match first.'),
   items: z.array(Session).describe('The sessions of the results, in their order.'),
   sessions: z.array(Session).describe('The same as items.'),
   total: z.int(),
@@ -74,14 +74,18 @@ const viewerOf = ({ id, scopes }: Pick<Identity, 'id' | 'scopes'>): Viewer => ({
   all: scopes.has('admin'),
 })
 
-/** Conversations with the agent. @param directory where they are: this store, or an upstream's beside it */
+/**
+ * Routes of conversations with the agent.
+ *
+ * @param directory sessions of this store, or together with those of an agent gateway
+ */
 export const sessionRoutes = ({ sessions }: Pick<Gateway, 'sessions'>, directory: SessionDirectory): Route[] => [
   defineRoute({
     method: 'GET',
     path: '/api/sessions',
     tag,
     summary: 'List sessions, last active first',
-    description: 'Those of the key; an admin sees all.',
+    description: 'A key sees its own sessions; an admin sees all.',
     access: 'platform',
     query: SessionList,
     reply: Sessions,
@@ -175,7 +179,7 @@ export const sessionRoutes = ({ sessions }: Pick<Gateway, 'sessions'>, directory
     path: '/api/sessions/{id}/messages',
     tag,
     summary: 'List the messages of a session',
-    description: 'The newest of them, in the order in which they were written.',
+    description: 'Each page is ordered oldest first; the first page has the newest messages.',
     access: 'platform',
     params: SessionPath,
     query: MessageList,

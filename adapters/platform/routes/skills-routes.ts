@@ -14,7 +14,7 @@ import { defineRoute, type Route } from '../define-route.ts'
 
 const tag = 'Skills'
 
-/** Id that `/api/skills/{id}` cannot serve, because it is a path of its own. */
+/** Id that `/api/skills/{id}` cannot serve, because it is the path of the categories. */
 const CATEGORIES = 'categories'
 const HIDDEN = `The skill in the folder "${CATEGORIES}" cannot be read over HTTP: its path is that of the list of categories. Rename the folder.`
 
@@ -39,7 +39,7 @@ const SkillCategories = z.object({
 })
 export type SkillCategories = z.infer<typeof SkillCategories>
 
-/** The skills on this machine, and beside them those of the agent gateway. */
+/** Routes of the skills on this machine, together with those of the agent gateway. */
 export function skillRoutes({ skills }: Pick<Gateway, 'skills'>, remote: Remote): Route[] {
   async function list(query: SkillQuery) {
     const [own, theirs] = await Promise.all([skills.list(query), remote.newest('skills')])

@@ -8,9 +8,9 @@ import { defineRoute, type Route } from '../define-route.ts'
 import { pageOf } from '../list-page.ts'
 
 /**
- * Goals that are divided into tasks.
+ * Routes of swarms: goals that are divided into tasks.
  *
- * @param stopping aborted shortly before the service ends what is still in progress
+ * @param stopping aborted shortly before shutdown ends pending work
  */
 export const swarmRoutes = ({ swarm, tasks }: Gateway, stopping: AbortSignal): Route[] => [
   defineRoute({

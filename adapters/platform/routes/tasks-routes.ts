@@ -9,7 +9,7 @@ import { pageOf } from '../list-page.ts'
 const tag = 'Tasks'
 const OneTask = z.strictObject({ id: z.string().max(128) })
 
-/** Tasks with rewards, which agents claim and complete. */
+/** Routes of tasks with rewards, which agents claim and complete. */
 export const taskRoutes = ({ tasks }: Gateway): Route[] => [
   defineRoute({
     method: 'POST',
@@ -79,7 +79,7 @@ export const taskRoutes = ({ tasks }: Gateway): Route[] => [
     path: '/api/tasks/{id}/heartbeat',
     tag,
     summary: 'Extend the lease of a claim',
-    description: 'For the key that claimed it, with the token of the claim, the name of its agent, or both.',
+    description: 'For the key that claimed the task, with the claim token, the name of its agent, or both.',
     access: 'platform',
     params: OneTask,
     body: Heartbeat,
@@ -92,8 +92,8 @@ export const taskRoutes = ({ tasks }: Gateway): Route[] => [
     tag,
     summary: 'Complete or fail a claimed task',
     description:
-      'For the key that claimed it. Completing opens the tasks that waited for it; failing refunds the reward and ' +
-      'cancels those tasks.',
+      'For the key that claimed the task. Completing it opens the tasks that depend on it. Failing it refunds the ' +
+      'reward and cancels those tasks.',
     access: 'platform',
     params: OneTask,
     body: Completion,

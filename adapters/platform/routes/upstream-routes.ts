@@ -9,12 +9,12 @@ const tag = 'Upstreams'
 const model = z.string().min(1).max(256)
 
 const ShownUpstream = z.object({
-  name: z.string().describe('default, or its name among upstreams'),
+  name: z.string().describe('default, or its name in upstreams'),
   provider: z.string().describe('Its name in call records'),
   base_url: z.string(),
   protocol: z.enum(['openai', 'anthropic']),
   configured: z.boolean().describe('Whether the required key is set'),
-  reachable: z.boolean().nullable().describe('By its last call, or a look at most every 30 s; null: not known'),
+  reachable: z.boolean().nullable().describe('By its last call, or a check at most every 30 s; null when unknown'),
   keys: z.int(),
   resting_keys: z
     .array(z.object({ key: z.int(), seconds: z.int() }))
@@ -28,7 +28,7 @@ export type ShownUpstream = z.infer<typeof ShownUpstream>
 
 const Tested = z.object({
   ok: z.boolean(),
-  status: z.int().nullable().describe('The upstream’s; null where it did not answer'),
+  status: z.int().nullable().describe('Status of the upstream; null without an answer'),
   latency_ms: z.int(),
   text: z.string().describe('The answer of the model, or the error'),
   call_id: z.string().nullable(),
@@ -37,12 +37,12 @@ export type Tested = z.infer<typeof Tested>
 
 const Explained = z.object({
   model: z.string(),
-  by: z.enum(['route', 'name', 'models', 'default']).describe('What decided'),
-  route: z.int().nullable().describe('The place of the route in routes, from 0'),
+  by: z.enum(['route', 'name', 'models', 'default']).describe('Kind of rule that selected the candidates'),
+  route: z.int().nullable().describe('Position of the route in routes, from 0'),
   candidates: z.array(
     z.object({
       upstream: z.string(),
-      model: z.string().describe('By its name there'),
+      model: z.string().describe('Its name at this upstream'),
       id: z.string().describe('The provider’s id for it'),
       weight: z.number(),
       configured: z.boolean().describe('Candidates without a key are skipped'),
@@ -52,9 +52,9 @@ const Explained = z.object({
 export type Explained = z.infer<typeof Explained>
 
 /**
- * The upstreams, and who answers for a model.
+ * Routes of the upstreams, and of the candidates for a model.
  *
- * @param stopping aborted shortly before the service ends what is still in progress
+ * @param stopping aborted shortly before shutdown ends pending work
  */
 export const upstreamRoutes = (gateway: Gateway, stopping: AbortSignal): Route[] => [
   defineRoute({

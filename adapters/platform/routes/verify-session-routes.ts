@@ -18,9 +18,9 @@ const Question = z
       .min(1)
       .max(128)
       .optional()
-      .describe('A gaze session or a chat session: whether its maker may still call.'),
+      .describe('A gaze session or a chat session. It is valid while its creator may make calls.'),
     key: z.string().min(1).max(4096).optional().describe('An API key. It is checked, and never stored or repeated.'),
-    wallet: WalletAddress.optional().describe('A wallet address: of a key, or with money of its own.'),
+    wallet: WalletAddress.optional().describe('A wallet address that is bound to a key or has money of its own.'),
   })
   .refine((named) => Object.values(named).filter((value) => value !== undefined).length === 1, {
     error: 'must have exactly one of session_id, key and wallet',
@@ -35,11 +35,11 @@ const Verified = z.object({
   expires_at: z.iso
     .datetime()
     .nullable()
-    .describe('When the key or the session’s attestation expires; null where nothing does, or it is not yours to see.'),
+    .describe('Expiry of the key or of the session’s attestation; null without one, or if you may not see it.'),
   capabilities: z.array(z.enum(CAPABILITIES)).describe('Permissions of the subject.'),
   limits: z.object({
     requests_per_minute: z.int().nullable().describe('Null is no limit.'),
-    available_usd: z.number().nullable().describe('This and the next two: null where they are not yours to see.'),
+    available_usd: z.number().nullable().describe('This and the next two are null if you may not see them.'),
     credit_limit_usd: z.number().nullable(),
     budgets: z.array(z.object({ usd: z.number(), per: Period })).nullable(),
   }),
@@ -52,7 +52,7 @@ interface Subject {
   name: string
   /** Owner of the account: a key id or wallet address; null for a session of a tool on this machine. */
   account: string | null
-  /** Null where there is no key: a wallet that only pays, a session of a tool on this machine. */
+  /** Null without a key: for a wallet that only pays, or a session of a tool on this machine. */
   identity: Identity | null
   expiresAt: string | null
   /** The caller has proven to be the subject. */
@@ -80,7 +80,7 @@ export const verifySessionRoutes = (gateway: Gateway): Route[] => [
   }),
 ]
 
-/** @returns null for one who is not known, not in force any more, or not the asker's to know of */
+/** @returns null for a subject that is unknown, no longer in force, or hidden from the asker */
 async function subjectOf(
   gateway: Gateway,
   { session_id, key, wallet }: z.infer<typeof Question>,
@@ -104,8 +104,8 @@ async function sessionSubject(gateway: Gateway, sessionId: string, asker: Identi
 }
 
 /**
- * The gaze session and the chat session of an id, which may be of different makers: with the key that made each (null: a
- * tool on this machine), and when what it proves expires.
+ * Finds the gaze session and the chat session with an id. They may have different creators. Each has the key that
+ * created it (null: a tool on this machine) and the expiry of its attestation.
  */
 async function findSessions(
   { gaze, sessions }: Gateway,
@@ -118,7 +118,7 @@ async function findSessions(
   ]
 }
 
-/** A wallet that a key is bound to is that key; another one is known while it has money. */
+/** A wallet that is bound to a key counts as that key. Any other wallet is known while it has money. */
 async function walletSubject({ keys, wallet }: Gateway, address: string, asker: Identity): Promise<Subject | null> {
   const [bound] = await keys.inForce({ wallet: address })
   if (bound !== undefined) return { ...keySubject(bound, asker), name: address }
@@ -176,7 +176,10 @@ function tierOf(identity: Identity | null, money: Balances | null): Tier {
   return mayPay && money !== null && money.available_usd + money.credit_limit_usd > 0 ? 'metered' : 'free'
 }
 
-/** A key for inference alone has only chat; a wallet without a key only what it pays for; money moves need money. */
+/**
+ * A key for inference only has chat. A wallet without a key has only what it pays for. Capabilities that move money
+ * require money.
+ */
 function capabilitiesOf(identity: Identity | null, tier: Tier): Capability[] {
   if (identity === null) return tier === 'metered' ? ['ai_chat', 'tempo_billing'] : []
   if (!identity.scopes.has('platform')) return ['ai_chat']

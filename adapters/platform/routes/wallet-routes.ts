@@ -16,11 +16,11 @@ const WalletOverview = z.object({
   address: z
     .string()
     .nullable()
-    .describe('The wallet that is bound to the key; for an admin without one, the account that Gazeway pays with'),
+    .describe('Wallet bound to the key; for an admin without one, the account that Gazeway pays from'),
   agent: z.string().describe('The id of the key'),
-  settlement: z.enum(['ledger', 'evm']).describe('Where money moves: in the ledger only, or on a chain, too'),
+  settlement: z.enum(['ledger', 'evm']).describe('Where money moves: only in the ledger, or also on a chain'),
   ledger: Balances,
-  balances: z.array(ChainBalance).describe('Of the address, on every chain; empty where there is none'),
+  balances: z.array(ChainBalance).describe('Balances of the address on every chain; empty without an address'),
 })
 export type WalletOverview = z.infer<typeof WalletOverview>
 

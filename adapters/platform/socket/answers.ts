@@ -9,10 +9,10 @@ export interface Speaker {
   identity: Identity
   /** User name of chats that name nobody; null when unknown. */
   user: string | null
-  /** Chats may name another user: on a key's own connections, and on admins'. */
+  /** Tells whether chats may name another user. They may on a key's own connections, and on admins'. */
   speaksForOthers: boolean
   role: Role
-  /** Made with the first chat, where it is not there yet. */
+  /** Session of the chats. The first chat creates it if it is missing. */
   sessionId: string
   /** Address of the service as the client reached it: http://127.0.0.1:8812 */
   reachedAt: string
@@ -30,8 +30,8 @@ export interface AnswerDeps {
 export type Answer = (frame: ClientFrame, speaker: Speaker, signal: AbortSignal) => Promise<ReplyFrame | FiguresFrame>
 
 /**
- * Answers what clients send. Only a frame's own `type` leads to a query: what a chat says, or the model answers, is text
- * and stays text.
+ * Creates the answers to client frames. Only the `type` of a frame selects a query. Text of a chat or of the model
+ * never does.
  */
 export function createAnswer({ agent, queries }: AnswerDeps): Answer {
   return async (frame, speaker, signal) => {

@@ -1,4 +1,4 @@
-/** The codes that a socket is closed with from here, beside those of the protocol itself (RFC 6455 section 7.4). */
+/** Close codes of this service, besides those of the protocol itself (RFC 6455 section 7.4). */
 export const CLOSE = {
   /** The service stops. */
   goingAway: 1001,
@@ -8,7 +8,7 @@ export const CLOSE = {
   failed: 1011,
   /** The store did not answer. */
   tryAgain: 1013,
-  /** Someone asked for it with `DELETE /api/connections/{id}`. */
+  /** Closed with `DELETE /api/connections/{id}`. */
   asked: 4000,
   /** No valid ticket or key, or the key was revoked or has expired. */
   unauthenticated: 4401,

@@ -7,18 +7,18 @@ import { CLOSE } from './closes.ts'
 import { type ClientFrame, checkFrame, type ErrorFrame, readFrame, type ServerFrame } from './frames.ts'
 import { createOutbox } from './socket-outbox.ts'
 
-/** Frames that may be waiting for their answers at once. */
+/** Most frames of a connection that wait for answers. */
 const MOST_UNANSWERED = 20
 
-/** A socket whose client is known. */
+/** Connection of an authenticated client. */
 export interface OpenConnection {
-  /** Takes a frame that came in. */
+  /** Handles an incoming frame. */
   receive(data: RawData, isBinary: boolean): void
-  /** Sends a frame of the server's own accord. */
+  /** Sends a frame that no client frame asked for. */
   send(frame: ServerFrame): void
-  /** Reads nothing more, and closes once what came in is answered. */
+  /** Stops reading, and closes once the received frames are answered. */
   finish(): Promise<void>
-  /** Ends the chats that are being answered, with `service_stopping`. */
+  /** Aborts chats in progress, with `service_stopping`. */
   cutOff(): void
 }
 
@@ -35,7 +35,7 @@ export interface ConnectionDeps {
   onFailedChat: (error: GazewayError) => void
 }
 
-/** Serves a socket whose client is known, until it is closed; what is being answered is then given up. */
+/** Serves the socket of an authenticated client until it closes. Answers in progress are then aborted. */
 export function serveConnection({
   ws,
   id,
@@ -76,7 +76,7 @@ export function serveConnection({
       const reply = await answer(frame, speaker, call.signal)
       outbox.send(frame.id === undefined ? reply : { ...reply, id: frame.id })
     } catch (error) {
-      // Nobody is left to be told of a call that ended with its connection.
+      // An answer that was aborted with its connection has no client.
       if (ws.readyState !== ws.CLOSED) outbox.send(errorFrame(error, frame))
     }
     unanswered.delete(call)

@@ -6,12 +6,12 @@ import { type AuthFrame, checkAuth, readFrame } from './frames.ts'
 
 /** Timeout of an unauthenticated client. */
 const AUTH_MS = 5_000
-/** The most that it may send. */
+/** Most bytes that it may send. */
 const AUTH_BYTES = 4 * 1024
 /** The head of a masked frame of that size (RFC 6455 section 5.2). */
 const HEAD_BYTES = 8
 
-/** A client's first frame, and what came in with it. */
+/** Client's first frame, and frames that came in with it. */
 export interface First {
   auth: AuthFrame
   /** Frames that the client sent without waiting for the answer. */
@@ -19,11 +19,11 @@ export interface First {
 }
 
 /**
- * Waits for the auth frame; the socket is then paused, and reads on when it is resumed. Without one, the socket is
- * closed: 4401, or 1009 where more came in than such a frame can be.
+ * Waits for the auth frame and pauses the socket, which the caller resumes. Without an auth frame, closes the socket:
+ * 4401, or 1009 when more bytes came in than an auth frame can have.
  *
- * @param raw the connection below the socket
- * @param authMs how long to wait; 5 s when absent
+ * @param raw connection below the socket
+ * @param authMs timeout in milliseconds; 5 s by default
  * @returns null when the socket is closed or closing
  */
 export function firstFrame(ws: WebSocket, raw: Duplex, authMs = AUTH_MS): Promise<First | null> {
@@ -35,7 +35,7 @@ export function firstFrame(ws: WebSocket, raw: Duplex, authMs = AUTH_MS): Promis
       clearTimeout(timer)
       raw.off('data', count)
       ws.off('close', settle)
-      // Frames of the same packet are handed over in the same turn.
+      // Frames of the same packet are emitted in the same turn.
       setImmediate(() => {
         ws.off('message', take)
         resolve(first)
@@ -57,7 +57,7 @@ export function firstFrame(ws: WebSocket, raw: Duplex, authMs = AUTH_MS): Promis
         refuse(CLOSE.unauthenticated, reasonOf(error))
       }
     }
-    /** Runs after the socket's own listener, which has handed over every frame that was whole. */
+    /** Runs after the socket's own listener, which has emitted every complete frame. */
     function count(chunk: Buffer): void {
       received += chunk.length
       if (first === null && received > AUTH_BYTES + HEAD_BYTES) refuse(CLOSE.tooBig, 'The auth frame is over 4 KiB.')
@@ -70,13 +70,13 @@ export function firstFrame(ws: WebSocket, raw: Duplex, authMs = AUTH_MS): Promis
   })
 }
 
-/** @throws GazewayError when it is none */
+/** @throws GazewayError for any other frame */
 function readAuth(data: RawData, isBinary: boolean): AuthFrame {
   if (isBinary) throw new GazewayError('validation_failed', 'The auth frame must be text.')
   return checkAuth(readFrame(String(data)))
 }
 
-/** A close reason has at most 123 bytes (RFC 6455 section 5.5). */
+/** Builds a close reason, which has at most 123 bytes (RFC 6455 section 5.5). */
 function reasonOf(error: unknown): string {
   const message = error instanceof GazewayError ? error.message : 'It could not be read.'
   return `The first frame must be auth. ${message}`.replace(/[^\x20-\x7e]/g, '?').slice(0, 123)

@@ -13,7 +13,7 @@ const FrameId = z
   .optional()
   .meta({ accepted: 'text of 1 to 128 characters, or a whole number' })
 
-/** The first frame of a client that proved nothing with the upgrade itself. */
+/** First frame of a client that did not authenticate with the upgrade request. */
 const AuthFrame = z.strictObject({
   type: z.literal('auth'),
   ticket: Ticket,
@@ -34,7 +34,7 @@ const ChatFrame = z.strictObject({
   id: FrameId,
 })
 
-/** The operator's figures that an admin may ask for. */
+/** Figures of the operator that an admin may request. */
 export const QUERIES = ['wallet_status', 'wallet_metadata', 'x402_policy', 'bridge_status'] as const
 export type Query = (typeof QUERIES)[number]
 
@@ -43,7 +43,7 @@ const QueryFrame = z.strictObject({ type: z.enum(QUERIES), id: FrameId })
 /** A request of a client on an open connection. */
 export type ClientFrame = z.infer<typeof ChatFrame> | z.infer<typeof QueryFrame>
 
-/** The name that a client gave the frame that is answered. */
+/** Id of the client frame that is answered. */
 interface Named {
   id?: NonNullable<ClientFrame['id']>
 }
@@ -81,9 +81,9 @@ export type ServerFrame = ReplyFrame | FiguresFrame | ReadyFrame | ErrorFrame
 /** A parsed frame before validation. */
 interface Loose {
   type: unknown
-  /** The name that it gave itself, where that is one. */
+  /** Id of the frame, if it is valid. */
   id: string | number | undefined
-  /** Undefined where the frame is not JSON. */
+  /** Undefined when the frame is not JSON. */
   value: unknown
 }
 

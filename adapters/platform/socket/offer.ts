@@ -11,18 +11,18 @@ import { targetFault } from '../../web/request-target.ts'
 /** Path of the socket. */
 export const SOCKET_PATH = '/agent'
 
-/** The subprotocol that is spoken; the ticket comes as another one beside it, and is never echoed. */
+/** Subprotocol of the socket. A ticket is sent as a second subprotocol, and is never echoed. */
 export const PROTOCOL = 'gazeway.v1'
 const TICKET_PREFIX = 'ticket.'
 
-/** Credentials of an upgrade request; without any, the first frame must bring a ticket. */
+/** Credentials of an upgrade request. Without any, the first frame must contain a ticket. */
 export interface Offer {
   ticket: string | null
   key: string | null
   sessionId: string | null
   /** Address of the service as the client reached it: http://127.0.0.1:8812 */
   reachedAt: string
-  /** The address that it comes from. */
+  /** Address of the client. */
   remote: string
 }
 

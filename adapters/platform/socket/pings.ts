@@ -3,19 +3,19 @@ import type { WebSocket } from 'ws'
 /** Interval of pings in milliseconds. */
 const PING_MS = 30_000
 
-/** Finds out which clients are gone without a word. */
+/** Detects clients that have disappeared without closing. */
 export interface Pings {
   add(ws: WebSocket): void
   remove(ws: WebSocket): void
-  /** The client gave a sign of life. */
+  /** Called for each pong of a client. */
   heard(ws: WebSocket): void
   stop(): void
 }
 
 /**
- * Pings every client, all of them by one timer; one that has not answered by the next ping is cut off.
+ * Pings all clients with one timer. A client that has not answered before the next ping is disconnected.
  *
- * @param everyMs 30 s when absent
+ * @param everyMs interval in milliseconds; 30 s by default
  */
 export function startPings(everyMs = PING_MS): Pings {
   /** Liveness of each client since the last ping. */

@@ -11,11 +11,11 @@ const HEAD_MS = 5_000
 /** Sources of the operator's figures. */
 export interface QueryDeps extends Pick<Gateway, 'store' | 'wallet' | 'gaze'> {
   chain: Pick<Chain, 'address' | 'balances' | 'registration' | 'settlements' | 'status' | 'vault'>
-  /** The configuration in force. */
+  /** Current configuration. */
   config: () => Pick<Config, 'mpp'>
 }
 
-/** The operator's figures, as they are now. Several who ask for the ledger's head at once share one reading. */
+/** Creates the queries of the operator's figures. Concurrent queries of the ledger head share one read. */
 export function operatorQueries({ store, wallet, gaze, chain, config }: QueryDeps): AnswerDeps['queries'] {
   let newest: { at: number; head: Promise<{ ledger_head: string; checked_at: string }> } | undefined
 
@@ -24,14 +24,14 @@ export function operatorQueries({ store, wallet, gaze, chain, config }: QueryDep
       const head = readLedgerHead(store).then((hash) => ({ ledger_head: hash, checked_at: new Date().toISOString() }))
       newest = { at: performance.now(), head }
       head.catch(() => {
-        // Those who wait for it are told; the next one reads it again.
+        // Waiting callers get the error. The next query reads the head again.
         newest = undefined
       })
     }
     return newest.head
   }
 
-  /** The attestation of the connection's session; null where no gaze was stored in it. */
+  /** Attestation of the connection's session; null when it has no gaze records. */
   async function attestation(sessionId: string) {
     try {
       return await gaze.attestation(sessionId)
@@ -59,7 +59,7 @@ export function operatorQueries({ store, wallet, gaze, chain, config }: QueryDep
       }
     },
     async wallet_metadata({ reachedAt }: Speaker) {
-      // In a field of its own, too: the frame's `type` takes the place of the file's.
+      // Also in a field of its own, because the frame's `type` replaces that of the file.
       const registration = await chain.registration(reachedAt)
       return { ...registration, registration }
     },

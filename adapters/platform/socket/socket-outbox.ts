@@ -1,20 +1,21 @@
 import type { WebSocket } from 'ws'
 import type { ServerFrame } from './frames.ts'
 
-/** Unsent bytes above which nothing more is read from a client, until it has taken half of them. */
+/** Unsent bytes above which reading from a client pauses. It resumes at half of them. */
 const PAUSE_BYTES = 256 * 1024
-/** Unsent bytes at which a client is given up: it has stopped to read. */
+/** Unsent bytes above which a client is disconnected, because it has stopped reading. */
 const MOST_BYTES = 4 * 1024 * 1024
 
 /** Outgoing frames of one client. */
 export interface Outbox {
-  /** Sends a frame; on a socket that is closing, nothing. */
+  /** Sends a frame. Does nothing on a closing socket. */
   send(frame: ServerFrame): void
 }
 
 /**
- * Sends frames to a client, and reads from it no faster than it reads. One that has stopped to read, and has 4 MiB of
- * answers waiting, is cut off; one with less is when it does not answer a ping.
+ * Sends frames to a client, with backpressure: it reads from the client no faster than the client reads. A client that
+ * has stopped reading is disconnected when 4 MiB of answers are waiting. Before that, an unanswered ping disconnects
+ * it.
  */
 export function createOutbox(ws: WebSocket): Outbox {
   let held = false

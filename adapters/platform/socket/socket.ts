@@ -20,7 +20,7 @@ import type { AuthFrame } from './frames.ts'
 import { type Offer, PROTOCOL, readOffer, SOCKET_PATH } from './offer.ts'
 import { startPings } from './pings.ts'
 
-/** The largest frame that a known client may send, in bytes; a larger one closes the socket (1009). */
+/** Most bytes of a frame of an authenticated client. A larger frame closes the socket (1009). */
 const MAX_FRAME_BYTES = 256 * 1024
 /** Timeout of a client's side of a close, in milliseconds. */
 const CLOSE_MS = 2_000
@@ -28,10 +28,10 @@ const CLOSE_MS = 2_000
 const SHUTDOWN_MS = 10_000
 /** Time before shutdown at which pending callers are warned, in milliseconds. */
 const LAST_WORDS_MS = 1_000
-/** Revoked keys that are remembered, for those who were let in while theirs was being revoked. */
+/** Most revoked keys that are remembered, for clients that are admitted while their key is being revoked. */
 const MOST_REVOKED = 10_000
 
-/** Clients that may have yet to say who they are; beyond them, only those are let in who say so in the request. */
+/** Most unauthenticated clients. Beyond them, only clients that authenticate with their request are admitted. */
 const MOST_UNKNOWN = 500
 
 /** Options that ws's types lack: `closeTimeout` exists since ws 8.19. */
@@ -47,16 +47,16 @@ const WS_OPTIONS = {
 export interface AgentSocket {
   tickets: Tickets
   connections: Connections
-  /** Takes an upgrade request of the server that it shares. */
+  /** Handles an upgrade request of the shared server. */
   upgrade(incoming: IncomingMessage, raw: Duplex, head: Buffer): void
-  /** Takes no more, lets answers in progress finish for 10 s, then closes every socket (1001). */
+  /** Stops accepting clients, lets answers in progress finish for 10 s, then closes every socket (1001). */
   stop(): Promise<void>
 }
 
 /** Options of the socket besides the gateway's services. */
 export interface AgentSocketOptions extends AnswerDeps {
   hosts: HostRules
-  /** Counts what a key asks for. @throws GazewayError `rate_limited` */
+  /** Counts a request of a key. @throws GazewayError `rate_limited` */
   count(keyId: string): void
   /** Interval of pings in milliseconds; 30 s by default. */
   pingMs?: number
@@ -72,7 +72,7 @@ interface Admitted extends Admission, Pick<Speaker, 'speaksForOthers'> {
   named: boolean
 }
 
-/** Serves the agent socket on a server of the caller's, by its `upgrade`. */
+/** Serves the agent socket on the `upgrade` events of an existing server. */
 export function createAgentSocket(gateway: Gateway, options: AgentSocketOptions): AgentSocket {
   const { store, keys, log } = gateway
   const { hosts, count, pingMs, authMs, mostUnknown = MOST_UNKNOWN } = options
@@ -89,7 +89,7 @@ export function createAgentSocket(gateway: Gateway, options: AgentSocketOptions)
     ...WS_OPTIONS,
     handleProtocols: (offered) => (offered.has(PROTOCOL) ? PROTOCOL : false),
   })
-  // Malformed upgrades, which ws would answer in a form of its own.
+  // Malformed upgrades, which ws would answer in its own format.
   server.on('wsClientError', (error, raw, { headers }) =>
     refuseConnection(new GazewayError('invalid_request', `${error.message}.`), headers, raw),
   )
@@ -100,7 +100,7 @@ export function createAgentSocket(gateway: Gateway, options: AgentSocketOptions)
     if (ending === 'revoked') revoked.set(id, true)
     connections.endThoseOf(id)
   })
-  // The fixed key has no id of its own: with another one, all that the last one opened is over.
+  // The fixed key has no id of its own. When it changes, all connections of the old key are ended.
   const forgetFixedKey = gateway.config.onChange((present, { config: before }) => {
     if (present.config.identity.api_key === before.identity.api_key) return
     connections.endThoseOf(ENVIRONMENT_IDENTITY.id)
@@ -129,17 +129,17 @@ export function createAgentSocket(gateway: Gateway, options: AgentSocketOptions)
   async function introduction(ws: WebSocket, raw: Duplex): Promise<First | null> {
     unknown += 1
     const first = await firstFrame(ws, raw, authMs)
-    // One that is refused holds its place until it is gone.
+    // A refused client keeps its place until it has disconnected.
     if (first === null && ws.readyState !== ws.CLOSED) ws.once('close', () => (unknown -= 1))
     else unknown -= 1
     return first
   }
 
-  /** Lets a client in, or closes its socket: 4401 when it is not to be let in, 1013 when that cannot be told just now. */
+  /** Admits a client, or closes its socket: 4401 when it is refused, 1013 when the store cannot tell at the moment. */
   async function begin(ws: WebSocket, offer: Offer, raw: Duplex): Promise<void> {
     open.set(ws, null)
     ws.once('close', () => open.delete(ws))
-    // Told to the client by its close code; what else may be said about it is the client's business.
+    // The close code already tells the client. The error is the client's concern, so it is logged only at debug.
     ws.on('error', (err) => log.debug('Socket error.', { err }))
     const first = isKnown(offer) ? null : await introduction(ws, raw)
     if (!isKnown(offer) && first === null) return
@@ -163,7 +163,7 @@ export function createAgentSocket(gateway: Gateway, options: AgentSocketOptions)
     }
   }
 
-  /** @param offer.frameId what the auth frame was named, if anything */
+  /** @param offer.frameId id of the auth frame, if it has one */
   function welcome(
     ws: WebSocket,
     admitted: Admitted,
@@ -273,7 +273,7 @@ function tooManyUnknown(): GazewayError {
   )
 }
 
-/** Resolves when a socket is closed, after what came in is answered. */
+/** Resolves when a socket is closed, after its received frames are answered. */
 function closing(ws: WebSocket, serving: OpenConnection | null): Promise<void> {
   return new Promise((resolve, reject) => {
     ws.once('close', () => resolve())
