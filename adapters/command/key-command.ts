@@ -139,7 +139,7 @@ export async function listBurn(loaded: LoadedConfig, log: Log): Promise<void> {
  *
  * @param idOrName its id, or its name when no other key has it
  * @throws GazewayError `not_found`, `conflict` for an ambiguous name, `validation_failed` for text that is neither id
- * nor name; the message leaves the text out, since it may be a key
+ *   nor name; the message leaves the text out, since it may be a key
  */
 export async function revokeKey(loaded: LoadedConfig, log: Log, idOrName: string): Promise<void> {
   const reference = keyReference(idOrName)

@@ -13,7 +13,7 @@ import { compileChecks } from './uncompiled.ts'
  * Runs a tool for a request.
  *
  * @param isOwnFault tells whether an unexpected error is a fault of Gazeway, to be logged; false while the request
- * lacks its roots
+ *   lacks its roots
  */
 export type CallTool = (
   params: { name: string; arguments?: Record<string, unknown> | undefined },

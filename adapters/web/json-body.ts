@@ -14,7 +14,7 @@ export interface JsonBody {
  *
  * @param limit most bytes accepted
  * @throws GazewayError `unsupported_media_type`, `payload_too_large` or `invalid_json`; `cancelled` when the client
- * disconnects while it sends
+ *   disconnects while it sends
  */
 export function readJson(incoming: IncomingMessage, limit: number): Promise<JsonBody> {
   requirePlainJson(incoming.headers)
