@@ -19,7 +19,7 @@ const TYPES: Readonly<Record<string, string>> = {
   bin: 'application/octet-stream',
 }
 
-/** One file of the built console. */
+/** File of the built console. */
 export interface ConsoleFile {
   /** Path on this machine. */
   path: string
@@ -30,20 +30,20 @@ export interface ConsoleFile {
 }
 
 const COMPRESSED = /\.(html|js|css|svg|json)$/
-/** Smaller files are not worth it. */
+/** Smaller files are not compressed, in bytes. */
 const COMPRESSED_FROM_BYTES = 1024
 
-/** Folders of the built console, relative to the bundle's chunks, to its start and to the source. */
+/** Folders of the built console, relative to the bundle's chunks, to the bundle's entry and to the source. */
 const FOLDERS = ['../console', './console', '../../dist/console'].map((to) =>
   fileURLToPath(new URL(to, import.meta.url)),
 )
 
-/** The folder with the built console; null where it was not built. */
+/** Finds the folder of the built console; null when it was not built. */
 export function consoleFolder(): string | null {
   return FOLDERS.find((folder) => existsSync(`${folder}/index.html`)) ?? null
 }
 
-/** The files of a built console by their path in the address: `/index.html`, `/assets/main-1a2b.js`. */
+/** Lists the files of a built console by their path in the address: `/index.html`, `/assets/main-1a2b.js`. */
 export function consoleFiles(folder: string): ReadonlyMap<string, ConsoleFile> {
   const names = readdirSync(folder, { recursive: true, encoding: 'utf8' }).map((name) => name.replaceAll('\\', '/'))
   return new Map(
@@ -69,7 +69,7 @@ function consoleFile(path: string, gzipped: ConsoleFile['gzipped']): ConsoleFile
   }
 }
 
-/** Compresses a file when it is first asked for; the console together takes some 130 kB. */
+/** Compresses a file at its first request, and keeps the result. The whole console is small. */
 function gzippedOnce(path: string): () => Promise<Buffer> {
   let zipping: Promise<Buffer> | undefined
   return () => {
@@ -81,12 +81,14 @@ function gzippedOnce(path: string): () => Promise<Buffer> {
   }
 }
 
-/** The optional package that follows eyes in a webcam's picture. */
+/** Optional package that follows eyes in images of a webcam. */
 const HUMAN = '@vladmandic/human'
 /** Models that detect a face, its landmarks, irises and expression. */
 const HUMAN_MODELS = ['blazeface', 'facemesh', 'iris', 'emotion']
 
-/** The files of {@link HUMAN} by their path in the address (`/assets/human/…`); none where it is not installed. */
+/**
+ * Lists the files of {@link HUMAN} by their path in the address (`/assets/human/…`). Empty when it is not installed.
+ */
 export function webcamFiles(): ReadonlyMap<string, ConsoleFile> {
   const folder = humanFolder()
   if (folder === null) return new Map()

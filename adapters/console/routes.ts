@@ -8,16 +8,16 @@ import { type ConsoleFile, consoleFiles, consoleFolder, webcamFiles } from './fi
 
 /** Path of the console's scripts, styles and models. */
 const ASSETS = '/assets/'
-/** Vite names what it bundles by its content; the files of the webcam's library keep their names. */
+/** Names of files that Vite names by their content. The files of the webcam's library keep their own names. */
 const NAMED_BY_CONTENT = /-[\w-]{8}\.(js|css|svg|wasm)$/
 
 /** Tells whether a path is a file of the console. Files need no key, as they contain no data. */
 export const isConsolePath = (path: string): boolean => path === '/' || path.startsWith(ASSETS)
 
 /**
- * `GET /` and `GET /assets/*`: the operator console, as it was built, and the webcam's library where it is installed.
+ * Serves `GET /` and `GET /assets/*`: the built operator console, and the webcam's library if it is installed.
  *
- * @param folder where the build is; by default beside this program, and null where there is none
+ * @param folder folder of the build; null for none. By default it is beside this program
  */
 export function consoleRoutes(app: Hono<Frame>, folder: string | null = consoleFolder()): void {
   const files = folder === null ? null : new Map([...consoleFiles(folder), ...webcamFiles()])

@@ -34,7 +34,7 @@ describe('upstreams and routes, in the console', { skip: WITHOUT_BROWSER }, () =
 
     await page.getByLabel('Model', { exact: true }).first().fill('smart')
     await page.getByRole('button', { name: 'Show candidates' }).click()
-    await page.getByText('smart is asked of these, by route 1:').waitFor()
+    await page.getByText('smart is sent to these candidates, by route 1:').waitFor()
     await page.getByRole('button', { name: 'Test one with m-1' }).click()
     await page.getByRole('status').filter({ hasText: 'A word.' }).waitFor()
 

@@ -2,8 +2,8 @@ import { signal } from '@preact/signals'
 import type { ErrorBody } from '../../../src/errors.ts'
 import { endSession, session } from './signed-in.ts'
 
-/** Interval of retries while Gazeway does not answer, in milliseconds. */
-const ASK_AGAIN_MS = 1500
+/** Interval of retries while Gazeway is unreachable, in milliseconds. */
+const RETRY_MS = 1500
 
 const HEALTH = '/health'
 /** Default timeout of a reply in milliseconds. */
@@ -11,7 +11,7 @@ const TIMEOUT_MS = 5000
 /** Timeout of replies that wait for a model or long lists. */
 export const PATIENT_MS = 180_000
 
-/** True from the first request that gets no answer to the first that does. */
+/** True from the first request without an answer to the first with one. */
 export const offline = signal(false)
 
 /** Error of the API. `message` says what to do. */
@@ -30,7 +30,7 @@ export class ApiError extends Error {
 
 interface Options {
   signal?: AbortSignal | undefined
-  /** In place of the session's. */
+  /** Key in place of the session's. */
   key?: string | undefined
   headers?: Record<string, string> | undefined
   /** Timeout of the whole reply; 5 s by default. */
@@ -38,15 +38,15 @@ interface Options {
 }
 
 /**
- * The platform's own API, with the session's key. Every function throws ApiError: `offline` where nothing answers,
- * `timeout` where it takes too long; a key that is not accepted ends the session.
+ * Calls the platform's API with the session's key. Every function throws ApiError: `offline` without an answer,
+ * `timeout` for a late one. A key that is not accepted ends the session.
  */
 export const api = {
   get: <T>(path: string, options?: Options) => json<T>('GET', path, undefined, options),
   post: <T>(path: string, body: unknown = {}, options?: Options) => json<T>('POST', path, body, options),
   patch: <T>(path: string, body: unknown, options?: Options) => json<T>('PATCH', path, body, options),
   delete: <T>(path: string) => json<T>('DELETE', path, undefined),
-  /** A reply as it came, such as CSV. */
+  /** Returns the text of a reply, such as CSV. */
   text(path: string, { accept = 'application/json', ...options }: Options & { accept?: string } = {}) {
     return request('GET', path, undefined, { ...options, headers: { accept, ...options.headers } })
   },
@@ -57,7 +57,11 @@ async function json<T>(method: string, path: string, body: unknown, options?: Op
   return text === '' ? (undefined as T) : fromJson<T>(text)
 }
 
-/** A reply's JSON. @throws ApiError `offline` where it is none: something else answered in Gazeway's place */
+/**
+ * Parses the JSON of a reply.
+ *
+ * @throws ApiError `offline` for other text, because something else answered in place of Gazeway
+ */
 export function fromJson<T>(text: string): T {
   try {
     return JSON.parse(text) as T
@@ -66,7 +70,7 @@ export function fromJson<T>(text: string): T {
   }
 }
 
-/** @throws ApiError for every reply but a 2xx; the browser's AbortError where `signal` ended it */
+/** @throws ApiError for every reply except 2xx; the browser's AbortError when `signal` was aborted */
 async function request(method: string, path: string, body: unknown, options: Options = {}): Promise<string> {
   const key = options.key ?? session.value?.key
   const headers = {
@@ -91,7 +95,7 @@ async function request(method: string, path: string, body: unknown, options: Opt
   throw faultOf(reply, text)
 }
 
-/** A reply with all of its body: one that breaks off is none. */
+/** Fetches a reply with its whole body. A body that breaks off counts as no reply. */
 async function whole(path: string, timeoutMs: number, init: RequestInit): Promise<[Response, string]> {
   try {
     const reply = await fetch(path, init)
@@ -113,26 +117,26 @@ function faultOf({ status, statusText }: Response, text: string): ApiError {
     const { error } = JSON.parse(text) as { error: ErrorBody }
     return new ApiError({ status, code: error.code, message: error.message, param: error.param })
   } catch {
-    // A proxy in between refuses in its own words.
+    // A proxy in between refuses requests in its own format.
     return new ApiError({ status, code: 'unknown', message: `Gazeway answered ${status} ${statusText}.` })
   }
 }
 
-/** After a request that took too long: one slow answer is no silence, unless it is the check of health. */
+/** Runs after a timeout. One slow answer does not mean offline, unless it was the health check. */
 async function noteSilence(path: string): Promise<void> {
   if (path === HEALTH || !(await answers())) noteOffline()
 }
 
-/** Asks until something answers again; whatever shows live data then loads it. */
+/** Retries until something answers. Components with live data then load it. */
 function noteOffline(): void {
   if (offline.value) return
   offline.value = true
   const ask = async () => {
     if (!offline.value) return
     if (await answers()) offline.value = false
-    else setTimeout(ask, ASK_AGAIN_MS)
+    else setTimeout(ask, RETRY_MS)
   }
-  setTimeout(ask, ASK_AGAIN_MS)
+  setTimeout(ask, RETRY_MS)
 }
 
 /** Tells whether the server answers now. */

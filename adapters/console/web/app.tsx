@@ -9,7 +9,7 @@ import { href, type PageProps, place } from './router.ts'
 import { SignIn } from './sign-in.tsx'
 import { endSession, session } from './signed-in.ts'
 
-/** The console: sign-in, or the navigation with the page that the address names. */
+/** Console: the sign-in, or the navigation with the page of the address. */
 export function App() {
   return (
     <>
@@ -101,16 +101,16 @@ function Console({ isAdmin, id }: { isAdmin: boolean; id: string }) {
   )
 }
 
-/** A page, or a word about its failure: what goes wrong in one keeps nobody from the others. */
+/** Error boundary of a page: an error in one page leaves the others usable. */
 function Guarded({ children }: { children: ComponentChildren }) {
   const [fault, reset] = useErrorBoundary((error) => reportError(error))
-  // Another address of the same page may do.
+  // Another address of the same page may work.
   useEffect(reset, [place.value])
   if (fault === undefined) return <>{children}</>
   return <ErrorNote error={new Error(`This page failed: ${messageOf(fault)}`)} onRetry={reset} />
 }
 
-/** The page of a name, once its part of the program has come. */
+/** Page of a name, after its module is loaded. */
 function Shown({ name, ...props }: PageProps & { name: string }) {
   const [loaded, setLoaded] = useState<ComponentType<PageProps> | null>(null)
   const [error, setError] = useState<unknown>(null)
@@ -135,7 +135,10 @@ function Shown({ name, ...props }: PageProps & { name: string }) {
   return Component ? <Component {...props} /> : <Loading what={entry.label.toLowerCase()} />
 }
 
-/** The files of another version have other names. What is shown stays while nothing answers: there is nothing to load. */
+/**
+ * Reloads the console, because the files of another version have other names. While nothing answers, the page stays, as
+ * there is nothing to load.
+ */
 function loadAnew(): void {
   api.get('/health').then(
     () => location.reload(),

@@ -7,7 +7,7 @@ const utcDates = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeZ
 const utcDays = new Intl.DateTimeFormat(undefined, { day: 'numeric', month: 'short', timeZone: 'UTC' })
 const clock = new Intl.DateTimeFormat(undefined, { hour: '2-digit', minute: '2-digit' })
 
-/** `$12.34`; as many decimals as small amounts need, at most 6. */
+/** `$12.34`. Small amounts have more decimals, at most 6. */
 export function usd(value: number): string {
   const size = Math.abs(value)
   const decimals = size === 0 || size >= 1 ? 2 : size >= 0.01 ? 4 : 6
@@ -68,7 +68,7 @@ export function bytes(size: number): string {
   return size < 1_000_000 ? `${(size / 1000).toFixed(1)} KB` : `${(size / 1_000_000).toFixed(1)} MB`
 }
 
-/** `key_…9f21`, `0x5FbD…80aa3`: enough of an id to tell it from others. */
+/** `key_…9f21`, `0x5FbD…80aa3`: enough of an id to recognize it. */
 export function shortId(id: string): string {
   if (id.length <= 14) return id
   return `${/^[a-z]{1,8}_/.exec(id)?.[0] ?? id.slice(0, 6)}…${id.slice(-5)}`

@@ -1,4 +1,4 @@
-/** The eye of the brand. */
+/** Logo: an eye. */
 export function Mark() {
   return (
     <svg viewBox="0 0 32 32" width="24" height="24" aria-hidden="true">

@@ -1,6 +1,9 @@
 import { signal } from '@preact/signals'
 
-/** The present in milliseconds, as of the last second: what reads it is drawn again as time goes by. */
+/**
+ * Current time in milliseconds, updated each second while the page is visible. Components that read it are rendered
+ * again.
+ */
 export const now = signal(Date.now())
 
 setInterval(() => {

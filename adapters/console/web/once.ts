@@ -2,12 +2,12 @@ import { useRef } from 'preact/hooks'
 import { ApiError, api } from './api.ts'
 import { randomHex } from './random-hex.ts'
 
-/** Posts what a form has. */
+/** Posts the content of a form. */
 export type PostOnce = <T>(path: string, body: unknown, options?: { timeoutMs?: number }) => Promise<T>
 
 /**
- * Posts what makes something so that it is made once, also where the reply was lost and the person asks again: the same
- * body has the same `Idempotency-Key` until it is known what became of it.
+ * Posts a creation so that it takes effect once, even if its reply is lost and the person retries. The same body keeps
+ * its `Idempotency-Key` until its outcome is known.
  */
 export function usePostOnce(): PostOnce {
   const unknown = useRef<{ content: string; key: string } | null>(null)

@@ -1,19 +1,19 @@
 import type { ComponentType } from 'preact'
 import type { PageProps } from './router.ts'
 
-/** A page's part of the program, fetched when the page is first opened. */
+/** Module of a page, loaded when the page is first opened. */
 interface PageModule {
   default: ComponentType<PageProps>
 }
 
-/** A page, and how the navigation calls it. */
+/** Page, and its label in the navigation. */
 export interface PageEntry {
   name: string
   label: string
   load: () => Promise<PageModule>
 }
 
-/** All pages, as the navigation groups them. */
+/** All pages, in the groups of the navigation. */
 export const PAGE_GROUPS: readonly { label: string; pages: readonly PageEntry[] }[] = [
   {
     label: 'Now',
@@ -57,7 +57,7 @@ export const PAGE_GROUPS: readonly { label: string; pages: readonly PageEntry[] 
   },
 ]
 
-/** A page by its name in the address. */
+/** Finds a page by its name in the address. */
 export function pageNamed(name: string): PageEntry | undefined {
   return PAGE_GROUPS.flatMap(({ pages }) => pages).find((page) => page.name === name)
 }

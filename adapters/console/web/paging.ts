@@ -2,23 +2,23 @@ import { useState } from 'preact/hooks'
 import type { Page } from '../../../src/store/page.ts'
 import { type Live, useLive } from './use-live.ts'
 
-/** A list as the API gives it. */
+/** List as the API returns it. */
 export type List<T> = Page<T>
 
-/** One page of a list, and the way to the others. */
+/** Page of a list, and functions to move to other pages. */
 export interface Paged<T, L extends List<T> = List<T>> extends Live<L> {
   items: T[]
   total: number
-  /** Number of the first item shown, from 1; 0 where there is none. */
+  /** Number of the first item shown, from 1; 0 for an empty page. */
   first: number
   next: (() => void) | null
   previous: (() => void) | null
 }
 
 /**
- * A list of the API, a page at a time, newest first.
+ * Loads a list of the API page by page, newest first.
  *
- * @param path may have a query; another path starts at the first page. Null asks nothing.
+ * @param path may have a query; another path starts at the first page. Null sends no request.
  */
 export function usePage<T, L extends List<T> = List<T>>(
   path: string | null,

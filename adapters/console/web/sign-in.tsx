@@ -7,7 +7,7 @@ import { beginSession, endedBecause } from './signed-in.ts'
 
 const NOT_VALID = 'This key is invalid or was revoked. Check that you pasted the whole key.'
 
-/** Asks for a key, and begins a session with it once the platform accepts it. */
+/** Asks for a key, and begins a session once the platform accepts it. */
 export function SignIn() {
   const [key, setKey] = useState('')
   const [busy, setBusy] = useState(false)
@@ -20,7 +20,7 @@ export function SignIn() {
   const signIn = async () => {
     const given = key.trim()
     if (given === '') return setError(new Error('Enter a key.'))
-    // The browser sends nothing else in a header.
+    // Browsers allow no other characters in a header.
     if (!/^[!-~]+$/.test(given)) return setError(new Error(NOT_VALID))
     setBusy(true)
     setError(null)

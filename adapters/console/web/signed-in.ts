@@ -1,6 +1,6 @@
 import { signal } from '@preact/signals'
 
-/** The signed-in key. It is kept in this tab's session storage, so that closing the tab forgets it. */
+/** Signed-in key. It is stored in the tab's session storage, so closing the tab forgets it. */
 export interface Session {
   key: string
   /** Id of the key or wallet. */
@@ -10,20 +10,20 @@ export interface Session {
 
 const STORED_UNDER = 'gazeway.session'
 
-/** The signed-in key; null when signed out. */
+/** Signed-in key; null when signed out. */
 export const session = signal<Session | null>(stored())
 
-/** Reason of the last session's end, when it was not a sign-out. */
+/** Reason why the last session ended, if it was not a sign-out. */
 export const endedBecause = signal<string | null>(null)
 
-/** Signs a person in, for as long as this tab is open. */
+/** Begins a session that lasts as long as the tab. */
 export function beginSession(begun: Session): void {
   sessionStorage.setItem(STORED_UNDER, JSON.stringify(begun))
   endedBecause.value = null
   session.value = begun
 }
 
-/** Forgets the key. @param because what to tell the person; absent where they signed out themselves */
+/** Ends the session and forgets the key. @param because reason to show; absent after a sign-out */
 export function endSession(because: string | null = null): void {
   sessionStorage.removeItem(STORED_UNDER)
   endedBecause.value = because

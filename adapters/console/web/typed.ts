@@ -5,21 +5,21 @@ export function amountIn(text: string): number | string | null {
   return Number.isFinite(amount) ? amount : text
 }
 
-/** `a, b` as a list. */
+/** Splits `a, b` into a list. */
 export const words = (text: string): string[] =>
   text
     .split(',')
     .map((word) => word.trim())
     .filter(Boolean)
 
-/** Each line that is not blank. */
+/** Splits text into lines, without blank ones. */
 export const lines = (text: string): string[] =>
   text
     .split('\n')
     .map((line) => line.trim())
     .filter(Boolean)
 
-/** An amount or a count as a field has it; null is empty. */
+/** Formats an amount or a count for a field; null is empty. */
 export const amountText = (amount: number | null): string => (amount === null ? '' : String(amount))
 
 /** Converts a local date and time to UTC; invalid text goes to the API, which refuses it. */
@@ -29,7 +29,7 @@ export function timeIn(text: string): string | null {
   return Number.isNaN(ms) ? text : new Date(ms).toISOString()
 }
 
-/** A time as a field of date and time has it, by the minute in the reader's zone; null is empty. */
+/** Formats a time for a date and time field, to the minute in the reader's zone; null is empty. */
 export function timeText(at: string | null): string {
   if (at === null) return ''
   const ms = Date.parse(at)

@@ -3,11 +3,11 @@ import { shortId } from './format.ts'
 import type { List } from './paging.ts'
 import { useLive } from './use-live.ts'
 
-/** The groups of keys. */
+/** Groups of keys. */
 export interface Groups {
   /** Newest groups, up to a page of the API. */
   known: readonly GroupRecord[]
-  /** The name of a group, where it is known; else a short form of the id. */
+  /** Returns the name of a group if it is known, else a short form of the id. */
   nameOf(id: string): string
 }
 

@@ -4,23 +4,23 @@ import { ApiError, api, fromJson, offline } from './api.ts'
 /** Age at which data counts as stale, or one and a half refresh intervals if that is longer. */
 const STALE_MS = 15_000
 const TOO_MANY_REQUESTS = 429
-/** The pause after a refusal because of too many requests, in milliseconds. */
+/** Pause after a reply 429, in milliseconds. */
 const SLOWED_MS = 20_000
 
 /** Live data of a path. */
 export interface Live<T> {
   /**
-   * The last that came for the present path; stays while a newer one cannot be had. Null until the first: only while that
-   * is asked for does what another query of the same resource had stand in for it.
+   * Data of the latest reply for the current path; stays while newer data cannot be loaded. Null before the first
+   * reply. While the first reply is pending, data of another query of the same resource is shown.
    */
   data: T | null
   /** Error of the last attempt; null after a success. */
   error: ApiError | null
   /** True until the first reply for the present path. */
   loading: boolean
-  /** Tells whether the data is stale. Read it where time advances. */
+  /** Tells whether the data is stale. Call it in components that are rendered as time advances. */
   isStale(now: number): boolean
-  /** Asks again now. */
+  /** Reloads now. */
   reload(): void
 }
 
@@ -35,9 +35,10 @@ interface Held<T> {
 const NOTHING = { path: null, text: '', data: null, error: null }
 
 /**
- * A path of the API, polled while the tab is visible and Gazeway answers.
+ * Polls a path of the API while the tab is visible and Gazeway is reachable.
  *
- * @param path null asks nothing. Another query keeps the old data until the new is there, or fails; another resource does not.
+ * @param path null sends no request. Another query keeps the old data until its reply or error; another resource does
+ *   not.
  */
 export function useLive<T>(
   path: string | null,
@@ -82,7 +83,7 @@ export function useLive<T>(
       clearTimeout(timer)
       document.removeEventListener('visibilitychange', onVisible)
     }
-    // Being reachable again is a reason to ask at once.
+    // When Gazeway is reachable again, the request is sent at once.
   }, [path, everyMs, timeoutMs, round, isOffline])
 
   const reload = useCallback(() => setRound((n) => n + 1), [])

@@ -16,7 +16,7 @@ export const PERIODS = [
 export const budgetText = (budget: BudgetRecord): string =>
   `${usd(budget.usd)} ${PERIODS.find(({ value }) => value === budget.per)?.label ?? budget.per}`
 
-/** Budgets below each other. */
+/** List of budgets, one per line. */
 export function BudgetList({ of }: { of: readonly BudgetRecord[] }) {
   if (of.length === 0) return <span class="muted">no limit</span>
   return (
@@ -28,7 +28,7 @@ export function BudgetList({ of }: { of: readonly BudgetRecord[] }) {
   )
 }
 
-/** A column for each period: what was spent in the present one, and the budget that there is for it. */
+/** Columns for each period: the spending of the current period and its budget. */
 export const spendColumns = <Row extends { spend: Spend }>(
   budgetsOf: (row: Row) => readonly BudgetRecord[],
 ): Column<Row>[] =>

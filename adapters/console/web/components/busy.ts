@@ -4,7 +4,7 @@ import { useContext, useLayoutEffect } from 'preact/hooks'
 /** Notifies the elements around a button when its work begins and ends. */
 export const BusyAround = createContext<(busy: boolean) => void>(() => {})
 
-/** Tells what is around whether work is under way. */
+/** Notifies the surrounding elements whether work is in progress. */
 export function useBusyAround(busy: boolean): void {
   const tell = useContext(BusyAround)
   useLayoutEffect(() => {

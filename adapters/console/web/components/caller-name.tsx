@@ -10,9 +10,9 @@ type Key = Pick<KeyRecord, 'id' | 'name'>
 
 /** Display names of callers. */
 export interface Names {
-  /** The name of a key, where it is known; else a short form of the id. */
+  /** Returns the name of a key if it is known, else a short form of the id. */
   of(id: string): string
-  /** All keys that are known, the newest first. */
+  /** Known keys, newest first. */
   known: readonly Key[]
 }
 
@@ -21,7 +21,7 @@ const KEYS = '/api/keys?limit=1000'
 /** Most pages of older keys to read. */
 const MOST_OLDER_PAGES = 20
 
-/** The names of keys: of all for an admin, of one's own for everyone else. */
+/** Names of keys: all keys for an admin, the own key for anyone else. */
 export function useNames(): Names {
   const { id: own = '', isAdmin = false } = session.value ?? {}
   const { data } = useLive<List<Key>>(isAdmin ? KEYS : null, { everyMs: 30_000 })
@@ -37,7 +37,10 @@ export function useNames(): Names {
   }
 }
 
-/** The keys after those of the newest page: asked for again only once that ends elsewhere, as a key was made. */
+/**
+ * Loads the keys after the newest page. Loads them again only when that page ends with another key, because a key was
+ * created.
+ */
 function useOlder(first: string | null): readonly Key[] {
   const [older, setOlder] = useState<readonly Key[]>([])
 
@@ -54,7 +57,7 @@ function useOlder(first: string | null): readonly Key[] {
       setOlder(found)
     }
     ask().catch((error) => {
-      // Their ids stand for their names; whatever else the page asks for says what is wrong.
+      // Ids are shown instead of names. Other requests of the page report the error.
       if (!ending.signal.aborted && !(error instanceof ApiError)) throw error
     })
     return () => ending.abort()
@@ -63,14 +66,17 @@ function useOlder(first: string | null): readonly Key[] {
   return older
 }
 
-/** The keys to choose from, and `chosen` in any case: a wallet, or a key that is not listed, can be in the address. */
+/**
+ * Options of a caller selection. Always includes `chosen`: the address may contain a wallet or a key that is not
+ * listed.
+ */
 export function callersToChoose(names: Names, chosen: string): { value: string; label: string }[] {
   const listed = names.known.map(({ id, name }) => ({ value: id, label: `${name} · ${shortId(id)}` }))
   if (chosen === '' || names.known.some(({ id }) => id === chosen)) return listed
   return [...listed, { value: chosen, label: names.of(chosen) }]
 }
 
-/** A key or a wallet by its name; its title has the id. */
+/** Name of a key or wallet, with the id as its title. */
 export function Caller({ id, names }: { id: string; names: Names }) {
   return (
     <span class="caller" title={id}>

@@ -3,7 +3,7 @@ import { offline } from '../api.ts'
 import { moment, short, utcDate } from '../format.ts'
 import { Empty } from './layout.tsx'
 
-/** One line: points are `[milliseconds since 1970, value]`, in the order of time; null is a gap. */
+/** One line. Points are `[milliseconds since 1970, value]`, in order of time; null is a gap. */
 export interface Series {
   label: string
   points: readonly (readonly [number, number | null])[]
@@ -14,23 +14,23 @@ export interface Series {
 /** Rows of the table beside a chart. */
 const TABLE_ROWS = 200
 
-/** Lines over time, with the same as a table. @param format a value in words */
+/** Chart of lines over time, with a table of the values. @param format formats a value as text */
 export function LineChart(props: {
   label: string
   series: readonly Series[]
   height?: number
   format?: (value: number) => string
-  /** Each point is a UTC day, and is called by its date. */
+  /** Each point is a UTC day and is labelled with its date. */
   days?: boolean
   /** Draws the area below the lines. */
   filled?: boolean
-  /** The least and the greatest value; by default zero and what is needed. */
+  /** Smallest and largest value; by default from zero to the largest needed. */
   range?: readonly [number, number]
 }) {
   const frame = useRef<HTMLDivElement>(null)
   const [scheme, setScheme] = useState(0)
   const [failed, setFailed] = useState(false)
-  // Drawn again once Gazeway answers again: the part of the program that draws may not have come.
+  // Drawn again when Gazeway answers again, because the drawing module may not have been loaded.
   const isOffline = offline.value
   const { series, height = 180, days = false, filled = false, range, format = short } = props
   const drawn = JSON.stringify([series, scheme, height, days])
@@ -60,7 +60,7 @@ export function LineChart(props: {
       gone = true
       remove()
     }
-    // `drawn` holds all that the drawing depends on.
+    // `drawn` contains all that the drawing depends on.
   }, [drawn, hasPoints, isOffline])
 
   if (!hasPoints) return <Empty title="No data yet" />
@@ -134,7 +134,7 @@ function summaryOf(series: readonly Series[], format: (value: number) => string)
     .join('; ')
 }
 
-/** Amounts beside each other, the greatest first where they are given so. */
+/** Bars for amounts, in the given order. */
 export function BarList(props: {
   label: string
   items: readonly { label: string; value: number; text?: string; href?: string }[]

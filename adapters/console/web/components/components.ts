@@ -1,4 +1,4 @@
-/** Everything that pages are made of. */
+/** All components of pages. */
 export * from './charts.tsx'
 export * from './dialog.tsx'
 export * from './fields.tsx'

@@ -6,9 +6,8 @@ import { focusFirst } from './keyboard-focus.ts'
 import { ErrorNote } from './notes.tsx'
 
 /**
- * Something that has to be dealt with first. Escape and the button close it; while something is being done in it, nothing
- * does: that would hide what comes of it, not undo it. The focus begins on the first field, and however it goes, goes back
- * to where it was.
+ * Modal dialog. Escape and its button close it, except while work in it is in progress: closing would hide the result
+ * without undoing the work. The focus begins on the first field, and returns to its earlier element at the end.
  */
 export function Dialog({ open, ...props }: DialogProps & { open: boolean }) {
   return open ? <OpenDialog {...props} /> : null
@@ -26,16 +25,16 @@ function OpenDialog(props: DialogProps) {
   const id = useId()
   const [busy, setBusy] = useState(false)
   const onClose = () => {
-    // Browsers let the second Escape through, whatever became of the first.
+    // Browsers close the dialog at the second Escape, even if the first was refused.
     if (busy) dialog.current?.showModal()
     else if (dialog.current) props.onClose()
   }
   useLayoutEffect(() => {
     const element = dialog.current
     element?.showModal()
-    // The browser takes the button that closes it.
+    // The browser would focus the close button.
     if (element) focusFirst(element)
-    // An element that is taken away while it is open gives the focus back to nobody.
+    // Removing an open dialog would lose the focus.
     return () => element?.close()
   }, [])
   return (
@@ -58,12 +57,12 @@ function OpenDialog(props: DialogProps) {
 }
 
 /**
- * Asks before something that cannot be undone. Without a field the focus begins on Cancel where the tone is `danger`, so that
- * Enter alone destroys nothing.
+ * Asks before an action that cannot be undone. With the tone `danger` and without a field, the focus begins on Cancel,
+ * so that Enter alone destroys nothing.
  *
- * @param body what will happen, with amounts and names
- * @param action the button's word: what is done, not "OK"
- * @param onConfirm its error is shown and the question stays
+ * @param body consequences, with amounts and names
+ * @param action label of the button: the action, not "OK"
+ * @param onConfirm its error is shown, and the dialog stays
  */
 export function Confirm(props: {
   title: string

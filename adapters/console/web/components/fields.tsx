@@ -12,7 +12,7 @@ interface FieldIds {
 
 const InField = createContext<FieldIds | null>(null)
 
-/** A control with its label, a hint and what is wrong with it. */
+/** Control with its label, hint and error. */
 export function Field(props: {
   label: string
   hint?: ComponentChildren
@@ -65,13 +65,13 @@ interface TextOptions {
   min?: number | string
   max?: number | string
   step?: number | string
-  /** The id of a datalist. */
+  /** Id of a datalist. */
   list?: string
   inputMode?: 'decimal' | 'numeric' | 'text'
   'aria-label'?: string
 }
 
-/** @param rows more than one makes it a text area */
+/** @param rows a number above one makes a text area */
 export function TextInput({
   value,
   onInput,
@@ -81,7 +81,7 @@ export function TextInput({
   const field = useFieldProps()
   if (rows === 1) {
     const { type = 'text', ...rest } = options
-    // Its attributes are a union by `type`, which a value of several types belongs to none of.
+    // Its attributes are a union by `type`, and a value of several types belongs to no member of it.
     const attributes = { ...field, ...rest, type, value } as JSX.IntrinsicElements['input']
     return <input {...attributes} onInput={(event) => onInput(event.currentTarget.value)} />
   }
@@ -103,7 +103,7 @@ export function TextInput({
   )
 }
 
-/** One of several. */
+/** Selection of one option. */
 export function Select<Value extends string>(props: {
   value: Value
   options: readonly (Value | { value: Value; label: string })[]
@@ -132,7 +132,7 @@ export function Select<Value extends string>(props: {
   )
 }
 
-/** Yes or no. */
+/** Checkbox. */
 export function Checkbox(props: {
   label: ComponentChildren
   checked: boolean
@@ -153,10 +153,10 @@ export function Checkbox(props: {
 }
 
 /**
- * A button. Disabled or busy it keeps the keyboard focus, which the attribute `disabled` would move to the top of the
- * page.
+ * Button that keeps the keyboard focus while disabled or busy. The attribute `disabled` would move the focus to the top
+ * of the page.
  *
- * @param busy shows progress, prevents a second start, and keeps the dialog around it open
+ * @param busy shows progress, prevents a second start, and keeps the surrounding dialog open
  */
 export function Button(props: {
   children: ComponentChildren

@@ -13,10 +13,10 @@ export interface Layout {
 }
 
 /**
- * Lays a graph out in ranks: beside each other where that fits, else below each other.
+ * Lays out a graph in ranks: from left to right if that fits, else from top to bottom.
  *
  * @param edges `[from, to]`
- * @param room the width there is, in pixels
+ * @param room available width, in pixels
  */
 export function laidOut(ids: readonly string[], edges: readonly (readonly [string, string])[], room: number): Layout {
   const across = ranked('LR', ids, edges)
@@ -47,7 +47,7 @@ function ranked(rankdir: 'LR' | 'TB', ids: readonly string[], edges: readonly (r
   }
 }
 
-/** A smooth path through the middles between points. */
+/** Smooth path through the midpoints between points. */
 function curve(points: readonly { x: number; y: number }[]): string {
   const at = ({ x, y }: { x: number; y: number }) => `${x.toFixed(1)} ${y.toFixed(1)}`
   const [first, ...rest] = points

@@ -6,11 +6,11 @@ import type { Tone } from './layout.tsx'
 import { Loading } from './notes.tsx'
 import './graph.css'
 
-/** One box of a graph. */
+/** Box of a graph. */
 export interface GraphNode {
   id: string
   title: string
-  /** A word about its state. */
+  /** Label of its state. */
   status: string
   tone: Tone
   /** Agent that works on it. */
@@ -18,17 +18,17 @@ export interface GraphNode {
   href: string
 }
 
-/** The room for words in a box, in pixels, and the lines of its title. */
+/** Width for text in a box, in pixels, and lines of its title. */
 const LINE = BOX.width - 28
 const LINES = 2
-/** The fonts of a box's words, as graph.css has them. */
+/** Fonts of the text in a box, as in graph.css. */
 const TITLE = '600 13px'
 const STATUS = '400 12px'
 /** Smallest scale at which text stays readable; larger graphs scroll. */
 const LEAST_SCALE = 0.75
 
 /**
- * Boxes and what waits for what, drawn in ranks. Each box is a link, which says to screen readers what it waits for.
+ * Dependency graph, drawn in ranks. Each box is a link; its name tells screen readers what it waits for.
  *
  * @param edges `[from, to]`: "to" waits for "from"
  */
@@ -42,7 +42,7 @@ export function Graph(props: {
   const [room, setRoom] = useState(0)
   const [layout, setLayout] = useState<Layout | null>(null)
   const [failed, setFailed] = useState(false)
-  // Laid out again once Gazeway answers again: the part of the program that does may not have come.
+  // Laid out again when Gazeway answers again, because the layout module may not have been loaded.
   const isOffline = offline.value
   const shape = JSON.stringify([nodes.map(({ id }) => id), edges])
 
@@ -126,7 +126,7 @@ function Box({ node, x, y, waitsFor }: { node: GraphNode; x: number; y: number; 
   const { title, status, tone, note, href } = node
   const lines = wrapped(title)
   const state = shortened(note ? `${status} · ${note}` : status, STATUS)
-  // The name begins with what is seen, as voice control expects, and goes on with what is not.
+  // The accessible name begins with the visible text, as voice control expects. Hidden text follows.
   const seen = `${lines.join(' ')} ${state}`
   const whole = lines.join(' ') === title ? '' : `. ${title}`
   const waits = waitsFor.length === 0 ? '' : `, waits for ${waitsFor.join(' and ')}`
@@ -150,7 +150,7 @@ function Box({ node, x, y, waitsFor }: { node: GraphNode; x: number; y: number; 
   )
 }
 
-/** A title on as many lines as there are, broken between words; what does not fit is cut. */
+/** Breaks a title between words into the available lines. Text that does not fit is cut. */
 function wrapped(text: string): string[] {
   const lines: string[] = []
   for (const word of text.split(/\s+/)) {
@@ -162,7 +162,7 @@ function wrapped(text: string): string[] {
   return [...lines, rest].filter(Boolean).map((line) => shortened(line, TITLE))
 }
 
-/** A text that fits on a line: what does not is cut between characters as people see them, an emoji of several code points is one. */
+/** Cuts a text to one line. It cuts between visible characters; an emoji of several code points is one. */
 function shortened(text: string, font: string): string {
   if (fits(text, font)) return text
   const characters = Array.from(new Intl.Segmenter().segment(text), ({ segment }) => segment)
@@ -172,7 +172,7 @@ function shortened(text: string, font: string): string {
 
 const pen = document.createElement('canvas').getContext('2d')
 
-/** Tells whether a text fits on a line of a box. @param font its weight and size */
+/** Tells whether a text fits on a line of a box. @param font weight and size */
 function fits(text: string, font: string): boolean {
   if (!pen) return true
   pen.font = `${font} ${getComputedStyle(document.body).fontFamily}`

@@ -4,12 +4,12 @@ import { duration, moment, relative, timeOf, usd } from '../format.ts'
 import { now } from '../now.ts'
 import type { Tone } from './layout.tsx'
 
-/** A word about a state. */
+/** Label of a state. */
 export function Badge({ tone = 'neutral', children }: { tone?: Tone; children: ComponentChildren }) {
   return <span class={`badge ${tone}`}>{children}</span>
 }
 
-/** An amount; its title has every decimal. */
+/** Amount, with all its decimals as the title. */
 export function Money({ usd: amount }: { usd: number | null | undefined }) {
   if (amount === null || amount === undefined) return <span class="muted">—</span>
   return (
@@ -19,7 +19,7 @@ export function Money({ usd: amount }: { usd: number | null | undefined }) {
   )
 }
 
-/** A time as it is from now; its title has the date in the reader's zone. @param at RFC 3339, or Unix seconds */
+/** Relative time, with the date in the reader's zone as the title. @param at RFC 3339, or Unix seconds */
 export function When({ at }: { at: string | number | null | undefined }) {
   if (at === null || at === undefined) return <span class="muted">—</span>
   const ms = timeOf(at)
@@ -30,7 +30,7 @@ export function When({ at }: { at: string | number | null | undefined }) {
   )
 }
 
-/** Time until a moment, by the second in its last hour. @param to RFC 3339, or Unix seconds */
+/** Time until a moment, in seconds during the last hour. @param to RFC 3339, or Unix seconds */
 export function Countdown({ to, over = 'now' }: { to: string | number; over?: string }) {
   const ms = timeOf(to)
   const left = ms - now.value
@@ -56,7 +56,7 @@ export function Progress({ value, label, text }: { value: number; label: string;
   )
 }
 
-/** A text to copy, such as a ticket. */
+/** Text with a copy button, such as a ticket. */
 export function Copy({ text, label = 'Copy' }: { text: string; label?: string }) {
   const [said, setSaid] = useState('')
   const copy = async () => {

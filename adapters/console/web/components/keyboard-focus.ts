@@ -4,8 +4,8 @@ import { useLayoutEffect } from 'preact/hooks'
 const FIELDS = ['input', 'select', 'textarea'].map((name) => `${name}:not(:disabled)`).join(', ')
 
 /**
- * Puts the keyboard's focus where a person goes on in a dialog: its first field, else what confirms it, else what gives it
- * up. Where it has none of these, the focus stays.
+ * Moves the keyboard focus to the first field of a dialog, else to its confirm button, else to its first action.
+ * Without any of these, the focus stays.
  */
 export function focusFirst(inside: Element): void {
   const first =
@@ -16,8 +16,8 @@ export function focusFirst(inside: Element): void {
 }
 
 /**
- * Submits a form by Ctrl or ⌘ and Enter, also from a text area, where Enter alone begins a line. It goes by the button, which
- * knows whether it may.
+ * Submits a form on Ctrl+Enter or ⌘+Enter. This also works in a text area, where Enter alone starts a new line. It
+ * clicks the button, which may be disabled.
  */
 export function submitByKeys(event: TargetedKeyboardEvent<HTMLFormElement>): void {
   if (event.key !== 'Enter' || !(event.ctrlKey || event.metaKey)) return
@@ -26,8 +26,8 @@ export function submitByKeys(event: TargetedKeyboardEvent<HTMLFormElement>): voi
 }
 
 /**
- * Hands the keyboard's focus on where a control goes away with it, which would drop it to the top of the page: to the first
- * button of the dialog, or the heading of the card or page, that the control was in.
+ * Moves the keyboard focus on when a focused control is removed, because it would otherwise drop to the top of the
+ * page. The target is the first button of the surrounding dialog, or the heading of the card or page.
  */
 export function useFocusHandedOn(control: RefObject<HTMLElement | null>): void {
   useLayoutEffect(() => {

@@ -1,7 +1,7 @@
 import type { ComponentChildren } from 'preact'
 import { useEffect, useId } from 'preact/hooks'
 
-/** A page: its title, what it is for, and what can be done on it. */
+/** Page with its title, purpose and actions. */
 export function Page(props: {
   title: string
   intro?: ComponentChildren
@@ -25,7 +25,7 @@ export function Page(props: {
   )
 }
 
-/** A part of a page, with a heading. @param wide takes the whole row in a grid of cards */
+/** Part of a page, with a heading. @param wide fills the whole row in a grid of cards */
 export function Card(props: {
   title?: string
   actions?: ComponentChildren
@@ -50,7 +50,7 @@ export function Card(props: {
   )
 }
 
-/** Cards or figures beside each other, as many as fit. @param of figures are narrower than cards */
+/** Grid of cards or figures, as many per row as fit. @param of figures are narrower than cards */
 export function Grid({ of = 'cards', children }: { of?: 'cards' | 'figures'; children: ComponentChildren }) {
   return <div class={`grid ${of}`}>{children}</div>
 }
@@ -58,7 +58,7 @@ export function Grid({ of = 'cards', children }: { of?: 'cards' | 'figures'; chi
 /** Meaning of a colour. */
 export type Tone = 'neutral' | 'good' | 'warn' | 'bad' | 'accent'
 
-/** One figure, large. */
+/** One large figure. */
 export function Stat(props: { label: string; value: ComponentChildren; hint?: ComponentChildren; tone?: Tone }) {
   return (
     <dl class={`stat ${props.tone ?? 'neutral'}`}>
@@ -69,7 +69,7 @@ export function Stat(props: { label: string; value: ComponentChildren; hint?: Co
   )
 }
 
-/** Views of one thing, of which one is shown; the arrow keys go from one to the next. */
+/** Tabs, of which one is shown. The arrow keys move between them. */
 export function Tabs<Id extends string>(props: {
   label: string
   tabs: readonly { id: Id; label: string }[]

@@ -14,7 +14,7 @@ const SHOWN_MS = 6000
 const notices = signal<Notice[]>([])
 let made = 0
 
-/** Tells that something was done, in a corner, for a few seconds. */
+/** Shows a notice in a corner for a few seconds. */
 export function notify(text: string, tone: Tone = 'good'): void {
   const id = ++made
   notices.value = [...notices.value, { id, text, tone }]
@@ -23,7 +23,7 @@ export function notify(text: string, tone: Tone = 'good'): void {
   }, SHOWN_MS)
 }
 
-/** The notices of the moment. */
+/** Current notices. */
 export function Notices() {
   return (
     <div class="notices" role="status" aria-live="polite">
@@ -36,7 +36,7 @@ export function Notices() {
   )
 }
 
-/** Shows an error in the words of the API; nothing for null. */
+/** Shows the message of an error; nothing for null. */
 export function ErrorNote({ error, onRetry }: { error: unknown; onRetry?: () => void }) {
   if (error === null || error === undefined) return null
   return (
@@ -51,7 +51,7 @@ export function ErrorNote({ error, onRetry }: { error: unknown; onRetry?: () => 
   )
 }
 
-/** An error in words. */
+/** Message of an error. */
 export function messageOf(error: unknown): string {
   if (error instanceof ApiError && error.code === 'insufficient_scope') {
     return `${error.message} Sign in with an admin key.`
@@ -62,7 +62,7 @@ export function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error)
 }
 
-/** Shown while something is fetched for the first time. */
+/** Progress message of the first load. */
 export function Loading({ what }: { what: string }) {
   return (
     <p class="loading" role="status">

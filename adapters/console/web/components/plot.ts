@@ -7,7 +7,7 @@ const COLORS = ['--series-1', '--series-2', '--series-3', '--series-4', '--serie
 
 const DAY_S = 86_400
 
-/** Ticks at the beginning of UTC days, so many of them apart as there is room for. */
+/** Ticks at the start of UTC days, as dense as there is room for. */
 const DAYS: Pick<uPlot.Axis, 'incrs' | 'splits' | 'values'> = {
   incrs: [1, 2, 3, 7, 14, 28, 56, 112, 224].map((days) => days * DAY_S),
   splits(_chart, _axis, from, to, step) {
@@ -17,7 +17,7 @@ const DAYS: Pick<uPlot.Axis, 'incrs' | 'splits' | 'values'> = {
   values: (_, times) => times.map((at) => utcDayOfMonth(at * 1000)),
 }
 
-/** Draws lines over time into an element, as wide as it is. @returns what removes them */
+/** Draws lines over time into an element, over its whole width. @returns a function that removes them */
 export function plot(
   element: HTMLElement,
   options: {
@@ -48,7 +48,7 @@ export function plot(
       legend: { show: true, live: true },
       cursor: { points: { size: 6 }, drag: { x: false, y: false } },
       scales: {
-        // After a single time uPlot would show a thousand days.
+        // For a single time, uPlot would show a thousand days.
         ...(first !== undefined && second === undefined && { x: { range: [first - DAY_S / 2, first + DAY_S / 2] } }),
         y: { range: (_, low, high) => (range ? [...range] : [Math.min(0, low ?? 0), Math.max(high ?? 0, 1e-6) * 1.1]) },
       },
@@ -93,24 +93,24 @@ export function plot(
   }
 }
 
-/** The time of day; the date at midnight, and where the steps are days. @param step in seconds */
+/** Time of day. The date at midnight, and for steps of days. @param step in seconds */
 function timeLabel(ms: number, step: number): string {
   const at = new Date(ms)
   const isDay = step >= DAY_S || (at.getHours() === 0 && at.getMinutes() === 0)
   return isDay ? dayOfMonth(ms) : timeOfDay(ms)
 }
 
-/** The last value of a line: what is shown of it while nothing is pointed at. */
+/** Last value of a line, shown while the pointer is outside the chart. */
 const lastOf = (values: ArrayLike<number | null | undefined> | undefined) =>
   Array.from(values ?? []).findLast((value) => value !== null && value !== undefined)
 
-/** Indexes of isolated values, drawn as points because no line leads to them. */
+/** Indexes of isolated values. They are drawn as points, because no line leads to them. */
 function alone(values: ArrayLike<number | null | undefined>): number[] {
   const has = (at: number) => typeof values[at] === 'number'
   return Array.from(values, (_, at) => at).filter((at) => has(at) && !has(at - 1) && !has(at + 1))
 }
 
-/** All lines over the same times, in seconds; null where a line has no point. */
+/** Table of all lines over common times, in seconds; null where a line has no point. */
 function tableOf(series: readonly Series[]): uPlot.AlignedData {
   const times = [...new Set(series.flatMap(({ points }) => points.map(([at]) => at)))].sort((a, b) => a - b)
   const columns = series.map(({ points }) => {

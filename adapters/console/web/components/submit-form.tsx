@@ -9,13 +9,13 @@ import { ErrorNote } from './notes.tsx'
 export type FaultOf = (field: string) => string | null
 
 /**
- * A form that sends to the API, by its button, Enter, or Ctrl+Enter from a text area. Faults of a field appear beside
- * it, other errors above the buttons.
+ * Form that sends to the API by its button, Enter, or Ctrl+Enter in a text area. Faults of a field appear beside it,
+ * other errors above the buttons.
  *
  * @param action label of the button: the action, not "OK"
- * @param onSubmit its error is shown and the form stays
+ * @param onSubmit its error is shown, and the form stays
  * @param waiting shown while a long action runs
- * @param children the fields, which ask for their faults
+ * @param children the fields, which read their own faults
  */
 export function SubmitForm(props: {
   action: string
@@ -27,7 +27,7 @@ export function SubmitForm(props: {
 }) {
   const form = useRef<HTMLFormElement>(null)
   useLayoutEffect(() => {
-    // One that takes the place of something else in a dialog that is open already.
+    // Focuses a form that replaces other content of an open dialog.
     if (form.current?.closest('dialog[open]')) focusFirst(form.current)
   }, [])
   const [busy, setBusy] = useState(false)
@@ -76,7 +76,7 @@ export function SubmitForm(props: {
   )
 }
 
-/** An error that is not told beside a field. It is drawn after the fields, whose components have asked for theirs by then. */
+/** Error that no field shows. Rendered after the fields, which have read their faults by then. */
 function Elsewhere({ error, isBeside }: { error: unknown; isBeside: () => boolean }) {
   return isBeside() ? null : <ErrorNote error={error} />
 }

@@ -6,24 +6,24 @@ import type { Live } from '../use-live.ts'
 import { Button } from './fields.tsx'
 import { useFocusHandedOn } from './keyboard-focus.ts'
 
-/** One column. Without `render` it shows the row's field of its key. */
+/** Column of a table. Without `render` it shows the row's field of the same key. */
 export interface Column<Row> {
   key: string
   label: string
   render?: (row: Row) => ComponentChildren
-  /** `words`: what people or models name, which may be long. */
+  /** `words`: text by people or models, which may be long. */
   align?: 'left' | 'right' | 'words'
 }
 
-/** A screen so narrow shows all rows as blocks, in pixels. */
+/** Screens up to this width show all rows as blocks, in pixels. */
 const NARROW_PX = 640
 
 /**
- * Rows under headings; where there is no room for the columns, each row is a block of its own.
+ * Table of rows. If its columns do not fit, each row is a block.
  *
- * @param of where the rows come from; while that is asked or fails, nobody knows that there are none
- * @param empty what to show in place of a table without rows; `<Empty>` says what to do
- * @param onRow opens a row, by a click anywhere on it or with the keyboard on its first cell
+ * @param of source of the rows; while it loads or has failed, the empty state is not shown
+ * @param empty content in place of a table without rows; `<Empty>` says what to do
+ * @param onRow opens a row, by a click on it or by the keyboard on its first cell
  */
 export function DataTable<Row>(props: {
   /** Label of the table for screen readers. */
@@ -43,7 +43,7 @@ export function DataTable<Row>(props: {
     if (at > 0 || !onRow) return shown
     return <RowLink onClick={() => onRow(row)}>{shown}</RowLink>
   }
-  // Roles are written out: laid out as blocks, the elements lose the ones that they have by themselves.
+  // Roles are explicit, because elements in block layout lose their own.
   return (
     <Frame label={props.label}>
       <table role="table" aria-label={props.label}>
@@ -90,8 +90,8 @@ function RowLink(props: { onClick: () => void; children: ComponentChildren }) {
 }
 
 /**
- * Shows a table's rows as blocks where its columns do not fit, and until there is room for them. What is wider even so is
- * scrolled, by the keyboard too.
+ * Shows the rows of a table as blocks until its columns fit. A table that is still too wide scrolls, also by the
+ * keyboard.
  */
 function Frame({ label, children }: { label: string; children: ComponentChildren }) {
   const frame = useRef<HTMLDivElement>(null)
@@ -124,8 +124,10 @@ function Frame({ label, children }: { label: string; children: ComponentChildren
 }
 
 /**
- * Position in a list, with links to the pages around it. @param back label of the previous page; @param on of the next
- * one
+ * Position in a list, with buttons for the previous and the next page.
+ *
+ * @param back label of the button for the previous page
+ * @param on label of the button for the next page
  */
 export function Pager(props: {
   page: Pick<Paged<unknown>, 'items' | 'total' | 'first' | 'next' | 'previous'>

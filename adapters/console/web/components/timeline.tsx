@@ -4,9 +4,9 @@ import { When } from './inline.tsx'
 import type { Tone } from './layout.tsx'
 import './timeline.css'
 
-/** Something that happened, is going on, or is still to come. */
+/** Past, current or future event. */
 export interface Moment {
-  /** RFC 3339; null where it is not known, or lies ahead. */
+  /** RFC 3339; null when unknown or in the future. */
   at: string | null
   title: ComponentChildren
   detail?: ComponentChildren
@@ -15,7 +15,7 @@ export interface Moment {
   ahead?: boolean
 }
 
-/** Events in order of time; future ones come last. */
+/** Events in order of time. Future events come last. */
 export function Timeline({ label, moments }: { label: string; moments: readonly Moment[] }) {
   return (
     <ol class="timeline" aria-label={label}>
@@ -32,7 +32,7 @@ export function Timeline({ label, moments }: { label: string; moments: readonly 
   )
 }
 
-/** By time; one without a time stays behind the one that it was given after. */
+/** Sorts by time. An event without a time stays after its predecessor. */
 function inOrder(moments: readonly Moment[]): Moment[] {
   let last = 0
   const timed = moments.map((moment) => {

@@ -17,7 +17,7 @@ import {
 import { count, duration, percent } from '../../format.ts'
 import { href } from '../../router.ts'
 
-/** The figures of a session, what stands out in them, and, on demand, the model's reading of them. */
+/** Figures of a session and their findings. On demand, a model explains them. */
 export function Analysis({ sessionId, records }: { sessionId: string; records: number }) {
   const [figures, setFigures] = useState<ExplainedGaze | null>(null)
   const [told, setTold] = useState<ExplainedGaze | null>(null)
@@ -44,7 +44,7 @@ export function Analysis({ sessionId, records }: { sessionId: string; records: n
     return () => {
       gone = true
     }
-    // More records make new figures.
+    // New records change the figures.
   }, [sessionId, records])
 
   const explain = async () => {

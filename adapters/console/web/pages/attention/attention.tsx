@@ -19,7 +19,7 @@ import { StatusBadge } from './attestation-view.tsx'
 import { SessionView } from './session-view.tsx'
 import './attention.css'
 
-/** Gaze sessions, and one session's attention. */
+/** List of gaze sessions, or the attention of one session. */
 export default function Attention({ id }: PageProps) {
   if (id !== null)
     return (

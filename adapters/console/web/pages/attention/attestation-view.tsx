@@ -12,7 +12,7 @@ const COMPONENTS: readonly { name: keyof Attestation['components']; label: strin
   { name: 'freshness', label: 'Freshness', means: 'halves every 15 minutes' },
 ]
 
-/** Attestation of a session: its score, its components, and what is missing. */
+/** Attestation of a session: its score, its components, and the reasons for not passing. */
 export function AttestationView({ attestation }: { attestation: Attestation }) {
   const { status, poa_score, records, records_needed, progress, components, reasons, task_id } = attestation
   return (
@@ -64,7 +64,7 @@ export function AttestationView({ attestation }: { attestation: Attestation }) {
 
 const TONES = { collecting: 'accent', passed: 'good', failed: 'bad' } as const
 
-/** The verdict in a word. */
+/** Label of the status. */
 export function StatusBadge({ status }: { status: Attestation['status'] }) {
   return <Badge tone={TONES[status]}>{status}</Badge>
 }

@@ -1,7 +1,7 @@
 import type { GazeRecord } from '../../../../../src/gaze/tensor.ts'
 import { placeOf } from './gaze-place.ts'
 
-/** A row of the heat map: a place, or some lines of it, and the dwell in each step of time, in milliseconds. */
+/** Row of the heat map: a place, or some lines of it, with the dwell in each step of time, in milliseconds. */
 export interface HeatRow {
   place: string
   cells: number[]
@@ -13,17 +13,17 @@ export interface HeatMap {
   rows: HeatRow[]
   from: number
   step: number
-  /** The greatest dwell in one cell. */
+  /** Longest dwell of one cell. */
   greatest: number
-  /** Places that have no row. */
+  /** Number of places without a row. */
   others: number
 }
 
-/** The lines that one row stands for. */
+/** Lines per row. */
 const LINES = 10
 const MOST_ROWS = 14
 
-/** Dwell by place, widened to tens of lines where records name lines, over equal steps of time. */
+/** Sums dwell by place over equal steps of time. Records with lines are grouped by ten lines. */
 export function heatOf(records: readonly GazeRecord[], steps: number): HeatMap {
   const { from, step } = span(records, steps)
   const rows = new Map<string, HeatRow>()
@@ -46,7 +46,9 @@ export function heatOf(records: readonly GazeRecord[], steps: number): HeatMap {
   }
 }
 
-/** Dwell by position in the window: `rows` × `columns` cells, in milliseconds; null where no record has a position. */
+/**
+ * Sums dwell by position in the window: `rows` × `columns` cells, in milliseconds. Null when no record has a position.
+ */
 export function positionsOf(records: readonly GazeRecord[], columns: number, rows: number): number[][] | null {
   const placed = records.filter(({ env }) => env.x !== undefined && env.y !== undefined)
   if (placed.length === 0) return null
@@ -54,7 +56,7 @@ export function positionsOf(records: readonly GazeRecord[], columns: number, row
   for (const { env, dwell_ms } of placed) {
     const row = cells[Math.min(rows - 1, Math.floor((env.y ?? 0) * rows))]
     const column = Math.min(columns - 1, Math.floor((env.x ?? 0) * columns))
-    // A raw sample of an eye tracker has no dwell of its own; it counts for one.
+    // A raw sample of an eye tracker has no dwell of its own, and counts as 1 ms.
     if (row) row[column] = (row[column] ?? 0) + Math.max(1, dwell_ms)
   }
   return cells
@@ -68,9 +70,12 @@ export interface Channels {
 }
 
 /**
- * Activity of each channel over time, as in the classification: COG = (focus + load) / 2, EMO = (|valence| + arousal) /
- * 2, ENV = (distraction + switching) / 2, means weighted by dwell; switching is the share of records that changed the
- * place. A step without records is a gap.
+ * Computes the activity of each channel over time, as in the classification. A step without records is a gap. Means are
+ * weighted by dwell.
+ *
+ * - COG = (focus + load) / 2
+ * - EMO = (abs(valence) + arousal) / 2
+ * - ENV = (distraction + switching) / 2; switching is the share of records that changed the place
  *
  * @param records in order of time
  */

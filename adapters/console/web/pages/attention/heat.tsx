@@ -6,7 +6,7 @@ import { heatOf, positionsOf } from './buckets.ts'
 const STEPS = 24
 const COLUMNS = 24
 const ROWS = 14
-/** The time of day in the reader's zone: a session takes minutes. */
+/** Time of day in the reader's zone, with seconds, because a session takes only minutes. */
 const clock = new Intl.DateTimeFormat(undefined, { hour: '2-digit', minute: '2-digit', second: '2-digit' })
 
 /** Heat maps of attention: by place over time, and by position in the window. */
@@ -43,7 +43,7 @@ function PlaceHeat({ records }: { records: readonly GazeRecord[] }) {
                 {clock.format(from + i * step)}
               </th>
             ))}
-            <th scope="col">In all</th>
+            <th scope="col">Total</th>
           </tr>
         </thead>
         <tbody>
@@ -97,7 +97,7 @@ function PositionHeat({ records }: { records: readonly GazeRecord[] }) {
   )
 }
 
-/** Shade of a cell: 0 for none, 1 to 5; the root keeps short dwells visible beside long ones. */
+/** Shade of a cell: 0 for none, 1 to 5. The square root keeps short dwells visible beside long ones. */
 const level = (ms: number, greatest: number) => (ms <= 0 ? 0 : Math.max(1, Math.ceil(5 * Math.sqrt(ms / greatest))))
 
 function summaryOf(cells: readonly (readonly number[])[]): string {

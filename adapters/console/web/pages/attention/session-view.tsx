@@ -10,7 +10,7 @@ import { AttestationView } from './attestation-view.tsx'
 import { channelsOf } from './buckets.ts'
 import { Heat } from './heat.tsx'
 
-/** The records of a session that are drawn, newest first. */
+/** Most records that are drawn, newest first. */
 const DRAWN = 1000
 const STEPS = 48
 
@@ -22,7 +22,7 @@ const TABS = [
 ] as const
 type Tab = (typeof TABS)[number]['id']
 
-/** One gaze session: where the attention was, when, what that says, and how far it proves attention. */
+/** Gaze session: places, channels over time, analysis and attestation. */
 export function SessionView({ sessionId }: { sessionId: string }) {
   const [tab, setTab] = useState<Tab>('heat')
   const query = new URLSearchParams({ session_id: sessionId })

@@ -19,10 +19,10 @@ import { href } from '../../router.ts'
 import { session } from '../../signed-in.ts'
 import { type Groups, useGroups } from '../../use-groups.ts'
 
-/** Less time than this is worth a look: a day, in seconds. */
+/** Less time than this is a warning: a day, in seconds. */
 const SOON_SECONDS = 86_400
 
-/** Keys and groups by the time until they run out at the rate of a day. */
+/** Keys and groups by the time until they run out, at the rate of the last 24 hours. */
 export default function BurnPage() {
   return (
     <Page

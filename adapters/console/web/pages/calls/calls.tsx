@@ -30,7 +30,7 @@ const TONES = { ok: 'good', error: 'bad', aborted: 'warn', hedged: 'neutral', re
 const FILTERS = ['status', 'model', 'path', 'caller_id', 'from', 'to'] as const
 type Filters = Record<(typeof FILTERS)[number], string>
 
-/** The audit trail: every call to the provider of models, and one call. */
+/** Audit trail: all calls to model providers, or one of them. */
 export default function Calls({ id, query }: PageProps) {
   if (id !== null)
     return (
@@ -152,7 +152,7 @@ function Trail({ filters }: { filters: Filters }) {
   )
 }
 
-/** Times of the form are the reader's; the API wants an offset. */
+/** Converts times of the form, which are local, for the API, which expects an offset. */
 function asApi(name: keyof Filters, value: string): string {
   if (name !== 'from' && name !== 'to') return value
   return timeIn(value) ?? value
@@ -226,7 +226,7 @@ function OneCall({ id }: { id: string }) {
             {call.model ?? '—'}
             {call.requested_model !== null &&
               call.requested_model !== call.model &&
-              `, asked for as ${call.requested_model}`}
+              `, requested as ${call.requested_model}`}
           </dd>
           <dt>Provider</dt>
           <dd>

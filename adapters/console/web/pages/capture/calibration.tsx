@@ -5,18 +5,18 @@ import type { Face } from './webcam.ts'
 
 /** Calibration points as shares of the window. */
 const POINTS = [0.1, 0.5, 0.9].flatMap((y) => [0.06, 0.5, 0.94].map((x) => ({ x, y })))
-/** Pictures of the face that are taken for each point; a slow camera's few are enough after a while. */
+/** Images of the face for each point. After {@link LONG_MS}, the few of a slow camera are enough. */
 const LOOKS = 5
 const FEW_LOOKS = 2
 const LONG_MS = 1500
-/** After a point appears the eyes are on their way to it, in milliseconds. */
+/** Time for the eyes to reach a new point, in milliseconds. */
 const SETTLE_MS = 700
 
 /**
- * Nine points to look at, one after the other, over the whole window; each is on until the camera saw enough.
+ * Calibration with nine points over the whole window. Each is shown until the camera has seen enough.
  *
- * @param faces hears what the camera sees; returns what ends that
- * @param onDone told the map, or null where the person gave up
+ * @param faces subscribes a listener to detected faces, and returns its unsubscribe function
+ * @param onDone called with the map; null when the person cancelled
  */
 export function Calibration(props: {
   faces: (listener: (face: Face | null) => void) => () => void

@@ -13,7 +13,7 @@ import { WebcamPanel } from './webcam-panel.tsx'
 import '../attention/attention.css'
 import './capture.css'
 
-/** A person reads, and what the pointer and the webcam tell of their attention becomes an attestation. */
+/** Recording of a reading person. The attention that pointer and webcam show becomes an attestation. */
 export default function Capture({ query }: PageProps) {
   const taskId = query.get('task')
   return <CapturePage key={taskId} taskId={taskId} />

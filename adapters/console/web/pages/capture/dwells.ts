@@ -5,46 +5,49 @@ export interface Point {
   y: number
 }
 
-/** A stretch of time that was spent in one place: its start, its length in milliseconds, and the mean position. */
+/** Time in one place: its start, its length in milliseconds, and the mean position. */
 export interface Dwell extends Point {
   ms: number
 }
 
 /** Thresholds of places and dwells. Times are in milliseconds. */
 export interface DwellTerms {
-  /** The largest (max x − min x) + (max y − min y) within one place, as a share of the window. */
+  /** Largest (max x − min x) + (max y − min y) of one place, as a share of the window. */
   dispersion: number
   /** Time that a position holds when no newer one arrives. */
   heldMs: number
   /** Longest dwell; longer ones are split. */
   longestMs: number
-  /** The fewest positions that show a stay. */
+  /** Fewest positions of a dwell. */
   fewest: number
 }
 
-/** A shorter stay is a place passed by, no fixation (Salvucci & Goldberg 2000). */
+/** Shortest fixation in milliseconds (Salvucci & Goldberg 2000). A shorter stay only passes a place. */
 const SHORTEST_MS = 100
 
 /**
- * A pointer tells only when it moves, so that a position holds until the next one. A pointer that has not moved for ten
+ * Terms of a pointer. It reports only movements, so a position holds until the next one. A pointer that rests for ten
  * seconds says nothing more about its person.
  */
 export const POINTER: DwellTerms = { dispersion: 0.04, heldMs: 10_000, longestMs: 20_000, fewest: 1 }
 
-/** A webcam sees gaze within a few degrees, several times a second; what is between far samples, or after one, is unknown. */
+/**
+ * Terms of a webcam, which sees gaze within a few degrees, several times a second. Gaze between distant samples, and
+ * after the last one, is unknown.
+ */
 export const WEBCAM: DwellTerms = { dispersion: 0.16, heldMs: 400, longestMs: 10_000, fewest: 2 }
 
-/** Finds the stays in positions as they come in. */
+/** Finds dwells in a stream of positions. */
 export interface DwellFinder {
-  /** @returns the stay that this position ends, if one did */
+  /** @returns the dwell that this position ends, if any */
   push(point: Point): Dwell | null
-  /** @returns the stay that was going on at `at`, if it was one */
+  /** @returns the dwell in progress at `at`, if any */
   end(at: number): Dwell | null
 }
 
 /**
- * Stays by dispersion threshold (I-DT: Salvucci & Goldberg 2000, "Identifying fixations and saccades in eye-tracking
- * protocols"), as positions come in.
+ * Finds dwells in a stream of positions by dispersion threshold (I-DT: Salvucci & Goldberg 2000, "Identifying fixations
+ * and saccades in eye-tracking protocols").
  */
 export function createDwellFinder({ dispersion, heldMs, longestMs, fewest }: DwellTerms): DwellFinder {
   let group: Group | null = null

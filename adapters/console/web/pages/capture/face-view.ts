@@ -1,4 +1,4 @@
-/** A part of a camera's picture, in its pixels. */
+/** Part of a camera's image, in pixels. */
 export interface View {
   x: number
   y: number
@@ -6,15 +6,15 @@ export interface View {
   height: number
 }
 
-/** The face fills this much of the width of what is looked at. */
+/** Share of the view's width that the face should fill. */
 const FILLED = 0.45
-/** A face that fills less, or more, is looked at anew. */
+/** Below and above these shares, the view is computed again. */
 const LEAST_FILLED = 0.3
 const MOST_FILLED = 0.65
 /** Distance that the face may move from the middle, as a share of the view, before the view follows. */
 const MOST_MOVED = 0.12
 
-/** All of a picture. */
+/** The whole image. */
 export const wholeOf = (picture: { width: number; height: number }): View => ({ x: 0, y: 0, ...picture })
 
 /**
@@ -30,7 +30,7 @@ export function nextView(view: View, face: View | null, picture: { width: number
   const fits = face.width >= LEAST_FILLED && face.width <= MOST_FILLED
   if (fits && (isWhole || moved <= MOST_MOVED)) return view
   const width = Math.min(picture.width, (face.width * view.width) / FILLED)
-  // The same form as the picture's, so that across and down keep their proportion.
+  // Same aspect ratio as the image, so that horizontal and vertical distances stay comparable.
   const height = (width * picture.height) / picture.width
   const centerX = view.x + (face.x + face.width / 2) * view.width
   const centerY = view.y + (face.y + face.height / 2) * view.height

@@ -1,18 +1,18 @@
-/** One look at a known point: what the camera measured of the face, and where on the window the point was (0 to 1). */
+/** Look at a known point: features of the face, and the point's position in the window (0 to 1). */
 export interface Look {
   features: readonly number[]
   x: number
   y: number
 }
 
-/** Turns what the camera measures into a position on the window. */
+/** Maps features of a face to a position in the window. */
 export interface GazeMap {
   at(features: readonly number[]): { x: number; y: number }
   /** Mean error on points outside the training set, as a share of the window. */
   error: number
 }
 
-/** Keeps the weights small where few looks would let them grow; features are standardised first. */
+/** Ridge parameter. It keeps the weights small when there are few looks. Features are standardised first. */
 const RIDGE = 0.5
 
 /**
@@ -75,7 +75,7 @@ function solveRidge(rows: readonly (readonly number[])[], values: readonly numbe
     ),
     rows.reduce((sum, row, k) => sum + (row[i] ?? 0) * (values[k] ?? 0), 0),
   ])
-  // The matrix is positive definite, so that no pivot is zero and none has to be searched for.
+  // The matrix is positive definite, so no pivot is zero and no pivot search is needed.
   for (const [i, pivot] of system.entries()) {
     const lead = pivot[i] ?? 1
     for (let j = i; j <= size; j++) pivot[j] = (pivot[j] ?? 0) / lead

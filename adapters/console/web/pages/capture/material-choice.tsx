@@ -12,10 +12,10 @@ const KINDS: readonly { value: Kind; label: string }[] = [
   { value: 'task', label: 'A task, to prove attention for it' },
   { value: 'file', label: 'A file from this computer' },
 ]
-/** A larger file is refused before it is read into the page. */
+/** Most bytes of a file. A larger file is refused before it is read. */
 const MOST_BYTES = 2_000_000
 
-/** Choice of the material to read while recording. @param onChange null while nothing is chosen */
+/** Choice of the material to read while recording. @param onChange called with null while nothing is chosen */
 export function MaterialChoice(props: {
   taskId: string | null
   disabled: boolean
@@ -56,7 +56,7 @@ function TaskChoice(props: {
   ]
   useEffect(() => {
     if (given.data && id === given.data.id) props.onChange(taskMaterial(given.data))
-    // Later versions of the task do not change what is being read.
+    // Later versions of the task do not change the text in progress.
   }, [given.data?.id])
   const choose = (next: string) => {
     setId(next)

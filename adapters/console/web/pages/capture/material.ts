@@ -1,34 +1,34 @@
 import type { Task } from '../../../../../src/tasks/task-record.ts'
 
-/** A text that is read while attention is recorded. */
+/** Text to read while attention is recorded. */
 export interface Material {
   title: string
   lines: readonly string[]
   /** Place named in the records. */
   place: { path: string } | { url: string }
-  /** The task that the attention is for; null for none. */
+  /** Task that the attention is for; null for none. */
   taskId: string | null
 }
 
-/** A longer file is not read line by line here. */
+/** Most lines that are shown of a file. */
 const MOST_LINES = 2000
 
-/** The address of this console, which is what records name where nothing else was looked at. */
+/** Address of this console, for records without another place. */
 export const consoleUrl = (page: string) => `${location.origin}/#/${page}`
 
-/** A task's title, description and result, as lines to read. */
+/** Makes lines to read from a task's title, description and result. */
 export function taskMaterial({ id, title, description, result }: Task): Material {
   const outcome = typeof result === 'string' ? result : JSON.stringify(result, null, 2)
   const text = [title, '', description, ...(result === null ? [] : ['', 'Result', '', outcome])].join('\n')
   return { title, lines: linesOf(text), place: { url: consoleUrl(`tasks/${id}`) }, taskId: id }
 }
 
-/** A file of this computer; its text stays in the browser. @param path what the file is called in its project */
+/** Makes lines to read from a local file. Its text stays in the browser. @param path path of the file in its project */
 export function fileMaterial(path: string, text: string): Material {
   return { title: path, lines: linesOf(text), place: { path }, taskId: null }
 }
 
-/** A text to try it with. */
+/** Sample text. */
 export function sampleMaterial(): Material {
   const [title = '', ...rest] = SAMPLE
   return { title, lines: [title, ...rest], place: { url: consoleUrl('capture') }, taskId: null }

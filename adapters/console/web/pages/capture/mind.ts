@@ -1,22 +1,22 @@
 import type { Dwell } from './dwells.ts'
 
-/** A dwell and the line that it was on; null where it was beside the text. */
+/** Dwell and its line; null beside the text. */
 export type LineDwell = Pick<Dwell, 'at' | 'ms'> & { line: number | null }
 
-/** The time over which focus is taken, in milliseconds. */
+/** Window of time for focus, in milliseconds. */
 const FOCUS_MS = 10_000
-/** The moves between lines over which load is taken. */
+/** Number of moves between lines for load. */
 const LOAD_MOVES = 20
 
 /**
- * COG as far as reading shows it.
+ * Computes COG from reading.
  *
- * - focus: the share of the last ten seconds that was spent on the text
- * - load: the share of the last twenty moves between lines that went back up. Readers go back more the harder a text is
- *   for them (Rayner 1998)
+ * - focus: share of the last ten seconds that was spent on the text
+ * - load: share of the last twenty moves between lines that went back up. Readers go back more often in a text that is
+ *   harder for them (Rayner 1998)
  *
- * @param dwells in order of time; the last one is included
- * @param since when the recording began, in milliseconds since 1970
+ * @param dwells in order of time, including the last one
+ * @param since start of the recording, in milliseconds since 1970
  */
 export function cogOf(dwells: readonly LineDwell[], since: number): { focus: number; load: number } {
   const last = dwells.at(-1)
@@ -50,10 +50,10 @@ const EXPRESSIONS: Record<string, { valence: number; arousal: number }> = {
   neutral: { valence: 0, arousal: 0 },
 }
 
-/** Nothing was seen of the person's feelings. */
+/** EMO without a detected expression. */
 export const CALM = { valence: 0, arousal: 0 }
 
-/** EMO from the expressions that a face shows, weighted by how sure the model is of each. */
+/** Computes EMO from the expressions of a face, weighted by the model's confidence in each. */
 export function emoOf(expressions: readonly { emotion: string; score: number }[]): {
   valence: number
   arousal: number

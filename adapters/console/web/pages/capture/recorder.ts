@@ -6,7 +6,7 @@ import { randomHex } from '../../random-hex.ts'
 
 /** Interval of sending in milliseconds. */
 const SEND_EVERY_MS = 2000
-/** The most records that the platform takes at once. */
+/** Most records that the platform accepts in one request. */
 const MOST_AT_ONCE = 1000
 
 /** Progress of a recording. */
@@ -14,30 +14,33 @@ export interface Recorded {
   sessionId: string | null
   stored: number
   attestation: Attestation | null
-  /** Error of the last attempt to send, which is repeated with the next. */
+  /** Error of the last attempt to send. The next attempt sends the same records again. */
   error: Error | null
   /** Records that are not stored yet. */
   waiting: number
 }
 
-/** Before anything was sent. */
+/** State before the first attempt to send. */
 export const NOTHING_RECORDED: Recorded = { sessionId: null, stored: 0, attestation: null, error: null, waiting: 0 }
 
-/** Sends records to a gaze session as they are made. */
+/** Sends records to a gaze session in batches. */
 export interface Recorder {
   add(record: GazeTensor): void
   /** Sends pending records and calls `onChange` with the result. */
   send(): Promise<void>
-  /** Sends the rest, and no more by itself. */
+  /** Sends the remaining records, and stops sending on its own. */
   stop(): Promise<void>
 }
 
 /**
- * @param options.taskId the task that the attention is for; null for none
- * @param options.onChange told after each attempt to send
+ * Creates a recorder.
+ *
+ * @param options.taskId task that the attention is for; null for none
+ * @param options.onChange called after each attempt to send
  */
 export function createRecorder(options: { taskId: string | null; onChange: (recorded: Recorded) => void }): Recorder {
-  // Named here: were the first reply lost, the same records would be stored again in another session, as copies.
+  // The id is created here. Otherwise a lost first reply would store the same records again in another session, as
+  // copies.
   const sessionId = `ses_${randomHex()}`
   let waiting: GazeTensor[] = []
   let state: Recorded = NOTHING_RECORDED
@@ -66,7 +69,7 @@ export function createRecorder(options: { taskId: string | null; onChange: (reco
   }
 
   function send(): Promise<void> {
-    // One batch at a time. What failed waits still, and was told of where it failed.
+    // One batch at a time. Failed records are still waiting, and their error has been reported.
     sending = sending.catch(() => {}).then(sendAll)
     return sending
   }

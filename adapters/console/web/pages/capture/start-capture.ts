@@ -5,27 +5,31 @@ import { consoleUrl, type Material } from './material.ts'
 import { CALM, cogOf, type LineDwell } from './mind.ts'
 import type { Face } from './webcam.ts'
 
-/** A pointer is where it is, but it only follows the eyes, now near, now far (Huang, White & Buscher 2012). */
+/**
+ * Confidence of the pointer. Its position is exact, but it follows the eyes only loosely (Huang, White & Buscher 2012).
+ */
 const POINTER_CONFIDENCE = 0.6
 /** Lifetime of a detected expression in milliseconds. */
 const EXPRESSION_MS = 2000
-/** The share of a new position in the smoothed one: a webcam's gaze jitters. */
+/** Share of a new position in the smoothed one, because the gaze of a webcam jitters. */
 const SMOOTHING = 0.5
-/** The dwells that focus and load are taken from. */
+/** Number of dwells for focus and load. */
 const REMEMBERED = 200
 const APP = 'Gazeway console'
 
-/** Makes records of where the pointer and the gaze are, until it is stopped. */
+/** Makes records from the pointer and the gaze until it is stopped. */
 export interface Capture {
   /** Adds a detected face; null without one. */
   see(face: Face | null): void
-  /** Ends what is going on, and listens no more. */
+  /** Ends the current dwells, and removes the listeners. */
   stop(): void
 }
 
 /**
- * @param options.gazeMap how the person's gaze follows from their face; null until it was calibrated
- * @param options.onRecord told of each record as it is made
+ * Starts a capture.
+ *
+ * @param options.gazeMap returns the map from face to gaze; null before calibration
+ * @param options.onRecord called with each record
  */
 export function startCapture(options: {
   material: Material
@@ -64,7 +68,7 @@ export function startCapture(options: {
     record('pointer', streams.pointer.finder.push(point), POINTER_CONFIDENCE)
     streams.pointer.line = lineAt(event.clientX, event.clientY)
   }
-  // The text moves away below a pointer that rests: what was looked at before ends here.
+  // Scrolling moves the text below a resting pointer, so the current dwell ends here.
   const onBreak = () => record('pointer', streams.pointer.finder.end(Date.now()), POINTER_CONFIDENCE)
 
   addEventListener('pointermove', onMove, { passive: true })
@@ -95,7 +99,7 @@ export function startCapture(options: {
   }
 }
 
-/** The line of the text at a position in the window; null beside the text. */
+/** Line of the text at a position in the window; null beside the text. */
 function lineAt(x: number, y: number): number | null {
   const line = document.elementFromPoint(x, y)?.closest<HTMLElement>('[data-line]')?.dataset.line
   return line === undefined ? null : Number(line)

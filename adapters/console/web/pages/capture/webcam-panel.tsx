@@ -5,18 +5,18 @@ import { Calibration } from './calibration.tsx'
 import type { GazeMap } from './gaze-map.ts'
 import { type Face, openWebcam, type Webcam, type WebcamStep } from './webcam.ts'
 
-/** A map that is further off than this says too little about what was looked at to be recorded. */
+/** Largest error of a map, as a share of the window. A map with a larger error is not used for records. */
 const FAR_OFF = 0.25
-/** Pictures that come further apart than this, in milliseconds, show too little of how eyes move. */
+/** Time between images, in milliseconds, above which eye movements are seen too rarely. */
 const SLOW_MS = 300
-/** The share of the newest time between pictures in their mean. */
+/** Share of the newest interval in the mean interval between images. */
 const NEWEST = 0.3
 
 /**
- * The camera: consent, a picture of what it sees, and calibration.
+ * Camera: consent, preview and calibration.
  *
- * @param onFace told what the camera sees
- * @param onMap told when gaze can be read from it; null when no longer
+ * @param onFace called with each detected face; null without one
+ * @param onMap called with the gaze map once it is usable; null when it no longer is
  */
 export function WebcamPanel(props: { onFace: (face: Face | null) => void; onMap: (map: GazeMap | null) => void }) {
   const video = useRef<HTMLVideoElement>(null)

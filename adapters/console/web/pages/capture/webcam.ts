@@ -9,12 +9,12 @@ export interface Face {
   emo: { valence: number; arousal: number }
 }
 
-/** A camera that is watched. */
+/** Camera that is watched. */
 export interface Webcam {
   stop(): void
 }
 
-/** A part of the way to a working camera, in words. */
+/** Step of the start of the camera, as text. */
 export type WebcamStep = 'Asking for the camera…' | 'Loading the face model (8 MB, from this Gazeway)…' | 'Starting…'
 
 /** Error of the webcam gaze; its message says what to do. */
@@ -23,14 +23,14 @@ export class WebcamError extends Error {}
 /** Paths of the library and its models on this Gazeway, when installed. */
 const LIBRARY = '/assets/human/dist/human.esm.js'
 const MODELS = '/assets/human/models/'
-/** The width of the picture that is looked at: the library rounds positions to its pixels, and takes longer for more. */
+/** Width of the analyzed image. The library rounds positions to its pixels, and needs more time for a larger image. */
 const PICTURE_WIDTH = 640
 
 /**
- * Opens the camera and watches the face in it. Pictures stay in the browser; only the values passed to `onFace` leave.
+ * Opens the camera and watches the face in it. Images stay in the browser; only the values passed to `onFace` leave.
  *
- * @param video shows the camera
- * @param options.onFace called for each picture; null without a face
+ * @param video element that shows the camera
+ * @param options.onFace called for each image; null without a face
  * @throws WebcamError
  */
 export async function openWebcam(
@@ -70,7 +70,7 @@ export async function openWebcam(
       while (!stopped) {
         const face = await look(video)
         if (!stopped) options.onFace(face)
-        // One picture after the other, and the page in between.
+        // One image after the other. The pause lets the page work in between.
         await new Promise((resolve) => setTimeout(resolve, 10))
       }
     }
@@ -89,7 +89,7 @@ export async function openWebcam(
   }
 }
 
-/** The library is optional: its models are ten times as large as Gazeway. */
+/** Checks that the library is installed. It is optional, because its models are ten times as large as Gazeway. */
 async function requireLibrary(): Promise<void> {
   const { ok } = await fetch(LIBRARY, { method: 'HEAD' })
   if (!ok)
@@ -99,7 +99,7 @@ async function requireLibrary(): Promise<void> {
 }
 
 async function openCamera(): Promise<MediaStream> {
-  // Browsers give cameras only to pages that came over https or from this machine.
+  // Browsers allow cameras only on pages from https or from this machine.
   if (!navigator.mediaDevices?.getUserMedia)
     throw new WebcamError(
       'The browser allows no camera on this page. Open the console at https://… or http://127.0.0.1, or continue with the pointer only.',
@@ -127,7 +127,7 @@ async function loadModel(): Promise<(video: HTMLVideoElement) => Promise<Face | 
   const off = { enabled: false }
   const human = new Human({
     modelBasePath: MODELS,
-    // Without a graphics card's help the processor does it, too slowly to follow eyes.
+    // Without WebGL the processor does the work, too slowly to follow eyes.
     backend: hasWebGl() ? 'humangl' : 'cpu',
     cacheModels: false,
     debug: false,
@@ -140,7 +140,7 @@ async function loadModel(): Promise<(video: HTMLVideoElement) => Promise<Face | 
     segmentation: off,
     face: {
       enabled: true,
-      // What is looked at moves with the face, so that an earlier place of it is of no use.
+      // The view moves with the face, so its earlier position in the image is of no use.
       detector: { modelPath: 'blazeface.json', rotation: false, maxDetected: 1, skipFrames: 0, skipTime: 0 },
       mesh: { enabled: true },
       iris: { enabled: true },
@@ -189,8 +189,8 @@ const EYES = [
 ]
 
 /**
- * Features of the gaze: position of the irises as shares of the eyes' width, rotation of the head, and its place in the
- * picture. Null when the irises are not detected.
+ * Features of the gaze: position of the irises as shares of the eyes' width, rotation of the head, and its position in
+ * the image. Null when the irises are not detected.
  */
 function featuresOf(mesh: readonly Spot[], angle: { yaw: number; pitch: number } | undefined): number[] | null {
   const eyes = EYES.map(({ outer, inner, iris }) => eyeOf(mesh[outer], mesh[inner], mesh[iris]))

@@ -24,7 +24,7 @@ const QUERY_LABELS: Record<Query, string> = {
 /** Queries of admins. */
 const QUERIES = Object.keys(QUERY_LABELS) as Query[]
 
-/** A chat over the real agent socket, on a connection of its own. @param onChange told when it connects or closes */
+/** Chat over the agent socket, on its own connection. @param onChange called when it connects or closes */
 export function Chat({ onChange }: { onChange: () => void }) {
   const [user, setUser] = useState('operator')
   const [role, setRole] = useState<Role>(session.value?.isAdmin ? 'admin' : 'user')
@@ -36,9 +36,9 @@ export function Chat({ onChange }: { onChange: () => void }) {
   const [text, setText] = useState('')
   const [error, setError] = useState<unknown>(null)
   const socket = useRef<AgentSocket | null>(null)
-  /** The page is left. */
+  /** True after the page was left. */
   const gone = useRef(false)
-  /** The session that the lines are of. */
+  /** Session of the lines. */
   const joined = useRef('')
   const log = useRef<HTMLOListElement>(null)
 
@@ -56,7 +56,7 @@ export function Chat({ onChange }: { onChange: () => void }) {
     if (frame.type === 'ready') {
       if (frame.session_id !== joined.current) setLines([])
       joined.current = frame.session_id
-      // Whoever connects again goes on with it.
+      // Reconnecting continues the same session.
       setSessionId(frame.session_id)
       setReady(frame)
       setConnecting(false)

@@ -29,7 +29,7 @@ const CLOSINGS: Record<Closed['status'], string> = {
   cancelled: 'The unused ticket is cancelled.',
 }
 
-/** Agent sockets: who is connected, tickets for more, and a chat. */
+/** Agent sockets: open connections, tickets for new ones, and a chat. */
 export default function Connections() {
   const page = usePage<ConnectionRecord>('/api/connections', { everyMs: 1500 })
   const [making, setMaking] = useState(false)

@@ -5,7 +5,7 @@ import { api } from '../../api.ts'
 import { Button, Copy, Countdown, Dialog, Field, Select, SubmitForm, TextInput } from '../../components/components.ts'
 import { session } from '../../signed-in.ts'
 
-/** Makes a ticket for an agent or a person, and shows it once. */
+/** Creates a ticket for an agent or a person, and shows it once. */
 export function NewConnection({ open, onClose }: { open: boolean; onClose: () => void }) {
   const [user, setUser] = useState('')
   const [role, setRole] = useState<Role>('user')

@@ -7,7 +7,7 @@ import { isLive } from './escrow-status.ts'
 import { RefundDialog } from './refund-dialog.tsx'
 import { ReleaseDialog } from './release-dialog.tsx'
 
-/** An escrow that is to be released or refunded, and its task. */
+/** Escrow to release or refund, with its task. */
 export interface EscrowAsked {
   what: 'release' | 'refund'
   escrow: Escrow
@@ -44,7 +44,7 @@ export function EscrowActions(props: { escrow: Escrow; task: Task | undefined; o
   )
 }
 
-/** Asks before an escrow is released or refunded. */
+/** Confirms the release or refund of an escrow. */
 export function EscrowDialog(props: { asked: EscrowAsked; names: Names; onMoved: () => void; onClose: () => void }) {
   const { asked, ...rest } = props
   const { what, escrow, task } = asked

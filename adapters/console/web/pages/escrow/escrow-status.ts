@@ -3,10 +3,10 @@ import type { Tone } from '../../components/components.ts'
 
 export type EscrowStatus = Escrow['status']
 
-/** Tells whether its money is still locked. */
+/** Tells whether the money of an escrow is still locked. */
 export const isLive = ({ status }: Escrow): boolean => status === 'locked' || status === 'expired'
 
-/** The colour of an escrow's status. */
+/** Colours of the statuses of escrows. */
 export const ESCROW_TONES: Record<EscrowStatus, Tone> = {
   locked: 'accent',
   released: 'good',

@@ -26,7 +26,7 @@ import { useTasks } from '../tasks/find-task.ts'
 import { EscrowActions, type EscrowAsked, EscrowDialog } from './escrow-actions.tsx'
 import { ESCROW_STATUSES, ESCROW_TONES, type EscrowStatus } from './escrow-status.ts'
 
-/** Rewards that are locked until their tasks are done, and what became of the others. */
+/** Locked, released and refunded rewards of tasks. */
 export default function EscrowPage({ query }: PageProps) {
   const names = useNames()
   const wanted = query.get('status')
@@ -34,7 +34,7 @@ export default function EscrowPage({ query }: PageProps) {
   const page = usePage<Escrow>(`/api/wallet/escrow${status && `?status=${status}`}`)
   const stats = useLive<TaskStats>('/api/tasks/stats')
   const tasks = useTasks(page.items.map(({ task_id }) => task_id))
-  // Beside the table: a row that moves to the next page takes no dialog with it.
+  // Outside the table, so that the dialog stays when its row moves to another page.
   const [asked, setAsked] = useState<EscrowAsked | null>(null)
   const reload = () => {
     page.reload()
@@ -89,7 +89,7 @@ export default function EscrowPage({ query }: PageProps) {
             { key: 'expires', label: 'Expires', render: (escrow) => <Expiry of={escrow} /> },
             {
               key: 'actions',
-              label: 'Do',
+              label: 'Actions',
               render: (escrow) => <EscrowActions escrow={escrow} task={tasks.get(escrow.task_id)} onAsk={setAsked} />,
             },
           ]}

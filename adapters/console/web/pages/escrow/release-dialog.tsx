@@ -18,7 +18,7 @@ interface Props {
   onClose: () => void
 }
 
-/** Asks before a reward is paid out, with the attestation that proves attention to its task. */
+/** Confirms the payment of a reward, with the attestation that proves attention to its task. */
 export function ReleaseDialog({ escrow, task, names, onMoved, onClose }: Props) {
   const found = useLive<Attestation>(`/api/attestation/status?task_id=${task.id}`, { everyMs: 5000 })
   const [typed, setTyped] = useState<string | null>(null)

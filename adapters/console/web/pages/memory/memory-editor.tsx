@@ -9,9 +9,9 @@ import { textOf } from './value-text.ts'
 const HOUR_SECONDS = 3600
 
 /**
- * Writes a memory: a new one, or the next version of one.
+ * Editor of a new memory, or of the next version of one.
  *
- * @param onSaved told what was stored
+ * @param onSaved called with the stored memory
  */
 export function MemoryEditor(props: {
   memory: Memory | null
@@ -23,7 +23,7 @@ export function MemoryEditor(props: {
   const [namespace, setNamespace] = useState(memory?.namespace ?? 'default')
   const [kind, setKind] = useState<'text' | 'json'>(memory && typeof memory.value !== 'string' ? 'json' : 'text')
   const [value, setValue] = useState(memory ? textOf(memory.value) : '')
-  // Null until it is edited: a tag may have a comma, which the field cannot show.
+  // Null until it is edited, because the field cannot show a tag that contains a comma.
   const [tags, setTags] = useState<string | null>(null)
   const [hours, setHours] = useState<string | null>(null)
   const [json, setJson] = useState<string | null>(null)
@@ -39,7 +39,7 @@ export function MemoryEditor(props: {
       value: parsed.value,
       ...(tags !== null && { tags: [...new Set(words(tags))] }),
       ...(ttl > 0 && { ttl_seconds: ttl }),
-      // Nobody's newer version, and nobody's memory under the same key, is written over.
+      // Refuses to overwrite a newer version, or another memory with the same key.
       if_version: memory?.version ?? 0,
     })
     props.onSaved(stored.memory, stored.created)
@@ -105,7 +105,7 @@ function parseJson(text: string): { value: unknown } | null {
   }
 }
 
-/** The seconds until a memory is forgotten; 0 where it never is. */
+/** Seconds until a memory expires; 0 when it never does. */
 function secondsLeft(memory: Memory | null): number {
   if (!memory?.expires_at) return 0
   return Math.max(1, Math.ceil((Date.parse(memory.expires_at) - Date.now()) / 1000))

@@ -5,7 +5,7 @@ import { Badge, Button, Confirm, Dialog, notify, When } from '../../components/c
 import { MemoryEditor } from './memory-editor.tsx'
 import { textOf } from './value-text.ts'
 
-/** One memory: read, edited or forgotten. @param onChange told when it was stored or deleted */
+/** Dialog to read, edit or delete a memory. @param onChange called when it was stored or deleted */
 export function MemoryView(props: { memory: Memory; onClose: () => void; onChange: (memory: Memory | null) => void }) {
   const { memory } = props
   const [editing, setEditing] = useState(false)

@@ -56,7 +56,7 @@ const COLUMNS: readonly Column<Memory>[] = [
   { key: 'updated_at', label: 'Stored', render: ({ updated_at }) => <When at={updated_at} /> },
 ]
 
-/** The memories that all assistants share: search, read, edit, delete. */
+/** Memories that all assistants share: search, read, edit, delete. */
 export default function Memories() {
   const [words, setWords] = useState('')
   const [namespace, setNamespace] = useState('')
@@ -166,7 +166,7 @@ export default function Memories() {
   )
 }
 
-/** The value's column shows where the words are. */
+/** Shows the excerpt with the match in the value's column. */
 function withExcerpt(column: Column<Memory>, excerpts: ReadonlyMap<string, string>): Column<Memory> {
   return column.key === 'value' ? { ...column, render: ({ id }) => excerpts.get(id) ?? '' } : column
 }

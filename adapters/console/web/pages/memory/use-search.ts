@@ -2,7 +2,7 @@ import { useCallback, useEffect, useState } from 'preact/hooks'
 import type { FoundMemories } from '../../../../platform/routes/memory-routes.ts'
 import { ApiError, api } from '../../api.ts'
 
-/** Delay after the last keystroke before a search, in milliseconds. */
+/** Debounce of the search, in milliseconds. */
 const PAUSE_MS = 250
 const MOST = 50
 
@@ -13,7 +13,7 @@ export interface SearchFor {
   tag: string
 }
 
-/** The memories that match best; null while nothing is searched for, or before the first answer. */
+/** Finds the best matches. Null without a query, and before the first answer. */
 export function useSearch({ query, namespace, tag }: SearchFor) {
   const [found, setFound] = useState<FoundMemories | null>(null)
   const [error, setError] = useState<ApiError | null>(null)

@@ -9,11 +9,11 @@ import { now } from '../../now.ts'
 import { href } from '../../router.ts'
 import { type Live, useLive } from '../../use-live.ts'
 
-/** Calls of this long are looked at to tell whether the provider works now, in milliseconds. */
+/** Age of calls that show whether the provider works now, in milliseconds. */
 const RECENT_MS = 15 * 60_000
-/** From this share of failed calls on the provider counts as failing. */
+/** Share of failed calls at which the provider counts as failing. */
 const FAILING_SHARE = 0.5
-/** A chain that does not answer is given up after its own time limit, 5 s unless it is set; only then comes the reply. */
+/** Timeout in milliseconds. The reply waits for chains that do not answer, each for up to 5 s by default. */
 const CHAINS_MS = 20_000
 
 /** Health of one part. */
@@ -68,7 +68,7 @@ function headline(parts: readonly Part[], worst: ReturnType<typeof worstOf>): st
   return `Look at: ${troubled.map(({ name }) => name).join(', ')}`
 }
 
-/** Whole minutes, so that the question stays the same between them. */
+/** Start of the recent calls, in whole minutes, so that the path changes only once a minute. */
 const recentFrom = () => new Date(Math.floor((now.value - RECENT_MS) / 60_000) * 60_000).toISOString()
 
 function partsOf(
@@ -92,7 +92,7 @@ const UNKNOWN_PARTS = ['Store', 'Agent gateway', 'Models', 'Chains'].map(
   (name): Part => ({ name, tone: 'neutral', state: 'not known', detail: '' }),
 )
 
-/** A part of which nothing came yet, nothing does, or nothing did for long: that is no sign that it is well. */
+/** State of a part without a recent status. A missing status is no sign of health. */
 function unreadPart(name: string, { error, data }: Live<unknown>): Part {
   if (!error && data) return { name, tone: 'warn', state: 'not known', detail: 'No recent status.' }
   if (error) return { name, tone: 'warn', state: 'not known', detail: messageOf(error) }

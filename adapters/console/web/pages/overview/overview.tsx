@@ -8,7 +8,7 @@ import { Refused } from './refused.tsx'
 import { Today } from './today.tsx'
 import { Trends } from './trends.tsx'
 
-/** Health of Gazeway, and today's cost by caller. */
+/** Health of Gazeway, with today's cost by caller and model, errors, refusals and trends. */
 export default function Overview() {
   const health = useLive<Health>('/health', { everyMs: 3000 })
   return (

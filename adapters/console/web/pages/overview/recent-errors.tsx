@@ -4,7 +4,7 @@ import type { List } from '../../paging.ts'
 import { go, href } from '../../router.ts'
 import { useLive } from '../../use-live.ts'
 
-/** The last calls that failed, and what to do about each. */
+/** Latest failed calls, with advice for each. */
 export function RecentErrors() {
   const { data, error, reload } = useLive<List<CallRecord>>('/api/calls?status=error&limit=6', { everyMs: 5000 })
   return (

@@ -1,4 +1,4 @@
-/** The start of the hour, or of the day in the reader's zone, that a time is in; RFC 3339. */
+/** Start of the hour of a time, or of its day in the reader's zone; RFC 3339. */
 export function startOf(unit: 'hour' | 'day', ms: number): string {
   const start = new Date(ms)
   if (unit === 'day') start.setHours(0)

@@ -22,7 +22,7 @@ export function Trends() {
   const span = SPANS.find(({ id }) => id === spanId) ?? SPANS[0]
   const path = `/api/calls/stats?from=${startOf('hour', firstOf(span))}&group_by=${span.group}`
   const { data, error, loading, reload } = useLive<CallStatsReply>(path, { everyMs: 10_000 })
-  // Until the figures of another span are there, those of the last one stay, at their own times.
+  // Figures of the last span stay, at their own times, until those of the new span have arrived.
   const drawn = useRef<Span>(span)
   if (!loading) drawn.current = span
   const days = drawn.current.group === 'day'
@@ -88,7 +88,7 @@ export function Trends() {
 /** Start of the first step of a span that ends now. */
 const firstOf = ({ stepMs, steps }: Span) => Math.floor(now.value / stepMs) * stepMs - (steps - 1) * stepMs
 
-/** Draws one figure of each step; `without` stands for steps without calls. */
+/** Creates a function that makes the line of one figure. @returns `without` is the value of steps without calls */
 function linesOf(stats: CallStatsReply, span: Span) {
   const { stepMs, steps } = span
   const first = firstOf(span)

@@ -1,7 +1,7 @@
 import type { AlertRecord } from '../../../../../src/identity/alerts.ts'
 import { amountIn } from '../../typed.ts'
 
-/** Alerts to be edited, in percent of a budget: `50, 80`. */
+/** Formats alerts for editing, in percent of a budget: `50, 80`. */
 export const alertsText = (alerts: readonly AlertRecord[]): string =>
   alerts.map(({ at }) => String(Math.round(at * 100))).join(', ')
 
@@ -12,5 +12,5 @@ export const alertsIn = (text: string) =>
     .filter((part) => part !== '')
     .map((part) => ({ at: partOf(amountIn(part)), of: 'budget' as const }))
 
-/** 80 is 0.8. What is no number stays as it was typed. */
+/** Converts 80 to 0.8. Text that is not a number stays as typed. */
 const partOf = (percent: ReturnType<typeof amountIn>) => (typeof percent === 'number' ? percent / 100 : percent)

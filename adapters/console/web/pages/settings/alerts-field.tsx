@@ -1,6 +1,6 @@
 import { type FaultOf, Field, TextInput } from '../../components/components.ts'
 
-/** The parts of each budget at which an alert is sent. */
+/** Field for the shares of each budget at which an alert is sent. */
 export function AlertsField(props: { of: string; faultOf: FaultOf; onEdit: (alerts: string) => void }) {
   const { of, faultOf, onEdit } = props
   return (

@@ -1,13 +1,13 @@
 import type { BudgetRecord, Period } from '../../../../../src/identity/budgets.ts'
 import { amountIn } from '../../typed.ts'
 
-/** A budget as it is being typed. */
+/** Budget while it is edited. */
 export interface BudgetDraft {
   usd: string
   per: Period
 }
 
-/** Budgets to be edited. */
+/** Converts budgets for editing. */
 export const budgetDrafts = (budgets: readonly BudgetRecord[]): BudgetDraft[] =>
   budgets.map(({ usd, per }) => ({ usd: String(usd), per }))
 

@@ -4,9 +4,9 @@ import { Button, type FaultOf, Field, Select, TextInput } from '../../components
 import type { BudgetDraft } from './budget-draft.ts'
 
 /**
- * Any number of budgets, each of another period.
+ * Fields for any number of budgets, one for each period.
  *
- * @param at the path of the budgets in what is sent
+ * @param at path of the budgets in the request body
  */
 export function BudgetFields(props: {
   of: readonly BudgetDraft[]

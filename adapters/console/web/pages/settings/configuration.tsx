@@ -20,7 +20,7 @@ import { choicesOf, kindOf, readValue, textOf, valueAt } from './setting.ts'
 /** Edited text by key. */
 type Draft = Readonly<Record<string, string>>
 
-/** Every setting by section; changes are made together, all or none. */
+/** All settings by section. Changes are saved together, all or none. */
 export function Configuration({ isAdmin }: { isAdmin: boolean }) {
   const described = useLive<{ items: KeyOfConfig[] }>('/api/config/keys', { everyMs: 600_000 })
   const shown = useLive<ConfigShown>('/api/config', { everyMs: 10_000 })
@@ -138,7 +138,7 @@ function SettingField(props: {
   value: unknown
   /** Edited text; undefined when unchanged. */
   text: string | undefined
-  /** The variable or flag that is over it. */
+  /** Variable or flag that takes precedence over the setting. */
   over: string | undefined
   fault: string | undefined
   disabled: boolean
@@ -203,9 +203,9 @@ function SettingField(props: {
   )
 }
 
-/** With a word for what is being reset. */
+/** Options of a setting, with one for its default while it is reset. */
 const optionsOf = (choices: readonly string[], text: string) =>
-  text === '' ? [{ value: '', label: 'its default' }, ...choices] : choices
+  text === '' ? [{ value: '', label: 'default' }, ...choices] : choices
 
 const placeholderOf = ({ default: value }: KeyOfConfig) => (value === null ? 'not set' : `default: ${textOf(value)}`)
 
@@ -228,13 +228,13 @@ function valuesOf(draft: Draft, settings: readonly KeyOfConfig[]) {
   return { values, unreadable }
 }
 
-/** Key that a refusal is about. */
+/** Key that a refusal names. */
 function keyNamed(param: string | null, keys: readonly string[]): string | undefined {
   if (keys.length === 1) return keys[0]
   return keys.find((key) => param !== null && (param === key || param.startsWith(`${key}.`)))
 }
 
-/** Says what a change did. */
+/** Shows the outcome of a change. */
 export function tell({
   changed,
   restart_required,

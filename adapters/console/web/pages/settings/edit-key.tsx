@@ -6,7 +6,7 @@ import { changesIn, draftOf } from './key-draft.ts'
 import { KeyFields } from './key-fields.tsx'
 import './settings.css'
 
-/** Changes what a key is held to, its group, billing, end or name: what the person has changed, and nothing else. */
+/** Changes limits, group, billing, expiry or name of a key. Sends only the changed fields. */
 export function EditKeyDialog(props: { of: KeyRecord; onClose: () => void; onChanged: () => void }) {
   const { of, onClose, onChanged } = props
   const [was] = useState(() => draftOf(of))
@@ -15,7 +15,7 @@ export function EditKeyDialog(props: { of: KeyRecord; onClose: () => void; onCha
   const changes = changesIn(was, draft)
 
   const save = async () => {
-    // Globs are compared with the models of the provider.
+    // Globs are compared with the provider's models, which takes time.
     const options = 'models' in changes ? { timeoutMs: PATIENT_MS } : {}
     const { name, warnings } = await api.patch<{ name: string; warnings: string[] }>(
       `/api/keys/${of.id}`,

@@ -8,7 +8,7 @@ import { AlertsField } from './alerts-field.tsx'
 import { budgetDrafts, budgetsIn } from './budget-draft.ts'
 import { BudgetFields } from './budget-fields.tsx'
 
-/** Makes a group, or changes the name, budgets and alerts of one. @param of null makes one */
+/** Creates a group, or changes its name, budgets and alerts. @param of null creates a group */
 export function GroupDialog(props: { of: GroupRecord | null; onClose: () => void; onSaved: () => void }) {
   const { of, onClose, onSaved } = props
   const post = usePostOnce()
@@ -22,7 +22,7 @@ export function GroupDialog(props: { of: GroupRecord | null; onClose: () => void
   const [typedAlerts, setAlerts] = useState(was.alerts)
   const budgets = budgetsIn(drafts)
   const alerts = alertsIn(typedAlerts)
-  // What was not changed here, another may have changed meanwhile.
+  // Unchanged fields are not sent, because somebody else may have changed them meanwhile.
   const changes = {
     ...(name !== was.name && { name }),
     ...(JSON.stringify(budgets) !== JSON.stringify(budgetsIn(was.budgets)) && { budgets }),

@@ -6,7 +6,7 @@ import { Button, Card, Confirm, DataTable, Empty, ErrorNote, notify, Pager, When
 import { usePage } from '../../paging.ts'
 import { GroupDialog } from './group-dialog.tsx'
 
-/** Groups: keys that share budgets. */
+/** Groups of keys with shared budgets. */
 export function Groups({ isAdmin }: { isAdmin: boolean }) {
   if (isAdmin) return <GroupList />
   return <Empty title="Admin key required" hint="Sign in with an admin key to create, edit and delete groups." />

@@ -7,24 +7,24 @@ import { type BudgetDraft, budgetDrafts, budgetsIn } from './budget-draft.ts'
 /** Terms of a key while they are edited. */
 export interface KeyDraft {
   name: string
-  /** The id of its group; empty is none. */
+  /** Id of its group; empty for none. */
   group: string
-  /** Empty leaves it to the configuration. */
+  /** Empty for the default of the configuration. */
   billing: Billing | ''
   credit: string
   budgets: readonly BudgetDraft[]
-  /** Percents of a budget. */
+  /** Percentages of a budget. */
   alerts: string
   requests: string
   tokens: string
   concurrent: string
-  /** One glob a line; empty is all models. */
+  /** One glob per line; empty for all models. */
   models: string
-  /** A time in the reader's zone; empty is never. */
+  /** Time in the reader's zone; empty for never. */
   expires: string
 }
 
-/** A key that is held to nothing yet. */
+/** Draft of a new key, without limits. */
 export const NEW_KEY: KeyDraft = {
   name: '',
   group: '',
@@ -39,7 +39,7 @@ export const NEW_KEY: KeyDraft = {
   expires: '',
 }
 
-/** A key to be edited. */
+/** Converts a key for editing. */
 export const draftOf = ({ name, group, billing, limits, alerts, models, expires_at }: KeyRecord): KeyDraft => ({
   name,
   group: group ?? '',
@@ -74,7 +74,9 @@ export function fieldsIn(draft: KeyDraft) {
   }
 }
 
-/** Fields that differ between two drafts. Unchanged fields are not sent, as somebody else may have changed them. */
+/**
+ * Fields that differ between two drafts. Unchanged fields are not sent, because somebody else may have changed them.
+ */
 export function changesIn(was: KeyDraft, is: KeyDraft): Partial<Record<string, unknown>> {
   const [before, after] = [fieldsIn(was), fieldsIn(is)]
   const limits = differing(before.limits, after.limits)

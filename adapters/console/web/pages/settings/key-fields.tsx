@@ -18,7 +18,7 @@ const COUNTS = [
   { name: 'concurrent', label: 'Concurrent calls', at: 'limits.concurrent' },
 ] as const
 
-/** All that can be decided of a key, but its name. @param onEdit given what was changed */
+/** All settings of a key except its name. @param onEdit called with each change */
 export function KeyFields(props: { of: KeyDraft; faultOf: FaultOf; onEdit: (change: Partial<KeyDraft>) => void }) {
   const { of, faultOf, onEdit } = props
   const groups = useGroups()
@@ -78,7 +78,7 @@ export function KeyFields(props: { of: KeyDraft; faultOf: FaultOf; onEdit: (chan
   )
 }
 
-/** None, all groups, and the present one in any case. */
+/** Options of a group selection: none, all groups, and always the chosen one. */
 function groupsToChoose({ known, nameOf }: Groups, chosen: string) {
   const listed = known.map(({ id, name }) => ({ value: id, label: name }))
   const isListed = chosen === '' || known.some(({ id }) => id === chosen)

@@ -22,7 +22,7 @@ import { KeyState } from './key-state.tsx'
 import { NewKeyDialog } from './new-key.tsx'
 import { RotateKeyDialog } from './rotate-key.tsx'
 
-/** Keys: who can call, with what, and for how much. */
+/** Keys with their scopes, billing, spending and state. */
 export function Keys({ isAdmin }: { isAdmin: boolean }) {
   if (isAdmin) return <KeyList />
   return <Empty title="Admin key required" hint="Sign in with an admin key to create, list and revoke keys." />

@@ -19,13 +19,13 @@ interface Edited {
   baseUrl?: string
   apiKey?: string
   roles: Partial<Record<Role, string>>
-  /** The names as text, and as they were shown when the editing began. */
+  /** Aliases as text, and as they were when editing began. */
   aliases?: { text: string; shown: ModelConfig['aliases'] }
 }
 
 const UNCHANGED: Edited = { roles: {} }
 
-/** The provider, its key, and which model does what. */
+/** Form for the provider, its key, the models by role, and aliases. */
 export function Models({ isAdmin }: { isAdmin: boolean }) {
   const present = useLive<ModelConfig>('/api/config/model', { everyMs: 10_000 })
   const [edited, setEdited] = useState<Edited>(UNCHANGED)
@@ -184,23 +184,23 @@ export function Models({ isAdmin }: { isAdmin: boolean }) {
 
 const CUSTOM = { value: 'custom', label: 'Other (base URL)' }
 
-/** Edited settings by key. Unchanged ones are not sent, as somebody else may have changed them. */
+/** Edited settings by key. Unchanged ones are not sent, because somebody else may have changed them. */
 function changesOf({ provider: chosen, baseUrl, apiKey, roles, aliases }: Edited, shown: ModelConfig) {
   const provider = chosen ?? shown.provider
   const inForce = shown.provider === CUSTOM.value ? shown.base_url : shown.provider
   const edited = provider === CUSTOM.value ? baseUrl?.trim() : chosen
-  // A key is for the provider that is shown beside it, whatever else is stored.
+  // A key belongs to the provider that is shown beside it, even if another one is stored by now.
   const place = edited ?? (apiKey && provider === shown.provider ? inForce : undefined)
   return {
     ...(place !== undefined && { 'upstream.provider': place }),
     ...(apiKey && { 'upstream.api_key': apiKey.trim() }),
-    // An empty role goes back to its default.
+    // An empty role resets to its default.
     ...Object.fromEntries(Object.entries(roles).map(([role, id]) => [`upstream.models.${role}`, id.trim() || null])),
     ...(aliases && aliasChanges(aliases)),
   }
 }
 
-/** Names that were added, changed or, as null, taken away. @throws Error as `aliasesIn` */
+/** Aliases that were added, changed, or removed (null). @throws Error as `aliasesIn` */
 function aliasChanges({ text, shown }: NonNullable<Edited['aliases']>): Record<string, string | null> {
   const before = aliasesIn(linesOf(shown))
   const now = aliasesIn(text)
@@ -213,7 +213,11 @@ const linesOf = (aliases: Record<string, string>) =>
     .map(([name, id]) => `${name} = ${id}`)
     .join('\n')
 
-/** Ids by name; an id may have a `=` of its own. @throws Error that quotes the line which is not `name = id` */
+/**
+ * Parses aliases to ids by alias. An id may contain `=`.
+ *
+ * @throws Error that quotes a line that is not `alias = model`
+ */
 function aliasesIn(text: string): Map<string, string> {
   const lines = text.split('\n').filter((line) => line.trim() !== '')
   return new Map(

@@ -16,7 +16,7 @@ const LOST =
   'The key was created before, but its reply was lost, and the key cannot be shown again. Revoke it in the list of ' +
   'keys; then create another.'
 
-/** Asks what a key is for and held to, makes it, and shows it this once. */
+/** Creates a key from its scopes and limits, and shows it once. */
 export function NewKeyDialog({ onMade, onClose }: { onMade: () => void; onClose: () => void }) {
   const post = usePostOnce()
   const [scopes, setScopes] = useState<readonly string[]>(['inference'])
@@ -28,7 +28,7 @@ export function NewKeyDialog({ onMade, onClose }: { onMade: () => void; onClose:
   const make = async () => {
     const body = { ...fieldsIn(draft), scopes, wallet: wallet.trim() || null }
     try {
-      // Globs are compared with the models of the provider.
+      // Globs are compared with the provider's models, which takes time.
       setMade(await post('/api/keys', body, body.models === null ? {} : { timeoutMs: PATIENT_MS }))
     } catch (error) {
       if (!(error instanceof ApiError) || error.code !== 'idempotency_reply_not_kept') throw error

@@ -12,13 +12,13 @@ const LOST =
   'The key was rotated before, but its reply was lost, and the new key cannot be shown again. Rotate once ' +
   'more; the key from before the lost rotation then stops working.'
 
-/** Reply to a rotation, as far as it is shown. */
+/** Fields of the reply to a rotation that are shown. */
 interface Rotated {
   key: string
   previous_expires_at: string | null
 }
 
-/** Gives a key a new secret, and shows that this once. */
+/** Gives a key a new secret, and shows the new key once. */
 export function RotateKeyDialog(props: { of: KeyRecord; onClose: () => void; onRotated: () => void }) {
   const { of, onClose, onRotated } = props
   const post = usePostOnce()
@@ -29,7 +29,7 @@ export function RotateKeyDialog(props: { of: KeyRecord; onClose: () => void; onR
     const before = session.value
     try {
       const reply = await post<Rotated>(`/api/keys/${of.id}/rotate`, { grace_seconds: secondsIn(hours) })
-      // The key that this tab is signed in with stops working: without this, that would end the session.
+      // Continues the session of this tab with the new key. The old key stops working, which would end the session.
       if (before?.id === of.id) beginSession({ ...before, key: reply.key })
       setRotated(reply)
     } catch (error) {

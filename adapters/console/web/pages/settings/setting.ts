@@ -14,21 +14,21 @@ export function kindOf({ schema }: KeyOfConfig): Kind {
   return 'text'
 }
 
-/** The words that a setting accepts; none where it accepts others. */
+/** Words that a setting accepts. Empty when it accepts other values. */
 export const choicesOf = (schema: KeyOfConfig['schema']): string[] =>
   partsOf(schema)
     .flatMap((part) => part.enum ?? [])
     .map(String)
 
-/** The schemas of which a value meets one. */
+/** Alternatives of a schema. A value must match one of them. */
 const partsOf = (schema: z.core.JSONSchema.BaseSchema) => schema.anyOf ?? [schema]
 
-/** The value at a dotted key. */
+/** Returns the value at a dotted key. */
 export function valueAt(config: Record<string, unknown>, key: string): unknown {
   return key.split('.').reduce<unknown>((at, part) => (at as Record<string, unknown> | undefined)?.[part], config)
 }
 
-/** A value as it is edited; unset is empty. */
+/** Converts a value for editing; unset is empty. */
 export function textOf(value: unknown): string {
   if (value === null || value === undefined) return ''
   return typeof value === 'object' ? JSON.stringify(value, null, 2) : String(value)

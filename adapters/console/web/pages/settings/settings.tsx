@@ -15,7 +15,7 @@ const TABS = [
 ] as const
 type Tab = (typeof TABS)[number]['id']
 
-/** Models, every setting, keys and their groups. */
+/** Settings: models, configuration, keys and groups. */
 export default function Settings({ id }: PageProps) {
   const tab = TABS.find((one) => one.id === id)?.id ?? 'models'
   const isAdmin = session.value?.isAdmin ?? false

@@ -1,6 +1,6 @@
 import { Button, Copy, Dialog } from '../../components/components.ts'
 
-/** Shows a key this once. @param notes what else came with it */
+/** Shows a key once. @param notes notes from the reply */
 export function ShownToken(props: { title: string; token: string; notes: readonly string[]; onClose: () => void }) {
   return (
     <Dialog title={props.title} open onClose={props.onClose}>

@@ -18,7 +18,7 @@ import { count } from '../../format.ts'
 import { go, href, type PageProps } from '../../router.ts'
 import { useLive } from '../../use-live.ts'
 
-/** The skills on this machine and on the agent gateway, and one skill. */
+/** Skills on this machine and on the agent gateway, or one skill. */
 export default function Skills({ id }: PageProps) {
   if (id !== null)
     return (

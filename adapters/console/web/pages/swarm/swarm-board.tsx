@@ -74,7 +74,7 @@ export function SwarmBoard() {
   )
 }
 
-/** The most of a goal that a row shows, in characters; all of it is on hover. */
+/** Most characters of a goal in a row. The title has the whole goal. */
 const MOST_SHOWN = 160
 
 function firstLine(goal: string): string {

@@ -8,11 +8,11 @@ import { useLive } from '../../use-live.ts'
 import { TaskTable } from '../tasks/task-board.tsx'
 import { TASK_STATUSES, TASK_TONES } from '../tasks/task-status-tone.ts'
 
-/** A swarm as a drawn graph that follows its tasks, and as a table. */
+/** Swarm as a live graph of its tasks, and as a table. */
 export function SwarmView({ id }: { id: string }) {
   const path = `/api/tasks?swarm_id=${encodeURIComponent(id)}&limit=100`
   const { data, error, reload } = useLive<List<Task>>(path, { everyMs: 1500 })
-  // Made in the order of the plan, and listed newest first.
+  // Tasks are created in the order of the plan, and listed newest first.
   const tasks = [...(data?.items ?? [])].reverse()
   const ids = new Set(tasks.map((task) => task.id))
   const edges = tasks.flatMap((task) =>
@@ -24,7 +24,7 @@ export function SwarmView({ id }: { id: string }) {
       title={tasks.length === 0 ? 'Swarm' : `Swarm of ${count(tasks.length)} ${tasks.length === 1 ? 'task' : 'tasks'}`}
       intro={
         <>
-          <a href={href('swarm')}>All swarms</a> · arrows lead from a task to those that wait for it
+          <a href={href('swarm')}>All swarms</a> · Arrows lead from a task to the tasks that depend on it.
         </>
       }
     >
@@ -76,7 +76,7 @@ export function SwarmView({ id }: { id: string }) {
   )
 }
 
-/** In USD, exact to the micro-dollar. */
+/** Sum in USD, exact to the micro-dollar. */
 const sum = (amounts: readonly number[]): number =>
   amounts.reduce((micros, usd) => micros + Math.round(usd * 1e6), 0) / 1e6
 

@@ -6,7 +6,7 @@ import { isUnfinished } from './task-status-tone.ts'
 /** Interval of refreshing unfinished tasks, in milliseconds. */
 const ASK_MS = 5000
 
-/** Tasks by id, where a list of something else names them; those that have ended are asked for once. */
+/** Loads tasks by id, for lists that name them. Finished tasks are loaded once. */
 export function useTasks(ids: readonly string[]): ReadonlyMap<string, Task> {
   const [known, setKnown] = useState<ReadonlyMap<string, Task>>(new Map())
   const wanted = [...new Set(ids)].sort().join(' ')
@@ -35,7 +35,7 @@ export function useTasks(ids: readonly string[]): ReadonlyMap<string, Task> {
 
 const isOpen = (task: Task | undefined): boolean => task === undefined || isUnfinished(task)
 
-/** Null where it cannot be had now; the list that names it says why. */
+/** Loads a task. Null when that fails; the list that names it reports the error. */
 async function taskOf(id: string, signal: AbortSignal): Promise<Task | null> {
   try {
     return await api.get<Task>(`/api/tasks/${id}`, { signal })

@@ -5,7 +5,7 @@ import { usePostOnce } from '../../once.ts'
 import { go, href } from '../../router.ts'
 import { amountIn, words } from '../../typed.ts'
 
-/** Makes a task, and locks its reward. */
+/** Creates a task, and locks its reward. */
 export function NewTaskDialog({ onClose }: { onClose: () => void }) {
   const post = usePostOnce()
   const [title, setTitle] = useState('')

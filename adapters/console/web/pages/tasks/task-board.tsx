@@ -96,7 +96,7 @@ export function TaskBoard({ query }: { query: URLSearchParams }) {
   )
 }
 
-/** Tasks as a table; each row leads to the task's story. @param of, empty as of any table */
+/** Tasks as a table. Each row leads to the page of its task. @param of, empty as of {@link DataTable} */
 export function TaskTable({
   tasks,
   ...table

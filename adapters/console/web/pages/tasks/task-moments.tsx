@@ -7,7 +7,7 @@ import type { Moment } from '../../components/timeline.tsx'
 import { shortId } from '../../format.ts'
 import { href } from '../../router.ts'
 
-/** The story of a task and its escrows: what is known of it, and what may come next. */
+/** Events of a task and its escrows, and the possible next ones. */
 export function momentsOf(task: Task, escrows: readonly Escrow[], names: Names): Moment[] {
   const made: Moment = { at: task.created_at, title: `Created by ${names.of(task.creator)}` }
   return [
@@ -80,7 +80,7 @@ const Lease = ({ of }: { of: Task }) =>
     </>
   )
 
-/** Next events that the task waits for. */
+/** Events that the task waits for. */
 function nextMoments(task: Task, escrows: readonly Escrow[]): Moment[] {
   const ahead = (title: string, detail?: Moment['detail']): Moment => ({ at: null, title, detail, ahead: true })
   const locked = escrows.find(({ status }) => status === 'locked')

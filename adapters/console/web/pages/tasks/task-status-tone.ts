@@ -3,7 +3,7 @@ import type { Tone } from '../../components/components.ts'
 
 export type TaskStatus = Task['status']
 
-/** The colour of a task's status. */
+/** Colours of the statuses of tasks. */
 export const TASK_TONES: Record<TaskStatus, Tone> = {
   blocked: 'neutral',
   open: 'accent',

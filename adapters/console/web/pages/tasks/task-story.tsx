@@ -59,7 +59,7 @@ export function TaskStory({ id }: { id: string }) {
           {data.swarm_id && (
             <>
               {' · '}
-              <a href={href('swarm', { id: data.swarm_id })}>The swarm that it belongs to</a>
+              <a href={href('swarm', { id: data.swarm_id })}>Its swarm</a>
             </>
           )}
         </>
@@ -92,9 +92,7 @@ export function TaskStory({ id }: { id: string }) {
                   <Caller id={escrow.payer} names={names} />
                 </dd>
                 <dt>To</dt>
-                <dd>
-                  {escrow.recipient ? <Caller id={escrow.recipient} names={names} /> : 'whoever completes the task'}
-                </dd>
+                <dd>{escrow.recipient ? <Caller id={escrow.recipient} names={names} /> : 'the completing agent'}</dd>
                 <dt>Expires</dt>
                 <dd>
                   <When at={escrow.expires_at} />
@@ -163,7 +161,11 @@ function Facts({ of, names }: { of: Task; names: Names }) {
   )
 }
 
-/** Cancels the task, for its creator and admins, once it is said what that moves. @param props.escrows once they are known */
+/**
+ * Cancels the task, for its creator and admins. First shows which money moves.
+ *
+ * @param props.escrows undefined before they are loaded
+ */
 function CancelTask(props: {
   task: Task
   escrows: readonly Escrow[] | undefined

@@ -18,7 +18,7 @@ export function Candidates({ round }: { round: number }) {
   const [model, setModel] = useState('')
   const [asked, setAsked] = useState<string | null>(null)
   const found = useLive<Explained>(
-    // What is saved meanwhile is asked for anew.
+    // The fragment loads the candidates again after routes are saved.
     asked === null ? null : `/api/candidates?model=${encodeURIComponent(asked)}#${round}`,
     { everyMs: 10_000 },
   )
@@ -43,7 +43,7 @@ export function Candidates({ round }: { round: number }) {
       {found.data && (
         <>
           <p>
-            {found.data.model} is asked of these, {by}:
+            {found.data.model} is sent to these candidates, {by}:
           </p>
           <DataTable<Candidate>
             label="Candidates"

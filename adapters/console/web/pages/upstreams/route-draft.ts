@@ -3,7 +3,7 @@ import type { Config } from '../../../../../src/config/config-schema.ts'
 type Route = Config['routes'][number]
 type Target = Route['to'][number]
 
-/** A route as it is edited: its targets are lines of text. */
+/** Route while it is edited. Its targets are lines of text. */
 export interface RouteDraft {
   model: string
   targets: string
@@ -16,7 +16,7 @@ export const NEW_ROUTE: RouteDraft = { model: '', targets: '', strategy: 'order'
 
 const WEIGHTED = /^(\S+) +weight +(\d+(?:\.\d+)?)$/
 
-/** A route as lines: `NAME`, `NAME/MODEL`, and ` weight N` after one that has its own weight. */
+/** Converts a route to lines: `NAME`, `NAME/MODEL`, each with ` weight N` if it has its own weight. */
 export const draftOf = ({ model, to, strategy, hedge_after_ms }: Route): RouteDraft => ({
   model,
   targets: to.map(lineOf).join('\n'),
@@ -31,7 +31,7 @@ function lineOf(target: Target): string {
   return weight === null ? place : `${place} weight ${weight}`
 }
 
-/** The route that lines say. What is wrong with it, the API tells. */
+/** Parses a route from lines; the API validates it. */
 export function routeOf({ model, targets, strategy, hedgeAfter }: RouteDraft) {
   const lines = targets.split('\n').map((line) => line.trim())
   const to = lines.filter((line) => line !== '').map(targetOf)

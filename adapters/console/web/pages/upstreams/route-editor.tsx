@@ -12,7 +12,7 @@ const STRATEGIES = [
   { value: 'weighted', label: 'first by weight' },
 ] as const
 
-/** The routes, to be changed and saved together: the first that fits a model decides. */
+/** Editor of all routes, which are saved together. The first route that matches a model decides. */
 export function RouteEditor({ onSaved }: { onSaved: () => void }) {
   const present = useLive<{ config: Pick<Config, 'routes'> }>('/api/config', { everyMs: 10_000 })
   const [edited, setEdited] = useState<RouteDraft[] | null>(null)

@@ -6,7 +6,7 @@ import { useLive } from '../../use-live.ts'
 import { Candidates } from './candidates.tsx'
 import { RouteEditor } from './route-editor.tsx'
 
-/** A larger part of failures is worth a look. */
+/** Error rate above which an upstream is marked with a warning. */
 const MANY_ERRORS = 0.1
 
 /** Model providers, their health, and the candidates for each model. */

@@ -22,14 +22,14 @@ import { count, duration, shortId } from '../../format.ts'
 import { usePage } from '../../paging.ts'
 import { session } from '../../signed-in.ts'
 
-/** Filter of receipts: a caller's id, and the first and last day in the reader's zone (`2026-11-21`); empty for all. */
+/** Filter of receipts: a caller's id, and the first and last day in the reader's zone (`2026-11-21`). Empty for all. */
 export interface ReceiptFilter {
   caller: string
   from: string
   to: string
 }
 
-/** The receipts of metered calls, and the way to have all of a selection as a file. */
+/** Receipts of metered calls, with a download of all selected ones. */
 export function Receipts(props: {
   filter: ReceiptFilter
   names: Names
@@ -116,7 +116,7 @@ export function Receipts(props: {
         of={page}
         empty={
           <Empty
-            title="No receipts here"
+            title="No receipts"
             hint={selection ? 'No receipts match the filters.' : 'Each metered call creates a receipt.'}
             action={
               selection && (
@@ -133,7 +133,7 @@ export function Receipts(props: {
   )
 }
 
-/** A filter as the API takes it: times in UTC, the last one excluded. */
+/** Converts a filter for the API: times in UTC, the end excluded. */
 function selectionOf({ caller, from, to }: ReceiptFilter): Record<string, string> {
   return {
     ...(caller && { caller_id: caller }),
@@ -142,7 +142,7 @@ function selectionOf({ caller, from, to }: ReceiptFilter): Record<string, string
   }
 }
 
-/** Start of a day in the reader's zone, or of a later one; the API refuses invalid days. */
+/** Start of a day in the reader's zone, `later` days after it. The API refuses invalid days. */
 function midnight(day: string, later: number): string {
   const at = new Date(`${day}T00:00`)
   at.setDate(at.getDate() + later)

@@ -17,7 +17,7 @@ export function startOf(period: Period, now: Date): string {
 }
 
 /**
- * A point for each day since `from`, zero where nothing was used.
+ * Points for each day since `from`, zero for days without usage.
  *
  * @param groups by UTC day: `2026-11-21`
  */

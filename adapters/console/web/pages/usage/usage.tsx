@@ -34,7 +34,7 @@ export default function UsagePage({ query }: PageProps) {
         </Field>
       }
     >
-      {/* Of each period its own: no sum stands under another one, also while that is asked for. */}
+      {/* Keyed by period, so that the sums of one period never appear under another, not even while loading. */}
       <Spending key={period} period={period} names={names} />
       <Receipts
         filter={{ caller: query.get('caller') ?? '', from: query.get('from') ?? '', to: query.get('to') ?? '' }}
@@ -45,7 +45,7 @@ export default function UsagePage({ query }: PageProps) {
   )
 }
 
-/** The sums of one period. */
+/** Sums of one period. */
 function Spending({ period, names }: { period: Period; names: Names }) {
   const from = startOf(period, new Date())
   const of = `/api/wallet/metered/usage?limit=1&from=${from}`
@@ -55,7 +55,7 @@ function Spending({ period, names }: { period: Period; names: Names }) {
   return (
     <>
       <ErrorNote error={byDay.error ?? byModel.error} onRetry={byDay.reload} />
-      {!data && byDay.loading && <Loading what="what was used" />}
+      {!data && byDay.loading && <Loading what="the usage" />}
       {data && <Totals of={data.totals} />}
       {data && data.totals.calls === 0 && (
         <Card>

@@ -81,7 +81,7 @@ export function Account() {
   )
 }
 
-/** The balances of one caller. */
+/** Balances of one caller. */
 export function BalanceStats({ of }: { of: Balances }) {
   const { available_usd, held_usd, escrow_usd, credit_limit_usd, budgets } = of
   const left = available_usd + credit_limit_usd

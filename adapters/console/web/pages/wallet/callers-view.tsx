@@ -10,7 +10,7 @@ import { useLive } from '../../use-live.ts'
 import { EditKeyDialog } from '../settings/edit-key.tsx'
 import { DepositDialog } from './deposit-dialog.tsx'
 
-/** All keys with their limits and what they spent; an admin changes limits and credits accounts here. */
+/** All keys with their limits and spending. An admin changes limits and makes deposits here. */
 export function Callers() {
   const page = usePage<KeyRecord>('/api/keys')
   const usage = useLive<UsageReport>('/api/wallet/metered/usage?limit=1', { everyMs: 10_000 })

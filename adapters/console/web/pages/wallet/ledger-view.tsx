@@ -37,7 +37,7 @@ const KINDS: Record<StatementLine['kind'], { label: string; tone: Tone }> = {
   bind: { label: 'From a wallet to its key', tone: 'neutral' },
 }
 
-/** The statement of one account, which an admin chooses. @param of whose; the signed-in key's where it is null */
+/** Statement of one account, which an admin selects. @param of owner of the account; null for the signed-in key */
 export function Ledger({ of }: { of: string | null }) {
   const names = useNames()
   const { id: own = '', isAdmin = false } = session.value ?? {}
@@ -56,7 +56,9 @@ export function Ledger({ of }: { of: string | null }) {
           </Field>
         </div>
       )}
-      {/* Of each account its own: nobody's money stands under another name, also while that is asked for. */}
+      {/*
+       * Keyed by account, so that the money of one account never appears under another name, not even while loading.
+       */}
       <Account key={caller} of={caller === own ? null : caller} names={names} />
     </>
   )

@@ -14,7 +14,7 @@ const VIEWS = [
 ] as const
 type View = (typeof VIEWS)[number]['id']
 
-/** Balances, transfers, burn rate and prices. */
+/** Balances, transfers, limits and prices. */
 export default function WalletPage({ id, query }: PageProps) {
   const isAdmin = session.value?.isAdmin ?? false
   const tabs = VIEWS.filter((view) => isAdmin || !('admin' in view))
