@@ -18,7 +18,7 @@ import { interleave, median } from './stats.ts'
 
 const run = promisify(execFile)
 
-const ROUNDS = 5
+const ROUNDS = 6
 const SECONDS = 3
 const CONNECTIONS = 64
 const TIMED = { warmups: 100, requests: 300 }
@@ -68,18 +68,25 @@ async function measureEngine(
   const portkey = await startPortkey()
   const names = Object.keys(KEYS) as Name[]
   const targets: Record<string, Target> = {
-    ...Object.fromEntries(names.map((name) => [name, targetOf(gazeway, keys[name])])),
+    'without limits': targetOf(gazeway, keys['without limits']),
+    'with budgets and rate limits': targetOf(gazeway, keys['with budgets and rate limits']),
+    // Between them: a metered key's load leaves work behind.
     Portkey: targetOf(portkey, keys['without limits'], portkeyHeaders(upstream)),
+    metered: targetOf(gazeway, keys.metered),
   }
   const perSecond = await loadInTurns(targets)
-  const added = await timesInTurns(names.map((name) => targets[name] as Target))
+  const added: Record<string, number> = {}
+  // In pairs: work that a metered call leaves behind would be counted as the time of whichever key comes next.
+  for (const name of names.slice(1)) {
+    const [bareMs = 0, ms = 0] = await timesInTurns([targets['without limits'] as Target, targets[name] as Target])
+    added[name] = ms - bareMs
+  }
   await Promise.all([gazeway.stop(), portkey.stop()])
   await upstream.stop()
 
   const what = (name: string) => `JSON of a key ${name}, ${engine}, ${CONNECTIONS} connections (${GENERATOR})`
   const bare = perSecond['without limits'] ?? 0
-  for (const [i, name] of names.entries()) {
-    if (i === 0) continue
+  for (const name of names.slice(1)) {
     const bars = BARS[engine][name as keyof (typeof BARS)['SQLite']]
     report.add({
       what: what(name),
@@ -91,7 +98,7 @@ async function measureEngine(
     report.add({
       what: `added by a key ${name}, ${engine}, one connection, p50`,
       unit: 'ms',
-      figure: (added[i] ?? 0) - (added[0] ?? 0),
+      figure: added[name] ?? 0,
       ...(bars.addedMs !== null && { bar: { atMost: bars.addedMs } }),
     })
   }
@@ -126,11 +133,12 @@ function targetOf({ pid, port }: Running, key: string, headers: Record<string, s
   return { pid, url, headers: { 'content-type': 'application/json', authorization: `Bearer ${key}`, ...headers } }
 }
 
-/** Requests per second of each target, the median of rounds in turns. */
+/** Requests per second of each target, the median of rounds in turns, every other one backwards. */
 async function loadInTurns(targets: Record<string, Target>): Promise<Record<string, number>> {
   const figures: Record<string, number[]> = {}
+  const order = Object.entries(targets)
   for (let round = -1; round < ROUNDS; round++)
-    for (const [name, target] of Object.entries(targets)) {
+    for (const [name, target] of round % 2 === 0 ? order : order.toReversed()) {
       const { perSecond } = await sendLoad(target, { body: BODY, connections: CONNECTIONS, seconds: SECONDS })
       // The first round warms up.
       if (round >= 0) figures[name] = [...(figures[name] ?? []), perSecond]
