@@ -4,37 +4,37 @@ import { GazewayError } from '../errors.ts'
 import { insideAny, resolveRoot } from './confine.ts'
 
 /**
- * Folders that a root may lie in when the client declares none: the configured ones, else the working directory and git
- * repositories below the home folder.
+ * Folders that may hold the root when the client declares none. The configured folders come first; without them, the
+ * working directory and the git repositories below the home folder.
  */
 export interface AllowedRoots {
   /** The configuration's `context.roots`. */
   configured: () => readonly string[]
   workingDirectory: () => string
-  /** Null where the user has none. */
+  /** Null when the user has none. */
   homeFolder: () => string | null
 }
 
-/** A root that may be read. */
+/** A project root that may be read. */
 export interface Root {
-  /** With its links resolved. */
+  /** Path with links resolved. */
   path: string
-  /** As it was named. */
+  /** Absolute path before its links were resolved. */
   named: string
 }
 
 /**
- * Creates the check of a call's root. The first of these that is set decides where the root may lie:
- * - the roots that the client declared;
- * - the roots of the configuration;
- * - the working directory, and git repositories below the home folder.
+ * Decides which root a call reads. The root must lie in a folder of the first list that is not empty:
+ *
+ * 1. the roots that the client declared 2. `context.roots` of the configuration 3. the working directory, and git
+ * repositories below the home folder
  */
 export function createAllowRoot(allowed: AllowedRoots) {
   /**
-   * @param asked what the caller names; undefined for the client's first root, else the working directory
-   * @param declared the client's roots
-   * @throws GazewayError `forbidden_path` (param `root`) for a root elsewhere, `not_found` (param `root`) when it is not a
-   *   directory that can be read
+   * @param asked root that the caller names; undefined for the client's first root, else the working directory
+   * @param declared roots of the client
+   * @throws GazewayError `forbidden_path` (param `root`) for a root elsewhere; `not_found` (param `root`) when the root
+   *   is not a readable directory
    */
   return async function allowRoot(asked: string | undefined, declared: readonly string[]): Promise<Root> {
     const given = declared.length > 0 ? declared : allowed.configured()
@@ -44,12 +44,12 @@ export function createAllowRoot(allowed: AllowedRoots) {
     const path = typeof found === 'string' ? found : named
     const isAllowed = insideAny(folders, path) !== null || (given.length === 0 && (await isInRepository(path)))
     if (!isAllowed) throw forbidden(named)
-    // Only now: of other folders the answer does not tell what is there.
+    // Thrown only for allowed folders: the error reveals whether the folder exists.
     if (typeof found !== 'string') throw found
     return { path, named }
   }
 
-  /** The working directory where it is allowed. */
+  /** Returns the client's first root, else the working directory if it is allowed, else the first allowed folder. */
   function defaultOf(folders: readonly string[], declared: readonly string[]): string {
     const [first] = declared
     if (first !== undefined) return first
@@ -70,7 +70,7 @@ export function createAllowRoot(allowed: AllowedRoots) {
   }
 }
 
-/** Folders under the names that they have: as given, and with links resolved. */
+/** Resolves folders and their links. Returns both names of each folder. */
 async function namesOf(folders: readonly string[]): Promise<string[]> {
   const real = await Promise.all(folders.map((folder) => realpath(folder).catch(() => folder)))
   return [...new Set([...real, ...folders.map((folder) => resolve(folder))])]

@@ -14,7 +14,7 @@ import type { Asked, Matches } from './search/matcher.ts'
 import { findPassages } from './search/passages.ts'
 import { MOST_FILES, type ProjectTree } from './tree.ts'
 
-/** A memory as it is stored, as far as the context needs it. */
+/** Fields of a stored memory that the context uses. */
 export interface StoredMemory {
   key: string
   namespace: string
@@ -23,15 +23,15 @@ export interface StoredMemory {
   updated_at: string
 }
 
-/** A request for a context, checked. */
+/** A validated request for a context. */
 export interface Request {
-  /** With its links resolved. */
+  /** Path with links resolved. */
   root: string
   focus: Focus | null
   query: string | undefined
   maxTokens: number
   form: Form
-  /** True: only what is related to the query. */
+  /** True to return only files and memories that are related to the query. */
   onlyRelated: boolean
   now: Date
 }
@@ -39,7 +39,7 @@ export interface Request {
 /** A focus, relative to the root. */
 type Focus = { path: string; exists: boolean }
 
-/** Attention and memories of a project in the store. */
+/** Attention and memories of a project, as the store has them. */
 export interface Known {
   attention: ReadonlyMap<string, FileAttention>
   memories: readonly StoredMemory[]
@@ -57,7 +57,7 @@ export function askedOf({ changes }: ProjectTree, { attention }: Known, { focus,
 }
 
 /**
- * Composes the context of a tree from attention, memories and search results. Reads the current text of files.
+ * Composes the context of a tree from stored attention, memories and search matches. The text of files is read now.
  *
  * @throws GazewayError `cancelled`
  */
@@ -109,7 +109,9 @@ export async function compose(
   })
 }
 
-/** The focus as the project writes it: macOS stores names decomposed (NFD), people type them composed. */
+/**
+ * Replaces the focus by the spelling of the file list: macOS stores names decomposed (NFD), people type them composed.
+ */
 function asListed(focus: Focus, files: readonly string[]): Focus {
   if (focus.exists) return focus
   const composed = focus.path.normalize('NFC')
@@ -123,11 +125,11 @@ function aboutFocus(focus: Focus, { files, complete }: ProjectTree): string[] {
   const inside = focus.path === '' ? '' : `${focus.path}/`
   if (!complete || files.some((path) => path === focus.path || path.startsWith(inside))) return []
   return [
-    "the focus is none of the project's files: it is ignored, empty, or of another repository; ask with that as root",
+    'the focus is not a file of the project: it is ignored, empty, or in another repository; ask with that as root',
   ]
 }
 
-/** A long value becomes its first 800 characters, as text. */
+/** Cuts a long value to its first 800 characters, as text. */
 function shorten(memory: StoredMemory): ContextMemory {
   const { key, namespace, value, tags, updated_at } = memory
   const text = typeof value === 'string' ? value : (JSON.stringify(value) ?? '')

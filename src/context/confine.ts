@@ -6,7 +6,7 @@ import { GazewayError } from '../errors.ts'
 /**
  * Resolves the links of the root.
  *
- * @throws GazewayError `not_found` (param `root`) when it is not a directory that can be read
+ * @throws GazewayError `not_found` (param `root`) when it is not a readable directory
  */
 export async function resolveRoot(root: string): Promise<string> {
   const real = await realpath(root).catch((cause: unknown) => {
@@ -21,14 +21,16 @@ function noSuchRoot(root: string, cause: unknown): GazewayError {
   return new GazewayError('not_found', message, { param: 'root', cause })
 }
 
-/** `path` (absolute, or relative to `root`) relative to `root` with forward slashes; null when it is not below it. */
+/** Makes `path` relative to `root`, with forward slashes; null when it is outside `root`. */
 function pathInside(root: string, path: string): string | null {
   const inside = relative(root, resolve(root, path))
   if (inside === '..' || inside.startsWith(`..${sep}`) || isAbsolute(inside)) return null
   return sep === '/' ? inside : inside.replaceAll(sep, '/')
 }
 
-/** Returns `path` relative to the first of `roots` (names of one root) that contains it, or null. */
+/**
+ * Makes `path` relative to the first of `roots` that contains it; null when none does. `roots` are names of one root.
+ */
 export function insideAny(roots: readonly string[], path: string): string | null {
   for (const root of roots) {
     const inside = pathInside(root, path)
@@ -38,8 +40,8 @@ export function insideAny(roots: readonly string[], path: string): string | null
 }
 
 /**
- * Resolves the caller's focus relative to the root, and checks that it exists. `aliases` are names of the root before
- * its links were resolved.
+ * Makes the caller's focus relative to the root, and tells whether it exists. `aliases` are other names of the root
+ * (before its links were resolved).
  *
  * @throws GazewayError `forbidden_path` (param `focus`) when it is outside the root, or is a link that leads outside
  */
@@ -64,8 +66,8 @@ function focusOutside(focus: string, root: string): GazewayError {
 const WITHOUT_LINKS = constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0)
 
 /**
- * The first `limit` bytes of a regular file below the root. Links are not followed, neither at the end of the path nor on
- * the way; null when the file is gone, is a link or not a regular file, or cannot be read.
+ * Reads the first `limit` bytes of a regular file below the root. Links are not followed in any part of the path. Null
+ * when the file is missing, is a link or not a regular file, or cannot be read.
  */
 export async function readInside(root: string, path: string, limit: number): Promise<Buffer | null> {
   const full = join(root, path)
@@ -87,7 +89,7 @@ export async function readInside(root: string, path: string, limit: number): Pro
   }
 }
 
-/** Synchronous {@link readInside}, for threads that do nothing else. */
+/** Synchronous {@link readInside}, for worker threads. */
 export function readInsideSync(root: string, path: string, limit: number): Buffer | null {
   const full = join(root, path)
   try {
@@ -120,7 +122,7 @@ const UNREADABLE = new Set([
   'EIO',
 ])
 
-/** Recognizes file system errors of a path that cannot be read: it is gone, is a link, or its permissions forbid it. */
+/** Recognizes file system errors of a path that is missing, is a link, or is not permitted. */
 export function isUnreadable(error: unknown): boolean {
   return error instanceof Error && 'code' in error && UNREADABLE.has(String(error.code))
 }

@@ -44,7 +44,7 @@ export type ContextInput = z.input<typeof ContextInput>
 export interface MemoriesOf {
   query?: string
   project: string | null
-  /** Those of all projects. */
+  /** Set to read the memories of all projects. */
   projects?: 'all'
   limit: number
 }
@@ -52,7 +52,7 @@ export interface MemoriesOf {
 /** Lets the caller of a context cancel it and follow its progress. */
 export type Caller = Pick<CallContext, 'signal' | 'onStep'>
 
-/** A context as it is sent with a question, and what it holds. */
+/** A context as text to send with a question, and the files and memories in it. */
 export interface SentContext {
   text: string
   tokens: number
@@ -61,17 +61,17 @@ export interface SentContext {
 
 /** Dependencies of the work context. */
 export interface ContextDeps {
-  /** Attention by place since a time; indexed, it is asked once or twice a call. */
+  /** Reads attention by place since a time. Called up to twice a call, so it needs an index. */
   dwell: (query: { root: string; since: string }) => Promise<PlaceDwell[]>
-  /** The memories of a project, and those of none, that match best; or the newest ones. */
+  /** Reads the best matching memories of a project and of no project; without a query, the newest. */
   memories: (of: MemoriesOf) => Promise<StoredMemory[]>
-  /** The root that a caller means. @throws see `createAllowRoot` */
+  /** Returns the root that a caller means. @throws see `createAllowRoot` */
   allowRoot: (asked: string | undefined, declared: readonly string[]) => Promise<Root>
-  /** Told why attention and memories could not be read; the context goes without them. */
+  /** Called with the error when attention and memories could not be read. The context is then made without them. */
   onStoreFault: (error: unknown) => void
   countTokens: (text: string) => Promise<number> | number
   now: () => Date
-  /** Gazeway's data folder, whose files are left out. */
+  /** Gazeway's data folder; its files never appear in a context. */
   dataFolder?: string
 }
 
@@ -79,7 +79,7 @@ export interface ContextDeps {
 const SINCE_MS = 7 * 24 * 3_600_000
 const MEMORIES = 20
 
-/** Creates the work context service: where attention went in a project, and its changes, within a token budget. */
+/** Creates the work context service: attention, changes and memories of a project, within a token budget. */
 export function createContext(deps: ContextDeps) {
   const matcher = createMatcher(deps.dataFolder ?? null)
   const readTree = createTreeReader({ limit: MOST_FILES, dataFolder: deps.dataFolder ?? null })
@@ -91,8 +91,8 @@ export function createContext(deps: ContextDeps) {
   }
 
   /**
-   * Reads the project's attention and memories, and loads the tokenizer. It keeps this thread busy, so it runs while
-   * git does.
+   * Reads the project's attention and memories, and loads the tokenizer. It blocks this thread, so it runs while git
+   * runs.
    */
   async function readStored(roots: readonly string[], of: MemoriesOf, now: Date): Promise<Known> {
     const since = new Date(now.getTime() - SINCE_MS).toISOString()
@@ -104,7 +104,9 @@ export function createContext(deps: ContextDeps) {
     return { attention: attentionByFile(rows, roots, now), memories, notes }
   }
 
-  /** Falls back to files and git alone when the store does not answer. */
+  /**
+   * Replaces attention and memories by a note when the store fails: the context then comes from files and git alone.
+   */
   function withoutStore(error: unknown): [rows: PlaceDwell[], memories: StoredMemory[], note: string] {
     deps.onStoreFault(error)
     const why = error instanceof GazewayError ? errorBody(error).message : 'the store does not answer.'
@@ -112,11 +114,11 @@ export function createContext(deps: ContextDeps) {
   }
 
   /**
-   * The context of a project as it is now.
+   * Reads the current context of a project.
    *
    * @param declared the roots that the client declared
-   * @throws GazewayError `not_found` (param `root`), `forbidden_path` (a `root` that may not be read, a `focus` outside the
-   *   root), `validation_failed` (a `max_tokens` outside 200–32000), `cancelled`
+   * @throws GazewayError `not_found` (param `root`), `forbidden_path` (a `root` that may not be read, a `focus` outside
+   *   the root), `validation_failed` (a `max_tokens` outside 200–32000), `cancelled`
    */
   async function read(
     input: ContextInput,
@@ -143,7 +145,7 @@ export function createContext(deps: ContextDeps) {
     }
     const request: Request = { root, focus: resolved, query, maxTokens, form, onlyRelated, now }
 
-    /** The context of a tree that may be out of date; null where the index has to be made first. */
+    /** Composes the context of a tree that may be outdated; null when the index must be built first. */
     async function composeEarly(tree: ProjectTree): Promise<WorkContext | null> {
       const known = await stored()
       const matches = await matcher.searchReady(root, tree, askedOf(tree, known, request))
@@ -155,7 +157,7 @@ export function createContext(deps: ContextDeps) {
       const { attention } = await stored()
       if (last !== null) {
         begun = { tree: last, context: composeEarly(last) }
-        // Heard of where it counts: in a project that changed, it does not.
+        // The error is received where the result is awaited. The result of an outdated tree is never awaited.
         begun.context.catch(() => {})
       }
       return new Set([...attention.keys(), ...(resolved ? [resolved.path] : [])])
@@ -169,19 +171,22 @@ export function createContext(deps: ContextDeps) {
   }
 
   return {
-    /** The context as a structured result: as JSON, and as text, it is never longer than `max_tokens`. @throws see above */
+    /**
+     * Returns the context as a structured result. Its JSON and its text both stay within `max_tokens`. @throws see
+     * above
+     */
     get: (input: ContextInput, declared: readonly string[], caller: Caller = {}) =>
       read(input, declared, { form: jsonForm, onlyRelated: false }, caller),
 
-    /** The context as text for a model, never longer than `max_tokens`. @throws see above */
+    /** Returns the context as text for a model, within `max_tokens`. @throws see above */
     async text(input: ContextInput, declared: readonly string[], caller: Caller = {}) {
       const context = await read(input, declared, { form: textForm, onlyRelated: false }, caller)
       return { text: renderContext(context), tokens: context.tokens }
     },
 
     /**
-     * Returns the context to send to a model with a question, as text of at most `max_tokens` tokens. It holds only the
-     * files and memories related to the question; the text is empty when there are none.
+     * Returns the context to send to a model with a question, as text of at most `max_tokens` tokens. It holds only
+     * files and memories that are related to the question. The text is empty when there are none.
      *
      * @throws see above
      */

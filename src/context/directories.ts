@@ -9,10 +9,10 @@ interface Directory extends Inside {
 }
 
 /**
- * Creates the directories of a layout, as places without children. A directory has the highest weight of its parts and the
- * sum of their attention.
+ * Creates the directories of a layout, as places without children. A directory has the highest weight of its parts and
+ * the sum of their attention.
  *
- * @param files those with interest
+ * @param files files with interest
  */
 export function createDirectories(
   files: readonly ScoredFile[],

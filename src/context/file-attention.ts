@@ -2,7 +2,7 @@ import type { PlaceDwell } from '../gaze/dwell.ts'
 import { insideAny } from './confine.ts'
 import { decayedDwell } from './interest.ts'
 
-/** Attention with its decayed part, which is what counts. */
+/** Attention with its decayed part, which determines the interest. */
 export interface Attention {
   dwellMs: number
   /** See `decayedDwell`. */
@@ -10,17 +10,17 @@ export interface Attention {
   lastSeenAt: string
 }
 
-/** Attention on a file, and on ranges of its lines that do not touch each other, most attended first. */
+/** Attention on a file and on separate ranges of its lines, most attended first. */
 export interface FileAttention extends Attention {
   regions: Array<Attention & { from: number; to: number }>
 }
 
-/** Regions of one file that are told apart; the others still count for the file. */
+/** Most regions per file. Attention on further regions counts for the whole file only. */
 const REGIONS = 5
 
 /**
- * Attention by file, relative to the root. Places outside the root are left out; ranges of lines that overlap or touch
- * are joined.
+ * Sums attention by file, relative to the root. Places outside the root are dropped. Line ranges that overlap or touch
+ * are merged.
  *
  * @param roots the root and its other names (before its links were resolved)
  */

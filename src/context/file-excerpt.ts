@@ -7,7 +7,7 @@ import { holdsPrivateKey, looksSecret } from './secrets.ts'
 const LINE_LENGTH = 200
 const EXCERPT_BYTES = 256 * 1024
 
-/** Gives the text of a file below a root, or null: see {@link readText}. */
+/** Returns the text of a file below a root, or null: see {@link readText}. */
 export type TextReader = (path: string) => Promise<string | null>
 
 /** Creates a reader of the files below a root. Each file is read once, up to 256 KiB. */
@@ -30,8 +30,8 @@ export function createExcerptReader(textOf: TextReader) {
 }
 
 /**
- * The beginning of a text file below the root, without control characters; null when it looks secret, is binary, is a
- * link, or cannot be read.
+ * Reads the beginning of a text file below the root, without control characters. Null when the file looks secret, is
+ * binary, is a link, or cannot be read.
  *
  * @param limit bytes
  */
@@ -41,22 +41,22 @@ async function readText(root: string, path: string, limit: number): Promise<stri
   return bytes === null ? null : textOfFile(bytes)
 }
 
-/** The same at once: for a thread that does nothing else. */
+/** Synchronous {@link readText}, for worker threads. */
 export function readTextSync(root: string, path: string, limit: number): string | null {
   if (looksSecret(join(root, path))) return null
   const bytes = readInsideSync(root, path, limit)
   return bytes === null ? null : textOfFile(bytes)
 }
 
-/** Null for a binary file, and for one with a private key. */
+/** Decodes the bytes of a file; null for a binary file or a file with a private key. */
 function textOfFile(bytes: Buffer): string | null {
   if (isBinaryFileSync(bytes, bytes.length)) return null
-  // Byte by byte, so that a key is seen in whatever encoding: the other half of a UTF-16 letter is a NUL.
+  // Read byte by byte, so that a key is found in any encoding: the second byte of a UTF-16 letter is a NUL.
   if (holdsPrivateKey(withoutControls(bytes.toString('latin1')))) return null
   return withoutControls(decode(bytes))
 }
 
-/** The text of a file, as its byte order mark says; UTF-8 without one. */
+/** Decodes text by its byte order mark; UTF-8 without one. */
 function decode(bytes: Buffer): string {
   const mark = bytes.toString('hex', 0, 2)
   const encoding = (mark === 'fffe' && 'utf-16le') || (mark === 'feff' && 'utf-16be') || 'utf-8'
@@ -69,8 +69,8 @@ function withoutControls(text: string): string {
 }
 
 /**
- * Lines `from` to `to` (from 1, both included) of a text, each cut at 200 characters; null when there is nothing but
- * white space. Cut lines end with "…".
+ * Selects lines `from` to `to` of a text (from 1, both included), each cut at 200 characters. Cut lines end with "…".
+ * Null when the lines are blank.
  */
 function linesOf(text: string, from: number, to: number): string | null {
   const lines = text

@@ -5,8 +5,12 @@ import type { Candidate, Outline } from './outline.ts'
 import type { ContextMemory, Place, WorkContext } from './place.ts'
 
 /**
- * Shares of the budget: the root's name at most a quarter, memories a fifth, names of places half before the first
- * excerpt, one excerpt a quarter.
+ * Shares of the token budget:
+ *
+ * - the root's name: at most a quarter
+ * - memories: a fifth
+ * - names of places: half before the first excerpt
+ * - one excerpt: a quarter
  */
 const ROOT_SHARE = 0.25
 const MEMORY_SHARE = 0.2
@@ -16,7 +20,7 @@ const EXCERPT_SHARE = 0.25
 const EXCERPTS = 32
 const FEWEST_LINES = 3
 const MOST_LINES = 200
-/** After so many places in a row that did not fit, the budget is full. */
+/** Consecutive places (or excerpts) that do not fit, after which the budget counts as full. */
 const MISSES = 10
 const EXCERPT_MISSES = 3
 
@@ -34,13 +38,17 @@ export interface FitInput {
   /** True when part of the tree was not read. */
   incomplete: boolean
   countTokens: (text: string) => Promise<number> | number
-  /** The lines of a file as an excerpt; null when it may not or cannot be shown. */
+  /** Reads lines of a file as an excerpt; null when the file may not or cannot be shown. */
   excerptOf: (path: string, from: number, to: number) => Promise<string | null>
 }
 
 /**
- * Fills the budget greedily: memories, then places by weight, then excerpts of the weightiest, then more places, then the
- * top level of the tree. In none of the form's ways of writing it the context has more than `maxTokens` tokens.
+ * Fills the budget greedily, in this order:
+ *
+ * 1. memories 2. places by weight 3. excerpts of the places with the highest weight 4. more places 5. the top level of
+ * the tree
+ *
+ * The context stays within `maxTokens` in each of its forms.
  */
 export async function fit(input: FitInput): Promise<WorkContext> {
   const { outline, maxTokens, countTokens, form } = input
@@ -109,7 +117,7 @@ export async function fit(input: FitInput): Promise<WorkContext> {
     })
   }
 
-  /** @returns the candidates that did not fit, or were not tried because less than `floor` tokens are left */
+  /** @returns the candidates that did not fit, and those not tried because `floor` or fewer tokens are left */
   async function addPlaces(candidates: Candidate[], floor: number): Promise<Candidate[]> {
     const left: Candidate[] = []
     let misses = 0
@@ -138,7 +146,7 @@ export async function fit(input: FitInput): Promise<WorkContext> {
     return Math.min(to, from + most - 1)
   }
 
-  /** Adds as many of the lines as fit, by halves. */
+  /** Adds as many of the lines as fit; halves their number until they do. */
   async function addExcerpt(place: Place, lines: string[]): Promise<boolean> {
     for (let kept = lines; ; kept = kept.slice(0, Math.max(FEWEST_LINES, kept.length >> 1))) {
       const text = kept.join('\n')
@@ -165,7 +173,7 @@ export async function fit(input: FitInput): Promise<WorkContext> {
   )
   sortPlaces(context.places)
 
-  // The pieces were counted apart; together they rarely count for more, and then what weighs least goes.
+  // The sum of the pieces can be below the size of the whole. Then the pieces that were added last are removed.
   while ((await measure(context, form, countTokens)) > maxTokens && undo.length > 0) {
     undo.pop()?.()
     context.truncated = true
@@ -173,14 +181,14 @@ export async function fit(input: FitInput): Promise<WorkContext> {
   return context
 }
 
-/** The path of the root, cut to its end when it is very long. */
+/** The path of the root; the beginning of a very long path is cut. */
 async function shownRoot({ root, maxTokens, countTokens }: FitInput): Promise<string> {
   let shown = root
   while ((await countTokens(shown)) > maxTokens * ROOT_SHARE) shown = `…${cut(shown, Math.ceil(shown.length / 4))}`
   return shown
 }
 
-/** The directories above a place, outermost first. */
+/** The directories that contain a place, outermost first. */
 function foldersOf({ path, kind }: Place): string[] {
   const parts = path
     .slice(0, kind === 'region' ? path.lastIndexOf('#') : undefined)

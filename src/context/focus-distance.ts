@@ -1,4 +1,4 @@
-/** Greatest distance from the focus that counts: its folder, and the folders right above and below that. */
+/** Greatest distance from the focus that counts: its folder, and the folders directly above and below. */
 const REACH = 2
 
 /**

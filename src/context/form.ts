@@ -16,18 +16,18 @@ export interface Form {
   /** A context without places and memories. */
   frame(context: WorkContext): string
   note(note: string): string
-  /** @param isFirst whether no memory stands before it */
+  /** @param isFirst true for the first memory */
   memory(memory: ContextMemory, isFirst: boolean): string
-  /** @param isFirst whether no other place stands inside the one around it */
+  /** @param isFirst true for the first child of its parent place */
   place(place: Place, isFirst: boolean): string
   excerpt(excerpt: string, place: Place): string
-  /** The whole in every form that has to keep the budget; the first one's size is what `tokens` says. */
+  /** The whole context in every form that must stay within the budget. `tokens` is the size of the first. */
   whole(context: WorkContext): string[]
 }
 
 type CountTokens = (text: string) => Promise<number> | number
 
-/** The text alone, as it is sent to a model with a question. */
+/** Plain text, as it is sent to a model with a question. */
 export const textForm: Form = {
   frame: (context) => `${header(context)}\n${MORE}\n`,
   note: (note) => `${noteLine(note)}\n`,
@@ -37,7 +37,7 @@ export const textForm: Form = {
   whole: (context) => [renderContext(context)],
 }
 
-/** The structured result of the tool, which is all that some clients show to their model. Its text has to fit, too. */
+/** The tool's structured result, which some clients alone show to their model. Its text must also fit the budget. */
 export const jsonForm: Form = {
   frame: (context) => JSON.stringify(context),
   note: (note) => `,${JSON.stringify(note)}`,
@@ -47,11 +47,11 @@ export const jsonForm: Form = {
   whole: (context) => [JSON.stringify(context), renderContext(context)],
 }
 
-/** The encoding has a token for each number below it, and one more for the next three digits. */
+/** The encoding has one token for each number below it, and a further token for the next three digits. */
 const THOUSAND = 1000
 
 /**
- * Writes into `tokens` how many the context has in its first form, that number among them.
+ * Sets `tokens` to the size of the context's first form, including that number itself.
  *
  * @returns the tokens of the longest of its forms
  */

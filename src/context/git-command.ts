@@ -8,9 +8,9 @@ const OUTPUT_LIMIT = 64 * 1024 * 1024
 
 /** The checkout that git runs in. */
 export interface Checkout {
-  /** The folder that is asked about. */
+  /** Folder that the command is about. */
   root: string
-  /** The folder that holds the repository: `root`, or one above it. */
+  /** Folder that holds the repository: `root`, or one above it. */
   top: string
 }
 
@@ -37,7 +37,7 @@ function environment(top: string): NodeJS.ProcessEnv {
   return {
     ...Object.fromEntries(inherited),
     LC_ALL: 'C',
-    // Takes precedence over the repository's core.worktree, and git looks for no repository above the one that was checked.
+    // Takes precedence over the repository's core.worktree. Git looks for no repository above the checked one.
     GIT_WORK_TREE: top,
     GIT_CEILING_DIRECTORIES: dirname(top),
     GIT_OPTIONAL_LOCKS: '0',
@@ -47,10 +47,10 @@ function environment(top: string): NodeJS.ProcessEnv {
   }
 }
 
-/** Runs one git command in a checkout; it only throws `cancelled`, when the signal aborts. */
+/** Runs one git command in a checkout. Throws only `cancelled`, when the signal aborts. */
 export function git({ root, top }: Checkout, args: string[], signal?: AbortSignal): Promise<Answer> {
   const limits = { timeout: TIME_LIMIT_MS, maxBuffer: OUTPUT_LIMIT, killSignal: 'SIGKILL' as const, windowsHide: true }
-  // Not run from the root: Windows looks for programs in the working directory first.
+  // Does not run in the root: Windows looks for programs in the working directory first.
   const place = { cwd: dirname(process.execPath), env: environment(top) }
   return new Promise((done, fail) => {
     const command = ['-C', root, '--no-pager', ...HARDENED, ...args]
@@ -62,7 +62,7 @@ export function git({ root, top }: Checkout, args: string[], signal?: AbortSigna
         done({ output: '', exitCode, failure: failureOf(error, stderr) })
       })
     } catch (error) {
-      // The names of a hostile repository's filters can be more than a command line takes.
+      // The filter names of a hostile repository can exceed the length limit of a command line.
       done({ output: '', exitCode: null, failure: failureOf(error as ExecFileException, '') })
     }
   })
@@ -70,6 +70,6 @@ export function git({ root, top }: Checkout, args: string[], signal?: AbortSigna
 
 function failureOf(error: ExecFileException, stderr: string): string {
   if (error.code === 'ENOENT') return 'git is not installed'
-  if (error.killed) return `git did not answer within ${TIME_LIMIT_MS / 1000} s, or said too much`
+  if (error.killed) return `git did not answer within ${TIME_LIMIT_MS / 1000} s, or its output was too long`
   return `git refused (${cut(stderr.split('\n')[0] ?? '', 0, 120) || error.code})`
 }

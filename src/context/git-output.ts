@@ -4,8 +4,8 @@ const FILE_MODE = '100'
 const FILE_MODE_LENGTH = '100644'.length
 
 /**
- * The files of `git ls-files -s -z` (`100644 <hash> 0\t<path>`) with the hashes of their content: no links, no submodules,
- * an unmerged file once.
+ * Parses the files of `git ls-files -s -z` (`100644 <hash> 0\t<path>`) with their content hashes. Skips links and
+ * submodules; an unmerged file counts once.
  */
 export function parseIndex(output: string): Map<string, string> {
   const objects = new Map<string, string>()
@@ -17,11 +17,11 @@ export function parseIndex(output: string): Map<string, string> {
 }
 
 /**
- * The changes of tracked files, by `git status --porcelain=v2 -z --branch --untracked-files=no` (git-status, "Porcelain
- * Format Version 2").
+ * Parses the changes of tracked files from `git status --porcelain=v2 -z --branch --untracked-files=no` (git-status,
+ * "Porcelain Format Version 2").
  *
- * @param prefix the root as the repository sees it, ending with a slash; paths outside it are left out
- * @returns the commit that is checked out, and the state by path relative to the root
+ * @param prefix path of the root in the repository, ending with a slash; paths outside it are dropped
+ * @returns the checked-out commit, and the state by path relative to the root
  */
 export function parseStatus(output: string, prefix: string): { head: string; changes: Map<string, string> } {
   const changes = new Map<string, string>()
@@ -41,7 +41,7 @@ export function parseStatus(output: string, prefix: string): { head: string; cha
   return { head, changes }
 }
 
-/** The files of `git ls-files --others -z`; folders that are repositories end with a slash and are left out. */
+/** Parses the files of `git ls-files --others -z`. Nested repositories, which end with a slash, are dropped. */
 export function parseUntracked(output: string): string[] {
   return output.split('\0').filter((path) => path !== '' && !path.endsWith('/') && isProjectFile(path))
 }
@@ -56,13 +56,13 @@ function stateOf(entry: string): string {
   return both.includes('A') ? 'added' : 'modified'
 }
 
-/** Authors that are programs: `dependabot[bot]`, `renovate`, `github-actions`. Their commits say nothing of people's work. */
+/** Authors that are programs: `dependabot[bot]`, `renovate`, `github-actions`. Their commits show no work of people. */
 const BOT =
   /\[bot\]|\b(?:dependabot|renovate|greenkeeper|github-actions|pre-commit-ci|snyk-bot|weblate)\b|[-_]bot(?:@|\s*$)/i
 
 /**
- * The files of each commit of `git log -z --name-only --format=//%H%x20%an%x20%ae` but those of bots. No path has two
- * slashes in a row, so none passes for a commit; the first path of a commit has a line feed before it.
+ * Parses the files of each commit of `git log -z --name-only --format=//%H%x20%an%x20%ae`, without commits of bots.
+ * Paths never contain two slashes in a row, so `//` marks a commit. The first path of a commit follows a line feed.
  */
 export function parseLog(output: string): { head: string; commits: string[][] } {
   const commits: string[][] = []

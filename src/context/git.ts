@@ -5,10 +5,10 @@ import { parseIndex, parseLog, parseStatus, parseUntracked } from './git-output.
 import { findRepository } from './repository.ts'
 
 const COMMITS = 50
-/** Commits requested from git: those of bots are dropped afterwards. */
+/** Commits requested from git. Commits of bots are dropped afterwards. */
 const COMMITS_READ = 100
 const UNKNOWN = 'changes and commits are unknown'
-/** Roots whose commits and tracked files are kept. */
+/** Roots whose commits and tracked files are cached. */
 const ROOTS_KEPT = 8
 /** The exit code of `git config --get-regexp` when nothing matches. */
 const NO_MATCH = 1
@@ -17,19 +17,19 @@ const NO_COMMITS = '(initial)'
 
 /** The git state of a root. Paths are relative to the root, with forward slashes. */
 export interface GitState {
-  /** Tracked files, without links and submodules, with the hashes of their content. */
+  /** Tracked files with their content hashes, without links and submodules. */
   tracked: ReadonlyMap<string, string>
   /** Uncommitted state by path: modified, added, untracked, renamed, deleted, conflicted. */
   changes: Map<string, string>
-  /** The files of each of the newest commits of people (at most 50), newest first. */
+  /** Files of each commit of people, newest first, up to 50 commits. */
   commits: string[][]
 }
 
 /** The result of reading the git state of a root. */
 interface GitReading {
-  /** Null when there is no repository, or git could not tell. */
+  /** Null when there is no repository, or git failed. */
   state: GitState | null
-  /** Reasons why the state could not be read, in plain words. */
+  /** Reasons why the state could not be read. */
   notes: string[]
 }
 
@@ -45,12 +45,14 @@ interface History {
 }
 
 /**
- * Reads the state of repositories. The commits of a root are kept until its HEAD moves, its tracked files until the index
- * is replaced; the rest is read each time.
+ * Creates a reader of repository states. Caches the commits of a root until its HEAD moves, and its tracked files until
+ * the index is replaced. Reads everything else each time.
  *
- * The repository is not trusted: no shell, no network, no locks, and nothing that its configuration names is run (file
- * system monitor, hooks, clean filters, signature programs, submodules). Nor is it followed to another folder, see
- * `findRepository`.
+ * The repository is not trusted:
+ * - no shell, no network, no locks
+ * - nothing that its configuration names is run: file system monitor, hooks, clean filters, signature programs,
+ *   submodules
+ * - it is not followed to another folder, see `findRepository`
  */
 export function createGitReader(): (
   root: string,
@@ -75,8 +77,8 @@ export function createGitReader(): (
   }
 
   /**
-   * @param meanwhile called as soon as git runs, and awaited: it may keep this thread busy at no cost. Called without a
-   *   repository too.
+   * @param meanwhile called and awaited while git runs: it may block this thread at no cost. Also called without a
+   *   repository
    * @throws GazewayError `cancelled` when the signal aborts
    */
   return async function readGit(root, signal, meanwhile = async () => {}) {
@@ -114,7 +116,7 @@ function keep<T>(kept: Map<string, T>, root: string, value: T): T {
   return value
 }
 
-/** Changes whenever git replaces the index; null where there is none. */
+/** Version of the index file, new whenever git replaces the file; null without one. */
 async function indexVersion(gitDir: string): Promise<string | null> {
   const info = await stat(join(gitDir, 'index'), { bigint: true }).catch(() => null)
   return info && `${info.ino} ${info.size} ${info.mtimeNs} ${info.ctimeNs}`
@@ -124,7 +126,7 @@ async function readStatus(checkout: Checkout, filters: Answer, signal?: AbortSig
   if (filters.failure !== null && filters.exitCode !== NO_MATCH) return filters
   const keys = filters.output.split('\0').filter(Boolean)
   const names = [...new Set(keys.map((key) => key.slice(0, key.lastIndexOf('.'))))]
-  // `-c` splits at the first '=': such a filter could not be switched off, so status must not run.
+  // `-c` splits at the first '=', so such a filter cannot be switched off and status must not run.
   const unstoppable = names.find((name) => name.includes('='))
   if (unstoppable !== undefined) return { ...filters, failure: `its configuration has a filter called ${unstoppable}` }
   const off = names.flatMap((name) => [
@@ -139,14 +141,14 @@ async function readStatus(checkout: Checkout, filters: Answer, signal?: AbortSig
   return git(checkout, [...off, ...status, '--untracked-files=no', '--', '.'], signal)
 }
 
-/** The untracked files. Status would look for them too, but only once it has looked at all tracked ones. */
+/** Lists the untracked files. `git status` could list them, but only after it has read all tracked files. */
 function readUntracked(checkout: Checkout, signal?: AbortSignal): Promise<Answer> {
   return git(checkout, ['ls-files', '--others', '--exclude-standard', '-x', 'node_modules/', '-z'], signal)
 }
 
 /**
- * The names of the filters that status could run, as `filter.<name>.<key>`. Only git knows where a repository's
- * configuration is: it may be laid out without a `.git`, or keep it in another folder.
+ * Lists the filters that `git status` could run, as `filter.<name>.<key>`. Only git knows where a repository's
+ * configuration is: it may have no `.git`, or keep it in another folder.
  */
 function readFilters(checkout: Checkout, signal?: AbortSignal): Promise<Answer> {
   return git(checkout, ['config', '-z', '--name-only', '--get-regexp', '^filter\\.'], signal)

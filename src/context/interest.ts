@@ -22,10 +22,12 @@ const REFERRED = 0.2
 /** Attention and the age of a change lose half of their interest in a day. */
 export const HALF_LIFE_MS = 24 * 3_600_000
 
-/** A commit counts half as much as one that came ten commits later; Mylyn, too, decays by events rather than by the clock. */
+/** A commit counts half as much as one ten commits newer. Mylyn also decays by events rather than by time. */
 const COMMIT_HALF_LIFE = 10
 
-/** Exponential decay: 2^(−age / half-life). Negative ages, from clocks that disagree, count as 0. */
+/**
+ * The part of 1 that is left after `ageMs`: 2^(−age / half-life). Negative ages, from clock differences, count as 0.
+ */
 export function decay(ageMs: number): number {
   return 2 ** (-Math.max(0, ageMs) / HALF_LIFE_MS)
 }
@@ -36,14 +38,14 @@ export function decayedDwell(visits: ReadonlyArray<{ dwellMs: number; ageMs: num
 }
 
 /**
- * Interest from attention: 1.5 · ln(1 + s) / ln(1 + 60) for `s` decayed seconds, so a minute gives 1.5 and the tenth
- * minute adds little (dwell times are heavy-tailed; their logarithm is what is comparable).
+ * Interest from attention: 1.5 · ln(1 + s) / ln(1 + 60) for `s` decayed seconds. A minute gives 1.5, and a tenth minute
+ * adds little: dwell times are heavy-tailed, so their logarithms are compared.
  */
 export function attentionInterest(decayedDwellMs: number): number {
   return (ATTENTION * Math.log1p(Math.max(0, decayedDwellMs) / 1000)) / Math.log1p(60)
 }
 
-/** Interest from an uncommitted change: 1.2 when it was just made, falling to 0.6, which stays while it is uncommitted. */
+/** Interest from an uncommitted change: 1.2 when new, falling to 0.6 while it stays uncommitted. */
 export function changeInterest(ageMs: number): number {
   return CHANGE * (0.5 + 0.5 * decay(ageMs))
 }
@@ -59,21 +61,21 @@ export function historyInterest(ranks: readonly number[]): number {
 }
 
 /**
- * Interest from nearness to the focus: 2 · 4^(−distance), so that a folder full of neighbours (0.5 each) does not hide
- * where the person has been.
+ * Interest from nearness to the focus: 2 · 4^(−distance). Each neighbour has 0.5, so that a large folder does not hide
+ * the places with attention.
  *
- * @param distance 0 is the focus itself, 1 its folder's files, and so on; null is out of sight
+ * @param distance 0 is the focus itself, 1 the files of its folder, and so on; null is too far
  */
 export function focusInterest(distance: number | null): number {
   return distance === null ? 0 : FOCUS * 4 ** -Math.max(0, distance)
 }
 
-/** Interest from the query: 3 · match, `match` being how well the place answers it (0–1). */
+/** Interest from the query: 3 · match; `match` is how well the place answers the query (0–1). */
 export function queryInterest(match: number): number {
   return QUERY * Math.min(1, Math.max(0, match))
 }
 
-/** Everything that makes one place interesting. */
+/** Signals that make one place interesting. */
 export interface InterestTerms {
   /** Decayed milliseconds, from {@link decayedDwell}. */
   dwellMs: number
@@ -85,7 +87,7 @@ export interface InterestTerms {
   focusDistance: number | null
   /** 0–1, see {@link queryInterest}. */
   match: number
-  /** Files that refer to it, relative to the most referred one: 0–1. Known only where no other signal is. */
+  /** Files that refer to it, relative to the most referred file: 0–1. Known only without other signals. */
   referred: number
   /** A file that describes the project (README, manifest). */
   landmark: boolean

@@ -75,7 +75,7 @@ const BY_NAME: Record<string, string> = {
   gemfile: 'ruby',
 }
 
-/** The language of a file by its name, lower-case as in a code fence (`typescript`); null when the name does not tell. */
+/** Returns the language of a file by its name, in lower case as in a code fence (`typescript`); null when unknown. */
 export function languageOf(path: string): string | null {
   const name = path.slice(path.lastIndexOf('/') + 1).toLowerCase()
   const dot = name.lastIndexOf('.')

@@ -1,6 +1,6 @@
-/** The folder structure of a list of files. It does not depend on the call. */
+/** The folder structure of a list of files, the same for every call. */
 export interface Layout {
-  /** The place of each file in the tree's order. */
+  /** Position of each file in the tree's order. */
   places: ReadonlyMap<string, number>
   /** Files below each folder. */
   filesBelow: ReadonlyMap<string, number>
@@ -17,7 +17,7 @@ const LANDMARK =
 
 const layouts = new WeakMap<readonly string[], Layout>()
 
-/** Returns the layout of a list of files, computed once per list. The list must not change. */
+/** Returns the layout of a list of files. Computed once per list; do not change the list afterwards. */
 export function layoutOf(files: readonly string[]): Layout {
   const known = layouts.get(files)
   if (known) return known
@@ -46,7 +46,7 @@ function countBelow(files: readonly string[]): Map<string, number> {
   return below
 }
 
-/** A folder and those around it, innermost first, without the root. */
+/** Yields a folder and the folders that contain it, innermost first, without the root. */
 function* foldersTo(folder: string): Generator<string> {
   for (let path = folder; path !== ''; path = path.slice(0, Math.max(0, path.lastIndexOf('/')))) yield path
 }

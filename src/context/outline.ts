@@ -14,35 +14,35 @@ export interface Candidate {
   place: Place
   /** The file that a region is in. */
   file: Candidate | null
-  /** The lines that its excerpt would show; null when it has none. */
+  /** Lines that its excerpt would show; null when it has none. */
   lines: { path: string; from: number; to: number } | null
 }
 
-/** All that may become part of the context, and how the directories around it look. */
+/** All candidates for the context, and the directories around them. */
 export interface Outline {
-  /** Files and regions with weight, most interesting first; a file before its regions. */
+  /** Files and regions with weight, most interesting first. A file comes before its regions. */
   candidates: Candidate[]
-  /** The top level of the tree, to fill what room is left. */
+  /** The top level of the tree, to fill the rest of the budget. */
   overview: Candidate[]
-  /** The directory at `path`, as a place without children. */
+  /** Returns the directory at `path` as a place without children. */
   directory: (path: string) => Place
-  /** True when more files have weight than `limit` allows. */
+  /** True when more files have weight than `limit`. */
   more: boolean
 }
 
 /** Options of {@link createOutline}. */
 export interface OutlineOptions {
-  /** Of all files that may be shown. */
+  /** Layout of all files that may be shown. */
   layout: Layout
-  /** Files at most; looking at each costs a system call. */
+  /** Most files; reading the size of each takes a system call. */
   limit: number
-  /** Number of commits that were read, for the wording of the reasons. */
+  /** Number of commits that were read, for the text of the reasons. */
   commits: number
   focus: string | null
   now: Date
 }
 
-/** Turns files with interest into places, leaving out those that are gone or are links. */
+/** Turns files with interest into places. Skips files that are missing or are links. */
 export function createOutline(root: string, files: ScoredFile[], options: OutlineOptions): Outline {
   const weighty = files.filter((file) => weightOf(file.interest) > 0).sort(byInterest)
   const groups = weighty.slice(0, options.limit).map((file) => candidatesOf(root, file, options))
@@ -55,7 +55,7 @@ export function createOutline(root: string, files: ScoredFile[], options: Outlin
   }
 }
 
-/** A sort that keeps a file before its regions: they never weigh more than it does, and equal ones stay in order. */
+/** Sort order that keeps a file before its regions: they never weigh more, and the sort is stable. */
 function byWeight(a: Candidate, b: Candidate): number {
   return b.place.weight - a.place.weight
 }
@@ -88,11 +88,11 @@ function candidatesOf(root: string, file: ScoredFile, { commits, now }: OutlineO
   return [candidate, ...regions]
 }
 
-/** Bytes of the file; 0 when git says it was deleted; null when it is gone or is not a regular file. */
+/** Bytes of the file. 0 when git reports it as deleted; null when it is missing or not a regular file. */
 function sizeOf(root: string, file: ScoredFile): number | null {
   if (file.change === 'deleted') return 0
   try {
-    // Synchronous: 3 µs each, where a few hundred through the thread pool take 10 ms.
+    // Synchronous: a few microseconds each, faster than a few hundred calls through the thread pool.
     const info = lstatSync(join(root, file.path), { throwIfNoEntry: false })
     return info?.isFile() ? info.size : null
   } catch (error) {
@@ -101,7 +101,7 @@ function sizeOf(root: string, file: ScoredFile): number | null {
   }
 }
 
-/** The attended ranges and the passage that matches the query; where the two overlap, one region with both reasons. */
+/** The attended ranges and the passage that matches the query. When they overlap, one region has both reasons. */
 function regionsOf({ attention, passage }: ScoredFile, now: Date) {
   const matched = passage?.match ?? 0
   const attendedRegions = (attention?.regions ?? []).map((region) => {

@@ -4,17 +4,17 @@ import { insideAny, isUnreadable } from './confine.ts'
 
 /** The files of a Gazeway data folder: the configuration with provider keys, the admin key, the database. */
 const OWN = /^(?:config\.json|admin\.key|gazeway\.db)/
-/** The folder of the indexes in it, which hold words of all projects. */
+/** Folder of the indexes in the data folder; they hold words of all projects. */
 const INDEX = /(^|\/)file-index\/[^/]+$/
 /** File names that identify a data folder. */
 const MARKS = new Set(['admin.key', 'gazeway.db'])
 
 /**
- * Returns a predicate for Gazeway's own files below a root, which may hold secrets and are never shown. It covers the data
- * folder of this process, and those of other processes inside the project.
+ * Returns a predicate for Gazeway's own files below a root. They may hold secrets and are never shown. It covers the
+ * data folder of this process and other data folders inside the project.
  *
  * @param files all files below the root, relative to it
- * @param dataFolder of this process; null when unknown
+ * @param dataFolder data folder of this process; null when unknown
  */
 export async function ownFiles(
   root: string,
@@ -29,7 +29,7 @@ export async function ownFiles(
   return (path) => isOwn(path) || (INDEX.test(path) && folders.has(posix.dirname(posix.dirname(path))))
 }
 
-/** The folder with its links resolved; as it is named where it does not exist yet. */
+/** Resolves the links of the folder; returns it unchanged when it does not exist yet. */
 async function realOf(folder: string): Promise<string> {
   try {
     return await realpath(folder)

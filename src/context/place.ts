@@ -1,8 +1,8 @@
 import * as z from 'zod'
 
 /**
- * Figures about a place. When it was last seen and its language are not among them: `why` and the path say both, and each
- * signal costs every place its tokens.
+ * Figures of a place. They leave out the time of attention and the language: `why` and the path show both, and each
+ * signal costs tokens for every place.
  */
 const PlaceSignals = z.object({
   dwell_ms: z
@@ -23,12 +23,14 @@ const PlaceSignals = z.object({
 })
 type PlaceSignals = z.infer<typeof PlaceSignals>
 
-/** Removes null signals of a place. */
+/** Drops the signals that are null or 0. */
 export function signalsOf(known: { [Name in keyof PlaceSignals]: PlaceSignals[Name] | null }): PlaceSignals {
   return Object.fromEntries(Object.entries(known).filter(([, value]) => value !== null && value !== 0))
 }
 
-/** A directory, a file, or a range of lines of a file (`src/a.ts#L10-L20`), with how interesting it is and why. */
+/**
+ * A directory, a file, or a range of lines of a file (`src/a.ts#L10-L20`), with its degree of interest and the reasons.
+ */
 export const Place = z.object({
   path: z.string().describe('Relative to the root, with forward slashes; a region ends #L<first>-L<last>.'),
   kind: z.enum(['directory', 'file', 'region']),

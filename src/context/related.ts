@@ -2,16 +2,18 @@ import type { ScoredFile } from './score.ts'
 import type { Matches } from './search/matcher.ts'
 
 /**
- * The share of a question that a file has to have before it is sent with it. Unrelated questions rarely find half of their
- * words, weighed by rarity, in one file of a project.
+ * Smallest share of a question's terms, weighted by rarity, that a file needs to be sent with the question. Files
+ * rarely hold half of an unrelated question.
  */
 const FLOOR = 0.5
-/** The same, relative to that, for a file that the person looks at or has changed. */
+/** Factor on this share for a file with attention or changes. */
 const FLOOR_OF_WORK = 0.7
-/** Of longer questions even the right file has a smaller share. */
+/**
+ * Terms up to which the share holds. For longer questions it is smaller, since even the right file has a smaller share.
+ */
 const SHORT = 8
 
-/** The files that a question is about: those that may be sent to somebody else's machine with it. */
+/** Selects the files that a question is about. Only these may be sent to another machine with it. */
 export function relatedFiles(files: readonly ScoredFile[], { found, share }: Matches): ScoredFile[] {
   if (found === null) return []
   const floor = FLOOR * Math.cbrt(SHORT / Math.max(SHORT, found.terms.length))

@@ -3,11 +3,11 @@ import { basename, delimiter, dirname, join, resolve } from 'node:path'
 import { insideAny, readInside } from './confine.ts'
 import { git } from './git-command.ts'
 
-/** A checkout whose repository is its own. */
+/** A checkout with a repository of its own. */
 export interface Repository {
   /** The folder that holds `.git`. */
   top: string
-  /** The folder of the checkout's index and HEAD, links resolved. */
+  /** The folder of the checkout's index and HEAD, with links resolved. */
   gitDir: string
 }
 
@@ -16,14 +16,14 @@ const SYMREF_DEPTH = 5
 const POINTER_BYTES = 4096
 
 /**
- * The repository around a folder: the nearest one with a `.git`.
+ * Finds the repository around a folder: the nearest one with a `.git`.
  *
- * A repository that came with the project's files may name other folders in `.git`, `commondir`, `core.worktree` or in
- * links, and git would list the names in them. So all that is read has to be below `top`, or in a git folder that names
- * `top` itself, as that of a linked worktree and of a submodule does.
+ * A repository can come with the project's files and is not trusted. It may name other folders in `.git`, `commondir`,
+ * `core.worktree` or links, and git would list the names in them. So everything that is read must be below `top`, or in
+ * a git folder that names `top` itself, as for linked worktrees and submodules.
  *
  * @param root with its links resolved
- * @returns null without one; why it is not read, in plain words, when it leads elsewhere
+ * @returns null without a repository; the reason when it leads elsewhere and is not read
  * @throws GazewayError `cancelled` when the signal aborts
  */
 export async function findRepository(
@@ -32,7 +32,7 @@ export async function findRepository(
 ): Promise<Repository | { refused: string } | null> {
   const top = await findTop(root)
   if (top === null) return null
-  // git has no way to write such a folder into a list of folders.
+  // GIT_CEILING_DIRECTORIES has no escape for the delimiter.
   if (dirname(top).includes(delimiter)) return { refused: `the path of the project has a "${delimiter}"` }
   const gitDir = await findGitDir(top)
   if (gitDir === null) return { refused: 'its .git names no folder' }
@@ -52,7 +52,7 @@ async function findTop(root: string): Promise<string | null> {
   }
 }
 
-/** The folder that `.git` is, or that it names in a line `gitdir: PATH` (gitrepository-layout). */
+/** Returns the folder that `.git` is, or that its line `gitdir: PATH` names (gitrepository-layout). */
 async function findGitDir(top: string): Promise<string | null> {
   const real = await realpath(join(top, '.git')).catch(() => null)
   if (real === null) return null
@@ -84,7 +84,9 @@ async function isSame(path: string, other: string): Promise<boolean> {
   return real !== null && real === otherReal
 }
 
-/** Checks that no file in which git looks for the index, references or another folder is reached through a link. */
+/**
+ * Checks that the files in which git looks for the index, references or other folders are not reached through links.
+ */
 async function hasNoLinks(folders: readonly string[]): Promise<boolean> {
   const names = ['commondir', 'index', 'packed-refs', 'refs', 'reftable', ...(await referencesFrom(folders))]
   const checks = folders.flatMap((folder) => names.map((name) => meetsLink(folder, name)))
@@ -103,7 +105,7 @@ async function meetsLink(folder: string, name: string): Promise<boolean> {
   return false
 }
 
-/** HEAD, and the references that it leads to. */
+/** Lists HEAD and the references that it leads to. */
 async function referencesFrom(folders: readonly string[]): Promise<string[]> {
   const names = ['HEAD']
   for (let depth = 0; depth < SYMREF_DEPTH; depth++) {
@@ -115,7 +117,7 @@ async function referencesFrom(folders: readonly string[]): Promise<string[]> {
   return names
 }
 
-/** Reads a small file of git's as text; null when it is missing or is a link. */
+/** Reads a small file of git as text; null when it is missing or is a link. */
 async function pointerIn(folder: string, name: string): Promise<string | null> {
   const bytes = await readInside(folder, name, POINTER_BYTES)
   return bytes === null ? null : bytes.toString('utf8').trimEnd()

@@ -5,10 +5,10 @@ import { type InterestTerms, interestOf } from './interest.ts'
 import { layoutOf } from './layout.ts'
 import type { ProjectTree } from './tree.ts'
 
-/** A file with what makes it interesting. */
+/** A file with its signals and interest. */
 export interface ScoredFile {
   path: string
-  /** Folders above it. */
+  /** Number of folders above it. */
   depth: number
   terms: InterestTerms
   interest: number
@@ -19,10 +19,10 @@ export interface ScoredFile {
   passage: { from: number; to: number; match: number } | null
 }
 
-/** Commits of more files are ignored: they are imports, renames or reformats. */
+/** Most files of a commit that counts. Larger commits are imports, renames or reformats. */
 const BULK_COMMIT = 100
 
-/** Most changed files whose age is read; further ones count as old. */
+/** Most changed files whose age is read; the others count as old. */
 const AGED_CHANGES = 2_000
 
 /** Signals of interest, by path. */
@@ -78,7 +78,7 @@ function scored(path: string, terms: InterestTerms, known: Pick<ScoredFile, 'att
   return { path, depth: depthOf(path), terms, interest: interestOf(terms), ...known, passage: null }
 }
 
-/** Most interesting first, then the shallowest; equal ones stay in the order of the tree. */
+/** Sort order: most interesting first, then fewest folders above. The sort is stable. */
 export function byInterest(a: ScoredFile, b: ScoredFile): number {
   return b.interest - a.interest || a.depth - b.depth
 }
@@ -87,7 +87,7 @@ async function changeAges(root: string, changes: Map<string, string>, now: Date)
   const paths = [...changes.keys()]
   const aged = await Promise.all(
     paths.slice(0, AGED_CHANGES).map(async (path) => {
-      // A deleted file has no time of its own.
+      // A deleted file has no modification time.
       const info = await lstat(join(root, path)).catch(() => null)
       return [path, info ? now.getTime() - info.mtimeMs : Number.POSITIVE_INFINITY] as const
     }),

@@ -1,4 +1,4 @@
-/** Endings of program text: `jest.env.ts` sets an environment up, `prod.env.yaml` holds one. */
+/** Extensions of program code: `jest.env.ts` is code that sets an environment up, `prod.env.yaml` is an environment. */
 const CODE = '[cm]?[jt]sx?|vue|svelte|py|rb|php|go|rs|java|kt|cs|swift|ex|sh'
 
 const FILES = [
@@ -8,7 +8,7 @@ const FILES = [
   /\.(pem|key|p8|p12|pfx|jks|keystore|kdbx|ppk|asc|gpg|tfstate|tfvars)(\.json)?$/,
   /^id_(rsa|dsa|ecdsa|ed25519)/,
   /(^|[._-])(credentials?|secrets?)([._-]|$)/,
-  // As data only under the whole name: what is in `design-tokens.json` are colours.
+  // Only the full name identifies secrets in data files: `design-tokens.json` holds colours.
   /(^|[._-])(passwords?|passwd|tokens?)(\.(txt|csv))?$/,
   /^(passwords?|tokens?|auth|local\.settings)\.(json|ya?ml|toml|ini)$/,
   /^\.?(netrc|npmrc|pypirc|git-credentials|htpasswd|pgpass|my\.cnf|kubeconfig|dockerconfigjson|dockercfg|vault[-_]?pass.*)$/,
@@ -19,13 +19,14 @@ const PATH = /(^|\/)gh\/hosts\.ya?ml$/
 /** Suffixes of backup copies. */
 const COPY = /(\.(bak|backup|old|orig)|~)+$/
 const FOLDERS = new Set(['.ssh', '.gnupg', '.aws', '.azure', '.gcloud', '.kube', '.docker', 'secrets', '.secrets'])
-/** In PEM (RFC 7468), as SSH2 writes them, and PuTTY's own form. */
+/** Headers of private keys: PEM (RFC 7468), SSH2 and PuTTY. */
 const PRIVATE_KEY = /-{4,5} ?BEGIN [A-Z0-9 ]*PRIVATE KEY|PuTTY-User-Key-File-\d/
 
 /**
- * Recognizes files that may hold secrets, by name or by a folder above them. Their path may be shown, their text not.
+ * Recognizes files that may hold secrets, by their name or the name of a folder above. Their path may be shown, their
+ * text may not.
  *
- * @param path with the folder that it is shown for: that may be one of secrets itself
+ * @param path path that includes the root, because the root itself may be a folder of secrets
  *
  * @example looksSecret('config/.env.local') // true
  */

@@ -1,4 +1,4 @@
-/** Folders that are never part of a project's own text. */
+/** Folders that never count as project files. */
 export const SKIPPED_FOLDERS: ReadonlySet<string> = new Set(['.git', 'node_modules'])
 
 const SKIPPED = new RegExp(`(^|/)(${[...SKIPPED_FOLDERS].map((name) => name.replace('.', '\\.')).join('|')})(/|$)`)

@@ -4,9 +4,9 @@ import { ownFiles } from './own-files.ts'
 import { isProjectFile } from './skipped.ts'
 import { walk } from './walk.ts'
 
-/** The files of a project, and what git says about them where it can. */
+/** The files of a project, with git's information when available. */
 export interface ProjectTree {
-  /** Relative to the root, forward slashes; deleted ones, too, but no links, nothing ignored. */
+  /** Paths relative to the root, with forward slashes. Includes deleted files; without links and ignored files. */
   files: readonly string[]
   /** Uncommitted state by path. */
   changes: Map<string, string>
@@ -20,12 +20,12 @@ export interface ProjectTree {
   notes: string[]
 }
 
-/** Most files of a project that a context looks at. */
+/** Most files of a project in a context. */
 export const MOST_FILES = 50_000
-/** Roots whose list of files and tree is kept. */
+/** Roots whose file list and tree are cached. */
 const ROOTS_KEPT = 2
 
-/** A list of files, and what git said when it was made. */
+/** A cached list of files, with git's answer at that time. */
 interface Listing {
   tracked: GitState['tracked']
   beside: string
@@ -35,8 +35,8 @@ interface Listing {
 /**
  * Creates a reader of project trees. Reads git's index and status in a repository, and walks the folders elsewhere.
  *
- * @param options.limit how many files at most
- * @param options.dataFolder where Gazeway keeps its own files, which are left out
+ * @param options.limit most files of a tree
+ * @param options.dataFolder Gazeway's data folder; its files are skipped
  */
 export function createTreeReader({ limit, dataFolder = null }: { limit: number; dataFolder?: string | null }) {
   const readGit = createGitReader()
@@ -60,7 +60,7 @@ export function createTreeReader({ limit, dataFolder = null }: { limit: number; 
     return files.filter((path) => !isOwn(path))
   }
 
-  /** Returns the tree of last time where git's answer is the same, else the new one. */
+  /** Returns the previous tree when git's answer is unchanged, else the new one. */
   function sameOrNew(root: string, tree: ProjectTree): ProjectTree {
     const last = trees.get(root)
     if (last !== undefined && isSameTree(last, tree)) return last
@@ -69,10 +69,10 @@ export function createTreeReader({ limit, dataFolder = null }: { limit: number; 
   }
 
   /**
-   * Reads the tree. While git's answer is the same, the same object is returned, unless the tree is over the limit.
+   * Reads the tree. Returns the same object while git's answer is unchanged, unless the tree is over the limit.
    *
-   * @param attend the paths to keep although the tree is over the limit: where the person has been is not to be cut. It is
-   *   called while git runs, with the tree of last time, which may be out of date; null without one.
+   * @param attend returns paths to keep even when the tree is over the limit, so that places with attention are not
+   *   cut. It is called while git runs, with the previous tree, which may be outdated (null without one)
    * @throws GazewayError `cancelled` when the signal aborts
    */
   return async function readTree(
@@ -85,7 +85,7 @@ export function createTreeReader({ limit, dataFolder = null }: { limit: number; 
       attended = await attend(trees.get(root) ?? null)
     })
     const known = git ? await listed(root, git) : []
-    // A folder that the repository around it ignores has no files in git's eyes.
+    // Git lists no files in a folder that the repository around it ignores.
     if (git === null || known.length === 0) {
       trees.delete(root)
       const { files, complete } = await walk(root, limit, signal)
@@ -116,12 +116,12 @@ function isSameTree(tree: ProjectTree, other: ProjectTree): boolean {
   )
 }
 
-/** Untracked and deleted files: git may have removed the latter from its index. */
+/** Untracked and deleted files. Git may have removed deleted files from its index. */
 function notInIndex(changes: ReadonlyMap<string, string>): string[] {
   return [...changes].filter(([, state]) => state === 'untracked' || state === 'deleted').map(([path]) => path)
 }
 
-/** Attended and changed files first, then the shallowest. */
+/** Cuts the list to the limit. Keeps attended and changed files first, then those with the fewest folders above. */
 function cut(
   files: readonly string[],
   limit: number,

@@ -2,7 +2,7 @@ import * as z from 'zod'
 import type { Place, WorkContext } from './place.ts'
 import { memoryLine, renderPlace } from './render.ts'
 
-/** A file or a memory that was sent with a question, and the tokens of its part. */
+/** A file or memory that was sent with a question, and its tokens. */
 export const UsedContext = z.object({
   kind: z.enum(['file', 'memory']),
   name: z.string().describe('The path below the root, or the key of the memory.'),
@@ -10,7 +10,7 @@ export const UsedContext = z.object({
 })
 export type UsedContext = z.infer<typeof UsedContext>
 
-/** The files and memories in a context, in the order of its text. */
+/** Lists the files and memories in a context, in the order of its text. */
 export async function usedIn(
   { places, memories }: WorkContext,
   countTokens: (text: string) => Promise<number> | number,

@@ -1,5 +1,5 @@
 import { answerQuestions } from '../wire/thread-code.ts'
 import { type Walk, walkWithin } from './walk.ts'
 
-/** The thread of `walk`. */
+/** Entry of the worker thread that `walk` starts. */
 answerQuestions((walk: Walk) => walkWithin(walk))

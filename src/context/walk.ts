@@ -11,23 +11,23 @@ import { SKIPPED_FOLDERS } from './skipped.ts'
 
 const AT_ONCE = 32
 const IGNORE_FILE_LIMIT = 256 * 1024
-/** Longer patterns are ignored: they match no path, and may exceed the size limit of a regular expression. */
+/** Longest pattern that is used. Longer ones match no path, and may exceed the size limit of a regular expression. */
 const LONGEST_PATTERN = 4096
-/** Time limit for all pattern matching: hostile patterns could take minutes as regular expressions. */
+/** Time limit for all pattern matching. Hostile patterns could take minutes. */
 const MATCH_LIMIT_MS = 2_000
-/** Time limit for one batch of folders. A slower walk starts again in a thread of its own. */
+/** Time limit for one batch of folders. A slower walk is started again in a worker thread. */
 const HERE_MS = 30
 
-/** The ignore rules that hold in a folder, innermost first. */
+/** Ignore rules that apply in a folder, innermost first. */
 type Rules = ReadonlyArray<{ folder: string; matcher: Ignore }>
 
-/** A folder still to be read, with the rules of those around it. */
+/** A folder still to be read, with the rules of the folders around it. */
 interface Folder {
   path: string
   rules: Rules
 }
 
-/** A folder as it was read. */
+/** A folder that was read. */
 interface Listing extends Folder {
   entries: Dirent[]
   /** Its own `.gitignore`. */
@@ -35,12 +35,12 @@ interface Listing extends Folder {
 }
 
 /**
- * The files below `root` without git: shallowest first, nested `.gitignore` files honoured (gitignore's rules, by the
- * `ignore` package), links neither listed nor followed.
+ * Lists the files below `root` without git, those with the fewest folders above first. Nested `.gitignore` files apply
+ * (gitignore's rules, by the `ignore` package). Links are neither listed nor followed.
  *
- * @param limit how many files at most; as many folders are looked into
- * @returns paths relative to the root with forward slashes, and whether that is all of them: no more are listed once
- *   matching them with the patterns has taken 2 s
+ * @param limit most files, and most folders that are read
+ * @returns paths relative to the root with forward slashes, and whether the list is complete. Listing stops after 2 s
+ *   of pattern matching
  * @throws GazewayError `cancelled` when the signal aborts, `too_many_requests`
  */
 export async function walk(root: string, limit: number, signal?: AbortSignal): Promise<Walked> {
@@ -56,7 +56,7 @@ export interface Walked {
   complete: boolean
 }
 
-/** A walk: below which folder, for how many files, and how long the patterns of some folders may take. */
+/** Parameters of a walk: root folder, most files, and the time limit for the patterns of one batch of folders. */
 export interface Walk {
   root: string
   limit: number
@@ -117,7 +117,9 @@ function sift({ path: folder, rules: outer, entries, patterns }: Listing): { fil
   return { files, folders }
 }
 
-/** Sorted, so that a bounded walk lists the same files every time; empty when the folder is gone or not ours to read. */
+/**
+ * Lists a folder, sorted, so that a limited walk always lists the same files. Empty when it is missing or not readable.
+ */
 async function list(folder: string): Promise<Dirent[]> {
   try {
     const entries = await readdir(folder, { withFileTypes: true })
@@ -132,7 +134,10 @@ function patternsOf(text: string): string[] {
   return text.split(/\r?\n/).filter((pattern) => pattern.length <= LONGEST_PATTERN)
 }
 
-/** The innermost file that has a rule for the path decides. Ignored folders are not entered, so only the path itself is asked. */
+/**
+ * The innermost file with a rule for the path decides. Only the path itself is checked, as ignored folders are not
+ * entered.
+ */
 function isIgnored(path: string, rules: Rules): boolean {
   for (const { folder, matcher } of rules) {
     const { ignored, unignored } = matcher.test(path.slice(folder.length))

@@ -3,7 +3,7 @@ import type { ScoredFile } from './score.ts'
 
 const CHANGES: Record<string, string> = { conflicted: 'in conflict', untracked: 'new, untracked' }
 
-/** Reasons in plain words, the weightiest kind first. */
+/** Lists the reasons for a file's weight, the strongest kind first. */
 export function whyFile(file: ScoredFile, commits: number, now: Date): string[] {
   const { attention, change, terms } = file
   return [
@@ -25,7 +25,7 @@ export interface Inside {
   focus: boolean
 }
 
-/** Reasons for a directory: what is inside it. */
+/** Lists the reasons for a directory's weight, from the files inside it. */
 export function whyDirectory({ attention, changes, focus }: Inside, now: Date): string[] {
   const reasons = [
     focus && 'focus',

@@ -1,9 +1,7 @@
 import type { Term } from './term.ts'
 import type { Candidate } from './text-index.ts'
 
-/**
- * BM25 parameters: saturation of repeated words, and influence of a value's length (both as usual in the literature).
- */
+/** BM25 parameters, with the usual values: saturation of repeated words, and influence of a value's length. */
 const K1 = 1.2
 const B = 0.75
 /** Weight of a word by field. */
@@ -11,26 +9,29 @@ const FIELDS = { key: 3, tags: 2, value: 1, also: 0.6 }
 
 /** Match of a memory with a query. */
 export interface Match {
-  /** In (0, 1): what it has of the query, by the importance of each word and how much the memory is about it. */
+  /**
+   * In (0, 1): how well the memory matches the query, by the importance of its words and their frequency in the memory.
+   */
   score: number
-  /** In (0, 1]: the share of the query's importance that it has at all. */
+  /** In (0, 1]: the share of the query's importance that the memory has. */
   coverage: number
 }
 
-/** The words of a memory. */
+/** Indexed words of a memory. */
 export type MemoryText = Omit<Candidate, 'seq' | 'value_text'> & { value_text: string }
 
 /**
- * Scores memories by BM25 over fields (BM25F: Robertson and Zaragoza 2009, section 3.6), as a share of what a memory could
- * have at most, so that scores of different queries compare. `tf` sums over the words that stand for a term, by weight.
+ * Scores memories by BM25 over fields (BM25F: Robertson and Zaragoza 2009, section 3.6). The score is a share of the
+ * highest possible score, so that scores of different queries compare. `tf` sums the words that match a term, by
+ * weight.
  *
  * ```formula
  * x = Σ field × weight × tf, and for the value divided by 1 − b + b × words / average
  * score = Σ importance × x / (x + k1) / Σ importance
  * ```
  *
- * @param averageWords words of a value, on average
- * @param mark what begins each indexed word: see `marks.ts`
+ * @param averageWords average number of words of a value
+ * @param mark prefix of each indexed word: see `marks.ts`
  */
 export function createScorer(terms: readonly Term[], { averageWords, mark }: { averageWords: number; mark: string }) {
   const byWord = new Map<string, Array<{ term: number; weight: number }>>()

@@ -8,9 +8,9 @@ import type { Embedder } from './embedder.ts'
 import { isLive } from './memory-expiry.ts'
 import { type Embedded, keepVectors, sourceOf } from './vectors.ts'
 
-/** Memories that are embedded by one call. */
+/** Memories that one call embeds. */
 const BATCH = 32
-/** Characters of a memory that are embedded: models take some hundred words and more. */
+/** Characters of a memory that are embedded; models accept at least some hundred words. */
 const MOST_CHARACTERS = 2000
 /** Error statuses that are not caused by the text of a request. */
 const NOT_ABOUT_TEXT = [401, 402, 403, 404, 408, 425, 429]
@@ -22,23 +22,23 @@ export interface EmbeddingProgress {
   embedded: number
 }
 
-/** Makes the vectors of memories without a vector, or with one from other settings. */
+/** Creates vectors for memories that have none, or one from other settings. */
 export function createEmbedMemories(deps: {
   store: Store
   embedder: Embedder
   prefix: string
   now: () => string
-  /** Ends the call that is under way. */
+  /** Cancels the running call. */
   signal: AbortSignal
 }) {
   const { store, embedder, prefix, now, signal } = deps
-  // The operator pays for what is made in the background, whoever's memory it is.
+  // The operator pays for background calls, for memories of every owner.
   const operator: CallContext = { surface: 'stdio', callerId: null, signal }
-  /** The length of the newest vectors; null until some are made. */
+  /** Length of the newest vectors; null before the first. */
   let length: number | null = null
   let running: Promise<unknown> = Promise.resolve()
 
-  /** The condition that a row of `memories` waits for its vector. */
+  /** SQL condition: a row of `memories` waits for its vector. */
   function waits() {
     const embedded = sql.ref('memories.embedded')
     if (length !== null) {
@@ -86,7 +86,9 @@ export function createEmbedMemories(deps: {
     return waiting.length
   }
 
-  /** One for each, or, where the upstream refuses them together, each by itself: one that it cannot take holds up no other. */
+  /**
+   * Embeds the texts together. When the upstream refuses them, embeds each alone, so that one bad text blocks no other.
+   */
   async function vectorsOf(waiting: readonly Waiting[]): Promise<Array<Float32Array | null>> {
     const texts = waiting.map(textFor)
     try {
@@ -110,12 +112,15 @@ export function createEmbedMemories(deps: {
   }
 
   return {
-    /** Notes the length of a vector that was made just now. @returns the source of those that compare with it */
+    /** Stores the length of a new vector. @returns the source of vectors that can be compared with it */
     noteLength(newest: number): string {
       length = newest
       return sourceOf(embedder.source, newest)
     },
-    /** Makes at most `limit`, one call after another; returns how many. @throws what a call throws; what was made before stays */
+    /**
+     * Creates at most `limit` vectors, in batches, and returns their number. @throws the error of a call; earlier
+     * vectors are kept
+     */
     run(limit: number): Promise<number> {
       const next = running
         .catch(() => undefined)
@@ -128,7 +133,7 @@ export function createEmbedMemories(deps: {
       running = next
       return next
     },
-    /** Waits for what is under way. */
+    /** Waits for the running calls to end. */
     idle: () =>
       running.then(
         () => undefined,
@@ -145,7 +150,7 @@ export function createEmbedMemories(deps: {
   }
 }
 
-/** Tells whether an upstream rejected a text, rather than the caller, or everything for a time. */
+/** Tells whether an upstream rejected a text, rather than the caller or all requests. */
 const isAboutText = (error: unknown): boolean =>
   error instanceof GazewayError &&
   error.upstreamStatus !== undefined &&

@@ -3,7 +3,7 @@ import * as z from 'zod'
 import type { CallContext } from '../calls/call-record.ts'
 import { GazewayError } from '../errors.ts'
 
-/** Settings of vectors: the section `memory.embeddings`, when a model is set. */
+/** Settings of vectors: the section `memory.embeddings` when it names a model. */
 export interface EmbeddingSettings {
   upstream: string
   model: string
@@ -13,19 +13,20 @@ export interface EmbeddingSettings {
   min_similarity: number
 }
 
-/** Asks `/v1/embeddings` of an upstream, as a recorded and billed call. */
+/** Calls `/v1/embeddings` of an upstream, recorded and billed. */
 export type AskForVectors = (
   of: Pick<EmbeddingSettings, 'upstream' | 'model'> & { input: readonly string[] },
   context: CallContext,
 ) => Promise<{ status: number; body: unknown }>
 
-/** Makes vectors of texts. */
+/** Creates vectors of texts. */
 export interface Embedder {
-  /** Tells vectors that were made alike from others, but for their length: upstream, model and what stands before a memory. */
+  /** Identifies vectors that can be compared if their lengths match: upstream, model and document prefix. */
   source: string
   /**
    * @returns a vector for each text, all of one length
-   * @throws GazewayError `upstream_bad_reply`, with the upstream's status where it refused, and as the call itself
+   * @throws GazewayError `upstream_bad_reply`, with the upstream's status when it refused; and the errors of the call
+   *   itself
    */
   embed(texts: readonly string[], context: CallContext): Promise<Float32Array[]>
 }
@@ -35,7 +36,7 @@ const Reply = z.object({
   data: z.array(z.object({ index: z.int().optional(), embedding: z.array(z.number()).min(1).max(8192) })),
 })
 
-/** Makes vectors by the upstream and model of `settings`. */
+/** Creates an embedder with the upstream and model of `settings`. */
 export function createEmbedder(settings: EmbeddingSettings, ask: AskForVectors): Embedder {
   const { upstream, model, document_prefix } = settings
   const before = createHash('sha256').update(document_prefix).digest('hex').slice(0, 8)

@@ -1,10 +1,11 @@
 import type { Hit } from './memory-search.ts'
 
-/** Keeps the first ranks from deciding alone (Cormack, Clarke and Büttcher 2009). */
+/** Damps the first ranks, so that they do not decide alone (Cormack, Clarke and Büttcher 2009). */
 const K = 60
 
 /**
- * Memories by their ranks in two lists (reciprocal rank fusion), best first: 1 for one that is the first in both.
+ * Ranks memories by their ranks in two lists (reciprocal rank fusion), best first. A memory that is first in both
+ * scores 1.
  *
  * ```formula
  * score = (1 / (k + r₁) + 1 / (k + r₂)) × (k + 1) / 2

@@ -3,16 +3,18 @@ import { charactersOf, fold, isUnspaced, runsOf, shortened } from '../text/words
 /** Boundaries between the parts of an identifier: `getUser`, `HTTPServer`. */
 const JOINT = /(?<=[\p{Ll}\p{N}])(?=\p{Lu})|(?<=\p{Lu})(?=\p{Lu}\p{Ll})/u
 
-/** A word of a text as the index has it. */
+/** A word in the index. */
 export interface IndexedWord {
   text: string
-  /** The words that it is joined of, as in `getUserName`; empty for others. */
+  /** Parts of a joined word such as `getUserName`; empty for other words. */
   parts: string[]
 }
 
 /**
- * The words of `text` for the index: folded, shortened to 64 letters, in order. Words that are joined by capitals come
- * with their parts. Scripts without spaces give pairs of neighbouring characters: a lone character is a word as it is.
+ * Yields the words of `text` for the index: folded, cut to 64 letters, in order.
+ *
+ * - Words joined by capitals come with their parts.
+ * - Scripts without spaces give pairs of neighbouring characters. A single character is a word.
  *
  * @example [...wordsIn('getUser 数据库')] // getuser (get, user), 数据, 据库
  */
@@ -23,7 +25,10 @@ export function* wordsIn(text: string): Generator<IndexedWord> {
   }
 }
 
-/** Index terms of a text: its words, parts of joined words, and each character of scripts without spaces. */
+/**
+ * Lists all index words of a memory: its words, the parts of joined words, and each character of scripts without
+ * spaces.
+ */
 export function indexedWords(text: string): string[] {
   const words: string[] = []
   for (const run of runsOf(text)) {

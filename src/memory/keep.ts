@@ -14,20 +14,20 @@ import { createWordChanges, type WordChanges } from './memory-words.ts'
 import { supersede } from './supersede.ts'
 import { forgetVectors } from './vectors.ts'
 
-/** Expired memories that one store clears away: more than it adds, so that they cannot pile up. */
+/** Expired memories that each store deletes. More than it adds, so that they cannot accumulate. */
 const SWEPT = 8
-/** Distinct words of a value that it is found by: more than a text of its length has. */
+/** Most distinct words of a value in the index; more than a text of that length has. */
 const MOST_WORDS = 10_000
 
 type Existing = Removed &
   Pick<Selectable<MemoryRow>, 'embedded' | 'version' | 'created_at' | 'project' | 'tags' | 'also'>
 
 /**
- * Stores a memory in a space within `trx`: a new one, or the next version of the one under the same key. An expired memory is as
- * good as gone, so its key starts again at version 1; some more that have expired are deleted.
+ * Stores a memory in a space within `trx`: a new memory, or the next version of the one under the same key. An expired
+ * memory counts as missing, so its key starts again at version 1. Some other expired memories are deleted.
  *
  * @param now RFC 3339 UTC with milliseconds
- * @throws GazewayError `version_conflict` when the memory is not at `input.if_version`; as `supersede`
+ * @throws GazewayError `version_conflict` when the memory is not at `input.if_version`; the errors of `supersede`
  */
 export async function keepMemory(
   trx: Transaction<Schema>,
@@ -50,11 +50,11 @@ export async function keepMemory(
     if (existing) await keepVersion(trx, existing, null)
     if (existing && existing.embedded !== '') await forgetVectors(trx, [existing.seq])
     const seq = existing ? await replace(trx, existing.seq, row) : await add(trx, row)
-    // Another process stored the key since it was looked for: it exists now.
+    // Another process stored the key after the lookup: retry, now that it exists.
     if (seq === undefined) continue
     await tag(trx, seq, row, existing !== undefined)
     await supersede(trx, { space, input, now, changes })
-    // Last, because writers to one namespace wait for each other from here on.
+    // Last, because from here on writers to one namespace wait for each other.
     await addToTotals(trx, {
       space,
       namespace: row.namespace,
@@ -108,7 +108,7 @@ function checkVersion({ namespace, key, if_version: expected }: MemoryInput, ver
   )
 }
 
-/** The version that a key is at, or was at when its memory was superseded; 0: there never was one, or it is forgotten. */
+/** The version of a key, also of a superseded memory. 0 when the key was never stored or was deleted. */
 async function versionBefore(
   trx: Transaction<Schema>,
   { space, input, existing }: { space: number; input: MemoryInput; existing: Existing | undefined },
@@ -169,7 +169,7 @@ function compose({
   }
 }
 
-/** `words` without those that come after so many distinct ones. */
+/** Drops the words beyond the first `most` distinct ones. */
 function upTo(most: number, words: readonly string[]): string[] {
   const distinct = new Set<string>()
   return words.filter((word) => distinct.has(word) || (distinct.size < most && distinct.add(word)))

@@ -1,4 +1,4 @@
-/** Stands in no word: neither a letter nor a digit, and a character of a word to both full-text indexes. */
+/** Never part of a text's words: neither a letter nor a digit. Both full-text indexes treat it as part of a word. */
 const MARK = '·'
 
 /**
@@ -10,13 +10,13 @@ const MARK = '·'
 export const markOf = (space: number): string =>
   space === 0 ? '' : `${MARK}${String(space).replaceAll(/\d/g, (digit) => 'abcdefghij'.charAt(Number(digit)))}${MARK}`
 
-/** `words`, with single spaces between, as the index of a space holds them. */
+/** Adds the prefix of a space to `words`, which are separated by single spaces. */
 export function marked(space: number, words: string): string {
   const mark = markOf(space)
   return mark === '' ? words : words.replaceAll(/[^ ]+/g, (word) => mark + word)
 }
 
-/** Removes the marks from the index terms of `texts`, and returns the distinct words. */
+/** Removes the prefix of a space from the words of `texts` and returns the distinct words. */
 export function unmarked(space: number, texts: readonly string[]): Set<string> {
   const { length } = markOf(space)
   const words = new Set<string>()

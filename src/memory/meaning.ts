@@ -8,24 +8,24 @@ import { splitsOf } from './splits.ts'
 import { type Alternative, type Term, termOf } from './term.ts'
 import { typosAllowed } from './typos.ts'
 
-/** Words of a query that are looked at; what follows adds cost, not meaning. */
+/** Most words of a query that are used; further words add cost without meaning. */
 const MOST_WORDS = 24
-/** Unknown words of one query that are split or corrected; each takes up to a few milliseconds. */
+/** Most unknown words of a query that are split or corrected, because each can take milliseconds. */
 const MOST_RESPELLED = 4
 const MOST_SIMILAR = 5
-/** Known words of at most this many letters do not match longer words: too many begin with them. */
+/** Longest word that does not match longer words by its beginning: too many begin with it. */
 const SHORT = 2
-/** Words in at least this many memories do not match longer words: they have matches enough. */
+/** Number of memories from which a word does not match longer words: it has enough matches. */
 const MANY = 1000
 
-/** Weight of a word that has the same stem as the query's word, that ends with it, or that is 0, 1 or 2 typos away. */
+/** Weight of a word with the same stem, of a word that ends with the query's word, and of one 0, 1 or 2 typos away. */
 const SAME_STEM = 0.9
 const ENDING = 0.5
 const BY_TYPOS = [1, 0.7, 0.5]
-/** Weight of a word that begins with the query's word: it falls as the word gets longer. */
+/** Weight of a word that begins with the query's word. It falls with the word's length. */
 const BEGINNING = { most: 0.9, least: 0.5 }
 
-/** The words of a space, by which queries are expanded. `held` is the number of memories in the space. */
+/** The words of a space, which expand queries. `held`: number of memories in the space. */
 export interface Vocabulary {
   words: MemoryWords
   space: number
@@ -33,12 +33,12 @@ export interface Vocabulary {
 }
 
 /**
- * Expands a query into terms. Stop words are dropped. Two neighbours that memories hold as one word become that word.
- * Each word matches:
+ * Expands a query into terms. Stop words are dropped. Two neighbours become one word if memories hold them as one. Each
+ * word matches:
  *
  * - itself, words with the same stem, and words that begin with it
- * - when no memory holds any of those, the first that some memory holds: compounds that end with it; its own parts;
- *   words within one typo (from 4 letters) or two (from 8), unless it has a digit
+ * - if no memory holds any of those, the first of these that some memory holds: compounds that end with it; its own
+ *   parts; words within one typo (from 4 letters) or two (from 8), unless it has a digit
  */
 export async function meaningOf(query: string, { words, space, held }: Vocabulary): Promise<Term[]> {
   const said = distinct(query)
@@ -88,14 +88,14 @@ function distinct(query: string): IndexedWord[] {
   return [...words.values()]
 }
 
-/** Each two neighbours as one word: "log in" may be asked for what is stored as "login". */
+/** Joins each two neighbours into one word: "log in" can match a stored "login". */
 const joints = (words: readonly IndexedWord[]): string[] =>
   words.slice(1).flatMap(({ text }, i) => {
     const before = words[i]?.text ?? ''
     return isUnspaced(text) || isUnspaced(before) ? [] : [before + text]
   })
 
-/** `words` with those in place of two neighbours that memories hold as one. */
+/** Replaces two neighbours by one word where memories hold them as one. */
 function joined(words: readonly IndexedWord[], isHeld: (word: string) => boolean): IndexedWord[] {
   const found: IndexedWord[] = []
   for (let i = 0; i < words.length; i++) {

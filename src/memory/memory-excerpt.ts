@@ -6,8 +6,9 @@ const MAX_LENGTH = 200
 const LEAD = 60
 
 /**
- * At most 200 characters of `text`, composed (NFC), on one line, around the first word that begins like one of `spellings` (folded), or
- * from the start when there is none. Cut ends are marked with `…`.
+ * Cuts an excerpt of at most 200 characters from `text`, composed (NFC) and on one line. It surrounds the first word
+ * that begins with one of `spellings` (folded), or starts at the beginning when there is none. Cut ends are marked with
+ * `…`.
  */
 export function excerpt(original: string, spellings: readonly string[]): string {
   const text = normalized(original, 'NFC')
@@ -18,11 +19,11 @@ export function excerpt(original: string, spellings: readonly string[]): string 
   return whole(trimmed.length > MAX_LENGTH ? `${trimmed.slice(0, MAX_LENGTH - 1)}…` : trimmed)
 }
 
-/** `text` without the halves of characters that a cut leaves behind. */
+/** Removes the halves of surrogate pairs that a cut leaves. */
 const whole = (text: string): string => text.replace(/\p{Cs}/gu, '')
 
 function firstMatch(text: string, spellings: readonly string[]): number {
-  // Characters of scripts without spaces are words of their own here.
+  // Here each character of a script without spaces is a word.
   const beginnings = spellings.map((spelling) => (isUnspaced(spelling) ? charactersOf(spelling)[0] : spelling) ?? '')
   for (const word of wordsOf(text))
     if (beginnings.some((beginning) => word.text.startsWith(beginning))) return word.start

@@ -7,21 +7,21 @@ import { deleteVersions, forgetVersions } from './memory-versions.ts'
 import type { WordChanges } from './memory-words.ts'
 import { forgetVectors } from './vectors.ts'
 
-/** The columns whose words memories are found by. */
+/** Columns with the index words of a memory. */
 export const TEXTS = ['key_text', 'value_text', 'tags_text', 'also_text'] as const
 
 /** Columns needed to delete a memory. */
 export const REMOVED = ['seq', 'id', 'space', 'namespace', 'key', 'bytes', 'words', ...TEXTS] as const
 export type Removed = Pick<Selectable<MemoryRow>, (typeof REMOVED)[number]>
 
-/** Distinct index terms of a memory. */
+/** Distinct index words of a memory. */
 export const wordsOfRow = (row: Pick<MemoryRow, 'space' | (typeof TEXTS)[number]>): Set<string> =>
   unmarked(
     row.space,
     TEXTS.map((column) => row[column]),
   )
 
-/** The condition that a row of `memories` has not expired at `now`. */
+/** SQL condition: a row of `memories` has not expired at `now`. */
 export const isLive = (now: string): RawBuilder<boolean> =>
   sql<boolean>`(memories.expires_at is null or memories.expires_at > ${now})`
 
@@ -35,7 +35,9 @@ export async function deleteMemories(
   await takeOut(trx, removed, changes)
 }
 
-/** Takes the current version of memories that this transaction has locked away, with their tags and their share of the sums. */
+/**
+ * Deletes the current version of memories that this transaction has locked, with their tags, and updates the totals.
+ */
 export async function takeOut(
   trx: Transaction<Schema>,
   removed: readonly Removed[],
@@ -51,7 +53,7 @@ export async function takeOut(
     await addToTotals(trx, { space, namespace, memories: -memories, bytes: -bytes, words: -words })
 }
 
-/** Sums of `rows` per namespace, in one order, so that concurrent transactions do not deadlock. */
+/** Sums `rows` per namespace, in sorted order, so that concurrent transactions do not deadlock. */
 function sumsOf(rows: readonly Removed[]): Totals[] {
   const sums = new Map<string, Totals>()
   for (const { space, namespace, bytes, words } of rows) {
@@ -62,7 +64,9 @@ function sumsOf(rows: readonly Removed[]): Totals[] {
   return [...sums].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, sum]) => sum)
 }
 
-/** Deletes the longest expired memories and versions, at most `limit` of each; returns how many memories. */
+/**
+ * Deletes memories and versions, the longest expired first, at most `limit` of each. Returns the number of memories.
+ */
 export async function sweepExpired(
   trx: Transaction<Schema>,
   { now, limit, changes }: { now: string; limit: number; changes: WordChanges },

@@ -5,14 +5,14 @@ import { totals } from './memory-totals.ts'
 
 /** Query for keys. */
 export interface KeysQuery {
-  /** Prefix of the keys; empty for all of them. */
+  /** Prefix of the keys; empty for all keys. */
   start: string
-  /** Only of this namespace; of all of them when absent. */
+  /** Only keys of this namespace; all namespaces when absent. */
   namespace?: string | undefined
   limit: number
 }
 
-/** The first keys that begin with `start`, in order, each of them once. They are read from the index of each namespace. */
+/** Returns the first distinct keys that begin with `start`, in order. Each namespace is read from its index. */
 export async function memoryKeys(db: Kysely<Schema>, space: number, query: KeysQuery, now: string): Promise<string[]> {
   const { start, namespace, limit } = query
   const namespaces = namespace === undefined ? (await totals(db, now, space)).map((row) => row.namespace) : [namespace]

@@ -9,14 +9,14 @@ import { keepMemory } from './keep.ts'
 import { isLive } from './memory-expiry.ts'
 import { MEMORY_COLUMNS, MemoryInput, toMemory } from './memory-record.ts'
 
-/** Memories that are read or stored at a time. */
+/** Memories that are read or stored per batch. */
 const BATCH = 100
-/** The operator's memories. */
+/** The operator's space. */
 const SPACE = 0
-/** As long as a line is read at most, in characters: a memory as JSON with all escapes. */
+/** Longest line in characters: enough for the largest memory as JSON with all escapes. */
 const LONGEST_LINE = 4 * 1024 * 1024
 
-/** A memory as a line has it: what storing it takes, and when it expires. */
+/** A memory in a line: the input of storing it, with a time of expiry. */
 const Line = MemoryInput.omit({ ttl_seconds: true, if_version: true, supersedes: true }).extend({
   expires_at: z.iso.datetime({ offset: true }).nullable().default(null),
 })
@@ -29,18 +29,18 @@ const Entity = z.object({
   observations: z.array(z.string()).default([]),
 })
 
-/** A relation of the same. */
+/** A relation of `@modelcontextprotocol/server-memory`. */
 const Relation = z.object({ from: z.string(), to: z.string(), relationType: z.string() })
 
 /** Result of an import. */
 export interface ImportReport {
   stored: number
-  /** Those that were there already, word for word. */
+  /** Memories that were already stored with the same content. */
   same: number
   expired: number
 }
 
-/** The operator's memories as JSON Lines, in the order in which their keys were first stored. */
+/** Yields the operator's memories as JSON Lines, in the order in which their keys were first stored. */
 export async function* memoryLines(
   store: Store,
   of: { namespace?: string | undefined; now: string },
@@ -67,11 +67,12 @@ export async function* memoryLines(
 }
 
 /**
- * Stores the memories of a file of JSON Lines, as `memoryLines` or server-memory write it, among the operator's. All lines are
- * checked first. A memory that is there already with the same words is left as it is, so that importing again changes nothing.
+ * Imports a file of JSON Lines into the operator's memories. Accepts the format of `memoryLines` and of server-memory.
+ * All lines are checked before the first is stored. Memories that are already stored with the same content stay
+ * unchanged, so a repeated import changes nothing.
  *
- * @param of.namespace of entities, and of lines that name none
- * @throws GazewayError `validation_failed` with the number of the line; nothing is stored then
+ * @param of.namespace namespace of entities, and of lines without one
+ * @throws GazewayError `validation_failed` with the line number; then nothing is stored
  */
 export async function importLines(
   store: Store,
@@ -89,7 +90,7 @@ export async function importLines(
     for await (const { json, number } of linesOf(file))
       if (!isOf(json, 'relation')) yield memoryOf(json, number, namespace, relations)
   }
-  // Each is checked before the first is stored.
+  // All lines are checked before the first is stored.
   for await (const _ of memories());
   const report: ImportReport = { stored: 0, same: 0, expired: 0 }
   let batch: Line[] = []

@@ -5,17 +5,17 @@ import { isWhole, WHOLE } from '../store/text.ts'
 import { isDeeper, isObject } from '../text/json.ts'
 import { textOf } from '../text/words.ts'
 
-/** The largest value: a text by its own bytes in UTF-8, as escapes are no part of it; anything else as JSON. */
+/** Largest value in bytes. A text counts by its UTF-8 bytes without escapes, other values by their JSON. */
 const MAX_VALUE_BYTES = 256 * 1024
-/** Deepest nesting of a value, so that no reader exhausts its stack. */
+/** Deepest nesting of a value, so that readers do not exhaust their stack. */
 const MAX_VALUE_DEPTH = 100
-/** 100 years, so that every time keeps a four-digit year and sorts as text. */
+/** 100 years: every time keeps a four-digit year, so that times sort as text. */
 const MAX_TTL_SECONDS = 3_155_760_000
 
-/** The longest name of a project, in characters. */
+/** Longest name of a project, in characters. */
 export const MAX_PROJECT = 512
 
-/** Text that both engines can hold as it is: PostgreSQL has no NUL in text, and UTF-8 no half of a surrogate pair. */
+/** Text that both engines can store: PostgreSQL accepts no NUL, and UTF-8 has no half surrogate pairs. */
 const name = (max: number) =>
   z
     .string()
@@ -33,7 +33,7 @@ const Also = z
   .describe('6-10 words that somebody else might ask for this with: synonyms, questions. Not shown in results.')
 const Tags = z.array(name(64)).max(32).describe('Labels to find and filter by.')
 
-/** An object with all its names; zod's own kinds of object leave out one that is named `__proto__`. */
+/** An object with all its properties. zod's own object types drop a property named `__proto__`. */
 const JsonObject = z.unknown().refine(isObject, { abort: true }).meta({ type: 'object', additionalProperties: {} })
 
 /** Value of a memory: text, or any other JSON value of at most 256 KiB. */
@@ -50,7 +50,7 @@ const Value = z
   })
   .describe('The fact itself: text, or any JSON value.')
 
-/** A fact under a key: what one assistant stored and any other can recall. */
+/** A fact under a key. One assistant stores it and any other can recall it. */
 export const Memory = z.object({
   id: z.string().describe('`mem_…`'),
   key: Key,
@@ -66,12 +66,12 @@ export const Memory = z.object({
 export type Memory = z.infer<typeof Memory>
 
 /**
- * Input for storing a memory. On an existing key, omitted `tags`, `also` and `project` are kept, and an omitted
- * `ttl_seconds` ends its expiry.
+ * Input for storing a memory. On an existing key, omitted `tags`, `also` and `project` are kept; an omitted
+ * `ttl_seconds` removes the expiry.
  */
 export const MemoryInput = z.object({
   key: Key,
-  // Only where it comes in: what was stored before can still be read.
+  // Checked for input only, so that older memories stay readable.
   value: Value.refine((value) => isWhole(textOf(value)), WHOLE)
     .refine(isKept, {
       error:
@@ -127,7 +127,7 @@ export const MemoryList = ListQuery.extend({
 })
 export type MemoryList = z.infer<typeof MemoryList>
 
-/** The columns that `toMemory` reads. */
+/** Columns that `toMemory` reads. */
 export const MEMORY_COLUMNS = [
   'id',
   'key',
@@ -160,14 +160,14 @@ export function toMemory(row: Pick<MemoryRow, (typeof MEMORY_COLUMNS)[number]>):
 
 const textOrJson = (value: unknown): string => (typeof value === 'string' ? value : JSON.stringify(value))
 
-/** Tells whether JSON can represent all numbers: 1e400 is parsed as infinity, and would be stored as null. */
+/** Tells whether JSON can represent all numbers. 1e400 is parsed as infinity and would be stored as null. */
 function isExact(value: unknown): boolean {
   return everyNumber(value, Number.isFinite)
 }
 
 /**
- * Tells whether no whole number lost digits when it was parsed, as ids beyond 2^53 do. From 1e21 on, JSON uses
- * exponents; such numbers with up to 15 digits are measurements, which lose nothing.
+ * Tells whether all whole numbers kept their digits when parsed, unlike ids beyond 2^53. From 1e21, JSON uses
+ * exponents: such numbers with up to 15 digits are measurements and lose nothing.
  */
 function isKept(value: unknown): boolean {
   const isMeasured = (it: number) => Math.abs(it) >= 1e21 && Number(it.toPrecision(15)) === it

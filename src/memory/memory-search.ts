@@ -6,22 +6,22 @@ import type { MemoryWords } from './memory-words.ts'
 import type { Term } from './term.ts'
 import type { Candidate, TextFilter, TextIndex, Wanted } from './text-index.ts'
 
-/** Matches that are counted. */
+/** Most matches that are counted. */
 const MOST_COUNTED = 1000
-/** Candidates of one lookup: each costs some microseconds. */
+/** Candidates per lookup; each costs some microseconds. */
 const MOST_CANDIDATES = 250
 /** Candidates of one frequent word that as many have in key or tags: more than a search returns. */
 const MOST_NAMED = 128
 /** Memories that may be gathered by any one word, so that the newest of them are not all that is ranked. */
 const MOST_GATHERED = 1000
-/** Words by which memories with all the words are looked for first. */
+/** Number of words by which the first lookup finds memories with all words. */
 const RAREST = 3
-/** Words of long values that are read for one search. */
+/** Most words of long values that one search reads. */
 const MOST_READ = 500_000
-/** The share of what a query asks for that a memory has to have. */
+/** Smallest share of the query's importance that a memory needs. */
 const FLOOR = 0.4
 
-/** A memory found, by its row. */
+/** A found memory, by the number of its row. */
 export interface Hit {
   seq: number
   /** In (0, 1). */
@@ -39,13 +39,13 @@ export interface Found {
 export interface SearchScope {
   filter: TextFilter
   held: number
-  /** Words of a value, on average. */
+  /** Average number of words of a value. */
   averageWords: number
 }
 
 /**
- * Searches by words: `meaningOf` says what they stand for, the index gathers a bounded number of candidates, and `createScorer` ranks
- * them. A memory is found when it has two fifths of what the query asks for, by the importance of its words.
+ * Creates the search by words. `meaningOf` expands the query, the index finds a bounded number of candidates, and
+ * `createScorer` ranks them. A result has at least two fifths of the query, by the importance of its words.
  */
 export function createSearch(index: TextIndex, words: MemoryWords) {
   return async function search(query: string, scope: SearchScope, limit: number): Promise<Found> {
@@ -70,7 +70,7 @@ export function createSearch(index: TextIndex, words: MemoryWords) {
   }
 }
 
-/** Candidates that are being read. */
+/** Lookups in progress. */
 interface Sources {
   whole: Promise<Candidate[]>
   named: Promise<Candidate[]>
@@ -80,8 +80,11 @@ interface Sources {
 }
 
 /**
- * The memories that may match best: those with all the words, those with any of the rarest, as many as can be ranked
- * together, and where there are more, those with words in key and tags; the newest of each.
+ * Finds the candidates that may match best, the newest of each kind:
+ *
+ * - memories with all words
+ * - memories with any of the rarest words, up to the number that can be ranked together
+ * - if there are more, memories with words in key or tags
  */
 function gather(index: TextIndex, terms: readonly Term[], filter: TextFilter): Sources {
   const telling = tellingOf(terms)
@@ -123,7 +126,7 @@ async function readWhole(read: (wanted: Wanted) => Promise<Candidate[]>, terms: 
   return isEnough ? sharing : read(everyWord(terms))
 }
 
-/** The number of memories with all the words; 0 where all of them are ranked. */
+/** Counts the memories with all words; 0 when all of them are ranked. */
 async function countBeyond(
   index: TextIndex,
   hasMore: Promise<boolean>,
@@ -134,7 +137,7 @@ async function countBeyond(
 
 const byRarity = (terms: readonly Term[]): Term[] => [...terms].sort((a, b) => a.memories - b.memories)
 
-/** The rarest terms, as many as few enough memories have; always at least one. */
+/** Selects the rarest terms, as long as few enough memories hold them; at least one. */
 function tellingOf(terms: readonly Term[]): Term[] {
   let gathered = 0
   return byRarity(terms).filter(({ memories }, i) => {
@@ -148,8 +151,8 @@ const anyWord = (terms: readonly Term[]): Wanted => ({ match: 'any', groups: gro
 const everyWord = (terms: readonly Term[]): Wanted => ({ match: 'all', groups: groupsOf(terms), where: 'everywhere' })
 
 /**
- * Ranks candidates as they are read; `unread` is how many long values were more than one search reads: they are counted,
- * and not shown.
+ * Ranks candidates as they are read. `unread`: number of candidates with long values beyond the limit of one search.
+ * They count as matches but are not results.
  */
 async function rank(
   index: TextIndex,
@@ -181,6 +184,6 @@ async function rank(
 
 const isAboveFloor = ({ coverage }: Match): boolean => coverage >= FLOOR
 
-/** The words that were looked for, those first that tell most. */
+/** Words that were searched, the most important first. */
 const spellingsOf = (terms: readonly Term[]): string[] =>
   [...terms].sort((a, b) => b.importance - a.importance).flatMap(({ words }) => [...words.keys()])

@@ -5,10 +5,10 @@ import type { MemoryTotalsRow } from '../store/tables/memory-tables.ts'
 /** Totals of a namespace, or a change of them. */
 export type Totals = Omit<MemoryTotalsRow, 'shard'>
 
-/** A namespace's totals are spread over so many rows, so that writers seldom wait for each other's. */
+/** Rows that share a namespace's totals, so that concurrent writers rarely wait for each other. */
 const SHARDS = 16
 
-/** Adds figures, which may be negative, to the totals of a namespace. Deletes a row of zeros. */
+/** Adds to a namespace's totals, or subtracts with negative figures. A row with totals of 0 is deleted. */
 export async function addToTotals(
   trx: Transaction<Schema>,
   { space, namespace, memories, bytes, words }: Totals,
@@ -38,8 +38,8 @@ export async function addToTotals(
 }
 
 /**
- * Totals of each namespace of a space (or only the given one) at `now`, in one read: the running totals without
- * memories that have expired but are not yet swept.
+ * Reads the totals of each namespace of a space (or of one namespace) at `now`, in one query. These are the running
+ * totals without memories that have expired but are not yet swept.
  */
 export async function totals(db: Kysely<Schema>, now: string, space: number, namespace?: string): Promise<Totals[]> {
   const only = namespace === undefined ? sql`` : sql`and namespace = ${namespace}`

@@ -2,13 +2,13 @@ import { type Kysely, type Selectable, sql, type Transaction } from 'kysely'
 import type { Schema } from '../store/schema.ts'
 import type { MemoryRow, MemoryVersionRow } from '../store/tables/memory-tables.ts'
 
-/** Earlier versions of a key that are kept, the latest. */
+/** Earlier versions kept per key, the latest ones. */
 const KEPT = 20
 
 /** A key of a space. */
 export type Place = Pick<MemoryRow, 'space' | 'namespace' | 'key'>
 
-/** Columns kept of a version that is no longer current. */
+/** Columns kept of an earlier version. */
 const COLUMNS = [
   'id',
   'space',
@@ -25,9 +25,10 @@ const COLUMNS = [
 ] as const
 
 /**
- * Keeps the current version of a memory that is about to be replaced, as long as there are no twenty later ones of its key.
+ * Keeps the current version of a memory that is about to be replaced. Each key keeps its latest twenty earlier
+ * versions.
  *
- * @param supersededBy the key of the memory that supersedes it; null where the next version of its own replaces it
+ * @param supersededBy key of the memory that supersedes it; null when the next version of the same key replaces it
  */
 export async function keepVersion(
   trx: Transaction<Schema>,
@@ -49,7 +50,7 @@ export async function keepVersion(
     .execute()
 }
 
-/** Deletes all that is kept of some keys. */
+/** Deletes all earlier versions of some keys. */
 export async function forgetVersions(trx: Transaction<Schema>, places: readonly Place[]): Promise<void> {
   for (const place of places) await deletion(trx, place).execute()
 }
@@ -57,7 +58,7 @@ export async function forgetVersions(trx: Transaction<Schema>, places: readonly 
 const deletion = (trx: Transaction<Schema>, { space, namespace, key }: Place) =>
   trx.deleteFrom('memory_versions').where('space', '=', space).where('namespace', '=', namespace).where('key', '=', key)
 
-/** An earlier version of a key that has not expired: the one that is asked for, else the latest. */
+/** Reads an unexpired earlier version of a key: the requested one, else the latest. */
 export async function earlierVersion(
   db: Kysely<Schema>,
   { space, namespace, key }: Place,
@@ -75,7 +76,7 @@ export async function earlierVersion(
   return (version === undefined ? kept : kept.where('version', '=', version)).executeTakeFirst()
 }
 
-/** Deletes versions that satisfy a condition, at most `limit`; returns how many. */
+/** Deletes versions that satisfy a condition, at most `limit`. Returns their number. */
 export async function deleteVersions(
   trx: Transaction<Schema>,
   which: { expiredBy: string } | { space: number },

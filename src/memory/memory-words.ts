@@ -9,24 +9,27 @@ import { isUnspaced } from '../text/words.ts'
 import { giveWay } from '../wire/give-way.ts'
 import { hasDigit, startsCorrected } from './typos.ts'
 
-/** Words that are written before others have the thread. */
+/** Words that are written before other work gets the thread. */
 const PART = 500
-/** Words with one beginning or ending that are looked at, and those of them that are taken: the most frequent. */
+/** Most words with one beginning or ending that are read, and most of them that are used: the most frequent. */
 const MOST_LOOKED_AT = 2000
 const MOST_TAKEN = 24
-/** Letters from which a word is looked for as the end of another, as in compounds. */
+/** Shortest word that is searched as the end of other words, as in compounds. */
 const SHORTEST_ENDING = 4
 
-/** A word of a space and how many of its memories hold it. */
+/** A word of a space, and the number of memories that hold it. */
 export type HeldWord = Pick<MemoryWordRow, 'word' | 'stem' | 'memories'>
 
-/** Changes of the word counts within a transaction, collected to be written in one order. */
+/** Changes of the word counts within a transaction, written together in sorted order. */
 export interface WordChanges {
-  /** A memory of a space comes to hold `words`, each named once. */
+  /** Counts one more memory of a space for each of `words`, which are distinct. */
   add(space: number, words: Iterable<string>): void
-  /** A memory of a space no longer holds `words`, each named once. */
+  /** Counts one memory of a space less for each of `words`, which are distinct. */
   take(space: number, words: Iterable<string>): void
-  /** Writes them, as the last thing in a transaction: those that share a word wait for each other from here on. */
+  /**
+   * Writes the changes. Call it last in a transaction: from here on, transactions that share a word wait for each
+   * other.
+   */
   write(trx: Transaction<Schema>): Promise<void>
 }
 
@@ -44,7 +47,7 @@ export function createWordChanges(): WordChanges {
     add: (space, words) => change(space, words, 1),
     take: (space, words) => change(space, words, -1),
     async write(trx) {
-      // In one order, so that two transactions never wait for each other in a circle.
+      // Sorted, so that two transactions never deadlock.
       for (const [space, changes] of [...bySpace].sort(([a], [b]) => a - b)) {
         const rows = [...changes].filter(([, by]) => by !== 0).sort(([a], [b]) => (a < b ? -1 : 1))
         for (let at = 0; at < rows.length; at += PART) {
@@ -95,13 +98,13 @@ const backwards = (word: string): string => [...word].reverse().join('')
 
 /** Lookup among the words of a space. */
 export interface MemoryWords {
-  /** The words themselves, as far as a memory holds them, and all that share a stem with one of them. */
+  /** Returns those of `words` that memories hold, and all words that share a stem with one of them. */
   alike(space: number, words: readonly string[]): Promise<HeldWord[]>
-  /** For each of `beginnings` the most frequent words that begin with it and are longer. */
+  /** Returns the most frequent longer words that begin with each of `beginnings`. */
   begunWith(space: number, beginnings: readonly string[]): Promise<Map<string, HeldWord[]>>
-  /** For each of `endings` the most frequent longer words that end with it. Short endings match no word. */
+  /** Returns the most frequent longer words that end with each of `endings`. Short endings match no word. */
   endingWith(space: number, endings: readonly string[]): Promise<Map<string, HeldWord[]>>
-  /** Words from which one of `word` may come by so many typos, the first two letters being right, or one of them wrong. */
+  /** Returns words within this many typos of `word`, if its first two letters are right or one of them is wrong. */
   maybe(space: number, word: string, typos: number): Promise<HeldWord[]>
 }
 

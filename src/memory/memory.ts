@@ -35,38 +35,41 @@ import type { VectorSearch } from './vector-search.ts'
 export { Memory, MemoryInput, MemoryList, MemorySearch } from './memory-record.ts'
 export { endSpace, type MemoryOwner, memoryOwner } from './spaces.ts'
 
-/** The memories of one owner. Every method sees those of others, and expired ones, as not there. */
+/** The memories of one owner. Memories of other owners and expired memories count as missing. */
 export interface MemoryService {
   /**
-   * Stores a memory, or the next version of the one under the same key; durable when the promise resolves.
+   * Stores a memory, or the next version of the one under the same key. It is durable when the promise resolves.
    *
-   * @param keep told of what is stored in the same transaction
-   * @throws GazewayError `version_conflict` when the memory is not at `if_version`, `not_found` when there is none that it
-   *   may supersede; nothing has changed then
+   * @param keep called with the result, in the same transaction
+   * @throws GazewayError `version_conflict` when the memory is not at `if_version`; `not_found` when the memory to
+   *   supersede does not exist. Then nothing has changed
    */
   store(input: MemoryInput, keep?: Keep<StoredMemory>): Promise<StoredMemory>
-  /** The memory under a key, or one of its last twenty versions. */
+  /** Returns the memory under a key, or one of its last twenty earlier versions. */
   recall(of: { key: string; namespace: string; version?: number | undefined }): Promise<RecalledMemory>
   /**
-   * The memories that match best, of the project and of none, at most 4 MiB of them; `total` is counted up to 1,000. A query
-   * without a word finds nothing.
+   * Returns the best matching memories of the project and of no project, at most 4 MiB. `total` is counted up to 1,000.
+   * A query without a word finds nothing.
    *
-   * @param context who pays for the vector of the question, where there is one; the operator when absent
+   * @param context payer of the question's vector, if one is made; the operator when absent
    */
   search(query: MemorySearch, context?: CallContext): Promise<FoundMemories>
   /**
-   * Memories, the last stored first.
+   * Lists memories, the latest stored first.
    *
    * @throws GazewayError `invalid_cursor`
    */
   recent(query: Paged<MemoryList>): Promise<Page<Memory>>
-  /** The newest memories of a project and of none; of all projects where `projects` says so. */
+  /** Returns the newest memories of a project and of no project, or of all projects. */
   newest(of: { project: string | null; projects?: 'all' | undefined; limit: number }): Promise<Memory[]>
-  /** The first keys that begin alike, in order, each of them once. */
+  /** Returns the first distinct keys with a prefix, in order. */
   keys(query: KeysQuery): Promise<string[]>
   /** @throws GazewayError `not_found` */
   remove(id: string): Promise<void>
-  /** Totals: `bytes` counts keys, values and tags as UTF-8 JSON, `oldest_at` is a creation, `newest_at` an update. */
+  /**
+   * Returns totals. `bytes` counts keys, values and tags as UTF-8 JSON; `oldest_at` is a creation, `newest_at` an
+   * update.
+   */
   stats(): Promise<MemoryStats>
 }
 
@@ -81,7 +84,7 @@ export interface FoundMemories {
 export interface StoredMemory {
   memory: Memory
   created: boolean
-  /** Others that said nearly the same before. */
+  /** Other memories that already say nearly the same. */
   similar: Similar[]
 }
 
@@ -94,31 +97,31 @@ export interface RecalledMemory {
 
 const NOT_FOUND: RecalledMemory = { found: false, memory: null, superseded_by: null }
 
-/** Results of words that are fused with those of vectors. */
+/** Results by words that are fused with results by vectors. */
 const FUSED = 50
 /** Payer of a question without a caller. */
 const OPERATOR: CallContext = { surface: 'stdio', callerId: null }
-/** Interval of the search for memories without a vector, in milliseconds. */
+/** Interval of the sweep that embeds memories without a vector, in milliseconds. */
 const EMBED_MS = 60_000
 
-/** Interval of the search for expired memories, in milliseconds. */
+/** Interval of the sweep of expired memories, in milliseconds. */
 const SWEEP_MS = 600_000
 
-/** The memories of the operator, which all assistants and admins share, and those of keys that have their own. */
+/** The operator's memories, shared by all assistants and admins, and the memories of keys with their own space. */
 export interface Memories extends MemoryService {
   of(owner: MemoryOwner): MemoryService
-  /** Deletes a memory, whoever's it is. @throws GazewayError `not_found` */
+  /** Deletes a memory of any owner. @throws GazewayError `not_found` */
   removeAnyones(id: string): Promise<void>
-  /** Deletes at most `limit` expired memories; returns how many. Storing does a little of it by itself. */
+  /** Deletes at most `limit` expired memories and returns their number. Each store also deletes a few. */
   sweep(limit: number): Promise<number>
-  /** Deletes at most `limit` memories of keys that were revoked 30 days ago; returns how many. */
+  /** Deletes at most `limit` memories of keys that were revoked 30 days ago. Returns their number. */
   sweepEnded(limit: number): Promise<number>
   /**
-   * Number of memories with a vector, and the reason why one could not be made just now; null when it could. All zero
-   * when vectors are off.
+   * Returns the number of memories with a vector, and why one could not be created just now (null if it could). All
+   * zero when vectors are off.
    */
   embedding(): Promise<EmbeddingProgress & { failure: string | null }>
-  /** Its chores, for `startSweeps`. */
+  /** Background chores, for `startSweeps`. */
   sweeps: readonly Sweep[]
 }
 
@@ -141,7 +144,7 @@ export function createMemory({
 }: {
   store: Store
   now: () => Date
-  /** Those that memories are found by beside their words; null: by words alone. */
+  /** Search by vectors, in addition to words; null to search by words only. */
   vectors?: () => VectorSearch | null
 }): Memories {
   const time = () => now().toISOString()
@@ -193,7 +196,7 @@ interface Finders {
 async function openFinders(store: Store): Promise<Finders> {
   const { db, engine, reads } = store
   const search = createSearch(await openTextIndex(store), createMemoryWords({ db: reads, engine }))
-  // What storing looks up is little: a thread of its own need not be started for that.
+  // Lookups while storing are small, so they need no worker thread.
   const index = await openTextIndex({ engine, reads: db })
   return { search, similar: createSimilar({ db, index, words: createMemoryWords({ db, engine }) }) }
 }
@@ -261,7 +264,7 @@ function ownMemory(owner: MemoryOwner, { store, time, opened, vectors }: Shared)
       const list = async (of: { project?: string | null }) =>
         (await recentMemories(store, space, { ...of, limit }, at)).items
       if (projects === 'all') return list({})
-      // Each from its own index: another project's memories are not walked through.
+      // Two lists from two indexes, so that memories of other projects are never scanned.
       const found = [...(await list({ project: null })), ...(project === null ? [] : await list({ project }))]
       return found.sort((a, b) => (a.updated_at < b.updated_at ? 1 : -1)).slice(0, limit)
     },
@@ -289,7 +292,7 @@ function ownMemory(owner: MemoryOwner, { store, time, opened, vectors }: Shared)
   }
 }
 
-/** @param of.space whose it must be; anyone's when undefined */
+/** @param of.space space that must hold the memory; any space when undefined */
 async function remove(
   trx: Transaction<Schema>,
   id: string,
@@ -304,7 +307,7 @@ async function remove(
   await changes.write(trx)
 }
 
-/** Deletes all versions of the key of a memory that is superseded. */
+/** Deletes all versions of the key of a superseded memory. */
 async function forget(
   trx: Transaction<Schema>,
   id: string,

@@ -1,7 +1,7 @@
 import { type RawBuilder, sql } from 'kysely'
 import type { TextFilter } from './text-index.ts'
 
-/** SQL conditions of a filter on `memories`, beside the words. */
+/** Converts a filter into SQL conditions on `memories`, without the words. */
 export function narrowed({ namespace, project, tags = [], from, to }: TextFilter): Array<RawBuilder<unknown>> {
   const conditions: Array<RawBuilder<unknown>> = tags.map(
     (tag) => sql`exists (select 1 from memory_tags where seq = memories.seq and tag = ${tag})`,

@@ -1,12 +1,12 @@
 import type { HeldWord } from './memory-words.ts'
 import { hasDigit, typosBetween } from './typos.ts'
 
-/** A word that memories hold and how many typos lie between it and another. */
+/** A word of memories, and its number of typos compared to another word. */
 export interface NearWord extends HeldWord {
   typos: number
 }
 
-/** The `candidates` without digits within `most` typos of `word`: the nearest first, then the most frequent. */
+/** Selects the `candidates` without digits within `most` typos of `word`, nearest first, then most frequent. */
 export function nearest(word: string, most: number, candidates: readonly HeldWord[]): NearWord[] {
   const distinct = [...new Map(candidates.map((candidate) => [candidate.word, candidate])).values()]
   return distinct

@@ -7,8 +7,8 @@ import type { TextMatcher, Wanted } from './text-index.ts'
 const PLACES = { everywhere: '', 'in key or tags': 'AB' }
 
 /**
- * The words of memories by a GIN index over their lexemes, which a trigger keeps. No extension is needed. Words reach the
- * engine as quoted lexemes only, so that nothing in a query is read as its syntax.
+ * Finds words with a GIN index over lexemes, which a trigger updates. No extension is needed. Words reach the engine
+ * only as quoted lexemes, so that a query cannot inject its syntax.
  */
 export const postgresTextMatcher: TextMatcher = {
   matching: (wanted, filter) => sql`memories where memories.lexemes @@ ${formatGroups(wanted, filter.space)}::tsquery

@@ -5,10 +5,12 @@ import { homeFolder } from '../text/home-folder.ts'
 import { MAX_PROJECT } from './memory-record.ts'
 
 /**
- * The project of a folder, as its memories name it: the real path of the nearest folder, from it upwards, that holds a
- * `.git`, else of the folder itself. Where a `.git` points to is not followed, so a linked worktree is a project of its own,
- * and no repository can pass for another one. Null for a folder that is gone, and for the home folder and all above it, which
- * are no project.
+ * Returns the project of a folder, as its memories name it. It is the real path of the nearest folder upwards that
+ * holds a `.git`, or else of the folder itself.
+ *
+ * - The target of a `.git` file is not followed. So a linked worktree is a project of its own, and no repository can
+ *   impersonate another.
+ * - Null for a missing folder, and for the home folder and all folders above it, which are no project.
  */
 export async function projectOf(folder: string): Promise<string | null> {
   const [root, home] = await Promise.all([realOf(folder), realOf(homeFolder() ?? '/')])

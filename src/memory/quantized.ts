@@ -1,19 +1,19 @@
 /** A vector in its stored form. */
 export interface Quantized {
-  /** A byte for each number: the largest is 127 or −127. Base64. */
+  /** One byte per number; the largest becomes 127 or −127. Base64. */
   vector: string
-  /** A bit for each number, set when it is above zero. Base64 of 32-bit words. */
+  /** One bit per number, set when it is above zero. Base64 of 32-bit words. */
   signs: string
 }
 
-/** Quantizes a vector to eight bits per number, which hardly changes its angles to others. */
+/** Quantizes a vector to eight bits per number. Its angles to other vectors hardly change. */
 export function quantize(vector: Float32Array): Quantized {
   const largest = vector.reduce((most, value) => Math.max(most, Math.abs(value)), 0)
   const bytes = Int8Array.from(vector, (value) => (largest === 0 ? 0 : Math.round((127 * value) / largest)))
   return { vector: toBase64(bytes), signs: toBase64(signsOf(vector)) }
 }
 
-/** A bit for each number of a vector, in 32-bit words. */
+/** The signs of a vector, one bit per number, in 32-bit words. */
 export function signsOf(vector: ArrayLike<number>): Uint32Array {
   const words = new Uint32Array(Math.ceil(vector.length / 32))
   for (let i = 0; i < vector.length; i++)
@@ -21,13 +21,13 @@ export function signsOf(vector: ArrayLike<number>): Uint32Array {
   return words
 }
 
-/** The signs of a kept vector. */
+/** Reads the signs of a stored vector. */
 export const readSigns = (signs: string): Uint32Array => {
   const bytes = Uint8Array.from(Buffer.from(signs, 'base64'))
   return new Uint32Array(bytes.buffer)
 }
 
-/** The cosine of the angle between a vector and a kept one: 0 where their lengths differ. */
+/** Computes the cosine of the angle between a vector and a stored one; 0 when their lengths differ. */
 export function cosine(vector: Float32Array, kept: string): number {
   const bytes = Buffer.from(kept, 'base64')
   if (bytes.length !== vector.length) return 0
@@ -44,7 +44,7 @@ export function cosine(vector: Float32Array, kept: string): number {
   return own === 0 || other === 0 ? 0 : dot / Math.sqrt(own * other)
 }
 
-/** The bits of each half-byte of a word (Warren 2012, figure 5-2, its first steps). */
+/** Counts the bits in each half-byte of a word (Warren 2012, figure 5-2, its first steps). */
 function bitsOfHalves(word: number): number {
   const pairs = word - ((word >>> 1) & 0x55555555)
   return (pairs & 0x33333333) + ((pairs >>> 2) & 0x33333333)
@@ -54,12 +54,12 @@ function bitsOfHalves(word: number): number {
 const bitsIn = (halves: number): number =>
   Math.imul((halves & 0x0f0f0f0f) + ((halves >>> 4) & 0x0f0f0f0f), 0x01010101) >>> 24
 
-/** Bit counts, by half-byte, of the difference between a word of `of` and that of the signs at `at`. */
+/** Counts, by half-byte, the bits that differ between a word of `of` and the same word of the signs at `at`. */
 function differing(of: Uint32Array, signs: Uint32Array, at: number, word: number): number {
   return bitsOfHalves((signs[at + word] as number) ^ (of[word] as number))
 }
 
-/** Hamming distance of `of` and the signs at `at`. The half-bytes of three words are added before they are summed. */
+/** Hamming distance between `of` and the signs at `at`. Half-bytes of three words are added before they are summed. */
 function distanceAt(of: Uint32Array, signs: Uint32Array, at: number): number {
   const inThrees = of.length - (of.length % 3)
   let distance = 0
@@ -72,9 +72,9 @@ function distanceAt(of: Uint32Array, signs: Uint32Array, at: number): number {
 }
 
 /**
- * Indexes of the `most` vectors, out of `count`, that share the most signs with one.
+ * Returns the positions of the `most` among `count` vectors that share the most signs with one vector.
  *
- * @param signs of all of them, one after another
+ * @param signs of all vectors, concatenated
  */
 export function nearestBySigns(
   of: Uint32Array,

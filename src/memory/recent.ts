@@ -15,8 +15,8 @@ const Place = z.tuple([z.string(), z.int()])
 export type RecentQuery = Omit<MemoryList, 'project'> & { project?: string | null | undefined }
 
 /**
- * Lists memories of a space, the last stored first. Each page is read from an index, and `total` from the running totals or, with
- * a tag or a project, from its index.
+ * Lists memories of a space, the latest stored first. Each page is read from an index. `total` comes from the running
+ * totals, or from an index when a tag or a project is given.
  *
  * @throws GazewayError `invalid_cursor`
  */
@@ -60,7 +60,7 @@ export async function recentMemories(
 /** Columns read for a list. */
 const LISTED = sql.join(['seq', ...MEMORY_COLUMNS].map((column) => sql.ref(`memories.${column}`)))
 
-/** SQL condition for memories of a project, or with null for those without a project. */
+/** SQL condition: memories of a project, or of no project for null. */
 const isOf = (project: string | null) =>
   project === null ? sql<boolean>`memories.project is null` : sql<boolean>`memories.project = ${project}`
 
@@ -80,7 +80,9 @@ async function countAll(
   return (await totals(db, now, space, namespace)).reduce((sum, row) => sum + row.memories, 0)
 }
 
-/** Counted in the tag's index, up to `MOST_COUNTED`, less those that have expired and are not yet swept. */
+/**
+ * Counts memories with a tag, up to `MOST_COUNTED`, in the tag's index. Expired memories not yet swept do not count.
+ */
 async function countTagged(
   db: Kysely<Schema>,
   space: number,
@@ -100,7 +102,7 @@ async function countTagged(
   return rows[0]?.count ?? 0
 }
 
-/** Counted in the project's index, up to `MOST_COUNTED`. */
+/** Counts memories of a project, up to `MOST_COUNTED`, in the project's index. */
 async function countOfProject(
   db: Kysely<Schema>,
   space: number,

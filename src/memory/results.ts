@@ -16,13 +16,13 @@ const READ_BYTES = 512 * 1024
 /** One memory that a search found. */
 export interface MemoryResult {
   memory: Memory
-  /** In (0, 1]: what it has of the query; comparable between queries. */
+  /** In (0, 1]: how well it matches the query; comparable between queries. */
   score: number
   /** At most 200 characters of the value around the first match. */
   excerpt: string
 }
 
-/** The best of a search that fit on a page, read in parts: a value may take a quarter of a MiB, and its excerpt some time. */
+/** Reads the best results that fit on a page, in parts: a value can have 256 KiB, and its excerpt takes time. */
 export async function readResults(
   { db, engine }: Pick<Store, 'db' | 'engine'>,
   space: number,
@@ -35,7 +35,7 @@ export async function readResults(
     for (const { seq, score } of part) {
       await giveWay()
       const row = rows.get(seq)
-      // Another process may have removed it since it was found.
+      // Another process may have deleted it after the search.
       if (!row) continue
       const memory = toMemory(row)
       bytes += jsonBytes(memory)
@@ -46,7 +46,7 @@ export async function readResults(
   return found
 }
 
-/** Hits in their order, as many in each part as may be read at once. */
+/** Splits hits into parts that may be read at once, in order. */
 async function partsOf({ db, engine }: Pick<Store, 'db' | 'engine'>, hits: readonly Hit[]): Promise<Hit[][]> {
   if (hits.length === 0) return []
   const width = widthOf(engine, ['value', 'tags']).as('bytes')

@@ -8,7 +8,7 @@ import { totals } from './memory-totals.ts'
 /** Filters of a search. */
 export type Filters = Omit<MemorySearch, 'query' | 'limit'>
 
-/** Returns the scope of a search in a space, and the totals of the space. */
+/** Returns the part of a space that a search covers, and the totals of the space. */
 export async function scopeOf(
   db: Kysely<Schema>,
   space: number,

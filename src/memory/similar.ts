@@ -13,18 +13,18 @@ import type { MemoryWords } from './memory-words.ts'
 import { type Term, termOf } from './term.ts'
 import type { TextIndex, Wanted } from './text-index.ts'
 
-/** Characters of a value that are looked at, and words. */
+/** Most characters and words of a value that are compared. */
 const MOST_CHARACTERS = 2000
 const MOST_WORDS = 24
-/** Words by which memories are looked for, the rarest, and in how many memories each may be. */
+/** Most rare words that are looked up, and most memories that may hold each. */
 const MOST_TELLING = 6
 const MOST_HELD = 200
 const MOST_CANDIDATES = 50
-/** The share of what a memory says that another has to have, too, and how many are named. */
+/** Smallest share of a memory's words that a similar one has, and most similar memories that are returned. */
 const ALIKE = 0.6
 const MOST_NAMED = 3
 
-/** A memory that says nearly the same as one that is stored. */
+/** A memory that says nearly the same as another. */
 export const Similar = z.object({
   key: z.string(),
   namespace: z.string(),
@@ -33,8 +33,8 @@ export const Similar = z.object({
 export type Similar = z.infer<typeof Similar>
 
 /**
- * Finds memories that say nearly the same as one that is to be stored: those with three fifths of the words of its key and of the
- * beginning of its value, by their importance. Inflections count as the same, other words of the same meaning do not.
+ * Finds memories that say nearly the same as a new one. They share three fifths of the words of its key and of the
+ * beginning of its value, weighted by importance. Inflections count as equal; synonyms do not.
  */
 export function createSimilar({ db, index, words }: { db: Kysely<Schema>; index: TextIndex; words: MemoryWords }) {
   async function termsOf(text: string, { filter, held }: SearchScope): Promise<Term[]> {
@@ -68,7 +68,7 @@ export function createSimilar({ db, index, words }: { db: Kysely<Schema>; index:
     const candidates = await index.candidates(wanted, scope.filter, MOST_CANDIDATES)
     const scoreOf = createScorer(terms, { averageWords: scope.averageWords, mark: markOf(scope.filter.space) })
     const alike = candidates
-      // Of long values the first words are not at hand, and key and tags have to do.
+      // Words of long values are not loaded here; key and tags must suffice.
       .map((memory) => ({ seq: memory.seq, ...scoreOf({ ...memory, value_text: memory.value_text ?? '' }) }))
       .map(({ seq, coverage }) => ({ seq, score: Number(coverage.toFixed(4)) }))
       .filter(({ score }) => score >= ALIKE)

@@ -10,26 +10,26 @@ export type MemoryOwner = string | null
 
 /** The number of the operator's space. */
 const OPERATORS = 0
-/** The number of a space that nothing was ever stored in. */
+/** Number of a space without any memory. */
 const EMPTY = Number.MAX_SAFE_INTEGER
 /** Retention of a revoked key's memories, in milliseconds. An admin can read them until then. */
 const KEPT_MS = 30 * 86_400_000
 
 /**
- * Owner of the memories that a key uses. A key with the scope `platform` has its own, whatever other scopes it has;
- * admins and keys for model calls alone use the operator's, as the tools do.
+ * Returns the owner of the memories that a key uses. A key with the scope `platform` has its own memories. Admins, and
+ * keys for model calls only, use the operator's, as the tools do.
  */
 export const memoryOwner = ({ id, scopes }: Pick<Identity, 'id' | 'scopes'>): MemoryOwner =>
   scopes.has('admin') || !scopes.has('platform') ? null : id
 
-/** Finds the number of an owner's space, for reading. */
+/** Returns the number of an owner's space, for reading. */
 export async function findSpace(db: Kysely<Schema>, owner: MemoryOwner): Promise<number> {
   if (owner === null) return OPERATORS
   const row = await db.selectFrom('memory_spaces').select('space').where('key_id', '=', owner).executeTakeFirst()
   return row?.space ?? EMPTY
 }
 
-/** Finds or creates the number of an owner's space, for writing. */
+/** Returns the number of an owner's space, for storing. Creates the space if needed. */
 export async function claimSpace(trx: Transaction<Schema>, owner: MemoryOwner): Promise<number> {
   const found = await findSpace(trx, owner)
   if (owner === null || found !== EMPTY) return found
@@ -41,7 +41,10 @@ export async function claimSpace(trx: Transaction<Schema>, owner: MemoryOwner): 
   return findSpace(trx, owner)
 }
 
-/** Has the memories of a revoked key deleted 30 days after `at`, as part of the transaction that revokes it. */
+/**
+ * Schedules the memories of a revoked key for deletion 30 days after `at`. Part of the transaction that revokes the
+ * key.
+ */
 export async function endSpace(trx: Transaction<Schema>, { id, at }: { id: string; at: string }): Promise<void> {
   const ends_at = new Date(Date.parse(at) + KEPT_MS).toISOString()
   await trx
@@ -51,7 +54,7 @@ export async function endSpace(trx: Transaction<Schema>, { id, at }: { id: strin
     .execute()
 }
 
-/** Deletes memories of keys that were revoked 30 days ago, at most `limit`; returns how many. */
+/** Deletes at most `limit` memories of keys that were revoked 30 days ago. Returns their number. */
 export async function sweepEndedSpaces(trx: Transaction<Schema>, now: string, limit: number): Promise<number> {
   const changes = createWordChanges()
   let deleted = 0

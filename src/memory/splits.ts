@@ -1,13 +1,13 @@
 import type { HeldWord } from './memory-words.ts'
 
-/** Letters of a part of a compound. */
+/** Shortest part of a compound, in letters. */
 const SHORTEST = 4
-/** Letters of a compound that is taken apart. */
+/** Longest compound that is split, in letters. */
 const LONGEST = 64
 
 /**
- * The two words that a compound joins, with or without an s between, as German does. Takes the pair found by `lookUp`
- * with the longest first part; empty when there is none.
+ * Splits a compound into two words, with or without an "s" between them, as in German. Takes the pair found by `lookUp`
+ * with the longest first part. Empty when there is none.
  *
  * @example await splitsOf('rechnungsnummer', async () => []) // []
  */

@@ -5,15 +5,15 @@ import { isLive } from './memory-expiry.ts'
 import { narrowed } from './narrowed.ts'
 import type { TextFilter, TextMatcher, Wanted } from './text-index.ts'
 
-/** Above this share of all memories it costs more to narrow by the namespace in the index than row by row. */
+/** Share of all memories above which a namespace is filtered row by row: the index would be slower. */
 const SMALL_SHARE = 0.1
 const COLUMNS = { everywhere: 'key_text value_text tags_text also_text', 'in key or tags': 'key_text tags_text' }
 
 /**
- * The words of memories by FTS5. They reach it as quoted strings only, so that nothing in a query is read as its syntax.
+ * Finds words with FTS5. Words reach it only as quoted strings, so that a query cannot inject its syntax.
  *
- * The index itself leaves out other namespaces and tags, so that a small namespace in a large store stays fast; what it takes
- * for the same (`a b` and `A-b`) is then told apart by the rows.
+ * The index itself filters by namespace and tags, so that a small namespace in a large store stays fast. It treats some
+ * names as equal (`a b` and `A-b`); the rows then tell them apart.
  */
 export const sqliteTextMatcher: TextMatcher = {
   matching(wanted, filter) {
@@ -23,7 +23,7 @@ export const sqliteTextMatcher: TextMatcher = {
       isLive(filter.now),
       ...narrowed(filter),
     ]
-    // A cross join keeps the text index outermost; SQLite would otherwise walk a whole namespace and look each row up.
+    // A cross join keeps the text index outermost. Otherwise SQLite scans a whole namespace and looks up each row.
     return sql`memories_text cross join memories on memories.seq = memories_text.rowid
       where ${sql.join(conditions, sql` and `)}`
   },

@@ -7,10 +7,10 @@ import { earlierVersion, keepVersion } from './memory-versions.ts'
 import type { WordChanges } from './memory-words.ts'
 
 /**
- * Supersedes the memory under `input.supersedes` with the one that `input` stores. The old memory stays readable by
- * its key and version, and searches no longer find it. Idempotent.
+ * Supersedes the memory under `input.supersedes` by the one that `input` stores. The old memory stays readable by key
+ * and version, but searches no longer find it. Repeating it changes nothing.
  *
- * @throws GazewayError `not_found` where there is no such memory, `validation_failed` where it is the same key
+ * @throws GazewayError `not_found` when there is no such memory; `validation_failed` when both keys are equal
  */
 export async function supersede(
   trx: Transaction<Schema>,

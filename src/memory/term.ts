@@ -1,14 +1,16 @@
 import { isCommon } from '../text/common-words.ts'
 import { isUnspaced } from '../text/words.ts'
 
-/** Memories that every store is taken to hold besides its own: a small one says little about which words are rare. */
+/** Memories added to the size of every store: a small store says little about which words are rare. */
 const ASSUMED = 1000
-/** Factor of a common question word, compared to another that is as rare in the store. */
+/** Factor for a common question word, compared to another word of the same rarity. */
 const COMMON = 0.3
-/** Words that stand for one of a query. */
+/** Most words that match one word of a query. */
 const MOST_WORDS = 32
 
-/** A word of memories that matches a word of a query. Its weight is in (0, 1]; `memories` is how many hold it. */
+/**
+ * A word of memories that matches a word of a query. Its weight is in (0, 1]; `memories` is the number that hold it.
+ */
 export interface Alternative {
   word: string
   weight: number
@@ -17,9 +19,9 @@ export interface Alternative {
 
 /** A word of a query. */
 export interface Term {
-  /** As it is asked. */
+  /** The word in the query. */
   text: string
-  /** Information that a match with it gives, above zero. */
+  /** Information of a match, above zero. */
   importance: number
   /** Upper bound of the memories that contain it. */
   memories: number
@@ -28,15 +30,16 @@ export interface Term {
 }
 
 /**
- * A word of a query and what stands for it, with its importance: the inverse document frequency as BM25 has it (Robertson
- * and Zaragoza 2009, section 3), in a store that is taken to be larger than it is; for words that say little a part of it.
+ * Creates a term: a word of a query, its matching words and its importance. The importance is the inverse document
+ * frequency of BM25 (Robertson and Zaragoza 2009, section 3). It assumes a larger store, and common words count for a
+ * part of it.
  *
  * ```formula
  * importance = c × ln(1 + (N + 1000 − n + 0.5) / (n + 0.5))
  * ```
  *
- * @param counted those whose memories make `n`
- * @param held memories of the space, `N`
+ * @param counted words whose memories are summed to `n`
+ * @param held number of memories in the space, `N`
  */
 export function termOf(
   text: string,
@@ -51,5 +54,5 @@ export function termOf(
   return { text, importance: (saysLittle(text, memories) ? COMMON : 1) * rarity, memories, words }
 }
 
-/** Two characters in a row that no memory has are seldom a word: most are where two words meet. */
+/** Tells whether a term carries little meaning. An unknown pair of characters is seldom a word: most span two words. */
 const saysLittle = (text: string, memories: number): boolean => (isUnspaced(text) ? memories === 0 : isCommon(text))

@@ -3,7 +3,7 @@ import { sql } from 'kysely'
 import { readPacked } from '../store/packed.ts'
 import type { Store } from '../store/store.ts'
 
-/** A memory that may match, by its row, with its words. */
+/** A candidate: the row of a memory that may match, with its words. */
 export interface Candidate {
   seq: number
   /** Number of words in its value. */
@@ -11,11 +11,11 @@ export interface Candidate {
   key_text: string
   tags_text: string
   also_text: string
-  /** Null where it is long: see `longText`. */
+  /** Null for a long value: see `longText`. */
   value_text: string | null
 }
 
-/** One namespace; `share` of all memories are in it (0–1), which tells the index whether to narrow by it first. */
+/** One namespace. `share` (0–1) of all memories are in it; it decides whether the index filters by namespace first. */
 export interface NamespaceScope {
   name: string
   share: number
@@ -25,46 +25,46 @@ export interface NamespaceScope {
 export interface TextFilter {
   /** Owner's space: see `marks.ts`. */
   space: number
-  /** Memories that have expired by now are never found. */
+  /** Time of the search. Expired memories are never found. */
   now: string
   namespace?: NamespaceScope | undefined
-  /** Only memories of this project and of none; null: of none; every project's when absent. */
+  /** Only memories of this project and of no project; null for no project only; absent for all projects. */
   project?: string | null | undefined
-  /** All of these. */
+  /** Tags that a memory must all have. */
   tags?: readonly string[] | undefined
   from?: string | undefined
   to?: string | undefined
 }
 
-/** Words to look for: one of each group, or one of any. */
+/** Words to find: a word of each group, or a word of any group. */
 export interface Wanted {
   match: 'all' | 'any'
   groups: ReadonlyArray<readonly string[]>
   where: 'everywhere' | 'in key or tags'
 }
 
-/** Word lookup of an engine. The meaning of a query and the ranking are the same for all engines. */
+/** Word lookup of an engine. The expansion of a query and the ranking are the same for all engines. */
 export interface TextMatcher {
-  /** The `from … where …` of the memories that match, with `memories` among its tables. */
+  /** The `from … where …` clause of the matching memories, with the table `memories`. */
   matching(wanted: Wanted, filter: TextFilter): RawBuilder<unknown>
-  /** By which the newest come first, read from the index. */
+  /** Sort key for the newest first, read from the index. */
   newestFirst: RawBuilder<unknown>
 }
 
-/** The words of memories by the engine's full-text index. */
+/** Lookup of memories by words, in the engine's full-text index. */
 export interface TextIndex {
-  /** The newest `limit` memories that match, in any order. */
+  /** Returns the newest `limit` matching memories, in any order. */
   candidates(wanted: Wanted, filter: TextFilter, limit: number): Promise<Candidate[]>
   /** Counts the matches, up to `limit`. */
   count(wanted: Wanted, filter: TextFilter, limit: number): Promise<number>
-  /** The words of a value; undefined for a memory that is gone. */
+  /** Returns the words of a value; undefined for a deleted memory. */
   longText(seq: number): Promise<string | undefined>
 }
 
-/** Values of more words are read apart, when their memory is ranked. */
+/** Words of a value above which it is read separately, when its memory is ranked. */
 const LONG = 2000
 
-/** The full-text index of the store's engine. */
+/** Opens the full-text index of the store's engine. */
 export async function openTextIndex({ engine, reads }: Pick<Store, 'engine' | 'reads'>): Promise<TextIndex> {
   const { matching, newestFirst } = await LOAD[engine]()
   return {
@@ -90,7 +90,7 @@ export async function openTextIndex({ engine, reads }: Pick<Store, 'engine' | 'r
   }
 }
 
-/** Each is loaded only where it is used. */
+/** Loads only the engine in use. */
 const LOAD = {
   sqlite: async (): Promise<TextMatcher> => (await import('./sqlite-text-matcher.ts')).sqliteTextMatcher,
   postgres: async (): Promise<TextMatcher> => (await import('./postgres-text-matcher.ts')).postgresTextMatcher,

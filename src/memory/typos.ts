@@ -1,11 +1,11 @@
 import { distance } from 'fastest-levenshtein'
 
-/** Letters tried in place of a wrong one at the start of a word. */
+/** Letters that are tried for a wrong letter at the start of a word. */
 const ALPHABET = [...'abcdefghijklmnopqrstuvwxyz']
 
 /**
- * Tells whether a word has a digit. Such words are matched neither by typos nor by their ending: another number is not a
- * typo, and a store may hold any number of them.
+ * Tells whether a word has a digit. Such words match neither by typos nor by their ending: another number is not a
+ * typo, and a store can hold many numbers.
  */
 export const hasDigit = (word: string): boolean => /\p{N}/u.test(word)
 
@@ -23,13 +23,13 @@ export function typosAllowed(word: string): number {
  */
 export function typosBetween(word: string, other: string, most: number): number {
   const plain = distance(word, other)
-  // A swap is two edits without swaps, so more than twice `most` cannot come down to it.
+  // A swap is two plain edits, so with more than twice `most` edits, swaps cannot reduce them enough.
   if (plain <= 1 || plain > 2 * most) return plain <= most ? plain : Number.POSITIVE_INFINITY
   const swapped = swaps(word).map((variant) => 1 + typosBetween(variant, other, most - 1))
   return Math.min(plain <= most ? plain : Number.POSITIVE_INFINITY, ...swapped)
 }
 
-/** The words that one typo which changes the first two letters may have come from. */
+/** Lists the words from which `word` may come by one typo in the first two letters. */
 export function startsCorrected(word: string): string[] {
   const [first = '', second = '', third = ''] = word
   const afterFirst = word.slice(first.length)

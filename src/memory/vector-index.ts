@@ -10,18 +10,21 @@ import type { TextFilter } from './text-index.ts'
 
 /** Vectors that are read at a time. */
 const PART = 2000
-/** Vectors of which the exact angle is computed. */
+/** Vectors whose exact angle is computed. */
 const MOST_RESCORED = 200
-/** Memories that a search by vectors finds. */
+/** Most memories that a search by vectors finds. */
 const MOST_FOUND = 50
-/** On PostgreSQL one that is numbered later may be seen earlier: so many are read again. */
+/** Rows that are read again: on PostgreSQL, a row with a higher number can become visible earlier. */
 const OVERLAP = 200
-/** So many more vectors than memories are held at most: those of memories that were deleted are left out when they are read anew. */
+/**
+ * Largest excess of cached vectors over memories, as a number and a factor. Beyond it, the cache is reloaded without
+ * deleted memories.
+ */
 const [MOST_GONE, MOST_GONE_SHARE] = [100, 1.2]
-/** Spaces whose signs are held at once. */
+/** Spaces whose signs are cached at once. */
 const MOST_SPACES = 8
 
-/** The signs of the vectors of a space, one after another. */
+/** The signs of the vectors of a space, concatenated. */
 interface Held {
   signs: Uint32Array
   seqs: number[]
@@ -31,8 +34,8 @@ interface Held {
 }
 
 /**
- * Finds memories by vectors: those that share most signs with one are read, and ranked by their cosine. The signs of the spaces
- * that were searched last are held in memory, a bit for each number, and brought up to date with each search.
+ * Finds memories by vectors. Reads those that share the most signs with the query and ranks them by cosine. The signs
+ * of recently searched spaces are cached, one bit per number, and each search updates them.
  */
 export function createVectorIndex({ reads, engine }: Store) {
   const spaces = new Map<string, Held>()
@@ -72,7 +75,7 @@ export function createVectorIndex({ reads, engine }: Store) {
     }
   }
 
-  /** The nearest memories that pass the filter, best first, from a cosine on. */
+  /** Returns the nearest memories that pass the filter and have a cosine of at least `least`, best first. */
   return async function nearest(
     vector: Float32Array,
     { source, filter, held: memories, least }: { source: string; filter: TextFilter; held: number; least: number },

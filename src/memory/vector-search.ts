@@ -6,32 +6,32 @@ import { type AskForVectors, createEmbedder, type EmbeddingSettings } from './em
 import type { Hit, SearchScope } from './memory-search.ts'
 import { createVectorIndex } from './vector-index.ts'
 
-/** Time for which searches use words alone after a question could not be embedded, in milliseconds. */
+/** Time in milliseconds for which searches use words only, after a question could not be embedded. */
 const REST_MS = 30_000
-/** Delay between storing a memory and making its vector, in milliseconds, so that vectors are made in batches. */
+/** Delay in milliseconds between storing a memory and creating its vector, so that vectors are created in batches. */
 const SOON_MS = 500
-/** Vectors that are made at once after that. */
+/** Most vectors that are created after this delay. */
 const SOON = 128
 /** Timeout of the check of `gazeway doctor`, in milliseconds. */
 const CHECK_MS = 10_000
 /** Characters of a question that are embedded. */
 const MOST_CHARACTERS = 2000
 
-/** The memories of a store by vectors. */
+/** Search of a store's memories by vectors. */
 export interface VectorSearch {
-  /** The nearest to a question, best first; null where its vector was not there in time, or could not be made. */
+  /** Returns the nearest memories, best first; null when the question's vector was late or could not be created. */
   find(query: string, scope: SearchScope, context: CallContext): Promise<Hit[] | null>
   /** Schedules the vectors of memories that were just stored. */
   soon(): void
-  /** Makes at most `limit` vectors that are missing; returns how many. */
+  /** Creates at most `limit` missing vectors and returns their number. */
   embed(limit: number): Promise<number>
   /** Embeds a test text. Returns the progress, and in `failure` why the text could not be embedded, or null. */
   check(): Promise<EmbeddingProgress & { failure: string | null }>
-  /** Stops making vectors: cancels the running call and waits for its end. */
+  /** Stops creating vectors: cancels the running call and waits for its end. */
   stop(): Promise<void>
 }
 
-/** Finds memories by the vectors that `settings` names. */
+/** Creates the search by vectors, with the upstream and model of `settings`. */
 export function createVectorSearch(deps: {
   store: Store
   settings: EmbeddingSettings

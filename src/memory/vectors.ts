@@ -2,19 +2,19 @@ import type { Transaction } from 'kysely'
 import type { Schema } from '../store/schema.ts'
 import { quantize } from './quantized.ts'
 
-/** A memory whose vector was made, at the version that it was made of. */
+/** A new vector of a memory, and the version that it was made from. */
 export interface Embedded {
   seq: number
   space: number
   version: number
-  /** Null where its upstream has refused to make one. */
+  /** Null when the upstream refused the text. */
   vector: Float32Array | null
 }
 
 /** Identifies vectors that can be compared: the way they were made, and their length. */
 export const sourceOf = (source: string, length: number): string => `${source}@${length}`
 
-/** Keeps the vectors of memories that are still at their version. */
+/** Stores the vectors of memories whose version is unchanged. */
 export async function keepVectors(
   trx: Transaction<Schema>,
   source: string,

@@ -300,9 +300,9 @@ describe('work context', () => {
     execFileSync('git', ['init', '-q', join(root, 'nested')])
     const { get } = contextWith()
     for (const focus of ['dist/a.js', 'dist', 'nested', 'nested/b.ts'])
-      assert.match((await get({ focus }, [root])).notes.join(), /the focus is none of the project's files/, focus)
+      assert.match((await get({ focus }, [root])).notes.join(), /the focus is not a file of the project/, focus)
     for (const focus of ['src', 'src/a.ts', '.', 'src/new.ts'])
-      assert.doesNotMatch((await get({ focus }, [root])).notes.join(), /none of the project's files/, focus)
+      assert.doesNotMatch((await get({ focus }, [root])).notes.join(), /not a file of the project/, focus)
   })
 
   it('says which root it did not find', async (t) => {

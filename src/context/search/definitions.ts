@@ -6,7 +6,7 @@ export interface Definition {
   line: number
 }
 
-/** Definitions of one file that are looked at. */
+/** Most definitions per file. */
 const MOST = 2_000
 
 const SCRIPT = [

@@ -31,7 +31,10 @@ export function kindsOf(path: string): FileKind[] {
   return KINDS.flatMap(([kind, pattern]) => (pattern.test(path) ? [kind] : []))
 }
 
-/** Stems by which a question asks for files of a kind. None that questions about code have as well ("release the lock"). */
+/**
+ * Stems by which a question asks for files of a kind. Stems that questions about code use as well are left out
+ * ("release the lock").
+ */
 const ASKED: Record<FileKind, ReadonlySet<string>> = {
   test: stems('test spec fixtur mock e2e regress coverag benchmark bench suit'),
   example: stems('exampl demo sampl tutori snippet'),

@@ -18,13 +18,13 @@ import { dirname, join } from 'node:path'
 import { isUnreadable } from '../confine.ts'
 import { openSegment, type Segment } from './segment.ts'
 
-/** The folder of the indexes, in the data folder. */
+/** Folder of the index files, in the data folder. */
 const INDEX_FOLDER = 'file-index'
 const ENDING = '.index'
 const DRAFT = '.draft'
 /** Most index files that are kept; the least recently used are deleted. */
 const MOST_FILES = 32
-/** Age after which a draft is deleted: the process that wrote it has died. */
+/** Age after which a draft counts as left over from a dead process and is deleted. */
 const DRAFT_FOR_MS = 3_600_000
 /** Largest index file that is read, in bytes. */
 const MOST_BYTES = 1024 * 1024 * 1024
@@ -37,8 +37,9 @@ export function indexFileOf(dataFolder: string, root: string): string {
 /**
  * Opens the index file of a root.
  *
- * @returns null, so that the index is built again, when the file is missing, unreadable, damaged, a link, larger than
- *   1 GiB, of another format, of another root, or owned by another user
+ * @returns null, so that the index is built again, when the file:
+ * - is missing, unreadable, damaged, a link, or larger than 1 GiB
+ * - has another format, root or owner
  */
 export function readIndexFile(path: string, root: string): Segment | null {
   const bytes = bytesOf(path)
@@ -69,7 +70,7 @@ function bytesOf(path: string): Uint8Array | null {
   }
 }
 
-/** Marks an index file as just used, so that others are deleted first. */
+/** Marks an index file as just used; the least recently used files are deleted first. */
 export function touchIndexFile(path: string, now: Date): void {
   try {
     utimesSync(path, now, now)
@@ -80,9 +81,9 @@ export function touchIndexFile(path: string, now: Date): void {
 
 /**
  * Saves an index for later processes, readable by this user only. The file is replaced atomically: after a crash or a
- * concurrent write it holds one index or the other.
+ * concurrent write it holds one complete index.
  *
- * @throws the error of the file system when it cannot be saved
+ * @throws the file system's error when it cannot be saved
  */
 export function writeIndexFile(path: string, bytes: Uint8Array): void {
   const folder = dirname(path)

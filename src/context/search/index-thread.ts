@@ -1,5 +1,5 @@
 import { answerQuestions } from '../../wire/thread-code.ts'
 import { type IndexUpdate, updateIndex } from './update.ts'
 
-/** The thread of `createProjectIndex`. */
+/** Entry of the worker thread that `createProjectIndex` starts. */
 answerQuestions((update: IndexUpdate) => updateIndex(update))

@@ -6,9 +6,9 @@ import { referredFiles } from './references.ts'
 
 /** The search results for a project. */
 export interface Matches {
-  /** The terms that were looked for; null where nothing was. */
+  /** Terms that were searched; null when nothing was searched. */
   found: QueryTerms | null
-  /** Match of each file, 0–1: the best one's is its share of the query, the others' are relative to its score. */
+  /** Match of each file, 0–1. The best file's match is its share of the query; the others are relative to its score. */
   match: ReadonlyMap<string, number>
   /** The share of the query that a file has, 0–1, by the rarity of its terms. */
   share: ReadonlyMap<string, number>
@@ -21,27 +21,27 @@ const nothing: ReadonlyMap<string, number> = new Map()
 const NONE: Omit<Matches, 'notes'> = { found: null, match: nothing, share: nothing, referred: nothing }
 const UNSEARCHED: Matches = { ...NONE, notes: [] }
 
-/** A query, and whether there is another signal. */
+/** A query, and whether other signals exist. */
 export interface Asked {
   query: string | undefined
   hasSignal: boolean
 }
 
 /**
- * Searches the index of a project for the files that match a query. Without a query, and with no other signal, it returns
+ * Searches the index of a project for the files that match a query. Without a query and without other signals, returns
  * the files that others refer to.
  */
 export function createMatcher(dataFolder: string | null) {
   const { fresh, ready } = createProjectIndex(dataFolder)
 
   return {
-    /** Searches the files as they are, once the index is up to date. @throws see `createProjectIndex` */
+    /** Searches the current files, after the index is up to date. @throws see `createProjectIndex` */
     async search(root: string, tree: ProjectTree, { query, hasSignal }: Asked, caller: IndexCaller): Promise<Matches> {
       const terms = termsOf(query)
       return terms === null && hasSignal ? UNSEARCHED : matchesIn(await fresh(root, tree, caller), terms)
     },
 
-    /** Searches at once; null where the index has to be made or updated first. */
+    /** Searches without waiting; null when the index must be built or updated first. */
     async searchReady(root: string, tree: ProjectTree, { query, hasSignal }: Asked): Promise<Matches | null> {
       const terms = termsOf(query)
       if (terms === null && hasSignal) return UNSEARCHED

@@ -4,7 +4,7 @@ type Numbers = Uint8Array | Uint16Array | Uint32Array
 const TYPES = { Uint8Array, Uint16Array, Uint32Array } as const
 type TypeName = keyof typeof TYPES
 
-/** A JSON value, and typed arrays by name. */
+/** A JSON value, with typed arrays by name. */
 export interface Packed {
   meta: unknown
   parts: Record<string, Numbers>
@@ -17,7 +17,10 @@ const ALIGNMENT = 8
 
 const aligned = (bytes: number): number => Math.ceil(bytes / ALIGNMENT) * ALIGNMENT
 
-/** Packs numbers into bytes that threads share and a file keeps: format, checksum, length of the header, header, lists. */
+/**
+ * Packs a value for other threads and for a file. Layout: format, checksum, length of the header, header, number
+ * arrays.
+ */
 export function pack({ meta, parts }: Packed): Uint8Array {
   let offset = 0
   const lists = Object.entries(parts).map(([name, numbers]) => {
@@ -37,7 +40,7 @@ export function pack({ meta, parts }: Packed): Uint8Array {
   return bytes
 }
 
-/** The packed value as a view of `bytes`, which start at a multiple of 8; null where they are damaged or of another format. */
+/** Unpacks a value as a view of `bytes`, which must be aligned to 8 bytes. Null when damaged or of another format. */
 export function unpack(bytes: Uint8Array): Packed | null {
   const buffer = Buffer.from(bytes.buffer as ArrayBuffer, bytes.byteOffset, bytes.byteLength)
   if (buffer.length < PREFIX_BYTES || buffer.readUInt32LE(0) !== MAGIC) return null

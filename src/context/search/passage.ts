@@ -2,14 +2,14 @@ import { definitionsIn } from './definitions.ts'
 import type { QueryTerms } from './query-terms.ts'
 import { eachRun, termsOfRun } from './terms.ts'
 
-/** Lines shown of a definition, at most, and on either side of a line that is in none. */
+/** Most lines of a definition that are shown, and lines around a match outside of definitions. */
 const DEFINITION_LINES = 24
 const AROUND = 5
-/** Lines below the first one of a definition that count for it. */
+/** Lines below a definition's first line that count for its match. */
 const BODY = 10
-/** A term in a definition's name counts for this much of one in its text. */
+/** Factor for a term in a definition's name, relative to its text. */
 const IN_NAME = 2
-/** Lines of a comment above a definition that are shown with it. */
+/** Most comment lines above a definition that are shown with it. */
 const COMMENT_LINES = 8
 const COMMENT = /^\s*(?:\/\/|\/\*|\*|#|--|;;|"""|@)/
 
@@ -19,7 +19,10 @@ export interface Passage {
   to: number
 }
 
-/** Finds the definition of a text that has most of a query, or the lines around the one that has; null where it has nothing of it. */
+/**
+ * Returns a function that finds the best passage of a text: a definition, or the lines around a match. Null for no
+ * match.
+ */
 export function createPassageFinder(query: QueryTerms): (text: string, path: string) => Passage | null {
   const maskOf = createMasks(query)
   return (text, path) => passageIn(text, path, { maskOf, count: query.terms.length })
@@ -54,7 +57,7 @@ function passageIn(
   return { from: withComment(lines, best.at), to: best.end }
 }
 
-/** The terms of the query in a text, as bits. */
+/** Returns a function that maps a text to a bit mask of the query terms in it. */
 function createMasks({ terms }: QueryTerms): (text: string) => number {
   const bits = new Map(terms.map((term, t) => [term, 1 << t]))
   const known = new Map<string, number>()
@@ -77,7 +80,7 @@ function createMasks({ terms }: QueryTerms): (text: string) => number {
   }
 }
 
-/** The fewer lines have a term, the more it tells. */
+/** Rarity of each term in the text: terms on fewer lines weigh more. */
 function rarity(masks: readonly number[], count: number): number[] {
   return Array.from({ length: count }, (_, t) => {
     const holders = masks.reduce((sum, mask) => (mask & (1 << t) ? sum + 1 : sum), 0)
@@ -85,7 +88,7 @@ function rarity(masks: readonly number[], count: number): number[] {
   })
 }
 
-/** The first line of the comment right above a line, or the line. */
+/** Returns the first line of the comment directly above a line, or the line itself. */
 function withComment(lines: readonly string[], line: number): number {
   let from = line
   while (from > 1 && line - from < COMMENT_LINES && COMMENT.test(lines[from - 2] ?? '')) from--

@@ -3,10 +3,10 @@ import type { ScoredFile } from '../score.ts'
 import { createPassageFinder, type Passage } from './passage.ts'
 import type { QueryTerms } from './query-terms.ts'
 
-/** Files whose passage is looked for: more excerpts than that never fit. */
+/** Most files whose passage is searched; more excerpts never fit. */
 const LOOKED_INTO = 24
 
-/** Adds to the best files the passage that matches the query. */
+/** Adds the passage that answers the query to the best matching files. Returns all files. */
 export async function findPassages(textOf: TextReader, files: ScoredFile[], query: QueryTerms): Promise<ScoredFile[]> {
   const passageIn = createPassageFinder(query)
   const best = files

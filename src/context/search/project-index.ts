@@ -12,13 +12,13 @@ import { type IndexedFile, openSegment, type Segment } from './segment.ts'
 import { createSegmentBuilder } from './segment-builder.ts'
 import type { IndexUpdate, UpdatedIndex } from './update.ts'
 
-/** Roots whose index is kept in memory. */
+/** Roots whose index stays in memory. */
 const ROOTS_KEPT = 2
-/** Up to this many changed files are indexed on this thread, in a second segment; with more, the index is rebuilt. */
+/** Most changed files that are indexed on this thread, in a second segment. With more, the index is built again. */
 const BESIDE = 64
-/** Longest time that a call waits for the index; building goes on after it. */
+/** Longest time that a call waits for the index. The build continues after it. */
 const WAIT_MS = 10_000
-/** Progress is reported after the first delay, then at the interval. */
+/** Delay before the first progress report, and interval after it. */
 const TELL_AFTER_MS = 2_000
 const TELL_EVERY_MS = 500
 
@@ -30,14 +30,14 @@ export interface IndexCaller {
   onStep?: ((step: string) => void) | undefined
 }
 
-/** The index of a project as it is now. */
+/** The index of a project with its current changes. */
 export interface FreshIndex {
   live: LiveSegment[]
   /** Parts that were not searched, in plain words. */
   notes: string[]
 }
 
-/** The files of a tree: those that git names the content of, which stay the same list while nothing changes, and others. */
+/** Files of a tree. `clean`: unchanged for git, the same list until git's answer changes. `others`: all other files. */
 interface IndexedFiles {
   clean: IndexedFile[]
   others: IndexedFile[]
@@ -59,14 +59,14 @@ interface Held {
   /** Error that prevented saving the index for later processes; null when it was saved. */
   fault: string | null
   beside: { files: IndexedFile[]; segment: Segment } | null
-  /** The comparison of the last list of clean files, as a cache. */
+  /** Cached comparison of the last list of clean files. */
   clean: { files: IndexedFile[]; compared: Comparison } | null
 }
 
 /**
- * Keeps the indexes of projects as their files are: in memory, and in files for later processes.
+ * Creates the indexes of projects: in memory, and in files for later processes. They follow the changes of the files.
  *
- * @param dataFolder where Gazeway keeps its own files; null: the indexes are kept in memory alone
+ * @param dataFolder Gazeway's data folder; null to keep the indexes in memory only
  */
 export function createProjectIndex(dataFolder: string | null) {
   const held = new LRUCache<string, Held>({ max: ROOTS_KEPT })
@@ -74,8 +74,8 @@ export function createProjectIndex(dataFolder: string | null) {
   const updates = new Map<string, Promise<unknown>>()
 
   /**
-   * Brings the index up to date with the files of a tree, in a thread. After 2 s the caller gets progress reports; after
-   * 10 s it gets the index as it is.
+   * Updates the index to the files of a tree, in a worker thread. After 2 s the caller gets progress reports; after 10
+   * s it gets the index as it is.
    *
    * @param root with its links resolved
    * @throws GazewayError `cancelled`, `too_many_requests`
@@ -90,12 +90,12 @@ export function createProjectIndex(dataFolder: string | null) {
       known = held.get(root)
       compared = compare(files, known)
       if (!isDone || compared.stale.length > BESIDE)
-        notes.push('the index of the files is still being made: not all of them were searched')
+        notes.push('the file index is still being built: some files were not searched')
     }
     return known === undefined ? { live: [], notes } : withChanges(root, known, compared, notes)
   }
 
-  /** The index with the files of a tree, where this process has it and few of them changed; else null. */
+  /** Returns the index for the files of a tree. Null when this process has none, or too many files changed. */
   async function ready(root: string, tree: ProjectTree): Promise<FreshIndex | null> {
     const known = held.get(root)
     if (known === undefined) return null
@@ -115,7 +115,7 @@ export function createProjectIndex(dataFolder: string | null) {
     return { live, notes: [...notes, ...gapsOf(known)] }
   }
 
-  /** The files of a tree with what changes with their content: git's object for what it has unchanged, else size and times. */
+  /** Adds a version key to the files of a tree: git's object id for unchanged files, size and times for others. */
   async function indexedFiles(root: string, tree: ProjectTree): Promise<IndexedFiles> {
     const { clean, others } = sift(root, tree)
     const stamped: IndexedFile[] = []
@@ -140,7 +140,7 @@ export function createProjectIndex(dataFolder: string | null) {
       else if (change !== 'deleted') others.push(path)
     }
     const made = { objects, changes: said, count: files.length, clean, others }
-    // Without git the list is another one each time.
+    // Without git, each call makes a new list.
     if (objects.size > 0) sifted.set(root, made)
     return made
   }
@@ -189,12 +189,12 @@ export function createProjectIndex(dataFolder: string | null) {
     const running = inThread<IndexUpdate, UpdatedIndex>(CODE, update)
       .then(({ bytes, fault }) => {
         const base = openSegment(bytes)
-        if (base === null) throw new Error('The thread made no index.')
+        if (base === null) throw new Error('The worker thread returned no index.')
         held.set(root, hold(base, fault))
       })
       .finally(() => updates.delete(root))
     updates.set(root, running)
-    // Whoever waits hears of it; whoever went on without waiting makes it again with the next call.
+    // A waiting caller receives the error. Callers that did not wait build the index again with their next call.
     running.catch(() => {})
     return running
   }
@@ -219,7 +219,7 @@ export function createProjectIndex(dataFolder: string | null) {
 /** Lists the gaps of an index, as notes for the caller. */
 function gapsOf({ fault, unread }: Held): string[] {
   return [
-    ...(fault === null ? [] : [`the index of the files cannot be kept (${fault}): the next process makes it again`]),
+    ...(fault === null ? [] : [`the file index cannot be saved (${fault}): the next process builds it again`]),
     ...(unread === 0 ? [] : [`the text of ${unread} files was not searched: the project is too large`]),
   ]
 }

@@ -1,8 +1,8 @@
 import { eachRun, termsOfRun } from './terms.ts'
 
-/** Terms of a query that count: its first ones. */
+/** Most terms of a query that count, its first ones. */
 const MOST = 30
-/** Of a long question, characters that are looked at. */
+/** Characters of a long question that are read. */
 const LOOKED_AT = 4_000
 
 const STOP = new Set(
@@ -17,14 +17,14 @@ const STOP = new Set(
   don doesn didn won ll ve re`.split(/\s+/),
 )
 
-/** A query as the index is asked: its terms, and which of them are whole identifiers, whose parts are terms as well. */
+/** A query as index terms. Marks the terms that are whole identifiers; the parts of an identifier are terms as well. */
 export interface QueryTerms {
   terms: string[]
-  /** As many as `terms`. */
+  /** One entry per term. */
   isWhole: boolean[]
 }
 
-/** The terms of a query without stop words, the first 30; null without any. */
+/** Splits a query into terms without stop words, the first 30; null when none is left. */
 export function queryTerms(query: string): QueryTerms | null {
   const words: string[] = []
   eachRun(query.slice(0, LOOKED_AT), (run) => void words.push(run))
@@ -32,7 +32,7 @@ export function queryTerms(query: string): QueryTerms | null {
   const found = new Map<string, boolean>()
   for (const word of telling) {
     const { parts, whole } = termsOfRun(word)
-    // A pair of characters stands for its two.
+    // A pair of characters replaces its two single characters.
     const pairs = parts.filter((part) => part.length > 1)
     for (const part of pairs.length > 0 ? pairs : parts) found.set(part, false)
     if (whole !== null && !found.has(whole)) found.set(whole, true)

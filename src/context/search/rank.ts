@@ -3,36 +3,36 @@ import type { QueryTerms } from './query-terms.ts'
 import { IN, type IndexedFile, type Postings, type Segment } from './segment.ts'
 import { WEIGHTS, type Weights } from './weights.ts'
 
-/** A segment, and the files in it that are still current. */
+/** A segment, and which of its files are current. */
 export interface LiveSegment {
   segment: Segment
   /** 1 for a file that is searched. */
   alive: Uint8Array
 }
 
-/** A file that has terms of the query. */
+/** A file that holds terms of the query. */
 export interface Ranked {
   path: string
   /** See {@link rank}. */
   score: number
-  /** The part of the query that the file has, 0–1: of the sum of its terms' idf. */
+  /** Share of the query in the file, 0–1: idf of its terms divided by the idf of all terms. */
   share: number
 }
 
-/** Results at most. */
+/** Most results. */
 const MOST = 200
 /** Results below this fraction of the best score are dropped. */
 const FLOOR = 0.1
 
 /**
- * The files that answer a query, best first:
+ * Ranks the files that answer a query, best first:
  *
  *     score = kind · Σ idf · (tf · (k1 + 1) / (tf + k1 · (1 − b + b · length / average)) + name + folder + definition)
  *     idf   = ln(1 + (N − df + ½) / (df + ½))
  *
- * over the terms of the query. The first summand is BM25 (Robertson and Zaragoza, "The probabilistic relevance framework:
- * BM25 and beyond", 2009) on the text; the others are weights, each for a term in that place. `kind` is below 1 for tests,
- * prose and such, unless the query asks for them.
+ * The sum is over the terms of the query. The first summand is BM25 (Robertson and Zaragoza, "The probabilistic
+ * relevance framework: BM25 and beyond", 2009) on the text. The others are weights for a term in that place. `kind` is
+ * below 1 for tests, prose and other kinds, unless the query asks for them.
  */
 export function rank(live: readonly LiveSegment[], query: QueryTerms, weights: Weights = WEIGHTS): Ranked[] {
   const { k1, b } = weights
@@ -82,7 +82,7 @@ export function rank(live: readonly LiveSegment[], query: QueryTerms, weights: W
     return weight
   }
 
-  // A whole identifier is no part of its own: the terms that it consists of are.
+  // Whole identifiers do not count for the share, because their parts do.
   const parts = idf.map((weight, t) => (query.isWhole[t] ? 0 : weight))
   const total = parts.reduce((sum, weight) => sum + weight, 0) || 1
   const shareOf = (found: number) =>

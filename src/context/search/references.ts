@@ -8,15 +8,15 @@ const DOTTED =
   /^[ \t]*(?:from[ \t]+([\w.]+)[ \t]+import|import[ \t]+(?:static[ \t]+)?([\w.]+)|(?:pub[ \t]+)?(?:use|mod)[ \t]+([\w:]+))/gm
 const GO = /^[ \t]*(?:import[ \t]+)?(?:[\w.]+[ \t]+)?"([\w./-]+)"$/gm
 
-/** Generic file names: the name of the folder is used instead. */
+/** Generic file names; the name of the folder replaces them. */
 const UNNAMED = /^(?:index|__init__|mod|main|lib)$/
 /** Prefix of reference terms; no term of a text starts with it. */
 const MARK = '>'
 
-/** The term under which the files that refer to `name` are found. */
+/** The index term for files that refer to `name`. */
 export const referenceTerm = (name: string): string => `${MARK}${name}`
 
-/** The names, as {@link referredName} has them, of the files that a text imports, includes or requires. */
+/** Finds the names of the files that a text imports, includes or requires, in the form of {@link referredName}. */
 export function referencesIn(text: string, path: string): Set<string> {
   const patterns = languageOf(path) === 'go' ? [GO] : [QUOTED, DOTTED]
   const names = new Set<string>()
@@ -30,7 +30,7 @@ export function referencesIn(text: string, path: string): Set<string> {
   return names
 }
 
-/** The name by which others import a file: its stem, or its folder's name for `index`, `__init__` and such. */
+/** The name by which other files import a file: its stem, or its folder's name for `index`, `__init__` and similar. */
 function referredName(path: string): string {
   const parts = path.split('/')
   const name = (parts.pop() ?? '').replace(/\.[\w.]+$/, '')
@@ -38,8 +38,9 @@ function referredName(path: string): string {
 }
 
 /**
- * Scores files by the number of files that refer to their name, relative to the most referred one: 0–1 on a logarithmic
- * scale. Files of the same name share its references. Only code is scored, not tests, examples and such.
+ * Scores files by the number of files that refer to their name, relative to the most referred file: 0–1 on a
+ * logarithmic scale. Files of the same name share its references. Only code is scored, without tests, examples and
+ * similar kinds.
  */
 export function referredFiles(live: readonly LiveSegment[]): Map<string, number> {
   const counts = new Map<string, number>()

@@ -3,18 +3,18 @@ import { referencesIn, referenceTerm } from './references.ts'
 import { IN, type IndexedFile, packSegment, type Segment } from './segment.ts'
 import { detached, eachRun, termsOfRun } from './terms.ts'
 
-/** Occurrences of a term in one file are counted up to this number. */
+/** Most occurrences of a term that are counted in one file. */
 const MOST_OCCURRENCES = 255
-/** Runs whose terms are remembered. */
+/** Most runs whose terms are cached. */
 const REMEMBERED = 1_000_000
 
-/** Takes files one by one and makes a segment of them. */
+/** Builds a segment from files, one by one. */
 export interface SegmentBuilder {
-  /** @param text null for a file whose text is not searched: only its path is */
+  /** @param text null when only the path is indexed */
   add(file: IndexedFile, text: string | null): void
-  /** Takes files over from another segment. */
+  /** Copies files from another segment. */
   addFrom(segment: Segment, isKept: (file: IndexedFile, number: number) => boolean): void
-  /** Terms in the texts so far. */
+  /** Number of terms in the texts so far. */
   terms(): number
   /** The packed segment. */
   finish(root: string): Uint8Array
@@ -27,11 +27,11 @@ export function createSegmentBuilder(): SegmentBuilder {
   const lengths = growing(1024)
   /** One entry for each term of each file, in the order of the files. */
   const entries = { term: growing(1 << 16), file: growing(1 << 16), mark: growing(1 << 16) }
-  /** Of the file at hand: occurrences × 256 + places, by the number of the term. */
+  /** Marks of the current file by term number: occurrences × 256 + places. */
   let marks = new Uint32Array(1 << 12)
   let touched: number[] = []
   let total = 0
-  /** The numbers of each run's terms, since texts repeat their words. */
+  /** Cache: the term numbers of each run, because texts repeat their words. */
   const runs = new Map<string, number[]>()
 
   function numberOf(term: string): number {

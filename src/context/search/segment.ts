@@ -1,12 +1,12 @@
 import { pack, unpack } from './packed.ts'
 
-/** A file as the index has it. */
+/** A file in the index. */
 export interface IndexedFile {
   /** Relative to the root. */
   path: string
-  /** Changes with its content. */
+  /** Version key, new whenever the content changes. */
   key: string
-  /** True when its text says that it is generated. */
+  /** True when a marker in the text identifies a generated file. */
   generated?: boolean
   /** True when the index was full: the file is found by its path only. */
   unread?: boolean
@@ -15,7 +15,7 @@ export interface IndexedFile {
 /** Bits for the places of a term other than the text. */
 export const IN = { folder: 1, name: 2, definition: 4 } as const
 
-/** The files that have a term: their numbers, and for each how often it is in the text (up to 255) × 256 + {@link IN}. */
+/** Posting list of a term: file numbers, and for each file occurrences in the text (up to 255) × 256 + {@link IN}. */
 export interface Postings {
   files: Uint32Array
   marks: Uint16Array
@@ -27,18 +27,18 @@ export interface Segment {
   /** The root of the files. */
   root: string
   files: IndexedFile[]
-  /** Terms in the text of each file. */
+  /** Number of terms in the text of each file. */
   lengths: Uint32Array
   find(term: string): Postings | null
   /** All terms that start with `prefix`, in order. */
   startingWith(prefix: string): Generator<{ term: string; postings: Postings }>
 }
 
-/** The lists that a segment is packed from. */
+/** Parts that a segment is packed from. */
 export interface SegmentParts {
   root: string
   files: IndexedFile[]
-  /** In the order of their UTF-16 units. */
+  /** Sorted by UTF-16 code units. */
   terms: string[]
   /** Offset of the first posting of each term; the last element is the total. */
   starts: Uint32Array
@@ -59,7 +59,7 @@ export function packSegment({ root, files, terms, starts, postings, lengths }: S
   return pack({ meta: { root, files }, parts: { ...parts, text: new Uint8Array(text) } })
 }
 
-/** Opens a packed segment; null where the bytes are damaged or of another format. */
+/** Opens a packed segment; null when the bytes are damaged or of another format. */
 export function openSegment(bytes: Uint8Array): Segment | null {
   const packed = unpack(bytes)
   if (packed === null) return null
@@ -87,7 +87,7 @@ export function openSegment(bytes: Uint8Array): Segment | null {
     marks: marks.subarray(starts[i], starts[i + 1]),
   })
 
-  /** The first term that is not before `term`. */
+  /** Binary search: the first term that is not before `term`. */
   function lowerBound(term: string): number {
     let low = 0
     let high = count

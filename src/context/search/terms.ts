@@ -1,16 +1,16 @@
 import { stemOf } from '../../text/stem.ts'
 import { isUnspaced, queryWords, wordsOf } from '../../text/words.ts'
 
-/** Longer runs are no words: encoded data, or lines of a script without spaces, which are cut. */
+/** Longest run that is a word. Longer runs are encoded data, or text of a script without spaces, which is cut. */
 const LONGEST_RUN = 64
 /** Letters, digits and the underscore of ASCII. */
 const IN_WORD = Uint8Array.from({ length: 128 }, (_, code) => (/\w/.test(String.fromCharCode(code)) ? 1 : 0))
 const PARTS = /[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+/g
-/** Hashes, and numbers that are no more than values. */
+/** Hashes and long numbers, which are values rather than words. */
 const NO_WORD = /^(?:[0-9a-f]{16,}|[0-9]{5,}|0x[0-9a-fA-F]+)$/
 const CAMEL = /(\p{Ll}|\p{N})(\p{Lu})/gu
 
-/** The terms of one run: of its parts, and of the whole identifier where it has several. */
+/** Terms of one run: its parts, and the whole identifier if it has several parts. */
 export interface RunTerms {
   parts: readonly string[]
   whole: string | null
@@ -18,7 +18,7 @@ export interface RunTerms {
 
 const NONE: RunTerms = { parts: [], whole: null }
 
-/** Stems of words that came up: a stem takes a hundred times as long to make. */
+/** Cache of word stems, because stemming is slow. */
 const stems = new Map<string, string>()
 const STEMS_KEPT = 200_000
 
@@ -32,8 +32,8 @@ function stemmed(word: string): string {
 }
 
 /**
- * Calls `onRun` for every run of letters and digits in `text`, underscores included. A run of a script without spaces is
- * cut at 64 characters.
+ * Calls `onRun` for every run of letters, digits and underscores in `text`. A run of a script without spaces is cut at
+ * 64 characters.
  */
 export function eachRun(text: string, onRun: (run: string, start: number) => void): void {
   const { length } = text
@@ -57,8 +57,11 @@ export function eachRun(text: string, onRun: (run: string, start: number) => voi
 }
 
 /**
- * The terms of a run as the index holds them: identifiers split at camelCase, digits and underscores, and kept whole;
- * stems in place of English words; scripts without spaces as their characters and pairs of them.
+ * Splits a run into index terms:
+ *
+ * - identifiers are split at camelCase, digits and underscores; the whole identifier is a term as well
+ * - English words are replaced by their stems
+ * - scripts without spaces are split into characters and pairs of characters
  *
  * @example termsOfRun('parseHTTPRequests') // { parts: ['pars', 'http', 'request'], whole: 'parsehttprequests' }
  */
@@ -79,5 +82,5 @@ function wordsBeyondAscii(run: string): string[] {
   return [...words.map((word) => stemmed(word.replace(' ', ''))), ...characters]
 }
 
-/** Copies a run, because a slice would keep the whole text in memory. */
+/** Copies a string: a slice of a text would keep the whole text in memory. */
 export const detached = (run: string): string => Buffer.from(run, 'utf16le').toString('utf16le')

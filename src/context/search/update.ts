@@ -3,32 +3,32 @@ import { searchedText } from './searched-text.ts'
 import { type IndexedFile, openSegment } from './segment.ts'
 import { createSegmentBuilder } from './segment-builder.ts'
 
-/** Terms of texts that an index holds, some 200 MB: further files are found by their path. */
+/** Most terms of texts in an index, about 200 MB. Further files are found by their path only. */
 const MOST_TERMS = 40_000_000
-/** Time limit for reading files; the rest is read by the next update. */
+/** Time limit for reading files. The next update reads the rest. */
 const READ_FOR_MS = 60_000
 
-/** An index to be made. */
+/** Input of an index update. */
 export interface IndexUpdate {
   root: string
-  /** The files to be read. */
+  /** Files to read. */
   stale: IndexedFile[]
-  /** The index so far, and which of its files are taken over. */
+  /** The previous index, and which of its files to copy (1 in `alive`). */
   base: Uint8Array | null
   alive: Uint8Array
-  /** Shared counter of the files that the thread has read. */
+  /** Shared counter of the files that the worker thread has read. */
   done: Int32Array
-  /** The file that the index is saved to; null for none. */
+  /** File to save the index to; null for none. */
   file: string | null
 }
 
-/** The index, and why it could not be kept, if so. */
+/** The packed index. `fault`: error that prevented saving it, or null. */
 export interface UpdatedIndex {
   bytes: Uint8Array
   fault: string | null
 }
 
-/** Makes the index and keeps it. */
+/** Builds the index and saves it. */
 export function updateIndex({ root, stale, base, alive, done, file: keptIn }: IndexUpdate): UpdatedIndex {
   const builder = createSegmentBuilder()
   const before = base === null ? null : openSegment(base)
@@ -46,7 +46,7 @@ export function updateIndex({ root, stale, base, alive, done, file: keptIn }: In
   return { bytes, fault: keptIn === null ? null : keep(keptIn, bytes) }
 }
 
-/** Saves the index. A failure (disk full, folder not writable) is returned: this process can use the index anyway. */
+/** Saves the index. Returns an error message (disk full, folder not writable): this process can still use the index. */
 function keep(file: string, bytes: Uint8Array): string | null {
   try {
     writeIndexFile(file, bytes)

@@ -1,14 +1,13 @@
 import type { FileKind } from './file-kind.ts'
 
 /**
- * The weights of the ranking, fitted by `bench/fit-context.ts` on questions about repositories that the bench does not
- * judge.
+ * Weights of the ranking. `bench/fit-context.ts` fits them to questions about repositories that the bench does not use.
  */
 export const WEIGHTS = {
-  /** Of BM25: how soon more of a word says no more, and how far long files are held back. */
+  /** Parameters of BM25: saturation of term frequency (`k1`) and normalization by length (`b`). */
   k1: 2.88,
   b: 0.75,
-  /** Parts of a word's idf for having it in a folder's name, in the file's name, in the name of a definition. */
+  /** Factors on a term's idf when the term is in a folder's name, a file's name, or a definition's name. */
   folder: 0.5,
   name: 2,
   definition: 1,

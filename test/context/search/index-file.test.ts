@@ -149,7 +149,7 @@ describe('kept index', () => {
     writeFileSync(join(data, 'file-index'), 'no folder')
     const { found, notes } = await search('escrow')
     assert.deepEqual(found, ['a.ts'])
-    assert.match(notes.join(), /cannot be kept \(EEXIST\)/)
+    assert.match(notes.join(), /cannot be saved \(EEXIST\)/)
   })
 
   it('goes without drafts of processes that died, and without indexes that were not used for long', async (t) => {
