@@ -7,7 +7,7 @@ const built = new WeakMap<object, Map<string, string>>()
 /** Statement names by SQL. */
 const names = new Map<string, string>()
 
-/** Name under which the server prepares a cached statement. Null for any other. */
+/** Name under which the server prepares a cached statement; null for any other statement. */
 export const preparedName = (sql: string): string | null => names.get(sql) ?? null
 
 /** A statement whose SQL is built once per form. */
@@ -20,10 +20,10 @@ export interface Statement<R = unknown> {
 }
 
 /**
- * Runs a statement whose SQL is built once per form: building takes about as long as running, which matters for every
- * paid call. PostgreSQL also prepares it once per connection.
+ * Runs a statement whose SQL is built once per form. Building takes about as long as running, which matters for every
+ * paid call. PostgreSQL also prepares the statement once per connection.
  *
- * @throws RangeError when the statement, as it is built, has other parameters
+ * @throws RangeError when the SQL uses other parameters, or in another order
  */
 export function runBuilt<R = never>(
   db: Kysely<Schema>,
@@ -55,11 +55,11 @@ function compiled<R>(db: Kysely<Schema>, { form, parameters, build }: Statement<
   built.set(adapter, forms)
   const text = forms.get(form) ?? buildChecked(form, parameters, build)
   forms.set(form, text)
-  // Not passed through Kysely, which would freeze them: a batch has thousands.
+  // Bypasses Kysely's API, which would freeze the parameters: a batch has thousands.
   return { ...CompiledQuery.raw(text), parameters } as CompiledQuery<R>
 }
 
-/** Rows per statement of {@link runBuiltRows}: few sizes, so that few statements are built and prepared. */
+/** Rows per statement of {@link runBuiltRows}. Few sizes, so that few statements are built and prepared. */
 const SIZES = [100, 10, 1]
 
 /**

@@ -3,8 +3,8 @@ import type { Engine } from './engine.ts'
 import type { Store } from './store.ts'
 
 /**
- * The store's current time, or some milliseconds later, in the form of a time column. Deadlines shared by several
- * processes use it, since their clocks may differ.
+ * The store's current time, or some milliseconds later, as SQL in the format of a time column. Processes use it for
+ * shared deadlines, since their clocks may differ.
  */
 export function storeTime(engine: Engine, plusMs = 0): RawBuilder<string> {
   return {

@@ -6,7 +6,7 @@ import type { Engine } from './engine.ts'
  * RFC 3339 UTC strings with milliseconds, integers as numbers.
  */
 export interface Columns {
-  /** JSON document, read and written as text and kept as it was written, so that its hash stays true. */
+  /** JSON document, read and written as text. Stored unchanged, so that its hash stays valid. */
   json: RawBuilder<unknown>
   /** RFC 3339 UTC time with milliseconds, read and written as a string that sorts by time. */
   time: RawBuilder<unknown>

@@ -24,12 +24,12 @@ export interface CopyReport {
 }
 
 /**
- * Copies all records of `source`, in one consistent state, to the empty `target`: all of them, verified, or none. The
- * source is only read, and may be written meanwhile.
+ * Copies all records of `source`, in one consistent state, to the empty `target`. The copy is verified: either all
+ * records arrive or none. The source is only read; it may be written meanwhile.
  *
- * @param options.signal ends the copy early
- * @throws GazewayError `conflict` when the target is not empty, `cancelled` when aborted, `internal_error` when the
- *   copy differs from the source; the target is then unchanged. `store_full` when a SQLite target only has room for its
+ * @param options.signal aborts the copy
+ * @throws GazewayError `conflict` when the target is not empty; `cancelled` when aborted; `internal_error` when the
+ *   copy differs from the source. The target is then unchanged. `store_full` when a SQLite target has only room for its
  *   log
  */
 export async function copyStore(
@@ -47,7 +47,7 @@ export async function copyStore(
         const columns = await sharedColumns(from, to, table)
         const write = createWriter(to, table, columns)
         for await (const rows of readBatches(from, table, columns)) {
-          // Yield, so that a stop signal is heard: SQLite alone never waits for the event loop.
+          // Yields, so that a stop signal is received: SQLite alone never waits for the event loop.
           await turn()
           if (options.signal?.aborted)
             throw new GazewayError(
@@ -103,7 +103,7 @@ async function countRows(db: Kysely<Schema>): Promise<Record<RecordTable, number
   return counts
 }
 
-/** Columns that both stores have. Columns that an engine adds, such as a search index, it fills itself. */
+/** Columns that both stores have. An engine fills its own additional columns, such as a search index. */
 async function sharedColumns(from: Kysely<Schema>, to: Kysely<Schema>, table: RecordTable): Promise<string[]> {
   const columns = async (db: Kysely<Schema>) => {
     const tables = await db.introspection.getTables()
@@ -145,7 +145,7 @@ function createWriter(to: Transaction<Schema>, table: RecordTable, columns: read
   }
 }
 
-/** Advances PostgreSQL's sequences: rows with explicit numbers do not move them. */
+/** Advances PostgreSQL's sequences, because rows with explicit numbers do not. */
 async function continueNumbers(to: Transaction<Schema>): Promise<void> {
   const numbered = { memories: 'seq', memory_spaces: 'space', memory_vectors: 'place', session_texts: 'seq' }
   for (const [table, column] of Object.entries(numbered))

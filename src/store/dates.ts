@@ -25,8 +25,8 @@ export function utcHour(engine: Engine, column: string): RawBuilder<string> {
 export const hourOf = (time: string): string => `${time.slice(0, 13)}:00:00.000Z`
 
 /**
- * Range of times that both engines store and that sort as text: PostgreSQL has no year 0, and years after 9999 are
- * written differently.
+ * Range of times that both engines store and that sort as text. PostgreSQL has no year 0, and years after 9999 have
+ * another format.
  */
 const FIRST_MS = Date.parse('0001-01-01T00:00:00.000Z')
 const LAST_MS = Date.parse('9999-12-31T23:59:59.999Z')

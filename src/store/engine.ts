@@ -1,8 +1,8 @@
 import { GazewayError } from '../errors.ts'
 
 /**
- * Database engine. Differences between engines are records keyed by this name, so that a new engine only compiles once
- * all of them cover it.
+ * Database engine. Differences between engines are tables keyed by this name, so that a new engine does not compile
+ * until all tables cover it.
  */
 export type Engine = 'sqlite' | 'postgres'
 

@@ -32,8 +32,8 @@ export async function lookInto<T>(url: string, look: (db: Kysely<Schema>) => Pro
 }
 
 /**
- * Rejects a store that this version would migrate, for commands that must leave it unchanged: the older version that
- * wrote it could no longer use it.
+ * Rejects a store that this version would migrate. For commands that must leave it unchanged: after a migration, the
+ * older version could no longer use it.
  *
  * @param url as of `openStore`
  * @param migrations defaults to all of this version

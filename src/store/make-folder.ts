@@ -3,7 +3,7 @@ import { open } from 'node:fs/promises'
 import { dirname } from 'node:path'
 
 /**
- * Creates a folder and its missing parents, by default for this user only. Existing folders are unchanged, also when
+ * Creates a folder and its missing parents, by default for this user only. Existing folders stay unchanged, even when
  * another process creates one at the same time.
  *
  * Node's own `recursive` hangs below a folder that rejects new ones with ENOENT, such as /proc.

@@ -3,12 +3,12 @@ import { giveWay } from '../wire/give-way.ts'
 import type { Engine } from './engine.ts'
 import type { Schema } from './schema.ts'
 
-/** Rows of one text. */
+/** Rows per text. */
 const ROWS = 64
 
 /**
- * Reads rows as JSON, some in each text: a hundred small rows cost the driver and the way between threads several times as
- * much as their text. They come in any order.
+ * Reads rows as JSON texts, several rows per text, in any order. For many small rows this costs a fraction of single
+ * rows, in the driver and between threads.
  *
  * @param columns texts, whole numbers and nulls
  * @param rows a `select` that names `columns`

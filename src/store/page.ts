@@ -11,7 +11,7 @@ import type { Store } from './store.ts'
 export const MOST_COUNTED = 1000
 /** Size limit of a page's items, as JSON in bytes. A page always contains at least one item. */
 export const PAGE_BYTES = 4 * 1024 * 1024
-/** Rows skipped on the main connection. More are skipped on the reader's thread. */
+/** Most rows that are skipped on the main connection. More are skipped on the reader's thread. */
 const MOST_SKIPPED = 1000
 /** Rows whose sizes are read first. */
 const FEW_SIZES = 32

@@ -7,7 +7,7 @@ import { syncFolder } from './make-folder.ts'
 
 /** Age in milliseconds from which a temporary file is a leftover of a killed process. */
 const LEFTOVER_MS = 60_000
-/** Suffix of a temporary file. Matched exactly, since other programs keep files beside theirs too. */
+/** Suffix of a temporary file. Matched exactly, because other programs have temporary files as well. */
 const TEMPORARY = /^\.\d+\.[0-9a-f]{12}\.tmp$/
 
 /** Mode and owner of a file. */
@@ -42,7 +42,7 @@ export async function replaceFile(
       await handle.close()
     }
     check?.()
-    // Synchronously: during a turn of the event loop, an editor could save changes that this would overwrite.
+    // Synchronous: if the event loop ran first, an editor could save changes that this would overwrite.
     renameSync(temporary, file)
   } catch (error) {
     await rm(temporary, { force: true })
@@ -56,7 +56,7 @@ export function notWritten(cause: unknown, file: string): GazewayError {
   const code = (cause as NodeJS.ErrnoException).code ?? 'unknown error'
   if (code === 'ENOSPC' || code === 'EDQUOT')
     return new GazewayError('store_full', `${file}: not written, the disk is full; free some space.`, { cause })
-  // A mount cannot be replaced by a rename.
+  // A mounted file cannot be replaced by a rename.
   if (code === 'EBUSY' || code === 'EXDEV') {
     const message = `${file}: not written, as it is a mount of its own; mount the folder that holds it instead.`
     return new GazewayError('store_unavailable', message, { cause })
@@ -65,7 +65,7 @@ export function notWritten(cause: unknown, file: string): GazewayError {
   return new GazewayError('store_unavailable', message, { cause })
 }
 
-/** Applies mode and owner: when root changes another user's file, it stays theirs. */
+/** Applies mode and owner, so that a file of another user keeps its owner when root changes it. */
 async function makeLike(handle: FileHandle, { mode, owner }: Like): Promise<void> {
   const { uid, gid } = await handle.stat()
   if (owner !== undefined && (owner.uid !== uid || owner.gid !== gid)) await handle.chown(owner.uid, owner.gid)

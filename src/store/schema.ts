@@ -34,7 +34,7 @@ export interface Schema
     EscrowTables,
     WalletTables {}
 
-/** Tables with records, and their primary keys. A move to another engine copies them. */
+/** Tables with records, and their primary keys. Moving to another engine copies them. */
 export const RECORD_TABLES = {
   memory_spaces: ['space'],
   memories: ['seq'],
@@ -91,7 +91,7 @@ export const RECORD_TABLES = {
   >
 }
 
-/** Name of a table with records, which a copy of a store includes. */
+/** Name of a table with records, included in copies of a store. */
 export type RecordTable = keyof typeof RECORD_TABLES
 
 /** Tables about running processes only. */

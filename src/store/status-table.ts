@@ -3,7 +3,7 @@ import { GazewayError } from '../errors.ts'
 /** A transition between two statuses: a row of a table that code, documentation and tests share. */
 export interface Transition<Status extends string, Event extends string> {
   event: Event
-  /** Null when it creates the object. */
+  /** Null for the event that creates the object. */
   from: Status | null
   to: Status
   /** Conditions and side effects, in words. */

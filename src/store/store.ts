@@ -3,28 +3,28 @@ import type { Engine } from './engine.ts'
 import type { Schema } from './schema.ts'
 
 /**
- * The store of all records. Services use `db` for reads and single statements, and `write` for anything that reads
+ * The store of all records. Services use `db` for reads and single statements. They use `write` for work that reads
  * before it writes, or writes more than once.
  */
 export interface Store {
   engine: Engine
   db: Kysely<Schema>
   /**
-   * Connection for reads that may take long. On SQLite a thread of its own, so that this one is not blocked; on
-   * PostgreSQL the same as `db`. Sees everything written before.
+   * Connection for long reads. On SQLite it has its own thread, so that the main thread is not blocked; on PostgreSQL
+   * it is `db`. It sees all earlier writes.
    */
   reads: Kysely<Schema>
   /**
-   * Runs `work` in one write transaction: durable as a whole when the promise resolves, undone when it rejects.
+   * Runs `work` in one write transaction: durable as a whole when the promise resolves, rolled back when it rejects.
    *
    * `work` may run again after a conflict or a lost connection, so it must not touch anything outside the transaction.
-   * Rows read in order to change them need `forUpdate()`: writers overlap on PostgreSQL. SQLite, where they take turns,
-   * ignores it.
+   * Rows that are read before they are changed need `forUpdate()`, because writers overlap on PostgreSQL. SQLite
+   * ignores it, as its writers take turns.
    *
    * @throws GazewayError `store_unavailable` when another process locks the store, `store_full` when the disk is full
    */
   write<T>(work: (trx: Transaction<Schema>) => Promise<T>): Promise<T>
-  /** Runs `work`, which only reads, on one consistent state of the store, like `reads`. */
+  /** Runs `work`, which only reads, on one consistent state of the store. Uses the same connection as `reads`. */
   snapshot<T>(work: (trx: Transaction<Schema>) => Promise<T>): Promise<T>
   /**
    * Tells whether the store answers within 2 s. False when its file is missing or read-only, or its PostgreSQL is

@@ -4,11 +4,13 @@ import type { Store } from './store.ts'
 
 /** Default interval of checks for due sweeps, in milliseconds. */
 const LOOK_MS = 60_000
-/** Tolerance of the check, in milliseconds, so that a sweep due at each check does not miss every other one. */
+/**
+ * Tolerance of the check, in milliseconds: without it, a sweep that is due at each check could miss every second one.
+ */
 const EARLY_MS = 6_000
-/** Rows per batch. Few, so that other writers hardly wait. */
+/** Rows per batch. Few, so that other writers wait only briefly. */
 const BATCH = 500
-/** Batches of one sweep per round. It continues after the others had their turn. */
+/** Batches of one sweep per round. It continues after the other sweeps have run. */
 const MOST_BATCHES = 400
 
 /** A recurring task that deletes rows in batches. */
@@ -35,11 +37,11 @@ export interface Sweeps {
 /**
  * Runs each sweep when it is due, in one of the processes that share the store: the one that advances its due time.
  *
- * - When a process dies, the rest waits for the next time.
- * - A due time further away than two intervals came from a wrong clock and is ignored.
- * - A sweep that reached its bound is due again at once, so that it keeps up with the writes.
+ * - When a process dies, the remaining rows wait for the next time.
+ * - A due time further ahead than two intervals comes from a wrong clock and is ignored.
+ * - A sweep that reached its limit is due again at once, so that it keeps up with the writes.
  *
- * @param onError called when a sweep failed; it is retried when it is due again
+ * @param onError called when a sweep fails; it is retried when it is due again
  */
 export function startSweeps(deps: {
   store: Store

@@ -7,7 +7,7 @@ export function withoutNul<Value>(value: Value): Value {
   return value.toWellFormed().replaceAll('\0', '\ufffd') as Value
 }
 
-/** Tells whether text survives UTF-8, in which engines store it: it has no unpaired surrogate. */
+/** Tells whether text survives UTF-8, the encoding of both engines: it has no unpaired surrogate. */
 export const isWhole = (text: string): boolean => text.isWellFormed()
 
 /** Message for text that is not well-formed. */

@@ -38,7 +38,7 @@ const clustered = (engine: Engine) => ({ sqlite: sql`without rowid`, postgres: s
 
 /** Sweeps and settings shared by the processes on one store. */
 const store = ({ json, time, integer, text }: Columns): Statements => [
-  // A recurring chore. The process that moves `next_at` on does it.
+  // A recurring chore. The process that advances `next_at` runs it.
   sql`create table sweeps (
     name ${text} not null primary key,
     next_at ${time} not null
@@ -88,7 +88,7 @@ const identity = ({ json, time, integer, text }: Columns, engine: Engine): State
   sql`create index keys_wallet on keys (wallet) where wallet is not null`,
   sql`create index keys_of_group on keys (group_id) where group_id is not null and revoked_at is null`,
 
-  // How much the calls of a key, or of all keys of a group, may cost in one period.
+  // Spending limit of a key, or of all keys of a group, for one period.
   sql`create table budgets (
     owner ${text} not null,       -- id of the key or group
     per ${text} not null,         -- day, week, month or total
@@ -96,7 +96,7 @@ const identity = ({ json, time, integer, text }: Columns, engine: Engine): State
     primary key (owner, per)
   ) ${clustered(engine)}`,
 
-  // The part of its budgets, in percent, at which a key or a group has an alert sent.
+  // Share of its budgets, in percent, at which a key or a group sends an alert.
   sql`create table alerts (
     owner ${text} not null,       -- id of the key or group
     percent ${integer} not null,
@@ -128,7 +128,7 @@ const idempotency = ({ time, integer, text }: Columns): Statements => [
   sql`create index idempotency_keys_expiry on idempotency_keys (expires_at)`,
 ]
 
-/** Questions and answers of the tools, which can be continued. */
+/** Conversations of the tools, which can be continued. */
 const conversations = ({ time, integer, text }: Columns): Statements => [
   sql`create table conversations (
     id ${text} not null primary key,
@@ -178,14 +178,14 @@ const calls = ({ time, integer, text }: Columns, engine: Engine): Statements => 
     content ${text}                         -- JSON; only where audit.store_content is set
   )`,
   sql`create index calls_at on calls (at, call_id)`,
-  // Calls of one millisecond are sorted by id as they are read: without ids a call takes a quarter less on disk.
+  // Calls of one millisecond are sorted by id when they are read. Indexes without ids save a quarter of a call's space.
   sql`create index calls_status on calls (status, at)`,
   sql`create index calls_model on calls (model, at)`,
   sql`create index calls_path on calls (path, at)`,
   sql`create index calls_caller_id on calls (caller_id, at)`,
   sql`create index calls_fallback on calls (at) where fallback_from is not null`,
 
-  // Calls of the newest hours, counted by all that they differ in, until they are folded into call_sums. Here and in the
+  // Calls of the newest hours, counted by all their dimensions, until they are folded into call_sums. Here and in the
   // tables below, an unknown model or caller is empty text.
   sql`create table call_rollups (
     hour ${time} not null,
@@ -202,7 +202,7 @@ const calls = ({ time, integer, text }: Columns, engine: Engine): Statements => 
     primary key (hour, model, caller_id, path, status, latency_bucket)
   )`,
 
-  // Calls counted by hour or day: statistics read these rows, and stay correct after calls are pruned.
+  // Calls counted by hour or day. Statistics read these rows and stay correct after calls are pruned.
   sql`create table call_sums (
     level ${text} not null,      -- hour, or hour_of_all, day_of_all, day_of_caller, which leave dimensions empty
     start ${time} not null,      -- of the hour or day
@@ -220,7 +220,7 @@ const calls = ({ time, integer, text }: Columns, engine: Engine): Statements => 
   ) ${clustered(engine)}`,
   sql`create index call_sums_of_caller on call_sums (level, caller_id, start)`,
 
-  // Calls that the trail holds just now, by kind: the totals of lists.
+  // Calls currently in the audit trail, by kind: the totals of lists.
   sql`create table call_totals (
     model ${text} not null,
     caller_id ${text} not null,
@@ -230,7 +230,7 @@ const calls = ({ time, integer, text }: Columns, engine: Engine): Statements => 
     primary key (model, caller_id, path, status)
   )`,
 
-  // Ids that upstreams gave to what callers made there: responses, files, batches. A caller without a key is empty text.
+  // Ids that upstreams gave to objects of callers: responses, files, batches. A caller without a key is empty text.
   sql`create table upstream_objects (
     id ${text} not null,
     caller_id ${text} not null,
@@ -254,7 +254,7 @@ const wallet = ({ json, time, integer, text }: Columns, engine: Engine): Stateme
     head ${text} not null                -- hash of the last of them
   )`,
   sql`create index ledger_accounts_owner on ledger_accounts (owner)`,
-  // Most accounts of escrows are empty for good: what is locked is added up over the others.
+  // Most escrow accounts stay empty: the locked money is summed over the others.
   sql`create index ledger_accounts_locked on ledger_accounts (kind, balance_micros)
     where kind in ('escrow', 'settling') and balance_micros > 0`,
 
@@ -271,7 +271,7 @@ const wallet = ({ json, time, integer, text }: Columns, engine: Engine): Stateme
     primary key (chain, position)
   ) ${clustered(engine)}`,
 
-  // A call that a key pays for: held while the upstream is asked, then captured (its receipt) or voided.
+  // A call that a key pays for: held during the upstream call, then captured (its receipt) or voided.
   sql`create table metered_calls (
     call_id ${text} not null primary key,
     caller_id ${text} not null,
@@ -319,7 +319,8 @@ const wallet = ({ json, time, integer, text }: Columns, engine: Engine): Stateme
     primary key (caller_id, day, model)
   ) ${clustered(engine)}`,
 
-  // What a key, a wallet or a group has spent on one UTC day; on the day \`total\`, in all. Budgets are compared with it.
+  // Spending of a key, a wallet or a group on one UTC day; in total for the day \`total\`. Budgets are compared with
+  // it.
   sql`create table spending (
     owner ${text} not null,
     day ${text} not null,                 -- 2026-11-21, or total
@@ -328,7 +329,7 @@ const wallet = ({ json, time, integer, text }: Columns, engine: Engine): Stateme
     primary key (owner, day)
   ) ${clustered(engine)}`,
 
-  // A part of a key's budgets, and of its money where its calls are charged, that one process spends in memory.
+  // A part of a key's budgets, and of its money if its calls are charged, that one process spends in memory.
   sql`create table allowances (
     id ${text} not null primary key,
     holder ${text} not null,              -- the process
@@ -349,7 +350,7 @@ const wallet = ({ json, time, integer, text }: Columns, engine: Engine): Stateme
 
 /** Messages to the operator's webhook. */
 const alerts = ({ time, integer, text }: Columns): Statements => [
-  // A message that a budget is used up to a part; one for a budget, its period and the part.
+  // A message that a budget is used up to a share. One per budget, period and share.
   sql`create table alert_messages (
     id ${text} not null primary key,   -- its webhook-id
     owner ${text} not null,            -- id of the key or group
@@ -413,7 +414,7 @@ const memory = (types: Columns, engine: Engine): Statements => {
     sql`create index memories_expiry_in_namespace on memories (space, namespace, expires_at)
       where expires_at is not null`,
 
-    // A tag of a memory, with what lists of a tag are ordered and filtered by.
+    // A tag of a memory, with the columns that lists of a tag are sorted and filtered by.
     sql`create table memory_tags (
       seq ${integer} not null,         -- of the memory
       tag ${text} not null,
@@ -424,7 +425,7 @@ const memory = (types: Columns, engine: Engine): Statements => {
     )`,
     sql`create index memory_tags_recent on memory_tags (space, tag, updated_at, seq, namespace)`,
 
-    // Versions that are no longer current: replaced by the next of their key, or superseded by the memory of another.
+    // Earlier versions: replaced by the next version of their key, or superseded by the memory of another key.
     sql`create table memory_versions (
       space ${integer} not null,
       namespace ${text} not null,
@@ -444,8 +445,8 @@ const memory = (types: Columns, engine: Engine): Statements => {
     sql`create index memory_versions_of_memory on memory_versions (id)`,
     sql`create index memory_versions_expiry on memory_versions (expires_at) where expires_at is not null`,
 
-    // How much a namespace holds, expired memories included until they are swept. Writers pick a shard: the rows of a
-    // namespace add up, and one alone may be negative.
+    // Totals of a namespace, including expired memories until they are swept. Writers pick a shard. The rows of a
+    // namespace are summed; a single row may be negative.
     sql`create table memory_totals (
       space ${integer} not null,
       namespace ${text} not null,
@@ -456,7 +457,7 @@ const memory = (types: Columns, engine: Engine): Statements => {
       primary key (space, namespace, shard)
     )`,
 
-    // Vectors of memories, in the order in which they were made: whoever holds some of them reads on from there.
+    // Vectors of memories, in order of creation: a cache of them reads only the newer ones.
     sql`create table memory_vectors (
       place ${sequence},
       seq ${integer} not null unique,  -- of the memory
@@ -467,7 +468,7 @@ const memory = (types: Columns, engine: Engine): Statements => {
     )`,
     sql`create index memory_vectors_of_source on memory_vectors (space, source, place)`,
 
-    // The words of a space and how many memories hold each of them, expired ones included until they are swept.
+    // The words of a space, and the number of memories that hold each. Expired memories count until they are swept.
     sql`create table memory_words (
       space ${integer} not null,
       word ${text} not null,
@@ -483,8 +484,8 @@ const memory = (types: Columns, engine: Engine): Statements => {
 }
 
 /**
- * FTS5 indexes split at the spaces between our words only, whatever a SQLite release counts as a letter. Triggers
- * update them within the same statement.
+ * FTS5 indexes that split only at the spaces between our words, for every SQLite release. Triggers update them within
+ * the same statement.
  */
 const memoryWordsOnSqlite: Statements = [
   sql`create virtual table memories_text using fts5(
@@ -508,8 +509,8 @@ const memoryWordsOnSqlite: Statements = [
 ]
 
 /**
- * Words with weights: A key, B tags, C also, D value. No parser, dictionary or extension of the server decides what a
- * word is.
+ * Words with weights: A key, B tags, C also, D value. No parser, dictionary or extension of the server is used to split
+ * words.
  */
 const memoryWordsOnPostgres: Statements = [
   sql`alter table memories add column lexemes tsvector`,
@@ -618,7 +619,7 @@ const gaze = ({ json, time, integer, real, text }: Columns): Statements => [
   )`,
   sql`create index attestations_of_session on attestations (session_id, issued_at, id)`,
 
-  // What an attestation was used for: once at most.
+  // Use of an attestation, at most once.
   sql`create table attestation_uses (
     attestation_id ${text} not null primary key,
     session_id ${text},
@@ -671,7 +672,7 @@ const sessions = (types: Columns, engine: Engine): Statements => {
       primary key (session_id, position)
     )`,
 
-    // What sessions are found by: the distinct words of a title, or of a question and its answer.
+    // Search index of sessions: the distinct words of a title, or of a question and its answer.
     sql`create table session_texts (
       seq ${sequence},
       session_id ${text} not null,
@@ -681,7 +682,7 @@ const sessions = (types: Columns, engine: Engine): Statements => {
     )`,
     sql`create index session_texts_of_session on session_texts (session_id, position)`,
 
-    // How many sessions a user has from one source.
+    // Number of sessions of a user from one source.
     sql`create table session_totals (
       user_id ${text} not null,
       source ${text} not null,
@@ -724,9 +725,9 @@ const sessionWordsOnPostgres: Statements = [
     for each row execute function session_words_kept()`,
 ]
 
-/** Payments out on chains, and the transactions that were signed for them before they were sent. Addresses are lower case. */
+/** Payments out on chains, and the transactions that were signed for them before sending. Addresses are lower case. */
 const chain = ({ json, time, integer, text }: Columns): Statements => [
-  // What a released escrow or a withdrawal, whose id it has, owes on a chain.
+  // A payment that a released escrow or a withdrawal owes on a chain, under its id.
   sql`create table settlements (
     id ${text} not null primary key,
     recipient ${text} not null,
@@ -745,7 +746,7 @@ const chain = ({ json, time, integer, text }: Columns): Statements => [
   )`,
   sql`create index settlements_due on settlements (chain_id, next_at) where status in ('pending', 'failed')`,
 
-  // Deposited money that a caller takes out.
+  // Deposited money that a caller withdraws.
   sql`create table withdrawals (
     id ${text} not null primary key,
     caller_id ${text} not null,
@@ -756,7 +757,7 @@ const chain = ({ json, time, integer, text }: Columns): Statements => [
     settled_at ${time}                -- when the chain had paid it
   )`,
 
-  // An account of ours on one chain.
+  // An account of this gateway on one chain.
   sql`create table chain_accounts (
     chain_id ${integer} not null,
     address ${text} not null,
@@ -766,7 +767,7 @@ const chain = ({ json, time, integer, text }: Columns): Statements => [
     primary key (chain_id, address)
   )`,
 
-  // A nonce of an account, and everything that was signed with it.
+  // A nonce of an account, and all transactions signed with it.
   sql`create table chain_transactions (
     chain_id ${integer} not null,
     address ${text} not null,
@@ -791,9 +792,12 @@ const chain = ({ json, time, integer, text }: Columns): Statements => [
 ]
 
 const payments = ({ time, integer, text }: Columns): Statements => [
-  // A payment that a credential made. Statuses: claimed before it is settled on the chain, freed when nothing could be
-  // signed for it, so that it may be claimed again; settled while its request is served, then served, or crediting and
-  // credited; failed when the chain did not take it before it expired, or never can.
+  // A payment by a credential. Statuses:
+  // - claimed: before it is settled on the chain
+  // - freed: nothing could be signed for it, so it may be claimed again
+  // - settled, then served: while its request is served, and after
+  // - settled, then crediting and credited: while an account is credited, and after
+  // - failed: the chain did not accept it before it expired, or never can
   sql`create table payments (
     id ${text} not null primary key,  -- of the challenge that it answers
     method ${text} not null,
@@ -809,13 +813,13 @@ const payments = ({ time, integer, text }: Columns): Statements => [
     expires_at ${time} not null,
     account_named ${integer} not null default 1 -- 0: the account is found at the moment of the credit
   )`,
-  // What was signed counts for one payment, in whatever transaction: one may carry several of them out.
+  // A signed authorization counts for one payment, whatever transaction carries it; one transaction may carry several.
   sql`create unique index payments_settled on payments (method, payer, proof) where reference is not null`,
   sql`create index payments_unfinished on payments (lease_until) where lease_until is not null`,
 ]
 
 const escrow = ({ time, integer, text }: Columns): Statements => [
-  // The reward of a task, locked until it is done.
+  // The reward of a task, locked until the task is completed.
   sql`create table escrows (
     id ${text} not null primary key,
     task_id ${text} not null,
@@ -844,7 +848,7 @@ const escrow = ({ time, integer, text }: Columns): Statements => [
   sql`create index escrows_of_group on escrows (counted_group, counted_on) where counted_group is not null`,
 ]
 
-/** Every list of tasks has an index of its own: an engine without statistics takes it whatever the numbers are. */
+/** Each list of tasks has its own index. Engines use it even without statistics. */
 const tasks = ({ json, time, integer, text }: Columns): Statements => [
   sql`create table tasks (
     id ${text} not null primary key,
@@ -878,7 +882,7 @@ const tasks = ({ json, time, integer, text }: Columns): Statements => [
   sql`create index tasks_of_swarm on tasks (swarm_id, id) where swarm_id is not null`,
   sql`create index tasks_leased on tasks (lease_expires_at) where lease_expires_at is not null`,
 
-  // A goal that was divided into tasks.
+  // A goal that was split into tasks.
   sql`create table swarms (
     id ${text} not null primary key,
     goal ${text} not null,
@@ -886,7 +890,7 @@ const tasks = ({ json, time, integer, text }: Columns): Statements => [
     created_at ${time} not null
   )`,
 
-  // A capability that a task asks for, with what lists of a capability are filtered by.
+  // A capability that a task requires, with the columns that lists of a capability are filtered by.
   sql`create table task_capabilities (
     task_id ${text} not null,
     capability ${text} not null,
@@ -908,7 +912,8 @@ const tasks = ({ json, time, integer, text }: Columns): Statements => [
     primary key (depends_on, task_id)
   )`,
 
-  // Tasks and escrows by status, and their money. Writers pick a shard: the rows add up, and one alone may be negative.
+  // Tasks and escrows by status, and their money. Writers pick a shard. The rows are summed; a single row may be
+  // negative.
   sql`create table task_totals (
     shard ${integer} not null primary key,
     blocked ${integer} not null,
@@ -930,7 +935,7 @@ const tasks = ({ json, time, integer, text }: Columns): Statements => [
 
 /** Agent sockets. */
 const connections = ({ time, integer, text }: Columns): Statements => [
-  // An open socket, as of the last few seconds.
+  // An open socket, updated every few seconds.
   sql`create table connections (
     id ${text} not null primary key,
     instance ${text} not null,        -- process that serves it
@@ -948,14 +953,14 @@ const connections = ({ time, integer, text }: Columns): Statements => [
   sql`create index connections_key on connections (key_id, id)`,
   sql`create index connections_closing on connections (instance) where closing_at is not null`,
 
-  // A process that serves sockets. Its connections are gone once it stops renewing `alive_until`.
+  // A process that serves sockets. When it stops renewing `alive_until`, its connections count as closed.
   sql`create table connection_instances (
     id ${text} not null primary key,
     alive_until ${time} not null
   )`,
   sql`create index connection_instances_alive on connection_instances (alive_until)`,
 
-  // A ticket that nobody has used yet.
+  // An unused ticket.
   sql`create table connection_tickets (
     id ${text} not null primary key,  -- of the connection that it opens
     hash ${text} not null unique,     -- SHA-256 of it, hex; with the fixed key where that made it

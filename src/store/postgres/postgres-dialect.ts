@@ -19,7 +19,7 @@ import type { ConnectionPool } from './postgres-pool.ts'
 
 /** Most connections on which a read is tried. */
 const READS = 5
-/** Time for the server to notice that the connection of a transaction is lost. */
+/** Time that the server gets to notice the lost connection of a transaction. */
 const OUTCOME_PATIENCE_MS = 10_000
 const OUTCOME_PAUSE_MS = 100
 
@@ -64,7 +64,7 @@ function createSession(pool: ConnectionPool, first: pg.PoolClient): Session {
   let client = first
   let lost: Error | undefined
   let used = false
-  /** Command that is due to begin a transaction. */
+  /** Command that begins a transaction and is not sent yet. */
   let opening: string | undefined
   let transaction: string | undefined
   const noteLoss = (error: Error) => {
@@ -85,8 +85,8 @@ function createSession(pool: ConnectionPool, first: pg.PoolClient): Session {
   }
 
   /**
-   * Sends statements in one packet. The command that begins a transaction goes into the same packet when all statements
-   * only read; otherwise before it, so that nothing is changed when it fails.
+   * Sends statements in one packet. If all of them only read, the same packet begins the transaction. Otherwise that
+   * command is sent first, so that nothing is changed when it fails.
    */
   async function sendTogether(queries: readonly CompiledQuery[]): Promise<pg.QueryResult[]> {
     const { stream } = client.connection
@@ -104,7 +104,7 @@ function createSession(pool: ConnectionPool, first: pg.PoolClient): Session {
 
   async function open(command: string): Promise<void> {
     if (command.endsWith('read only')) return void (await send(command))
-    // One round trip; the id is needed to ask for the outcome.
+    // One round trip. The id is needed later to query the outcome.
     const [, named] = (await send(`${command}; select pg_current_xact_id()::text as id`)) as unknown as [
       pg.QueryResult,
       pg.QueryResult<{ id: string }>,
@@ -112,7 +112,7 @@ function createSession(pool: ConnectionPool, first: pg.PoolClient): Session {
     transaction = named.rows[0]?.id
   }
 
-  /** Tells whether a transaction ends without a statement. */
+  /** Returns true when a transaction ends without any statement. */
   function wasNeverOpened(): boolean {
     const never = opening !== undefined
     opening = undefined
@@ -149,7 +149,7 @@ function createSession(pool: ConnectionPool, first: pg.PoolClient): Session {
   /**
    * Determines the outcome of a lost commit.
    *
-   * @throws the loss itself when the transaction has certainly left nothing behind
+   * @throws the loss itself when the transaction has certainly changed nothing
    */
   async function resolveCommit(loss: unknown): Promise<void> {
     const id = transaction
@@ -202,7 +202,7 @@ function createSession(pool: ConnectionPool, first: pg.PoolClient): Session {
     async rollback() {
       transaction = undefined
       if (wasNeverOpened()) return
-      // A lost connection has rolled back; one that cannot roll back must not be used again.
+      // A lost connection has rolled back. A connection that cannot roll back must not be used again.
       if (!lost) await send('rollback').catch(noteLoss)
     },
     release,

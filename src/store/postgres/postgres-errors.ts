@@ -1,11 +1,11 @@
 import { GazewayError } from '../../errors.ts'
 
 /**
- * SQLSTATEs that are transient or depend on the connection: the server ends the session, starts up, has too many
- * connections, or is a standby, to which the address may lead for a while after a failover.
+ * SQLSTATEs that are transient or depend on the connection: the server ends the session, is starting, has too many
+ * connections, or is a standby. After a failover, the address may lead to a standby for a while.
  */
 const PASSING = /^(?:08|57P|53300|25P03|25P04|25006)/
-/** SQLSTATEs of conflicting transactions, one of which runs again. */
+/** SQLSTATEs of conflicting transactions: one of them is retried. */
 const CONFLICTS = new Set(['40001', '40P01'])
 
 const MESSAGES: ReadonlyArray<
@@ -33,7 +33,7 @@ const MESSAGES: ReadonlyArray<
   ['22', 'validation_failed', 'a value is outside the range of its column. Send a smaller one.'],
 ]
 
-/** Messages of the driver when it cannot connect, and ours. */
+/** Messages of the driver when it cannot connect, and our advice. */
 const DRIVER_MESSAGES: ReadonlyArray<[said: RegExp, advice: string]> = [
   [
     /client password must be/,
@@ -45,7 +45,7 @@ const DRIVER_MESSAGES: ReadonlyArray<[said: RegExp, advice: string]> = [
   ],
 ]
 
-/** SQLSTATE of a prepared statement from before a migration; another connection prepares it anew. */
+/** SQLSTATE of a prepared statement from before a migration; another connection prepares it again. */
 const STALE_PLAN = '0A000'
 
 /** SQLSTATE of a server error. Null for other errors. */
@@ -55,8 +55,8 @@ function stateOf(error: unknown): string | null {
 }
 
 /**
- * Tells whether an error means that the connection is lost, unusable, or could not be made: a system error, the
- * driver's own, or a transient state.
+ * Tells whether an error means that the connection is lost, unusable, or could not be opened. This is a system error,
+ * the driver's own error, or a transient SQLSTATE.
  */
 export function isConnectionLoss(error: unknown): boolean {
   if (!(error instanceof Error)) return false
@@ -82,8 +82,7 @@ export const isStale = (error: unknown): boolean =>
   stateOf(error) === STALE_PLAN && (error as Error).message.startsWith('cached plan')
 
 /**
- * Tells whether a transaction that failed with `error` has certainly left nothing behind and may succeed when run
- * again.
+ * Tells whether a transaction that failed with `error` has certainly changed nothing and may succeed on a retry.
  *
  * @param error as returned by {@link storeError}
  */

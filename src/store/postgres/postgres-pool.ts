@@ -17,7 +17,7 @@ const FIRST_PAUSE_MS = 25
 const LONGEST_PAUSE_MS = 500
 /** Time limit of a statement, enforced by the server. */
 const STATEMENT_TIMEOUT_MS = 30_000
-/** Extra time after which this side gives up, when the server itself is silent. */
+/** Extra time after which this side gives up on a silent server. */
 const SILENCE_MS = 5_000
 const KEEP_ALIVE_MS = 10_000
 
@@ -82,9 +82,9 @@ export function createPool(url: string, options: { size?: number; statementTimeo
     keepAlive: true,
     keepAliveInitialDelayMillis: KEEP_ALIVE_MS,
   })
-  // A connection that dies in the pool is replaced on demand; without a listener its error would end the process.
+  // A connection that fails in the pool is replaced on demand. Without a listener, its error would end the process.
   pool.on('error', () => {})
-  // The same for one that dies in use: its user gets the error from the query.
+  // Likewise for a connection that fails in use: its user gets the error from the query.
   pool.on('connect', (client) => void client.on('error', () => {}))
 
   return {
@@ -95,14 +95,14 @@ export function createPool(url: string, options: { size?: number; statementTimeo
         try {
           return await pool.connect()
         } catch (error) {
-          // All connections are in use: the server is up, and this is only a queue.
+          // All connections are in use: the server is up, so wait longer.
           const patience = pool.totalCount >= size ? QUEUE_PATIENCE_MS : PATIENCE_MS
           if (!isConnectionLoss(error) || Date.now() - began > patience) throw connectError(error, name)
           await delay(pause * (0.5 + Math.random() / 2))
         }
       }
     },
-    // The health check only reports the failure; users of the store get the reason.
+    // The health check reports only the failure; callers of the store get the reason.
     usable: async (timeoutMs) =>
       (await inTime(
         timeoutMs,
@@ -112,7 +112,7 @@ export function createPool(url: string, options: { size?: number; statementTimeo
   }
 }
 
-/** Rejects a connection to a read-only server: its address may lead to another one by now. */
+/** Tells whether the server accepts writes. After a failover, its address may lead to another server. */
 async function takesWrites(pool: pg.Pool): Promise<boolean> {
   const client = await pool.connect()
   let writable = false
@@ -126,8 +126,8 @@ async function takesWrites(pool: pg.Pool): Promise<boolean> {
 }
 
 /**
- * Settings of a session, which override those of role and database. Sent after connecting, since poolers reject unknown
- * startup parameters.
+ * Settings of a session, which override those of role and database. Sent after connecting, because poolers reject
+ * unknown startup parameters.
  */
 const sessionSettings = (values: Readonly<Record<string, string | number>>): string =>
   Object.entries(values)
@@ -169,7 +169,7 @@ function readUrl(url: string, options: { size?: number; statementTimeoutMs?: num
   }
   const size = number('pool_size', POOL_SIZE)
   const statementTimeoutMs = number('statement_timeout', STATEMENT_TIMEOUT_MS)
-  // `require` and the like mean encrypted and verified here, regardless of the driver's version.
+  // Here `require`, `prefer` and `verify-ca` mean encrypted and verified, for every version of the driver.
   if (
     ['prefer', 'require', 'verify-ca'].includes(searchParams.get('sslmode') ?? '') &&
     !searchParams.has('uselibpqcompat')

@@ -11,8 +11,8 @@ import { createPool } from './postgres-pool.ts'
 const PATIENCE_MS = 10_000
 const FIRST_PAUSE_MS = 5
 /**
- * Longest pause between retries. Short compared to the time between two connection losses, so that a retry has a chance
- * in between.
+ * Longest pause between retries. Short compared to the time between two connection losses, so that a retry fits in
+ * between.
  */
 const LONGEST_PAUSE_MS = 200
 /** Time limit of the health check. */
@@ -45,7 +45,7 @@ export async function openPostgres(url: string): Promise<Store> {
 }
 
 /**
- * Opens a PostgreSQL database for reading, without migrating it. Returns its name without credentials too.
+ * Opens a PostgreSQL database for reading, without migrating it. Also returns its name without credentials.
  *
  * @throws GazewayError `config_invalid`
  */
@@ -54,7 +54,7 @@ export function readPostgres(url: string): { db: Kysely<Schema>; name: string } 
   return { db: new Kysely<Schema>({ dialect: postgresDialect(pool) }), name: pool.name }
 }
 
-/** Migrates on its own connections without a statement timeout: a step over a large table takes a long time. */
+/** Migrates on separate connections without a statement timeout: a step over a large table takes long. */
 async function bringUpToDate(url: string, name: string): Promise<void> {
   const patient = new Kysely<Schema>({ dialect: postgresDialect(createPool(url, { size: 2, statementTimeoutMs: 0 })) })
   try {

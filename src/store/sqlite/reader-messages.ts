@@ -4,7 +4,7 @@ export interface ReaderData {
   isUrl: boolean
 }
 
-/** A question to the thread: a statement, or a request for the next rows of the last one. */
+/** Request to the thread: a statement, or the next rows of the last one. */
 export type Question = { sql: string; parameters: readonly unknown[] } | 'more'
 
 /** The next rows of a statement. `done` marks the last batch. */

@@ -6,13 +6,13 @@ import { columnsOf, createStatements, toParameter } from './statements.ts'
 
 /** Thread of `readerDialect`. Answers statements in batches of rows. */
 
-/** Limits of a batch, in rows and characters: receiving one blocks the main thread. */
+/** Limits of a batch, in rows and characters, because receiving a batch blocks the main thread. */
 const BATCH_ROWS = 500
 const BATCH_CHARACTERS = 512 * 1024
 /** Longest wait of a statement for a lock, in milliseconds. */
 const BUSY_TIMEOUT_MS = 200
 
-/** KiB of the store that are kept in memory: long reads come back to the same pages. */
+/** Page cache in KiB: long reads return to the same pages. */
 const CACHE_KIB = 16 * 1024
 
 const { location, isUrl } = workerData as ReaderData

@@ -16,7 +16,9 @@ import { isBusy, storeError } from './sqlite-errors.ts'
 import { columnsOf, createStatements, toParameter, toRow } from './statements.ts'
 import { createTurns } from './writing-turns.ts'
 
-/** Longest wait for a lock inside SQLite, which blocks this process, before it yields and retries. */
+/**
+ * Longest wait for a lock inside SQLite, in milliseconds. It blocks this process; then the process yields and retries.
+ */
 export const BUSY_TIMEOUT_MS = 200
 /** Default time after which retries stop. */
 export const PATIENCE_MS = 20_000
@@ -30,7 +32,7 @@ class TransactionalSqliteAdapter extends SqliteAdapter {
   }
 }
 
-/** Omits `for update` and the like: write transactions take turns, so their rows are locked anyway. */
+/** Omits `for update` and similar clauses: write transactions take turns, so their rows are locked anyway. */
 class TurnTakingQueryCompiler extends SqliteQueryCompiler {
   protected override visitSelectModifier(): void {}
 }
@@ -50,12 +52,12 @@ export interface Connections {
 /**
  * Kysely dialect for `@photostructure/sqlite` (the interface of `node:sqlite`, also on Node 20). Made for several
  * processes on one file:
- * - Transactions begin IMMEDIATE, since deferred ones fail with SQLITE_BUSY when two of them start to write.
- * - A busy store is waited for without blocking the event loop for long.
+ * - Transactions begin IMMEDIATE: deferred ones fail with SQLITE_BUSY when two of them start to write.
+ * - Waiting for a busy store does not block the event loop for long.
  * - Statements are prepared once.
- * - Reads have a connection of their own, so they do not wait for this process's transactions.
+ * - Reads have their own connection, so they do not wait for this process's transactions.
  *
- * @param connections looked up again for each statement
+ * @param connections read again for each statement
  */
 export function nodeSqliteDialect(file: string, connections: Connections): Dialect {
   return {
@@ -105,8 +107,8 @@ function createDriver(file: string, connections: Connections): Driver {
 
 /**
  * Releases the lock of an unfinished transaction, and writes the log into the file, so that a copy of the closed file
- * is complete. SQLite does both when the connection ends, but the driver keeps it open after `close` until its
- * statements are collected.
+ * is complete. SQLite does both when the connection ends. The driver keeps the connection open after `close`, until its
+ * statements are garbage collected.
  */
 function letGo(database: DatabaseSyncInstance, file: string): void {
   try {
@@ -140,7 +142,7 @@ interface Session extends DatabaseConnection {
   release(): void
 }
 
-/** Uses the reading connection until the first statement that does more, and the writing one from there on. */
+/** Uses the reading connection until the first statement that writes, and the writing connection from then on. */
 function createSession(
   file: string,
   deps: {
@@ -151,7 +153,7 @@ function createSession(
   },
 ): Session {
   const { connections, turns, write, reader } = deps
-  /** Time of the request. Undefined after the first statement. */
+  /** Time of the request; undefined after the first statement. */
   let asked: number | undefined = performance.now()
   let isWriting = false
 
@@ -179,7 +181,7 @@ function createSession(
 
 const nothing = () => {}
 
-/** Tells whether a statement certainly changes nothing and so needs no turn. */
+/** Tells whether a statement certainly changes nothing and therefore need not wait its turn. */
 const onlyReads = ({ sql }: CompiledQuery): boolean => /^\s*select\b/i.test(sql)
 
 /**

@@ -9,11 +9,13 @@ const MALFORMED = 'database disk image is malformed'
 /** Other messages for a damaged file: of the text index, and of the schema. */
 const DAMAGED = /^(?:fts5: (?:corrupt|missing row)|malformed database schema)/
 
-/** Advice for a damaged file. Its log must be moved too: left beside another file, it would be written into that. */
+/**
+ * Advice for a damaged file. Its log must be moved as well: SQLite would write it into another file of the same name.
+ */
 export const DAMAGED_ADVICE =
   'Stop every process that uses it, move it away with the -wal and -shm files beside it, and restore a backup or start empty.'
 
-/** SQLite's texts for results (`sqlite3_errstr`), which are the same in all versions, with our advice. */
+/** SQLite's texts for result codes (`sqlite3_errstr`), the same in all versions, with our advice. */
 const MESSAGES: Readonly<
   Record<string, [code: 'store_full' | 'store_unavailable' | 'store_corrupt', advice: string] | undefined>
 > = {
@@ -36,8 +38,8 @@ const MESSAGES: Readonly<
 export const isBusy = (error: unknown): boolean => resultOf(error) === BUSY
 
 /**
- * Tells whether a write failed, as converted by {@link storeError}, for lack of space or permission, or because of the
- * disk. The next write will fail too.
+ * Tells whether a write failed for lack of space or permission, or because of the disk, so that the next write fails as
+ * well. Takes the error of {@link storeError}.
  */
 export function refusesWrites(error: unknown): boolean {
   const result = resultOf(error instanceof GazewayError ? error.cause : error)
@@ -57,7 +59,7 @@ export function storeError(error: unknown, file: string): unknown {
 function resultOf(error: unknown): string | null {
   if (!(error instanceof Error) || !('code' in error) || error.code !== 'ERR_SQLITE_ERROR') return null
   const said = 'errstr' in error ? String(error.errstr) : error.message
-  // The system's number outlives its error, so it only counts together with an I/O error.
+  // The system's error number remains set after its error, so it counts only together with an I/O error.
   if (said === IO_ERROR && 'systemErrno' in error && error.systemErrno === constants.errno.ENOSPC) return FULL
   return DAMAGED.test(said) ? MALFORMED : said
 }

@@ -20,11 +20,11 @@ import { refusesWrites, storeError } from './sqlite-errors.ts'
  */
 const LOG_PAGES = 300
 /**
- * Changed pages that a transaction holds in memory, 16 MB. Beyond this they are written to the log early, and again
- * when they change again.
+ * Changed pages that a transaction keeps in memory, 16 MB. Further pages are written to the log early, and again after
+ * each later change.
  */
 const HELD_PAGES = 4000
-/** Longest wait for another process that migrates the store: a step over a large table takes minutes. */
+/** Longest wait for another process that migrates the store; a step over a large table takes minutes. */
 const MIGRATION_PATIENCE_MS = 1_800_000
 /** Time limit of the health check. */
 const CHECK_TIMEOUT_MS = 2_000
@@ -45,14 +45,14 @@ export async function openSqlite(file: string): Promise<Store> {
   try {
     await migrate(db, 'sqlite', file)
     isMigrating = false
-    // The first of several processes changes the mode of a new file, and locks out the others meanwhile.
+    // The first of several processes changes the mode of a new file and locks the others out meanwhile.
     await untilFree(file, () => database.exec('pragma journal_mode = WAL; pragma synchronous = FULL'))
     database.exec(`pragma wal_autocheckpoint = ${LOG_PAGES}`)
     // After the migrations, which may sort more than fits into memory. Otherwise a batch of records writes a rollback
     // file.
     database.exec('pragma temp_store = memory')
     database.exec(`pragma cache_spill = ${HELD_PAGES}`)
-    // After the log exists: without it, reads and writes exclude each other.
+    // After the log exists: without a log, reads and writes exclude each other.
     connections.openReading = () => openReading(file)
   } catch (error) {
     await db.destroy()
@@ -184,7 +184,7 @@ function isWritable(path: string): boolean {
   }
 }
 
-/** Performs a write that leaves no trace. */
+/** Performs a write that changes nothing. */
 async function leaveNothing(trx: Transaction<Schema>): Promise<void> {
   await trx.insertInto('sweeps').values({ name: '', next_at: '' }).execute()
   await trx.deleteFrom('sweeps').where('name', '=', '').execute()
@@ -193,10 +193,10 @@ async function leaveNothing(trx: Transaction<Schema>): Promise<void> {
 async function answers(file: string, ask: () => Promise<unknown>): Promise<boolean> {
   try {
     await ask()
-    // A deleted file keeps answering, and its writes are lost when the process ends.
+    // A deleted file still answers, but its writes are lost when the process ends.
     return existsSync(file)
   } catch {
-    // The health check only reports the failure; users of the store get the reason.
+    // The health check reports only the failure; callers of the store get the reason.
     return false
   }
 }

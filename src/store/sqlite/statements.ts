@@ -33,8 +33,8 @@ export function createStatements(database: DatabaseSyncInstance): (sql: string) 
 }
 
 /**
- * Converts a value for the driver. It ends a text at U+0000, and binds a number beyond 32 bits as a float unless it is
- * a BigInt.
+ * Converts a value for the driver. The driver cuts a text at U+0000, and binds a number beyond 32 bits as a float
+ * unless it is a BigInt.
  */
 export function toParameter(value: unknown): unknown {
   if (typeof value !== 'number') return withoutNul(value)
@@ -44,8 +44,8 @@ export function toParameter(value: unknown): unknown {
 const asInteger = (value: number): number | bigint => (Number.isSafeInteger(value) ? BigInt(value) : value)
 
 /**
- * Column names. Read again after another process changed the schema: SQLite re-prepares the statement, and `*` may have
- * other columns.
+ * Column names. They are read again after another process changed the schema: SQLite prepares the statement again, and
+ * `*` may have other columns.
  */
 export const columnsOf = (statement: StatementSyncInstance): string[] => statement.columns().map(({ name }) => name)
 

@@ -1,4 +1,4 @@
-/** Creates a queue for the process's single connection: each user waits until the one before releases it. */
+/** Creates a queue for the process's single connection: each user waits until the previous one releases it. */
 export function createTurns() {
   let tail: Promise<void> = Promise.resolve()
   let release = () => {}

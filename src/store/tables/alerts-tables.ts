@@ -1,6 +1,6 @@
 /**
- * A message that a budget is used up to a part: the outbox. There is one for a budget, its period and the part. `body` is
- * JSON as it is sent each time. `next_at` is null once it is delivered or given up.
+ * Outbox of alert messages: a budget is used up to a share. One per budget, period and share. `body` is the JSON that
+ * every attempt sends. `next_at` is null once the message is delivered or given up.
  */
 export interface AlertMessageRow {
   id: string

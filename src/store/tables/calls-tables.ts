@@ -1,4 +1,7 @@
-/** One upstream call. Token counts are null where no usage is known. `content` is JSON, null unless `audit.store_content` is set. */
+/**
+ * One upstream call. Token counts are null when the usage is unknown. `content` is JSON; null unless
+ * `audit.store_content`.
+ */
 export interface CallRow {
   call_id: string
   at: string
@@ -42,9 +45,9 @@ export interface CallRollupRow {
 }
 
 /**
- * Calls counted by the hour or the day from `start` on: statistics read these few rows instead of the history, and stay
- * correct after old calls are pruned. What a level does not tell apart is empty. `latencies` is a
- * JSON list of each bucket and its calls.
+ * Calls counted by the hour or day that begins at `start`. Statistics read these few rows instead of the history, and
+ * stay correct after old calls are pruned. Dimensions that a level merges are empty. `latencies` is a JSON list of each
+ * bucket and its calls.
  */
 export interface CallSumRow extends Omit<CallRollupRow, 'hour' | 'latency_bucket'> {
   level: CallSumLevel
@@ -53,11 +56,12 @@ export interface CallSumRow extends Omit<CallRollupRow, 'hour' | 'latency_bucket
 }
 
 /**
- * `hour` tells apart all that calls differ in; the levels of all put callers together, `day_of_caller` models and paths.
+ * Level of a sum. `hour` keeps all dimensions; `hour_of_all` and `day_of_all` merge callers; `day_of_caller` merges
+ * models and paths.
  */
 export type CallSumLevel = 'hour' | 'hour_of_all' | 'day_of_all' | 'day_of_caller'
 
-/** Number of calls of a kind in the trail. */
+/** Number of calls of a kind in the audit trail. */
 export interface CallTotalRow {
   model: string
   caller_id: string
@@ -66,7 +70,7 @@ export interface CallTotalRow {
   calls: number
 }
 
-/** An id that an upstream gave to what a caller made there: a response, a file, a batch. */
+/** An id that an upstream gave to an object of a caller: a response, a file, a batch. */
 export interface UpstreamObjectRow {
   id: string
   /** Empty for a caller without a key. */

@@ -1,4 +1,4 @@
-/** One agent socket that is open, as of the last few seconds, on the instance that serves it. */
+/** One open agent socket, on the instance that serves it; updated every few seconds. */
 export interface ConnectionRow {
   id: string
   instance: string
@@ -10,19 +10,19 @@ export interface ConnectionRow {
   messages: number
   connected_at: string
   last_active_at: string
-  /** Time at which its closing was requested. The process that serves it closes it. */
+  /** Time at which closing was requested. The process that serves the socket closes it. */
   closing_at: string | null
 }
 
-/** A process that serves sockets. When it stops renewing `alive_until`, its sockets are gone. */
+/** A process that serves sockets. When it stops renewing `alive_until`, its sockets count as closed. */
 export interface ConnectionInstanceRow {
   id: string
   alive_until: string
 }
 
 /**
- * An unused ticket. `hash` is its SHA-256, in hex; of the fixed key behind it, when that made it. `id` is that of the
- * connection it opens.
+ * An unused ticket. `hash` is its SHA-256, in hex; with a fixed key, the hash also covers that key. `id` is the id of
+ * the connection that it opens.
  */
 export interface ConnectionTicketRow {
   id: string

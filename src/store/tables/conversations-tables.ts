@@ -1,4 +1,4 @@
-/** A conversation with models through the tools. `owner` is a key's id; empty for the person whose machine it is. */
+/** A conversation with models through the tools. `owner` is a key's id, or empty for this machine's user. */
 export interface ConversationRow {
   id: string
   owner: string

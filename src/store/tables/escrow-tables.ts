@@ -1,6 +1,11 @@
 /**
- * One escrow. `recipient` is whom the money goes, or went, to; `counted_on` the UTC day of
- * spending on which it is counted, for its payer and the group `counted_group`; `settlement_mode` says where it is paid: in the ledger, or on a chain (`evm`). An escrow that is locked beyond `expires_at` is expired, whether or not its row says so yet.
+ * One escrow.
+ *
+ * - `recipient`: who gets, or got, the money
+ * - `counted_on`: UTC day of spending on which it counts, for its payer and the group `counted_group`
+ * - `settlement_mode`: where it is paid, in the ledger or on a chain (`evm`)
+ *
+ * A locked escrow past its `expires_at` counts as expired, even before its row says so.
  */
 export interface EscrowRow {
   id: string

@@ -1,6 +1,6 @@
 /**
- * One gaze session: its task, its running figures and the head of its hash chain. Of its `records`, `pruned` are gone.
- * `caller_id` is the key that made it; null where that was a tool on this machine.
+ * One gaze session: its task, its running totals and the head of its hash chain. `pruned` of its `records` are deleted.
+ * `caller_id` is the key that created it; null for a tool on this machine.
  */
 export interface GazeSessionRow {
   session_id: string
@@ -15,10 +15,14 @@ export interface GazeSessionRow {
 }
 
 /**
- * One gaze record. `tensor` is JSON and whole; the columns beside it repeat what is searched and scored. `seq` counts from 1
- * in each session. `at` is when the client says that it began, `stored_at` when it arrived. `tick` is the time by which it is
- * assessed, in Unix ms; null for a raw sample beside another one. `copied` is 1 when another session had the same content,
- * shape or trace before. `caller_id` is its session's.
+ * One gaze record. `tensor` is the complete record as JSON; the other columns repeat the parts that are searched and
+ * scored.
+ *
+ * - `seq`: position in the session, from 1
+ * - `at`: start, from the client; `stored_at`: time of arrival
+ * - `tick`: time by which it is assessed, in Unix ms; null for a raw sample beside another one
+ * - `copied`: 1 when another session stored the same content, shape or trace before
+ * - `caller_id`: that of its session
  */
 export interface GazeRecordRow {
   id: string
@@ -48,7 +52,7 @@ export interface GazePrintRow {
   session_id: string
 }
 
-/** A trace of fixations by its hash, the session that stored it first, when it began, and its steps as JSON. */
+/** A trace of fixations by its hash: the session that stored it first, its start, and its steps as JSON. */
 export interface GazeTraceRow {
   hash: string
   session_id: string
@@ -56,7 +60,7 @@ export interface GazeTraceRow {
   steps: string
 }
 
-/** Attention summed by hour and place. Lines are 0 where the records named none. */
+/** Attention summed by hour and place. Lines are 0 when the records name none. */
 export interface GazeDwellRow {
   hour: string
   path: string
@@ -67,7 +71,7 @@ export interface GazeDwellRow {
   last_seen_at: string
 }
 
-/** One issued attestation; `body` is all of it as JSON. */
+/** One issued attestation; `body` is the complete attestation as JSON. */
 export interface AttestationRow {
   id: string
   session_id: string
@@ -80,8 +84,8 @@ export interface AttestationRow {
 }
 
 /**
- * Use of an attestation; each is used at most once. It consumes the first `records` of its session. Both are null for
- * uses recorded before that was tracked.
+ * Use of an attestation, at most once. It consumes the first `records` of its session. `session_id` and `records` are
+ * null for uses that were recorded before these were stored.
  */
 export interface AttestationUseRow {
   attestation_id: string

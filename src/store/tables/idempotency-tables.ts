@@ -1,6 +1,6 @@
 /**
- * One idempotency key of one caller. While `attempt` works on it, `in_flight_until` is a time; afterwards it is null and
- * `status`, `headers` (JSON) and `body` are the reply, `body` null where the reply is not kept.
+ * One idempotency key of one caller. While `attempt` runs, `in_flight_until` is a time. Afterwards it is null, and
+ * `status`, `headers` (JSON) and `body` are the reply. `body` is null when the reply is not kept.
  */
 export interface IdempotencyKeyRow {
   scope: string

@@ -1,7 +1,7 @@
 /**
- * One API key, without its secret: `hash` is the SHA-256 of the whole token, in hex. `scopes` and `models` are JSON. `first`
- * is 1 for the key that was made by itself at the first start, null for all others. Until `previous_until`, the token with
- * `previous_hash` works too.
+ * One API key, without its secret. `hash` is the SHA-256 of the whole token, in hex. `scopes` and `models` are JSON.
+ * `first` is 1 for the key that was created at the first start, and null for all others. Until `previous_until`, the
+ * token with `previous_hash` is valid as well.
  */
 export interface KeyRow {
   id: string
@@ -26,7 +26,7 @@ export interface KeyRow {
   revoked_at: string | null
 }
 
-/** One budget of a key or a group, whose id `owner` is. */
+/** One budget of a key or a group; `owner` is its id. */
 export interface BudgetRow {
   owner: string
   per: 'day' | 'week' | 'month' | 'total'

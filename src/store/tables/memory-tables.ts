@@ -1,6 +1,6 @@
 import type { Generated } from 'kysely'
 
-/** Number of a key's own memories. `ends_at` is when those of a revoked key are deleted. */
+/** Number of the space of a key's own memories. `ends_at`: when the memories of a revoked key are deleted. */
 export interface MemorySpaceRow {
   space: Generated<number>
   key_id: string
@@ -8,13 +8,13 @@ export interface MemorySpaceRow {
 }
 
 /**
- * One memory. `value`, `tags` and `also` are JSON; the `_text` columns hold what the full-text index reads; `bytes` is what the
- * memory counts for in its namespace's total, `words` what its value does.
+ * One memory. `value`, `tags` and `also` are JSON. The full-text index reads the `_text` columns. `bytes` and `words`
+ * (of the value) count in the totals of its namespace.
  */
 export interface MemoryRow {
   seq: Generated<number>
   id: string
-  /** 0: the operator's. */
+  /** 0 is the operator's space. */
   space: number
   project: string | null
   namespace: string
@@ -48,7 +48,7 @@ export interface MemoryVectorRow {
   vector: string
 }
 
-/** A version of a memory that is no longer current; `superseded_by` is the key of the memory that took its place. */
+/** An earlier version of a memory. `superseded_by` is the key of the memory that superseded it. */
 export interface MemoryVersionRow
   extends Pick<
     MemoryRow,
@@ -68,7 +68,7 @@ export interface MemoryVersionRow
   superseded_by: string | null
 }
 
-/** One tag of one memory, with what the newest-first list of a tag is ordered and filtered by. */
+/** One tag of one memory, with the columns that lists of a tag are sorted and filtered by. */
 export interface MemoryTagRow {
   seq: number
   tag: string
@@ -78,8 +78,8 @@ export interface MemoryTagRow {
 }
 
 /**
- * A part of how many memories a namespace holds, expired ones that are not yet swept included, of their bytes and of the words
- * of their values: the rows of a namespace add up, and one alone may be negative.
+ * Part of a namespace's totals: its memories (also expired ones not yet swept), their bytes, and the words of their
+ * values. The rows of a namespace are summed; a single row may be negative.
  */
 export interface MemoryTotalsRow {
   space: number
@@ -90,7 +90,7 @@ export interface MemoryTotalsRow {
   words: number
 }
 
-/** A word of a space, and how many memories hold it. `ending` is the word backwards, or empty. */
+/** A word of a space, and the number of memories that hold it. `ending` is the word backwards, or empty. */
 export interface MemoryWordRow {
   space: number
   word: string

@@ -1,10 +1,19 @@
 /**
- * One payment that a credential made, kept under the id of the challenge that it answers: `claimed` before it is settled
- * on the chain, `freed` when nothing could be signed for it, so that it may be claimed again; `settled` while its request is
- * served, then `served`, or by way of `crediting` `credited`; `failed` when the chain did not take it before it expired, or
- * never can. `account` is the one that it is credited to; where its terms named none (`account_named` is 0), that is found at
- * the moment of the credit, and `account` is what it was as the payment was taken. While there is something left to do with it, `lease_until` is a time; afterwards it is null. `proof` is what the
- * chain knows the settlement by before it has a transaction (an authorization's nonce, a signed transaction's hash).
+ * One payment by a credential, under the id of the challenge that it answers. Statuses:
+ *
+ * - `claimed`: before it is settled on the chain
+ * - `freed`: nothing could be signed for it, so it may be claimed again
+ * - `settled`, then `served`: while its request is served, and after
+ * - `settled`, then `crediting` and `credited`: while an account is credited, and after
+ * - `failed`: the chain did not accept it before it expired, or never can
+ *
+ * Columns:
+ *
+ * - `account`: the account that is credited. With `account_named` 0, the terms named none: the account is determined at
+ *   the moment of the credit, and `account` is the one at the time of the payment
+ * - `lease_until`: a time while the payment is unfinished, null afterwards
+ * - `proof`: identifies the settlement on the chain before it has a transaction (an authorization's nonce, a signed
+ *   transaction's hash)
  */
 export interface PaymentRow {
   id: string

@@ -1,6 +1,6 @@
 import type { Generated } from 'kysely'
 
-/** One chat session with its running figures. `model` is null where the configured chat model answers. */
+/** One chat session with its running totals. `model` is null when the configured chat model answers. */
 export interface SessionRow {
   id: string
   user_id: string
@@ -20,7 +20,7 @@ export interface SessionRow {
   preview: string
 }
 
-/** One message; `position` counts from 1 in each session, and the two of one exchange follow each other. */
+/** One message. `position` counts from 1 in each session; the two messages of an exchange are adjacent. */
 export interface SessionMessageRow {
   session_id: string
   position: number
@@ -35,7 +35,7 @@ export interface SessionMessageRow {
   call_id: string | null
 }
 
-/** The distinct words of one exchange (`position` of its first message) or of the title (position 0), for the search. */
+/** Search index: the distinct words of one exchange (`position` of its first message), or of the title (position 0). */
 export interface SessionTextRow {
   seq: Generated<number>
   session_id: string

@@ -1,8 +1,8 @@
 /** A setting that overrides the config.json of every machine on the store. */
 export interface SettingRow {
-  /** Dotted configuration key; for a record, all of it. */
+  /** Dotted configuration key. A setting with arbitrary names is stored as a whole. */
   path: string
-  /** JSON; `null` is the default, whatever config.json says. */
+  /** JSON; `null` selects the default, whatever config.json says. */
   value: string
   updated_at: string
 }

@@ -1,6 +1,7 @@
 /**
- * One payment that a released escrow, or a withdrawal, owes on a chain, under its id: `pending` until a transaction is signed for it, `submitted` while
- * that is on its way, then `confirmed`, or `failed` when the token refused it. `next_at` is when it is looked at next.
+ * One payment that a released escrow or a withdrawal owes on a chain, under its id. Statuses: `pending` until a
+ * transaction is signed, `submitted` until that is final, then `confirmed`; `failed` when the token rejected it.
+ * `next_at` is the time of the next check.
  */
 export interface SettlementRow {
   id: string
@@ -10,9 +11,9 @@ export interface SettlementRow {
   /** Address of the token, in lower case. */
   token: string
   status: string
-  /** Of the account's transaction that pays it. */
+  /** Nonce of the transaction that pays it. */
   nonce: number | null
-  /** Of the transaction that was signed last, or of the one that was mined. */
+  /** Hash of the last signed transaction, or of the mined one. */
   tx_hash: string | null
   block_number: number | null
   attempts: number
@@ -22,7 +23,7 @@ export interface SettlementRow {
   updated_at: string
 }
 
-/** Nonces of one account on one chain: the next one, and which process tends them until when. */
+/** Nonces of one account on one chain: the next nonce, and the process that holds the lease on the account. */
 export interface ChainAccountRow {
   chain_id: number
   /** In lower case. */
@@ -33,8 +34,8 @@ export interface ChainAccountRow {
 }
 
 /**
- * One number of an account and everything that was ever signed with it. `sent` while none of it is final, `final` once
- * one is, `reverted` when that one failed, `lost` when the number went to a transaction that was signed elsewhere.
+ * One nonce of an account and all transactions signed with it. `sent` until one of them is final, then `final`;
+ * `reverted` when the final one failed; `lost` when a transaction signed elsewhere used the nonce.
  */
 export interface ChainTransactionRow {
   chain_id: number
@@ -49,24 +50,24 @@ export interface ChainTransactionRow {
   /** In wei. A transaction without a priority fee is a legacy one, with `max_fee` as its gas price. */
   max_fee: number
   priority_fee: number | null
-  /** The signed bytes that are sent, those of the highest fee. */
+  /** Signed bytes that are sent: the transaction with the highest fee. */
   raw: string
-  /** JSON list of the hashes of all that was signed, the newest last. */
+  /** JSON list of the hashes of all signed transactions, the newest last. */
   hashes: string
-  /** The block that one of them is in, as far as is known. */
+  /** Block that includes one of them; null when unknown. */
   block_number: number | null
   signed_at: string
   created_at: string
 }
 
-/** Deposited money that a caller is paid back on a chain; `settled_at` is null until the chain has paid it. */
+/** Deposited money that a caller withdraws to a chain. `settled_at` is null until the chain has paid it. */
 export interface WithdrawalRow {
   id: string
   caller_id: string
   /** An address, in lower case. */
   recipient: string
   amount_micros: number
-  /** The token that it is paid in. */
+  /** Token in which it is paid. */
   token: string
   created_at: string
   settled_at: string | null

@@ -1,4 +1,4 @@
-/** One recurring chore, and when it is due again; whichever process moves `next_at` on does it. */
+/** One recurring chore and its due time. The process that advances `next_at` runs it. */
 export interface SweepRow {
   name: string
   next_at: string

@@ -1,7 +1,12 @@
 /**
- * One task. `capabilities`, `depends_on` and `result` are JSON. `creator` and `claimed_by` are ids of keys; `claim_hash` is
- * the SHA-256 of the live claim's token. `waiting_on` counts the dependencies that are not completed. A task whose
- * `lease_expires_at` is past is open, whether or not its row says so yet.
+ * One task.
+ *
+ * - `capabilities`, `depends_on` and `result` are JSON
+ * - `creator` and `claimed_by` are ids of keys
+ * - `claim_hash` is the SHA-256 of the current claim's token
+ * - `waiting_on` counts the dependencies that are not completed
+ *
+ * A task past its `lease_expires_at` is open, even before its row says so.
  */
 export interface TaskRow {
   id: string
@@ -30,7 +35,7 @@ export interface TaskRow {
   updated_at: string
 }
 
-/** A goal that was divided into tasks. `creator` is the id of a key. */
+/** A goal that was split into tasks. `creator` is the id of a key. */
 export interface SwarmRow {
   id: string
   goal: string
@@ -38,7 +43,7 @@ export interface SwarmRow {
   created_at: string
 }
 
-/** One capability that a task asks for, with the task's status and agent, by which lists of these are found. */
+/** One capability that a task requires, with the task's status and agent, for lists that filter by them. */
 export interface TaskCapabilityRow {
   task_id: string
   capability: string
@@ -46,13 +51,16 @@ export interface TaskCapabilityRow {
   agent: string | null
 }
 
-/** A task waits for another. */
+/** A task that waits for another task. */
 export interface TaskDependencyRow {
   depends_on: string
   task_id: string
 }
 
-/** A part of how many tasks and escrows there are by status, and of their money: the rows add up, one may be negative. */
+/**
+ * Part of the numbers of tasks and escrows by status, and of their money. The rows are summed; a single row may be
+ * negative.
+ */
 export interface TaskTotalsRow {
   shard: number
   blocked: number

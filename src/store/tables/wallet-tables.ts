@@ -1,6 +1,7 @@
 /**
- * One account of the ledger. `head` is the hash of the last transfer in its chain, which holds `transfers` of them.
- * `deposited_micros` is the part of the balance that comes from deposits; it is above a balance that credit has lowered.
+ * One account of the ledger. Its hash chain holds `transfers` transfers; `head` is the hash of the last one.
+ * `deposited_micros` is the part of the balance that comes from deposits. It is higher than the balance when credit has
+ * lowered that.
  */
 export interface LedgerAccountRow {
   id: string
@@ -12,7 +13,7 @@ export interface LedgerAccountRow {
   head: string
 }
 
-/** One transfer: immutable, in the chain of its first account. `entries` is JSON and kept as it was hashed. */
+/** One transfer: immutable, in the chain of its first account. `entries` is the JSON that was hashed. */
 export interface LedgerTransferRow {
   key: string
   chain: string
@@ -25,9 +26,11 @@ export interface LedgerTransferRow {
 }
 
 /**
- * One metered call: `held` while the upstream is asked, then `captured` (its receipt) or `voided`. `content` is the answer
- * as JSON, and is kept only while `idempotency_key` is, for the caller who repeats the request. `counted_on` is the UTC day
- * of spending on which it is counted, for its caller and the group. `transfer` names the ledger transfer that took its money.
+ * One metered call: `held` during the upstream call, then `captured` (its receipt) or `voided`.
+ *
+ * - `content`: the answer as JSON, kept together with `idempotency_key`, for a repeated request
+ * - `counted_on`: UTC day of spending on which it counts, for its caller and the group
+ * - `transfer`: the ledger transfer that took its money
  */
 export interface MeteredCallRow {
   call_id: string
@@ -75,8 +78,8 @@ export interface SpendingRow {
 }
 
 /**
- * Allowance: the part of a key's budgets and money that one process may spend. `charged` is 0 or 1. `turn` numbers the
- * changes by its holder, so that none is applied twice; the last one added `granted`.
+ * Allowance: a part of a key's budgets and money that one process may spend. `charged` is 0 or 1. `turn` numbers the
+ * changes by its holder, so that none is applied twice; the last change added `granted`.
  */
 export interface AllowanceRow {
   id: string
