@@ -19,11 +19,11 @@ export interface Remote {
   /** Id of a record at the agent gateway; null when it is not one of its records or none is configured. */
   idOf(id: string): string | null
   /**
-   * The agent gateway's newest sessions, or all its skills; or none, and why. A list is asked for again 5 s after it came,
-   * and a failure is not retried before.
+   * Returns the agent gateway's newest sessions, or all its skills; on a failure nothing, with the reason. An answer or
+   * failure is cached for 5 s.
    */
   newest<Kind extends keyof Lists>(kind: Kind): Promise<Answer<Lists[Kind]>>
-  /** A list has changed: it is asked for again. */
+  /** Invalidates a cached list that has changed. */
   changed(kind: keyof Lists): void
 }
 
@@ -42,7 +42,7 @@ export interface RemoteDeps {
   status: () => AgentGatewayStatus
   patienceMs?: number
   freshMs?: number
-  /** A clock that is never set, in milliseconds; the process's own when absent. */
+  /** A monotonic clock, in milliseconds; the process's own by default. */
   elapsedMs?: () => number
 }
 
@@ -70,7 +70,7 @@ export function createRemote(deps: RemoteDeps): Remote {
   }
 }
 
-/** A list that this version of the agent gateway does not offer is empty. */
+/** Returns an empty list when this version of the agent gateway does not offer the list. */
 function whereOffered<T>(ask: () => Promise<T[]>): () => Promise<T[]> {
   return async () => {
     try {
@@ -82,10 +82,13 @@ function whereOffered<T>(ask: () => Promise<T[]>): () => Promise<T[]> {
   }
 }
 
-/** Something that only infers has neither sessions nor skills; before the first check, nobody knows. */
+/**
+ * Tells whether the service may have sessions and skills. An inference-only service has none; unknown before the first
+ * check.
+ */
 const mayHaveLists = (found: AgentGatewayStatus): boolean => found.checked_at === null || modeOf(found) === 'enhanced'
 
-/** Explains why the agent gateway cannot be shown; null when it can be asked or has nothing to show. */
+/** Explains why the agent gateway's lists are missing; null when they are available, or it has none. */
 function absence({ checked_at, reachable, kind, supported, version, error }: AgentGatewayStatus): string | null {
   if (checked_at === null) return null
   if (!reachable) return `The agent gateway cannot be reached: ${error ?? 'it does not answer.'}`

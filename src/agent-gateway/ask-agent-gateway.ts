@@ -3,16 +3,16 @@ import { type ErrorCode, GazewayError } from '../errors.ts'
 import { parseJson } from '../text/json.ts'
 import { whyEnded } from '../wire/stopping.ts'
 
-/** The largest reply that is read, in bytes: 200 sessions with room to spare. */
+/** Largest reply that is read, in bytes; 200 sessions fit with ample room. */
 const MOST_BYTES = 16 * 1024 * 1024
 
-/** One question to the agent gateway. */
+/** One request to the agent gateway. */
 export interface Question<T> {
   method?: 'GET' | 'POST' | 'PATCH' | 'DELETE'
-  /** With its query, from the root of the agent gateway. */
+  /** Path with query, from the root of the agent gateway. */
   path: string
   body?: unknown
-  /** The reply's shape; what else it has is left out. */
+  /** Schema of the reply; other fields are dropped. */
   reply: z.ZodType<T>
   /** Timeout of the whole request in milliseconds. */
   timeoutMs: number
@@ -26,10 +26,12 @@ export interface Door {
 }
 
 /**
- * Asks the agent gateway and waits for its whole reply.
+ * Sends a request to the agent gateway and waits for its whole reply.
  *
- * @throws GazewayError `not_found` where it knows no such thing; `upstream_timeout`, `upstream_unreachable`,
- *   `upstream_error` or `upstream_bad_reply` where it fails; as `whyEnded` when `signal` aborts
+ * @throws GazewayError
+ * - `not_found` when the agent gateway has no such resource
+ * - `upstream_timeout`, `upstream_unreachable`, `upstream_error` or `upstream_bad_reply` on failures
+ * - the error of `whyEnded` when `signal` aborts
  */
 export async function ask<T>(door: Door, question: Question<T>): Promise<T> {
   const { reply: schema, timeoutMs, signal } = question
@@ -42,7 +44,7 @@ export async function ask<T>(door: Door, question: Question<T>): Promise<T> {
 }
 
 /**
- * Asks the agent gateway and returns its reply as soon as it begins.
+ * Sends a request to the agent gateway and returns its reply as soon as it begins.
  *
  * @throws GazewayError as {@link ask}
  */
@@ -64,7 +66,7 @@ export async function send(
   throw new GazewayError(codeOf(reply.status), wordsOf(reply.status))
 }
 
-/** Tells whether a status refuses the key or its permissions. */
+/** Tells whether a status means that the key is rejected or lacks permissions. */
 export const refusesKey = (status: number): boolean => status === 401 || status === 403
 
 /** Error code of a status. A refused key is a fault of the operator, not of the caller. */
@@ -99,10 +101,10 @@ function fail(error: unknown, signal: AbortSignal | undefined): never {
 const isTimeout = (error: unknown): boolean => error instanceof Error && error.name === 'TimeoutError'
 
 /**
- * The text of a reply.
+ * Reads the text of a reply.
  *
- * @param most how many bytes of it are read, decompressed ones
- * @throws GazewayError `upstream_bad_reply` when there are more
+ * @param most size limit in bytes, after decompression
+ * @throws GazewayError `upstream_bad_reply` for a larger reply
  */
 export async function readText(reply: Response, most = MOST_BYTES): Promise<string> {
   const decoder = new TextDecoder()

@@ -1,7 +1,7 @@
 import { GazewayError } from '../errors.ts'
 import { parseJson } from '../text/json.ts'
 
-/** An event longer than this is not one that an agent sends, in characters. */
+/** Longest event that is accepted, in characters. */
 const LONGEST_EVENT = 4 * 1024 * 1024
 
 /** A server-sent event with a name. */
@@ -11,9 +11,9 @@ export interface ChatEvent {
 }
 
 /**
- * The events of a stream with their JSON; comments, and events without JSON, are passed over.
+ * Parses the events of a stream with their JSON. Skips comments and events without JSON.
  *
- * @throws GazewayError `upstream_bad_reply` when an event has no end; or what the stream throws
+ * @throws GazewayError `upstream_bad_reply` when an event has no end; and the errors of the stream
  */
 export async function* chatEvents(stream: AsyncIterable<Uint8Array>): AsyncGenerator<ChatEvent, void> {
   const decoder = new TextDecoder()

@@ -3,23 +3,23 @@ import { parseJson } from '../text/json.ts'
 import { readText, refusesKey } from './ask-agent-gateway.ts'
 import type { AgentGatewayTarget } from './target.ts'
 
-/** The oldest version of the agent gateway that is supported, 0.12. */
+/** Oldest supported minor version of the agent gateway, 0.12. */
 const OLDEST_MINOR = 12
-/** The largest health reply that is read, in bytes. */
+/** Largest health reply that is read, in bytes. */
 const MOST_BYTES = 64 * 1024
-/** Statuses of `/health` from services without one or with a closed one. They may serve models anyway. */
+/** Statuses of `/health` from services without that route, or that restrict it. They may still serve models. */
 const NO_HEALTH = [401, 403, 404, 405]
 
 /** Result of a check of an agent gateway's address. */
 export interface Detected {
   reachable: boolean
-  /** A Gazeway, an agent gateway of the kind that the platform builds on, or something else. */
+  /** A Gazeway, an agent gateway that the platform supports, or another service. */
   kind: 'gazeway' | 'agent_gateway' | 'unknown'
-  /** Reported version; a range when only its routes tell. */
+  /** Reported version; a range when only its routes show it. */
   version: string | null
   supported: boolean
   latencyMs: number | null
-  /** Reason why it is unreachable or unusable, as a sentence; null when all is well. */
+  /** Reason why it is unreachable or unusable, as a sentence; null without a fault. */
   error: string | null
 }
 
@@ -30,17 +30,18 @@ const Health = z.object({
   store: z.object({ engine: z.string() }).optional(),
 })
 
-/** Address and key of a check; this process's own gateway asks for no key. */
+/** Address and key of a check. This process's own gateway needs no key. */
 export type Target = Pick<AgentGatewayTarget, 'url' | 'key' | 'isOwn'>
 
 /**
- * Asks what answers at an address, and whether its key is taken there. Agent gateways report their version in `/health`
- * from 0.17 on; before, the route `/v1/capabilities`, which came with 0.12, tells the range. Where `/health` names no
- * `platform`, the same route tells an agent gateway from others that report a version. What only infers may have no
- * `/health`; it lists its models.
+ * Detects the service at an address, and whether it accepts the key. Never throws; an unreachable service is a result.
  *
- * @param target.key sent to routes below `/v1` only
- * @returns also when nothing answers; never throws
+ * - Agent gateways report their version in `/health` from 0.17 on. Before, the route `/v1/capabilities`, added in 0.12,
+ *   shows the range.
+ * - A service whose `/health` names no `platform` is an agent gateway if it has that route.
+ * - An inference-only service may have no `/health`; it lists its models.
+ *
+ * @param target.key sent only to routes below `/v1`
  */
 export async function detect(target: Target, signal: AbortSignal): Promise<Detected> {
   const began = performance.now()
@@ -73,17 +74,17 @@ async function healthIn(reply: Response): Promise<z.infer<typeof Health> | undef
 }
 
 /**
- * Explains why the key does not open a route; null when it does, or on a timeout.
+ * Explains why the key is rejected; null when it is accepted, or on a timeout.
  *
- * Avoids the list of models on a Gazeway, which would be a recorded call to its provider. It checks keys on every path
- * below `/v1`.
+ * On a Gazeway, it avoids the list of models, which would be a recorded call to its provider. A Gazeway checks keys on
+ * every path below `/v1`.
  */
 async function faultOfKey(target: Target, path: string, signal: AbortSignal): Promise<string | null> {
   const status = await statusOf(target, path, signal).catch(() => null)
   return status !== null && refusesKey(status) ? keyFault(target, status) : null
 }
 
-/** Describes an unknown service: it serves models when it lists them, or when it does not answer for the moment. */
+/** Describes an unknown service. It serves models if it lists them, or if its list is only late. */
 async function inferring(
   target: Target,
   hasHealth: boolean,
@@ -92,7 +93,7 @@ async function inferring(
   const reply = await askBelowV1(target, '/v1/models', signal).catch((error) => {
     if (!hasHealth) throw error
   })
-  // Its health has answered; a list that is asked of its own providers may be long in coming.
+  // Its health has answered. A list that comes from its own providers may take long.
   if (!reply) return { reachable: true, error: null }
   const { status, ok, headers, body } = reply
   await body?.cancel()
@@ -123,7 +124,7 @@ async function rangeOf(target: Target, signal: AbortSignal): Promise<Pick<Detect
 
 async function hasCapabilities(target: Target, signal: AbortSignal): Promise<boolean> {
   const status = await statusOf(target, '/v1/capabilities', signal)
-  // A refusal of the key shows, too, that the route is there.
+  // A rejected key also shows that the route exists.
   return (status >= 200 && status < 300) || refusesKey(status)
 }
 
@@ -141,7 +142,7 @@ function askBelowV1({ url, key }: Target, path: string, signal: AbortSignal): Pr
 function reason(error: unknown): string {
   if (!(error instanceof Error)) return String(error)
   if (error.name === 'TimeoutError') return 'It did not answer in time.'
-  // Of a name with several addresses, each of which failed.
+  // A name with several addresses, all of which failed.
   if (error instanceof AggregateError) return reason(error.errors[0])
   return error.cause instanceof Error ? reason(error.cause) : `${error.message.replace(/\.$/, '')}.`
 }

@@ -18,14 +18,14 @@ import { mergeSessions } from './merge.ts'
 import { UPSTREAM } from './remote-session.ts'
 import { lastActiveFirst } from './remote-sessions.ts'
 
-/** Words of a query that are looked at. */
+/** Most words of a query that are used. */
 const MOST_WORDS = 24
 const MessagePlace = z.tuple([z.int().min(1)])
 
 /**
- * This gateway's own sessions with those of the agent gateway beside them, each asked where it is. The agent gateway
- * knows nothing of the callers here, so its sessions are shown to those only who see all sessions. Where it does not
- * answer, lists say so in their warnings.
+ * Creates the directory of this gateway's own sessions together with those of the agent gateway. Each session is read
+ * where it is stored. The agent gateway does not know this gateway's callers, so only callers who see all sessions see
+ * its sessions. When it does not answer, lists have a warning.
  */
 export function createSessionDirectory({ own, remote }: { own: SessionDirectory; remote: Remote }): SessionDirectory {
   /** Id of a session at the agent gateway that the viewer may see; null for sessions of this store. */
@@ -78,13 +78,13 @@ export function createSessionDirectory({ own, remote }: { own: SessionDirectory;
   }
 }
 
-/** Tells whether a session of the agent gateway has the requested source, by its own name too. */
+/** Tells whether a session of the agent gateway has the requested source, here or by the agent gateway's own name. */
 const isFrom = ({ source }: SessionList) =>
   function isFromSource({ upstream_source }: Session): boolean {
     return source === undefined || source === UPSTREAM || source === upstream_source
   }
 
-/** The newest of `messages`, in the order in which they were written. */
+/** Selects the newest of `messages`, oldest first. */
 function pageOf(messages: readonly SessionMessage[], query: Paged<MessageList>): Page<SessionMessage> {
   const { limit, cursor, offset = 0, mostBytes = PAGE_BYTES } = query
   const newest = cursor === undefined ? messages.length : decodeCursor(cursor, MessagePlace)[0]
@@ -110,7 +110,7 @@ function fittingFrom(
   return first
 }
 
-/** The agent gateway has no search of its own: titles and beginnings are looked into. */
+/** Searches titles and previews, because the agent gateway has no search. */
 function searchIn(sessions: readonly Session[], { q }: SessionSearch): SessionFound[] {
   const words = queryWords(q, MOST_WORDS).flatMap((word) => word.split(' '))
   if (words.length === 0) return []
@@ -122,7 +122,7 @@ function searchIn(sessions: readonly Session[], { q }: SessionSearch): SessionFo
   })
 }
 
-/** Ours as they are ranked, with each of theirs before the first of ours that was last active before it. */
+/** Merges the results. Ours keep their rank; each of theirs comes before the first of ours that was active earlier. */
 function among(ours: readonly SessionFound[], theirs: SessionFound[]): SessionFound[] {
   const merged = ours.flatMap((hit) => {
     const later = theirs.findIndex(({ session }) => lastActiveFirst(session, hit.session) >= 0)

@@ -7,16 +7,16 @@ export interface Answer<T> {
   error: string | null
 }
 
-/** An answer that is asked for again once it is old. */
+/** An answer that is requested again once it is old. */
 export interface Kept<T> {
   get(): Promise<Answer<T>>
-  /** Asks again at the next call. */
+  /** Makes the next call request it again. */
   forget(): void
 }
 
 /**
- * Caches the result of `ask`, or its failure, for `freshMs`. All callers together wait once for an agent gateway that
- * hangs.
+ * Caches the result of `ask`, or its failure, for `freshMs`. Concurrent callers share one request, so that they wait
+ * once for an agent gateway that hangs.
  *
  * @param options.without value that accompanies a failure
  */

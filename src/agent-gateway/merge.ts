@@ -22,7 +22,8 @@ interface Start {
 }
 
 /**
- * Merges both lists, and returns a page. Own sessions are read by page; an offset is found by binary search.
+ * Reads a page of both lists as one. Of the own list, it reads pages; for an offset, it also reads one session per
+ * binary digit of the offset.
  *
  * @throws GazewayError `invalid_cursor`
  */

@@ -1,9 +1,9 @@
 import * as z from 'zod'
 import { type Detected, detect, type Target } from './detect.ts'
 
-/** The version of the agent gateway that the platform is made for. */
+/** Version of the agent gateway that the platform targets. */
 const TARGET = '0.17'
-/** The pause between two checks, in milliseconds. */
+/** Pause between two checks, in milliseconds. */
 const EVERY_MS = 10_000
 /** Timeout of a check in milliseconds. */
 const PATIENCE_MS = 3_000
@@ -28,13 +28,13 @@ export type AgentGatewayStatus = z.infer<typeof AgentGatewayStatus>
 /** Mode of the platform: with an agent gateway, with plain inference, or on its own. */
 export type Mode = 'enhanced' | 'portable' | 'disconnected'
 
-/** A look at the agent gateway, repeated in the background. */
+/** A repeated check of the agent gateway, in the background. */
 export interface Probe {
   /** Returns the result of the last check at once. */
   current(): AgentGatewayStatus
-  /** Checks it now, and 10 s after each check. */
+  /** Checks now, and 10 s after each check. */
   start(): void
-  /** Ends the check under way and makes no more. */
+  /** Cancels the running check and stops. */
   stop(): Promise<void>
 }
 
@@ -79,12 +79,12 @@ export function createProbe(target: Target, now: () => Date): Probe {
   }
 }
 
-/** Derives the mode from a status. */
+/** Returns the mode of a status. */
 export function modeOf({ reachable, supported, kind }: AgentGatewayStatus): Mode {
   if (!reachable) return 'disconnected'
   return supported && kind === 'agent_gateway' ? 'enhanced' : 'portable'
 }
 
-/** Tells whether the last check found it working: it answers and accepts its key. */
+/** Tells whether the last check found a working service: it answers and accepts its key. */
 export const isSound = ({ reachable, error }: Pick<AgentGatewayStatus, 'reachable' | 'error'>): boolean =>
   reachable && error === null

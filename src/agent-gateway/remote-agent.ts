@@ -11,7 +11,7 @@ import type { Remote } from './agent-gateway.ts'
 import { chatEvents } from './chat-events.ts'
 import { createWatchdog } from './watchdog.ts'
 
-/** So long an agent gateway may take to end a stream whose answer is complete, in milliseconds. */
+/** Time that an agent gateway gets to end a stream after a complete answer, in milliseconds. */
 const CLOSING_MS = 1_000
 
 /** Answer of the agent gateway's agent. */
@@ -22,10 +22,10 @@ interface Answered {
 
 /**
  * Creates an agent that answers in this gateway's own sessions and forwards messages in sessions of the agent gateway.
- * There, the agent gateway's own agent answers one message at a time and stores the exchange. Those sessions are only for
- * callers that see all sessions.
+ * There, the agent gateway's own agent answers one message at a time and stores the exchange. Only callers that see all
+ * sessions may use those.
  *
- * @param deps.silenceMs how long the agent gateway may be silent while it answers
+ * @param deps.silenceMs longest silence of the agent gateway while it answers
  */
 export function createRemoteAgent(deps: {
   own: Agent
@@ -97,9 +97,10 @@ export function createRemoteAgent(deps: {
 }
 
 /**
- * Hears an answer to its end: `done`, or soon after a complete one, although the agent gateway leaves its connection open.
+ * Reads an answer to its end: the event `done`, or shortly after a complete answer if the connection stays open.
  *
- * @throws GazewayError `upstream_error` where the agent gateway reports one, or none ends it
+ * @throws GazewayError `upstream_error` when the agent gateway reports an error; `upstream_bad_reply` when the answer
+ *   is incomplete
  */
 async function listen(
   stream: ReadableStream<Uint8Array>,
@@ -121,7 +122,7 @@ async function listen(
       }
       if (name === 'error') throw new GazewayError('upstream_error', 'The agent of the agent gateway failed.')
       if (name === 'done') break
-      // Ends the stream, as seen from here.
+      // Ends the stream on this side.
       if (isOver && content !== null) closing ??= setTimeout(() => void reader.cancel(), CLOSING_MS)
     }
   } finally {

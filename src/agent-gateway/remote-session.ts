@@ -13,7 +13,7 @@ const time = z
   .nullish()
   .catch(null)
 
-/** A session as the agent gateway tells of it; what it leaves out or says in another form counts as not said. */
+/** A session of the agent gateway. Missing fields, and fields in another form, count as absent. */
 export const RemoteSession = z.object({
   id: z.string().min(1).max(256),
   title: text,
@@ -33,7 +33,7 @@ export const RemoteSession = z.object({
   preview: text,
 })
 
-/** A message as the agent gateway tells of it. */
+/** A message of the agent gateway. */
 export const RemoteMessage = z.object({
   id: z.union([z.string(), z.number()]).nullish(),
   role: z.string().catch('assistant'),
@@ -42,7 +42,7 @@ export const RemoteMessage = z.object({
   token_count: count,
 })
 
-/** Converts a session of the agent gateway, under its id here. */
+/** Converts a session, with its local id. */
 export function toSession(session: z.infer<typeof RemoteSession>): Session {
   const started = seconds(session.started_at) ?? 0
   return {
@@ -79,7 +79,7 @@ export function toMessages(id: string, messages: readonly z.infer<typeof RemoteM
   }))
 }
 
-/** Text, or the text parts of content that has parts; null where nothing is said, as in a call of a tool. */
+/** The text, or the text parts of the content; null without text, as for a tool call. */
 function textOf(content: unknown): string | null {
   if (typeof content === 'string') return content
   if (!Array.isArray(content)) return null

@@ -4,24 +4,24 @@ import type { Session, SessionMessage, SessionPatch } from '../sessions/session.
 import { ask, type Door, send } from './ask-agent-gateway.ts'
 import { RemoteMessage, RemoteSession, toMessages, toSession } from './remote-session.ts'
 
-/** The most that the agent gateway returns at a time. */
+/** Most sessions per reply of the agent gateway. */
 const PAGE = 200
-/** The newest sessions that are looked at. */
+/** Most sessions that are read, the newest. */
 const MOST_SESSIONS = 1000
 
-/** The sessions of the agent gateway, by its own ids. What comes back has the ids that they have here. */
+/** The sessions of the agent gateway, requested by its ids. Results have local ids. */
 export interface RemoteSessions {
-  /** The last active ones, at most 1,000. @throws GazewayError as `ask` */
+  /** Returns the last active sessions, at most 1,000. @throws GazewayError as `ask` */
   newest(): Promise<Session[]>
   /** @throws GazewayError as `ask` */
   get(id: string): Promise<Session>
-  /** All messages of a session, oldest first. @throws GazewayError as `ask` */
+  /** Returns all messages of a session, oldest first. @throws GazewayError as `ask` */
   messages(id: string): Promise<SessionMessage[]>
   /** @throws GazewayError as `ask` */
   update(id: string, patch: SessionPatch): Promise<Session>
   /** @throws GazewayError as `ask` */
   remove(id: string): Promise<void>
-  /** Says something in a session and waits for the whole answer. @throws GazewayError as `ask` */
+  /** Sends a message in a session and waits for the whole answer. @throws GazewayError as `ask` */
   chat(id: string, body: ChatBody, limits: { timeoutMs: number; signal: AbortSignal | undefined }): Promise<ChatReply>
   /** Sends a message and returns the agent gateway's server-sent events. @throws GazewayError as `send` */
   chatStream(id: string, body: ChatBody, signal: AbortSignal): Promise<ReadableStream<Uint8Array>>
@@ -47,10 +47,10 @@ const List = z.object({
 const One = z.object({ session: RemoteSession })
 const Messages = z.object({ data: z.array(RemoteMessage).optional(), messages: z.array(RemoteMessage).optional() })
 
-/** @param timeoutMs how long each question may take, but for chats, which say how long themselves */
+/** @param timeoutMs timeout of each request except chats, which have their own */
 export function createRemoteSessions({ door, timeoutMs }: { door: Door; timeoutMs: number }): RemoteSessions {
   function pathOf(id: string, rest = ''): string {
-    // These lead to other routes, encoded or not (WHATWG URL, section 4.5).
+    // These ids lead to other routes, encoded or not (WHATWG URL, section 4.5).
     if (['', '.', '..'].includes(id)) throw new GazewayError('not_found', 'The agent gateway has no such session.')
     return `/api/sessions/${encodeURIComponent(id)}${rest}`
   }
@@ -65,7 +65,7 @@ export function createRemoteSessions({ door, timeoutMs }: { door: Door; timeoutM
         const page = (reply.data ?? reply.items ?? []).flatMap((item) => sessionIn(item))
         const before = found.size
         for (const session of page) found.set(session.id, session)
-        // One that does not know `offset` would answer the same for ever.
+        // An agent gateway without `offset` would repeat the same page forever.
         if (found.size === before || !(reply.has_more ?? page.length >= PAGE)) break
       }
       return [...found.values()].sort(lastActiveFirst)
@@ -107,7 +107,7 @@ function sessionIn(item: unknown): Session[] {
 
 type Order = Pick<Session, 'id' | 'last_active'>
 
-/** The order of lists of sessions: last active first, and those of one time by id. */
+/** Sort order of sessions: last active first, then by id. */
 export function lastActiveFirst(a: Order, b: Order): number {
   if (a.last_active !== b.last_active) return b.last_active - a.last_active
   if (a.id === b.id) return 0

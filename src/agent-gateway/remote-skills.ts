@@ -5,7 +5,7 @@ import { ask, type Door } from './ask-agent-gateway.ts'
 
 /** The skills of the agent gateway. */
 export interface RemoteSkills {
-  /** All of them, as skills here; their instructions stay there. @throws GazewayError as `ask` */
+  /** Returns all skills, without their instructions. @throws GazewayError as `ask` */
   list(): Promise<Skill[]>
 }
 
@@ -18,10 +18,10 @@ const RemoteSkill = z.object({
   enabled: z.boolean().nullish(),
 })
 
-/** `data` is what the agent gateway says; its dashboard says `skills`. */
+/** The agent gateway names the list `data`; its dashboard names it `skills`. */
 const SkillList = z.object({ data: z.array(z.unknown()).optional(), skills: z.array(z.unknown()).optional() })
 
-/** @param timeoutMs how long a question may take */
+/** @param timeoutMs timeout of each request */
 export function createRemoteSkills({ door, timeoutMs }: { door: Door; timeoutMs: number }): RemoteSkills {
   return {
     async list() {

@@ -5,11 +5,11 @@ import type { Pass, Passes } from '../identity/passes.ts'
 
 /** The agent gateway behind the platform's `/v1`. */
 export interface AgentGatewayTarget {
-  /** Without a trailing slash and without `/v1`. */
+  /** Address without a trailing slash and without `/v1`. */
   url: string
-  /** The key that it is asked with, where there is one for all callers. */
+  /** Key of the agent gateway, if one serves all callers. */
   key: string | null
-  /** True for this process's own gateway, which callers enter under their own identity and which refuses no key. */
+  /** True for this process's own gateway: callers use their own identity, and it needs no key. */
   isOwn: boolean
   /**
    * Finds the key or pass for a request of `caller`; null sends none.
@@ -20,10 +20,10 @@ export interface AgentGatewayTarget {
 }
 
 /**
- * The agent gateway that the configuration names; by default this machine's own gateway, which callers enter under
- * their own identity when it runs in this process.
+ * Returns the agent gateway that the configuration names. The default is this machine's own gateway. If that runs in
+ * this process, callers use their own identity there.
  *
- * @param own the gateway over HTTP in this process, where there is one
+ * @param own the HTTP gateway in this process, if any
  */
 export function agentGatewayTarget(
   {
@@ -53,5 +53,5 @@ export function agentGatewayTarget(
 
 const shared = (key: string | null): Pass | null => (key === null ? null : { token: key, end: () => {} })
 
-/** The address by which this machine reaches a service of its own that listens on all of its addresses. */
+/** Replaces the address of a service that listens on all addresses by one that this machine can connect to. */
 const fromHere = (url: string): string => url.replace('//0.0.0.0:', '//127.0.0.1:').replace('//[::]:', '//[::1]:')

@@ -1,20 +1,20 @@
-/** Ends a call that was given up, or in which nothing has happened for too long. */
+/** Ends a call that the caller cancelled, or that was silent for too long. */
 export interface Watchdog {
-  /** Aborted in either case; hand it to the request. */
+  /** Aborted in both cases; pass it to the request. */
   signal: AbortSignal
-  /** Something arrived: the time limit starts anew. */
+  /** Restarts the time limit, because something arrived. */
   touch(): void
-  /** Rejects as soon as the signal is aborted, even where the work itself would go on waiting. */
+  /** Rejects as soon as the signal is aborted, even if `work` would wait longer. */
   guard<T>(work: Promise<T>): Promise<T>
-  /** `reason` is what the caller's signal was aborted with; `begun`: it was touched. */
+  /** Describes the end. `reason`: the abort reason of the caller's signal; `begun`: `touch` was called. */
   ending(): { cancelled: boolean; reason: unknown; timedOut: boolean; begun: boolean }
-  /** Lets go of the timer and of the caller's signal. */
+  /** Releases the timer and the caller's signal. */
   stop(): void
 }
 
 /**
- * @param caller aborted when the client cancels, or the service ends the call as it stops
- * @param silenceMs how long nothing may arrive
+ * @param caller aborted when the client cancels, or when the stopping service ends the call
+ * @param silenceMs longest time without `touch`, in milliseconds
  */
 export function createWatchdog(caller: AbortSignal | undefined, silenceMs: number): Watchdog {
   const controller = new AbortController()

@@ -20,16 +20,16 @@ import { systemPrompt } from './system-prompt.ts'
 
 /** Token budgets of a prompt: conversation history, and other known context. */
 export const AGENT_BUDGET = { history: 12_000, context: 2_000 } as const
-/** Memories that a message is looked up in. */
+/** Most memories in a prompt. */
 const MEMORIES = 8
-/** Characters of a message that memories are searched by. */
+/** Characters of a message that are used to search memories. */
 const SEARCHED_CHARACTERS = 1_000
 
 /** A message to the agent. */
 export interface AgentMessage {
-  /** The session that it goes on; null starts one. */
+  /** The session to continue; null starts one. */
   sessionId: string | null
-  /** Makes the session, with the first exchange, where there is none under `sessionId` yet. */
+  /** Creates the session with the first exchange if `sessionId` is unknown. */
   createIfMissing?: boolean
   /** Name given by the user, if any, sent to the model and stored with the message. */
   user?: string | null
@@ -38,21 +38,21 @@ export interface AgentMessage {
   /** Identity of the key: owner of the sessions and of the call record. */
   identity: Pick<Identity, 'id' | 'scopes'>
   surface: Surface
-  /** Aborted when the client goes: the upstream is then stopped at once and nothing is stored. */
+  /** Aborted when the client disconnects. The upstream is then stopped at once and nothing is stored. */
   signal?: AbortSignal | undefined
   traceparent?: string | undefined
   /** Called once, when the message is accepted and before it waits for its turn. */
   onStart?: ((started: { session_id: string; message_id: string }) => void) | undefined
   /** Called with the answer in the transaction that stores the exchange; not for exchanges stored elsewhere. */
   keep?: Keep<AgentReply> | undefined
-  /** Called with each piece of the answer. Its presence makes the upstream stream. */
+  /** Called with each piece of the answer. When set, the upstream streams. */
   onText?: ((delta: string) => void) | undefined
 }
 
 /** The agent's answer. Its exchange is already stored in the session. */
 export interface AgentReply {
   content: string
-  /** The exchange and the latest gaze, classified: COG:0.62/EMO:0.14/ENV:0.24 */
+  /** Classification of the exchange and the latest gaze: COG:0.62/EMO:0.14/ENV:0.24 */
   tensor: string
   /** The current attestation score of the gaze, 0 to 1; 0 without gaze data. */
   poa_score: number
@@ -67,7 +67,7 @@ export interface AgentReply {
 interface Target {
   id: string
   user_id: string
-  /** Null: the configured chat model. */
+  /** Null for the configured chat model. */
   model: string | null
   isNew: boolean
 }
@@ -81,10 +81,13 @@ interface ExchangeIds {
 /** The agent that answers chat messages. */
 export interface Agent {
   /**
-   * Answers a message through the chat model. The prompt has the session's history, the matching memories of the
-   * session's owner that belong to no project, and the caller's latest gaze. Messages of one session are answered one
-   * after the other, those of a key in order of arrival. Message and answer are stored together once the answer is
-   * complete; on a failure or disconnect the session stays unchanged.
+   * Answers a message with the chat model. The prompt has:
+   * - the session's history
+   * - matching memories of the session's owner, those of no project
+   * - the caller's latest gaze
+   *
+   * Messages of one session are answered one after the other, and those of a key in order of arrival. Message and
+   * answer are stored together once the answer is complete. On a failure or disconnect the session stays unchanged.
    *
    * The agent has no tools, and its prompt contains no configuration and no key: an answer is only text.
    *
@@ -115,11 +118,11 @@ export function createAgent(deps: {
 }): Agent {
   const { sessions, memory, memoriesOf, gaze, upstream, countTokens, hide, now } = deps
   const turns = createTurns(MESSAGE_TURNS)
-  /** In which messages wait for their turns as they came, where the store answers the look-ups of several at once. */
+  /** Keeps the order of arrival of messages, even if the store answers concurrent lookups in another order. */
   const admissions = createTurns({ ...MESSAGE_TURNS, mostWaiting: Number.POSITIVE_INFINITY })
   const count = (text: string) => countLong(countTokens, text)
 
-  /** The session that a message goes to; `isNew` when it is made with its first exchange. */
+  /** Finds the session of a message. `isNew`: it is created with its first exchange. */
   async function target({ sessionId, createIfMissing = false, identity }: AgentMessage): Promise<Target> {
     const found = sessionId === null ? null : await sessions.find(sessionId)
     if (found !== null && (found.user_id === identity.id || identity.scopes.has('admin')))
@@ -134,7 +137,7 @@ export function createAgent(deps: {
     { content, user = null, identity, surface, traceparent }: AgentMessage,
     { id, user_id, isNew }: Target,
   ) {
-    // The answer stays in the session, for its owner to read.
+    // The owner of the session can read the answer, so the memories are the owner's.
     const owner = user_id === identity.id ? memoryOwner(identity) : await memoriesOf(user_id)
     const query = content.slice(0, SEARCHED_CHARACTERS)
     const [history, found, attention] = await Promise.all([
@@ -150,7 +153,7 @@ export function createAgent(deps: {
 
   /** Answers a message whose turn has come, and stores both. */
   async function answer(message: AgentMessage, accepted: Target, ids: ExchangeIds): Promise<AgentReply> {
-    // Those before it may have made the session, or somebody may have deleted it.
+    // Earlier messages may have created the session, or another request may have deleted it.
     const session = await target({ ...message, sessionId: accepted.id, createIfMissing: accepted.isNew })
     const { content: asked, identity, surface, traceparent } = message
     const at = now().toISOString()
@@ -191,12 +194,12 @@ export function createAgent(deps: {
     async chat(message) {
       const { sessionId, identity, signal } = message
       const found = target(message)
-      // It is told where it is waited for, unless the client has gone by then.
+      // The error is received where the result is awaited, unless the client has disconnected by then.
       found.catch(() => {})
       const turn = await admissions.run(`${identity.id} ${sessionId}`, signal, async () => {
         const accepted = await found
         upstream.requireKey(accepted.model ?? undefined, 'chat')
-        // The question's first: ids sort by time.
+        // The question's id comes first, as ids sort by time.
         const ids = { question: newId('msg'), answer: newId('msg') }
         message.onStart?.({ session_id: accepted.id, message_id: ids.answer })
         return { reply: turns.run(accepted.id, signal, () => answer(message, accepted, ids)) }
@@ -206,7 +209,7 @@ export function createAgent(deps: {
   }
 }
 
-/** Passes the pieces of an answer on, and ends the call when they become more than a message may have. */
+/** Forwards the pieces of an answer. Ends the call when they exceed the size limit of a message. */
 function limitedText({ signal, onText }: AgentMessage) {
   const tooMuch = new AbortController()
   let bytes = 0
@@ -223,7 +226,7 @@ function limitedText({ signal, onText }: AgentMessage) {
   }
 }
 
-/** All that the model said, as both engines can keep it. */
+/** The whole text of the model's answer, in a form that both engines can store. */
 function textOf({ value }: ChatResult): string {
   const message = value.choices[0]?.message
   const text = (message?.content || message?.refusal || '').replace(/\0|\p{Surrogate}/gu, '\ufffd')

@@ -3,18 +3,18 @@ import type { SessionMessageRow } from '../store/tables/sessions-tables.ts'
 /** Tokens of a message besides its text: its role and delimiters. */
 export const MESSAGE_TOKENS = 4
 
-/** A message as a model is sent it. */
+/** A message in the form that models receive. */
 export interface HistoryMessage {
   role: 'user' | 'assistant'
   content: string
 }
 
 /**
- * The newest exchanges of a conversation that fit into a budget together, oldest first. An exchange is kept whole or left
- * out, and nothing before one that was left out is kept. The messages are read only as far as they are kept.
+ * Selects the newest exchanges of a conversation that fit into a token budget, oldest first. An exchange is kept whole
+ * or dropped, and all exchanges before a dropped one are dropped. Reads no more messages than needed.
  *
  * @param newest the messages, newest first: an answer, its question, the answer before, …
- * @param budget in tokens, counting each message's text and 4 for what is around it
+ * @param budget in tokens; each message counts its text and 4 for its role and delimiters
  */
 export async function historyWithin(
   newest: AsyncIterable<Pick<SessionMessageRow, 'role' | 'content' | 'token_count'>>,

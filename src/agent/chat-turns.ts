@@ -1,16 +1,19 @@
 import { GazewayError } from '../errors.ts'
 import { whyEnded } from '../wire/stopping.ts'
 
-/** Messages of one session that may wait for their turn, and how long, in milliseconds. */
+/** Most messages of one session that wait for their turn, and their longest wait in milliseconds. */
 export const MESSAGE_TURNS = { mostWaiting: 20, longestWaitMs: 120_000 } as const
 
-/** Lets one piece of work at a time run under each key, in the order of arrival. */
+/** Runs the work of each key one at a time, in order of arrival. */
 export interface Turns {
   /**
-   * Waits for its turn, then does `work`.
+   * Waits for its turn, then runs `work`.
    *
-   * @throws GazewayError `rate_limited` at once when too many wait already, `session_busy` when its turn does not come in
-   *   time, as `whyEnded` when `signal` is aborted meanwhile; or what `work` throws
+   * @throws GazewayError
+   * - `rate_limited` at once when too many callers wait
+   * - `session_busy` when its turn does not come in time
+   * - the error of `whyEnded` when `signal` aborts while it waits
+   * @throws the errors of `work`
    */
   run<T>(key: string, signal: AbortSignal | undefined, work: () => Promise<T>): Promise<T>
 }
@@ -20,8 +23,8 @@ interface Waiter {
 }
 
 /**
- * @param options.mostWaiting how many may wait under one key
- * @param options.longestWaitMs how long each may wait
+ * @param options.mostWaiting most callers that wait under one key
+ * @param options.longestWaitMs longest wait of each, in milliseconds
  */
 export function createTurns({ mostWaiting, longestWaitMs }: { mostWaiting: number; longestWaitMs: number }): Turns {
   /** Waiting messages by key, for keys with a running message. */

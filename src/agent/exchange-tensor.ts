@@ -4,26 +4,30 @@ import { greatest } from '../gaze/statistics.ts'
 import { wordsOf } from '../text/words.ts'
 import { type Channel, channelOf } from './lexicon.ts'
 
-/** After this time gaze counts half as much, in milliseconds: as for the freshness of an attestation. */
+/** Half-life of gaze in milliseconds, as for the freshness of an attestation. */
 const HALF_LIFE_MS = 15 * 60_000
 /** Longest part of each text that counts, in characters. */
 const MOST_CHARACTERS = 20_000
-/** A file path or an address names a place. */
+/** A file path or address, which names a place. */
 const PLACE = /\bhttps?:\/\/\S|[\w.-]{1,64}\/[\w.-]{1,64}|\b[\w-]{1,64}\.(?:[a-z]{1,4}|json|html|yaml|toml)\b/g
 const EXCLAMATION = /!|\p{Extended_Pictographic}/gu
 
 const CHANNELS = ['cog', 'emo', 'env'] as const
 
 /**
- * Classifies an exchange together with the user's latest gaze, in one line. Deterministic, and from two parts:
+ * Classifies an exchange together with the user's latest gaze, in one line. Deterministic. The two parts are weighted:
  *
  *   text share = h_channel / (h_COG + h_EMO + h_ENV)
  *   share = (t · text share + g · gaze share) / (t + g)
  *
- * h counts, in the message and its answer, the words that speak of thinking (COG), feeling (EMO) or surroundings (ENV);
- * a question mark counts for COG, an exclamation mark or a pictograph for EMO, a path or an address for ENV. t is 1, or
- * 0 where nothing counts. The gaze share is `classify` of the records, and g = 2^(−age / 15 min), age from the end of the
- * newest record to now; 0 without records. Where both are 0 the shares are equal.
+ * - h counts the signals of a channel in the message and its answer: words about thinking (COG), feeling (EMO) or
+ *   surroundings (ENV). A question mark counts for COG, an exclamation mark or a pictograph for EMO, a path or an
+ *   address for ENV.
+ * - t is 1, or 0 without any signal.
+ * - The gaze share is `classify` of the records.
+ * - g = 2^(−age / 15 min); age is the time since the end of the newest record. 0 without records.
+ *
+ * When t and g are 0, the shares are equal.
  *
  * @param texts the message and its answer; 20,000 characters of each count
  * @example exchangeTensor(['Why does this test fail?', 'Look at line 4 of a.ts.'], [], new Date()) // 'COG:0.50/EMO:0.00/ENV:0.50'
@@ -62,7 +66,7 @@ function gazeWeight(gaze: readonly Gaze[], now: Date): number {
   return 2 ** (-Math.max(0, now.getTime() - greatest(gaze.map(endOf))) / HALF_LIFE_MS)
 }
 
-/** The channel that leads; of equal ones the first. */
+/** The channel with the largest share; a tie goes to the first. */
 function dominantOf(shares: Record<Channel, number>): Classification['dominant'] {
   const values = CHANNELS.map((channel) => shares[channel])
   const lead = CHANNELS[values.indexOf(Math.max(...values))] ?? 'cog'

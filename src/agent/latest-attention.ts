@@ -3,22 +3,24 @@ import { latestPresent } from '../gaze/attestation.ts'
 import type { Gaze } from '../gaze/gaze.ts'
 import type { GazeRecord } from '../gaze/tensor.ts'
 
-/** The newest records that say where attention is now. */
+/** Newest records that describe the present attention. */
 const RECORDS = 100
-/** Attention of another session counts as present so long, in milliseconds: as long as its freshness is above a half. */
+/**
+ * Age up to which attention of another session counts as present, in milliseconds: its freshness is then above a half.
+ */
 const PRESENT_MS = 15 * 60_000
 
 /** The user's latest places of attention and their attestation. */
 export interface Attention {
   /** Newest first; empty without gaze data. */
   records: GazeRecord[]
-  /** The current attestation score of the session that they are of, 0 to 1; 0 without gaze data. */
+  /** Current attestation score of the session of these records, 0 to 1; 0 without gaze data. */
   poaScore: number
 }
 
 /**
- * The latest gaze that belongs to a conversation: that of the gaze session with the conversation's own id or, where there
- * is none, the newest of the last 15 minutes.
+ * Finds the latest gaze for a conversation: the gaze session with the conversation's own id, or else the newest gaze of
+ * the last 15 minutes.
  *
  * @param of.callerId the key that stored it
  */
@@ -45,7 +47,7 @@ async function scoreOf(gaze: Gaze, sessionId: string): Promise<number> {
   try {
     return (await gaze.attestation(sessionId)).poa_score
   } catch (error) {
-    // Its session may have been cleared away since the records were read.
+    // Its session may have been deleted since the records were read.
     if (error instanceof GazewayError && error.code === 'not_found') return 0
     throw error
   }

@@ -2,9 +2,9 @@
 export type Channel = 'cog' | 'emo' | 'env'
 
 /**
- * Beginnings of English words that tell what a text is about: thinking (COG), feeling (EMO), or surroundings (ENV). A
- * small selection of our own, after the categories of cognitive processes, affect, and perception and space that
- * dictionaries of this kind have (Tausczik and Pennebaker 2010).
+ * Beginnings of English words about thinking (COG), feeling (EMO), or surroundings (ENV). A small selection of our own.
+ * It follows the categories of cognitive processes, affect, and perception and space in such dictionaries (Tausczik and
+ * Pennebaker 2010).
  */
 const BEGINNINGS: Record<Channel, string> = {
   cog: `analys analyz argu assum because calcul caus choos clarif compar compil comput conclu conside correct
@@ -22,7 +22,7 @@ const BEGINNINGS: Record<Channel, string> = {
     sound tab terminal there top under url view watch website where window`,
 }
 
-/** Shorter beginnings stand for the word alone: `app` is not `appreciate`, and `how` not `however`. */
+/** Length below which an entry matches the whole word only: `app` does not match `appreciate`, nor `how` `however`. */
 const SHORTEST_BEGINNING = 4
 
 const channels = new Map(
@@ -31,7 +31,7 @@ const channels = new Map(
   ),
 )
 
-/** The channel of a folded word: that of the longest listed beginning that it has; null where it has none. */
+/** Returns the channel of a folded word, by the longest listed beginning; null without one. */
 export function channelOf(word: string): Channel | null {
   const whole = channels.get(word)
   if (whole !== undefined) return whole

@@ -76,7 +76,7 @@ function sources(engine: Engine, selection: CallSelection, groupBy?: ChartGroupB
   const { from, to } = selection
   const timeOf = groupBy === 'hour' ? utcHour : utcDate
   const { hours, days } = levels(selection, groupBy)
-  // SQLite keeps no statistics here and would scan every caller's history by primary key.
+  // SQLite has no statistics here. It would scan every caller's history by primary key.
   const sumsTable =
     engine === 'sqlite' && selection.caller_id !== undefined
       ? sql`call_sums indexed by call_sums_of_caller`
@@ -123,7 +123,7 @@ function sources(engine: Engine, selection: CallSelection, groupBy?: ChartGroupB
       if (last && lastDay && lastDay < last) addSums(hours, between('start', lastDay, last))
     }
   }
-  // An empty part, when the range contains no whole hour.
+  // An empty part, for a range without a whole hour.
   if (sums.length === 0) addSums(hours, sql`1 = 0`)
   return { counts: sql.join(counts, sql` union all `), sums: sql.join(sums, sql` union all `) }
 }

@@ -30,7 +30,7 @@ export const CallSums = z.object({
 })
 export type CallSums = z.infer<typeof CallSums>
 
-/** Sums over all selected calls, and per group when a grouping was asked for. */
+/** Sums over all selected calls, and per group if a grouping was requested. */
 export const CallStats = z.object({
   totals: CallSums,
   groups: z.array(CallSums.extend({ key: z.string().describe('The model, caller, day, hour, path or status') })),

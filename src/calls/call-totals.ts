@@ -3,7 +3,7 @@ import { runBuiltRows } from '../store/built.ts'
 import type { Schema } from '../store/schema.ts'
 import type { CallRow, CallTotalRow } from '../store/tables/calls-tables.ts'
 
-/** Columns that lists and statistics filter by verbatim. Totals and sums keep them apart. */
+/** Columns that lists and statistics filter by exact value. Totals and sums have them as dimensions. */
 export const FILTER_COLUMNS = ['status', 'path', 'caller_id'] as const
 
 /** Dimensions of a total. */

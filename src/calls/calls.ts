@@ -53,7 +53,7 @@ export interface Calls {
   ownerOf(id: string, callerId: string | null): Promise<ObjectOwner | null>
   /** Statistics of a time range, from sums. */
   stats(query: ChartQuery): Promise<CallStats>
-  /** Counts how often chat completions stood in for the responses endpoint. */
+  /** Counts the calls that chat completions answered in place of the responses endpoint. */
   fallbacks(query: Pick<ChartQuery, 'from' | 'to' | 'caller_id'>): Promise<Fallbacks>
 }
 
@@ -162,8 +162,8 @@ export function createCalls({
   }
 
   /**
-   * Provider ids that a model name stands for in the trail. A name that is an alias today may have been a provider's id
-   * before.
+   * Provider ids that a model name may have in the trail: the name itself and its alias target. A name that is an alias
+   * today may have been a provider's id before.
    */
   const idsOf = ({ model }: { model?: string | undefined }): string[] | undefined =>
     model === undefined ? undefined : [...new Set([model, idOf(model)])]

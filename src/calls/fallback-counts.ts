@@ -3,7 +3,7 @@ import { toUtc } from '../store/dates.ts'
 import type { Store } from '../store/store.ts'
 import { type ChartQuery, callStats } from './call-stats.ts'
 
-/** Rate at which chat completions stood in for the responses endpoint. */
+/** Rate at which chat completions answer in place of the responses endpoint. */
 export const Fallbacks = z.object({
   requests: z.int().describe('Calls to the responses endpoint'),
   fallen_back: z

@@ -16,9 +16,9 @@ interface Sum extends Omit<CallSumRow, 'latencies'> {
 }
 
 /**
- * Moves the counts of hours before that of `before` into the sums, at most `limit` of them. The writer then counts with
- * one statement, and statistics read a few rows per hour or day, however much latencies vary. Late counts are folded in
- * a later run.
+ * Folds the counts of hours before that of `before` into the sums, at most `limit` counts. The writer then counts with
+ * one statement, and statistics read a few rows per hour or day, whatever the number of latencies. Later counts are
+ * folded in a later run.
  *
  * Batches do not write sums directly: a histogram must be read before it can be added to, on every level.
  *

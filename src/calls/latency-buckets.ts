@@ -41,7 +41,7 @@ export function addLatencies(counts: LatencyCounts, text: string): void {
 export const latenciesText = (counts: LatencyCounts): string =>
   JSON.stringify(counts.flatMap((calls, bucket) => [bucket, calls]))
 
-/** Latency that a share `q` (0–1) of the counted calls stays below. Null without calls. */
+/** Latency below which a share `q` (0–1) of the counted calls stays. Null without calls. */
 export function quantile(counts: LatencyCounts, q: number): number | null {
   const total = counts.reduce((sum, calls) => sum + calls, 0)
   let seen = 0

@@ -14,41 +14,45 @@ export { ConnectionId, ConnectionRecord, type LiveConnection } from './live-conn
 
 /** Interval of polls for connections to close, in milliseconds. */
 const LOOK_MS = 2_000
-/** Every so many looks, what came in is written, and that this process is alive. */
+/** Polls between two writes of received activity and of the heartbeat of this process. */
 const LOOKS_OF_A_WRITE = 3
-/** New and closed connections are written together, this long after the first of them. */
+/** Delay after which new and closed connections are written together, in milliseconds. */
 const WRITE_AFTER_MS = 250
 const SWEEP_MS = 600_000
 
 /**
- * Result of closing a connection: done, to be done within 5 s by the serving process, or cancelled before it opened.
+ * Result of closing a connection:
+ * - `closed`: done
+ * - `closing`: the serving process closes it within 5 s
+ * - `cancelled`: its ticket was revoked before it opened
  */
 export const Closing = z.enum(['closed', 'closing', 'cancelled'])
 export type Closing = z.infer<typeof Closing>
 
-/** The agent sockets that are open, in all processes on the store. */
+/** The open agent sockets of all processes on the store. */
 export interface Connections {
-  /** This process serves a new connection. */
+  /** Registers a new connection that this process serves. */
   opened(connection: LiveConnection): void
-  /** Something came in on a connection that this process serves. */
+  /** Notes activity on a connection that this process serves. */
   active(connection: LiveConnection): void
-  /** A connection that this process served is closed. */
+  /** Removes a closed connection that this process served. */
   gone(id: string): void
   /** Lists the connections of a key, or all for null, newest first. @throws GazewayError `invalid_cursor` */
   list(query: Paged, keyId: string | null): Promise<Page<ConnectionRecord>>
   /**
-   * Closes a connection of a key, or anyone's for null, wherever it is served; a ticket that was not used yet is taken back.
+   * Closes a connection of a key, or of any key for null, in whichever process serves it. Revokes a ticket that was not
+   * used yet.
    *
-   * @throws GazewayError `not_found`, for another key's, too
+   * @throws GazewayError `not_found`, also for another key's connection
    */
   end(id: string, keyId: string | null): Promise<Closing>
-  /** Closes those of this process that a key opened. */
+  /** Closes the connections that a key opened in this process. */
   endThoseOf(keyId: string): void
-  /** Writes no more, and takes this process out of the store. */
+  /** Stops writing, and removes this process from the store. */
   close(): Promise<void>
 }
 
-/** @param deps.onError told when the store could not be written or read; it is retried */
+/** @param deps.onError called when the store could not be written or read; the work is retried */
 export function createConnections(deps: {
   store: Store
   tickets: Tickets
@@ -71,7 +75,7 @@ export function createConnections(deps: {
 
   async function writeAll(): Promise<void> {
     const at = now()
-    // After such a pause (a machine that slept) others may have taken this process for dead, and its rows away.
+    // After a long pause (such as a suspended machine), another process may have deleted the rows of this one.
     if (at.getTime() - writtenAt > ALIVE_MS) for (const id of served.keys()) changed.add(id)
     const alive = [...changed].flatMap((id) => served.get(id) ?? [])
     const ended = [...gone]
@@ -87,12 +91,12 @@ export function createConnections(deps: {
     }
   }
 
-  /** One after the other, because a later one must not overtake the one that puts a row there. */
+  /** Serializes the writes: a later one must not overtake the one that inserts a row. */
   function write(): Promise<void> {
     clearTimeout(soon)
     soon = undefined
     const written = writing.then(writeAll)
-    // Whoever asked for it is told.
+    // The caller of `write` receives the error.
     writing = written.catch(() => {})
     return written
   }
@@ -108,7 +112,7 @@ export function createConnections(deps: {
     if (looked % LOOKS_OF_A_WRITE === 0) await write()
   }
 
-  /** Only while there is something to look for. */
+  /** Polls only while connections are open. */
   function keepLooking(): void {
     if (served.size === 0 || closed) {
       clearInterval(looks)
@@ -152,12 +156,12 @@ export function createConnections(deps: {
 
     async list(page, keyId) {
       const { cursor, offset } = page
-      // What this process knows is in the store by then, also what is being written just now.
+      // Waits until the store has everything that this process knows.
       await (changed.size > 0 || gone.size > 0 ? write() : writing)
       const at = now().toISOString()
       let matching = db.selectFrom('connections').where('instance', 'in', aliveInstances(db, at))
       if (keyId !== null) matching = matching.where('key_id', '=', keyId)
-      // Ids sort by creation.
+      // Ids sort by time of creation.
       let query = matching.selectAll().orderBy('id', 'desc')
       if (cursor !== undefined) query = query.where('id', '<', decodeCursor(cursor, z.tuple([ConnectionId]))[0])
       if (offset !== undefined) query = query.offset(offset)

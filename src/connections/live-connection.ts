@@ -8,7 +8,7 @@ export const ConnectionId = z
   .regex(/^conn_[0-9a-f]{32}$/)
   .meta({ accepted: 'the id of a connection, such as conn_019aa5b2c3d47e6f8091a2b3c4d5e6f7' })
 
-/** A connection as it is shown. */
+/** A connection in lists. */
 export const ConnectionRecord = z.object({
   id: ConnectionId,
   user: z.string().describe('Name of the chatting user.'),
@@ -22,7 +22,9 @@ export const ConnectionRecord = z.object({
 })
 export type ConnectionRecord = z.infer<typeof ConnectionRecord>
 
-/** A connection that this process serves. Whoever serves it counts on it; times are in milliseconds since 1970. */
+/**
+ * A connection that this process serves. The serving code updates its counters. Times are in milliseconds since 1970.
+ */
 export interface LiveConnection {
   readonly id: string
   readonly keyId: string
@@ -33,11 +35,11 @@ export interface LiveConnection {
   readonly connectedAt: number
   lastActiveAt: number
   messages: number
-  /** Closes the socket because someone asked for it. */
+  /** Closes the socket. */
   close(reason: CloseReason): void
 }
 
-/** Reason why a connection is closed here: a request, or the end of its key. */
+/** Reason for closing a connection: a request, or the revocation of its key. */
 export type CloseReason = 'asked' | 'revoked'
 
 /** The row of a connection that `instance` serves. */
@@ -55,7 +57,7 @@ export const rowOf = (live: LiveConnection, instance: string): ConnectionRow => 
   closing_at: null,
 })
 
-/** The record of a row. */
+/** Converts a row to a record. */
 export const recordOf = (row: ConnectionRow): ConnectionRecord => ({
   id: row.id,
   user: row.user_name,

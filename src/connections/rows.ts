@@ -8,26 +8,26 @@ import { type LiveConnection, rowOf } from './live-connection.ts'
 /** Time that an instance counts as alive after its last heartbeat, in milliseconds; clocks may differ by 20 s. */
 export const ALIVE_MS = 30_000
 /**
- * Time that connections of a silent instance are kept, in milliseconds. It may be suspended and must still close them
- * on request.
+ * Time that connections of a silent instance are kept, in milliseconds. The instance may be suspended, and must still
+ * close them on request.
  */
 const ASLEEP_MS = 24 * 3_600_000
-/** Ids of one statement. */
+/** Ids per statement. */
 const BATCH = 500
 
 /** Pending writes for the connections of one instance. */
 export interface Changes {
   instance: string
   now: Date
-  /** New ones, and those on which something came in. */
+  /** New connections, and those with activity. */
   changed: readonly LiveConnection[]
-  /** The ids of those that are closed. */
+  /** Ids of closed connections. */
   gone: readonly string[]
 }
 
-/** Writes what has changed, and that the instance is alive. */
+/** Writes the changes and the heartbeat of the instance. */
 export async function writeChanges(store: Store, { instance, now, changed, gone }: Changes): Promise<void> {
-  // In the order of ids, so that whoever asks for several to be closed locks them in the same order.
+  // Sorted by id, so that requests that lock several connections use the same order.
   const rows = changed.map((live) => rowOf(live, instance)).sort((a, b) => (a.id < b.id ? -1 : 1))
   const alive_until = new Date(now.getTime() + ALIVE_MS).toISOString()
   await store.write(async (trx) => {
@@ -41,7 +41,7 @@ export async function writeChanges(store: Store, { instance, now, changed, gone 
   })
 }
 
-/** In a statement that is built once: many come and go together, and building one for all of them takes far longer. */
+/** One statement per row, built once: building a statement for many rows takes far longer. */
 async function keepRow(trx: Transaction<Schema>, row: ConnectionRow): Promise<void> {
   await runBuilt(trx, 'connections.keep', Object.values(row), () =>
     trx
@@ -57,7 +57,7 @@ async function keepRow(trx: Transaction<Schema>, row: ConnectionRow): Promise<vo
   )
 }
 
-/** Connections of an instance that another process has asked to close. */
+/** Lists connections of an instance that another process asked to close. */
 export async function askedToClose({ db }: Store, instance: string): Promise<string[]> {
   const rows = await db
     .selectFrom('connections')
@@ -68,12 +68,12 @@ export async function askedToClose({ db }: Store, instance: string): Promise<str
   return rows.map((row) => row.id)
 }
 
-/** Takes an instance away with all its connections. */
+/** Deletes an instance with all its connections. */
 export async function removeInstance(store: Store, instance: string): Promise<void> {
   await store.write((trx) => remove(trx, [instance]))
 }
 
-/** Clears away at most `limit` instances that have died long ago, and their connections. @returns how many */
+/** Deletes at most `limit` long dead instances, with their connections. @returns the number of deleted instances */
 export function sweepInstances(store: Store, now: Date, limit: number): Promise<number> {
   return store.write(async (trx) => {
     const dead = await trx

@@ -59,7 +59,7 @@ export const Answer = z.object({
 })
 export type Answer = z.infer<typeof Answer>
 
-/** Asks the primary model, with the project's context and search. */
+/** Answers questions with the primary model, the project's context and search. */
 export interface Research {
   /**
    * Asks a question.

@@ -10,7 +10,7 @@ import { type SkillPlaces, type SkillRoot, shownPath, skillRoots } from './skill
 
 /** Longest part of a SKILL.md that is read, in bytes. */
 const CONTENT_BYTES = 1024 * 1024
-/** File with names and hashes of the skills that an agent brought along. */
+/** File with names and hashes of the skills that came with an agent. */
 const MANIFEST = '.bundled_manifest'
 const MANIFEST_BYTES = 256 * 1024
 
@@ -55,7 +55,7 @@ export function createSkills({ config, ...places }: SkillPlaces & { config: () =
     const found = await Promise.all(roots.map((root) => entriesOf(root)))
     const seen = new Set<string>()
     const distinct = found.filter(({ real }) => real !== null && seen.size < seen.add(real).size)
-    // Caches only what still exists.
+    // Keeps only entries that still exist.
     read = new Map(distinct.flatMap(({ kept }) => kept))
     return { entries: unhidden(distinct.flatMap(({ entries }) => entries)), warnings: found.flatMap(cutWarning) }
   }
@@ -149,12 +149,12 @@ async function contentOf(text: string): Promise<string> {
   try {
     return parseFrontMatter(text).content
   } catch {
-    // The skill's error explains the fault; its author wants to see the text unchanged.
+    // The skill's error explains the fault. Its author needs to see the text unchanged.
     return text
   }
 }
 
-/** Shortens a YAML error to its first line, which states the place; the text follows it. */
+/** Shortens a YAML error to its first line, which states the position; the faulty text comes after it. */
 function faultOf(error: unknown): string {
   const [first = ''] = (error instanceof Error ? error.message : String(error)).split('\n')
   return first.startsWith('It') ? first : `Its front matter is not valid YAML: ${first.replace(/:$/, '')}.`
