@@ -14,9 +14,9 @@ import { createTransactions, type SentTransaction, type Transactions } from './t
 const HARMLESS = /already known|already imported|known transaction|nonce too low|nonce is lower|already exists/i
 
 /**
- * Pending transactions of the account that may have been signed elsewhere: as many as a node promises to keep of one
- * account (geth's `txpool.accountslots`). A node that reports more is wrong. Each nonce skipped on its word would block
- * all later ones.
+ * Most pending transactions of the account that may have been signed elsewhere. A node promises to keep this many of
+ * one account (geth's `txpool.accountslots`), so a node that reports more is wrong. Each nonce skipped because of it
+ * would block all later ones.
  */
 const MOST_FOREIGN = 16
 
@@ -77,11 +77,11 @@ export interface ChainAccount {
   send(order: Order): Promise<SentTransaction | null>
   /** Sends stored bytes. @returns the node's error, or null */
   broadcast(raw: `0x${string}`): Promise<string | null>
-  /** Finds the receipt of the mined one of these hashes; null when none is mined. */
+  /** Finds the receipt of whichever of these hashes is mined; null when none is. */
   receiptOf(hashes: readonly `0x${string}`[]): Promise<TransactionReceipt | null>
   /** Tells whether a block has enough confirmations and is still part of the chain. */
   isFinal(block: Block, at?: { confirmations?: number; head?: number }): Promise<boolean>
-  /** Finds the receipt of the confirmed one of these hashes; null when none is confirmed. */
+  /** Finds the receipt of whichever of these hashes is confirmed; null when none is. */
   finalReceipt(hashes: readonly `0x${string}`[]): Promise<TransactionReceipt | null>
   /**
    * Waits for a confirmed transaction with this nonce. Retries when the node does not answer.
@@ -151,7 +151,7 @@ export function openAccount(deps: {
         'upstream_bad_reply',
         'The node returned a nonce, gas or fee that is not a whole number. Check the node.',
       )
-    // Read after the node was asked, because it may know what another process has just signed.
+    // Read after the node's reply, which may include a transaction that another process has just signed.
     const known = Math.max(mined, await transactions.nextNonce())
     if (count > known + MOST_FOREIGN) throw tooFarAhead(count, known)
     return { count, fees, gas }
@@ -218,7 +218,7 @@ function nullIfUnknown(error: unknown): null {
   throw error
 }
 
-/** The bytes were sent, so a node that does not answer is retried later. */
+/** The bytes are stored and sent again later, so a node that does not answer is no error. */
 function nullIfUnanswered(error: unknown): null {
   if (error instanceof BaseError) return null
   throw error
@@ -232,7 +232,7 @@ function tooFarAhead(count: number, known: number): GazewayError {
   )
 }
 
-/** Rolls the store's transaction back, and with it the nonce that was taken. */
+/** Rolls back the store's transaction, and with it the nonce. */
 const taken = (purpose: string) => new GazewayError('conflict', `${purpose} is already carried out.`, { param: TAKEN })
 const TAKEN = 'purpose'
 

@@ -25,10 +25,10 @@ export interface Outbox {
     changes: SettlementChanges,
   ): Promise<boolean>
   /**
-   * Takes a due settlement. Fails when a transaction was signed for it since it was read, so that a process that was
+   * Takes a due settlement. Fails when a transaction was signed for it since it was read. So a process that was
    * suspended cannot pay it twice.
    *
-   * @returns false then
+   * @returns false on failure
    */
   take(trx: Transaction<Schema>, read: SettlementRow, changes: SettlementChanges): Promise<boolean>
   /**

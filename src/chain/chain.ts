@@ -46,7 +46,9 @@ export interface Chain {
   status(): Promise<ChainStatus[]>
   /** Compares what is owed to escrows with the funds to pay it. */
   vault(): Promise<Vault>
-  /** Lists settlements on chains that are not paid on, by chain. @throws GazewayError `config_invalid` */
+  /**
+   * Lists unpaid settlements on chains that settlement no longer uses, by chain. @throws GazewayError `config_invalid`
+   */
   stranded(): Promise<Stranded[]>
   /** Lists settlements signed by another account than the current one and not mined yet. @throws as `stranded` */
   unkeyed(): Promise<Unkeyed[]>

@@ -15,10 +15,10 @@ export interface Fees {
 export const gweiToWei = (gwei: number): number => Math.round(gwei * WEI_PER_GWEI)
 
 /**
- * Suggests fees: the tip that the node advises and twice the base fee, which six full blocks in a row reach (EIP-1559
- * raises it by an eighth each time). Never above `limit`.
+ * Suggests fees: the tip that the node advises, plus twice the base fee, but never above `limit`. Six full blocks in a
+ * row double the base fee, because EIP-1559 raises it by an eighth each time.
  *
- * @throws GazewayError `upstream_error` when the chain asks for more than `limit`
+ * @throws GazewayError `upstream_error` when the chain requires more than `limit`
  */
 export async function suggestFees({ client }: Node, limit: number): Promise<Fees> {
   const { baseFeePerGas } = await client.getBlock({ blockTag: 'latest' })

@@ -17,7 +17,7 @@ export async function gasFor(
   { client }: Node,
   call: { account: `0x${string}`; to: `0x${string}`; data: `0x${string}` },
 ): Promise<number> {
-  // At the latest block: in the pending state, a waiting transaction has already been carried out.
+  // At the latest block: the pending state already includes the effects of a waiting transaction.
   const [estimate, { gasLimit }] = await Promise.all([
     client.estimateGas({ ...call, blockTag: 'latest' }).then(Number),
     client.getBlock({ blockTag: 'latest' }),

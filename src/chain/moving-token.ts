@@ -14,7 +14,7 @@ const PATH_USD = '0x20c0000000000000000000000000000000000000'
 
 /**
  * Finds the payment token. On a chain it is the settlement token. The ledger moves no token, so an amount has the token
- * it was paid in with: that of payments, else that of settlements, else `pricing.token`.
+ * of payments, else that of settlements, else `pricing.token`.
  */
 export function movingToken(config: Moves, mode: SettlementMode = 'ledger'): MovingToken {
   const { chain, mpp, pricing } = config

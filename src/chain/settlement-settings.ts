@@ -3,7 +3,7 @@ import { GazewayError } from '../errors.ts'
 import { gweiToWei } from './fees.ts'
 import { type Network, networksOf, type Token } from './networks.ts'
 
-/** Least decimals of a token that can pay single micro-dollars. */
+/** Fewest decimals of a token that can pay single micro-dollars. */
 const FEWEST_DECIMALS = 6
 
 /** Complete settings of settlements on a chain. */

@@ -63,7 +63,7 @@ export interface SettlementsDeps {
 
 /** Creates the queue of payments in the store. */
 export function createSettlements({ store, mode, chain, onEnqueued }: SettlementsDeps): Settlements {
-  /** Reads all modes: payments made on a chain before stay visible. */
+  /** Reads payments of all modes, so that earlier payments on a chain stay visible. */
   async function states(ids: readonly string[]): Promise<Map<string, SettlementState>> {
     if (ids.length === 0) return new Map()
     const rows = await store.db

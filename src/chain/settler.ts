@@ -14,7 +14,7 @@ import { hasTransfer, tokenUnits, transferCall } from './token-transfer.ts'
 import type { SentTransaction } from './transactions.ts'
 
 const PURPOSE = 'settlement:'
-/** Least confirmations of an HTTP payment's transaction before it is no longer watched. */
+/** Fewest confirmations after which the transaction of an HTTP payment is no longer watched. */
 const PAYMENT_TENDED = 2
 /** Pause after an error in milliseconds; it doubles with every failed transaction. */
 const RETRY_MS = 15_000
@@ -71,13 +71,13 @@ export function createSettler(deps: SettlerDeps): Settler {
   const tender = randomUUID()
   const turnMs = TURN_ROUNDS * chain.pollMs
   let turnUntil = 0
-  /** The token has passed its check. */
+  /** True once the token has passed its check. */
   let counts = false
 
   const followers: Followers = {
-    // Follows all: nobody else watches transactions of an account that pays settlements.
+    // Follows all transactions, because nothing else watches an account that pays settlements.
     follows: () => true,
-    // Each sender's own depth: a payment that ended earlier would not be resent after a reorganisation.
+    // Confirmations by sender: a payment that ended earlier would not be resent after a reorganisation.
     depthOf: ({ purpose }) =>
       purpose.startsWith(PURPOSE) ? chain.network.confirmations : Math.max(PAYMENT_TENDED, paymentConfirmations),
     async onBlock(trx, sent, receipt) {
@@ -162,7 +162,9 @@ export function createSettler(deps: SettlerDeps): Settler {
     })
   }
 
-  /** Owed in another token that exists. At an address without a contract, since corrected, nothing can be owed. */
+  /**
+   * Tells whether a payment is owed in another existing token. At an address without a contract, nothing can be owed.
+   */
   async function isOwedElsewhere({ token }: SettlementRow): Promise<boolean> {
     return token !== chain.token.address && (await hasContract(node, token as `0x${string}`))
   }
@@ -199,8 +201,8 @@ export function createSettler(deps: SettlerDeps): Settler {
       await onConfirmed(trx, { id, txHash: tx_hash, at: mined.updated_at })
       return
     }
-    // A confirmed failure has paid nothing, so a retry with a new nonce cannot pay twice. After a success only a person
-    // can tell what was paid.
+    // A confirmed failure has paid nothing, so a retry with a new nonce cannot pay twice. After a success with another
+    // amount, only a person can determine what was paid.
     const [error, next_at] = status === 'success' ? [OTHER_AMOUNT, NEVER] : [REFUSED, later(row.attempts)]
     await outbox.advance(trx, id, ['submitted'], { status: 'failed', ...mined, error, next_at })
   }

@@ -27,7 +27,7 @@ export interface Vault {
   solvent: boolean
 }
 
-/** Payments of released escrows on a chain that is not paid on. */
+/** Unconfirmed payments of released escrows on a chain that settlement no longer uses. */
 export interface Stranded {
   chainId: number
   payments: number
@@ -95,7 +95,7 @@ async function lockedMicros({ db }: Store): Promise<Micros> {
 }
 
 /**
- * Lists unconfirmed payments on chains other than the one that is paid on.
+ * Lists unconfirmed payments on chains that settlement no longer uses.
  *
  * @param settlement null when escrows are paid in the ledger
  */

@@ -2,12 +2,12 @@ import type { ChainAccount } from './account.ts'
 import type { SentTransaction } from './transactions.ts'
 
 /**
- * Finds the block in which a transaction signed elsewhere used a nonce of the account. A missing receipt is no proof,
- * because a node may lag behind; the account's nonce on the chain is.
+ * Finds the block in which a transaction signed elsewhere used a nonce of the account. A missing receipt proves
+ * nothing, because a node may lag behind. The account's nonce on the chain is the proof.
  *
  * @param head the latest block
  * @returns null without proof
- * @throws viem's error when the node no longer has the state, as nodes without an archive after some hours
+ * @throws viem's error when the node no longer has the state; nodes without an archive drop it after some hours
  */
 export async function strangersBlock(
   { node: { client }, address }: ChainAccount,

@@ -12,7 +12,7 @@ import type { SentTransaction } from './transactions.ts'
 
 /** Resent transactions per round; later ones wait for them anyway. */
 const MOST_RESENT = 16
-/** Gas of a transaction whose call would fail now: more than a transfer takes, and little for any block. */
+/** Gas of a transaction whose call would fail now: more than a transfer needs, and little compared to a block. */
 const FAILING_GAS = 500_000
 
 /** Statuses of transactions without a replacement. */
@@ -79,7 +79,7 @@ export function createTending(
     if (next) await attempt(next, () => closeGap(next, count))
     const gap = await findGap(waiting, count)
     const hindrance = ({ nonce }: SentTransaction) => {
-      // Resent unchanged it may still be mined; anything else needs a signature.
+      // Resending it unchanged may still get it mined; any other step needs a signature.
       if (!signer.hasKey) return isStuck() ? keyMissing(address).message : null
       return gap !== null && nonce > gap ? behind(gap) : null
     }
@@ -146,7 +146,7 @@ export function createTending(
   async function doubt(sent: SentTransaction, head: number): Promise<void> {
     const block = await strangersBlock(account, sent, head)
     if (block === null || depth(head, block) < depthOf(sent)) return
-    // Another process may have replaced it since it was read. The other transaction is then one of ours.
+    // Another process may have replaced it since it was read. The nonce was then used by one of our transactions.
     if ((await transactions.find(sent.nonce))?.raw !== sent.raw) return
     await store.write(async (trx) => {
       if (await transactions.end(trx, sent.nonce, 'lost', block)) await followers.onLost?.(trx, sent)
@@ -187,7 +187,7 @@ export function createTending(
       )
     }
     const call = { to: sent.to_address as `0x${string}`, data: sent.data as `0x${string}` }
-    // The gas may be the reason. Even a failing call must use the nonce, or all later ones wait.
+    // The gas may be the reason. Even a failing call must use the nonce, because all later ones wait for it.
     const gas = await gasFor(node, { account: address, ...call }).catch(failingGas)
     const { raw, hash } = await signer.sign({ chainId, nonce, ...call, gas, fees })
     const by = {

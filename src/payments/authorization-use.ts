@@ -17,8 +17,8 @@ export interface AuthorizedPayment {
 }
 
 /**
- * Tells whether a receipt's use of an authorization is the payment. The nonce alone does not prove it: receiver and
- * amount are not part of it (EIP-3009), so a payer can use a nonce up with a transfer of nothing, or to himself.
+ * Tells whether a receipt's use of an authorization is the payment. The nonce alone does not prove it, because receiver
+ * and amount are not part of it (EIP-3009). A payer can use up a nonce with a transfer of nothing, or to himself.
  *
  * The use is the payment when the log right after `AuthorizationUsed` is the token's `Transfer` of the exact amount
  * from the payer to the recipient. The reference implementation in EIP-3009, `_transferWithAuthorization` of USDC

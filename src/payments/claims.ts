@@ -31,10 +31,10 @@ export interface Claims {
    */
   claim(claim: Claim, step?: ClaimStep, trx?: Transaction<Schema>): Promise<string | null>
   /**
-   * Moves a payment to its next status, in the transaction of a settlement where there is one. A signature counts for
-   * one payment only, although one transaction of somebody else may use several.
+   * Moves a payment to its next status, in the transaction of a settlement if there is one. A signature counts for one
+   * payment only, although one transaction of another sender may use several.
    *
-   * @returns false when the payment was not at `from`, or the signature has counted already; nothing is written then
+   * @returns false when the payment was not at `from`, or its signature has already counted; then nothing is written
    */
   advance(
     id: string,

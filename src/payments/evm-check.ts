@@ -16,12 +16,12 @@ import { paymentsPaused } from './refusal.ts'
 /** Lowest payment when the price of the chain's coin is not known: one cent. */
 const FLOOR: Micros = 10_000
 /**
- * Additional gas of a transfer over a transfer of nothing: two balances change, one of them from zero (EIP-2929: 22,100
+ * Gas of a transfer in addition to a transfer of nothing. Two balances change, one of them from zero (EIP-2929: 22,100
  * and 2,900).
  */
 const STORAGE_GAS = 25_000
 const COIN_DECIMALS = 18
-/** A time later than any clock, within 48 bits, as some tokens store times in 48 bits. */
+/** A time later than any clock. Fits into 48 bits, in which some tokens store times. */
 const FOREVER = 2 ** 47
 /** Longest part of a token's name in messages. */
 const MAX_NAME = 64
@@ -80,7 +80,7 @@ export function createEvmCheck(
     if (id !== chainId) throw wrong('mpp.evm.rpc_url', `The node is on chain ${id}, not ${chainId}`)
   }
 
-  /** Signs an authorization from the account to the recipient that moves nothing and is never sent. */
+  /** Signs an authorization of nothing from the account to the recipient, which is never sent. */
   async function authorizationOfNothing(): Promise<Authorization> {
     const signer = privateKeyToAccount(settings.privateKey)
     const nonce: Hex = `0x${randomBytes(32).toString('hex')}`

@@ -93,12 +93,12 @@ export function createEvmSettlement(
       args: authorization,
       fromBlock: await recentBlock(),
     })
-    // The payer cancelled it, or it was used so long ago that it cannot be an interrupted payment.
+    // The payer cancelled it, or it was used too long ago to be an interrupted payment.
     if (!event) return null
     const receipt = await account.receiptOf([event.transactionHash])
     if (!receipt)
       throw new GazewayError('upstream_bad_reply', 'The node returned an event but no receipt for it. Check the node.')
-    // A transaction signed here uses no other authorization, whatever the order of the token's logs.
+    // A transaction signed here uses no other authorization, in whatever order the token logs.
     const own = await account.transactions.findFor(PURPOSE + nonce)
     const isOwn = own?.hashes.includes(receipt.transactionHash) ?? false
     return { receipt, isPayment: isOwn || isPaidBy(receipt, { token, recipient, ...payment }) }
@@ -111,7 +111,7 @@ export function createEvmSettlement(
     })
   }
 
-  /** Refuses early without gas: no node would take the transaction, and the payer would wait in vain. */
+  /** Rejects a payment early when the account has no gas: no node would accept the transaction. */
   async function requireGas({ gas, fees }: Price): Promise<void> {
     const balance = await client.getBalance({ address: account.address })
     if (balance < BigInt(gas) * BigInt(fees.maxFee))

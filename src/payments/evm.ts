@@ -12,8 +12,8 @@ import { paymentRequired } from './refusal.ts'
 import { unique, uniqueOf } from './unique.ts'
 
 /**
- * Longest validity of an authorization in milliseconds. Its payment is watched for so long, because anyone may carry it
- * out.
+ * Longest validity of an authorization in milliseconds. Its payment is watched for this long, because anyone may submit
+ * the authorization.
  */
 const LONGEST_VALID_MS = 24 * 3_600_000
 

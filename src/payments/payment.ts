@@ -60,7 +60,7 @@ export interface PaymentMethod {
    * - `payments_paused` without gas
    */
   verify(): Promise<string>
-  /** Lowest payment: its cost for this gateway, as far as known. */
+  /** Smallest payment: this gateway's cost of a payment, if known. */
   least(): Micros
   /** Creates a challenge, as a `WWW-Authenticate` value. */
   challenge(terms: Terms): Promise<string>

@@ -63,20 +63,20 @@ export interface Payments {
    */
   permit(header: string | null, terms: Terms): Promise<string | null>
   /**
-   * Tells whether this process holds the payment now. When it does not, the payment may have been given back: stop
-   * delivery.
+   * Tells whether this process currently holds the lease of the payment. When it does not, the payment may have been
+   * credited back: stop delivery.
    */
   isHeld(payment: Payment): boolean
   /** Confirms the lease in the store before delivery. @throws the store's error */
   confirm(payment: Payment): Promise<boolean>
-  /** Marks a payment as delivered. @returns false when it was given back meanwhile or the store failed */
+  /** Marks a payment as delivered. @returns false when it was credited back, or the store failed */
   served(payment: Payment): Promise<boolean>
   /** Credits the amount in the ledger, once, for a deposit or a failed request. A sweep retries failures. */
   credit(payment: Payment): Promise<void>
   /**
-   * Finishes at most `limit` payments of processes that died: credits those that the chain has taken.
+   * Finishes at most `limit` payments of processes that died: credits those that the chain has confirmed.
    *
-   * @returns how many were checked
+   * @returns the number of checked payments
    */
   sweep(limit: number): Promise<number>
 }
@@ -114,7 +114,7 @@ export interface FailedPayment {
   error: unknown
 }
 
-/** Creates payments by the given methods. The store keeps the status of each. */
+/** Creates payments with the given methods. The store keeps the status of each payment. */
 export function createPayments(deps: PaymentsDeps): Payments {
   const { store, now, methods, onError, onFailed, onSpent, leaseMs } = deps
   const claims = createClaims({ store, now, ...(leaseMs !== undefined && { leaseMs }) })
@@ -132,7 +132,7 @@ export function createPayments(deps: PaymentsDeps): Payments {
         await claims.advance(id, 'claimed', 'freed')
         throw error
       }
-      // Anyone may carry out the signature until it expires. A sweep credits the payment then, or writes it off.
+      // Anyone may submit the signature until it expires. A sweep then credits the payment or marks it as failed.
       await claims.abandon(id)
       const refusal = refusalOf(error)
       if (refusal === null) throw error instanceof GazewayError ? error : unconfirmed(error)
@@ -164,7 +164,7 @@ export function createPayments(deps: PaymentsDeps): Payments {
     await claims.advance(id, 'crediting', 'credited')
   }
 
-  /** Returns a payment to the ledger balance it came from; it is not a deposit. */
+  /** Returns a payment to the ledger balance that it came from. It is not a deposit. */
   async function giveBack({ id, payer, amount }: Pick<Payment, 'id' | 'payer' | 'amount'>, from: PaymentStatus) {
     await store.write(async (trx) => {
       if (await claims.advance(id, from, 'credited', undefined, trx))
@@ -221,7 +221,7 @@ export function createPayments(deps: PaymentsDeps): Payments {
 
   /**
    * Builds the claim of a credential whose payer has the amount in the ledger; null otherwise. Errors of a credential
-   * are left to `take`.
+   * are reported by `take`.
    */
   async function creditClaim(header: string | null, terms: Terms): Promise<Claim | null> {
     const { credential, challenge, method } = read(header)
@@ -320,7 +320,7 @@ const CREDIT = 'credit'
 const creditReceipt = (reference: string, at: Date): string =>
   Receipt.serialize({ method: CREDIT, reference, status: 'success', timestamp: at.toISOString() })
 
-/** Lost the balance to another payment, or to a key that the wallet was bound to meanwhile. */
+/** The balance went to another payment, or to a key that the wallet was bound to meanwhile. */
 function nullIfShort(error: unknown): null {
   if (error instanceof GazewayError && error.code === 'insufficient_credit') return null
   throw error
@@ -340,7 +340,8 @@ function parse(header: string | null) {
 }
 
 /**
- * Base64 ends in two `=` at most. mppx takes quadratic time in the number of `=`, in a credential and in its content.
+ * Padding that no valid base64 has, as that ends in two `=` at most. mppx takes quadratic time in the number of `=`, in
+ * a credential and in its content.
  */
 const PADDING = '='.repeat(32)
 

@@ -73,7 +73,7 @@ export function unconfirmed(cause?: unknown): GazewayError {
 /** `Retry-After` of a pause, in seconds. */
 const PAUSE_SECONDS = 300
 
-/** Error while no payments are taken; none was taken. The cause for the operator goes to the log only. */
+/** Error while payments are paused; no payment was taken. The cause for the operator goes only to the log. */
 export function paymentsPaused(why: string): GazewayError {
   return new GazewayError('payments_paused', 'Payments are paused; no money was moved. Retry later.', {
     cause: new Error(why),

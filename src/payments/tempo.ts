@@ -91,7 +91,7 @@ export function tempoMethod({ chainId, rpcUrl, token }: TempoSettings, common: P
     async check(credential, terms) {
       const { details } = await mppx.validateCredential(credential, expected(credential, terms))
       const { sender, serializedTransaction } = Details.parse(details)
-      // Nodes identify a transaction by its canonical form, whatever form was signed.
+      // Nodes identify a transaction by its canonical form, which may differ from the signed form.
       const canonical = await Transaction.serialize(Transaction.deserialize(serializedTransaction as Hex))
       return { payer: sender.toLowerCase(), proof: keccak256(canonical) }
     },
