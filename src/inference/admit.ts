@@ -11,6 +11,7 @@ import type { Endpoint } from './endpoints.ts'
 import type { ModelChoice } from './provider.ts'
 import type { NoteRefusal } from './refusals.ts'
 import { type ClientRequest, withField } from './relay/request-body.ts'
+import type { Plan } from './route.ts'
 
 /** Approximate bytes per token of ordinary text. */
 const BYTES_PER_TOKEN = 4
@@ -59,18 +60,23 @@ export interface AdmitDeps extends BillDeps, BoundDeps {
 /**
  * Second step of a call: decides whether it is allowed, and reserves its worst-case cost. Nothing has been sent yet.
  *
- * @param models the requested model, and its possible stand-ins
  * @returns a promise only when the store is asked
  * @throws GazewayError the refusal, recorded in the audit trail, as `billFor`
  */
 export function admit(
   deps: AdmitDeps,
   asked: ModelRequest,
-  models: readonly ModelChoice[],
+  { choices, standIns }: Pick<Plan, 'choices' | 'standIns'>,
   context: CallerContext,
 ): Admission | Promise<Admission> {
   const { endpoint, request } = asked
-  const bill = billFor(deps, { path: `/v1${endpoint}`, request, models: () => models }, context)
+  const billed = {
+    path: `/v1${endpoint}`,
+    request,
+    models: () => choices,
+    ...(standIns !== null && { standIns: () => standIns(context) }),
+  }
+  const bill = billFor(deps, billed, context)
   if (bill instanceof Promise) return bill.then((made) => limited(asked, context, made))
   return limited(asked, context, bill)
 }
@@ -89,8 +95,10 @@ export interface BilledRequest {
   /** Endpoint, for the audit trail. */
   path: string
   request: BoundedRequest
-  /** The requested model, and its possible stand-ins. */
+  /** The models that may answer. */
   models(): readonly ModelChoice[]
+  /** Finds further models that may answer, by asking upstreams for their lists. They count for the cost alone. */
+  standIns?(): Promise<readonly ModelChoice[]>
   /** Service that is called, if not the model provider. */
   upstream?: string
 }
@@ -188,15 +196,25 @@ export function unboundedRefusal(key: Identity, path: string): GazewayError | nu
 
 function billOf(
   deps: AdmitDeps,
-  { path, request, models }: BilledRequest,
+  asked: BilledRequest,
   { callerId, isPaid, key }: { callerId: string; isPaid: boolean; key: Identity | null },
 ): Bill | Promise<Bill> {
   if (key === null && isPaid) return PAID_BILL
   const caller = key ?? identityWithoutKey({ id: callerId, name: callerId, scopes: new Set(), wallet: null })
-  const choices = models()
+  const choices = asked.models()
   requireModels(caller, choices)
-  const endpoint = path.slice('/v1'.length)
-  const bound = isHeld(caller) ? boundOfHeld(deps, endpoint, request, choices) : UNBOUNDED
+  if (!isHeld(caller)) return billWithin(deps, asked, { caller, isPaid, bound: UNBOUNDED })
+  const within = (all: readonly ModelChoice[]) =>
+    billWithin(deps, asked, { caller, isPaid, bound: boundOfHeld(deps, asked, all) })
+  return asked.standIns ? asked.standIns().then((found) => within([...choices, ...found])) : within(choices)
+}
+
+/** Creates the bill of a call whose cost has an upper bound. */
+function billWithin(
+  deps: AdmitDeps,
+  { path, request }: BilledRequest,
+  { caller, isPaid, bound }: { caller: Identity; isPaid: boolean; bound: CallBound },
+): Bill | Promise<Bill> {
   const counted = deps.rates.begin(caller, Math.ceil(request.bytes.length / BYTES_PER_TOKEN))
   if (isPaid) return { ...PAID_BILL, headers: counted.headers, end: () => counted.end(0) }
   const made = (reservation: Reservation) =>
@@ -205,7 +223,7 @@ function billOf(
       bound,
       reservation,
       counted,
-      isOpenEnded: request.json.stream === true && bound.answerLimit !== null && limitsAt(endpoint).length > 0,
+      isOpenEnded: request.json.stream === true && bound.answerLimit !== null && limitsAt(endpointOf(path)).length > 0,
       isDetached: request.json.background === true,
     })
   const failed = (error: unknown): never => {
@@ -225,15 +243,12 @@ function billOf(
  *
  * @throws GazewayError `validation_failed`
  */
-function boundOfHeld(
-  deps: AdmitDeps,
-  endpoint: string,
-  request: BoundedRequest,
-  choices: readonly ModelChoice[],
-): CallBound {
+function boundOfHeld(deps: AdmitDeps, { path, request }: BilledRequest, choices: readonly ModelChoice[]): CallBound {
   requireCounts(request.json)
-  return boundOf(deps, endpoint, request, choices)
+  return boundOf(deps, endpointOf(path), request, choices)
 }
+
+const endpointOf = (path: string): string => path.slice('/v1'.length)
 
 /**
  * Requires that the key may use a model: by the requested name, or by its id at each upstream that may answer. The

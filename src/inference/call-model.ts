@@ -45,7 +45,7 @@ export function createCallModel(deps: CallDeps, relaysOf: (upstream: NamedUpstre
   return (asked, receiver, context) => {
     try {
       const plan = plans(asked.endpoint, asked.request.json.model ?? undefined)
-      const admitted = admit(admits, asked, plan.choices, context)
+      const admitted = admit(admits, asked, plan, context)
       if (admitted instanceof Promise) return admitted.then((call) => make(call, plan, receiver))
       return make(admitted, plan, receiver)
     } catch (error) {

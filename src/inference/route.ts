@@ -29,14 +29,18 @@ export interface Candidate {
   hedgeAfterMs: number | null
   /** The model there as far as known, for prices and limits. */
   choice: ModelChoice
+  /** False when another model of the upstream answers if it does not know the name. */
+  isAssigned: boolean
   /** The model there. A promise only when the upstream's list must be fetched. */
   model(context: CallContext): ModelChoice | Promise<ModelChoice>
 }
 
 /** Destinations of requests for a model. */
 export interface Plan {
-  /** The requested model, and its possible stand-ins. */
+  /** The requested model at each candidate, as far as known, and the fallback role's. */
   choices: readonly ModelChoice[]
+  /** Finds the models that answer for names which their upstreams do not know. Null when there are none. */
+  standIns: ((context: CallContext) => Promise<readonly ModelChoice[]>) | null
   /** Candidates in the order to try them. Drawn anew per call when they are weighted. */
   candidates(): readonly Candidate[]
 }
@@ -77,8 +81,11 @@ export function createPlans(routing: Routing, relaysOf: (upstream: NamedUpstream
     }))
     const candidates = ways.flatMap((way) => way.candidates)
     const choices = candidates.map(({ choice }) => choice)
+    const open = candidates.filter(({ isAssigned }) => !isAssigned)
+    const standIns = (context: CallContext) => Promise.all(open.map(({ model }) => model(context)))
     return {
       choices,
+      standIns: open.length === 0 ? null : standIns,
       candidates: isWeighted && ways.length > 1 ? () => drawn(ways).flatMap((way) => way.candidates) : () => candidates,
     }
   }
@@ -125,10 +132,11 @@ function candidatesAt(
   ): Candidate => {
     const resolved = provider.resolve(name, as)
     const choice = { ...resolved, requested }
-    const model = provider.isUnassigned(resolved.requested)
-      ? async (context: CallContext) => ({ ...(await modelFor(upstream, name, as, context)), requested })
-      : () => choice
-    return { relays, path, passage, isStandIn: false, hedgeAfterMs, choice, model }
+    const isAssigned = !provider.isUnassigned(resolved.requested)
+    const model = isAssigned
+      ? () => choice
+      : async (context: CallContext) => ({ ...(await modelFor(upstream, name, as, context)), requested })
+    return { relays, path, passage, isStandIn: false, hedgeAfterMs, choice, isAssigned, model }
   }
   if (provider.protocol === 'anthropic') return [at('/messages', OVER_MESSAGES[endpoint])]
   if (endpoint === '/chat/completions') return [at(endpoint, passChat)]

@@ -218,6 +218,26 @@ describe('upstreams and routes that change', () => {
     assert.deepEqual((await running.gateway.wallet.verify()).faults, [])
   })
 
+  it('reserve the price of a dearer model that stands in for an unknown name', async () => {
+    await set({
+      routes: [{ model: 'llm-3-fast', to: ['one'] }],
+      'pricing.models': { m: { input: 1000, output: 1000 } },
+    })
+    const held = { scopes: ['inference' as const], billing: 'cost' as const }
+    const poor = await running.gateway.keys.create({ name: 'poor', ...held, limits: { credit_limit_usd: 0.05 } })
+    const rich = await running.gateway.keys.create({ name: 'rich', ...held, limits: { credit_limit_usd: 10 } })
+    const ask = (key: string) =>
+      fetch(`${running.url}/v1${CHAT}`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json', authorization: `Bearer ${key}` },
+        body: JSON.stringify({ ...ASK, model: 'llm-3-fast', max_tokens: 20 }),
+      })
+    assert.equal((await ask(poor.key)).status, 402)
+    assert.ok(!one.received.some(({ method }) => method === 'POST'), 'it is refused before the upstream is asked')
+    assert.equal((await ask(rich.key)).headers.get('x-gazeway-cost-usd'), '0.015')
+    await set({ 'pricing.models': null })
+  })
+
   it('restrict a key to its allowed models on every upstream', async () => {
     await set({ routes: [{ model: 'open', to: ['one/small', 'two/large'] }] })
     const { key } = await running.gateway.keys.create({ name: 'small', scopes: ['inference'], models: ['small'] })
