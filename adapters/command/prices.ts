@@ -32,7 +32,7 @@ const configOf = async (loaded: LoadedConfig, log: Log): Promise<Config> =>
 
 const row = (item: ListedPrice): (string | null)[] => [
   item.upstream,
-  item.upstream_model,
+  item.upstream_model + conditionOf(item),
   item.model === item.upstream_model ? null : item.model,
   usd(item.input),
   usd(item.cached_input),
@@ -41,6 +41,12 @@ const row = (item: ListedPrice): (string | null)[] => [
   usd(item.output),
   from(item),
 ]
+
+/** The calls that a price applies to, when it does not apply to all. */
+function conditionOf({ when }: ListedPrice): string {
+  if (when === null) return ''
+  return 'service_tier' in when ? ` (tier ${when.service_tier})` : ` (prompt > ${when.prompt_tokens_above})`
+}
 
 const usd = (amount: number | null): string | null => (amount === null ? null : String(amount))
 

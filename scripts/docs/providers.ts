@@ -1,4 +1,4 @@
-import type { ModelPrices, PresetModel } from '../../src/providers/preset.ts'
+import type { PresetModel, TokenPrices } from '../../src/providers/preset.ts'
 import { PRESETS } from '../../src/providers/providers.ts'
 import { code, table } from './table.ts'
 
@@ -22,19 +22,31 @@ export function providersTable(): string {
 /** Table of the prices of the providers' models, as Markdown. */
 export function modelsTable(): string {
   const rows = PRESETS.flatMap(({ name, models }) =>
-    Object.entries(models).map(([id, model]) => [
-      code(name),
-      code(id),
-      ...prices(model),
-      `[${model.date}](${model.source})`,
-    ]),
+    Object.entries(models).flatMap(([id, model]) =>
+      pricesOf(model).map(([when, rates]) => [
+        code(name),
+        `${code(id)}${when}`,
+        ...shown(rates),
+        `[${model.date}](${model.source})`,
+      ]),
+    ),
   )
   return table(['provider', 'model', 'input', 'cached input', 'cache write', 'for 1 h', 'output', 'source'], rows)
 }
 
 const COLUMNS = ['input', 'cached_input', 'cache_write', 'cache_write_1h', 'output'] as const
 
-function prices({ prices }: PresetModel): string[] {
-  const known: Partial<ModelPrices> = prices === 'unknown' ? {} : prices
+/** Prices of a model, with the calls that they apply to. */
+function pricesOf({ prices }: PresetModel): [when: string, Partial<TokenPrices>][] {
+  if (prices === 'unknown') return [['', {}]]
+  const { long_prompt: long, service_tiers = {} } = prices
+  return [
+    ['', prices],
+    ...(long ? [[`, prompt > ${long.above.toLocaleString('en')} tokens`, long] as [string, TokenPrices]] : []),
+    ...Object.entries(service_tiers).map(([tier, of]): [string, TokenPrices] => [`, tier ${code(tier)}`, of]),
+  ]
+}
+
+function shown(known: Partial<TokenPrices>): string[] {
   return COLUMNS.map((column) => (known[column] === undefined ? 'unknown' : `$${known[column]}`))
 }

@@ -1,5 +1,5 @@
 import { GazewayError } from '../errors.ts'
-import { mostCost, type PricedModel, type Prices } from '../providers/prices.ts'
+import { mostCost, type PricedModel, type Prices, tierIn } from '../providers/prices.ts'
 import type { Micros } from '../text/money.ts'
 import { ANSWER_LIMITS, limitsAt } from './answer-limit.ts'
 import { records } from './convert/loose.ts'
@@ -72,7 +72,9 @@ export function boundOf(
   { bytes, text, json }: BoundedRequest,
   models: readonly PricedModel[],
 ): CallBound {
-  const cost = (prompt: number, answer: number): Micros => mostCost({ prompt, answer }, models, deps.prices)
+  const tier = tierIn(json)
+  const cost = (prompt: number, answer: number, wholePrompt = prompt): Micros =>
+    mostCost({ prompt, answer, tier, wholePrompt }, models, deps.prices)
   const isInputAlone = INPUT_ALONE.has(endpoint)
   const known = limitsAt(endpoint)
   const sent = largestOf(known, json)
@@ -102,12 +104,12 @@ export function boundOf(
       const tokens = (await countLong(deps.countTokens, said)) + media * MEDIA_TOKENS
       return cost(Math.ceil(tokens * TOKENIZER_FACTOR) + beside, answerTokens)
     },
-    more: (tokens) => cost(0, tokens),
+    more: (tokens) => cost(0, tokens, promptTokens),
   }
 }
 
 /** Fields that determine the bill of a request. */
-const BILLED_BY = ['model', 'stream', 'n', 'best_of', ...ANSWER_LIMITS]
+const BILLED_BY = ['model', 'stream', 'n', 'best_of', 'service_tier', ...ANSWER_LIMITS]
 
 /**
  * Values of the billing fields in a request. A field that occurs twice is ambiguous: servers differ in which one they

@@ -1,5 +1,5 @@
 import { isFileGone, isOutOfFiles } from '../errors.ts'
-import type { Usage } from '../providers/token-usage.ts'
+import { readUsage, type Usage } from '../providers/token-usage.ts'
 import { estimateUsage } from './estimate.ts'
 import type { SseTap } from './relay/sse-tap.ts'
 
@@ -19,6 +19,8 @@ export interface Observed {
   said: (() => Said) | null
   /** Answer to store when content is stored. Defaults to the text of `said`. */
   answer?: unknown
+  /** Value of `service_tier` in the reply. Undefined when it has none. */
+  serviceTier?: unknown
   /** Ids that the upstream gave to objects that the call created. */
   made?: readonly string[] | undefined
 }
@@ -29,6 +31,7 @@ export const NOTHING: Observed = { usage: null, said: null }
 /** Observations of a stream. */
 export const observedStream = (tap: SseTap): Observed => ({
   usage: tap.usage(),
+  serviceTier: tap.serviceTier(),
   isOutdated: tap.isOutdated,
   said: tap.said,
 })
@@ -41,8 +44,9 @@ export const usageOf = ({ usage, isOutdated }: Observed, error: Error | null): U
   error !== null && isOutdated?.() ? null : usage
 
 /** Observations of a whole answer. `said` is the part that the model wrote. */
-export const observedWhole = (usage: Usage | null, said: unknown, answer: unknown): Observed => ({
-  usage,
+export const observedWhole = (answer: { usage?: unknown; service_tier?: unknown }, said: unknown): Observed => ({
+  usage: readUsage(answer.usage),
+  serviceTier: answer.service_tier,
   said: () => ({ text: JSON.stringify(said), factor: 1 }),
   answer,
 })

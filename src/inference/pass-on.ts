@@ -229,11 +229,12 @@ const OWN_TO_STREAMS = ['cache-control', 'x-accel-buffering']
 /** Usage of a whole reply, or the text to estimate it from. */
 function observedIn(body: Buffer): Observed {
   const value = parseJson(body.toString('utf8'))
-  const { usage, response, choices, output, content, status } = record(value)
+  const { usage, service_tier, response, choices, output, content, status } = record(value)
   const reported: Usage | null = readUsage(usage ?? record(response).usage)
   const said = isUnfinished(status) ? undefined : (choices ?? output ?? content)
   return {
     usage: reported,
+    serviceTier: service_tier,
     said: said === undefined ? null : () => ({ text: JSON.stringify(said), factor: 1 }),
     answer: value,
   }

@@ -135,7 +135,7 @@ function headersOf({ call, provider, bill, attempt }: Passing, { headers, announ
 
 /** Usage of a whole reply, or the text to estimate it from. */
 function observedIn({ route }: PathRequest, value: unknown): Observed {
-  const { usage, choices, id, output_file_id, error_file_id } = record(value)
+  const { usage, service_tier, choices, id, output_file_id, error_file_id } = record(value)
   const made = route.makes
     ? [id, output_file_id, error_file_id].filter((one): one is string => typeof one === 'string')
     : []
@@ -143,6 +143,7 @@ function observedIn({ route }: PathRequest, value: unknown): Observed {
   const said = route.cost === 'input' ? '' : choices
   return {
     usage: readUsage(usage) ?? readUsage({ prompt_tokens: record(usage).total_tokens }),
+    serviceTier: service_tier,
     said: said === undefined ? null : () => ({ text: said === '' ? '' : JSON.stringify(said), factor: 1 }),
     answer: value,
   }

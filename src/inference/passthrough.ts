@@ -110,11 +110,11 @@ export async function passThrough(
 
   /** Usage reported so far, or the text to estimate it from. */
   function observed() {
-    const { reported, said } = readReply(Buffer.concat(chunks))
+    const { reported, serviceTier, said } = readReply(Buffer.concat(chunks))
     const isAnswer = reply !== undefined && reply.status < 300 && ANSWERED.includes(path)
     return reported || !isAnswer || said.text === ''
-      ? { ...NOTHING, usage: reported }
-      : { usage: null, said: () => said }
+      ? { ...NOTHING, usage: reported, serviceTier }
+      : { usage: null, serviceTier, said: () => said }
   }
   try {
     reply = await relay.open(
@@ -275,18 +275,19 @@ function modelOf(body: unknown): string | null {
 }
 
 /** Usage reported by a reply, as far as it was read, and the model's text. */
-function readReply(reply: Buffer): { reported: Usage | null; said: Said } {
+function readReply(reply: Buffer): { reported: Usage | null; serviceTier: unknown; said: Said } {
   const whole = parseJson(reply.toString('utf8'))
   if (whole !== undefined) {
-    const { usage, response, choices, output, content } = record(whole)
+    const { usage, service_tier, response, choices, output, content } = record(whole)
     const said = choices ?? output ?? content
     return {
       reported: readUsage(usage ?? record(response).usage),
+      serviceTier: service_tier,
       said: { text: said === undefined ? '' : JSON.stringify(said), factor: 1 },
     }
   }
   const tap = createSseTap({ dropUsageChunk: false, secrets: [] })
   tap.push(reply.subarray(0, READ_LIMIT_BYTES))
   tap.rest()
-  return { reported: tap.usage(), said: tap.said() }
+  return { reported: tap.usage(), serviceTier: tap.serviceTier(), said: tap.said() }
 }

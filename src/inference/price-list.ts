@@ -1,4 +1,4 @@
-import type { ModelPrices } from '../providers/preset.ts'
+import type { TokenPrices } from '../providers/preset.ts'
 import { type PricedModel, type PriceInForce, type Prices, priceOf } from '../providers/prices.ts'
 import type { Provider } from './provider.ts'
 
@@ -9,6 +9,8 @@ export interface ListedPrice {
   model: string
   /** Id at the upstream. */
   upstream_model: string
+  /** Calls that it applies to: those with a longer prompt or a service tier. Null for all others. */
+  when: { prompt_tokens_above: number } | { service_tier: string } | null
   /** US dollars per 1,000,000 tokens. Null for an unknown rate, which falls back to the input rate. */
   input: number
   output: number
@@ -28,25 +30,32 @@ export interface ListedPrice {
 export function listPrices(providers: readonly Provider[], prices: Prices): ListedPrice[] {
   return providers.flatMap((provider) => {
     const named = [...provider.aliases, ...Object.keys(provider.catalogue), ...Object.keys(prices.models)]
-    return [...new Set(named)].map((name) => listed(provider.name, provider.resolve(name, 'chat'), prices))
+    return [...new Set(named)].flatMap((name) => listed(provider.name, provider.resolve(name, 'chat'), prices))
   })
 }
 
-function listed(upstream: string, model: PricedModel, prices: Prices): ListedPrice {
+function listed(upstream: string, model: PricedModel, prices: Prices): ListedPrice[] {
   const found = priceOf(model, prices)
-  return {
+  const { long_prompt: long, service_tiers: tiers = {} } = found.prices
+  const row = (when: ListedPrice['when'], rates: TokenPrices): ListedPrice => ({
     upstream,
     model: model.requested,
     upstream_model: model.upstream,
-    ...everyRate(found.prices),
+    when,
+    ...everyRate(rates),
     from: found.from,
     source: sourceOf(found),
     date: found.from === 'catalogue' ? found.date : null,
     unknown: found.from === 'flat' && found.isUnknown,
-  }
+  })
+  return [
+    row(null, found.prices),
+    ...(long ? [row({ prompt_tokens_above: long.above }, long)] : []),
+    ...Object.entries(tiers).map(([service_tier, rates]) => row({ service_tier }, rates)),
+  ]
 }
 
-const everyRate = ({ input, output, cached_input, cache_write, cache_write_1h }: ModelPrices) => ({
+const everyRate = ({ input, output, cached_input, cache_write, cache_write_1h }: TokenPrices) => ({
   input,
   output,
   cached_input: cached_input ?? null,

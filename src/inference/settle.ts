@@ -1,11 +1,12 @@
 import type { CallContext, CallRecord, CallStatus } from '../calls/call-record.ts'
 import type { Calls } from '../calls/calls.ts'
 import { GazewayError } from '../errors.ts'
-import { type PricedModel, type Prices, upstreamCost } from '../providers/prices.ts'
+import { type PricedModel, type Prices, tierIn, upstreamCost } from '../providers/prices.ts'
 import type { Usage } from '../providers/token-usage.ts'
 import { newId } from '../text/ids.ts'
 import { toUsd } from '../text/money.ts'
 import type { Bill } from './bill.ts'
+import { record } from './convert/loose.ts'
 import { countUsage, type Observed } from './observe.ts'
 import { isOutrun } from './outrun.ts'
 import type { Provider } from './provider.ts'
@@ -92,16 +93,18 @@ export function beginCall(deps: SettleDeps, invocation: Invocation, context: Cal
   }
 
   function settled(
-    { httpStatus, error, said, answer, made, isHad }: Outcome & { isHad: boolean },
+    { httpStatus, error, serviceTier, said, answer, made, isHad }: Outcome & { isHad: boolean },
     usage: Usage | null,
   ): Settled {
     const name = invocation.model?.requested ?? ''
-    const costMicros = upstreamCost(usage, invocation.model ?? NO_MODEL, prices)
+    // The reply tells which tier answered; without it, the requested one counts.
+    const tier = tierIn(serviceTier == null ? record(invocation.request) : { service_tier: serviceTier })
+    const costMicros = upstreamCost(usage, invocation.model ?? NO_MODEL, prices, tier)
     const costUsd = toUsd(costMicros)
     // A client that disconnects before the first word pays nothing.
     const isPaidFor = isHad && (error === null || usage !== null)
     const spend = invocation.bill.attempted({ callId, model: name, costMicros, usage, isHad: isPaidFor })
-    const record: CallRecord = {
+    const recorded: CallRecord = {
       call_id: callId,
       at: timeOf(at),
       surface: context.surface,
@@ -121,11 +124,11 @@ export function beginCall(deps: SettleDeps, invocation: Invocation, context: Cal
       error: error && recordedError(error, provider, storeContent),
     }
     if (storeContent)
-      record.content = {
+      recorded.content = {
         request: invocation.request,
         answer: answer === undefined ? (said?.().text ?? null) : answer,
       }
-    calls.record(record, context, spend, made)
+    calls.record(recorded, context, spend, made)
     return { callId, usage, costUsd }
   }
 }

@@ -1,5 +1,7 @@
 import type { Preset } from './preset.ts'
 
+const long_prompt = { above: 200_000, input: 2.5, output: 5, cached_input: 0.4 }
+
 export const openrouter: Preset = {
   name: 'openrouter',
   label: 'OpenRouter',
@@ -27,13 +29,13 @@ export const openrouter: Preset = {
       date: '2026-11-24',
     },
     'x-ai/grok-4.20': {
-      prices: { input: 1.25, output: 2.5, cached_input: 0.2 },
+      prices: { input: 1.25, output: 2.5, cached_input: 0.2, long_prompt },
       source:
         'https://github.com/anomalyco/models.dev/blob/0c009b7f4b806ac9793eb252ba4c419b4013599a/providers/openrouter/models/x-ai/grok-4.20.toml',
       date: '2026-11-24',
     },
     'x-ai/grok-4.3': {
-      prices: { input: 1.25, output: 2.5, cached_input: 0.2 },
+      prices: { input: 1.25, output: 2.5, cached_input: 0.2, long_prompt },
       source:
         'https://github.com/anomalyco/models.dev/blob/22416dda645c4d67efab78a9809753dfead207d7/providers/openrouter/models/x-ai/grok-4.3.toml',
       date: '2026-11-24',

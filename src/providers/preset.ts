@@ -20,7 +20,7 @@ export const FLAT_MODELS: ReadonlySet<string> = new Set([
 ])
 
 /** US dollars per 1,000,000 tokens. An unknown rate falls back to the input rate. */
-export interface ModelPrices {
+export interface TokenPrices {
   input: number
   output: number
   /** Rate of prompt tokens read from the provider's cache. */
@@ -29,6 +29,14 @@ export interface ModelPrices {
   cache_write?: number | undefined
   /** The same for entries kept for an hour. Defaults to `cache_write`. */
   cache_write_1h?: number | undefined
+}
+
+/** Prices of a model. */
+export interface ModelPrices extends TokenPrices {
+  /** Prices of all tokens of a call whose prompt has more than `above` tokens. */
+  long_prompt?: (TokenPrices & { above: number }) | undefined
+  /** Prices by `service_tier`, such as `flex` and `priority`. */
+  service_tiers?: Readonly<Record<string, TokenPrices>> | undefined
 }
 
 /** Known models of a provider, by id. */

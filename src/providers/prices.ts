@@ -1,5 +1,5 @@
 import { MICROS_PER_USD, type Micros } from '../text/money.ts'
-import { type Catalogue, FLAT_MODELS, type ModelPrices, type PresetModel } from './preset.ts'
+import { type Catalogue, FLAT_MODELS, type ModelPrices, type PresetModel, type TokenPrices } from './preset.ts'
 import type { Usage } from './token-usage.ts'
 
 /** Prices from the configuration. */
@@ -58,13 +58,28 @@ export function priceOf({ requested, upstream, catalogue, isStandIn }: PricedMod
   return { prices: known.model.prices, from: 'catalogue', id, source: model.source, date: model.date }
 }
 
+/** Tiers with the standard price, by their names in the APIs of OpenAI, Groq and Anthropic. */
+const STANDARD: ReadonlySet<string> = new Set(['auto', 'default', 'standard', 'standard_only', 'on_demand'])
+
+/** Reads the `service_tier` of a request or a reply. Null for the standard one, and without one. */
+export const tierIn = ({ service_tier: tier }: { service_tier?: unknown }): string | null =>
+  typeof tier === 'string' && !STANDARD.has(tier) ? tier : null
+
 /**
  * Cost of a call at the upstream, in micro-dollars: tokens × price, summed over the kinds of tokens. Rounded up once,
  * to a whole micro-dollar, so that no fraction is given away.
+ *
+ * @param tier service tier that answered. Null for the standard one
  */
-export function upstreamCost(usage: Usage | null, model: PricedModel, prices: Prices): Micros {
+export function upstreamCost(
+  usage: Usage | null,
+  model: PricedModel,
+  prices: Prices,
+  tier: string | null = null,
+): Micros {
   if (!usage) return 0
-  const { input, output, cachedInput, cacheWrite, cacheWriteHour } = ratesFor(model, prices)
+  const rates = ratesOfCall(ratesFor(model, prices), tier, usage.prompt_tokens)
+  const { input, output, cachedInput, cacheWrite, cacheWriteHour } = rates
   const { prompt_tokens: prompt, completion_tokens: completion } = usage
   const { cached_tokens: cached = 0, cache_write_tokens: written = 0, cache_write_1h_tokens: forAnHour = 0 } = usage
   return roundedUp(
@@ -76,14 +91,30 @@ export function upstreamCost(usage: Usage | null, model: PricedModel, prices: Pr
   )
 }
 
-/** Upper bound of the cost of some tokens with any of the models, with the whole prompt at the dearest rate. */
+/** Tokens whose cost is bounded. */
+export interface BoundedTokens {
+  prompt: number
+  answer: number
+  /** Requested service tier. Null for the standard one. */
+  tier?: string | null
+  /** Tokens of the whole prompt; `prompt` by default. */
+  wholePrompt?: number
+}
+
+/**
+ * Upper bound of the cost of some tokens with any of the models, with the whole prompt at the dearest rate. A requested
+ * tier may be answered by the standard one, so the dearer of both counts.
+ */
 export function mostCost(
-  { prompt, answer }: { prompt: number; answer: number },
+  { prompt, answer, tier = null, wholePrompt = prompt }: BoundedTokens,
   models: readonly PricedModel[],
   prices: Prices,
 ): Micros {
   const costs = models.map((model) => {
-    const { output, ...ofPrompt } = ratesFor(model, prices)
+    const card = ratesFor(model, prices)
+    const standard = ratesOfCall(card, null, wholePrompt)
+    const rates = tier === null ? standard : dearer(standard, ratesOfCall(card, tier, wholePrompt))
+    const { output, ...ofPrompt } = rates
     return roundedUp(prompt * Math.max(...Object.values(ofPrompt)) + answer * output)
   })
   return Math.max(...costs)
@@ -97,24 +128,61 @@ export function flatPrices({ price_per_1k_tokens_usd }: Prices): ModelPrices {
 
 /** Dearest rate of a model in US dollars per 1,000 tokens, rounded up to whole micro-dollars. */
 export function dearestPer1k(prices: ModelPrices): number {
-  return Math.ceil(Math.max(...Object.values(ratesOf(prices))) / 1000) / MICROS_PER_USD
+  const { long, dearest } = cardOf(prices)
+  const rates = long === null ? dearest : dearer(dearest, long.rates)
+  return Math.ceil(Math.max(...Object.values(rates)) / 1000) / MICROS_PER_USD
 }
 
 /** Cache of rates. A model is the same object in all calls to it. */
-const known = new WeakMap<PricedModel, { of: Prices; rates: Rates }>()
+const known = new WeakMap<PricedModel, { of: Prices; card: RateCard }>()
 
-function ratesFor(model: PricedModel, prices: Prices): Rates {
+function ratesFor(model: PricedModel, prices: Prices): RateCard {
   const found = known.get(model)
-  if (found?.of === prices) return found.rates
-  const rates = ratesOf(priceOf(model, prices).prices)
-  known.set(model, { of: prices, rates })
-  return rates
+  if (found?.of === prices) return found.card
+  const card = cardOf(priceOf(model, prices).prices)
+  known.set(model, { of: prices, card })
+  return card
 }
 
 type Rates = ReturnType<typeof ratesOf>
 
+/** All rates of a model. */
+interface RateCard {
+  standard: Rates
+  tiers: ReadonlyMap<string, Rates>
+  /** Dearest rates over the tiers, for a tier without a known price. */
+  dearest: Rates
+  long: { above: number; rates: Rates } | null
+}
+
+function cardOf({ long_prompt: long, service_tiers = {}, ...prices }: ModelPrices): RateCard {
+  const standard = ratesOf(prices)
+  const tiers = new Map(Object.entries(service_tiers).map(([tier, of]) => [tier, ratesOf(of)]))
+  return {
+    standard,
+    tiers,
+    dearest: [...tiers.values()].reduce(dearer, standard),
+    long: long ? { above: long.above, rates: ratesOf(long) } : null,
+  }
+}
+
+/** Rates of one call. Where a tier meets a long prompt, or has no known price, the dearest that apply. */
+function ratesOfCall({ standard, tiers, dearest, long }: RateCard, tier: string | null, prompt: number): Rates {
+  const rates = tier === null ? standard : (tiers.get(tier) ?? dearest)
+  if (long === null || prompt <= long.above) return rates
+  return tier === null ? long.rates : dearer(rates, long.rates)
+}
+
+const dearer = (one: Rates, other: Rates): Rates => ({
+  input: Math.max(one.input, other.input),
+  output: Math.max(one.output, other.output),
+  cachedInput: Math.max(one.cachedInput, other.cachedInput),
+  cacheWrite: Math.max(one.cacheWrite, other.cacheWrite),
+  cacheWriteHour: Math.max(one.cacheWriteHour, other.cacheWriteHour),
+})
+
 /** Whole micro-dollars per 1,000,000 tokens. Unknown rates fall back to the input rate. */
-function ratesOf({ input, output, cached_input, cache_write, cache_write_1h }: ModelPrices) {
+function ratesOf({ input, output, cached_input, cache_write, cache_write_1h }: TokenPrices) {
   const write = cache_write ?? input
   return {
     input: micros(input),

@@ -2,6 +2,11 @@ import type { Preset } from './preset.ts'
 
 const pricing = { source: 'https://docs.x.ai/developers/pricing', date: '2026-07' }
 
+/** Prices of a call whose prompt is longer, by models.dev at 92a6215. */
+const above = 200_000
+const long = { above, input: 2.5, output: 5, cached_input: 0.4 }
+const long420 = { above, input: 4, output: 12, cached_input: 0.4 }
+
 export const xai: Preset = {
   name: 'xai',
   label: 'xAI',
@@ -18,8 +23,17 @@ export const xai: Preset = {
     chat: 'grok-4.3',
   },
   models: {
-    'grok-4.20-multi-agent-0309': { prices: { input: 1.25, output: 2.5, cached_input: 0.2 }, ...pricing },
-    'grok-4.20-0309-reasoning': { prices: { input: 1.25, output: 2.5, cached_input: 0.2 }, ...pricing },
-    'grok-4.3': { prices: { input: 1.25, output: 2.5, cached_input: 0.2 }, ...pricing },
+    'grok-4.20-multi-agent-0309': {
+      prices: { input: 1.25, output: 2.5, cached_input: 0.2, long_prompt: long420 },
+      ...pricing,
+    },
+    'grok-4.20-0309-reasoning': {
+      prices: { input: 1.25, output: 2.5, cached_input: 0.2, long_prompt: long420 },
+      ...pricing,
+    },
+    'grok-4.3': {
+      prices: { input: 1.25, output: 2.5, cached_input: 0.2, long_prompt: long },
+      ...pricing,
+    },
   },
 }

@@ -25,6 +25,7 @@ describe('gazeway prices', () => {
       upstream: 'mistral',
       model: 'mistral-medium-latest',
       upstream_model: 'mistral-medium-latest',
+      when: null,
       input: 9,
       output: 10,
       cached_input: 1,
@@ -45,6 +46,7 @@ describe('gazeway prices', () => {
     const table = await run(place, ['prices', '--upstream', 'xai'])
     assert.match(table.stdout, /^fast +openai\/gpt-oss-20b +- +0\.075 +0\.0375 +- +- +0\.3 +catalogue, 2026-11-24: /m)
     assert.match(table.stdout, /^xai +grok-4\.3 +llm-3-fast +1\.25 +0\.2 +- +- +2\.5 +catalogue, 2026-07: https:/m)
+    assert.match(table.stdout, /^xai +grok-4\.3 \(prompt > 200000\) +llm-3-fast +2\.5 +0\.4 +- +- +5 +catalogue, /m)
     assert.match(table.stdout, /^xai +grok-4\.3 +llm-4-1-fast-reasoning +3 +.* flat price$/m)
   })
 })

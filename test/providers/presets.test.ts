@@ -22,9 +22,15 @@ describe('the presets', () => {
         assert.match(source, /^https:\/\//, `${name}: ${id}`)
         assert.match(date, /^20\d\d-\d\d(-\d\d)?$/, `${name}: ${id}`)
         if (prices === 'unknown') continue
-        for (const [rate, usd] of Object.entries(prices)) assert.ok(usd > 0, `${name}: ${id}: ${rate} is not free`)
-        const { input, output, cached_input = 0 } = prices
-        assert.ok(cached_input < input && input <= output, `${name}: ${id}`)
+        const { long_prompt, service_tiers = {}, ...standard } = prices
+        for (const rates of [standard, ...(long_prompt ? [long_prompt] : []), ...Object.values(service_tiers)]) {
+          for (const [rate, usd] of Object.entries(rates)) assert.ok(usd > 0, `${name}: ${id}: ${rate} is not free`)
+          const { input, output, cached_input = 0 } = rates
+          assert.ok(cached_input < input && input <= output, `${name}: ${id}`)
+        }
+        assert.ok(!long_prompt || long_prompt.input > prices.input, `${name}: ${id}: a long prompt is dearer`)
+        for (const [tier, { input }] of Object.entries(service_tiers))
+          assert.ok(tier === 'flex' ? input < prices.input : input > prices.input, `${name}: ${id}: ${tier}`)
       }
   })
 

@@ -3,7 +3,7 @@ import { describe, it } from 'node:test'
 import fc from 'fast-check'
 import type { Catalogue, ModelPrices } from '../../src/providers/preset.ts'
 import { ageOfPrices } from '../../src/providers/price-age.ts'
-import { mostCost, type PricedModel, type Prices, priceOf, upstreamCost } from '../../src/providers/prices.ts'
+import { mostCost, type PricedModel, type Prices, priceOf, tierIn, upstreamCost } from '../../src/providers/prices.ts'
 import { PRESETS } from '../../src/providers/providers.ts'
 
 const FLAT = 0.003
@@ -111,26 +111,67 @@ describe('the cost of a call', () => {
     assert.equal(upstreamCost(used(10, 10), model('m'), odd), 2)
   })
 
+  const long = { above: 1000, input: 4, output: 15 }
+  const tiered = prices({
+    m: { input: 2, output: 10, long_prompt: long, service_tiers: { flex: { input: 1, output: 5 } } },
+    p: { input: 2, output: 10, service_tiers: { priority: { input: 5, output: 20, cached_input: 1 } } },
+  })
+
+  it('is that of a long prompt from the first token above the limit, for all tokens', () => {
+    assert.equal(upstreamCost(used(1000, 100), model('m'), tiered), 1000 * 2 + 100 * 10)
+    assert.equal(upstreamCost(used(1001, 100), model('m'), tiered), 1001 * 4 + 100 * 15)
+  })
+
+  it('is that of the service tier that answered', () => {
+    const cost = (id: string, tier: string | null, prompt = 100) =>
+      upstreamCost(used(prompt, 10, { cached_tokens: 20 }), model(id), tiered, tier)
+    assert.deepEqual([cost('m', null), cost('m', 'flex'), cost('p', 'priority')], [300, 150, 80 * 5 + 20 + 10 * 20])
+    assert.equal(cost('m', 'flex', 2000), 2000 * 4 + 10 * 15, 'the dearest that applies: a long prompt')
+    assert.equal(cost('p', 'scale'), 80 * 5 + 20 * 2 + 10 * 20, 'the dearest known of each kind')
+    assert.equal(cost('m', 'priority'), 300)
+  })
+
+  it('is the standard one for the other names of the standard tier', () => {
+    for (const service_tier of ['auto', 'default', 'standard', 'standard_only', 'on_demand', null, 7, undefined])
+      assert.equal(tierIn({ service_tier }), null)
+    assert.equal(tierIn({ service_tier: 'flex' }), 'flex')
+  })
+
   it('is never above what was set aside for as many tokens', () => {
     const usd = fc.integer({ min: 0, max: 100_000_000 }).map((micros) => micros / 1e6)
+    const ofTokens = { input: usd, output: usd, cached_input: usd, cache_write: usd, cache_write_1h: usd }
+    const requiredKeys: ['input', 'output'] = ['input', 'output']
     const rates = fc.record(
-      { input: usd, output: usd, cached_input: usd, cache_write: usd, cache_write_1h: usd },
-      { requiredKeys: ['input', 'output'] },
+      {
+        ...ofTokens,
+        long_prompt: fc.record({ ...ofTokens, above: fc.nat(2_000_000) }, { requiredKeys: [...requiredKeys, 'above'] }),
+        service_tiers: fc.record({ flex: fc.record(ofTokens, { requiredKeys }) }),
+      },
+      { requiredKeys },
     )
+    const tiers = fc.constantFrom(null, 'flex', 'priority')
     const tokens = fc.nat(2_000_000)
     fc.assert(
-      fc.property(rates, rates, tokens, tokens, fc.tuple(tokens, tokens, tokens), (a, b, prompt, answer, cache) => {
-        const cached_tokens = Math.min(cache[0], prompt)
-        const cache_write_tokens = Math.min(cache[1], prompt - cached_tokens)
-        const cache_write_1h_tokens = Math.min(cache[2], cache_write_tokens)
-        const usage = used(prompt, answer, { cached_tokens, cache_write_tokens, cache_write_1h_tokens })
-        const both = prices({ a, b })
-        const most = mostCost({ prompt, answer }, [model('a'), model('b')], both)
-        for (const id of ['a', 'b']) {
-          const cost = upstreamCost(usage, model(id), both)
-          assert.ok(Number.isSafeInteger(cost) && cost >= 0 && cost <= most, `${cost} of ${most}`)
-        }
-      }),
+      fc.property(
+        rates,
+        rates,
+        tokens,
+        tokens,
+        fc.tuple(tokens, tokens, tokens),
+        tiers,
+        (a, b, prompt, answer, cache, tier) => {
+          const cached_tokens = Math.min(cache[0], prompt)
+          const cache_write_tokens = Math.min(cache[1], prompt - cached_tokens)
+          const cache_write_1h_tokens = Math.min(cache[2], cache_write_tokens)
+          const usage = used(prompt, answer, { cached_tokens, cache_write_tokens, cache_write_1h_tokens })
+          const both = prices({ a, b })
+          const most = mostCost({ prompt, answer, tier }, [model('a'), model('b')], both)
+          for (const [id, answering] of ['a', 'b'].flatMap((id) => [[id, tier] as const, [id, null] as const])) {
+            const cost = upstreamCost(usage, model(id), both, answering)
+            assert.ok(Number.isSafeInteger(cost) && cost >= 0 && cost <= most, `${cost} of ${most}`)
+          }
+        },
+      ),
     )
   })
 })

@@ -4,15 +4,21 @@ import { modelId, usd } from './setting-values.ts'
 
 const rate = lazySchema(() => usd.describe('USD for 1,000,000 tokens'))
 
+const rates = () => ({
+  input: rate(),
+  output: rate(),
+  cached_input: rate().optional(),
+  cache_write: rate().optional(),
+  cache_write_1h: rate().optional(),
+})
+
 /** Prices of a model, per 1,000,000 tokens of each kind. */
 const modelPrices = lazySchema(() =>
   z
     .strictObject({
-      input: rate(),
-      output: rate(),
-      cached_input: rate().optional(),
-      cache_write: rate().optional(),
-      cache_write_1h: rate().optional(),
+      ...rates(),
+      long_prompt: z.strictObject({ above: z.int().min(1).max(100_000_000), ...rates() }).optional(),
+      service_tiers: z.record(z.string().regex(/^[\w.-]{1,32}$/), z.strictObject(rates())).optional(),
     })
     .meta({ accepted: 'an object such as { "input": 1.25, "output": 10, "cached_input": 0.125, "cache_write": 1.5 }' }),
 )
@@ -27,7 +33,7 @@ export const pricingSection = section(() => ({
     .record(modelId, modelPrices())
     .default({})
     .describe(
-      'Model id → its prices of 1,000,000 tokens, in USD: input, output, and where they differ from input cached_input, cache_write and cache_write_1h. They take precedence over the catalogue of the provider.',
+      'Model id → its prices of 1,000,000 tokens, in USD: input, output, and where they differ from input cached_input, cache_write and cache_write_1h; long_prompt has those of a call whose prompt has more than `above` tokens, and service_tiers those by service_tier. They take precedence over the catalogue of the provider.',
     ),
   token: z
     .string()

@@ -1,4 +1,3 @@
-import { readUsage } from '../../providers/token-usage.ts'
 import { completionChunks } from '../convert/completion-chunks.ts'
 import type { ChatCompletion } from '../convert/requests.ts'
 import { clientGone, endedEarly, streamFailure, upstreamFailure } from '../failure.ts'
@@ -37,7 +36,7 @@ function passWhole(passing: Passing, reply: WholeReply): Answered {
     receiver.head(reply.status, { ...headers, 'content-type': 'text/event-stream' })
     receiver.end(`${events.join('')}data: [DONE]\n\n`)
   } else receiver.whole(reply.status, headers, reply.body)
-  return answered(reply.status, observedWhole(readUsage(completion.usage), completion.choices, completion))
+  return answered(reply.status, observedWhole(completion, completion.choices))
 }
 
 /** Passes a stream on. While another candidate could answer, it begins with the first output and may fail before. */

@@ -1,4 +1,3 @@
-import { readUsage } from '../../providers/token-usage.ts'
 import { toResponse } from '../convert/chat-to-response.ts'
 import { completionEvents, createResponseEvents } from '../convert/chat-to-response-events.ts'
 import type { ChatCompletion, ResponseRequest } from '../convert/requests.ts'
@@ -33,7 +32,7 @@ function passWhole(passing: Passing, reply: WholeReply): Answered | Failed {
   const { provider, receiver, stream, needsText, model, begun } = passing
   const asked = passing.asked as unknown as ResponseRequest
   const completion = readCompletion(reply, provider) as ChatCompletion
-  const observed = observedWhole(readUsage(completion.usage), completion.choices, completion)
+  const observed = observedWhole(completion, completion.choices)
   const named = { ...completion, model: modelTold(completion.model, model) }
   const lack = needsText ? lackOf(toResponse(named, asked), provider) : null
   if (lack) return failed(lack, reply.status, observed)

@@ -1,4 +1,3 @@
-import { readUsage } from '../../providers/token-usage.ts'
 import { toMessage } from '../convert/chat-to-message.ts'
 import { createMessageEvents } from '../convert/chat-to-message-events.ts'
 import { messageEvents } from '../convert/message-events.ts'
@@ -44,7 +43,7 @@ const requestIdHeader = ({ requestId }: Passing): Record<string, string> =>
 function passWhole(passing: Passing, reply: WholeReply): Answered | Failed {
   const { provider, receiver, stream, model } = passing
   const completion = readCompletion(reply, provider) as ChatCompletion
-  const observed = observedWhole(readUsage(completion.usage), completion.choices, completion)
+  const observed = observedWhole(completion, completion.choices)
   const named = { ...completion, model: modelTold(completion.model, model) }
   const message = toMessage(named, asked(passing))
   if (message === null)

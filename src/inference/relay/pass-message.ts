@@ -1,4 +1,3 @@
-import { readUsage } from '../../providers/token-usage.ts'
 import { isObject, parseJson } from '../../text/json.ts'
 import { splitEvents } from '../../wire/whole-events.ts'
 import { messageEvents } from '../convert/message-events.ts'
@@ -64,7 +63,7 @@ function passWhole(passing: Passing, reply: WholeReply): Answered {
     receiver.head(reply.status, { ...headers, 'content-type': 'text/event-stream' })
     receiver.end(events)
   } else receiver.whole(reply.status, headers, reply.body)
-  return answered(reply.status, observedWhole(readUsage(message.usage), message.content, message))
+  return answered(reply.status, observedWhole(message, message.content))
 }
 
 async function passStream(passing: Passing, reply: StreamReply, tap: SseTap): Promise<Answered | Failed> {

@@ -1,5 +1,4 @@
 import type { GazewayError } from '../../errors.ts'
-import { readUsage } from '../../providers/token-usage.ts'
 import { splitEvents } from '../../wire/whole-events.ts'
 import { trackResponse } from '../convert/begun-response.ts'
 import type { ResponseObject } from '../convert/chat-to-response.ts'
@@ -41,10 +40,8 @@ function passWhole(passing: Passing, reply: WholeReply): Answered | Failed {
   const { provider, receiver, stream, needsText } = passing
   const { status } = reply
   const response = readResponse(reply, provider)
-  const usage = readUsage(response.usage)
-  const observed: Observed = isUnfinished(response.status)
-    ? { usage, said: null, answer: response, made: idsOf(response) }
-    : { ...observedWhole(usage, response.output, response), made: idsOf(response) }
+  const whole = { ...observedWhole(response, response.output), made: idsOf(response) }
+  const observed: Observed = isUnfinished(response.status) ? { ...whole, said: null } : whole
   if (response.status === 'failed') {
     const error = upstreamFailure(readReported(response.error), provider, { cancelled: false })
     return failed(error, status, { ...observed, said: null, answer: null })

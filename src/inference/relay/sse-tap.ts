@@ -40,6 +40,8 @@ export interface SseTap {
   rest(): Buffer | null
   /** Last usage reported. */
   usage(): Usage | null
+  /** Service tier in the event that reported it. Undefined without one. */
+  serviceTier(): unknown
   /** Tells whether the model said more after that report, so that it is too low for a stream that breaks off. */
   isOutdated(): boolean
   /** Follows the text of the model from here on. */
@@ -73,6 +75,7 @@ export function createSseTap(options: { dropUsageChunk: boolean; secrets: readon
   const events = wholeEvents()
   let begun = false
   let usage: Usage | null = null
+  let serviceTier: unknown
   let begunUsage: Loose = {}
   let failed: ReportedError | null = null
   const kept: Buffer[] = []
@@ -145,6 +148,7 @@ export function createSseTap(options: { dropUsageChunk: boolean; secrets: readon
     const reported = readUsage(usageIn(data))
     if (reported !== null) {
       usage = reported
+      serviceTier = data?.service_tier ?? data?.response?.service_tier ?? serviceTier
       keptAtUsage = kept.length
       saidSince = false
     }
@@ -169,6 +173,7 @@ export function createSseTap(options: { dropUsageChunk: boolean; secrets: readon
       return DONE.test(asciiOf(left)) || eventData(left) ? read(left) : null
     },
     usage: () => usage,
+    serviceTier: () => serviceTier,
     isOutdated: () =>
       saidSince || splitEvents(Buffer.concat(kept.slice(keptAtUsage))).some((event) => saidBy(event) !== ''),
     follow() {
@@ -196,7 +201,8 @@ export function createSseTap(options: { dropUsageChunk: boolean; secrets: readon
 export interface EventData {
   type?: string
   usage?: unknown
-  response?: { id?: unknown; usage?: unknown; status?: string; error?: unknown }
+  service_tier?: unknown
+  response?: { id?: unknown; usage?: unknown; service_tier?: unknown; status?: string; error?: unknown }
   error?: unknown
   message?: unknown
   code?: unknown

@@ -82,6 +82,7 @@ export interface Completion {
   choices: unknown[]
   model?: unknown
   usage?: unknown
+  service_tier?: unknown
 }
 
 /**
@@ -104,6 +105,7 @@ export interface ReadResponse {
   output: unknown[]
   status?: string
   usage?: unknown
+  service_tier?: unknown
   error?: unknown
 }
 
