@@ -7,8 +7,8 @@ export const analyzeGazePattern = defineTool({
   title: 'Analyse gaze patterns',
   description:
     'Figures of gaze records: fixations, dwell by place, transitions, focus and load with trends, a COG/EMO/ENV ' +
-    'classification, findings. Use it for questions about attention. A model puts them into words, which costs money ' +
-    'unless narrate is false. Example: from "2026-11-21T08:00:00Z", question "When did I lose focus?".',
+    'classification, findings. Use it for questions about attention. A model explains them, which costs money, unless ' +
+    'narrate is false. Example: from "2026-11-21T08:00:00Z", question "When did I lose focus?".',
   annotations: { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: true },
   input: ExplainGaze,
   output: ExplainedGaze,

@@ -15,8 +15,8 @@ export const chatCompletion = defineTool({
   name: 'gateway_chat_completion',
   title: 'Chat with a model',
   description:
-    "Send messages to a model of the upstream, in OpenAI's chat form with tools, response_format and images. Use it for a " +
-    'summary, a transformation or a model of your choice. It does not search and knows nothing of the project: ' +
+    "Send messages to an upstream model, in OpenAI's chat format with tools, response_format and images. Use it for a " +
+    'summary, a transformation or a model of your choice. It does not search and does not know the project: ' +
     'gateway_llm_query does. Costs money. Example: messages [{"role":"user","content":"Name this function: …"}].',
   annotations: { readOnlyHint: true, destructiveHint: false, idempotentHint: false, openWorldHint: true },
   input: z.strictObject({

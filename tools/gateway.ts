@@ -5,8 +5,8 @@ export const upstreamGateway = defineTool({
   name: 'gateway_gateway',
   title: 'Call the upstream API',
   description:
-    "A request to the model provider's own API, for what has no tool: list models, make embeddings, look up or delete a " +
-    'stored response. Only listed paths; not for chats or questions. Example: method "GET", path "/models".',
+    "Call the model provider's own API, for requests without a tool: list models, make embeddings, look up or delete " +
+    'a stored response. Only listed paths; not for chats or questions. Example: method "GET", path "/models".',
   annotations: { readOnlyHint: false, destructiveHint: true, idempotentHint: false, openWorldHint: true },
   input: PassthroughRequest,
   output: PassthroughReply,

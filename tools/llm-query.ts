@@ -6,10 +6,10 @@ export const llmQuery = defineTool({
   name: 'gateway_llm_query',
   title: 'Ask the research model',
   description:
-    'Ask a second model that searches the web and X. Related files and fitting memories of this project go along to the ' +
+    'Ask a second model that searches the web and X. Related files and memories of this project are sent to the ' +
     'provider unless include_context is false. Use it for current facts, a second opinion or hard reasoning; not for ' +
-    'text transformations (gateway_chat_completion) nor for what is already known (gateway_memory_search). Costs money, ' +
-    'and names its cost and sources. Example: query "What changed in PostgreSQL 18 for logical replication?"',
+    'text transformations (gateway_chat_completion) or known facts (gateway_memory_search). Costs money; ' +
+    'the answer names its cost and sources. Example: query "What changed in PostgreSQL 18 for logical replication?"',
   annotations: { readOnlyHint: true, destructiveHint: false, idempotentHint: false, openWorldHint: true },
   input: Question,
   output: Answer,

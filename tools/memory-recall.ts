@@ -7,8 +7,8 @@ export const memoryRecall = defineTool({
   name: 'gateway_memory_recall',
   title: 'Recall a memory',
   description:
-    'The memory under an exact key. Use gateway_memory_search when you know only what it is about. An unknown key is no ' +
-    'error: found is false. Example: key "deploy/staging".',
+    'The memory under an exact key. Use gateway_memory_search when you know only its subject. An unknown key is not ' +
+    'an error: found is false. Example: key "deploy/staging".',
   annotations: { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: false },
   input: z.strictObject({
     key: MemoryInput.shape.key,

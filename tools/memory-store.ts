@@ -10,9 +10,9 @@ export const memoryStore = defineTool({
   title: 'Store a memory',
   description:
     'Keep a fact under a key, for you and other assistants in later sessions. Use it for decisions, conventions and ' +
-    'findings that will matter again; not for secrets, as memories go along with questions to models. The same key ' +
-    'replaces the value; give also, 6-10 words that others may ask with. It is about this project unless project is null. ' +
-    'Example: key "deploy/staging", value "uses the eu-west cluster", tags ["deploy"].',
+    'findings that will matter again; not for secrets, because memories are sent to models with questions. The same ' +
+    'key replaces the value. Set also to 6-10 words that others may search with. Belongs to this project unless ' +
+    'project is null. Example: key "deploy/staging", value "uses the eu-west cluster", tags ["deploy"].',
   annotations: { readOnlyHint: false, destructiveHint: false, idempotentHint: true, openWorldHint: false },
   input: MemoryInput.strict(),
   output: z.object({

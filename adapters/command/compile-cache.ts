@@ -7,13 +7,11 @@ const FOLDER = 'compile-cache'
 
 /**
  * Returns the folder of Node's compile cache (22.8 and later), which speeds up the next start. It is in the data
- * folder.
- *
- * Without a data folder nothing is cached, because listing tools must not write. The configuration is not read here,
- * because its code is cached as well. Its faults are reported when it is read.
+ * folder. The configuration is not read here, because its code is cached as well. Its faults are reported when it is
+ * read.
  *
  * @param args arguments of the command line
- * @returns null when nothing is to be cached
+ * @returns null without a data folder: nothing is cached then, because listing tools must not write
  */
 export async function compileCacheFolder(
   args: readonly string[],

@@ -138,8 +138,8 @@ export async function listBurn(loaded: LoadedConfig, log: Log): Promise<void> {
  * Revokes a key. Running servers refuse it within 5 s.
  *
  * @param idOrName its id, or its name when no other key has it
- * @throws GazewayError `not_found`, `conflict` for an ambiguous name, `validation_failed` for text that is neither id
- *   nor name; the message leaves the text out, since it may be a key
+ * @throws GazewayError `not_found`, `conflict` for an ambiguous name, `validation_failed` for other text. The message
+ *   leaves the text out, because it may be a key.
  */
 export async function revokeKey(loaded: LoadedConfig, log: Log, idOrName: string): Promise<void> {
   const reference = keyReference(idOrName)

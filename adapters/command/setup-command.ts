@@ -27,7 +27,7 @@ export interface SetupFlags {
   yes?: true
 }
 
-/** An assistant whose file is to be changed. */
+/** Assistant, and the change of its file. */
 interface Planned {
   assistant: Assistant
   change: Change

@@ -17,7 +17,7 @@ const BAR_WIDTH = 30
  * the settings on stderr. Draws a progress bar when stderr is a terminal.
  *
  * @throws GazewayError `config_invalid` for an address that is not a store's, `store_unavailable` when there is no
- *   store to copy, `conflict` for one of an earlier version, and as {@link copyStore} and {@link copySettings}
+ *   store to copy, `conflict` for a store of an earlier version, and as {@link copyStore} and {@link copySettings}
  */
 export async function copyTo(loaded: LoadedConfig, to: string): Promise<void> {
   if (!isStoreUrl(to))

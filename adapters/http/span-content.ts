@@ -27,9 +27,12 @@ const FINISH_REASONS: Readonly<Record<string, string>> = {
 }
 
 /**
- * Builds content attributes of a call whose record stored it: `gen_ai.input.messages`, `gen_ai.output.messages` and
- * `gen_ai.system_instructions` as JSON in the schemas of the GenAI conventions, with the answering model and the finish
- * reason. Images and files appear by type, without their data.
+ * Builds the content attributes of a call whose record has its content. Images and files appear by type, without their
+ * data.
+ *
+ * - `gen_ai.input.messages`, `gen_ai.output.messages` and `gen_ai.system_instructions`, as JSON in the schemas of the
+ *   GenAI conventions
+ * - the answering model and the finish reason
  *
  * @param content `request` and `answer` of the call record
  */

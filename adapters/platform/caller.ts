@@ -18,10 +18,10 @@ export async function keyHolder(c: FrameContext, { keys }: Gateway): Promise<Ide
 
 /**
  * Finds the identity that the `caller_id` of a metered call names. An API key proves itself, with or without a bearer
- * key. A wallet address is proven by the bearer key that it is bound to.
+ * key. A wallet address is proven by the bearer key that it is bound to. Errors leave the `caller_id` out, because it
+ * may be part of a key.
  *
- * @throws GazewayError `invalid_api_key` for anything else; the message leaves it out, because it may be part of a key;
- *   `insufficient_scope` for a key without the scope `platform`
+ * @throws GazewayError `insufficient_scope` for a key without the scope `platform`; `invalid_api_key` for anything else
  */
 export async function callerNamed(callerId: string, c: FrameContext, { keys }: Gateway): Promise<Identity> {
   const wallet = WalletAddress.safeParse(callerId)

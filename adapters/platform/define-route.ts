@@ -4,8 +4,12 @@ import type { Identity } from '../../src/identity/keys.ts'
 import type { FrameContext } from '../web/frame.ts'
 
 /**
- * Access to a route: `open` to everyone; `caller` for the caller that the body names and proves; `platform` for keys
- * with that scope; `admin` for admins' keys.
+ * Access to a route:
+ *
+ * - `open`: everyone
+ * - `caller`: the caller that the body names and proves
+ * - `platform`: keys with that scope
+ * - `admin`: keys of admins
  */
 export type Access = 'open' | 'caller' | 'platform' | 'admin'
 

@@ -27,7 +27,7 @@ interface KeyedRequest {
  * Answers a POST that creates or charges, or a DELETE that returns money. With an `Idempotency-Key`, the same key and
  * body get the first answer again.
  *
- * @param work gets a function that stores its answer, if one is to be stored
+ * @param work gets a function that stores its answer; undefined when no answer is stored
  * @throws GazewayError as `createIdempotency`
  */
 export async function idempotent(

@@ -15,8 +15,9 @@ const NOT_HERE = new Set(['ENOTFOUND', 'EAI_AGAIN', 'EAI_FAIL', 'EADDRNOTAVAIL',
 /**
  * Starts listening.
  *
- * @throws GazewayError `conflict` when the port is taken; `config_invalid` with the flag in `param` for a host that is
- *   not a local address, or a port that needs privileges
+ * @throws GazewayError `conflict` when the port is taken
+ * @throws GazewayError `config_invalid` with the flag in `param`: the host is not a local address, or the port needs
+ *   privileges
  */
 export function listen(server: Server, address: Address): Promise<void> {
   return new Promise((resolve, reject) => {

@@ -19,10 +19,11 @@ export interface PaidDepositDeps {
 const PAYER = identityWithoutKey({ id: 'payer', name: 'payer', scopes: new Set<never>(), wallet: null })
 
 /**
- * Identifies the sender of a deposit: an admin by API key, or a payer.
+ * Identifies the sender of a deposit: an admin by API key, or a payer. A payer's request is checked before anything is
+ * paid or stored.
  *
- * @throws GazewayError `invalid_api_key`; `insufficient_scope` for a key without the scope `admin`; for a payer, before
- *   anything is paid or stored: `rate_limited`, `validation_failed` below the smallest deposit, `not_found` for an
+ * @throws GazewayError for a key: `invalid_api_key`; `insufficient_scope` without the scope `admin`
+ * @throws GazewayError for a payer: `rate_limited`, `validation_failed` below the smallest deposit, `not_found` for an
  *   unknown or revoked caller
  */
 export async function depositor(

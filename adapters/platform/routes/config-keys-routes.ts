@@ -10,7 +10,7 @@ const KeyOfConfig = z.object({
   accepts: z.string().describe('Accepted values in words'),
   schema: z.record(z.string(), z.unknown()).describe('Accepted values as JSON Schema'),
   default: z.unknown(),
-  has_entries: z.boolean().describe('Holds named entries that can be set individually'),
+  has_entries: z.boolean().describe('Contains named entries that can be set individually'),
   secret: z.boolean().describe('Shown as "***" when set'),
   restart: z.boolean().describe('A change needs a restart'),
   environment_only: z.boolean().describe('Read from the environment only'),

@@ -67,7 +67,7 @@ export function Graph(props: {
     return () => {
       gone = true
     }
-    // `shape` holds the boxes and edges that the layout depends on.
+    // `shape` contains the boxes and edges that the layout depends on.
   }, [shape, room, isOffline])
 
   const scale = layout ? Math.min(1, Math.max(LEAST_SCALE, room / layout.width)) : 1
