@@ -34,7 +34,7 @@ const STORE_CHECKS: readonly Check[] = [
       const { count } = await memory.stats()
       await requireWritable(store)
       await requireSound(store)
-      return `${store.engine}, ${count} memories, ${redactUrl(loaded.storeUrl)}`
+      return `${store.engine}, memories: ${count}, ${redactUrl(loaded.storeUrl)}`
     },
   },
   {

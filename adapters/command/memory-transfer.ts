@@ -29,7 +29,7 @@ export async function importMemories(
     throw new GazewayError('validation_failed', '--namespace: must be 1 to 128 characters.', { param: '--namespace' })
   await onStore(loaded, async (store) => {
     const { stored, same, expired } = await importLines(store, file, { namespace, now: () => new Date() })
-    process.stdout.write(`Stored ${stored} memories; ${same} already existed, and ${expired} had expired.\n`)
+    process.stdout.write(`Memories stored: ${stored}, unchanged: ${same}, expired: ${expired}.\n`)
   })
 }
 

@@ -63,7 +63,7 @@ export async function lockSession(
   if (callerId !== null && callerId !== session.caller_id)
     throw new GazewayError(
       'conflict',
-      'This gaze session was made by another caller. Leave session_id out to start one of your own.',
+      'This gaze session was made by another caller. Omit session_id to start one of your own.',
       { param: 'session_id' },
     )
   // Only before the first records: a chat that later takes this id belongs to its own creator.
@@ -72,7 +72,7 @@ export async function lockSession(
   const bound = session.task_id === null ? 'no task' : `task ${session.task_id}`
   throw new GazewayError(
     'conflict',
-    `Session ${sessionId} is bound to ${bound}, not to task ${taskId}. Leave session_id out to start a session for it.`,
+    `Session ${sessionId} is bound to ${bound}, not to task ${taskId}. Omit session_id to start a session for it.`,
     { param: 'task_id' },
   )
 }
@@ -81,7 +81,7 @@ export async function lockSession(
 async function requireTask(trx: Transaction<Schema>, id: string): Promise<void> {
   const task = await trx.selectFrom('tasks').select('id').where('id', '=', id).executeTakeFirst()
   if (task !== undefined) return
-  throw new GazewayError('not_found', 'There is no task with this id. Leave task_id out, or name one that exists.', {
+  throw new GazewayError('not_found', 'There is no task with this id. Omit task_id, or name one that exists.', {
     param: 'task_id',
   })
 }
@@ -93,7 +93,7 @@ async function requireNoOthersChat(trx: Transaction<Schema>, id: string, userId:
   if (!id.startsWith(REMOTE_PREFIX) && (chat === undefined || chat.user_id === userId)) return
   throw new GazewayError(
     'conflict',
-    "This session is another caller's chat. Leave session_id out to start one of your own.",
+    "This session is another caller's chat. Omit session_id to start one of your own.",
     { param: 'session_id' },
   )
 }

@@ -21,7 +21,7 @@ export async function supersede(
   if (supersedes === key)
     throw new GazewayError(
       'validation_failed',
-      'supersedes: names the key itself; storing a key again keeps its earlier version. Leave it out.',
+      'supersedes: names the key itself; storing a key again keeps its earlier version. Omit the field.',
       { param: 'supersedes' },
     )
   const old = await trx
@@ -42,7 +42,7 @@ export async function supersede(
   if (earlier?.superseded_by === key) return
   throw new GazewayError(
     'not_found',
-    `There is no memory ${JSON.stringify(supersedes)} in ${JSON.stringify(namespace)} to supersede; nothing was stored. Name the key of one in the same namespace, or leave supersedes out.`,
+    `There is no memory ${JSON.stringify(supersedes)} in ${JSON.stringify(namespace)} to supersede; nothing was stored. Name the key of one in the same namespace, or omit supersedes.`,
     { param: 'supersedes' },
   )
 }

@@ -6,16 +6,16 @@ export type TaskEvent = 'create' | 'wait' | 'unblock' | 'claim' | 'lapse' | 'com
 
 /** State machine of a task. Transitions outside this table do not happen. */
 export const TASK_TRANSITIONS: ReadonlyArray<Transition<TaskStatus, TaskEvent>> = [
-  { event: 'create', from: null, to: 'open', when: 'all that it depends on is completed' },
-  { event: 'wait', from: null, to: 'blocked', when: 'something that it depends on is not completed' },
+  { event: 'create', from: null, to: 'open', when: 'it depends on nothing, or only on completed tasks' },
+  { event: 'wait', from: null, to: 'blocked', when: 'it depends on a task that is not completed' },
   { event: 'unblock', from: 'blocked', to: 'open', when: 'the last task that it depends on is completed' },
-  { event: 'claim', from: 'open', to: 'claimed', when: 'an agent is the first' },
-  { event: 'lapse', from: 'claimed', to: 'open', when: 'the lease is over; its token dies' },
-  { event: 'complete', from: 'claimed', to: 'completed', when: 'the claimant says so' },
-  { event: 'fail', from: 'claimed', to: 'failed', when: 'the claimant says so; the reward is refunded' },
-  { event: 'cancel', from: 'blocked', to: 'cancelled', when: 'its creator says so; the reward is refunded' },
-  { event: 'cancel', from: 'open', to: 'cancelled', when: 'its creator says so; the reward is refunded' },
-  { event: 'cancel', from: 'claimed', to: 'cancelled', when: 'its creator says so; the reward is refunded' },
+  { event: 'claim', from: 'open', to: 'claimed', when: 'an agent claims it first' },
+  { event: 'lapse', from: 'claimed', to: 'open', when: 'the lease expires; its token becomes invalid' },
+  { event: 'complete', from: 'claimed', to: 'completed', when: 'the claimant completes it' },
+  { event: 'fail', from: 'claimed', to: 'failed', when: 'the claimant gives up; the reward is refunded' },
+  { event: 'cancel', from: 'blocked', to: 'cancelled', when: 'its creator cancels it; the reward is refunded' },
+  { event: 'cancel', from: 'open', to: 'cancelled', when: 'its creator cancels it; the reward is refunded' },
+  { event: 'cancel', from: 'claimed', to: 'cancelled', when: 'its creator cancels it; the reward is refunded' },
   {
     event: 'give up',
     from: 'blocked',

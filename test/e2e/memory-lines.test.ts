@@ -15,7 +15,7 @@ describe('gazeway memory', () => {
     const imported = await run(from, ['memory', 'import', file, '--namespace', 'graph'])
     assert.deepEqual(
       [imported.code, imported.stdout],
-      [0, 'Stored 1 memories; 0 already existed, and 0 had expired.\n'],
+      [0, 'Memories stored: 1, unchanged: 0, expired: 0.\n'],
     )
     const exported = await run(from, ['memory', 'export'])
     const { key, namespace, value, tags } = JSON.parse(exported.stdout)

@@ -172,6 +172,6 @@ describe('a backup', () => {
     copyFileSync(backup, join(place.data, 'gazeway.db'))
     const { code, stdout } = await run(place, ['doctor', '--upstream', 'sandbox'])
     assert.equal(code, 0, stdout)
-    assert.match(stdout, /^ok {4}store +sqlite, 20 memories/m)
+    assert.match(stdout, /^ok {4}store +sqlite, memories: 20/m)
   })
 })
