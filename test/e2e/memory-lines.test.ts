@@ -13,10 +13,7 @@ describe('gazeway memory', () => {
       JSON.stringify({ type: 'entity', name: 'Grace', entityType: 'person', observations: ['likes tea'] }),
     )
     const imported = await run(from, ['memory', 'import', file, '--namespace', 'graph'])
-    assert.deepEqual(
-      [imported.code, imported.stdout],
-      [0, 'Memories stored: 1, unchanged: 0, expired: 0.\n'],
-    )
+    assert.deepEqual([imported.code, imported.stdout], [0, 'Memories stored: 1, unchanged: 0, expired: 0.\n'])
     const exported = await run(from, ['memory', 'export'])
     const { key, namespace, value, tags } = JSON.parse(exported.stdout)
     assert.deepEqual([key, namespace, value, tags], ['Grace', 'graph', 'likes tea', ['person']])
