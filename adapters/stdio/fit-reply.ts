@@ -4,17 +4,22 @@ import { MOST_TOKENS } from './reply-limits.ts'
 
 /** Characters per token count, because tokenizing takes quadratic time in the length of a word. */
 const PIECE = 1000
-/** Limits of text length, entries and depth, tried in order until the reply fits. */
+/**
+ * Limits of text length, entries of a list, fields of an object, and depth, tried in order until the reply fits. No object
+ * of a tool's own has more than 50 fields: until the last step these stay.
+ */
 const STEPS = [
-  { characters: 80_000, entries: 10_000, levels: 100 },
-  { characters: 40_000, entries: 2000, levels: 100 },
-  { characters: 20_000, entries: 1000, levels: 50 },
-  { characters: 10_000, entries: 500, levels: 20 },
-  { characters: 5000, entries: 200, levels: 10 },
-  { characters: 2000, entries: 100, levels: 8 },
-  { characters: 500, entries: 50, levels: 7 },
-  { characters: 300, entries: 20, levels: 6 },
-  { characters: 200, entries: 5, levels: 6 },
+  { characters: 80_000, entries: 10_000, fields: 10_000, levels: 100 },
+  { characters: 40_000, entries: 2000, fields: 2000, levels: 100 },
+  { characters: 20_000, entries: 1000, fields: 1000, levels: 50 },
+  { characters: 10_000, entries: 500, fields: 500, levels: 20 },
+  { characters: 5000, entries: 200, fields: 200, levels: 10 },
+  { characters: 2000, entries: 100, fields: 100, levels: 8 },
+  { characters: 500, entries: 50, fields: 50, levels: 7 },
+  { characters: 300, entries: 20, fields: 50, levels: 6 },
+  { characters: 100, entries: 20, fields: 50, levels: 6 },
+  { characters: 40, entries: 10, fields: 50, levels: 6 },
+  { characters: 200, entries: 5, fields: 5, levels: 6 },
 ]
 
 const countTokens = createTokenCounter({ remember: 64 })
@@ -61,6 +66,7 @@ async function fits(text: string): Promise<boolean> {
 interface Trim {
   characters: number
   entries: number
+  fields: number
   levels: number
   /** Places of cuts. */
   places: string[]
@@ -68,7 +74,7 @@ interface Trim {
 }
 
 function trim(value: unknown, how: Trim): unknown {
-  const { characters, entries, levels, places, at } = how
+  const { characters, entries, fields, levels, places, at } = how
   const note = (isCut: boolean) => {
     if (isCut) places.push(at)
   }
@@ -87,10 +93,10 @@ function trim(value: unknown, how: Trim): unknown {
     return value.slice(0, entries).map((item) => trim(item, inner(`${at}[]`)))
   }
   const all = Object.entries(value)
-  note(all.length > entries)
+  note(all.length > fields)
   const isPage = 'next_cursor' in value
   return Object.fromEntries(
-    all.slice(0, entries).map(([name, field]) => {
+    all.slice(0, fields).map(([name, field]) => {
       // The cursor continues after the last item, so no item may be left out.
       if (isPage && Array.isArray(field)) return [name, field.map((item) => trim(item, inner(`${name}[]`)))]
       return [name, trim(field, inner(at === '' ? name : `${at}.${name}`))]

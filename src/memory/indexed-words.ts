@@ -33,11 +33,13 @@ export function indexedWords(text: string): string[] {
   const words: string[] = []
   for (const run of runsOf(text)) {
     if (!isUnspaced(run)) {
-      words.push(shortened(fold(run)), ...partsOf(run))
+      words.push(shortened(fold(run)))
+      // One by one: a long run has more parts than a call takes arguments.
+      for (const part of partsOf(run)) words.push(part)
       continue
     }
     const characters = charactersOf(fold(run))
-    words.push(...characters.flatMap((character, i) => [character, ...pairAt(characters, i)]))
+    for (const [i, character] of characters.entries()) words.push(character, ...pairAt(characters, i))
   }
   return words
 }

@@ -69,6 +69,33 @@ describe('a reply', () => {
     assert.ok(success, String(error))
   })
 
+  it('keeps all fields of a page’s items, whatever the script of their texts', async () => {
+    const model = '鬱'.repeat(180)
+    const item = {
+      call_id: 'call_019aa5b2c3d47e6f8091a2b3c4d5e6f7',
+      at: '2026-11-21T09:00:00.000Z',
+      surface: 'stdio',
+      caller_id: null,
+      path: '/chat/completions',
+      requested_model: model,
+      model,
+      upstream: 'default',
+      stream: true,
+      status: 'ok',
+      http_status: 200,
+      fallback_from: null,
+      latency_ms: 12,
+      first_token_ms: 3,
+      usage: null,
+      upstream_cost_usd: 0.001,
+      error: null,
+    }
+    const items = Array.from({ length: 40 }, () => item)
+    const { output, note } = await fitReply({ items, total: 40, next_cursor: null })
+    assert.match(note ?? '', /items\[\]\.model/)
+    for (const kept of output.items as object[]) assert.deepEqual(Object.keys(kept), Object.keys(item))
+  })
+
   it('is cut as text, too', async () => {
     const text = await fitText(words(60_000))
     assert.match(text, /\(cut off\)$/)
