@@ -41,6 +41,15 @@ const loadTools = lazily(async () => {
   return { callTool, storeless }
 })
 
+/** A controller that `signal` aborts too. Takes less time than AbortSignal.any. */
+function abortedWith(signal: AbortSignal): AbortController {
+  const controller = new AbortController()
+  const abort = () => controller.abort(signal.reason)
+  if (signal.aborted) abort()
+  else signal.addEventListener('abort', abort, { once: true })
+  return controller
+}
+
 /** Creates a runner of tools that can abort all calls in progress. */
 export function createCallsInFlight(deps: {
   loaded: LoadedConfig
@@ -54,14 +63,13 @@ export function createCallsInFlight(deps: {
 
   return {
     async callTool(params, request, roots, isOwnFault) {
-      // One controller for each call. With one for all, AbortSignal.any would retain memory of every finished call.
-      const ending = new AbortController()
+      const ending = abortedWith(request.signal)
       endings.add(ending)
       const traceparent = request._meta?.traceparent
       const context = {
         surface: 'stdio' as const,
         callerId: null,
-        signal: AbortSignal.any([request.signal, ending.signal]),
+        signal: ending.signal,
         ...(typeof traceparent === 'string' ? { traceparent } : {}),
         ...progressListener(request),
         mostBytes: MOST_PAGE_BYTES,
