@@ -5,6 +5,8 @@ import { describe, it } from 'node:test'
 import { CLI, connect, finish, newPlace } from './server.ts'
 
 const INSPECTOR = resolve('node_modules/.bin/mcp-inspector')
+/** Command of the inspector's second major, which needs Node 22.19. */
+const { GAZEWAY_TEST_INSPECTOR: inspector2 } = process.env
 
 describe('the MCP inspector on the command line', () => {
   const place = newPlace()
@@ -22,6 +24,16 @@ describe('the MCP inspector on the command line', () => {
     const { tools } = await inspect('--method', 'tools/list')
     assert.equal(tools.length, 12)
     assert.equal(tools[0].name, 'gateway_llm_query')
+  })
+
+  it('finds no fault in the tools with --strict of its second major', { skip: !inspector2 }, async () => {
+    const server = ['--', process.execPath, CLI, '--upstream', 'sandbox']
+    const args = ['--cli', '--strict', '--method', 'tools/list', ...server]
+    const child = spawn(String(inspector2), args, { cwd: place.project, env: place.env })
+    const { code, stdout, stderr } = await finish(child)
+    assert.equal(code, 0, stdout + stderr)
+    assert.equal(stderr, '')
+    assert.equal(JSON.parse(stdout).tools.length, 12)
   })
 
   it('calls a tool', async () => {
