@@ -23,6 +23,9 @@ const BATCH_LIMIT = 100
  */
 const GRACE_MS = 4000
 const NEWLINE = 0x0a
+const NOT_A_MESSAGE =
+  'The line is not a JSON-RPC 2.0 message of MCP. It needs "jsonrpc": "2.0" and a method. An id and a progressToken must be ' +
+  'a string or an integer, params an object.'
 
 /** Connection that this side can also end. */
 export interface StdioTransport extends Transport {
@@ -152,7 +155,7 @@ export function stdioTransport(input: Readable, output: Writable): StdioTranspor
   function accept(json: unknown): void {
     const message = messageOf(json)
     if (message === undefined) {
-      refuse(ProtocolErrorCode.InvalidRequest, 'The line is not a JSON-RPC 2.0 message.', idOf(json))
+      refuse(ProtocolErrorCode.InvalidRequest, NOT_A_MESSAGE, idOf(json))
       return
     }
     const admission = opening.admit(message)

@@ -40,9 +40,14 @@ describe('the bare protocol', () => {
       assert.match(await refusal(-32600), /not a JSON-RPC 2\.0 message/)
     })
 
-  it('answers an invalid request under its id where it has one', async () => {
+  it('answers an invalid request under its id where it has one, and says what a message needs', async () => {
     server.write('{"id":7,"method":5}\n')
     assert.equal((await server.answer(7)).error.code, -32600)
+    server.send({ id: 8, method: 'ping', params: { _meta: { progressToken: null } } })
+    assert.match(
+      (await server.answer(8)).error.message,
+      /progressToken must be a string or an integer, params an object/,
+    )
   })
 
   it('answers the messages of a batch one by one, whatever each is', async () => {
