@@ -78,8 +78,8 @@ const OTHER_CHECKS: readonly Check[] = [
     async run({ upstream: { routing }, loaded }) {
       const { models } = loaded.config.pricing
       const found = routing.upstreams.map(({ provider }) => ageOfPrices(provider, models, new Date()))
-      const told = found.map((one) => (typeof one === 'string' ? one : one.warning)).join('; ')
-      return found.every((one) => typeof one === 'string') ? told : { warning: told }
+      const text = found.map((one) => (typeof one === 'string' ? one : one.warning)).join('; ')
+      return found.every((one) => typeof one === 'string') ? text : { warning: text }
     },
   },
   {

@@ -8,8 +8,8 @@ import { GazewayError } from '../../src/errors.ts'
  * @throws GazewayError `invalid_json` for other input, such as when a person runs the command
  */
 export async function hookInput<T>(schema: z.ZodType<T>): Promise<T> {
-  const told = schema.safeParse(await json(process.stdin).catch(() => undefined))
-  if (told.success) return told.data
+  const parsed = schema.safeParse(await json(process.stdin).catch(() => undefined))
+  if (parsed.success) return parsed.data
   throw new GazewayError(
     'invalid_json',
     'The input is not a Claude Code hook event. `gazeway hook` is for the plugin. Do not run it by hand.',

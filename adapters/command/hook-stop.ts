@@ -24,11 +24,11 @@ const Stopped = z.object({ transcript_path: z.string(), stop_hook_active: z.bool
  */
 export async function answerStop(): Promise<void> {
   const { transcript_path: path, stop_hook_active: isAnswering } = await hookInput(Stopped)
-  if (isAnswering || !existsSync(path) || !(await isToBeOffered(path))) return
+  if (isAnswering || !existsSync(path) || !(await shouldOffer(path))) return
   answerHook({ decision: 'block', reason: OFFER })
 }
 
-async function isToBeOffered(path: string): Promise<boolean> {
+async function shouldOffer(path: string): Promise<boolean> {
   const start = Math.max(0, statSync(path).size - READ_BYTES)
   let hasChanged = false
   for await (const line of createInterface({ input: createReadStream(path, { start }) })) {

@@ -68,7 +68,7 @@ export async function setUp(clients: readonly string[], flags: SetupFlags): Prom
  *
  * @throws GazewayError as {@link setUp}
  */
-export async function takeOut(clients: readonly string[], flags: SetupFlags): Promise<void> {
+export async function removeEntries(clients: readonly string[], flags: SetupFlags): Promise<void> {
   const scope = scopeOf(flags.scope)
   const machine = thisMachine(scope)
   const chosen = clients.length > 0 ? named(clients) : ASSISTANTS

@@ -47,6 +47,6 @@ export function addSetupCommands(program: Command): void {
     .option('--yes', 'write without asking')
     .addHelpText('after', REMOVE_EXAMPLES)
     .action(async (clients: string[], flags: SetupFlags) => {
-      await (await import('./setup-command.ts')).takeOut(clients, flags)
+      await (await import('./setup-command.ts')).removeEntries(clients, flags)
     })
 }

@@ -39,12 +39,12 @@ const FINISH_REASONS: Readonly<Record<string, string>> = {
 export function contentAttributes(content: unknown, status: CallStatus): Attributes {
   const { request, answer } = record(content)
   const { messages, input, instructions, system } = record(request)
-  const told = partsOf(instructions ?? system)
+  const instructionParts = partsOf(instructions ?? system)
   const asked = messages ?? input
   const output = outputOf(answer, status)
   return {
     ...(asked === undefined ? {} : { 'gen_ai.input.messages': JSON.stringify(inputOf(asked)) }),
-    ...(told.length === 0 ? {} : { 'gen_ai.system_instructions': JSON.stringify(told) }),
+    ...(instructionParts.length === 0 ? {} : { 'gen_ai.system_instructions': JSON.stringify(instructionParts) }),
     ...(output.length === 0
       ? {}
       : {

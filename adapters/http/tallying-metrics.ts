@@ -26,9 +26,9 @@ export function tallyingCounter<Label extends string>(
     tallies.push((counter) => {
       // Labels that were never counted have no sample.
       if (sum === null) return
-      const told = sum
+      const pending = sum
       sum = 0
-      counter.labels(...labels).inc(told)
+      counter.labels(...labels).inc(pending)
     })
     return {
       add(amount) {

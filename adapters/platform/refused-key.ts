@@ -6,7 +6,7 @@ import { parseJson } from '../../src/text/json.ts'
 /** Most bytes of a refusal that are read. */
 const MOST_BYTES = 16 * 1024
 /** Most characters of its message that are shown to the caller. */
-const MOST_SAID = 500
+const MOST_CHARACTERS = 500
 
 /** Collects the agent gateway's refusal of the platform's own key. */
 export interface RefusedKey {
@@ -26,8 +26,8 @@ export function refusedKey(key: string | null): RefusedKey {
       size += chunk.length
     },
     error() {
-      const words = saidIn(parseJson(Buffer.concat(chunks).toString()))
-      const said = cut(hideSecrets(words, key === null ? [] : [key]), 0, MOST_SAID)
+      const words = messageIn(parseJson(Buffer.concat(chunks).toString()))
+      const said = cut(hideSecrets(words, key === null ? [] : [key]), 0, MOST_CHARACTERS)
       const answered = `The agent gateway answered 401${said && `: ${said}`}`.replace(/\.?$/, '.')
       return new GazewayError(
         'upstream_error',
@@ -38,7 +38,7 @@ export function refusedKey(key: string | null): RefusedKey {
 }
 
 /** Message of a refusal in OpenAI's form, if it has that form. */
-function saidIn(body: unknown): string {
+function messageIn(body: unknown): string {
   const { error } = Object(body) as { error?: unknown }
   const { message } = Object(error) as { message?: unknown }
   return typeof message === 'string' ? message : ''

@@ -15,20 +15,20 @@ export function progressListener({
   _meta,
   notify,
 }: Pick<ServerContext['mcpReq'], '_meta' | 'notify'>):
-  | { [Told in 'onText' | 'onStep']: NonNullable<CallContext[Told]> }
+  | { [Name in 'onText' | 'onStep']: NonNullable<CallContext[Name]> }
   | undefined {
   const progressToken = _meta?.progressToken
   if (progressToken === undefined) return undefined
   let progress = 0
   let tail = ''
-  let told = -Infinity
+  let sentAt = -Infinity
 
   const tell = (by: number, message: () => string) => {
     // `progress` must rise with each notification.
     if (by === 0) return
     progress += by
-    if (performance.now() - told < INTERVAL_MS) return
-    told = performance.now()
+    if (performance.now() - sentAt < INTERVAL_MS) return
+    sentAt = performance.now()
     const params = { progressToken, progress, message: message() }
     // The connection may close while a model still streams. Its signal then ends the call, and the client needs no
     // progress.

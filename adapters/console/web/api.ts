@@ -103,7 +103,7 @@ async function whole(path: string, timeoutMs: number, init: RequestInit): Promis
   } catch (error) {
     if (error instanceof DOMException && error.name === 'AbortError') throw error
     if (error instanceof DOMException && error.name === 'TimeoutError') {
-      void noteSilence(path)
+      void noteTimeout(path)
       const message = `Gazeway did not answer within ${timeoutMs / 1000} s.`
       throw new ApiError({ status: 0, code: 'timeout', message })
     }
@@ -123,7 +123,7 @@ function faultOf({ status, statusText }: Response, text: string): ApiError {
 }
 
 /** Runs after a timeout. One slow answer does not mean offline, unless it was the health check. */
-async function noteSilence(path: string): Promise<void> {
+async function noteTimeout(path: string): Promise<void> {
   if (path === HEALTH || !(await answers())) noteOffline()
 }
 

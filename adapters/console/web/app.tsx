@@ -129,7 +129,7 @@ function Shown({ name, ...props }: PageProps & { name: string }) {
   }
   if (error !== null) {
     const because = 'Gazeway was updated or does not answer. Retry to reload the console.'
-    return <ErrorNote error={new Error(`${entry.label} could not be loaded: ${because}`)} onRetry={loadAnew} />
+    return <ErrorNote error={new Error(`${entry.label} could not be loaded: ${because}`)} onRetry={reloadConsole} />
   }
   const Component = loaded
   return Component ? <Component {...props} /> : <Loading what={entry.label.toLowerCase()} />
@@ -139,7 +139,7 @@ function Shown({ name, ...props }: PageProps & { name: string }) {
  * Reloads the console, because the files of another version have other names. While nothing answers, the page stays, as
  * there is nothing to load.
  */
-function loadAnew(): void {
+function reloadConsole(): void {
   api.get('/health').then(
     () => location.reload(),
     () => {},

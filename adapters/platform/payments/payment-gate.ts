@@ -45,7 +45,7 @@ export function paymentGate({ payments, price, keyed, check }: PaymentGateDeps):
     const { headersSent } = c.env.outgoing
     if ((await payments.served(payment)) || headersSent) return
     await payments.credit(payment)
-    throw givenBack()
+    throw paymentReturned()
   }
 }
 
@@ -97,7 +97,7 @@ export function signerOf(c: FrameContext, payments: Payments, terms: Terms): Pro
 }
 
 /** Error for an answer whose payment was returned, because the process or its machine had been suspended. */
-export const givenBack = (): GazewayError =>
+export const paymentReturned = (): GazewayError =>
   new GazewayError(
     'upstream_timeout',
     'The answer came too late. The payment for it was returned: it is credited to your account. Retry.',

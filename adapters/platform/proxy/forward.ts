@@ -4,7 +4,7 @@ import type { PoolRequest, RequestPool } from '../../../src/inference/relay/requ
 import type { Exchange } from '../../../src/inference/relay/send.ts'
 import { serviceStopping } from '../../../src/wire/stopping.ts'
 import type { PaidFor } from '../../web/frame.ts'
-import { givenBack } from '../payments/payment-gate.ts'
+import { paymentReturned } from '../payments/payment-gate.ts'
 import { type RefusedKey, refusedKey } from '../refused-key.ts'
 import { noReply } from './no-reply.ts'
 import { type PassedEvents, watchEvents } from './passed-events.ts'
@@ -50,11 +50,11 @@ export function forward(
     let stalled: NodeJS.Timeout | undefined
     let over = false
 
-    function settle(told: GazewayError | null): void {
+    function settle(error: GazewayError | null): void {
       over = true
       clearTimeout(stalled)
       stopping.removeEventListener('abort', stop)
-      resolve(told ?? events?.reported() ?? null)
+      resolve(error ?? events?.reported() ?? null)
     }
     const gone = () => {
       if (!outgoing.writableFinished) exchange?.abort()
@@ -71,12 +71,12 @@ export function forward(
       settle(null)
     }
     /** Continues once the store confirms that the payment is valid. Otherwise ends the answer. */
-    function whenTrue(asked: Promise<boolean>, work: () => void): void {
+    function whenConfirmed(asked: Promise<boolean>, work: () => void): void {
       asked.then(
         (stands) => {
           if (over) return
           if (stands) work()
-          else giveUp(givenBack())
+          else giveUp(paymentReturned())
         },
         (error: Error) => {
           if (!over) giveUp(error)
@@ -117,7 +117,7 @@ export function forward(
         }
         if (!paid || status >= 400) return begin()
         exchange?.pause()
-        whenTrue(paid.confirm(), () => {
+        whenConfirmed(paid.confirm(), () => {
           begin()
           exchange?.resume()
         })
@@ -125,7 +125,7 @@ export function forward(
       onData(chunk) {
         if (over) return
         if (refused) return refused.saw(chunk)
-        if (paid && !paid.isHeld()) return giveUp(givenBack())
+        if (paid && !paid.isHeld()) return giveUp(paymentReturned())
         events?.saw(chunk)
         if (outgoing.write(chunk)) return
         exchange?.pause()
@@ -139,7 +139,7 @@ export function forward(
           settle(null)
         }
         if (!paid || outgoing.statusCode >= 400 || events?.reported()) end()
-        else whenTrue(paid.served(), end)
+        else whenConfirmed(paid.served(), end)
       },
       onError(error) {
         if (!over) fail(error)

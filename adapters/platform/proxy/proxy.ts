@@ -61,8 +61,8 @@ export function createProxy(options: ProxyOptions): Passage {
         if (post?.asksModel) {
           const headers = requestHeaders(incoming.headers, { caller, token, requestId, isRead: true })
           const to = { url, token, timeoutMs, stopping, send: pool.send, passOn }
-          const told = await passModelRequest(c, { ...post, path, headers }, to)
-          if (told !== null) c.error = told
+          const reported = await passModelRequest(c, { ...post, path, headers }, to)
+          if (reported !== null) c.error = reported
           return ALREADY_SENT
         }
         const read = c.get('body') ?? post?.bytes
@@ -73,9 +73,9 @@ export function createProxy(options: ProxyOptions): Passage {
           body: read ? nullIfEmpty(read) : bodyOf(incoming, maxBodyBytes),
         }
         const how = { requestId, stallMs: timeoutMs, url, isOwn, token, stopping, paid }
-        const told = await forward(pool, request, outgoing, how)
+        const reported = await forward(pool, request, outgoing, how)
         // Tells callers whether the request was served, because its status was sent before.
-        if (told !== null) c.error = told
+        if (reported !== null) c.error = reported
         return ALREADY_SENT
       } finally {
         pass?.end()

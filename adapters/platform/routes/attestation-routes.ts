@@ -3,7 +3,7 @@ import { Attestation } from '../../../src/gaze/attestation.ts'
 import { AttestationQuery } from '../../../src/gaze/gaze-session.ts'
 import { callerOf } from '../../web/frame.ts'
 import { defineRoute, type Route } from '../define-route.ts'
-import { attestationsVisibleTo, nullWhereUnknown, taskOf } from './gaze-routes.ts'
+import { attestationsVisibleTo, nullIfNotFound, taskOf } from './gaze-routes.ts'
 
 /** Routes of attestations. */
 export const attestationRoutes = ({ gaze, tasks }: Pick<Gateway, 'gaze' | 'tasks'>): Route[] => [
@@ -26,7 +26,7 @@ export const attestationRoutes = ({ gaze, tasks }: Pick<Gateway, 'gaze' | 'tasks
       const visible = attestationsVisibleTo(caller, task)
       // Any key may store gaze for a task. Sessions of the claimant take precedence over those of others.
       const claimant = visible === undefined ? task?.claimed_by : null
-      const claimants = claimant && (await gaze.findAttestation(query, claimant).catch(nullWhereUnknown))
+      const claimants = claimant && (await gaze.findAttestation(query, claimant).catch(nullIfNotFound))
       return claimants || gaze.findAttestation(query, visible)
     },
   }),

@@ -88,7 +88,7 @@ async function subjectOf(
 ): Promise<Subject | null> {
   if (session_id !== undefined) return sessionSubject(gateway, session_id, asker)
   if (wallet !== undefined) return walletSubject(gateway, wallet, asker)
-  const identity = await gateway.keys.authenticate(key ?? null).catch(nullWhereRefused)
+  const identity = await gateway.keys.authenticate(key ?? null).catch(nullIfRefused)
   return identity && { ...keySubject(identity, asker), proven: true }
 }
 
@@ -134,7 +134,7 @@ function keySubject(identity: Identity, asker: Identity): Subject {
 
 const REFUSED: ReadonlySet<string> = new Set(['invalid_api_key', 'key_expired'])
 
-function nullWhereRefused(error: unknown): null {
+function nullIfRefused(error: unknown): null {
   if (error instanceof GazewayError && REFUSED.has(error.code)) return null
   throw error
 }

@@ -70,7 +70,7 @@ function useOlder(first: string | null): readonly Key[] {
  * Options of a caller selection. Always includes `chosen`: the address may contain a wallet or a key that is not
  * listed.
  */
-export function callersToChoose(names: Names, chosen: string): { value: string; label: string }[] {
+export function callerOptions(names: Names, chosen: string): { value: string; label: string }[] {
   const listed = names.known.map(({ id, name }) => ({ value: id, label: `${name} · ${shortId(id)}` }))
   if (chosen === '' || names.known.some(({ id }) => id === chosen)) return listed
   return [...listed, { value: chosen, label: names.of(chosen) }]

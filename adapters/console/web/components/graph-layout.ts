@@ -18,7 +18,7 @@ export interface Layout {
  * @param edges `[from, to]`
  * @param room available width, in pixels
  */
-export function laidOut(ids: readonly string[], edges: readonly (readonly [string, string])[], room: number): Layout {
+export function layOut(ids: readonly string[], edges: readonly (readonly [string, string])[], room: number): Layout {
   const across = ranked('LR', ids, edges)
   if (across.width <= room) return across
   const down = ranked('TB', ids, edges)

@@ -58,9 +58,9 @@ export function Graph(props: {
     if (room === 0) return
     let gone = false
     import('./graph-layout.ts').then(
-      ({ laidOut }) => {
+      ({ layOut }) => {
         const ids = nodes.map(({ id }) => id)
-        if (!gone) setLayout(laidOut(ids, edges, room))
+        if (!gone) setLayout(layOut(ids, edges, room))
       },
       () => setFailed(true),
     )

@@ -62,7 +62,7 @@ export function SubmitForm(props: {
       }}
     >
       {fields}
-      <Elsewhere error={error} isBeside={() => isBeside} />
+      <OtherError error={error} isBeside={() => isBeside} />
       {busy && props.waiting && <p class="hint">{props.waiting}</p>}
       <div class="actions end">
         <Button disabled={busy} onClick={props.onCancel}>
@@ -77,6 +77,6 @@ export function SubmitForm(props: {
 }
 
 /** Error that no field shows. Rendered after the fields, which have read their faults by then. */
-function Elsewhere({ error, isBeside }: { error: unknown; isBeside: () => boolean }) {
+function OtherError({ error, isBeside }: { error: unknown; isBeside: () => boolean }) {
   return isBeside() ? null : <ErrorNote error={error} />
 }

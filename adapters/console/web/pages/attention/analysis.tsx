@@ -20,7 +20,7 @@ import { href } from '../../router.ts'
 /** Figures of a session and their findings. On demand, a model explains them. */
 export function Analysis({ sessionId, records }: { sessionId: string; records: number }) {
   const [figures, setFigures] = useState<ExplainedGaze | null>(null)
-  const [told, setTold] = useState<ExplainedGaze | null>(null)
+  const [explained, setExplained] = useState<ExplainedGaze | null>(null)
   const [question, setQuestion] = useState('')
   const [busy, setBusy] = useState(false)
   const [error, setError] = useState<ApiError | null>(null)
@@ -51,7 +51,7 @@ export function Analysis({ sessionId, records }: { sessionId: string; records: n
     setBusy(true)
     const answer = await analyze(true)
     setBusy(false)
-    if (answer) setTold(answer)
+    if (answer) setExplained(answer)
   }
 
   if (figures === null)
@@ -139,11 +139,11 @@ export function Analysis({ sessionId, records }: { sessionId: string; records: n
             </div>
           </form>
           <ErrorNote error={error} />
-          {told?.narrative && <p class="narrative">{told.narrative}</p>}
-          {told?.narrative_error && <ErrorNote error={new Error(`No narrative: ${told.narrative_error}`)} />}
-          {told?.call_id && (
+          {explained?.narrative && <p class="narrative">{explained.narrative}</p>}
+          {explained?.narrative_error && <ErrorNote error={new Error(`No narrative: ${explained.narrative_error}`)} />}
+          {explained?.call_id && (
             <p class="hint">
-              Written by the call <a href={href('calls', { id: told.call_id })}>{told.call_id}</a>
+              Written by the call <a href={href('calls', { id: explained.call_id })}>{explained.call_id}</a>
             </p>
           )}
         </Card>

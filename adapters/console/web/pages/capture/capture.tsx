@@ -85,7 +85,7 @@ function CapturePage({ taskId }: { taskId: string | null }) {
         </div>
         <div class="stack">
           <Card title="Recording">
-            <p role="status">{wordOf(recording, made, recorded)}</p>
+            <p role="status">{statusText(recording, made, recorded)}</p>
             {recorded === null && (
               <p class="hint">
                 Press “Start recording”, then read and follow the text with the pointer. A rest of 0.1 s or more becomes
@@ -139,7 +139,7 @@ function Reading({ material }: { material: Material }) {
   )
 }
 
-function wordOf(recording: boolean, made: number, recorded: Recorded | null): string {
+function statusText(recording: boolean, made: number, recorded: Recorded | null): string {
   if (recording) return `Recording: ${count(made)} ${made === 1 ? 'record' : 'records'} so far.`
   if (recorded === null) return 'Not recording.'
   if (made === 0) return 'Stopped. No records: the pointer did not rest in this window.'

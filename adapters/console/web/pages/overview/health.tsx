@@ -146,9 +146,9 @@ function providerPart(config: Live<ModelConfig>, recent: Live<CallStatsReply>): 
   const { errors, error_rate: rate, ...totals } = recent.data.totals
   const calls = totals.calls - totals.refused
   if (calls === 0) return { name, tone: 'good', state: 'ready', detail: `${models.provider}; no calls in 15 min` }
-  const told = `${models.provider}; ${errors} of ${calls} calls failed in 15 min`
-  if (rate >= FAILING_SHARE) return { name, tone: 'bad', state: `${percent(rate)} of calls fail`, detail: told }
-  if (errors > 0) return { name, tone: 'warn', state: 'some calls failing', detail: told }
+  const summary = `${models.provider}; ${errors} of ${calls} calls failed in 15 min`
+  if (rate >= FAILING_SHARE) return { name, tone: 'bad', state: `${percent(rate)} of calls fail`, detail: summary }
+  if (errors > 0) return { name, tone: 'warn', state: 'some calls failing', detail: summary }
   return { name, tone: 'good', state: 'answering', detail: `${models.provider}; ${calls} calls in 15 min, none failed` }
 }
 

@@ -26,7 +26,7 @@ export function KeyFields(props: { of: KeyDraft; faultOf: FaultOf; onEdit: (chan
     <>
       <div class="fields">
         <Field label="Group" error={faultOf('group')} hint="Its budgets also apply to the key.">
-          <Select value={of.group} options={groupsToChoose(groups, of.group)} onChange={(group) => onEdit({ group })} />
+          <Select value={of.group} options={groupOptions(groups, of.group)} onChange={(group) => onEdit({ group })} />
         </Field>
         <Field label="Billing" error={faultOf('billing')} hint="Admin keys are always recorded.">
           <Select<Billing | ''>
@@ -79,7 +79,7 @@ export function KeyFields(props: { of: KeyDraft; faultOf: FaultOf; onEdit: (chan
 }
 
 /** Options of a group selection: none, all groups, and always the chosen one. */
-function groupsToChoose({ known, nameOf }: Groups, chosen: string) {
+function groupOptions({ known, nameOf }: Groups, chosen: string) {
   const listed = known.map(({ id, name }) => ({ value: id, label: name }))
   const isListed = chosen === '' || known.some(({ id }) => id === chosen)
   return [{ value: '', label: 'None' }, ...listed, ...(isListed ? [] : [{ value: chosen, label: nameOf(chosen) }])]

@@ -2,7 +2,7 @@ import { useState } from 'preact/hooks'
 import type { ReceiptRecord } from '../../../../../src/wallet/receipt.ts'
 import type { UsageReport } from '../../../../../src/wallet/usage-report.ts'
 import { api, PATIENT_MS } from '../../api.ts'
-import { Caller, callersToChoose, type Names } from '../../components/caller-name.tsx'
+import { Caller, callerOptions, type Names } from '../../components/caller-name.tsx'
 import {
   Button,
   Card,
@@ -70,7 +70,7 @@ export function Receipts(props: {
           <Field label="Caller">
             <Select
               value={filter.caller}
-              options={[{ value: '', label: 'All callers' }, ...callersToChoose(names, filter.caller)]}
+              options={[{ value: '', label: 'All callers' }, ...callerOptions(names, filter.caller)]}
               onChange={(caller) => change({ caller })}
             />
           </Field>

@@ -1,6 +1,6 @@
 import type { StatementLine } from '../../../../../src/wallet/statement.ts'
 import type { Statement } from '../../../../platform/routes/wallet-routes.ts'
-import { callersToChoose, type Names, useNames } from '../../components/caller-name.tsx'
+import { callerOptions, type Names, useNames } from '../../components/caller-name.tsx'
 import {
   Badge,
   Card,
@@ -42,7 +42,7 @@ export function Ledger({ of }: { of: string | null }) {
   const names = useNames()
   const { id: own = '', isAdmin = false } = session.value ?? {}
   const caller = of ?? own
-  const others = callersToChoose(names, caller).filter(({ value }) => value !== own)
+  const others = callerOptions(names, caller).filter(({ value }) => value !== own)
   return (
     <>
       {isAdmin && (
