@@ -148,14 +148,14 @@ function refuseNoted(
  */
 export async function admitFree(
   deps: AdmitDeps,
-  asked: { path: string; model: ModelChoice | null },
+  asked: { path: string; models: readonly ModelChoice[] },
   context: CallContext,
 ): Promise<CountedCall | null> {
   const { callerId } = context
   const key = callerId === null ? null : await deps.identity(callerId)
   if (key === null) return null
   try {
-    if (asked.model !== null) requireModels(key, [asked.model])
+    if (asked.models.length > 0) requireModels(key, asked.models)
     return deps.rates.begin(key, 0)
   } catch (error) {
     return refuseNoted(deps, asked, context, error)
@@ -171,7 +171,7 @@ export async function admitFree(
  */
 export async function admitUnbounded(
   deps: AdmitDeps,
-  asked: { path: string; model: null },
+  asked: { path: string; models: readonly [] },
   context: CallContext,
 ): Promise<CountedCall | null> {
   const { callerId } = context

@@ -1,23 +1,26 @@
 import { type AdmitDeps, admitFree, type CallerContext, type ModelBody } from './admit.ts'
+import { type Asking, attemptOrder, type Destination, hasChoice } from './attempt-order.ts'
 import { NO_BILL } from './bill.ts'
 import { type CountedCall, NO_HEADERS } from './call-rates.ts'
 import { toChatFromMessages } from './convert/messages-to-chat.ts'
 import type { MessagesRequest } from './convert/requests.ts'
 import { estimatePrompt } from './estimate.ts'
-import { badReply, hideSecrets, upstreamFailure } from './failure.ts'
+import { badReply, hideSecrets, refusal, upstreamFailure } from './failure.ts'
+import { isEnded, MOST_ATTEMPTS, restMs } from './fallback.ts'
 import { modelFor } from './model-for.ts'
 import type { NamedUpstream } from './named-upstream.ts'
 import { NOTHING } from './observe.ts'
 import { mayNameObjects, type OwnObjects } from './own-objects.ts'
-import type { ModelChoice } from './provider.ts'
+import type { ModelChoice, Provider } from './provider.ts'
+import { type Answered, answered, type Failed, failed } from './relay/passing.ts'
 import type { Receiver } from './relay/receiver.ts'
-import type { Relay } from './relay/relay.ts'
 import type { Relays } from './relay/relays.ts'
 import { type ClientRequest, readable, requestBody } from './relay/request-body.ts'
-import { endingOf } from './relay/send.ts'
-import { bodyText, passedHeaders } from './relay/upstream-reply.ts'
+import { endingOf, type WholeReply } from './relay/send.ts'
+import { bodyText, passedHeaders, readRefusal } from './relay/upstream-reply.ts'
 import type { Routing } from './routing.ts'
 import { beginCall, type SettleDeps } from './settle.ts'
+import { drawn } from './weighted-order.ts'
 
 /** Path below the base URL of an upstream that speaks Messages. */
 const PATH = '/messages/count_tokens'
@@ -35,7 +38,7 @@ export type CountPrompt = (
 ) => Promise<void>
 
 /**
- * Creates the counter. It uses the upstream that the model is routed to first.
+ * Creates the counter. It asks the upstreams that the model is routed to, in the order of its calls.
  *
  * @param relaysOf finds the relays of an upstream
  */
@@ -52,60 +55,129 @@ export function createCountPrompt(
       const { callerId } = context
       await objects.requireOwn(request, callerId === null ? null : await admitting.identity(callerId))
     }
-    const asked = request.json.model ?? undefined
-    const [{ upstream, model: name }] = routing.targets(asked, 'chat').all
-    const { provider } = upstream
-    const requested = asked ?? name
-    const choice = { ...provider.resolve(name, 'chat'), requested }
-    const counted = await admitFree(admitting, { path: `/v1${PATH}`, model: choice }, context)
+    const places = placesFor(request.json.model ?? undefined)
+    const counted = await admitFree(
+      admitting,
+      { path: `/v1${PATH}`, models: places.map(({ choice }) => choice) },
+      context,
+    )
     const limits = counted?.headers ?? NO_HEADERS
     try {
-      if (provider.protocol === 'anthropic') {
-        const relays = relaysOf(upstream)
-        const [relay = relays.firstAwake()] = relays.awake()
-        const model = { ...(await modelFor(upstream, name, 'chat', context)), requested }
-        await passOn(relay, request, model, { receiver, context, limits })
-      } else {
-        const { messages, tools } = readable(() => toChatFromMessages(request.json as unknown as MessagesRequest))
-        const input_tokens = await estimatePrompt(countTokens, { messages, ...(tools && { tools }) })
-        receiver.whole(200, { ...limits, 'content-type': 'application/json' }, JSON.stringify({ input_tokens }))
+      const attempts: Attempt[] = []
+      for (const asking of attemptOrder(places, () => attempts.at(-1)?.passed, { endpoint: PATH, request })) {
+        if (attempts.length >= MOST_ATTEMPTS) break
+        if (asking.relay.provider.protocol !== 'anthropic') return await estimate(request, receiver, limits)
+        const made = await passOn(asking, request, { receiver, context, limits, attempts })
+        if (made.passed.kind === 'answered') return
+        if (isEnded(made.passed.outcome.error)) return tell(made, receiver, { limits, attempt: attempts.length + 1 })
+        attempts.push(made)
+        if (hasChoice(places)) asking.candidate.relays.rest(asking.relay, restMs(made.passed.refused))
       }
+      tell(attempts[0] as Attempt, receiver, { limits, attempt: attempts.length })
     } finally {
       counted?.end(0)
     }
   }
 
-  async function passOn(
-    relay: Relay,
-    request: ClientRequest<ModelBody>,
-    model: ModelChoice,
-    { receiver, context, limits }: { receiver: Receiver; context: CallerContext; limits: CountedCall['headers'] },
-  ): Promise<void> {
-    const { provider } = relay
-    const fields = { model: model.upstream }
-    const body = await requestBody(request, fields)
-    const invocation = { provider, path: PATH, model, stream: false, request: request.json, bill: NO_BILL }
-    const call = beginCall(deps, invocation, context)
-    const { via, headers } = context
-    try {
-      const reply = await relay.open(PATH, { body, stream: false, via, headers }, receiver)
-      if (reply.kind === 'stream') {
-        reply.exchange.abort()
-        throw badReply(provider, 'its reply has no token count')
-      }
-      const error = reply.status < 400 ? null : new Error(`The upstream answered ${reply.status}.`)
-      await call.settle({ httpStatus: reply.status, error, ...NOTHING, isHad: false })
-      const text = hideSecrets(bodyText(reply), provider.secrets)
-      receiver.whole(
-        reply.status,
-        passedHeaders(reply.headers, { callId: call.callId, provider, attempt: 1, limits }),
-        text,
-      )
-    } catch (error) {
-      const failure = upstreamFailure(error, provider, endingOf(receiver))
-      failure.callId = call.callId
-      await call.settle({ httpStatus: null, error: failure, ...NOTHING, isHad: false })
-      throw failure
-    }
+  function placesFor(asked: string | undefined): Place[] {
+    const { all, isWeighted } = routing.targets(asked, 'chat')
+    const requested = asked ?? all[0].model
+    return (isWeighted ? drawn(all) : all).map(({ upstream, model: name }) => ({
+      relays: relaysOf(upstream),
+      path: PATH,
+      isStandIn: false,
+      choice: { ...upstream.provider.resolve(name, 'chat'), requested },
+      model: async (context) => ({ ...(await modelFor(upstream, name, 'chat', context)), requested }),
+    }))
   }
+
+  async function estimate(
+    request: ClientRequest<ModelBody>,
+    receiver: Receiver,
+    limits: CountedCall['headers'],
+  ): Promise<void> {
+    const { messages, tools } = readable(() => toChatFromMessages(request.json as unknown as MessagesRequest))
+    const input_tokens = await estimatePrompt(countTokens, { messages, ...(tools && { tools }) })
+    receiver.whole(200, { ...limits, 'content-type': 'application/json' }, JSON.stringify({ input_tokens }))
+  }
+
+  async function passOn(
+    asking: Asking<Place>,
+    request: ClientRequest<ModelBody>,
+    { receiver, context, limits, attempts }: Passing,
+  ): Promise<Attempt> {
+    const { relay, candidate } = asking
+    const { provider } = relay
+    const model = await candidate.model(context)
+    const body = await requestBody(request, { model: model.upstream })
+    const fallbackFrom = attempts[0]?.callId
+    const invocation = {
+      provider,
+      path: PATH,
+      model,
+      stream: false,
+      request: request.json,
+      fallbackFrom,
+      bill: NO_BILL,
+    }
+    const call = beginCall(deps, invocation, context)
+    const { callId } = call
+    const { via, headers } = context
+    const passed = await relay.open(PATH, { body, stream: false, via, headers }, receiver).then(
+      (reply) => {
+        if (reply.kind === 'stream') {
+          reply.exchange.abort()
+          return failed(badReply(provider, 'its reply has no token count'), reply.status)
+        }
+        if (reply.status >= 400) return refused(reply, provider, context)
+        const text = hideSecrets(bodyText(reply), provider.secrets)
+        const origin = { callId, provider, attempt: attempts.length + 1, limits }
+        receiver.whole(reply.status, passedHeaders(reply.headers, origin), text)
+        return answered(reply.status, NOTHING)
+      },
+      (error: unknown) => failed(upstreamFailure(error, provider, endingOf(receiver)), null),
+    )
+    if (passed.outcome.error) passed.outcome.error.callId = callId
+    await call.settle({ ...passed.outcome, isHad: false })
+    return { callId, passed, provider }
+  }
+}
+
+/** A candidate that counts, or whose prompts are estimated. */
+interface Place extends Destination {
+  /** The model there as far as known. */
+  choice: ModelChoice
+  model(context: CallerContext): Promise<ModelChoice>
+}
+
+/** Context of an attempt. */
+interface Passing {
+  receiver: Receiver
+  context: CallerContext
+  limits: CountedCall['headers']
+  /** The attempts before. */
+  attempts: readonly Attempt[]
+}
+
+interface Attempt {
+  callId: string
+  passed: Answered | Failed
+  provider: Provider
+}
+
+function refused(reply: WholeReply, provider: Provider, { requestId }: CallerContext): Failed {
+  const { error } = readRefusal(reply, provider, requestId)
+  return failed(refusal(error, reply, provider), reply.status, NOTHING, { refused: reply })
+}
+
+/** Passes a failure on. @throws its error when it is not a reply of the upstream */
+function tell(
+  { callId, passed, provider }: Attempt,
+  receiver: Receiver,
+  { limits, attempt }: { limits: CountedCall['headers']; attempt: number },
+): void {
+  const { refused: reply, outcome } = passed as Failed
+  if (reply === null) throw outcome.error
+  const text = hideSecrets(bodyText(reply), provider.secrets)
+  receiver.whole(reply.status, passedHeaders(reply.headers, { callId, provider, attempt, limits }), text)
 }

@@ -146,6 +146,6 @@ async function billOf(
     return { bill, end: bill.end }
   }
   const admitted = route.cost === 'unbounded' ? admitUnbounded : admitFree
-  const counted = await admitted(admits, { path, model: null }, context)
+  const counted = await admitted(admits, { path, models: [] }, context)
   return { bill: { ...NO_BILL, ...(counted && { headers: counted.headers }) }, end: () => counted?.end(0) }
 }

@@ -257,6 +257,29 @@ describe('a call with several candidates', () => {
     assert.equal(((await reply.json()) as { type: string }).type, 'message')
   })
 
+  it('counts the prompt of a Message at whichever upstream can', async () => {
+    const count = '/messages/count_tokens'
+    const body = { model: 'claude-first', messages: ASK.messages }
+    three.on(count, double.json(200, { input_tokens: 77 }))
+    const counted = await post(body, count)
+    assert.deepEqual([await counted.json(), originOf(counted)], [{ input_tokens: 77 }, ['claude', '1']])
+    for (const behaviour of [refuses(529, 'overloaded_error', 'Overloaded'), double.drops]) {
+      three.on(count, behaviour)
+      const { input_tokens } = (await (await post(body, count)).json()) as { input_tokens: number }
+      assert.ok(input_tokens > 1 && input_tokens < 77, `${input_tokens}: estimated for the second`)
+    }
+    three.on(count, refuses(400, 'invalid_request_error', 'messages: too short'))
+    const refused = await post(body, count)
+    assert.equal(refused.status, 400)
+    assert.match(await refused.text(), /messages: too short/)
+    assert.deepEqual(asked(), [0, 0, 4])
+    const statuses = (await records()).map(({ path, status }) => [path, status])
+    assert.deepEqual(
+      statuses,
+      ['ok', 'error', 'error', 'error'].map((status) => [`/v1${count}`, status]),
+    )
+  })
+
   it('draws the first by weight, and keeps the others', async () => {
     for (let i = 0; i < 40; i++) assert.equal((await post({ ...ASK, model: 'drawn' })).status, 200)
     const [first = 0, second = 0] = asked()
