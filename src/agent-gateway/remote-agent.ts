@@ -120,7 +120,7 @@ async function listen(
         usage = data.usage
         isOver = true
       }
-      if (name === 'error') throw new GazewayError('upstream_error', 'The agent of the agent gateway failed.')
+      if (name === 'error') throw new GazewayError('upstream_error', 'The agent at the agent gateway failed. Retry.')
       if (name === 'done') break
       // Ends the stream on this side.
       if (isOver && content !== null) closing ??= setTimeout(() => void reader.cancel(), CLOSING_MS)

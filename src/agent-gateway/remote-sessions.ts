@@ -47,7 +47,11 @@ const List = z.object({
 const One = z.object({ session: RemoteSession })
 const Messages = z.object({ data: z.array(RemoteMessage).optional(), messages: z.array(RemoteMessage).optional() })
 
-/** @param timeoutMs timeout of each request except chats, which have their own */
+/**
+ * Creates the client of an agent gateway's sessions.
+ *
+ * @param timeoutMs timeout of each request except chats, which have their own
+ */
 export function createRemoteSessions({ door, timeoutMs }: { door: Door; timeoutMs: number }): RemoteSessions {
   function pathOf(id: string, rest = ''): string {
     // These ids lead to other routes, encoded or not (WHATWG URL, section 4.5).

@@ -21,7 +21,11 @@ const RemoteSkill = z.object({
 /** The agent gateway names the list `data`; its dashboard names it `skills`. */
 const SkillList = z.object({ data: z.array(z.unknown()).optional(), skills: z.array(z.unknown()).optional() })
 
-/** @param timeoutMs timeout of each request */
+/**
+ * Creates the client of an agent gateway's skills.
+ *
+ * @param timeoutMs timeout of each request
+ */
 export function createRemoteSkills({ door, timeoutMs }: { door: Door; timeoutMs: number }): RemoteSkills {
   return {
     async list() {

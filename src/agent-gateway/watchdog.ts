@@ -13,6 +13,8 @@ export interface Watchdog {
 }
 
 /**
+ * Creates the signal that ends a call when its caller disconnects or its upstream is silent.
+ *
  * @param caller aborted when the client cancels, or when the stopping service ends the call
  * @param silenceMs longest time without `touch`, in milliseconds
  */

@@ -23,6 +23,8 @@ interface Waiter {
 }
 
 /**
+ * Creates queues by key, in which one caller at a time has its turn.
+ *
  * @param options.mostWaiting most callers that wait under one key
  * @param options.longestWaitMs longest wait of each, in milliseconds
  */

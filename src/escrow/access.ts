@@ -33,13 +33,19 @@ export async function requireFundable(
   return { completedBy: task.status === 'completed' ? task.claimed_by : null }
 }
 
-/** @throws GazewayError `forbidden` for everyone but the payer and admins */
+/**
+ * Admits the payer of an escrow, and admins.
+ *
+ * @throws GazewayError `forbidden` for everyone but the payer and admins
+ */
 export function requirePayer({ payer }: Pick<EscrowRow, 'payer'>, caller: Caller): void {
   if (payer === caller.id || caller.scopes.has('admin')) return
   throw new GazewayError('forbidden', 'Only the payer of an escrow, or an admin, can refund it.')
 }
 
 /**
+ * Admits the payer and the recipient of an escrow, and admins.
+ *
  * @param recipient key id or address that the escrow pays, when known
  * @throws GazewayError `forbidden` for everyone but the payer, the recipient and admins
  */
@@ -56,13 +62,21 @@ export function requireParty(
   )
 }
 
-/** @throws GazewayError `not_found` */
+/**
+ * Returns the row of an escrow.
+ *
+ * @throws GazewayError `not_found`
+ */
 export function found(row: EscrowRow | undefined): EscrowRow {
   if (row) return row
   throw new GazewayError('not_found', 'There is no escrow with this id.', { param: 'escrow_id' })
 }
 
-/** @throws GazewayError `invalid_transition` unless the escrow is expired, or locked for a task that will not be done */
+/**
+ * Admits escrows that can be refunded.
+ *
+ * @throws GazewayError `invalid_transition` unless the escrow is expired, or locked for a task that will not be done
+ */
 export function requireRefundable(row: EscrowRow, { taskStatus, at }: { taskStatus: string; at: string }): void {
   const status = statusAt(row, at)
   if (status === 'expired') return

@@ -83,7 +83,11 @@ export function identityOf(row: CheckedRow): Identity {
   })
 }
 
-/** @throws GazewayError `insufficient_scope` when the key lacks `scope` */
+/**
+ * Admits keys with a scope.
+ *
+ * @throws GazewayError `insufficient_scope` when the key lacks `scope`
+ */
 export function requireScope(identity: Identity, scope: Scope): void {
   if (identity.scopes.has(scope)) return
   throw new GazewayError(

@@ -37,8 +37,8 @@ export const observedStream = (tap: SseTap): Observed => ({
 })
 
 /**
- * Usage that counts for an answer; null when it is to be counted. An upstream that reports it at the beginning would
- * otherwise give away what a client hears before it leaves.
+ * Returns the reported usage of an answer. Returns null when a stream failed after an early report, which does not cover
+ * its text: the tokens of the text are then counted.
  */
 export const usageOf = ({ usage, isOutdated }: Observed, error: Error | null): Usage | null =>
   error !== null && isOutdated?.() ? null : usage

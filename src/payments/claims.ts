@@ -61,7 +61,11 @@ const FREED = 'freed' satisfies PaymentStatus
 const FINAL: readonly PaymentStatus[] = ['served', 'credited', 'failed']
 const CLAIMED: ClaimStep = { status: 'claimed', reference: null }
 
-/** @param leaseMs {@link LEASE_MS} by default */
+/**
+ * Creates the claims of credentials, each of which pays once.
+ *
+ * @param leaseMs {@link LEASE_MS} by default
+ */
 export function createClaims({
   store,
   now,

@@ -4,7 +4,11 @@ import { invalidTransition, statusesBefore } from '../store/status-table.ts'
 import type { TaskRow } from '../store/tables/tasks-tables.ts'
 import { TASK_TRANSITIONS, type TaskEvent } from './task-statuses.ts'
 
-/** @throws GazewayError `not_found` */
+/**
+ * Returns the row of a task.
+ *
+ * @throws GazewayError `not_found`
+ */
 export function foundTask<Row>(row: Row | undefined): Row {
   if (row !== undefined) return row
   throw new GazewayError('not_found', 'There is no task with this id.', { param: 'id' })

@@ -8,7 +8,11 @@ export const METERED_MODELS = [
   { id: OWN_MODELS.fast_reasoning, use: 'Fast reasoning' },
 ]
 
-/** @throws GazewayError `model_not_supported` for any other model */
+/**
+ * Admits the models of metered calls.
+ *
+ * @throws GazewayError `model_not_supported` for any other model
+ */
 export function requireMeteredModel(model: string): void {
   if (METERED_MODELS.some(({ id }) => id === model)) return
   const accepted = METERED_MODELS.map(({ id }) => id).join(', ')

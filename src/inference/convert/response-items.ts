@@ -120,7 +120,7 @@ export function chatCitations(annotations: unknown): Citation[] {
   })
 }
 
-/** Converts the log probabilities of a choice to those of a Response, with every key. */
+/** Converts the log probabilities of a choice to those of a Response, which requires every field. */
 export function chatLogprobs(logprobs: unknown): Logprob[] {
   return records(record(logprobs).content).map((entry) => ({
     ...logprob(entry),
