@@ -25,6 +25,17 @@ describe('a page', () => {
 
   it('has no dead link', () => assert.deepEqual(deadLinks('.', pages), []))
 
+  it('is in the index, docs/README.md', () => {
+    const index = read('docs/README.md')
+    const others = pages.filter((file) => file.startsWith('docs/') && file !== 'docs/README.md')
+    assert.ok(others.length > 30, String(others))
+    for (const file of others) assert.ok(index.includes(`](${file.slice('docs/'.length)})`), file)
+  })
+
+  for (const file of pages.filter((page) => page.startsWith('docs/guides/')))
+    it(`${file} says what its reader needs before it begins`, () =>
+      assert.match(read(file).split('\n## ')[0] ?? '', /^You need Node .*\[install it first\]/ms))
+
   for (const file of pages)
     it(`${file} names files and folders that are there`, () => {
       const paths = codeIn(prose(read(file))).filter((word) => PATH.test(word) && !METHODS.has(word))

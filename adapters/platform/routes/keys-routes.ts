@@ -111,8 +111,8 @@ export const keyRoutes = ({ keys, wallet, burn, upstream, log }: Gateway, stoppi
       summary: 'Rotate a key',
       description:
         'Only this reply contains the new key. Its id, limits and balance stay. The old secret works until the grace ' +
-        'period ends, or until the next rotation: then at once in this process, and within 5 s in others on the same ' +
-        'store. The file admin.key of the first start is not changed.',
+        'period ends. The next rotation revokes it earlier: at once in this process, and within 5 s in others on the ' +
+        'same store. The file admin.key of the first start is not changed.',
       access: 'admin',
       params: z.strictObject({ id: KeyId }),
       body: KeyRotation,
