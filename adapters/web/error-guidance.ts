@@ -10,7 +10,7 @@ export interface Guidance {
 export const GUIDANCE: Readonly<Record<ErrorCode, Guidance>> = {
   invalid_request: {
     happened:
-      'The request is not valid HTTP, does not have exactly one valid `Host` header, or asks for something that cannot be done.',
+      'The request is not valid HTTP, does not have exactly one valid `Host` header, or asks for something unsupported.',
     todo: 'Change the request as the message says. An unchanged request fails again.',
   },
   invalid_json: {

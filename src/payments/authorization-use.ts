@@ -38,7 +38,7 @@ export function isPaidBy(
   if (!use)
     throw new GazewayError(
       'upstream_bad_reply',
-      'The node reported the use of an authorization, but the transaction did not use it.',
+      'The node reported the use of an authorization, but the transaction did not use it. Check the node.',
     )
   const next = logs.filter(({ logIndex }) => logIndex === use.logIndex + 1)
   return hasTransfer({ logs: next }, { token: token.toLowerCase(), from: payer, call: transferCall(recipient, units) })

@@ -25,7 +25,7 @@ export const SwarmSummary = z.object({
   status: z
     .enum(SWARM_STATUSES)
     .describe(
-      '`running` while a task is not finished; else `completed` when all are, `failed` when one has, or `cancelled`',
+      '`running` while a task is unfinished; then `completed` if all are completed, `failed` if one failed, else `cancelled`',
     ),
   tasks: z.object({
     by_status: z.record(z.enum(TASK_STATUSES), z.int()),

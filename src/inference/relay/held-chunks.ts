@@ -40,7 +40,7 @@ export function heldChunks(
       if (reported !== null) throw reported
       held.push(events)
       heldBytes += events.length
-      if (heldBytes > HELD_LIMIT_BYTES) throw new Error('The stream sent too much before its first output.')
+      if (heldBytes > HELD_LIMIT_BYTES) throw new Error('The stream exceeded its size limit before its first output.')
       if (!splitEvents(events).some(isOutput)) return null
       begin()
       const whole = Buffer.concat(held)

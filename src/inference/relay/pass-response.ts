@@ -98,7 +98,7 @@ async function passStream(passing: Passing, reply: StreamReply, tap: SseTap): Pr
     if (isOutput) return begin(told)
     held?.push(events)
     heldBytes += events.length
-    if (heldBytes > HELD_LIMIT_BYTES) throw new Error('The stream sent too much before its first output.')
+    if (heldBytes > HELD_LIMIT_BYTES) throw new Error('The stream exceeded its size limit before its first output.')
     return null
   }
 
