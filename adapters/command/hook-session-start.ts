@@ -9,9 +9,9 @@ import { shorten } from '../../src/text/cut.ts'
 import { NOTICE } from '../../src/text/notice.ts'
 import { answerHook, hookInput } from './hook-input.ts'
 
-/** Most memories given to a new session. */
+/** Maximum number of memories given to a new session. */
 const MOST = 20
-/** Most characters of each memory. */
+/** Maximum length of each memory, in characters. */
 const LENGTH = 300
 
 const Begun = z.object({ cwd: z.string() })

@@ -3,7 +3,7 @@ import { GazewayError } from '../../src/errors.ts'
 import { KeyId, type Keys } from '../../src/identity/keys.ts'
 import { checked } from './key-flags.ts'
 
-/** Most ids listed for an ambiguous name. */
+/** Maximum number of ids listed for an ambiguous name. */
 const SHOWN = 5
 
 /** Id or name of a key. A key itself is refused, and the message leaves it out. */

@@ -13,7 +13,7 @@ import type { Store } from '../../src/store/store.ts'
 import { bindWallet, unbindWallet } from '../../src/wallet/bind-wallet.ts'
 import { spendOf } from '../../src/wallet/spending.ts'
 
-/** Records read at a time for a table. */
+/** Number of records read at a time for a table. */
 const PAGE = 1000
 
 /** Flags that set the fields of a key or a group. */

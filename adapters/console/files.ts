@@ -30,7 +30,7 @@ export interface ConsoleFile {
 }
 
 const COMPRESSED = /\.(html|js|css|svg|json)$/
-/** Smaller files are not compressed, in bytes. */
+/** Minimum size of a file that is compressed, in bytes. */
 const COMPRESSED_FROM_BYTES = 1024
 
 /** Folders of the built console, relative to the bundle's chunks, to the bundle's entry and to the source. */

@@ -3,9 +3,9 @@ import { hideSecrets } from '../../src/inference/failure.ts'
 import { cut } from '../../src/text/cut.ts'
 import { parseJson } from '../../src/text/json.ts'
 
-/** Most bytes of a refusal that are read. */
+/** Maximum number of bytes read of a refusal. */
 const MOST_BYTES = 16 * 1024
-/** Most characters of its message that are shown to the caller. */
+/** Maximum length of its message for the caller, in characters. */
 const MOST_CHARACTERS = 500
 
 /** Collects the agent gateway's refusal of the platform's own key. */

@@ -3,7 +3,7 @@ import { streamed } from '../web/streamed.ts'
 
 /** Number of names for a list of sessions or messages in a reply, for clients of different agent gateways. */
 const NAMES = 3
-/** Most bytes of items on such a page, so that the reply is no larger than others. */
+/** Maximum size of the items on such a page, in bytes. The reply is then no larger than others. */
 export const REPEATED_BYTES = Math.floor(PAGE_BYTES / NAMES)
 /** Length below which a list is sent in one piece. */
 const AT_ONCE_BYTES = 128 * 1024

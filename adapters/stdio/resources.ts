@@ -12,7 +12,7 @@ import type { Gateway } from '../../src/gateway.ts'
 
 /** Memories per page. */
 const LISTED = 100
-/** Most completions that are counted. Clients see the first hundred. */
+/** Maximum number of completions that are counted. Clients see the first hundred. */
 const COMPLETED = 1000
 
 /** Registers memories as resources, `memory://NAMESPACE/KEY`, so that a person can attach one to a conversation. */

@@ -2,7 +2,7 @@ import { stat } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
 import * as z from 'zod'
 
-/** Most roots of a client that are read. */
+/** Maximum number of a client's roots that are read. */
 const ROOT_LIMIT = 100
 
 /**

@@ -13,9 +13,9 @@ import { withoutNullArguments } from './null-arguments.ts'
 import { createOpening } from './opening.ts'
 import { wellFormed } from './well-formed.ts'
 
-/** Most bytes of a message. A longer line is skipped and answered with an error. */
+/** Maximum size of a message, in bytes. A longer line is skipped and answered with an error. */
 const LINE_LIMIT = 8 * 1024 * 1024
-/** Most messages of a batch (revision 2025-03-26). Each message is answered separately, on its own line. */
+/** Maximum number of messages in a batch (revision 2025-03-26). Each is answered separately, on its own line. */
 const BATCH_LIMIT = 100
 /**
  * Grace period after the end of input, in milliseconds. Each further answer extends it: a client that has sent

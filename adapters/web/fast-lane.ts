@@ -10,7 +10,7 @@ import { type HostRules, hostFault } from './hosts.ts'
 import type { OnRefused } from './refused-calls.ts'
 import { noteCaller } from './request-log.ts'
 
-/** Most bytes of a body. Requests with a larger body go to the router. */
+/** Maximum size of a body, in bytes. Requests with a larger body go to the router. */
 const LARGEST_BODY = 1024 * 1024
 
 /**

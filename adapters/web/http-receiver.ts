@@ -2,7 +2,7 @@ import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response'
 import type { Receiver } from '../../src/inference/relay/receiver.ts'
 import type { Arrival } from './arrival.ts'
 
-/** Most bytes of a reply that is joined with its head and written as one piece. */
+/** Maximum size of a reply that is joined with its head and written as one piece, in bytes. */
 const ONE_PIECE_BYTES = 16 * 1024
 
 /** Headers that turn off caches, and the buffering of nginx. */

@@ -12,7 +12,7 @@ export interface JsonBody {
 /**
  * Reads the JSON body of a request.
  *
- * @param limit most bytes accepted
+ * @param limit maximum number of bytes accepted
  * @throws GazewayError `unsupported_media_type`, `payload_too_large` or `invalid_json`; `cancelled` when the client
  *   disconnects while it sends
  */

@@ -2,7 +2,7 @@ import { type ListQuery, PAGE_BYTES, type Page, type Paged } from '../../src/sto
 import { beginReplyInTurn } from './reply-turns.ts'
 import { streamed } from './streamed.ts'
 
-/** Most bytes of items that are read and held at once, as JSON. */
+/** Maximum size of items that are read and held at once, in bytes of JSON. */
 const PART_BYTES = 256 * 1024
 
 type Part<Item> = Pick<Page<Item>, 'items' | 'next_cursor'>

@@ -2,7 +2,7 @@ import { GazewayError } from '../../src/errors.ts'
 
 /** Pieces of replies that the process reads and serializes at once. Each takes a few times its size in memory. */
 const AT_ONCE = 4
-/** Most replies that may wait for their first piece. Any further reply is refused. */
+/** Maximum number of replies that wait for their first piece. Any further reply is refused. */
 const MOST_WAITING = 1000
 
 const waiting: Array<() => void> = []

@@ -28,7 +28,7 @@ export type ReadPost =
  * in its JSON. Reads at most the first piece of other bodies.
  *
  * @param of.path path as sent, with its query
- * @param of.limit most bytes accepted
+ * @param of.limit maximum number of bytes accepted
  * @throws GazewayError `forbidden_path` as `unboundedRefusal`, `unsupported_media_type` for a body that another server
  *   may read as JSON and this one cannot, `invalid_json`, `validation_failed`, and as `readBytes`
  */

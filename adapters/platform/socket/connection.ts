@@ -7,7 +7,7 @@ import { CLOSE } from './closes.ts'
 import { type ClientFrame, checkFrame, type ErrorFrame, readFrame, type ServerFrame } from './frames.ts'
 import { createOutbox } from './socket-outbox.ts'
 
-/** Most frames of a connection that wait for answers. */
+/** Maximum number of frames of a connection that wait for answers. */
 const MOST_UNANSWERED = 20
 
 /** Connection of an authenticated client. */

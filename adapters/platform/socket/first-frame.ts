@@ -6,7 +6,7 @@ import { type AuthFrame, checkAuth, readFrame } from './frames.ts'
 
 /** Timeout of an unauthenticated client. */
 const AUTH_MS = 5_000
-/** Most bytes that it may send. */
+/** Maximum number of bytes that it may send. */
 const AUTH_BYTES = 4 * 1024
 /** The head of a masked frame of that size (RFC 6455 section 5.2). */
 const HEAD_BYTES = 8

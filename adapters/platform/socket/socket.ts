@@ -20,7 +20,7 @@ import type { AuthFrame } from './frames.ts'
 import { type Offer, PROTOCOL, readOffer, SOCKET_PATH } from './offer.ts'
 import { startPings } from './pings.ts'
 
-/** Most bytes of a frame of an authenticated client. A larger frame closes the socket (1009). */
+/** Maximum size of a frame of an authenticated client, in bytes. A larger frame closes the socket (1009). */
 const MAX_FRAME_BYTES = 256 * 1024
 /** Timeout of a client's side of a close, in milliseconds. */
 const CLOSE_MS = 2_000
@@ -28,10 +28,12 @@ const CLOSE_MS = 2_000
 const SHUTDOWN_MS = 10_000
 /** Time before shutdown at which pending callers are warned, in milliseconds. */
 const LAST_WORDS_MS = 1_000
-/** Most revoked keys that are remembered, for clients that are admitted while their key is being revoked. */
+/** Maximum number of revoked keys that are remembered, for clients admitted while their key is being revoked. */
 const MOST_REVOKED = 10_000
 
-/** Most unauthenticated clients. Beyond them, only clients that authenticate with their request are admitted. */
+/**
+ * Maximum number of unauthenticated clients. Beyond it, only clients that authenticate with their request are admitted.
+ */
 const MOST_UNKNOWN = 500
 
 /** Options that ws's types lack: `closeTimeout` exists since ws 8.19. */
@@ -62,7 +64,7 @@ export interface AgentSocketOptions extends AnswerDeps {
   pingMs?: number
   /** Timeout of authentication in milliseconds; 5 s by default. */
   authMs?: number
-  /** Most unauthenticated clients at a time; 500 by default. */
+  /** Maximum number of unauthenticated clients; 500 by default. */
   mostUnknown?: number
 }
 

@@ -18,7 +18,7 @@ export interface Names {
 
 /** Largest page of the API. */
 const KEYS = '/api/keys?limit=1000'
-/** Most pages of older keys to read. */
+/** Maximum number of pages of older keys to read. */
 const MOST_OLDER_PAGES = 20
 
 /** Names of keys: all keys for an admin, the own key for anyone else. */

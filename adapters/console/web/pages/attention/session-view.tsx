@@ -10,7 +10,7 @@ import { AttestationView } from './attestation-view.tsx'
 import { channelsOf } from './buckets.ts'
 import { Heat } from './heat.tsx'
 
-/** Most records that are drawn, newest first. */
+/** Maximum number of records that are drawn, newest first. */
 const DRAWN = 1000
 const STEPS = 48
 

@@ -18,7 +18,7 @@ export interface DwellTerms {
   heldMs: number
   /** Longest dwell; longer ones are split. */
   longestMs: number
-  /** Fewest positions of a dwell. */
+  /** Minimum number of positions of a dwell. */
   fewest: number
 }
 

@@ -12,7 +12,7 @@ const KINDS: readonly { value: Kind; label: string }[] = [
   { value: 'task', label: 'A task, to prove attention for it' },
   { value: 'file', label: 'A file from this computer' },
 ]
-/** Most bytes of a file. A larger file is refused before it is read. */
+/** Maximum size of a file, in bytes. A larger file is refused before it is read. */
 const MOST_BYTES = 2_000_000
 
 /** Choice of the material to read while recording. @param onChange called with null while nothing is chosen */

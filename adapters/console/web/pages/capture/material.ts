@@ -10,7 +10,7 @@ export interface Material {
   taskId: string | null
 }
 
-/** Most lines that are shown of a file. */
+/** Maximum number of lines that are shown of a file. */
 const MOST_LINES = 2000
 
 /** Address of this console, for records without another place. */

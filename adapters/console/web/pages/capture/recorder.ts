@@ -6,7 +6,7 @@ import { randomHex } from '../../random-hex.ts'
 
 /** Interval of sending in milliseconds. */
 const SEND_EVERY_MS = 2000
-/** Most records that the platform accepts in one request. */
+/** Maximum number of records that the platform accepts in one request. */
 const MOST_AT_ONCE = 1000
 
 /** Progress of a recording. */

@@ -13,7 +13,7 @@ const POINTER_CONFIDENCE = 0.6
 const EXPRESSION_MS = 2000
 /** Share of a new position in the smoothed one, because the gaze of a webcam jitters. */
 const SMOOTHING = 0.5
-/** Number of dwells for focus and load. */
+/** Number of dwells that focus and load are computed from. */
 const REMEMBERED = 200
 const APP = 'Gazeway console'
 

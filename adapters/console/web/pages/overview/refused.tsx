@@ -7,7 +7,7 @@ import { href } from '../../router.ts'
 import { useLive } from '../../use-live.ts'
 import { startOf } from './start-of.ts'
 
-/** Most callers shown. */
+/** Maximum number of callers shown. */
 const MOST_SHOWN = 6
 
 /** Callers refused today: no valid key, no money, no permission, or too many calls. */

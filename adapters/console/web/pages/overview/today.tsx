@@ -9,7 +9,7 @@ import { href } from '../../router.ts'
 import { useLive } from '../../use-live.ts'
 import { startOf } from './start-of.ts'
 
-/** Most callers and models shown. */
+/** Maximum number of callers and of models shown. */
 const MOST_SHOWN = 6
 
 /** Today's cost, by caller and by model. */

@@ -74,7 +74,7 @@ export function SwarmBoard() {
   )
 }
 
-/** Most characters of a goal in a row. The title has the whole goal. */
+/** Maximum length of a goal in a row, in characters. The title has the whole goal. */
 const MOST_SHOWN = 160
 
 function firstLine(goal: string): string {
