@@ -197,8 +197,7 @@ export async function servePlatform(gateway: Gateway, options: PlatformOptions):
       await Promise.all([listening.stop(), socket.stop()])
       await probe.stop()
       // In a later turn. When one turn closes several sockets, the last one learns of it first. This process's own
-      // gateway would then take a forwarded request as left by its client, before it learns that it ended the request
-      // itself.
+      // gateway would then take its client for gone, before it learns that it ended the forwarded request itself.
       await new Promise((resolve) => setImmediate(resolve))
       await proxies.close()
     },

@@ -32,8 +32,7 @@ export function registerRoutes(
   }
   const isLiteral = ({ path }: Route) => !path.includes('{')
   routes.filter(isLiteral).forEach(register)
-  // Registered first, because a path with an id would match its last segment: GET /api/tasks/swarm, which has only
-  // POST.
+  // Before paths with an id, which would take `swarm` in GET /api/tasks/swarm for an id. Only POST exists there.
   refuseOtherMethods(app)
   routes.filter((route) => !isLiteral(route)).forEach(register)
 }

@@ -143,7 +143,7 @@ export async function serve(
         options.onDeadline?.()
         deadline = setTimeout(() => server.closeAllConnections(), SENT_WITHIN_MS)
       }, SHUTDOWN_MS)
-      // Node considers a reply as over while it is still being sent, and would cut it off.
+      // Node's own method would cut off replies in transmission, because it takes their connections for idle.
       server.closeIdleConnections = () => {}
       const closed = new Promise<void>((resolve) => void server.close(() => resolve()))
       for (const [socket, unsent] of connections) closeIfUnused(socket, unsent)

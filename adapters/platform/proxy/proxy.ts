@@ -74,7 +74,7 @@ export function createProxy(options: ProxyOptions): Passage {
         }
         const how = { requestId, stallMs: timeoutMs, url, isOwn, token, stopping, paid }
         const reported = await forward(pool, request, outgoing, how)
-        // Tells callers whether the request was served, because its status was sent before.
+        // The status was sent before, so this error tells whether the request was served.
         if (reported !== null) c.error = reported
         return ALREADY_SENT
       } finally {
