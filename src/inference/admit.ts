@@ -5,7 +5,15 @@ import { matchesGlob } from '../text/glob.ts'
 import type { Reservation } from '../wallet/reservations.ts'
 import { CHAT_LIMIT, limitsAt, RESPONSES_LIMIT } from './answer-limit.ts'
 import { type Bill, type BillDeps, createBill, NO_BILL, PAID_BILL, reserveFor } from './bill.ts'
-import { type BoundDeps, type BoundedRequest, boundOf, type CallBound, requireCounts, UNBOUNDED } from './call-bound.ts'
+import {
+  type BoundDeps,
+  type BoundedRequest,
+  boundOf,
+  type CallBound,
+  requireCounts,
+  requireExactNames,
+  UNBOUNDED,
+} from './call-bound.ts'
 import type { CallRates, CountedCall } from './call-rates.ts'
 import type { Endpoint } from './endpoints.ts'
 import type { ModelChoice } from './provider.ts'
@@ -202,6 +210,7 @@ function billOf(
   if (key === null && isPaid) return PAID_BILL
   const caller = key ?? identityWithoutKey({ id: callerId, name: callerId, scopes: new Set(), wallet: null })
   const choices = asked.models()
+  if (isHeld(caller) || caller.models !== null) requireExactNames(asked.request.json)
   requireModels(caller, choices)
   if (!isHeld(caller)) return billWithin(deps, asked, { caller, isPaid, bound: UNBOUNDED })
   const within = (all: readonly ModelChoice[]) =>
@@ -215,6 +224,9 @@ function billWithin(
   { path, request }: BilledRequest,
   { caller, isPaid, bound }: { caller: Identity; isPaid: boolean; bound: CallBound },
 ): Bill | Promise<Bill> {
+  const { stream, background } = request.json
+  // Lenient servers read other values than true as true.
+  const isDetached = (background ?? false) !== false
   const counted = deps.rates.begin(caller, Math.ceil(request.bytes.length / BYTES_PER_TOKEN))
   if (isPaid) return { ...PAID_BILL, headers: counted.headers, end: () => counted.end(0) }
   const made = (reservation: Reservation) =>
@@ -223,8 +235,9 @@ function billWithin(
       bound,
       reservation,
       counted,
-      isOpenEnded: request.json.stream === true && bound.answerLimit !== null && limitsAt(endpointOf(path)).length > 0,
-      isDetached: request.json.background === true,
+      isOpenEnded:
+        stream === true && !isDetached && bound.answerLimit !== null && limitsAt(endpointOf(path)).length > 0,
+      isDetached,
     })
   const failed = (error: unknown): never => {
     counted.end(0)

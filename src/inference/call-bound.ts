@@ -13,7 +13,7 @@ const TOKENIZER_FACTOR = 1.25
 const WRAPPING_TOKENS = 256
 /** References in a request to content that the provider reads, such as files. Documents may be referenced by URL. */
 const NAMED_INPUT =
-  /"(?:previous_response_id|conversation|file_id|file_url|vector_store_ids|mcp_servers)"\s*:|"prompt"\s*:\s*\{|"type"\s*:\s*"document"/
+  /"(?:previous_response_id|conversation|file_id|file_url|vector_store_ids|mcp_servers)"\s*:|"prompt"\s*:\s*\{|"type"\s*:\s*"document"/iu
 /** Media referenced by URL instead of embedded. */
 const LINKED_MEDIUM = /"(?:image_url|url|file_url)"\s*:\s*"https?:|"url"\s*:\s*"https?:/g
 
@@ -119,6 +119,29 @@ export function billedFields(json: BoundedRequest['json']): Record<string, unkno
   const fields: Record<string, unknown> = {}
   for (const name of BILLED_BY) if (json[name] !== undefined) fields[name] = json[name]
   return fields
+}
+
+/** Fields that the bound of a call depends on. */
+const READ = new Set([
+  ...BILLED_BY,
+  ...['background', 'prompt', 'query', 'documents', 'tools', 'web_search_options', 'search_parameters', 'mcp_servers'],
+])
+
+/** Tells whether servers that ignore the case of names read a field as another one: those in Go, such as Ollama. */
+export const isReadAs = (name: string, field: string): boolean =>
+  name !== field && name.toUpperCase().toLowerCase() === field
+
+/**
+ * Rejects names that differ from those of billing fields in their case alone. Servers differ in whether they read them.
+ *
+ * @throws GazewayError `validation_failed`
+ */
+export function requireExactNames(json: BoundedRequest['json']): void {
+  for (const name in json) {
+    const field = name.toUpperCase().toLowerCase()
+    if (field === name || !READ.has(field)) continue
+    throw new GazewayError('validation_failed', `${name}: not a field; did you mean ${field}?`, { param: name })
+  }
 }
 
 /** Fields that multiply the cost of a request. */

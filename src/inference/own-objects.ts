@@ -3,10 +3,10 @@ import { GazewayError } from '../errors.ts'
 import type { Identity } from '../identity/identity.ts'
 import { record } from './convert/loose.ts'
 
-/** Fields that refer to an object of an earlier call. */
-const NAMING = /"(previous_response_id|input_file_id|file_id|batch_id)"\s*:\s*"([^"\\]{1,200})"/g
+/** Fields that refer to an object of an earlier call, in any case: some servers ignore it. */
+const NAMING = /"(previous_response_id|input_file_id|file_id|batch_id)"\s*:\s*"([^"\\]{1,200})"/giu
 /** Lists of file ids, as in the tools of a Response. */
-const FILE_IDS = /"file_ids"\s*:\s*\[([^\]]*)/g
+const FILE_IDS = /"file_ids"\s*:\s*\[([^\]]*)/giu
 const QUOTED_ID = /^"([\w.:-]{1,200})"$/
 /** Most ids looked up per request. */
 const MOST = 1000
@@ -107,7 +107,7 @@ function unescaped(written: string, code: string | undefined): string {
 
 /** Tells whether a request may refer to an object of an earlier call. */
 export const mayNameObjects = ({ text }: { text: string }): boolean =>
-  text.includes('_id"') || text.includes('_ids"') || text.includes('\\u')
+  /_[iI][dD][sS\u017f]?"/.test(text) || text.includes('\\u')
 
 const notFound = (id: string, param?: string): GazewayError =>
   new GazewayError('not_found', `There is no ${JSON.stringify(id.slice(0, 200))} that this key has made.`, {

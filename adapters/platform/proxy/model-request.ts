@@ -2,6 +2,7 @@ import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
 import { GazewayError } from '../../../src/errors.ts'
 import type { Identity } from '../../../src/identity/identity.ts'
 import { type ModelBody, unboundedRefusal } from '../../../src/inference/admit.ts'
+import { isReadAs } from '../../../src/inference/call-bound.ts'
 import type { ClientRequest } from '../../../src/inference/relay/request-body.ts'
 import { isObject, parseJson as tryJson } from '../../../src/text/json.ts'
 import { parseJson, readBytes } from '../../web/json-body.ts'
@@ -9,8 +10,12 @@ import { parseJson, readBytes } from '../../web/json-body.ts'
 /** Endpoints of agent gateways that call a model, even if their requests name none. */
 const ASKING =
   /^\/v1\/(?:(?:.+\/)?(?:completions|responses|runs|embeddings|rerank|submit_tool_outputs)|messages|(?:audio|images)\/.+)$/
-/** Endpoints that call models later, or give access to models past this gateway. Their cost has no known limit. */
-const UNBOUNDED = /^\/v1\/(?:batches|fine_tuning|fine-tunes|realtime|videos|evals|containers)(?:\/|$)/
+/**
+ * Endpoints whose cost has no known limit: they call models later, give access to models past this gateway, or name the
+ * model in their path (`/v1/engines/MODEL/completions`, `/v1/models/MODEL:generateContent`).
+ */
+const UNBOUNDED =
+  /^\/v1\/(?:(?:messages\/)?batches|fine_tuning|fine-tunes|realtime|videos|evals|containers|engines|deployments)(?:\/|$)|^\/v1\/[^:]+:[^/]+$/
 /** Endpoints among {@link ASKING} that take forms. */
 const TAKES_FORMS = /^\/v1\/(?:audio|images)\//
 /** Possible starts of a JSON object, as lenient servers accept them. */
@@ -46,12 +51,16 @@ export async function readPost(
   const bytes = await readBytes(incoming, limit)
   const text = bytes.toString('utf8')
   const json = tryJson(text)
-  if (isObject(json) && (json.model ?? null) !== null)
+  if (isObject(json) && namesModel(json))
     return { asksModel: true, endpoint: named(endpoint), request: { bytes, text, json } }
   // Lenient servers accept more than JSON: comments, NaN, a byte order mark.
-  if (json === undefined && /"model"|'model'|\bmodel\s*:|\\u/.test(text)) parseJson(headers, bytes)
+  if (json === undefined && /"model"|'model'|\bmodel\s*:|\\u/i.test(text)) parseJson(headers, bytes)
   return { asksModel: false, bytes }
 }
+
+/** Tells whether a server, also one that ignores the case of names, reads a model in a body. */
+const namesModel = (json: Record<string, unknown>): boolean =>
+  (json.model ?? null) !== null || Object.keys(json).some((name) => isReadAs(name, 'model'))
 
 /** Reads the body of a model request. A form, such as a recording, is billed by its length. */
 function readAsking(headers: IncomingHttpHeaders, endpoint: string, bytes: Buffer): ReadPost {
