@@ -34,7 +34,22 @@ export interface OwnObjects {
   visible(ids: readonly string[], caller: Caller): Promise<ReadonlySet<string>>
 }
 
-type Caller = Pick<Identity, 'id' | 'scopes'> | null
+export type Caller = Pick<Identity, 'id' | 'scopes'> | null
+
+const NO_SCOPES: Identity['scopes'] = new Set()
+
+/**
+ * Finds the owner of what a caller creates: a key, or a payer without one. Null for tools on this machine.
+ *
+ * @param identity finds a key by id
+ */
+export async function callerOf(
+  callerId: string | null,
+  identity: (id: string) => Identity | null | Promise<Identity | null>,
+): Promise<Caller> {
+  if (callerId === null) return null
+  return (await identity(callerId)) ?? { id: callerId, scopes: NO_SCOPES }
+}
 
 export function createOwnObjects(calls: Pick<Calls, 'ownerOf'>): OwnObjects {
   const isAdmin = (caller: Caller): boolean => caller?.scopes.has('admin') === true

@@ -1,5 +1,4 @@
 import type { GazewayError } from '../errors.ts'
-import type { Identity } from '../identity/identity.ts'
 import type { CallerContext } from './admit.ts'
 import { limitsAt } from './answer-limit.ts'
 import { type Asking, attemptOrder, hasChoice } from './attempt-order.ts'
@@ -9,7 +8,7 @@ import { billedFields } from './call-bound.ts'
 import { hideSecrets, upstreamFailure } from './failure.ts'
 import { isEnded, MOST_ATTEMPTS, MOST_TIME_MS, restMs } from './fallback.ts'
 import { formWithModel } from './form-model.ts'
-import type { OwnObjects } from './own-objects.ts'
+import type { Caller, OwnObjects } from './own-objects.ts'
 import type { PathRequest } from './pass-path.ts'
 import { passReply } from './pass-path-reply.ts'
 import type { Place, PlacesFor } from './places.ts'
@@ -29,7 +28,7 @@ import { askForUsage } from './usage-request.ts'
 export interface Passing {
   held: BilledReceiver
   bill: Bill
-  caller: Identity | null
+  caller: Caller
   context: CallerContext
   objects: OwnObjects
 }

@@ -1,5 +1,4 @@
 import type { GazewayError } from '../errors.ts'
-import type { Identity } from '../identity/identity.ts'
 import { readUsage, type Usage } from '../providers/token-usage.ts'
 import { isObject, parseJson } from '../text/json.ts'
 import type { CallerContext } from './admit.ts'
@@ -8,7 +7,7 @@ import type { BilledReceiver } from './billed-receiver.ts'
 import { record, records } from './convert/loose.ts'
 import { badReply, clientGone, endedEarly, hideSecrets, refusal, streamFailure } from './failure.ts'
 import { NOTHING, type Observed, observedStream } from './observe.ts'
-import type { OwnObjects } from './own-objects.ts'
+import type { Caller, OwnObjects } from './own-objects.ts'
 import type { PathRequest } from './pass-path.ts'
 import type { Provider } from './provider.ts'
 import { errorEvent } from './relay/error-event.ts'
@@ -31,7 +30,7 @@ interface Passing {
   attempt: number
   call: BegunCall
   bill: Bill
-  caller: Identity | null
+  caller: Caller
   context: CallerContext
   objects: OwnObjects
 }

@@ -1,10 +1,9 @@
 import { GazewayError } from '../errors.ts'
-import type { Identity } from '../identity/identity.ts'
 import { type AdmitDeps, admitFree, admitUnbounded, billFor, type CallerContext, type ModelBody } from './admit.ts'
 import { type Bill, NO_BILL } from './bill.ts'
 import { billedReceiver } from './billed-receiver.ts'
 import { admitting, type CallDeps } from './call-model.ts'
-import { mayNameObjects, type OwnObjects } from './own-objects.ts'
+import { type Caller, callerOf, mayNameObjects, type OwnObjects } from './own-objects.ts'
 import { attemptPlaces } from './pass-path-attempts.ts'
 import { asksModel, type PassedPath } from './passed-paths.ts'
 import type { Places, PlacesFor } from './places.ts'
@@ -43,7 +42,7 @@ export function createPassPath(deps: CallDeps, objects: OwnObjects, places: Plac
   const admits = admitting(deps)
 
   return async (asked, receiver, context) => {
-    const caller = context.callerId === null ? null : await admits.identity(context.callerId)
+    const caller = await callerOf(context.callerId, admits.identity)
     const destinations = await placesFor(asked, caller)
     const { bill, end } = await billOf(admits, asked, destinations, context)
     const started = performance.now()
@@ -71,10 +70,7 @@ export function createPassPath(deps: CallDeps, objects: OwnObjects, places: Plac
     }
   }
 
-  async function placesFor(
-    { route, id, body, holdsRequests }: PathRequest,
-    caller: Identity | null,
-  ): Promise<PlacesFor> {
+  async function placesFor({ route, id, body, holdsRequests }: PathRequest, caller: Caller): Promise<PlacesFor> {
     const { path } = route
     const named = id ?? (route.cost === 'unbounded' ? inputFileOf(body.json) : null)
     if (named !== null) {
@@ -89,19 +85,26 @@ export function createPassPath(deps: CallDeps, objects: OwnObjects, places: Plac
       return places.first(path)
     }
     if (mayNameObjects(body)) await objects.requireOwn(body, caller)
-    const { model } = body.json
-    if (typeof model === 'string' && model.length > LONGEST_MODEL)
-      throw new GazewayError('validation_failed', `model: too long; must be at most ${LONGEST_MODEL} characters.`, {
-        param: 'model',
-      })
-    if (typeof model === 'string' && model !== '') {
-      const keeper = mayNameObjects(body) ? await objects.keeperOf(body.json, caller) : null
-      return kept(places.ofModel(model, path), keeper)
-    }
-    const [first] = places.first(path)
-    if (route.hasDefault && (model ?? '') === '') return [{ ...first, model: DEFAULT_MODEL }]
-    throw new GazewayError('validation_failed', 'model: missing; must be the name of a model.', { param: 'model' })
+    const model = requestedModel(route, body.json)
+    if (model === null) return [{ ...places.first(path)[0], model: DEFAULT_MODEL }]
+    const keeper = mayNameObjects(body) ? await objects.keeperOf(body.json, caller) : null
+    return kept(places.ofModel(model, path), keeper)
   }
+}
+
+/**
+ * Reads the model that a request names. Null for the upstream's default, where it has one.
+ *
+ * @throws GazewayError `validation_failed`
+ */
+export function requestedModel({ hasDefault }: PassedPath, { model }: ModelBody): string | null {
+  if (hasDefault && (model ?? '') === '') return null
+  if (typeof model !== 'string' || model === '')
+    throw new GazewayError('validation_failed', 'model: missing; must be the name of a model.', { param: 'model' })
+  if (model.length <= LONGEST_MODEL) return model
+  throw new GazewayError('validation_failed', `model: too long; must be at most ${LONGEST_MODEL} characters.`, {
+    param: 'model',
+  })
 }
 
 /** The destinations at the upstream that stores what a request continues, if it is among them. */

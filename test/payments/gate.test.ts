@@ -109,6 +109,8 @@ describe('a request that is paid for', () => {
       ['an unknown path', '/v1/nowhere', post(CHAT), 404, 'not_found'],
       ['an unknown model', '/v1/models/none', {}, 404, 'not_found'],
       ['another method', '/v1/responses', {}, 405, 'method_not_allowed'],
+      ['embeddings without a model', '/v1/embeddings', post({ input: 'x' }), 422, 'validation_failed'],
+      ['an image, whose cost nobody knows', '/v1/images/generations', post({ model: 'm' }), 403, 'forbidden_path'],
       [
         'a stream under an Idempotency-Key',
         '/v1/chat/completions',
@@ -176,6 +178,24 @@ describe('a request that is paid for', () => {
       assert.deepEqual([await payer.has(), await payer.credit()], [0n, 0])
       assert.deepEqual((await gateway.wallet.usage({ caller_id: payer.address, limit: 10 })).items, [])
     }
+  })
+
+  it('may be for embeddings, which are passed on as they are', async () => {
+    const payer = await wallet(90_000n)
+    const response = await payer.fetch(`${own.url}/v1/embeddings`, post({ model: 'm', input: 'The sky is blue.' }))
+    const { data } = (await response.json()) as { data: { embedding: unknown[] }[] }
+    assert.equal(response.status, 200)
+    assert.ok((data[0]?.embedding.length ?? 0) > 0)
+    assert.deepEqual([await payer.has(), await payer.credit()], [0n, 0])
+  })
+
+  it('continues no Response of the tools on this machine', async () => {
+    const context = { surface: 'stdio' as const, callerId: null }
+    const { value } = await gateway.upstream.respond({ input: 'The door code is 1234.' }, context)
+    const payer = await wallet(90_000n)
+    const body = { input: 'What did I say?', previous_response_id: value.id }
+    const response = await payer.fetch(`${own.url}/v1/responses`, post(body))
+    assert.deepEqual([response.status, await codeOf(response)], [404, 'not_found'])
   })
 
   it('is not billed to the key that its wallet is bound to', async () => {

@@ -2,7 +2,7 @@ import * as z from 'zod'
 import type { Gateway } from '../../../src/gateway.ts'
 import type { CallerContext, ModelBody } from '../../../src/inference/admit.ts'
 import type { Endpoint as ModelEndpoint } from '../../../src/inference/endpoints.ts'
-import { createOwnObjects, mayNameObjects } from '../../../src/inference/own-objects.ts'
+import { callerOf, createOwnObjects, mayNameObjects } from '../../../src/inference/own-objects.ts'
 import type { ClientRequest } from '../../../src/inference/relay/request-body.ts'
 import type { OpenCalls } from '../../../src/inference/upstream.ts'
 import { LIST_LIMIT, parseInput } from '../../../src/wire/validation.ts'
@@ -61,7 +61,7 @@ export function modelCall(
    * @returns the upstream that has the earlier answer
    */
   async function requireOwn(request: ClientRequest<ModelBody>, callerId: string | null): Promise<string | null> {
-    const caller = callerId === null ? null : await gateway.keys.identity(callerId)
+    const caller = await callerOf(callerId, gateway.keys.identity)
     await objects.requireOwn(request, caller)
     return endpoint === '/responses' ? objects.keeperOf(request.json, caller) : null
   }
