@@ -60,6 +60,9 @@ export const PASSED_PATHS: readonly PassedPath[] = [
 /** Tells whether a request to a path calls a model. */
 export const asksModel = ({ cost }: PassedPath): boolean => cost === 'input' || cost === 'answer'
 
+/** Tells whether requests to a path cost tokens of text alone, so that they can be paid for by request, as chats are. */
+export const isOfText = ({ path, cost }: PassedPath): boolean => cost === 'input' || path === '/completions'
+
 /** Paths that cost only their input. */
 export const INPUT_ALONE: ReadonlySet<string> = new Set(
   PASSED_PATHS.filter(({ cost }) => cost === 'input').map(({ path }) => path),

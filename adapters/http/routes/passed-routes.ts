@@ -1,16 +1,16 @@
-import type { IncomingMessage } from 'node:http'
+import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
 import type { Hono } from 'hono'
 import { GazewayError } from '../../../src/errors.ts'
 import type { Gateway } from '../../../src/gateway.ts'
 import type { CallerContext, ModelBody } from '../../../src/inference/admit.ts'
-import type { PathRequest } from '../../../src/inference/pass-path.ts'
+import { type PathRequest, requestedModel } from '../../../src/inference/pass-path.ts'
 import { PASSED_PATHS, type PassedPath } from '../../../src/inference/passed-paths.ts'
 import type { OpenCalls } from '../../../src/inference/upstream.ts'
 import { isObject } from '../../../src/text/json.ts'
 import { type Arrival, arrivalOf } from '../../web/arrival.ts'
 import type { Frame, FrameContext } from '../../web/frame.ts'
 import { ALREADY_SENT, receiverOf } from '../../web/http-receiver.ts'
-import { readBytes, readJson } from '../../web/json-body.ts'
+import { parseJson, readBytes, readJson } from '../../web/json-body.ts'
 import { relayOnce } from '../relay-once.ts'
 import { callContext } from './chat-completions-route.ts'
 
@@ -27,6 +27,22 @@ export function passedRoutes(app: Hono<Frame>, calls: OpenCalls, gateway: Gatewa
       await passed(c, route, calls, gateway)
       return ALREADY_SENT
     })
+}
+
+/** Finds the passed-through path at a path of `/v1`, without an id. */
+export const passedAt = (method: string, path: string): PassedPath | undefined =>
+  PASSED_PATHS.find((route) => route.method === method && `/v1${route.path}` === path)
+
+/**
+ * Refuses a JSON request that could not be forwarded, before it is paid for.
+ *
+ * @returns its model; null for the upstream's default
+ * @throws GazewayError `unsupported_media_type`, `invalid_json` or `validation_failed`
+ */
+export function checkPassed(route: PassedPath, headers: IncomingHttpHeaders, bytes: Buffer): string | null {
+  const { json } = parseJson(headers, bytes)
+  if (!isObject(json)) throw notAnObject()
+  return requestedModel(route, json as ModelBody)
 }
 
 async function passed(c: FrameContext, route: PassedPath, calls: OpenCalls, gateway: Gateway): Promise<void> {
@@ -97,9 +113,11 @@ async function bodyOf(
     return { body: { bytes, text: '', json: modelIn(form) }, formType: type, holdsRequests }
   }
   const body = await readJson(incoming, limit)
-  if (!isObject(body.json)) throw new GazewayError('validation_failed', 'body: must be a JSON object.')
+  if (!isObject(body.json)) throw notAnObject()
   return { body: { ...body, json: body.json as ModelBody }, formType: null, holdsRequests: false }
 }
+
+const notAnObject = () => new GazewayError('validation_failed', 'body: must be a JSON object.')
 
 /** @throws GazewayError `validation_failed` */
 const formIn = (bytes: Buffer, type: string): Promise<FormData> =>

@@ -3,10 +3,12 @@ import { GazewayError } from '../../../src/errors.ts'
 import type { Gateway } from '../../../src/gateway.ts'
 import { identityWithoutKey } from '../../../src/identity/keys.ts'
 import type { ModelBody } from '../../../src/inference/admit.ts'
+import { isOfText } from '../../../src/inference/passed-paths.ts'
 import { PLATFORM_VIA, refuseLoop } from '../../../src/wire/via.ts'
 import { MODEL_ENDPOINTS } from '../../http/endpoints.ts'
 import { cannotRepeat } from '../../http/relay-once.ts'
 import { knownModel } from '../../http/routes/models-routes.ts'
+import { checkPassed, passedAt } from '../../http/routes/passed-routes.ts'
 import type { FrameContext } from '../../web/frame.ts'
 import { parseJson, readBytes } from '../../web/json-body.ts'
 import { pathBelowV1 } from '../proxy/proxy.ts'
@@ -36,6 +38,14 @@ export async function checkPaidRequest(c: FrameContext, gateway: Gateway, target
 }
 
 function requirePath(c: FrameContext, method: string, path: string): void {
+  const passed = passedAt(method, path)
+  if (passed && isOfText(passed)) return
+  if (passed)
+    throw new GazewayError(
+      'forbidden_path',
+      `Requests to ${path} cannot be paid for one by one: their cost is not known beforehand. Use an API key.`,
+      { param: 'path' },
+    )
   const isModelCall = Object.hasOwn(MODEL_ENDPOINTS, path)
   if (!isModelCall && path !== MODELS && !path.startsWith(`${MODELS}/`))
     throw new GazewayError('not_found', `There is nothing at ${method} ${path.slice(0, 200)}.`)
@@ -51,6 +61,8 @@ async function checkOwn(
   { path, bytes }: { path: string; bytes: Buffer },
 ): Promise<void> {
   const { headers } = c.env.incoming
+  const passed = passedAt('POST', path)
+  if (passed) return void upstream.requireKey(checkPassed(passed, headers, bytes) ?? undefined, 'chat')
   const endpoint = MODEL_ENDPOINTS[path]
   if (!endpoint) {
     const context = { surface: 'platform' as const, callerId: null }
