@@ -4,13 +4,12 @@ import type { Schema } from '../store/schema.ts'
 import type { MemoryRow } from '../store/tables/memory-tables.ts'
 import { newId } from '../text/ids.ts'
 import { textOf } from '../text/words.ts'
+import { type CountChanges, createCountChanges } from './count-changes.ts'
 import { indexedWords } from './indexed-words.ts'
 import { marked } from './marks.ts'
-import { deleteMemories, REMOVED, type Removed, sweepExpired, wordsOfRow } from './memory-expiry.ts'
+import { deleteMemories, REMOVED, type Removed, sweepExpired } from './memory-expiry.ts'
 import { type Memory, type MemoryInput, toMemory } from './memory-record.ts'
-import { addToTotals } from './memory-totals.ts'
 import { keepVersion } from './memory-versions.ts'
-import { createWordChanges, type WordChanges } from './memory-words.ts'
 import { supersede } from './supersede.ts'
 import { forgetVectors } from './vectors.ts'
 
@@ -35,7 +34,17 @@ export async function keepMemory(
   input: MemoryInput,
   now: string,
 ): Promise<{ memory: Memory; created: boolean }> {
-  const changes = createWordChanges()
+  const changes = createCountChanges()
+  const kept = await keepCounted(trx, { space, input, now, changes })
+  await changes.write(trx)
+  return kept
+}
+
+/** Stores as `keepMemory` one of several memories; the counts of all are written together after the last. */
+export async function keepCounted(
+  trx: Transaction<Schema>,
+  { space, input, now, changes }: { space: number; input: MemoryInput; now: string; changes: CountChanges },
+): Promise<{ memory: Memory; created: boolean }> {
   await sweepExpired(trx, { now, limit: SWEPT, changes })
   for (;;) {
     const existing = await liveOrNothing(trx, { space, input, now, changes })
@@ -54,17 +63,8 @@ export async function keepMemory(
     if (seq === undefined) continue
     await tag(trx, seq, row, existing !== undefined)
     await supersede(trx, { space, input, now, changes })
-    // Last, because from here on writers to one namespace wait for each other.
-    await addToTotals(trx, {
-      space,
-      namespace: row.namespace,
-      memories: existing ? 0 : 1,
-      bytes: row.bytes - (existing?.bytes ?? 0),
-      words: row.words - (existing?.words ?? 0),
-    })
-    if (existing) changes.take(space, wordsOfRow(existing))
-    changes.add(space, wordsOfRow(row))
-    await changes.write(trx)
+    if (existing) changes.take(existing)
+    changes.add(row)
     return { memory: toMemory(row), created: !existing }
   }
 }
@@ -82,7 +82,7 @@ async function tag(
 
 async function liveOrNothing(
   trx: Transaction<Schema>,
-  { space, input, now, changes }: { space: number; input: MemoryInput; now: string; changes: WordChanges },
+  { space, input, now, changes }: { space: number; input: MemoryInput; now: string; changes: CountChanges },
 ): Promise<Existing | undefined> {
   const { namespace, key } = input
   const existing = await trx

@@ -5,7 +5,8 @@ import { GazewayError } from '../errors.ts'
 import type { Store } from '../store/store.ts'
 import { isObject } from '../text/json.ts'
 import { parseInput } from '../wire/validation.ts'
-import { keepMemory } from './keep.ts'
+import { createCountChanges } from './count-changes.ts'
+import { keepCounted } from './keep.ts'
 import { isLive } from './memory-expiry.ts'
 import { MEMORY_COLUMNS, MemoryInput, toMemory } from './memory-record.ts'
 
@@ -157,6 +158,7 @@ const fault = (number: number, why: string): GazewayError =>
 function storeTogether(store: Store, lines: readonly Line[], now: Date): Promise<Array<keyof ImportReport>> {
   return store.write(async (trx) => {
     const outcomes: Array<keyof ImportReport> = []
+    const changes = createCountChanges()
     for (const { expires_at, ...input } of lines) {
       const ttl = expires_at === null ? undefined : Math.ceil((Date.parse(expires_at) - now.getTime()) / 1000)
       const held = await trx
@@ -170,10 +172,12 @@ function storeTogether(store: Store, lines: readonly Line[], now: Date): Promise
       if (ttl !== undefined && ttl < 1) outcomes.push('expired')
       else if (held && isSame(held, input)) outcomes.push('same')
       else {
-        await keepMemory(trx, SPACE, { ...input, ...(ttl !== undefined && { ttl_seconds: ttl }) }, now.toISOString())
+        const timed = { ...input, ...(ttl !== undefined && { ttl_seconds: ttl }) }
+        await keepCounted(trx, { space: SPACE, input: timed, now: now.toISOString(), changes })
         outcomes.push('stored')
       }
     }
+    await changes.write(trx)
     return outcomes
   })
 }

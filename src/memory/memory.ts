@@ -7,6 +7,7 @@ import type { Page, Paged } from '../store/page.ts'
 import type { Schema } from '../store/schema.ts'
 import type { Store } from '../store/store.ts'
 import type { Sweep } from '../store/sweeps.ts'
+import { createCountChanges } from './count-changes.ts'
 import type { EmbeddingProgress } from './embed-memories.ts'
 import { fuse } from './fusion.ts'
 import { keepMemory } from './keep.ts'
@@ -23,7 +24,7 @@ import {
 import { createSearch } from './memory-search.ts'
 import { totals } from './memory-totals.ts'
 import { earlierVersion, forgetVersions } from './memory-versions.ts'
-import { createMemoryWords, createWordChanges } from './memory-words.ts'
+import { createMemoryWords } from './memory-words.ts'
 import { recentMemories } from './recent.ts'
 import { type MemoryResult, readResults } from './results.ts'
 import { scopeOf } from './search-scope.ts'
@@ -157,7 +158,7 @@ export function createMemory({
 
   const sweep: Sweep['batch'] = (limit) =>
     store.write(async (trx) => {
-      const changes = createWordChanges()
+      const changes = createCountChanges()
       const swept = await sweepExpired(trx, { now: time(), limit, changes })
       await changes.write(trx)
       return swept
@@ -302,7 +303,7 @@ async function remove(
   if (of.space !== undefined) query = query.where('space', '=', of.space)
   const row = await query.where(isLive(of.now)).forUpdate().executeTakeFirst()
   if (!row) return forget(trx, id, of)
-  const changes = createWordChanges()
+  const changes = createCountChanges()
   await deleteMemories(trx, [row], changes)
   await changes.write(trx)
 }

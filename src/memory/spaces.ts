@@ -1,9 +1,9 @@
 import { type Kysely, sql, type Transaction } from 'kysely'
 import type { Identity } from '../identity/identity.ts'
 import type { Schema } from '../store/schema.ts'
+import { createCountChanges } from './count-changes.ts'
 import { deleteMemories, REMOVED } from './memory-expiry.ts'
 import { deleteVersions } from './memory-versions.ts'
-import { createWordChanges } from './memory-words.ts'
 
 /** Owner of memories: the operator (null), or the key with this id. */
 export type MemoryOwner = string | null
@@ -56,7 +56,7 @@ export async function endSpace(trx: Transaction<Schema>, { id, at }: { id: strin
 
 /** Deletes at most `limit` memories of keys that were revoked 30 days ago. Returns their number. */
 export async function sweepEndedSpaces(trx: Transaction<Schema>, now: string, limit: number): Promise<number> {
-  const changes = createWordChanges()
+  const changes = createCountChanges()
   let deleted = 0
   while (deleted < limit) {
     const ended = await trx

@@ -1,10 +1,10 @@
 import type { Transaction } from 'kysely'
 import { GazewayError } from '../errors.ts'
 import type { Schema } from '../store/schema.ts'
+import type { CountChanges } from './count-changes.ts'
 import { isLive, REMOVED, takeOut } from './memory-expiry.ts'
 import type { MemoryInput } from './memory-record.ts'
 import { earlierVersion, keepVersion } from './memory-versions.ts'
-import type { WordChanges } from './memory-words.ts'
 
 /**
  * Supersedes the memory under `input.supersedes` by the one that `input` stores. The old memory stays readable by key
@@ -14,7 +14,7 @@ import type { WordChanges } from './memory-words.ts'
  */
 export async function supersede(
   trx: Transaction<Schema>,
-  { space, input, now, changes }: { space: number; input: MemoryInput; now: string; changes: WordChanges },
+  { space, input, now, changes }: { space: number; input: MemoryInput; now: string; changes: CountChanges },
 ): Promise<void> {
   const { namespace, key, supersedes } = input
   if (supersedes === undefined) return

@@ -61,6 +61,33 @@ export function memoryLinesContract(open: () => Promise<Store>): void {
       await to.close()
     })
 
+    it('are imported by several at once, whose lines hold the same words in another order', async () => {
+      const store = await open()
+      const words = Array.from({ length: 40 }, (_, i) => `word${i}`)
+      const linesOf = (importer: number) =>
+        [...words.keys()].map((i) => {
+          const turned = words[(importer % 2 === 0 ? i : words.length - i) % words.length]
+          return { key: `${importer}/${i}`, value: turned }
+        })
+      const importers = Array.from({ length: 8 }, (_, importer) => fileOf(linesOf(importer)))
+      let [writes, attempts] = [0, 0]
+      const counting: Store = {
+        ...store,
+        write(work) {
+          writes++
+          return store.write((trx) => {
+            attempts++
+            return work(trx)
+          })
+        },
+      }
+      const imports = importers.map((file) => importLines(counting, file, { namespace: 'default', now }))
+      for (const report of await Promise.all(imports))
+        assert.deepEqual(report, { stored: words.length, same: 0, expired: 0 })
+      assert.equal(attempts, writes, 'no transaction was retried after a deadlock')
+      await store.close()
+    })
+
     it('are taken from the file of server-memory', async () => {
       const store = await open()
       const file = fileOf([

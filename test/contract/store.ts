@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
+import { createCountChanges } from '../../src/memory/count-changes.ts'
+import { keepCounted } from '../../src/memory/keep.ts'
 import { createMemory, MemoryInput, MemorySearch } from '../../src/memory/memory.ts'
 import { migrate } from '../../src/store/migrate.ts'
 import { MIGRATIONS } from '../../src/store/migrations/migrations.ts'
@@ -101,9 +103,12 @@ export function storeContract(name: string, open: () => Promise<Store>): void {
           .executeTakeFirstOrThrow()
       const pair = (i: number) =>
         store.write(async (trx) => {
-          const { keepMemory } = await import('../../src/memory/keep.ts')
-          for (const half of ['a', 'b'])
-            await keepMemory(trx, 0, MemoryInput.parse({ key: `${i}/${half}`, value: i }), NOW.toISOString())
+          const changes = createCountChanges()
+          for (const half of ['a', 'b']) {
+            const input = MemoryInput.parse({ key: `${i}/${half}`, value: i })
+            await keepCounted(trx, { space: 0, input, now: NOW.toISOString(), changes })
+          }
+          await changes.write(trx)
         })
       const seen = await Promise.all(Array.from({ length: 20 }, (_, i) => pair(i).then(count)))
       assert.ok(seen.every(({ n }) => n % 2 === 0))
