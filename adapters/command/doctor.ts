@@ -174,11 +174,12 @@ async function requireSound({ engine, db }: Store): Promise<void> {
 /**
  * Runs all checks and prints a line for each. The line of a failed check says what to do.
  *
+ * @param print takes a line without its end
  * @returns whether all checks passed
  */
-export async function runDoctor(loaded: LoadedConfig, log: Log): Promise<boolean> {
+export async function runDoctor(loaded: LoadedConfig, log: Log, print: (line: string) => void): Promise<boolean> {
   const line = (verdict: string, name: string, found: string) =>
-    process.stdout.write(`${verdict.padEnd(4)}  ${name.padEnd(13)}  ${found}\n`)
+    print(`${verdict.padEnd(4)}  ${name.padEnd(13)}  ${found}`)
   const say = (ok: boolean, name: string, found: string) => line(ok ? 'ok' : 'FAIL', name, found)
   say(true, 'configuration', loaded.dataDir)
   const unknown = unknownVariables(loaded.request.env, Object.keys(loaded.config.upstreams))

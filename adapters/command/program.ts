@@ -85,7 +85,8 @@ program
   .action(async () => {
     const { loaded, log } = await start()
     const { runDoctor } = await import('./doctor.ts')
-    if (!(await runDoctor(loaded, log))) process.exitCode = 1
+    const print = (line: string) => void process.stdout.write(`${line}\n`)
+    if (!(await runDoctor(loaded, log, print))) process.exitCode = 1
   })
 
 program
