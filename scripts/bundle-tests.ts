@@ -8,6 +8,9 @@ import { THREADS } from './threads.ts'
 /** The folder of the bundled tests. */
 export const TESTS = '.tests'
 
+/** Programs beside the test files: what runs them, and the demo, which tests start many times. */
+const PROGRAMS = ['scripts/run-tests.ts', 'scripts/demo.ts']
+
 /** Modules in a bundle share its address: this gives `import.meta` of each the address of its source. */
 const sourceAddresses: Plugin = {
   name: 'source-addresses',
@@ -33,7 +36,7 @@ const sourceAddresses: Plugin = {
 export const bundleTests = (files: string[]) =>
   ({
     entryPoints: {
-      ...Object.fromEntries([...files, 'scripts/run-tests.ts'].map((file) => [file.replace(/\.ts$/, ''), file])),
+      ...Object.fromEntries([...files, ...PROGRAMS].map((file) => [file.replace(/\.ts$/, ''), file])),
       ...THREADS,
     },
     outdir: TESTS,
