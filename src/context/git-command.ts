@@ -6,6 +6,9 @@ import { cut } from '../text/cut.ts'
 const TIME_LIMIT_MS = 5_000
 const OUTPUT_LIMIT = 64 * 1024 * 1024
 
+/** Failure of a command whose output exceeds the limit: that of a repository of several hundred thousand files. */
+export const TOO_MUCH = `git said more than ${OUTPUT_LIMIT / 1024 / 1024} MiB`
+
 /** The checkout that git runs in. */
 export interface Checkout {
   /** Folder that the command is about. */
@@ -70,6 +73,8 @@ export function git({ root, top }: Checkout, args: string[], signal?: AbortSigna
 
 function failureOf(error: ExecFileException, stderr: string): string {
   if (error.code === 'ENOENT') return 'git is not installed'
-  if (error.killed) return `git did not answer within ${TIME_LIMIT_MS / 1000} s, or its output was too long`
+  // Node's types do not know this code, though its errors have it.
+  if ((error.code as unknown) === 'ERR_CHILD_PROCESS_STDIO_MAXBUFFER') return TOO_MUCH
+  if (error.killed) return `git did not answer within ${TIME_LIMIT_MS / 1000} s`
   return `git refused (${cut(stderr.split('\n')[0] ?? '', 0, 120) || error.code})`
 }

@@ -1,6 +1,6 @@
 import { stat } from 'node:fs/promises'
 import { join, relative, sep } from 'node:path'
-import { type Answer, type Checkout, git } from './git-command.ts'
+import { type Answer, type Checkout, git, TOO_MUCH } from './git-command.ts'
 import { parseIndex, parseLog, parseStatus, parseUntracked } from './git-output.ts'
 import { findRepository } from './repository.ts'
 
@@ -76,6 +76,12 @@ export function createGitReader(): (
     return keep(indexes, checkout.root, { version, failure, tracked: parseIndex(output) })
   }
 
+  /** Tells whether git had too much to say of this index, which it would list for seconds again. */
+  function isTooLarge(root: string, version: string | null): boolean {
+    const kept = indexes.get(root)
+    return version !== null && kept?.version === version && kept.failure === TOO_MUCH
+  }
+
   /**
    * @param meanwhile called and awaited while git runs: it may block this thread at no cost. Also called without a
    *   repository
@@ -91,6 +97,10 @@ export function createGitReader(): (
     const checkout = { root, top }
     const prefix = top === root ? '' : `${relative(top, root).replaceAll(sep, '/')}/`
     const version = await indexVersion(gitDir)
+    if (isTooLarge(root, version)) {
+      await meanwhile()
+      return { state: null, notes: [`${UNKNOWN}: ${TOO_MUCH}`] }
+    }
     const filters = readFilters(checkout, signal)
     const [untracked, status, indexBefore, kept] = await Promise.all([
       readUntracked(checkout, signal),

@@ -154,6 +154,27 @@ describe('reading git', () => {
     assert.match(notes.join(), /git refused \(fatal: bad config/)
   })
 
+  it('says so where git lists more than is read, and does not ask again until the index changes', async (t) => {
+    const { root, git, commitAll } = createProject(t, { 'a.ts': '1' })
+    commitAll()
+    const object = git('rev-parse', 'HEAD:a.ts').trim()
+    const folders = `${'f'.repeat(250)}/`.repeat(4)
+    const entries = Array.from({ length: 66_000 }, (_, i) => `100644 ${object}\t${folders}${i}\n`)
+    execFileSync('git', ['-C', root, 'update-index', '--index-info'], { input: entries.join('') })
+    const readGit = createGitReader()
+    const tooMuch = { state: null, notes: ['changes and commits are unknown: git said more than 64 MiB'] }
+    assert.deepEqual(await readGit(root), tooMuch)
+    const { PATH } = process.env
+    t.after(() => {
+      process.env.PATH = PATH
+    })
+    process.env.PATH = root
+    assert.deepEqual(await readGit(root), tooMuch)
+    process.env.PATH = PATH
+    git('read-tree', 'HEAD')
+    assert.deepEqual(tracked(await readGit(root)), ['a.ts'])
+  })
+
   it('runs nothing that the repository names', async (t) => {
     const { root, outside, write, git, commitAll } = createProject(t, {
       'a.ts': '1',
