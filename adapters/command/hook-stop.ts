@@ -10,7 +10,7 @@ const READ_BYTES = 16 << 20
 const OFFER =
   'Gazeway offers to remember. If this session has shown something that a later one needs (a decision and its reason, a ' +
   'pitfall, where something is), name it in one sentence and ask whether to store it with gateway_memory_store. Store ' +
-  'nothing without a yes. If there is nothing of the kind, end without a word about it.'
+  'nothing without a yes; then give other words for it in `also`, and update or supersede what `similar` names. If there is nothing of the kind, end without a word about it.'
 const OFFERED = OFFER.slice(0, 29)
 
 const CHANGES_FILES = /"name":\s?"(?:Edit|MultiEdit|Write|NotebookEdit)"/

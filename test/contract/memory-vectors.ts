@@ -54,6 +54,8 @@ export function memoryVectorsContract(open: () => Promise<Store>): void {
       memory.search(MemorySearch.parse({ query, ...filters }))
     return {
       store,
+      ask,
+      settings,
       model,
       asked,
       errors,
@@ -180,6 +182,29 @@ export function memoryVectorsContract(open: () => Promise<Store>): void {
       assert.deepEqual(await found('release'), [])
       assert.equal(await vectors.embed(100), 2)
       assert.deepEqual((await found('release')).toSorted(), ['a', 'b'])
+      await close()
+    })
+
+    it('are made anew for another model, and those of the one before are not compared', async () => {
+      const { store, ask, settings, put, vectors, found, close } = await start()
+      for (const key of ['a', 'b']) await put({ key, value: 'We ship' })
+      await vectors.embed(100)
+      const other = createVectorSearch({
+        store,
+        settings: { ...settings, model: 'another' },
+        ask,
+        now: () => '2026-11-21T07:17:52.000Z',
+        onError: (error) => assert.fail(String(error)),
+      })
+      const byOther = createMemory({ store, now: () => new Date('2026-11-21T07:17:52.000Z'), vectors: () => other })
+      const keysByOther = async () =>
+        (await byOther.search(MemorySearch.parse({ query: 'release' }))).results.map(({ memory }) => memory.key)
+      assert.deepEqual(await other.check(), { memories: 2, embedded: 0, failure: null })
+      assert.deepEqual(await keysByOther(), [])
+      assert.equal(await other.embed(100), 2)
+      assert.deepEqual((await keysByOther()).toSorted(), ['a', 'b'])
+      assert.deepEqual(await found('release'), [], 'each memory has one vector')
+      await other.stop()
       await close()
     })
 

@@ -79,6 +79,7 @@ onDouble('Claude Code with the plugin', (gateway, upstream) => {
       'the server is connected',
     )
     assert.equal(offered.length, 1)
+    assert.match(offered[0] ?? '', /other words for it in `also`, and update or supersede what `similar` names/)
 
     await askClaude(variables, place, 'Go on.', [...args, '--continue'])
     const last = upstream().received.at(-1)?.body
