@@ -145,7 +145,7 @@ export function createEvmCheck(
     if (balance < wei) throw paymentsPaused(`${address} has no gas for a payment on chain ${chainId}. Send it some.`)
     if (coins > gasPerHour)
       throw paymentsPaused(
-        `A payment costs up to ${coins} coins of gas, but mpp.evm.max_gas_per_hour is ${gasPerHour}.`,
+        `A payment costs up to ${coins} coins of gas, but mpp.evm.max_gas_per_hour is ${gasPerHour}. Raise it.`,
       )
     const perHour = Math.floor(gasPerHour / coins)
     return (
