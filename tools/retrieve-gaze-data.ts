@@ -18,7 +18,9 @@ export const retrieveGazeData = defineTool({
     const lines = items.map(({ at, dwell_ms, source, cog, emo, env }) => {
       const place = plain(env.path ?? env.url ?? env.app ?? '-')
       const at_lines = env.line_start === undefined ? '' : `#L${env.line_start}-L${env.line_end ?? env.line_start}`
-      return `${at} ${source} ${place}${at_lines} ${dwell_ms} ms, focus ${cog.focus}, load ${cog.load}, valence ${emo.valence}`
+      const measured = Object.entries({ focus: cog?.focus, load: cog?.load, valence: emo?.valence })
+      const levels = measured.flatMap(([name, value]) => (value === undefined ? [] : `, ${name} ${value}`))
+      return `${at} ${source} ${place}${at_lines} ${dwell_ms} ms${levels.join('')}`
     })
     const more = next_cursor ? [`More with cursor ${next_cursor}`] : []
     return [`${total} ${total === 1 ? 'record' : 'records'}`, ...lines, ...more].join('\n')

@@ -50,7 +50,7 @@ export type Assessment = Pick<
 >
 
 /** Fields of a record that an assessment reads. `copied`: another session stored its content, shape or trace before. */
-export type Assessed = Sample & { confidence: number; copied: boolean }
+export type Assessed = Sample & { confidence?: number | null | undefined; copied: boolean }
 
 /**
  * Expected share of time with records, and the longest gap that is no interruption, by source. Conventions of this
@@ -80,6 +80,8 @@ export const latestPresent = (now: Date): Date => new Date(now.getTime() + CLOCK
 /** Copied records count as a replay when they reach both this number and this share. */
 export const REPLAY_RECORDS = 5
 export const REPLAY_SHARE = 0.2
+/** Confidence of a record whose source states none: neither sure nor unsure. A convention of this project. */
+const UNSTATED_CONFIDENCE = 0.5
 /** A component or check below this is named among the reasons of a failure. */
 const LOW = 0.5
 
@@ -97,7 +99,7 @@ const LOW = 0.5
  *   - `expected`: the share of time that the main source should see
  * - continuity = 1 − (time in gaps longer than its main source may leave) / span
  * - plausibility: see `judgePlausibility`
- * - confidence: mean of the records' own confidence, weighted by dwell
+ * - confidence: mean of the records' own confidence, weighted by dwell; a record without one counts as 0.5
  * - freshness = 2^(−age / 15 min); age is the time since the end of the newest record. 0 when a record begins more than
  *   a minute in the future
  *
@@ -118,7 +120,7 @@ export function assess(records: readonly Assessed[], total: number, rules: Attes
   const plausibility = judgePlausibility(ordered)
   const progress = Math.min(1, total / rules.recordsNeeded)
   const weights = ordered.map((record) => record.dwell_ms)
-  const confidences = ordered.map((record) => record.confidence)
+  const confidences = ordered.map((record) => record.confidence ?? UNSTATED_CONFIDENCE)
   const components = {
     coverage: rounded(progress * coverage(timeline, main.observed), 4),
     continuity: rounded(continuity(timeline), 4),

@@ -1,7 +1,7 @@
 import * as z from 'zod'
 import { visitsOf } from './place-transitions.ts'
 import { type Gaze, scanpaths } from './scanpath.ts'
-import { weightedMean } from './statistics.ts'
+import { meanOfMeasured } from './statistics.ts'
 
 /** The dominant channel of attention and the share of each channel. The shares sum to 1. */
 export const Classification = z.object({
@@ -22,6 +22,8 @@ const PARTS = 10_000
  *   EMO = (|valence| + arousal) / 2     the distance from neutral and calm (Russell 1980, the circumplex of affect)
  *   ENV = (distraction + switching) / 2 switching: the share of steps between records that changed the place
  *
+ * A mean leaves out records that did not measure the channel; of a channel measured in part, the measured part counts.
+ *
  * A channel's share is its part of the sum, to four decimals; the shares sum to 1. They are equal without records, and
  * when all three channels are 0. Ties are resolved in the order COG, EMO, ENV.
  */
@@ -29,10 +31,10 @@ export function classify(records: readonly Gaze[]): Classification {
   const paths = scanpaths(records)
   const ordered = paths.flat()
   const weights = ordered.map((record) => record.dwell_ms)
-  const mean = (of: (record: Gaze) => number) => weightedMean(ordered.map(of), weights) ?? 0
+  const mean = (of: (record: Gaze) => number | undefined) => meanOfMeasured(ordered.map(of), weights) ?? 0
 
-  const cog = mean(({ cog }) => (cog.focus + cog.load) / 2)
-  const emo = mean(({ emo }) => (Math.abs(emo.valence) + emo.arousal) / 2)
+  const cog = mean(({ cog }) => meanOfMeasured([cog?.focus, cog?.load]) ?? undefined)
+  const emo = mean(({ emo }) => meanOfMeasured([emo?.valence && Math.abs(emo.valence), emo?.arousal]) ?? undefined)
   const env = (mean((record) => record.env.distraction ?? 0) + switching(paths)) / 2
   return toShares(cog, emo, env)
 }

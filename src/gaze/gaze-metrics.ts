@@ -2,14 +2,14 @@ import * as z from 'zod'
 import { findSaccades, identifyFixations } from './fixations.ts'
 import { transitionsBetween, visitsOf } from './place-transitions.ts'
 import { endOf, type Gaze, inOrder, scanpaths } from './scanpath.ts'
-import { greatest, least, median, rounded, slope, weightedMean } from './statistics.ts'
+import { greatest, least, meanOfMeasured, median, rounded, slope, weightedMean } from './statistics.ts'
 
 /** Places and transitions that are listed by name; the others are summed. */
 const LISTED = 20
 const MINUTE_MS = 60_000
 
 const Level = z.object({
-  mean: z.number().nullable().describe('Mean weighted by dwell; null without records.'),
+  mean: z.number().nullable().describe('Mean weighted by dwell; null where nothing was measured.'),
   trend_per_min: z.number().nullable().describe('Least-squares slope per minute; null without two different times.'),
 })
 const Mean = z.object({ mean: z.number().nullable() })
@@ -47,6 +47,7 @@ export type GazeMetrics = z.infer<typeof GazeMetrics>
  * - fixations and saccades: dispersion threshold, see `identifyFixations` and `findSaccades`
  * - dwell by place: the sum of `dwell_ms` per place, its share of all dwell on places, and its visits (unbroken runs)
  * - transitions and their entropy: see `transitionsBetween`
+ * - means and trends: of the records that measured the value
  * - means: weighted by `dwell_ms`, so that one second counts ten times as much as a tenth of a second
  * - trends: ordinary least squares over `at`, per minute
  *
@@ -76,10 +77,10 @@ export function computeMetrics(records: readonly Gaze[]): GazeMetrics {
       entropy_bits: rounded(entropy_bits, 4),
       matrix_top: transitions.slice(0, LISTED).map((t) => ({ ...t, probability: rounded(t.probability, 4) })),
     },
-    focus: level(ordered, (record) => record.cog.focus),
-    load: level(ordered, (record) => record.cog.load),
-    valence: { mean: mean(ordered, (record) => record.emo.valence) },
-    arousal: { mean: mean(ordered, (record) => record.emo.arousal) },
+    focus: level(ordered, (record) => record.cog?.focus),
+    load: level(ordered, (record) => record.cog?.load),
+    valence: { mean: mean(ordered, (record) => record.emo?.valence) },
+    arousal: { mean: mean(ordered, (record) => record.emo?.arousal) },
   }
 }
 
@@ -113,19 +114,22 @@ function dwellByPlace(paths: readonly Gaze[][]): Pick<GazeMetrics, 'dwell_by_pla
   }
 }
 
-function level(records: readonly Gaze[], of: (record: Gaze) => number): z.infer<typeof Level> {
-  const minutes = records.map((record) => Date.parse(record.at) / MINUTE_MS)
-  const first = least(minutes)
+function level(records: readonly Gaze[], of: (record: Gaze) => number | undefined): z.infer<typeof Level> {
+  const measured = records.flatMap((record) => {
+    const value = of(record)
+    return value === undefined ? [] : { minute: Date.parse(record.at) / MINUTE_MS, value }
+  })
+  const first = least(measured.map(({ minute }) => minute))
   const trend = slope(
-    minutes.map((minute) => minute - first),
-    records.map(of),
+    measured.map(({ minute }) => minute - first),
+    measured.map(({ value }) => value),
   )
   return { mean: mean(records, of), trend_per_min: maybe(trend, 4) }
 }
 
-function mean(records: readonly Gaze[], of: (record: Gaze) => number): number | null {
+function mean(records: readonly Gaze[], of: (record: Gaze) => number | undefined): number | null {
   const weights = records.map((record) => record.dwell_ms)
-  return maybe(weightedMean(records.map(of), weights), 4)
+  return maybe(meanOfMeasured(records.map(of), weights), 4)
 }
 
 function maybe(value: number | null, decimals: number): number | null {

@@ -15,7 +15,7 @@ import { type AttestationQuery, findSession, lockSession } from './gaze-session.
 import { type GazeSessionQuery, type GazeSessionSummary, listGazeSessions } from './gaze-sessions.ts'
 import { appendRecords } from './ingest.ts'
 import { readyRecords } from './ready-record.ts'
-import { type GazeRecord, GazeTensor } from './tensor.ts'
+import { type GazeRecord, SentTensor } from './tensor.ts'
 import { createGazeVerifier, type GazeVerifier } from './verification.ts'
 
 /** Most records that one analysis reads, the newest first. */
@@ -37,7 +37,7 @@ export const StoreGaze = z.object({
   task_id: identifier
     .optional()
     .describe('The task that the attention is for; a session is bound to one task or none.'),
-  records: z.array(GazeTensor).min(1).max(1000),
+  records: z.array(SentTensor).min(1).max(1000),
 })
 export type StoreGaze = z.infer<typeof StoreGaze>
 

@@ -103,7 +103,7 @@ async function toRows(
       stored_at: storedAt,
       dwell_ms: tensor.dwell_ms,
       source: tensor.source,
-      confidence: tensor.confidence,
+      confidence: tensor.confidence ?? null,
       x: tensor.env.x ?? null,
       y: tensor.env.y ?? null,
       path: tensor.env.path ?? null,

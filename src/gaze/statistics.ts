@@ -12,6 +12,18 @@ export function weightedMean(values: readonly number[], weights: readonly number
   return Math.min(Math.max(mean, least(values)), greatest(values))
 }
 
+/** The mean of the values that are not undefined, weighted by their `weights`; null for none. See `weightedMean`. */
+export function meanOfMeasured(
+  values: readonly (number | undefined)[],
+  weights: readonly number[] = [],
+): number | null {
+  const measured = values.flatMap((value, i) => (value === undefined ? [] : { value, weight: weights[i] ?? 0 }))
+  return weightedMean(
+    measured.map(({ value }) => value),
+    measured.map(({ weight }) => weight),
+  )
+}
+
 /** The median: the middle value, or the mean of the two middle values. Null for no values. */
 export function median(values: readonly number[]): number | null {
   const sorted = [...values].sort((a, b) => a - b)

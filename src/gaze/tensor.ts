@@ -25,15 +25,22 @@ export const GazePath = z
 const share = z.number().min(0).max(1)
 const line = z.int().min(1).max(10_000_000)
 
-/** The three channels of one stretch of attention, its time and its confidence. Unknown fields are errors. */
+/**
+ * The three channels of one stretch of attention, its time and its confidence. What was not measured is absent. Unknown
+ * fields are errors.
+ */
 export const GazeTensor = z.strictObject({
   at: GazeTime.describe('When it began: RFC 3339 with an offset.'),
   dwell_ms: z.number().min(0).max(60_000).overwrite(Math.round).describe('How long it lasted; 0: a raw sample.'),
   source: GazeSource,
-  confidence: share.describe('How sure the source is.'),
-  cog: z.strictObject({ focus: share, load: share }).describe('Focus and cognitive load.'),
+  confidence: share.optional().describe('How sure the source is.'),
+  cog: z
+    .strictObject({ focus: share.optional(), load: share.optional() })
+    .optional()
+    .describe('Focus and cognitive load.'),
   emo: z
-    .strictObject({ valence: z.number().min(-1).max(1), arousal: share })
+    .strictObject({ valence: z.number().min(-1).max(1).optional(), arousal: share.optional() })
+    .optional()
     .describe('Valence from unpleasant to pleasant, and arousal.'),
   env: z
     .strictObject({
@@ -55,6 +62,22 @@ export const GazeTensor = z.strictObject({
     .describe('Where the attention was.'),
 })
 export type GazeTensor = z.infer<typeof GazeTensor>
+
+/** A tensor as clients send it: what was not measured may also be null. */
+export const SentTensor = z.preprocess(withoutNulls, GazeTensor)
+
+/** Removes `confidence`, `cog`, `emo` and fields of the two that are null. */
+function withoutNulls(sent: unknown): unknown {
+  if (typeof sent !== 'object' || sent === null) return sent
+  const tensor: Record<string, unknown> = { ...sent }
+  for (const name of ['confidence', 'cog', 'emo']) {
+    const value = tensor[name]
+    if (value === null) delete tensor[name]
+    else if (typeof value === 'object' && !Array.isArray(value))
+      tensor[name] = Object.fromEntries(Object.entries(value).filter(([, part]) => part !== null))
+  }
+  return tensor
+}
 
 /** A stored tensor. `seq` is its position in the session's hash chain, from 1. */
 export const GazeRecord = GazeTensor.extend({

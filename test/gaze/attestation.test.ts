@@ -124,6 +124,12 @@ describe('an attestation', () => {
     assert.equal(at(end + 24 * 3_600_000).status, 'failed')
   })
 
+  it('takes a record without confidence for neither sure nor unsure', () => {
+    const unstated = humanStream(1).map(({ confidence: _, ...record }) => record)
+    assert.equal(assessNow(unstated).components.confidence, 0.5)
+    assert.equal(assessNow(unstated).status, 'passed')
+  })
+
   it('counts long absences against continuity and coverage', () => {
     const records = humanStream(1)
     const later = records.map((record) => ({ ...record, at: new Date(Date.parse(record.at) + 600_000).toISOString() }))

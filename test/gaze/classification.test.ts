@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import fc from 'fast-check'
 import { Classification, classify, formatClassification } from '../../src/gaze/classification.ts'
+import type { GazeTensor } from '../../src/gaze/tensor.ts'
 import { shuffled, tensors } from './arbitrary.ts'
 import { humanStream } from './human-stream.ts'
 
@@ -20,6 +21,16 @@ describe('classification', () => {
       env: { distraction: 0.4 },
     }
     assert.deepEqual(classify([calm]), { dominant: 'COG', cog: 0.6, emo: 0.2, env: 0.2 })
+  })
+
+  it('leaves out what was not measured', () => {
+    const [record] = humanStream(1, { records: 1 }) as [GazeTensor]
+    const { cog: _, emo: __, ...bare } = { ...record, env: { distraction: 0.2 } }
+    const one = (channels: Partial<GazeTensor>) => classify([{ ...bare, ...channels }, bare])
+    const whole = one({ cog: { focus: 0.4, load: 0.4 }, emo: { valence: -0.3, arousal: 0.3 } })
+    assert.deepEqual(one({ cog: { focus: 0.4 }, emo: { valence: -0.3 } }), whole)
+    assert.deepEqual(whole, { dominant: 'COG', cog: 0.5, emo: 0.375, env: 0.125 })
+    assert.deepEqual(classify([bare]), { dominant: 'ENV', cog: 0, emo: 0, env: 1 })
   })
 
   it('is led by the surroundings when attention keeps changing places', () => {

@@ -110,7 +110,8 @@ describe('copies of what was looked at', () => {
         const read = fixationsOf(readingOf(PAGE, reader, { seconds: 20 }))
         await tellsApart(read, jittered(shifted(read, later), 0.002, reader))
         const edited = editorStream(reader)
-        const changed = edited.map((record) => ({ ...record, cog: { ...record.cog, focus: nudged(record.cog.focus) } }))
+        const nudge = (cog: GazeTensor['cog']) => ({ ...cog, focus: nudged(cog?.focus ?? 0) })
+        const changed = edited.map((record) => ({ ...record, cog: nudge(record.cog) }))
         await tellsApart(edited, jittered(shifted(changed, later), 0, reader))
       }),
       { ...RUNS, numRuns: 6 },

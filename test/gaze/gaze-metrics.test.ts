@@ -140,6 +140,23 @@ describe('gaze metrics of any records', () => {
     )
   })
 
+  it('are of the records that measured them, and null where none did', () => {
+    const bare = { cog: undefined, emo: undefined, confidence: undefined }
+    const none = computeMetrics([record(0, bare), record(60, bare)])
+    const nothing = { mean: null, trend_per_min: null }
+    assert.deepEqual(
+      [none.focus, none.load, none.valence, none.arousal],
+      [nothing, nothing, { mean: null }, { mean: null }],
+    )
+    const some = computeMetrics([
+      record(0, { cog: { focus: 0.2 } }),
+      record(30, bare),
+      record(60, { cog: { focus: 0.8 } }),
+    ])
+    assert.deepEqual(some.focus, { mean: 0.5, trend_per_min: 0.6 })
+    assert.deepEqual(some.load, nothing)
+  })
+
   it('have an entropy between none and that of a walk at random', () => {
     fc.assert(
       fc.property(tensors, (records) => {
@@ -156,18 +173,19 @@ describe('gaze metrics of any records', () => {
         const { focus, valence } = computeMetrics(records)
         within(
           focus.mean,
-          records.map((r) => r.cog.focus),
+          records.map((r) => r.cog?.focus),
         )
         within(
           valence.mean,
-          records.map((r) => r.emo.valence),
+          records.map((r) => r.emo?.valence),
         )
       }),
     )
   })
 })
 
-function within(mean: number | null, values: number[]): void {
+function within(mean: number | null, measured: Array<number | undefined>): void {
+  const values = measured.filter((value) => value !== undefined)
   if (values.length === 0) assert.equal(mean, null)
   else assert.ok(mean !== null && mean >= Math.min(...values) - 1e-4 && mean <= Math.max(...values) + 1e-4, `${mean}`)
 }

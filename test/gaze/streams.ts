@@ -45,8 +45,8 @@ export function blurred(records: readonly GazeTensor[], ms: number, seed: number
     at: new Date(Date.parse(record.at) + Math.round(3 * normal(random))).toISOString(),
     dwell_ms: Math.max(0, Math.round(record.dwell_ms * (1 + 0.02 * normal(random)))),
     cog: {
-      focus: share(record.cog.focus + 0.01 * normal(random)),
-      load: share(record.cog.load + 0.01 * normal(random)),
+      focus: share((record.cog?.focus ?? 0) + 0.01 * normal(random)),
+      load: share((record.cog?.load ?? 0) + 0.01 * normal(random)),
     },
     env: {
       ...record.env,

@@ -4,7 +4,7 @@ import * as z from 'zod'
 import type { GazewayError } from '../../src/errors.ts'
 import { StoreGaze } from '../../src/gaze/gaze.ts'
 import { RetrieveGaze } from '../../src/gaze/gaze-history.ts'
-import { GazeRecord, GazeTensor } from '../../src/gaze/tensor.ts'
+import { GazeRecord, GazeTensor, SentTensor } from '../../src/gaze/tensor.ts'
 import { parseInput } from '../../src/wire/validation.ts'
 import { humanStream } from './human-stream.ts'
 
@@ -38,6 +38,25 @@ describe('a gaze tensor', () => {
       assert.equal(GazeTensor.parse({ ...valid, env: { path: given } }).env.path, kept)
       assert.equal(RetrieveGaze.parse({ path: given }).path, kept)
     }
+  })
+
+  it('may lack what was not measured; null says the same', () => {
+    const { confidence: _, cog: __, emo: ___, ...bare } = valid as GazeTensor
+    assert.deepEqual(SentTensor.parse(bare), bare)
+    assert.deepEqual(SentTensor.parse({ ...bare, confidence: null, cog: null, emo: null }), bare)
+    const partly = { ...bare, cog: { focus: 0.5 }, emo: { arousal: 0.1 } }
+    assert.deepEqual(SentTensor.parse(partly), partly)
+    const nulls = { ...bare, cog: { focus: 0.5, load: null }, emo: { valence: null, arousal: 0.1 } }
+    assert.deepEqual(SentTensor.parse(nulls), partly)
+    for (const other of [
+      null,
+      'gaze',
+      [],
+      { ...bare, env: null },
+      { ...bare, dwell_ms: null },
+      { ...bare, cog: [null] },
+    ])
+      assert.equal(SentTensor.safeParse(other).success, false, JSON.stringify(other))
   })
 
   it('is refused with the field at fault named', () => {

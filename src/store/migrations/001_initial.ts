@@ -558,7 +558,7 @@ const gaze = ({ json, time, integer, real, text }: Columns): Statements => [
     stored_at ${time} not null,
     dwell_ms ${integer} not null,
     source ${text} not null,
-    confidence ${real} not null,
+    confidence ${real},               -- null where the source states none
     x ${real},                        -- these and path repeat what of the tensor is searched and scored
     y ${real},
     path ${text},

@@ -33,7 +33,7 @@ export interface GazeRecordRow {
   stored_at: string
   dwell_ms: number
   source: string
-  confidence: number
+  confidence: number | null
   x: number | null
   y: number | null
   path: string | null

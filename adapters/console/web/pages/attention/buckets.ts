@@ -70,7 +70,7 @@ export interface Channels {
 }
 
 /**
- * Computes the activity of each channel over time, as in the classification. A step without records is a gap. Means are
+ * Computes the activity of each channel over time, as in the classification. A step in which a channel was not measured is a gap. Means are
  * weighted by dwell.
  *
  * - COG = (focus + load) / 2
@@ -81,7 +81,14 @@ export interface Channels {
  */
 export function channelsOf(records: readonly GazeRecord[], steps: number): Channels {
   const { from, step } = span(records, steps)
-  const sums = Array.from({ length: steps }, () => ({ weight: 0, cog: 0, emo: 0, distraction: 0, moves: 0, count: 0 }))
+  const sums = Array.from({ length: steps }, () => ({
+    weight: 0,
+    cog: none(),
+    emo: none(),
+    distraction: 0,
+    moves: 0,
+    count: 0,
+  }))
   for (const [i, record] of records.entries()) {
     const sum = sums[Math.min(steps - 1, Math.floor((Date.parse(record.at) - from) / step))]
     if (!sum) continue
@@ -89,22 +96,33 @@ export function channelsOf(records: readonly GazeRecord[], steps: number): Chann
     const weight = Math.max(1, dwell_ms)
     const before = records[i - 1]
     sum.weight += weight
-    sum.cog += (weight * (cog.focus + cog.load)) / 2
-    sum.emo += (weight * (Math.abs(emo.valence) + emo.arousal)) / 2
+    addTo(sum.cog, [cog?.focus, cog?.load], weight)
+    addTo(sum.emo, [emo?.valence, emo?.arousal], weight)
     sum.distraction += weight * (env.distraction ?? 0)
     sum.count++
     if (before && placeOf(before) !== placeOf(record)) sum.moves++
   }
   const line = (of: (sum: (typeof sums)[number]) => number) =>
-    sums.map((sum, i): [number, number | null] => [
-      from + (i + 0.5) * step,
-      sum.count === 0 ? null : Math.round(of(sum) * 1000) / 1000,
-    ])
+    sums.map((sum, i): [number, number | null] => {
+      const activity = of(sum)
+      return [from + (i + 0.5) * step, Number.isNaN(activity) ? null : Math.round(activity * 1000) / 1000]
+    })
+  // A step without weight is 0 / 0, a gap.
   return {
-    cog: line((sum) => sum.cog / sum.weight),
-    emo: line((sum) => sum.emo / sum.weight),
+    cog: line((sum) => sum.cog.total / sum.cog.weight),
+    emo: line((sum) => sum.emo.total / sum.emo.weight),
     env: line((sum) => (sum.distraction / sum.weight + sum.moves / sum.count) / 2),
   }
+}
+
+const none = () => ({ total: 0, weight: 0 })
+
+/** Adds the mean amount of the parts of a channel that were measured. */
+function addTo(sum: ReturnType<typeof none>, parts: readonly (number | undefined)[], weight: number): void {
+  const measured = parts.filter((part) => part !== undefined).map(Math.abs)
+  if (measured.length === 0) return
+  sum.weight += weight
+  sum.total += (weight * measured.reduce((total, part) => total + part, 0)) / measured.length
 }
 
 function regionOf(record: GazeRecord): string {

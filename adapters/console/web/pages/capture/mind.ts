@@ -50,20 +50,16 @@ const EXPRESSIONS: Record<string, { valence: number; arousal: number }> = {
   neutral: { valence: 0, arousal: 0 },
 }
 
-/** EMO without a detected expression. */
-export const CALM = { valence: 0, arousal: 0 }
-
-/** Computes EMO from the expressions of a face, weighted by the model's confidence in each. */
-export function emoOf(expressions: readonly { emotion: string; score: number }[]): {
-  valence: number
-  arousal: number
-} {
+/** Computes EMO from the expressions of a face, weighted by the model's confidence in each. Null without a known one. */
+export function emoOf(
+  expressions: readonly { emotion: string; score: number }[],
+): { valence: number; arousal: number } | null {
   const known = expressions.flatMap(({ emotion, score }) => {
     const place = EXPRESSIONS[emotion]
     return place ? [{ ...place, score }] : []
   })
   const total = known.reduce((sum, { score }) => sum + score, 0)
-  if (total === 0) return CALM
+  if (total === 0) return null
   const mean = (of: (one: (typeof known)[number]) => number) =>
     rounded(known.reduce((sum, one) => sum + one.score * of(one), 0) / total)
   return { valence: mean(({ valence }) => valence), arousal: mean(({ arousal }) => arousal) }

@@ -2,7 +2,7 @@ import type { GazeTensor } from '../../../../../src/gaze/tensor.ts'
 import { createDwellFinder, type Dwell, POINTER, WEBCAM } from './dwells.ts'
 import type { GazeMap } from './gaze-map.ts'
 import { consoleUrl, type Material } from './material.ts'
-import { CALM, cogOf, type LineDwell } from './mind.ts'
+import { cogOf, type LineDwell } from './mind.ts'
 import type { Face } from './webcam.ts'
 
 /**
@@ -58,7 +58,7 @@ export function startCapture(options: {
       source,
       confidence: rounded(confidence),
       cog: cogOf(stream.dwells, since),
-      emo: face !== null && dwell.at - face.at < EXPRESSION_MS ? face.emo : CALM,
+      ...(face?.emo && dwell.at - face.at < EXPRESSION_MS && { emo: face.emo }),
       env: { ...place, app: APP, x: rounded(dwell.x), y: rounded(dwell.y) },
     })
   }

@@ -6,7 +6,7 @@ export interface Face {
   at: number
   features: number[]
   confidence: number
-  emo: { valence: number; arousal: number }
+  emo: { valence: number; arousal: number } | null
 }
 
 /** Camera that is watched. */
