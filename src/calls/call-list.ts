@@ -16,17 +16,22 @@ import { FILTER_COLUMNS, readTotals } from './call-totals.ts'
 /** Largest content in a list, in bytes. A single call is shown in full. */
 const LISTED_CONTENT = 1024 * 1024
 
+/** Filters by the exact value of a column. */
+const COLUMN_FILTERS = {
+  status: CallStatus.optional(),
+  path: z.string().max(1024).optional(),
+  caller_id: CallerId.optional(),
+} satisfies Record<(typeof FILTER_COLUMNS)[number], z.ZodType>
+
 /** Filter of the call list. `from` is inclusive, `to` exclusive. */
 export const CallFilter = ListQuery.extend({
-  status: CallStatus.optional(),
+  ...COLUMN_FILTERS,
   model: z
     .string()
     .min(1)
     .max(256)
     .optional()
     .describe("Only calls of this model: the provider's id, or an alias of it."),
-  path: z.string().max(1024).optional(),
-  caller_id: CallerId.optional(),
   from: z.iso.datetime({ offset: true }).optional().describe('Only calls from this time on.'),
   to: z.iso.datetime({ offset: true }).optional().describe('Only calls before this time.'),
 })
