@@ -19,7 +19,6 @@ import type { Endpoint } from './endpoints.ts'
 import type { ModelChoice } from './provider.ts'
 import type { NoteRefusal } from './refusals.ts'
 import { type ClientRequest, withField } from './relay/request-body.ts'
-import type { Plan } from './route.ts'
 
 /** Approximate bytes per token of ordinary text. */
 const BYTES_PER_TOKEN = 4
@@ -51,6 +50,14 @@ export interface CallerContext extends CallContext {
   headers?: Readonly<Record<string, string>> | undefined
 }
 
+/** Models that may answer a call. */
+export interface Answering {
+  /** The requested model at each candidate, as far as known, and the fallback role's. */
+  choices: readonly ModelChoice[]
+  /** Finds the models that answer for names which their upstreams do not know. Null when there are none. */
+  standIns: ((context: CallContext) => Promise<readonly ModelChoice[]>) | null
+}
+
 /** An admitted call, with its caller and its bill. */
 export interface Admission extends ModelRequest {
   context: CallerContext
@@ -74,7 +81,7 @@ export interface AdmitDeps extends BillDeps, BoundDeps {
 export function admit(
   deps: AdmitDeps,
   asked: ModelRequest,
-  { choices, standIns }: Pick<Plan, 'choices' | 'standIns'>,
+  { choices, standIns }: Answering,
   context: CallerContext,
 ): Admission | Promise<Admission> {
   const { endpoint, request } = asked

@@ -10,7 +10,7 @@ import { isEnded, MOST_ATTEMPTS, restMs } from './fallback.ts'
 import { modelFor } from './model-for.ts'
 import type { NamedUpstream } from './named-upstream.ts'
 import { NOTHING } from './observe.ts'
-import { mayNameObjects, type OwnObjects } from './own-objects.ts'
+import { callerOf, mayNameObjects, type OwnObjects } from './own-objects.ts'
 import type { ModelChoice, Provider } from './provider.ts'
 import { type Answered, answered, type Failed, failed } from './relay/passing.ts'
 import type { Receiver } from './relay/receiver.ts'
@@ -51,10 +51,7 @@ export function createCountPrompt(
   const { countTokens, routing } = deps
 
   return async (request, receiver, context) => {
-    if (mayNameObjects(request)) {
-      const { callerId } = context
-      await objects.requireOwn(request, callerId === null ? null : await admitting.identity(callerId))
-    }
+    if (mayNameObjects(request)) await objects.requireOwn(request, await callerOf(context.callerId, admitting.identity))
     const places = placesFor(request.json.model ?? undefined)
     const counted = await admitFree(
       admitting,

@@ -6,26 +6,11 @@ import { admitting, type CallDeps } from './call-model.ts'
 import { type Caller, callerOf, mayNameObjects, type OwnObjects } from './own-objects.ts'
 import { attemptPlaces } from './pass-path-attempts.ts'
 import { asksModel, type PassedPath } from './passed-paths.ts'
+import type { PathRequest } from './path-request.ts'
 import type { Places, PlacesFor } from './places.ts'
 import type { ModelChoice } from './provider.ts'
 import { errorEvent } from './relay/error-event.ts'
 import type { Receiver } from './relay/receiver.ts'
-import type { ClientRequest } from './relay/request-body.ts'
-
-/** A request to a passed-through path. */
-export interface PathRequest {
-  route: PassedPath
-  /** Path below `/v1` as sent, with its query. */
-  target: string
-  /** Id in the path. Null without one. */
-  id: string | null
-  /** The body. For a form, `json` contains its model, and `text` is empty. */
-  body: ClientRequest<ModelBody>
-  /** Content type of a body that is not JSON. Null for JSON or no body. */
-  formType: string | null
-  /** Tells whether its file may be the input of a batch, whatever its `purpose` is. */
-  holdsRequests: boolean
-}
 
 /**
  * Forwards a request to the upstreams of its model or to that of the object in its path. Recorded, limited and charged

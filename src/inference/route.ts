@@ -1,4 +1,5 @@
 import type { CallContext } from '../calls/call-record.ts'
+import type { Answering } from './admit.ts'
 import type { Endpoint } from './endpoints.ts'
 import { fallbackModel, modelFor } from './model-for.ts'
 import type { NamedUpstream } from './named-upstream.ts'
@@ -36,11 +37,7 @@ export interface Candidate {
 }
 
 /** Destinations of requests for a model. */
-export interface Plan {
-  /** The requested model at each candidate, as far as known, and the fallback role's. */
-  choices: readonly ModelChoice[]
-  /** Finds the models that answer for names which their upstreams do not know. Null when there are none. */
-  standIns: ((context: CallContext) => Promise<readonly ModelChoice[]>) | null
+export interface Plan extends Answering {
   /** Candidates in the order to try them. Drawn anew per call when they are weighted. */
   candidates(): readonly Candidate[]
 }
