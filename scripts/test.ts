@@ -12,7 +12,7 @@ import { LONGEST_TESTS } from './longest-tests.ts'
 /** Longest time that one file may take, in milliseconds. */
 const FILE_MS = 300_000
 /** Files that run at once: some of them wait for a clock or a disk. */
-const AT_ONCE = availableParallelism() + 1
+const AT_ONCE = availableParallelism() + 2
 /** Linux's folder in memory, where stores and servers do not wait for a disk. */
 const IN_MEMORY = '/dev/shm'
 /** Room that the files of all tests need there, in bytes. */
