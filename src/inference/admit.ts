@@ -66,8 +66,6 @@ export interface Admission extends ModelRequest {
 
 /** Dependencies of admission. */
 export interface AdmitDeps extends BillDeps, BoundDeps {
-  /** Finds a caller by id, synchronously when cached. Null for one without a key. */
-  identity(id: string): Identity | null | Promise<Identity | null>
   rates: CallRates
   noteRefusal: NoteRefusal
 }

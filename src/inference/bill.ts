@@ -18,6 +18,12 @@ export interface BillDeps {
   /** Default credit limit of a key: how far it may spend beyond its deposits. */
   defaultCreditMicros: Micros
   now: () => Date
+  /**
+   * Finds a caller by id, synchronously when cached. Null for one without a key.
+   *
+   * @throws GazewayError `invalid_api_key` for a revoked key, `key_expired`
+   */
+  identity(id: string): Identity | null | Promise<Identity | null>
   /** Called for each call that cost more than its reservation. */
   onOverrun: (overrun: Overrun) => void
 }
@@ -50,6 +56,7 @@ export interface Bill {
    * Extends the reservation by the cost of some answer tokens.
    *
    * @returns false when there is not enough money left
+   * @throws GazewayError `invalid_api_key` or `key_expired` when the key has ended meanwhile
    */
   extend(tokens: number): Promise<boolean>
   /**
@@ -162,7 +169,7 @@ export function createBill(
   deps: BillDeps,
   { key, bound, reservation, counted, isOpenEnded, isDetached }: BillOf,
 ): Bill {
-  const { charge, pricing, now, onOverrun } = deps
+  const { charge, pricing, now, identity, onOverrun } = deps
   const isBounded = reservation.left() !== Infinity
   const isCharged = key.billing !== 'recorded'
   const margin = marginFor(key, pricing)
@@ -185,7 +192,9 @@ export function createBill(
     answerTokens: () => answerTokens,
     async extend(more) {
       const micros = bound.more(more)
-      if (!(await reservation.extend(micros))) return false
+      const present = await identity(key.id)
+      const payer = present && payerOf(present, deps.defaultCreditMicros)
+      if (!(await reservation.extend(micros, payer))) return false
       answerTokens += more
       return true
     },

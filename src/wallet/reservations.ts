@@ -36,8 +36,13 @@ export interface Taken extends CallSpend {
 export interface Reservation {
   /** Reserved and not taken yet; `Infinity` for a caller without limits. */
   left(): Micros
-  /** Reserves more. @returns whether enough was left */
-  extend(micros: Micros): Promise<boolean>
+  /**
+   * Reserves more.
+   *
+   * @param payer the payer as it is now: changed limits apply to what is reserved from here on
+   * @returns whether enough was left
+   */
+  extend(micros: Micros, payer?: Payer | null): Promise<boolean>
   /** Takes the amount spent, at most what is left. */
   take(micros: Micros): Taken
   /** Frees the rest. Call it once the call is over, whatever its outcome. */
@@ -244,6 +249,15 @@ export function createReservations(deps: ReservationsDeps): Reservations {
     old.add(pool)
   }
 
+  /** Gives back what was granted under earlier limits: the store decides anew what a running call may still reserve. */
+  function applyChanges(pool: Pool, { budgets, creditMicros }: Payer): void {
+    if (pool.budgets === budgets && pool.of.creditMicros === creditMicros) return
+    const isCharged = pool.of.creditMicros !== null && creditMicros !== null
+    if (isCharged) pool.of = { ...pool.of, creditMicros }
+    retire(pool)
+    giveBack(pool)
+  }
+
   /**
    * Retires all pools after a gap longer than the lease, as after a suspension: the store may have given them to
    * others.
@@ -292,7 +306,8 @@ export function createReservations(deps: ReservationsDeps): Reservations {
     let isOver = false
     return {
       left: () => left,
-      async extend(micros) {
+      async extend(micros, payer = null) {
+        if (payer !== null) applyChanges(pool, payer)
         try {
           if (!drawFree(pool, micros)) await draw(pool, micros)
         } catch (error) {

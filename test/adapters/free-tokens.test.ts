@@ -5,7 +5,7 @@ import { after, before, beforeEach, describe, it } from 'node:test'
 import type * as z from 'zod'
 import type { NewKey } from '../../src/identity/keys.ts'
 import { completion, json, response, sse, startUpstream, type UpstreamDouble } from '../doubles/upstream.ts'
-import { type RunningPlatform, startPlatform } from './platform.ts'
+import { type RunningPlatform, startPlatform, until } from './platform.ts'
 
 const CHAT = { model: 'cheap', messages: [{ role: 'user', content: 'Hello' }], max_tokens: 100 }
 const ASKED = JSON.stringify(CHAT)
@@ -192,5 +192,54 @@ describe('what is reserved covers what an upstream may read', () => {
       const text = await reply.text()
       assert.ok(reply.status !== 200 || (await paid(id)) > 0, `${reply.status} ${text} for ${await paid(id)}`)
     }
+  })
+})
+
+describe('a stream that goes on', () => {
+  const LONG = Array.from({ length: 20_000 }, (_, i) => ` word${i % 977}`)
+  const event = (content: string) => `data: ${JSON.stringify({ choices: [{ index: 0, delta: { content } }] })}\n\n`
+
+  /** Streams a long answer, most of it once `meanwhile` is done. */
+  async function streamed(key: string, meanwhile: () => Promise<unknown>): Promise<string> {
+    let goOn = () => {}
+    const done = new Promise<void>((resolve) => {
+      goOn = resolve
+    })
+    upstream.on('/chat/completions', async (reply) => {
+      reply.writeHead(200, { 'content-type': 'text/event-stream' }).write(event('Hello'))
+      await done
+      reply.end(`${LONG.map(event).join('')}data: [DONE]\n\n`)
+    })
+    const reply = await post(key, '/v1/chat/completions', { ...CHAT, max_tokens: undefined, stream: true })
+    await meanwhile()
+    goOn()
+    return reply.text()
+  }
+  const released = (id: string) =>
+    until(async () => {
+      const left = running.gateway.store.db.selectFrom('allowances').select('micros').where('key_id', '=', id).execute()
+      return (await left).every(({ micros }) => micros === 0)
+    })
+
+  it('gets no more once its key is revoked, and costs what came', async () => {
+    const { key, id } = await newKey({ billing: 'cost', limits: { credit_limit_usd: 1 } })
+    const text = await streamed(key, () => running.gateway.keys.revoke(id))
+    assert.match(text, /invalid_api_key/)
+    const words = text.split('word').length - 1
+    assert.ok(words < LONG.length && words * 3 <= (await paid(id)) * 1e6, `${words} words for ${await paid(id)} USD`)
+    await released(id)
+  })
+
+  it('gets no more than a budget that is lowered meanwhile, though its group changes too', async () => {
+    const budgets = (usd: number) => ({ limits: { budgets: [{ usd, per: 'total' as const }] } })
+    const group = await running.gateway.groups.create({ name: 'other', budgets: [{ usd: 0.001, per: 'total' }] })
+    const { key, id } = await newKey({ billing: 'recorded', ...budgets(10) })
+    const text = await streamed(key, () => running.gateway.keys.change(id, { ...budgets(0.03), group: group.id }))
+    assert.match(text, /budget_reached/)
+    await running.gateway.calls.flush()
+    const { items } = await running.gateway.keys.list({ limit: 1000 })
+    const { total_usd = 1 } = items.find((record) => record.id === id)?.spend ?? {}
+    assert.ok(total_usd <= 0.03, `${total_usd}`)
+    await released(id)
   })
 })
