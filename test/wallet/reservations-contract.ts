@@ -154,6 +154,58 @@ export function reservationsContract(open: OpenStore): void {
     await reservations.close()
   })
 
+  it('applies a lowered limit to a running call, from its next extension on', async (t) => {
+    const store = await open(t)
+    await budgets(store, [[KEY, 'total', 1_000_000]])
+    const { reservations } = startProcess(store, { now: Date.parse(`${DAY}T12:00:00Z`) })
+    const call = await reservations.reserve(recorded, 50)
+    assert.equal(await call.extend(10, recorded), true, 'from what this process holds')
+    await store.db.updateTable('budgets').set({ micros: 100 }).execute()
+    const lowered = { ...recorded, budgets: 'lowered' }
+    assert.equal(await call.extend(41, lowered), false)
+    assert.equal(await call.extend(40, lowered), true)
+    const spend = call.take(100)
+    assert.equal(spend.micros, 100)
+    await record(store, spend)
+    spend.written()
+    call.end()
+    await reservations.close()
+    assert.equal(await outstanding(store), 0)
+  })
+
+  it('counts what was spent before a budget’s period was changed, in the new period', async (t) => {
+    const store = await open(t)
+    await budgets(store, [[KEY, 'day', 100]])
+    const clock = { now: Date.parse('2026-11-30T12:00:00Z') }
+    const { reservations } = startProcess(store, clock)
+    async function use(micros: Micros, changed: string): Promise<void> {
+      const call = await reservations.reserve({ ...recorded, budgets: changed }, micros)
+      const spend = call.take(micros)
+      await record(store, spend)
+      spend.written()
+      call.end()
+    }
+    const change = (per: Period) => store.db.updateTable('budgets').set({ per }).execute()
+    await use(60, 'day')
+    clock.now = Date.parse('2026-12-01T12:00:00Z')
+    await use(30, 'day')
+    // A Monday to Sunday has both days, December the second alone.
+    for (const [per, left] of [
+      ['week', 10],
+      ['month', 70],
+      ['total', 10],
+      ['day', 70],
+    ] as const) {
+      await change(per)
+      await assert.rejects(async () => use(left + 1, `${per} too much`), { code: 'budget_reached' }, per)
+      const call = await reservations.reserve({ ...recorded, budgets: per }, left)
+      call.end()
+      await reservations.giveBackIdle(KEY)
+    }
+    await reservations.close()
+    assert.equal(await outstanding(store), 0)
+  })
+
   it('charges many calls in one transfer, and gives the rest of what was held back', async (t) => {
     const store = await open(t)
     const clock = { now: Date.parse(`${DAY}T12:00:00Z`) }
