@@ -4,7 +4,7 @@ import { connect } from 'node:net'
 import { after, before, beforeEach, describe, it } from 'node:test'
 import type * as z from 'zod'
 import type { NewKey } from '../../src/identity/keys.ts'
-import { completion, json, response, sse, startUpstream, type UpstreamDouble } from '../doubles/upstream.ts'
+import { chunks, completion, json, response, sse, startUpstream, type UpstreamDouble } from '../doubles/upstream.ts'
 import { type RunningPlatform, startPlatform, until } from './platform.ts'
 
 const CHAT = { model: 'cheap', messages: [{ role: 'user', content: 'Hello' }], max_tokens: 100 }
@@ -192,6 +192,45 @@ describe('what is reserved covers what an upstream may read', () => {
       const text = await reply.text()
       assert.ok(reply.status !== 200 || (await paid(id)) > 0, `${reply.status} ${text} for ${await paid(id)}`)
     }
+  })
+})
+
+describe('an upstream that lies about its usage', () => {
+  const told = { prompt_tokens: 10, completion_tokens: 1, total_tokens: 11 }
+  const lies: Record<string, unknown> = {
+    negative: { prompt_tokens: -10, completion_tokens: -1e6, total_tokens: -5 },
+    'of half tokens': { prompt_tokens: 1.5, completion_tokens: 0.1, total_tokens: 2 },
+    'of words': { prompt_tokens: '5', completion_tokens: '5' },
+    huge: { prompt_tokens: 1e18, completion_tokens: 1e300, total_tokens: 1e300 },
+    'with more cached than read': { ...told, prompt_tokens_details: { cached_tokens: 1e9 } },
+    'with less than none cached': { ...told, prompt_tokens_details: { cached_tokens: -1e9 } },
+    'of another shape': [],
+  }
+  for (const [name, usage] of Object.entries(lies))
+    it(`${name}, makes an answer neither free nor dearer than its reservation`, async () => {
+      for (const stream of [false, true]) {
+        const { key, id } = await newKey({ billing: 'cost' })
+        const whole = json(200, { ...completion('Hello back'), usage })
+        upstream.on('/chat/completions', stream ? sse(chunks(['Hello', ' back'], usage)) : whole)
+        await (await post(key, '/v1/chat/completions', { ...CHAT, stream })).text()
+        const usd = await paid(id)
+        const most = ((ASKED.length + 256 + 50 + CHAT.max_tokens) * 3) / 1e6
+        assert.ok(usd > 0 && usd <= most, `${usd} USD of ${most}`)
+      }
+    })
+})
+
+describe('an Idempotency-Key', () => {
+  const once = { 'idempotency-key': 'once' }
+
+  it('replays its own key’s answer alone, under any writing of the path, and at no other endpoint', async () => {
+    const [owner, thief] = [await newKey({ billing: 'recorded' }), await newKey({ limits: { credit_limit_usd: 0 } })]
+    assert.equal((await post(owner.key, '/v1/chat/completions', CHAT, once)).status, 200)
+    assert.equal((await post(thief.key, '/v1/chat/completions', CHAT, once)).status, 402)
+    for (const path of ['/v1/chat/completions/', '/v1/%63hat/completions'])
+      assert.equal((await post(owner.key, path, CHAT, once)).headers.get('idempotent-replayed'), 'true', path)
+    assert.equal((await post(owner.key, '/v1/responses', { model: 'm', input: 'x' }, once)).status, 422)
+    assert.equal(asked().length, 1)
   })
 })
 

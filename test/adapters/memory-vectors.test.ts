@@ -39,6 +39,19 @@ describe('memories by the vectors of an upstream', () => {
     assert.equal(found[0]?.caller_id, 'key_caller')
   })
 
+  it('are not asked of the upstream for a key without credit, whose search is by words', async () => {
+    const limits = { credit_limit_usd: 0 }
+    const { record } = await running.gateway.keys.create({ name: 'poor', scopes: ['platform'], limits })
+    const context = { surface: 'platform' as const, callerId: record.id }
+    const { mode } = await running.gateway.memory.search(MemorySearch.parse({ query: 'releases' }), context)
+    assert.equal(mode, 'lexical')
+    const calls = (await callsTo('/v1/embeddings')).filter(({ caller_id }) => caller_id === record.id)
+    assert.deepEqual(
+      calls.map(({ status, http_status }) => [status, http_status]),
+      [['refused', 402]],
+    )
+  })
+
   it('are not asked for any more once no model is set', async () => {
     await running.gateway.config.set({ 'memory.embeddings.model': null })
     const { memory } = running.gateway
