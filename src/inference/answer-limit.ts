@@ -57,3 +57,14 @@ export function renamedLimit(request: object): Record<string, unknown> {
   const { [CHAT_LIMIT]: limit } = request as Record<string, unknown>
   return limit === undefined ? {} : { [CHAT_LIMIT]: undefined, [REASONING_LIMIT]: limit }
 }
+
+/**
+ * Changes that send the limit of a chat request under the name that every server honours; one that does not know the
+ * newer name would answer without a limit. After a rejection, the request is retried with the other name.
+ */
+export function honouredLimit(request: object): Record<string, unknown> {
+  const { [CHAT_LIMIT]: limit, [REASONING_LIMIT]: newer } = request as Record<string, unknown>
+  return (limit ?? null) !== null || (newer ?? null) === null
+    ? {}
+    : { [CHAT_LIMIT]: newer, [REASONING_LIMIT]: undefined }
+}

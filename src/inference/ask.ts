@@ -1,4 +1,5 @@
 import type { Admission } from './admit.ts'
+import { honouredLimit } from './answer-limit.ts'
 import type { Asking } from './attempt-order.ts'
 import { billedFields } from './call-bound.ts'
 import type { ModelChoice } from './provider.ts'
@@ -56,7 +57,8 @@ function write({ call, asking, refused, client }: ToAsk, choice: ModelChoice): A
   const bodyIn = (form: RequestForm) => {
     const fields = { model, ...formFields(form, formed) }
     if (passage.keepsBytes) {
-      const told = bill.isBounded ? { ...billedFields(request.json), ...fields } : fields
+      const limit = formed.isChat && !form.renamesLimit ? honouredLimit(request.json) : {}
+      const told = bill.isBounded ? { ...billedFields(request.json), ...limit, ...fields } : fields
       return requestBody(request, told)
     }
     return convertedText(request.text, { ...sent, ...fields }, (body) => ({ ...converted(body), ...fields }))

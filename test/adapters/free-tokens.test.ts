@@ -4,7 +4,16 @@ import { connect } from 'node:net'
 import { after, before, beforeEach, describe, it } from 'node:test'
 import type * as z from 'zod'
 import type { NewKey } from '../../src/identity/keys.ts'
-import { chunks, completion, json, response, sse, startUpstream, type UpstreamDouble } from '../doubles/upstream.ts'
+import {
+  chunks,
+  completion,
+  json,
+  renamesLimit,
+  response,
+  sse,
+  startUpstream,
+  type UpstreamDouble,
+} from '../doubles/upstream.ts'
 import { type RunningPlatform, startPlatform, until } from './platform.ts'
 
 const CHAT = { model: 'cheap', messages: [{ role: 'user', content: 'Hello' }], max_tokens: 100 }
@@ -140,6 +149,23 @@ describe('what is reserved covers what an upstream may read', () => {
       assert.equal(reply.status, 422, await reply.text())
       assert.deepEqual(asked(), [])
     })
+
+  it('under the one name of the limit that every server honours, unless its model rejects that', async () => {
+    const { key } = await newKey({ billing: 'cost' })
+    const body = { ...CHAT, max_tokens: undefined, max_completion_tokens: 7 }
+    assert.equal((await post(key, '/v1/chat/completions', body)).status, 200)
+    upstream.on('/chat/completions', renamesLimit)
+    assert.equal((await post(key, '/v1/chat/completions', { ...body, model: 'thinks' })).status, 200)
+    const limits = asked().map(({ body }) => body as { max_tokens?: number; max_completion_tokens?: number })
+    assert.deepEqual(
+      limits.map((sent) => [sent.max_tokens, sent.max_completion_tokens]),
+      [
+        [7, undefined],
+        [7, undefined],
+        [undefined, 7],
+      ],
+    )
+  })
 
   it('in an answer that goes on in the background once its client has left', async () => {
     const { key } = await newKey({ billing: 'cost' })
