@@ -89,7 +89,7 @@ export interface ErrorDetails {
   param?: string
   /** Seconds after which a retry may succeed. */
   retryAfterSeconds?: number
-  /** Response headers, such as what is left of a rate limit. */
+  /** Response headers, such as the rest of a rate limit. */
   headers?: Readonly<Record<string, string>>
   /** An absolute path that the message contains. Callers see its last part only. */
   file?: string

@@ -340,7 +340,7 @@ export async function createGateway(read: LoadedConfig, log: Log): Promise<Gatew
         config: settings.config,
         pricing: priced(settings.pricing),
         holds: wallet.holds,
-        // Not the following one: a call ends on the upstream, and at the prices, that it was reserved for.
+        // Not the following one: a call ends on the upstream, and at the prices, that its money was reserved for.
         upstream: upstreams.now(),
         countTokens,
         now,

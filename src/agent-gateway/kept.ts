@@ -43,7 +43,7 @@ export function keep<T>(options: {
       if (kept && elapsedMs() < kept.until) return kept.answer
       const asked = { answer: answered(), until: Number.POSITIVE_INFINITY }
       kept = asked
-      // It is fresh from when it is there, not from when it was asked for; a fault of this program is not kept.
+      // Fresh from the arrival of the answer, not from the request. An internal error is not cached.
       asked.answer.then(
         () => {
           asked.until = elapsedMs() + freshMs

@@ -10,7 +10,7 @@ const Place = z.tuple([z.string(), z.number(), z.string()])
 
 /** Two lists of sessions, each last active first. */
 export interface Lists {
-  /** A page of our own; null shows none of them. */
+  /** Reads a page of our own; null to leave them out. */
   own: ((part: Omit<Paged<SessionList>, 'source'>) => Promise<Page<Session>>) | null
   theirs: readonly Session[]
 }

@@ -33,8 +33,8 @@ interface DeliverDeps {
 }
 
 /**
- * Sends due messages, at most {@link AT_ONCE}; the rest stays due. A message is delivered once the receiver has
- * answered with a 2xx. When that cannot be recorded, as after a crash, it is sent again with the same id.
+ * Sends due messages, at most {@link AT_ONCE}; the rest stays due. A message is delivered when the receiver answers
+ * with 2xx. If that cannot be recorded, as after a crash, the message is sent again with the same id.
  */
 export async function deliverAlerts(deps: DeliverDeps): Promise<void> {
   const { store, now } = deps

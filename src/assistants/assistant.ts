@@ -33,7 +33,7 @@ export interface Assistant {
   label: string
   /** The command that starts it from a terminal. */
   command: string
-  /** Files and folders that tell that it is installed; one is enough. */
+  /** Files and folders of an installation; one of them is enough to detect it. */
   traces(machine: Machine): readonly string[]
   /** Configuration files of a person. The first that exists is used, otherwise the first. */
   userFiles(machine: Machine): Paths
@@ -46,7 +46,7 @@ export interface Assistant {
   /** Entry that starts Gazeway. `variables` are passed on by name, never by value. */
   entry(launch: Launch, variables: readonly string[]): Record<string, unknown>
   /**
-   * Way of a variable to the server, for `docs/reference/assistants.md`: a reference in the entry, or inherited from
+   * Path of a variable to the server, for `docs/reference/assistants.md`: a reference in the entry, or inheritance from
    * the assistant.
    */
   handsOn: string

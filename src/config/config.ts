@@ -94,8 +94,8 @@ export function readDocument(file: string): ConfigDocument {
 /**
  * Reads a configuration file again.
  *
- * @throws GazewayError `config_invalid` as {@link readDocument}, and when a file with content has disappeared: treating
- *   it as empty would change prices and the provider while it is being moved or its disk is unmounted
+ * @throws GazewayError `config_invalid` as {@link readDocument}, and when a file with content has disappeared. Treating
+ *   it as empty would change prices and the provider, for example while its disk is unmounted
  */
 export function rereadDocument(file: string, before: ConfigDocument): ConfigDocument {
   const text = readText(file)

@@ -43,7 +43,7 @@ export function parseDocument(text: string, file: string): ConfigDocument {
   throw new GazewayError('config_invalid', `${file}: ${message}`, param === null ? {} : { param })
 }
 
-/** Rejects a wallet key in a file: it would also be in the file's copies and backups. */
+/** Rejects a wallet key in a file, because copies and backups of the file would contain it. */
 function refuseKept(config: Config, file: string): void {
   const kept = CONFIG_KEYS.find(({ key, environmentOnly }) => environmentOnly && getProperty(config, key) !== null)
   if (!kept) return

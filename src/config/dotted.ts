@@ -84,7 +84,7 @@ function changeLeaf(document: ConfigDocument, leaf: ConfigKey, value: unknown, i
 }
 
 /**
- * Rejects equal ports. Flags and variables may separate them now, but a process started without those could not serve
+ * Rejects equal ports. Even if flags or variables separate them now, a process started without those could not serve
  * both.
  */
 function refuseOnePort(before: ConfigDocument, { http }: Config): void {

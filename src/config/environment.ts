@@ -33,7 +33,7 @@ export const isOfContainer = (name: string, value: string): boolean =>
   /_SERVICE_(?:HOST|PORT)(?:_|$)|_PORT_\d+_(?:TCP|UDP|SCTP)(?:_|$)/.test(name) ||
   (name.endsWith('_PORT') && CONTAINER_ADDRESS.test(value))
 
-/** A reference that an assistant passed on literally: some do when the variable is not set. */
+/** A reference that an assistant passed on literally, as some do when the variable is not set. */
 const REFERENCE = /^(?:\$\{[^{}]*\}|\{env:\w+\})$/
 
 /** Value of a variable. Undefined when it is empty or an unexpanded reference. */

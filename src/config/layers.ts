@@ -25,8 +25,8 @@ export function layOver(document: ConfigDocument, layer: Layer): ConfigDocument 
 }
 
 /**
- * Removes from `next` the secrets of addresses that changed: a key is never sent to another server than the one it was
- * given for.
+ * Removes from `next` the secrets of addresses that changed, so that a key is never sent to another server than its
+ * own.
  *
  * @param isGiven tells whether a secret was given together with the new address
  */
@@ -47,8 +47,8 @@ export function foreignSecrets(before: ConfigDocument, next: ConfigDocument): st
 }
 
 /**
- * New secrets in `next` that are stored beside another address than the one in force. They would be sent to it once its
- * override is gone. None while the sandbox is in force, which no key belongs to.
+ * New secrets in `next` that are stored beside an address that an override replaces. Without the override, they would
+ * be sent to that stored address. None while the sandbox is in force, as no key belongs to it.
  */
 export function straySecrets(before: ConfigDocument, next: ConfigDocument, inForce: Config): string[] {
   const isNew = (key: string) => holdsMore(getProperty(next, key), getProperty(before, key))

@@ -163,7 +163,8 @@ export async function openLiveConfig(deps: {
   }
 
   /**
-   * Pins the address in force when a secret was sent with it: displayed unchanged, the address itself was no change.
+   * Pins the address in force when a secret is sent with it. Without this, an address sent as displayed would not count
+   * as a change.
    */
   function placeSecret(next: ConfigDocument, secret: string, changes: Readonly<Record<string, unknown>>): void {
     const address = addressOf(secret) ?? secret
@@ -227,8 +228,8 @@ function inForce(stored: LoadedConfig, started: Config): LoadedConfig {
 }
 
 /**
- * Error for a secret without its address, while a flag or variable overrides the address: it would be stored for
- * another one.
+ * Error for a secret without its address, while a flag or variable overrides the address: the secret would be stored
+ * beside another address.
  */
 function forAnother(secret: string, address: string, loaded: LoadedConfig): GazewayError {
   const variable = variableOf(secret)

@@ -24,7 +24,7 @@ export async function settingsIn(store: Store): Promise<{ known: string[]; unkno
 
 /**
  * Moves the settings in a store to the configuration file of a service on SQLite. All or none, since a secret may only
- * go together with its address. They replace values of the same keys, over which they were in force.
+ * go together with its address. They replace the file's values of the same keys, which they had overridden before.
  *
  * @returns the keys whose values changed in the file, and those of them that it had before
  * @throws GazewayError as `updateDocument`; file and store are then unchanged
@@ -45,7 +45,7 @@ export async function takeOver(store: Store, file: string): Promise<{ taken: str
       }))
     return next
   })
-  // Left in the store they would become outdated, and come back into force on a return to PostgreSQL.
+  // If they stayed in the store, they would become outdated, and would apply again on a return to PostgreSQL.
   await store.db
     .deleteFrom('settings')
     .where('path', 'in', [...settings.keys()])

@@ -2,9 +2,7 @@ import { closest } from 'fastest-levenshtein'
 import { keyVariableOf } from '../providers/key-variable.ts'
 import { type Environment, isOfContainer, VARIABLES } from './environment.ts'
 
-/**
- * Variables that are read. A caller's key, which the documentation's examples keep in `GAZEWAY_KEY`, is for clients.
- */
+/** Variables that Gazeway reads. `GAZEWAY_KEY`, the caller's key in the documentation's examples, is for clients. */
 const READ = [...Object.keys(VARIABLES), 'GAZEWAY_HOME']
 const OF_CLIENTS = new Set(['GAZEWAY_KEY'])
 

@@ -4,11 +4,12 @@
  *     interest = attention + change + history + focus + query + landmark + referred
  *     weight   = 1 − e^(−interest)
  *
- * It is the degree-of-interest model of Mylyn (Kersten & Murphy, "Mylar: a degree-of-interest model for IDEs", AOSD 2005;
- * "Using task context to improve programmer productivity", FSE 2006): what a person looks at and edits gains interest, and
- * interest decays. `landmark` and `focus` are the a-priori importance and the distance term of Furnas ("Generalized
- * fisheye views", CHI 1986). The coefficients are Gazeway's own: a minute of attention just now (1.5) outweighs an
- * uncommitted change (1.2), which outweighs any commit history (0.6); what the caller asked for (focus 2, query 3) outweighs all.
+ * It is the degree-of-interest model of Mylyn (Kersten & Murphy, "Mylar: a degree-of-interest model for IDEs", AOSD
+ * 2005; "Using task context to improve programmer productivity", FSE 2006): places that a person looks at or edits gain
+ * interest, and interest decays. `landmark` and `focus` are the a-priori importance and the distance term of Furnas
+ * ("Generalized fisheye views", CHI 1986). The coefficients are Gazeway's own: a recent minute of attention (1.5)
+ * outweighs an uncommitted change (1.2), and that outweighs any commit history (0.6). The caller's focus (2) and query
+ * (3) outweigh all.
  */
 
 const ATTENTION = 1.5

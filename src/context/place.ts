@@ -19,7 +19,7 @@ const PlaceSignals = z.object({
     .int()
     .min(0)
     .optional()
-    .describe('Bytes of the file; for a directory, the number of files below it. A region has none of its own.'),
+    .describe('Bytes of the file; for a directory, the number of files below it. Absent for a region.'),
 })
 type PlaceSignals = z.infer<typeof PlaceSignals>
 

@@ -3,7 +3,7 @@ import { basename, delimiter, dirname, join, resolve } from 'node:path'
 import { insideAny, readInside } from './confine.ts'
 import { git } from './git-command.ts'
 
-/** A checkout with a repository of its own. */
+/** A checkout with its own repository. */
 export interface Repository {
   /** The folder that holds `.git`. */
   top: string

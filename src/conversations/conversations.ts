@@ -13,13 +13,13 @@ const MOST_BYTES = 1024 * 1024
 const SWEEP_MS = 600_000
 
 /** Input field of tools. */
-export const ConversationId = z.string().max(64).optional().describe('That of the answer to go on from.')
+export const ConversationId = z.string().max(64).optional().describe('The conversation_id of the answer to continue.')
 
 /** Output field of tools. Null when the answer was too long to be stored. */
 export const AnsweredId = z
   .string()
   .nullable()
-  .describe('Takes the next question on, for 24 hours; null: it cannot be continued.')
+  .describe('Id to continue with, for 24 hours; null when it cannot be continued.')
 
 /** A chat message, sent or received. */
 export interface Said {

@@ -3,7 +3,7 @@ import type { Store } from '../store/store.ts'
 import { createTally } from './escrow-tally.ts'
 import { lockedRows } from './moves.ts'
 
-/** Rows per batch for readers; a background sweep keeps them few. */
+/** Rows per batch when a reader expires escrows. A background sweep keeps them few. */
 const SEEN_AT_ONCE = 500
 
 /** Expiry of escrows. */

@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import type { Store } from '../store/store.ts'
 
-/** Reported faults per kind. */
+/** Most reported faults per kind. */
 const TOLD = 10
 
 interface Fault {
@@ -38,7 +38,7 @@ export async function escrowFaults({ db }: Store): Promise<string[]> {
     ),
     ...credit.map(
       ({ id, held, due }) =>
-        `${id}: it is to be paid on a chain, but only ${held} of its ${due} micro-dollars are deposits.`,
+        `${id}: its payment is due on a chain, but only ${held} of its ${due} micro-dollars are deposits.`,
     ),
   ]
 }

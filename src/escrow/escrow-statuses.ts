@@ -13,7 +13,7 @@ export const ESCROW_TRANSITIONS: ReadonlyArray<Transition<EscrowStatus, EscrowEv
   { event: 'release', from: 'locked', to: 'released', when: 'the task is completed and gaze verification passes' },
   { event: 'settle', from: 'released', to: 'settled', when: 'the chain confirms the payment' },
   { event: 'refund', from: 'locked', to: 'refunded', when: 'the task failed or was cancelled' },
-  { event: 'expire', from: 'locked', to: 'expired', when: 'its time is over' },
+  { event: 'expire', from: 'locked', to: 'expired', when: 'its lock expires' },
   { event: 'refund', from: 'expired', to: 'refunded', when: 'always' },
 ]
 

@@ -26,10 +26,10 @@ export { Escrow, EscrowList, NewEscrow, Refund, Release } from './escrow-record.
 
 const EXPIRY_MS = 60_000
 
-/** Rewards locked until their tasks are done. */
+/** Rewards that are locked until their tasks are completed. */
 export interface Escrows {
   /**
-   * Locks the caller's money for a task of its own; an admin may lock it for any task.
+   * Locks the caller's money for its own task; an admin may lock it for any task.
    *
    * @param keep called with the escrow in the same transaction
    * @throws GazewayError
@@ -61,7 +61,7 @@ export interface Escrows {
    * @throws GazewayError `not_found`, `forbidden` or `invalid_transition`
    */
   refund(id: string, input: Refund, caller: Caller): Promise<Escrow>
-  /** Marks an escrow as settled, in the transaction that confirms its payment; once. */
+  /** Marks an escrow as settled, once, in the transaction that confirms its payment. */
   settled(trx: Transaction<Schema>, of: { id: string; at: string }): Promise<void>
   /**
    * Finds payer, limits and settlement for rewards of `payer`, before the transaction that locks them.
@@ -69,9 +69,9 @@ export interface Escrows {
    * @throws GazewayError `validation_failed` for a recipient that cannot be paid
    */
   funding(payer: string, recipient: string | null): Promise<Funding>
-  /** Expires at most `limit` escrows past their time. @returns how many */
+  /** Expires at most `limit` escrows that are due. @returns how many */
   expire(limit: number): Promise<number>
-  /** Compares escrows with the ledger and with uses of attestations; empty when all is well. */
+  /** Compares escrows with the ledger and with uses of attestations. Returns the faults; empty without any. */
   verify(): Promise<string[]>
   /** Periodic work of a long-running process, for `startSweeps`. */
   sweeps: readonly Sweep[]

@@ -40,8 +40,8 @@ export interface NewLock {
 }
 
 /**
- * Moves money for a task from the payer's account into that of the escrow. It is paid on a chain only when all of it
- * comes from deposits; credit stays in the ledger.
+ * Moves money for a task from the payer's account into that of the escrow. The escrow is paid on a chain only if all of
+ * its money comes from deposits; credit stays in the ledger.
  *
  * @throws GazewayError the transaction must then be rolled back:
  * - `conflict` when the task has an escrow that is not refunded, or was paid by one
@@ -85,7 +85,7 @@ export async function lock(trx: Transaction<Schema>, funding: Funding, of: NewLo
     ],
     at: of.at,
   })
-  // Accounts before spending, as everywhere: the opposite order could deadlock.
+  // Updates accounts before spending, as all transactions do: another order could deadlock.
   const spender = { id: payer, groupId: limits.groupId }
   await spendWithin(trx, { spender, day: row.counted_on, micros: of.micros })
   tally.add('escrow_locked', 1)
@@ -165,7 +165,7 @@ export async function release(
     released_at: at,
   }
   await change(trx, 'release', released)
-  // The wallet's account was found before the transaction, and a key may have been bound to it since.
+  // The wallet's account was found before the transaction. A key may have been bound to the wallet since.
   const wallet = WalletAddress.safeParse(account).data
   const owner = wallet === undefined ? account : await lockedPayerAccount(trx, wallet)
   await post(trx, {

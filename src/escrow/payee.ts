@@ -19,7 +19,7 @@ export interface Payees {
    * ledger.
    *
    * @param recipient key id or address
-   * @param mode settlement of the escrow; the ledger pays when nothing is paid on a chain any more
+   * @param mode settlement of the escrow; the ledger pays when settlement on a chain was turned off since
    * @throws GazewayError as `check`, except for a key that was revoked since
    */
   find(recipient: string, mode: SettlementMode): Promise<Payee>

@@ -17,8 +17,8 @@ import { taskStatusAt } from './task-status.ts'
 type EscrowTask = Pick<TaskRow, 'id' | 'status' | 'claimed_by' | 'lease_expires_at' | 'claimed_at' | 'completed_at'>
 
 /**
- * Creates the release of escrows. Slow checks run first. The escrow's row is then locked and everything that may have
- * changed is checked again, so that one of several concurrent releases and refunds wins.
+ * Creates the release of escrows. Slow checks run first. Then the escrow's row is locked, and all that may have changed
+ * is checked again. So one of several concurrent releases and refunds wins.
  *
  * @returns the row after the release; unchanged when it was released before
  */
@@ -77,7 +77,7 @@ function requireLocked(row: EscrowRow, at: string): void {
   throw invalidTransition({ named: `Escrow ${row.id}`, status, verb: 'released', accepted: ['locked'] })
 }
 
-/** Reads a task outside the transaction, as a completed task stays completed. */
+/** Reads the task outside the transaction, because a completed task stays completed. */
 function taskOf({ db }: Store, { task_id }: EscrowRow): Promise<EscrowTask> {
   return db
     .selectFrom('tasks')

@@ -111,7 +111,10 @@ const RULES: readonly Rule[] = [
   },
 ]
 
-/** A change of at least a tenth of the scale from the first record to the last, where there are enough records for a trend. */
+/**
+ * Reports a change of at least a tenth of the scale from the first record to the last, if the records suffice for a
+ * trend.
+ */
 function drift(
   metrics: GazeMetrics,
   channel: 'focus' | 'load',

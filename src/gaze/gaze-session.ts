@@ -14,11 +14,11 @@ export const AttestationQuery = z
     session_id: identifier.optional().describe('The gaze session.'),
     task_id: identifier
       .optional()
-      .describe('The task; of several sessions for it the one that was added to last, the claimant’s first.'),
+      .describe('The task. Selects its session with the latest addition; the claimant’s sessions come first.'),
   })
   .refine(({ session_id, task_id }) => session_id !== undefined || task_id !== undefined, {
     path: ['session_id'],
-    error: 'needed where there is no task_id',
+    error: 'required without task_id',
   })
 export type AttestationQuery = z.infer<typeof AttestationQuery>
 
@@ -99,7 +99,7 @@ async function requireNoOthersChat(trx: Transaction<Schema>, id: string, userId:
 }
 
 /**
- * Finds a session by its id, or the session of a task with the latest addition.
+ * Finds a session by its id, or the session of a task that was added to last.
  *
  * @param callerId only a session that this key created; any when absent
  * @throws GazewayError `not_found`, for a missing session and for another caller's alike

@@ -155,7 +155,9 @@ function ofAnotherTime(
   if (status === 'passed') return []
   const why =
     status === 'collecting' ? `${records_needed} over ${terms.minDurationMs} ms are needed` : reasons.join('; ')
-  return [`${counted.length} of its ${covered.length} newest records count, as only ${evidence.told} do: ${why}.`]
+  return [
+    `${counted.length} of its ${covered.length} newest records count; only ${evidence.told} are accepted: ${why}.`,
+  ]
 }
 
 /** Parses the attestation in a row; null when it differs from the row's columns. */

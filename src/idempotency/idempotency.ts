@@ -11,7 +11,7 @@ export type { Reply } from './reply-claims.ts'
 /** Interval of the sweep for expired keys, in milliseconds. */
 const SWEEP_MS = 600_000
 
-/** Lease of an attempt in milliseconds: it counts as in flight for so long after its last renewal. */
+/** Lease of an attempt in milliseconds. Without a renewal, the attempt no longer counts as in flight after it. */
 const DEADLINE_MS = 60_000
 /** Renewals per lease. */
 const RENEWALS = 3
@@ -19,9 +19,9 @@ const RENEWALS = 3
 const MAX_KEPT_BYTES = 1024 * 1024
 /** Visible ASCII and spaces, as a header can carry. */
 const KEY = /^[\x20-\x7e]{1,255}$/
-/** Statuses that ask to pay, wait or retry the same request. Stored, they would be its final reply. */
+/** Statuses that ask the client to pay, wait or retry. Stored, they would be the final reply of the request. */
 const PASSING = new Set([402, 408, 425, 429, 499])
-/** Errors that may not recur once the state changes, and the error about the key that `work` handles itself. */
+/** Errors that can disappear when the state changes, and the error about the key that `work` handles itself. */
 const OF_THE_MOMENT: ReadonlySet<ErrorCode> = new Set([
   'forbidden',
   'gaze_verification_failed',

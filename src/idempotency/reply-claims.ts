@@ -5,7 +5,7 @@ import type { Store } from '../store/store.ts'
 
 /** Lifetime of a key in milliseconds: 24 h. */
 const KEPT_FOR_MS = 86_400_000
-/** Expired keys deleted per stored reply: more than one, so that they cannot pile up. */
+/** Expired keys that each stored reply deletes; more than one, so that they cannot accumulate. */
 const SWEPT_PER_REPLY = 8
 
 /** A stored reply. */
@@ -117,8 +117,8 @@ export function createClaims({
   return {
     async claim(attempt, whereLost) {
       for (;;) {
-        // In a transaction, so that its outcome is known when the connection is lost. A key claimed by nobody would be
-        // in flight for a minute.
+        // In a transaction, so that its outcome is known when the connection is lost. Otherwise a key without an
+        // attempt could be in flight for a minute.
         if (await store.write((trx) => take(trx, attempt))) return null
         const earlier = await find(attempt)
         // Released between the two statements, so the key is free again.

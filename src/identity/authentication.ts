@@ -103,14 +103,14 @@ export function createAuthentication(deps: {
     if (id === null) return null
     const hash = hashToken(token)
     const known = await cache.get(id)
-    // Another process may have rotated the key since.
+    // Another process may have rotated the key meanwhile.
     const entry = opens(known, hash) || known.identity === null ? known : await cache.reread(id)
     if (!opens(entry, hash) || entry.identity === null) return null
     if (isExpired(entry)) throw expired(entry.identity)
     return use(entry)
   }
 
-  /** Identity of a caller that was authenticated before. */
+  /** Returns the identity of a caller that was authenticated before. */
   function stillInForce(entry: Entry): Identity | null {
     if (entry.identity === null && entry.readAt === Infinity) throw notGood()
     if (entry.identity !== null && isExpired(entry)) throw expired(entry.identity)

@@ -39,7 +39,7 @@ export interface KeyCache {
   reread(id: string): Promise<Entry>
   /** Drops the keys that `concerns` selects, after their terms were changed here. */
   forget(concerns: (identity: Identity) => boolean): void
-  /** Marks a key as revoked for good, whatever reads in flight return. */
+  /** Marks a key as revoked permanently, whatever reads in flight return. */
   revoke(id: string): void
   /** Waits for reads in flight. */
   close(): Promise<void>
@@ -113,7 +113,7 @@ export function createKeyCache({
   async function get(id: string): Promise<Entry> {
     const arrivedAt = elapsedMs()
     const entry = peek(id) ?? (await refresh(id))
-    // It joined a read that began long before, on a locked store.
+    // The call joined a read that began long before, while the store was locked.
     return arrivedAt - entry.readAt >= SERVED_FOR_MS ? refresh(id) : entry
   }
 
@@ -123,7 +123,7 @@ export function createKeyCache({
     async reread(id) {
       const arrivedAt = elapsedMs()
       const entry = await refresh(id)
-      // It joined a read that began before.
+      // The call joined a read that began before it.
       return entry.readAt < arrivedAt ? refresh(id) : entry
     },
     forget(concerns) {

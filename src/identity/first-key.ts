@@ -11,11 +11,11 @@ import type { KeyRow } from '../store/tables/keys-tables.ts'
 const FILE = 'admin.key'
 
 /**
- * Adds the first key to a store that never had one, and writes its token to `admin.key` (mode 0600, flushed). One of
- * several processes that start together does so. Replaces an `admin.key` left by another store.
+ * Adds the first key to a store that never had one, and writes its token to `admin.key` (mode 0600, flushed). If
+ * several processes start together, one of them does so. Replaces an `admin.key` of another store.
  *
  * @param made the key to add
- * @returns the token; null when the store has a key already, even a revoked one
+ * @returns the token; null when the store has a key, even a revoked one
  * @throws GazewayError `store_unavailable` when the data folder is not writable; the store is unchanged then
  */
 export async function keepFirstKey(
@@ -27,7 +27,7 @@ export async function keepFirstKey(
   const file = join(dataDir, FILE)
   const draft = `${file}.${made.row.id.slice(-12)}.tmp`
   try {
-    // Written before the key is valid, so that a full disk cannot leave a key that nobody knows.
+    // The file is written before the key is valid. Otherwise a full disk could leave a key whose token nobody knows.
     await writing(file, () => writeDraft(dataDir, draft, made.token))
     if (!(await claimFirst(store, made.row))) return null
     try {

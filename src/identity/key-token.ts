@@ -26,9 +26,7 @@ export function keyIdOf(token: string): string | null {
   return digits === undefined ? null : `key_${digits}`
 }
 
-/**
- * Hashes a token to 32 bytes. A plain SHA-256 is enough for 256 random bits: no dictionary attack exists to slow down.
- */
+/** Hashes a token to 32 bytes. A plain SHA-256 is enough, because 256 random bits cannot be found with a dictionary. */
 export function hashToken(token: string): Buffer {
   // `hash` with a string result is faster than one with a Buffer.
   return Buffer.from(hash('sha256', token, 'binary'), 'binary')

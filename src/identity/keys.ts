@@ -72,7 +72,7 @@ export interface Keys extends Callers {
    */
   rotate(id: string, rotation: z.input<typeof KeyRotation>, keep?: Keep<NewlyRotated>): Promise<NewlyRotated>
   /**
-   * Revokes a key for good: at once in this process, within 5 s in others. Idempotent. The balance of a wallet's key
+   * Revokes a key permanently: at once in this process, within 5 s in others. Idempotent. The balance of a wallet's key
    * moves on, see {@link KeysDeps.onUnbound}.
    *
    * @throws GazewayError `not_found`
@@ -80,7 +80,7 @@ export interface Keys extends Callers {
   revoke(id: string): Promise<KeyRecord>
   /** Finds the identity of a key by id, even of a revoked one; null when there is none. */
   find(id: string): Promise<Identity | null>
-  /** Reads the ids of keys with a name, newest first. Revoked keys have given theirs up. */
+  /** Reads the ids of unrevoked keys with a name, newest first. */
   named(name: string): Promise<string[]>
   /** Reads keys that are neither revoked nor expired, by id or wallet (in lower case), from the store, newest first. */
   inForce(of: { id: string } | { wallet: string }): Promise<Identity[]>

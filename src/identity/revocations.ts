@@ -51,7 +51,7 @@ export function createRevocations({
   let timer: NodeJS.Timeout | undefined
   let polling: Promise<void> | undefined
   /**
-   * Time up to which revocations are known, by the wall clock, because the machine or the store may have been
+   * Time up to which revocations are known. By the wall clock, because the machine or the store may have been
    * suspended.
    */
   let knownTo = now().getTime()
@@ -84,7 +84,7 @@ export function createRevocations({
       .execute()
     knownTo = at
     for (const { id } of revoked) announce(id)
-    // Repeated, for callers authenticated just before. Its expiry may also have been moved and passed again.
+    // Repeated for callers that were authenticated just before. The expiry may also have been moved and passed again.
     for (const { id } of expired) tell(id, 'expired')
   }
 

@@ -77,10 +77,9 @@ export interface Tickets {
 }
 
 /**
- * Creates the tickets of `store`, by the clock `now`. Stores hashes only.
+ * Creates the tickets of `store`, by the clock `now`. Stores only hashes.
  *
- * @param deps.fixedKey the configuration's fixed key, read for each ticket: its tickets are valid while it stays the
- *   same
+ * @param deps.fixedKey the configuration's fixed key, read for each ticket. Its tickets become invalid when it changes
  */
 export function createTickets(deps: { store: Store; now: () => Date; fixedKey: () => string | null }): Tickets {
   const { store, now, fixedKey } = deps

@@ -23,7 +23,7 @@ import { type ClientRequest, withField } from './relay/request-body.ts'
 /** Approximate bytes per token of ordinary text. */
 const BYTES_PER_TOKEN = 4
 
-/** A model request, as far as Gazeway reads it. Everything else is passed on. */
+/** The fields of a model request that Gazeway reads. All other fields are passed on. */
 export interface ModelBody {
   model?: string | null | undefined
   stream?: boolean | null | undefined
@@ -36,9 +36,9 @@ export interface ModelRequest {
   request: ClientRequest<ModelBody>
   /** Most retries of transient errors. Clients over HTTP retry by themselves. */
   retries: number
-  /** True when the caller reads text only. An answer without text, such as a function call, does not count. */
+  /** True when the caller reads only text. An answer without text, such as a function call, does not count then. */
   needsText: boolean
-  /** Upstream, by its name in records, that stores what the request continues; no other can answer. Null for any. */
+  /** Name, in records, of the upstream that stores what the request continues. Only it can answer. Null for any. */
   keeper?: string | null
 }
 
@@ -71,7 +71,7 @@ export interface AdmitDeps extends BillDeps, BoundDeps {
 }
 
 /**
- * Second step of a call: decides whether it is allowed, and reserves its worst-case cost. Nothing has been sent yet.
+ * Second step of a call: decides whether it is allowed, and reserves its worst-case cost. Sends nothing.
  *
  * @returns a promise only when the store is asked
  * @throws GazewayError the refusal, recorded in the audit trail, as `billFor`
@@ -270,7 +270,7 @@ const endpointOf = (path: string): string => path.slice('/v1'.length)
 
 /**
  * Requires that the key may use a model: by the requested name, or by its id at each upstream that may answer. The
- * fallback role's model has a name of its own and is always allowed.
+ * fallback role's model has its own name and is always allowed.
  *
  * @throws GazewayError `model_not_allowed`
  */

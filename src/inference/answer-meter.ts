@@ -4,30 +4,30 @@ import type { Bill } from './bill.ts'
 import { countLong } from './estimate.ts'
 import { type FollowedText, type SseTap, textOf } from './relay/sse-tap.ts'
 
-/** Tokens reserved beyond the need, once an answer outgrows its reservation: first, and at most. */
+/** Tokens reserved in advance once an answer outgrows its reservation: at first, and at most. */
 const [FIRST_STEP, LARGEST_STEP] = [2048, 16_384]
-/** Allowance for a provider's tokenizer that counts more than ours. */
+/** Factor for provider tokenizers that count more than ours. */
 const TOKENIZER_FACTOR = 1.25
-/** Most bytes of events, and of text, that wait to be read and counted. */
+/** Most bytes of events, and of text, that wait to be counted. */
 const WAITING_BYTES = 64 * 1024
 
-/** Meters an answer against its reservation, while it passes. Reads and counts each part of it once. */
+/** Compares an answer with its reservation while it passes. Reads and counts each part of it once. */
 export interface AnswerMeter {
   /** Meters the stream of a tap from here on; null for a text that no tap sees. */
   follow(tap: SseTap | null): void
   /**
-   * Tells whether the reservation covers the answer up to here, as far as its bytes can tell: a token has at least one.
+   * Tells whether the reservation covers the answer so far. Judged by its bytes, as a token has at least one.
    *
-   * @param unseen reads the text to add that no tap has seen
+   * @param unseen reads further text that no tap has seen
    */
   covers(unseen: () => string): boolean
   /**
-   * Counts what {@link AnswerMeter.covers} added, and extends the reservation where it is too small.
+   * Counts the text that {@link AnswerMeter.covers} added, and extends the reservation if it is too small.
    *
    * @returns whether it covers the answer now
    */
   extend(): Promise<boolean>
-  /** Selects the first of the events that were counted last, as many as the reservation covers. */
+  /** Selects the first of the events that were counted last, up to the amount that the reservation covers. */
   covered(events: readonly Buffer[]): Promise<Buffer[]>
 }
 
@@ -37,7 +37,7 @@ export function createAnswerMeter(
   countTokens: (text: string) => Promise<number>,
 ): AnswerMeter {
   let followed: FollowedText | null = null
-  /** Tokens of the parts that were counted. */
+  /** Number of tokens counted so far. */
   let counted = 0
   let uncounted: string[] = []
   let uncountedBytes = 0
@@ -51,7 +51,7 @@ export function createAnswerMeter(
     uncountedBytes += Buffer.byteLength(text)
   }
 
-  /** Counts a text; its bytes when the tokenizer is missing, as after an upgrade. */
+  /** Counts the tokens of a text, or its bytes when the tokenizer is missing, as after an upgrade. */
   async function count(text: string): Promise<number> {
     try {
       return await countLong(countTokens, text)

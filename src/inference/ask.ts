@@ -31,7 +31,7 @@ export interface Asked {
 }
 
 /**
- * Writes a request in the form that its candidate takes.
+ * Writes a request in the form that its candidate accepts.
  *
  * @returns a promise only when the upstream's model list is needed, or numbers that JavaScript cannot represent must be
  *   kept

@@ -3,7 +3,7 @@ import type { Answered, Failed } from './relay/passing.ts'
 import type { Relay } from './relay/relay.ts'
 import type { Candidate } from './route.ts'
 
-/** An upstream to ask at a path; true `isStandIn` for another endpoint of the upstream before it. */
+/** An upstream and a path to send to. `isStandIn`: another endpoint of the previous upstream. */
 export type Destination = Pick<Candidate, 'relays' | 'isStandIn'> & { path: string }
 
 /** A candidate with the key to use. */
@@ -17,12 +17,12 @@ export interface Asking<Of extends Destination = Candidate> {
 }
 
 /**
- * Generates candidates with their keys in the order to try them. Skipped are:
+ * Generates candidates with their keys in the order to try them. Skips:
  * - keys that are cooling down;
  * - endpoints whose circuit breaker is open;
  * - candidates that could do no better after the last failure.
  *
- * If nothing else can be asked, the first that was skipped is tried anyway: its answer says how long to wait.
+ * If no candidate is left, the first one skipped is tried: its answer says how long to wait.
  *
  * @param last result of the last attempt; undefined before the first
  */

@@ -18,7 +18,7 @@ import type { SettleDeps } from './settle.ts'
 
 /**
  * Third step of a call: tries one candidate after another until one answers, and passes its reply on as it arrives.
- * Each attempt is settled by itself; later ones refer to the first in `fallback_from`.
+ * Each attempt is settled separately; later ones refer to the first in `fallback_from`.
  *
  * @returns once the reply is complete and recorded
  * @throws GazewayError when no candidate answered, before the first byte of a reply; after that, the stream itself ends
@@ -96,7 +96,7 @@ async function attemptEach(
     held?.release()
   }
 
-  /** Records an attempt that ended by itself. A failed one may start the cooldown of its key. */
+  /** Records an attempt that was not cancelled. A failed one may start the cooldown of its key. */
   function noted(made: Attempt): Attempt {
     const { asking, passed } = made
     before.push(made)
@@ -116,7 +116,7 @@ async function attemptEach(
     }
     const made = tryOne(deps, call, asking, request, { ...turn, onCall })
     const [first, second] = await race.run(made, hedgeAfterMs as number, () => tryNext(race, asking, firstId))
-    // A cancelled one has not failed: it can be retried.
+    // A cancelled attempt has not failed: it can be retried.
     if (second === null || isOutrun(second.passed.outcome.error)) return noted(first)
     failedBeside = second.asking
     if (isOutrun(first.passed.outcome.error)) return noted(second)

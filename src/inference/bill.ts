@@ -134,7 +134,7 @@ const isShort = (error: unknown): boolean =>
 const marginFor = ({ billing }: Identity, pricing: PricingConfig): Micros =>
   billing === 'metered' ? marginOf(pricing) : 0
 
-/** Cache of payers. Keys are read anew every other second, and the payer of a key must keep its identity. */
+/** Cache of payers. Keys are read again every two seconds, and the payer of a key must stay the same object. */
 const payers = new WeakMap<Identity, Payer & { defaultCreditMicros: Micros }>()
 
 function payerOf(key: Identity, defaultCreditMicros: Micros): Payer {
@@ -202,7 +202,7 @@ export function createBill(
       try {
         return (await reserveFor(deps, key, bound)).end
       } catch {
-        // The call goes on without a second upstream. Where the store has failed, its settlement says so.
+        // The call continues without a second upstream. If the store has failed, the settlement reports it.
         return null
       }
     },

@@ -56,7 +56,7 @@ export function billedReceiver(
   let cut: GazewayError | null = null
   const goneListeners: Array<() => void> = []
   const meter = createAnswerMeter(bill, countTokens)
-  /** Parts of a stream that wait for their money, and whether it ends with them. Null while none waits. */
+  /** Parts of a stream that wait for money, and whether the stream ends with them. Null when none waits. */
   let waiting: { parts: Buffer[]; isLast: boolean; paid: Promise<GazewayError | null> } | null = null
   let resume: (() => void) | undefined
   /** The last numbered events. */
@@ -72,7 +72,7 @@ export function billedReceiver(
 
   /** Extends the reservation for the parts that wait and passes them on, or cuts the stream off. */
   async function pay(): Promise<GazewayError | null> {
-    // A store that does not respond, for example: the client gets the error and pays for what it has received.
+    // For example, the store does not respond: the client gets the error and pays for what it has received.
     const error = await extend().catch(asGazewayError)
     const { parts, isLast } = waiting as NonNullable<typeof waiting>
     const covered = error === null ? parts : await meter.covered(parts).catch(() => [])
@@ -114,7 +114,7 @@ export function billedReceiver(
     return receiver.write(bytes)
   }
 
-  /** Ends a stream, as far as it need not wait for its charge. */
+  /** Ends a stream, or the part of it that need not wait for the charge. */
   function end(bytes?: Buffer | string): void {
     if (bytes !== undefined && isCharged) ending.push(bytes)
     const isFirst = !isEnded

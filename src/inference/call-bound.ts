@@ -168,7 +168,7 @@ function largestOf(names: readonly string[], json: BoundedRequest['json']): numb
 
 const choicesOf = (json: BoundedRequest['json']): number => largestOf(['n', 'best_of'], json) ?? 1
 
-/** Number of prompts of a legacy completion, each with answers of its own. A list of tokens is one prompt. */
+/** Number of prompts of a legacy completion, each with its own answers. A list of tokens is one prompt. */
 function promptsOf({ prompt }: BoundedRequest['json']): number {
   const several = Array.isArray(prompt) ? prompt.filter((one) => typeof one !== 'number').length : 1
   return Math.max(1, several)

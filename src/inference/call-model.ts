@@ -21,10 +21,12 @@ export interface CallDeps extends SettleDeps {
 }
 
 /**
- * Makes a model call: every one, whether a tool makes it or a client over HTTP. Its steps: `route`, `admit`, `attempt`,
- * which passes the reply to the receiver and observes it on the way, and `settle`.
+ * Makes a model call, for tools and for clients over HTTP alike. Its steps:
  *
- * @returns when the reply is over and recorded
+ * 1. `route` finds the candidates. 2. `admit` checks permissions and reserves the cost. 3. `attempt` sends the request,
+ * and passes the reply to the receiver while observing it. 4. `settle` bills and records the call.
+ *
+ * @returns when the reply is complete and recorded
  * @throws GazewayError as `Plans`, `admit` and `attempt`, before the first byte of the reply
  */
 export type CallModel = (asked: ModelRequest, receiver: Receiver, context: CallerContext) => Promise<Result>
@@ -36,12 +38,12 @@ export const admitting = ({ billing, prices, countTokens }: CallDeps): AdmitDeps
   countTokens,
 })
 
-/** Makes model calls. @param relaysOf what carries requests to an upstream */
+/** Creates the function that makes model calls. @param relaysOf finds the relays of an upstream */
 export function createCallModel(deps: CallDeps, relaysOf: (upstream: NamedUpstream) => Relays): CallModel {
   const admits = admitting(deps)
   const plans = createPlans(deps.routing, relaysOf)
 
-  // Each promise more costs a fiftieth of all that a request does.
+  // Avoids promises where possible: each one is a measurable share of a request.
   return (asked, receiver, context) => {
     try {
       const plan = plans(asked.endpoint, asked.request.json.model ?? undefined)
@@ -56,7 +58,7 @@ export function createCallModel(deps: CallDeps, relaysOf: (upstream: NamedUpstre
   function make(call: Admission, plan: Plan, receiver: Receiver): Promise<Result> {
     const { isBounded, isCharged, headers, end } = call.bill
     if (isCharged || (isBounded && call.request.json.stream === true)) return billed(call, plan, receiver)
-    // A whole answer has a limit, and waits for nothing where it is not charged.
+    // An answer that is not streamed has a token limit, and need not wait for money when it is not charged.
     const made = attempt(deps, call, candidatesOf(plan, call), receiver)
     return isBounded || headers !== NO_HEADERS ? made.finally(end) : made
   }
@@ -82,7 +84,10 @@ export function createCallModel(deps: CallDeps, relaysOf: (upstream: NamedUpstre
   }
 }
 
-/** The candidates of a call; those at the upstream that has what it goes on from, where they are among them. */
+/**
+ * Returns the candidates of a call. If the request continues stored state, only those at its upstream, when there are
+ * any.
+ */
 function candidatesOf(plan: Plan, { keeper = null }: ModelRequest): readonly Candidate[] {
   const all = plan.candidates()
   if (keeper === null) return all

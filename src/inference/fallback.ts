@@ -10,7 +10,7 @@ import { askedPause } from './retry.ts'
  * client are returned to it, and no other candidate is tried once an upstream has begun to answer.
  */
 
-/** The request of a call, as far as the rules read it. */
+/** Fields of a call's request that the rules read. */
 export interface AskedFor {
   /** Path below `/v1`. */
   endpoint: string
@@ -62,8 +62,8 @@ export function isStandInAsked({ outcome: { error } }: Failed, call: AskedFor): 
 }
 
 /**
- * Tells whether another upstream is tried: after a connection failure, a timeout before the first byte, an error not
- * caused by the client, or a stream that broke before its first output.
+ * Tells whether another upstream is tried. It is tried after a connection failure, a timeout before the first byte, an
+ * error not caused by the client, and a stream that broke before its first output.
  */
 export function isOtherAsked({ outcome: { error }, refused, begun, isStreamed }: Failed, call: AskedFor): boolean {
   if (isEnded(error) || begun !== null || isBound(call)) return false

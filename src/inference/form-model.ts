@@ -4,7 +4,7 @@ export interface WrittenForm {
   type: string
 }
 
-/** A form with another model; its other fields and files stay as they are. */
+/** Replaces the model in a form. Other fields and files stay unchanged. */
 export async function formWithModel({ written, type }: WrittenForm, model: string): Promise<WrittenForm> {
   const form = await new Response(new Uint8Array(written), { headers: { 'content-type': type } }).formData()
   form.set('model', model)

@@ -121,7 +121,8 @@ export function besideOf(candidates: readonly Candidate[], slow: Candidate): Ask
 
 /**
  * Tells whether a request may be sent twice. Not when the upstream stores it, continues it in the background or runs
- * tools for it: cancelling does not undo these effects. Nor when it depends on state stored at one upstream.
+ * tools for it, because cancelling does not undo these effects. Not when it depends on state stored at one upstream
+ * either.
  */
 export function isHedgeable({ endpoint, request: { json }, keeper = null }: Admission): boolean {
   // Responses are stored unless the request says otherwise.

@@ -28,7 +28,7 @@ export interface ModelList {
    * down, only the names. Models of an upstream in `upstreams` are named `NAME/ID`.
    */
   all(context: CallContext): Promise<Model[]>
-  /** Names for an error: the same from the cache, without asking the upstream; the catalogue where nothing is cached. */
+  /** Names for an error, from the cache without a request; the catalogue when nothing is cached. */
   known(): readonly string[]
 }
 

@@ -13,7 +13,7 @@ export interface NamedUpstreamConfig extends ProviderConfig {
   weight?: number
 }
 
-/** An upstream, with what is known of its models. */
+/** An upstream, with the known facts about its models. */
 export interface NamedUpstream extends ModelDeps {
   /** Provider with the first key. */
   provider: Provider

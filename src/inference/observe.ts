@@ -13,9 +13,9 @@ export interface Said {
 export interface Observed {
   /** Last usage that the upstream reported. */
   usage: Usage | null
-  /** Tells whether more was said after the usage was reported, as where a stream breaks off. */
+  /** Tells whether more was said after the usage was reported, as in a stream that broke off. */
   isOutdated?: (() => boolean) | undefined
-  /** Text to count when no usage was reported. Null when nothing is to be counted. */
+  /** Text to count when no usage was reported. Null to count nothing. */
   said: (() => Said) | null
   /** Answer to store when content is stored. Defaults to the text of `said`. */
   answer?: unknown
@@ -37,8 +37,8 @@ export const observedStream = (tap: SseTap): Observed => ({
 })
 
 /**
- * Returns the reported usage of an answer. Returns null when a stream failed after an early report, which does not cover
- * its text: the tokens of the text are then counted.
+ * Selects the usage of an answer; null when it must be counted. A stream that broke off is counted if its usage was
+ * reported earlier. Otherwise the text after the report would be free.
  */
 export const usageOf = ({ usage, isOutdated }: Observed, error: Error | null): Usage | null =>
   error !== null && isOutdated?.() ? null : usage
@@ -57,7 +57,7 @@ export const observedWhole = (answer: { usage?: unknown; service_tier?: unknown 
  * - the answer is nested too deeply to be serialized;
  * - the tokenizer is missing, as after an upgrade.
  *
- * The client has the answer and the call is recorded all the same.
+ * The client has the answer and the call is recorded in these cases as well.
  */
 export async function countUsage(
   countTokens: (text: string) => Promise<number>,

@@ -21,7 +21,7 @@ export interface OwnObjects {
   upstreamOf(id: string, caller: Caller): Promise<string | null>
   /**
    * Finds the upstream of the Response that a request continues. Null when the trail does not know it, or the request
-   * starts anew.
+   * continues none.
    */
   keeperOf(request: object, caller: Caller): Promise<string | null>
   /**
@@ -107,8 +107,8 @@ function namedIn(text: string): Map<string, string> {
 }
 
 /**
- * Removes the escapes from a JSON text, by which names and ids could be disguised. Not parsed: of a field that occurs
- * twice, parsing would hide one.
+ * Removes the escapes from a JSON text, which could disguise names and ids. The text is not parsed: if a field occurs
+ * twice, parsing would hide one of the two.
  */
 const plainText = ({ text }: { text: string }): string =>
   text.includes('\\u') ? text.replace(/\\(?:u([\da-f]{4})|.)/gi, unescaped) : text

@@ -45,9 +45,9 @@ export interface PassedOn {
 }
 
 /**
- * Forwards a model request to another service, billed and recorded like every model call: permissions are checked and
- * the cost is reserved before anything is sent, and a charged answer is complete only once the charge is durable. Bytes
- * and status are unchanged.
+ * Forwards a model request to another service, billed and recorded like every model call. Permissions are checked and
+ * the cost is reserved before anything is sent. A charged answer is complete only once the charge is durable. Bytes and
+ * status are unchanged.
  *
  * @returns at the end of the reply: the error that the client received in it
  * @throws GazewayError as `billFor`, and when no reply came, before its first byte
@@ -222,7 +222,7 @@ function headersOf(
   return { ...passed, ...limits, 'x-gazeway-call-id': call.callId }
 }
 
-/** Headers that are set anew: the body is decoded on the way. */
+/** Headers that are set again, because the body is decoded on the way. */
 const NOT_PASSED = new Set(['content-length', 'content-encoding', 'x-request-id'])
 const OWN_TO_STREAMS = ['cache-control', 'x-accel-buffering']
 

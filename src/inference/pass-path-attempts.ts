@@ -41,7 +41,7 @@ export interface PathAttempt extends Settled {
 
 /**
  * Tries one destination after another until one answers, by the rules of `fallback.ts`, and passes its reply on. Each
- * attempt is settled by itself; later ones refer to the first in `fallback_from`. When all fail, the client gets the
+ * attempt is settled separately; later ones refer to the first in `fallback_from`. When all fail, the client gets the
  * reply of the first.
  *
  * @throws GazewayError when there was no reply, before the first byte

@@ -56,7 +56,7 @@ export type PassthroughReply = z.infer<typeof PassthroughReply>
 export interface PassthroughDeps extends CallDeps {
   open(): Promise<OpenUpstream>
   /**
-   * Upstream to use whatever the request names. By default the upstream that the model in the body is routed to first.
+   * Upstream to use, whatever the request names. By default the first upstream that the model in the body is routed to.
    */
   only?: NamedUpstream
 }
@@ -259,7 +259,7 @@ function safeHeaders(headers: Headers, secrets: readonly string[]): Record<strin
  */
 const isNoWord = (secret: string): boolean => secret.length >= SHORTEST_NO_WORD
 
-/** Removes secrets from a text, also one that the end of the text cuts. Up to three characters of it may stay. */
+/** Removes secrets from a text, including one that is cut at the end. Up to three characters of that one may remain. */
 function withoutSecrets(text: string, secrets: readonly string[]): string {
   const halves = secrets.map((secret) => {
     let length = secret.length - 1

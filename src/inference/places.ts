@@ -17,13 +17,13 @@ export type PlacesFor = readonly [Place, ...Place[]]
 /** Finds the destinations of a request to a passed-through path. */
 export interface Places {
   /**
-   * Upstreams that can answer for a model. Drawn anew each time when they are weighted.
+   * Upstreams that can answer for a model. Weighted ones are drawn again each time.
    *
    * @throws GazewayError as {@link Routing.targets}
    */
   ofModel(asked: string, path: string): PlacesFor
   /**
-   * The upstream of that name in records alone: others lack the object that is named. Null where it is no longer there.
+   * The upstream with this name in records, and no other: others lack the object. Null when it is no longer configured.
    *
    * @throws GazewayError `upstream_not_configured`
    */
@@ -54,7 +54,7 @@ export function createPlaces(routing: Routing, relaysOf: (upstream: NamedUpstrea
       ) as [Place, ...Place[]]
     },
     named(name, path) {
-      // An upstream may share its name with the provider of `default`, which may have no key then.
+      // Another upstream may have the name of the provider of `default`, and only one of the two may have a key.
       const all = routing.upstreams.filter(({ provider }) => provider.name === name)
       const upstream = all.find(({ provider }) => provider.hasKey) ?? all[0]
       upstream?.provider.requireKey()

@@ -160,7 +160,7 @@ function secretsOf({ api_key, api_keys = [], headers }: ProviderConfig): string[
   return [...new Set(long)].sort((a, b) => b.length - a.length)
 }
 
-/** Copies of a provider with one key each. They share what is learned about it. */
+/** Copies of a provider with one key each. They share the facts learned about it. */
 export function withEachKey(provider: Provider, keys: readonly string[]): [Provider, ...Provider[]] {
   const [first = provider.apiKey, ...others] = keys
   return [{ ...provider, apiKey: first }, ...others.map((apiKey) => ({ ...provider, apiKey }))]

@@ -16,7 +16,7 @@ export class ReportedError extends Error {
   readonly status: number | null
   /** Reason alone, when the message contains more. */
   readonly reason: string
-  /** Usage that the reply reports all the same. */
+  /** Usage that the reply reports in addition to the error. */
   usage: Usage | null = null
 
   constructor(message: string, code: unknown, status: number | null = null, reason = message) {
@@ -47,8 +47,8 @@ export function choiceFault(choice: unknown): ReportedError | null {
 }
 
 /**
- * Error that a reply contains instead of an answer, which some upstreams send with a success status: its own, or that
- * of its first choice when all have failed. Null without one.
+ * Finds the error that a reply contains instead of an answer, as some upstreams send with a success status. It is the
+ * reply's own, or that of its first choice when all choices failed. Null without one.
  */
 export function reportedIn(reply: unknown): ReportedError | null {
   const { error, choices, usage } = record(reply)

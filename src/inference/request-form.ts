@@ -32,7 +32,7 @@ export interface Formed {
 /** Statuses of an upstream that does not stream. */
 const NO_STREAM: ReadonlySet<number> = new Set([400, 405, 422, 501])
 
-/** First form to try, by what is known about the model. */
+/** Selects the first form to try, by the known facts about the model. */
 export function firstForm({ provider, model, isChat, json, stream }: Formed): RequestForm {
   return {
     asksForUsage: isChat && stream && (ownOptions(json) !== null || provider.usageRequests.fits(model)),

@@ -16,8 +16,8 @@ const LONGEST_PAUSE_MS = 8000
 const JITTER = 0.25
 
 /**
- * Sends a request and retries transient errors: error replies of that kind, and connections that fail before a reply.
- * Timeouts are not retried, since the upstream may be working.
+ * Sends a request and retries transient errors: error replies with a transient status, and connections that fail before
+ * a reply. Timeouts are not retried, since the upstream may still be working.
  *
  * @param retries most retries
  * @throws as `send`, and CLIENT_GONE when the client disconnects between attempts

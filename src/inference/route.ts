@@ -28,7 +28,7 @@ export interface Candidate {
   isStandIn: boolean
   /** Milliseconds after which it is hedged by the next candidate. Null for no hedging. */
   hedgeAfterMs: number | null
-  /** The model there as far as known, for prices and limits. */
+  /** The model there, if known, for prices and limits. */
   choice: ModelChoice
   /** False when another model of the upstream answers if it does not know the name. */
   isAssigned: boolean

@@ -164,7 +164,7 @@ export function createRouting(
   }
 }
 
-/** Names that clients can request, as far as they are cached. */
+/** Cached names that clients can request. */
 function knownNames(upstreams: Routing['upstreams'], names: readonly string[]): string[] {
   const answering = upstreams.filter(({ provider }) => provider.hasKey)
   return [...names, ...answering.flatMap(({ models }) => models.known())]

@@ -85,7 +85,7 @@ export function beginCall(deps: SettleDeps, invocation: Invocation, context: Cal
     },
     settle(outcome) {
       const { usage, said, error } = outcome
-      // What it was billed upstream is not known, and is not its caller's to pay.
+      // The upstream's bill for it is unknown, and its caller does not pay for it.
       if (isOutrun(error)) return settled({ ...outcome, said: null }, null)
       if (usage !== null || !said) return settled(outcome, usage)
       return countUsage(countTokens, invocation.request, said, error).then((counted) => settled(outcome, counted))

@@ -24,7 +24,7 @@ export function webReceiver(client: SignalClient, provider: Provider, answer: (r
     headers: { 'content-type': headers['content-type'] ?? 'application/json' },
   })
   function write(bytes: Buffer | string): boolean {
-    // A reader that cancelled lets the reply run out.
+    // The reader has cancelled, so the rest of the reply is dropped.
     if (stream === null) return true
     const piece = Buffer.from(bytes as Buffer)
     size += piece.length

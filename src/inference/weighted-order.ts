@@ -1,4 +1,4 @@
-/** Orders ways at random by their weights, drawn without replacement. */
+/** Orders candidates at random by their weights, drawn without replacement. */
 export function drawn<T extends { weight: number }>(ways: readonly T[]): T[] {
   const left = [...ways]
   const order: T[] = []

@@ -37,8 +37,8 @@ export interface Vocabulary {
  * word matches:
  *
  * - itself, words with the same stem, and words that begin with it
- * - if no memory holds any of those, the first of these that some memory holds: compounds that end with it; its own
- *   parts; words within one typo (from 4 letters) or two (from 8), unless it has a digit
+ * - if no memory holds any of those, substitutes. The first kind that some memory holds is used: compounds that end
+ *   with it; its own parts; words within one typo (from 4 letters) or two (from 8), unless it has a digit
  */
 export async function meaningOf(query: string, { words, space, held }: Vocabulary): Promise<Term[]> {
   const said = distinct(query)

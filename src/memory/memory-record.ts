@@ -82,14 +82,14 @@ export const MemoryInput = z.object({
   namespace: Namespace,
   tags: Tags.optional(),
   also: Also.optional(),
-  supersedes: Key.optional().describe('The key of a memory that this one takes the place of.'),
+  supersedes: Key.optional().describe('Key of a memory that this one supersedes.'),
   project: Project.nullable().optional().describe('The project that it is about; null: every project.'),
   ttl_seconds: z
     .int()
     .min(1)
     .max(MAX_TTL_SECONDS)
     .optional()
-    .describe('Forget the memory after so many seconds; never when left out.'),
+    .describe('Seconds until the memory expires; never by default.'),
   if_version: z
     .int()
     .min(0)
@@ -101,7 +101,7 @@ export type MemoryInput = z.infer<typeof MemoryInput>
 const time = z.iso.datetime({ offset: true })
 
 /** Scope of a search over projects. */
-export const Projects = z.literal('all').optional().describe('"all": memories of other projects, too.')
+export const Projects = z.literal('all').optional().describe('"all": also memories of other projects.')
 
 /** Input of a search. `from` and `to` bound `updated_at`, both inclusive. */
 export const MemorySearch = z.object({
@@ -111,7 +111,9 @@ export const MemorySearch = z.object({
     .describe('A question, or words to look for in keys, tags and values; endings and typos are forgiven.'),
   namespace: Namespace.unwrap().optional().describe('Search only this namespace; all of them when left out.'),
   tags: Tags.optional().describe('Only memories that have all of these tags.'),
-  project: Project.nullable().optional().describe('Memories of this project and of none; without it, only of none.'),
+  project: Project.nullable()
+    .optional()
+    .describe('Memories of this project and of no project; by default only of no project.'),
   projects: Projects,
   from: time.optional().describe('Only memories stored at this time or later.'),
   to: time.optional().describe('Only memories stored at this time or earlier.'),
@@ -123,7 +125,7 @@ export type MemorySearch = z.infer<typeof MemorySearch>
 export const MemoryList = ListQuery.extend({
   namespace: Namespace.unwrap().optional().describe('Only this namespace; all of them when left out.'),
   tag: name(64).optional().describe('Only memories with this tag.'),
-  project: Project.optional().describe('Only memories of this project; of all and of none when left out.'),
+  project: Project.optional().describe('Only memories of this project; all by default.'),
 })
 export type MemoryList = z.infer<typeof MemoryList>
 

@@ -10,9 +10,12 @@ import type { Candidate, TextFilter, TextIndex, Wanted } from './text-index.ts'
 const MOST_COUNTED = 1000
 /** Candidates per lookup; each costs some microseconds. */
 const MOST_CANDIDATES = 250
-/** Candidates of one frequent word that as many have in key or tags: more than a search returns. */
+/**
+ * Most candidates with a frequent word in key or tags. When this many are found, no others are read. More than a search
+ * returns.
+ */
 const MOST_NAMED = 128
-/** Memories that may be gathered by any one word, so that the newest of them are not all that is ranked. */
+/** Most memories that one word may add as candidates. Beyond it, only the newest of them would be ranked. */
 const MOST_GATHERED = 1000
 /** Number of words by which the first lookup finds memories with all words. */
 const RAREST = 3
@@ -57,7 +60,7 @@ export function createSearch(index: TextIndex, words: MemoryWords) {
     const [{ hits, unread }, matching] = await Promise.all([
       rank(index, [whole, named, some], { terms, scope }),
       countBeyond(index, hasMore, { terms: known, filter }),
-      // Ranking waits for one after the other: a failure of a later one would be unhandled.
+      // Ranking awaits the sources one by one, so a failure of a later source would be unhandled.
       named,
       some,
     ])
@@ -75,7 +78,7 @@ interface Sources {
   whole: Promise<Candidate[]>
   named: Promise<Candidate[]>
   some: Promise<Candidate[]>
-  /** True when further memories have all the words. */
+  /** True when more memories have all the words. */
   hasMore: Promise<boolean>
 }
 
@@ -104,7 +107,10 @@ function gather(index: TextIndex, terms: readonly Term[], filter: TextFilter): S
   })
 }
 
-/** Candidates of one frequent word: those with it in key or tags, which rank before others, and where these are few, any. */
+/**
+ * Finds candidates for a single frequent word. Memories with it in key or tags rank first; others are read only when
+ * these are few.
+ */
 function gatherFrequent(named: Promise<Candidate[]>, readAny: () => Promise<Candidate[]>): Sources {
   const some = named.then(({ length }) => (length < MOST_NAMED ? readAny() : []))
   const hasMore = Promise.all([named, some]).then(
@@ -118,7 +124,7 @@ const withMore = (sources: Omit<Sources, 'hasMore'>): Sources => ({
   hasMore: sources.whole.then(({ length }) => length === MOST_CANDIDATES),
 })
 
-/** Memories with all the words. Looked for by the rarest of them where few memories share those: that takes less. */
+/** Finds memories with all words. Few memories share the rarest words, so a lookup by those alone is tried first. */
 async function readWhole(read: (wanted: Wanted) => Promise<Candidate[]>, terms: readonly Term[]): Promise<Candidate[]> {
   const rarest = byRarity(terms).slice(0, RAREST)
   const sharing = await read(everyWord(rarest))

@@ -8,7 +8,7 @@ import { MAX_PROJECT } from './memory-record.ts'
  * Returns the project of a folder, as its memories name it. It is the real path of the nearest folder upwards that
  * holds a `.git`, or else of the folder itself.
  *
- * - The target of a `.git` file is not followed. So a linked worktree is a project of its own, and no repository can
+ * - The target of a `.git` file is not followed. So a linked worktree is a separate project, and no repository can
  *   impersonate another.
  * - Null for a missing folder, and for the home folder and all folders above it, which are no project.
  */

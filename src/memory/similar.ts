@@ -28,7 +28,7 @@ const MOST_NAMED = 3
 export const Similar = z.object({
   key: z.string(),
   namespace: z.string(),
-  score: z.number().describe('The share of what is stored that it says, too (0.6 to 1).'),
+  score: z.number().describe('Share of the stored memory that it also says (0.6 to 1).'),
 })
 export type Similar = z.infer<typeof Similar>
 

@@ -133,7 +133,7 @@ function createMeteredCall(deps: MeteringDeps): MakeMeteredCall {
       if (earlier.fingerprint !== hold.fingerprint) throw keyReused()
       if (earlier.status === 'captured') return replayed(earlier)
       if (earlier.deadline > hold.at) throw inFlight()
-      // The first attempt died without settling. This is the retry.
+      // The first attempt died without settling, and this one retries it.
       await holds.release(earlier.call_id)
     }
   }

@@ -3,7 +3,7 @@ import { mostCost, type PricedModel, type Prices } from '../providers/prices.ts'
 import type { Micros } from '../text/money.ts'
 import type { MeteredCall } from './metered-call.ts'
 
-/** Allowance for a provider's tokenizer that counts more than ours. */
+/** Factor for provider tokenizers that count more than ours. */
 const TOKENIZER_FACTOR = 1.25
 /** Tokens that a provider adds around a prompt: its own instructions, roles, tool descriptions. */
 const WRAPPING_TOKENS = 256
@@ -17,9 +17,12 @@ export interface WorstCaseDeps {
 }
 
 /**
- * Upper bound of the upstream's cost, in micro-dollars. It counts 1.25 × the prompt, 256 tokens around it, search
- * results when there are tools, and every token that may be generated, at the price of the dearest model that may
- * answer.
+ * Upper bound of the upstream's cost, in micro-dollars. It is the sum of these tokens, at the price of the most
+ * expensive model that may answer:
+ *
+ * - 1.25 × the prompt, and 256 tokens around it
+ * - search results, when the call has tools
+ * - every token that may be generated
  *
  * @param maxTokens most tokens to generate
  * @param models models that may answer: the requested one, and the fallback

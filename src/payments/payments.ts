@@ -326,7 +326,7 @@ function nullIfShort(error: unknown): null {
   throw error
 }
 
-const usedBefore = () => paymentRequired('This payment was used before. Pay for each request anew.')
+const usedBefore = () => paymentRequired('This payment was used before. Pay for each request separately.')
 
 function parse(header: string | null) {
   const credential = header === null ? null : Credential.extractPaymentScheme(header)

@@ -18,7 +18,7 @@ export interface PricedModel {
   upstream: string
   /** Catalogue of the preset that answers. Empty for a base URL. */
   catalogue: Catalogue
-  /** Set where the upstream does not know the requested name, and another model answers: it has a price of its own. */
+  /** Set when the upstream does not know the requested name and another model answers, at its own price. */
   isStandIn?: true
 }
 

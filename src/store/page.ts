@@ -22,7 +22,7 @@ const FEW_SIZES = 32
  */
 export const ListQuery = z.object({
   limit: z.int().min(1).max(1000).default(50).describe('Maximum items, newest first.'),
-  cursor: z.string().max(2048).optional().describe('`next_cursor` of the reply to go on from.'),
+  cursor: z.string().max(2048).optional().describe('`next_cursor` of the reply to continue.'),
   offset: z.int().min(0).optional().describe('Newest items to skip.'),
 })
 export type ListQuery = z.infer<typeof ListQuery>

@@ -32,8 +32,8 @@ export interface Claims {
    */
   claim(id: string, input: Claim, caller: Caller, keep?: Keep<ClaimedTask>): Promise<ClaimedTask>
   /**
-   * Extends the lease of a live claim by its original length. For the claiming key and admins, with the claim's token,
-   * or the agent's name when the token was lost.
+   * Extends the lease of a live claim by its original length. Only for the claiming key and admins, with the claim's
+   * token; or with the agent's name if the token was lost.
    *
    * @throws GazewayError `not_found`, `forbidden` for anyone but the claimant, or `invalid_transition`
    */
@@ -93,7 +93,7 @@ export function createClaims({
       const at = now()
       const before = await read(store.db, id)
       const isClaimant = before.claimed_by === caller.id || caller.scopes.has('admin')
-      // Without a token, the claim read before: the name may have made another claim since.
+      // Without a token, the claim that was read before: the same agent may have claimed the task again since.
       const hash = claim_token === undefined ? before.claim_hash : hashClaim(claim_token)
       const row =
         isClaimant &&
@@ -129,9 +129,11 @@ interface Taking {
 }
 
 /**
- * Claims the task in one statement, so that one claimant wins; otherwise its row explains why not.
+ * Claims the task in one statement, so that one claimant wins.
  *
- * @returns `lapsed` when the lease of another claim is over; `unseen` when an attestation must be verified first
+ * @returns the claimed row; `lapsed` when the lease of another claim has expired; `unseen` when an attestation must be
+ *   verified first
+ * @throws GazewayError with the reason when the task cannot be claimed
  */
 async function take(
   trx: Transaction<Schema>,
@@ -183,7 +185,7 @@ function refuse(row: TaskRow, at: string): 'lapsed' | 'unseen' {
       'invalid_transition',
       `Task ${row.id} cannot be claimed: its reward expired at ${row.reward_expires_at}. Claim another task.`,
     )
-  // It opened again since: an earlier claim ended.
+  // It opened again meanwhile, because an earlier claim ended.
   return row.gaze_required === 1 ? 'unseen' : 'lapsed'
 }
 
@@ -208,7 +210,7 @@ async function look(
 const read = async (db: Kysely<Schema>, id: string): Promise<TaskRow> =>
   foundTask(await db.selectFrom('tasks').selectAll().where('id', '=', id).executeTakeFirst())
 
-/** The later of `time` and the present lease, because a delayed heartbeat may arrive after a newer one. */
+/** The later of `time` and the current lease, because a delayed heartbeat may arrive after a newer one. */
 const latest = (time: string) =>
   sql<string>`case when lease_expires_at > ${time} then lease_expires_at else ${time} end`
 

@@ -54,7 +54,7 @@ export function createTaskMaking({
 }
 
 /**
- * Counts the unfinished ones of these tasks. Locks their rows, so that none completes before the dependent task exists.
+ * Counts the unfinished tasks among these. Locks their rows, so that none completes before the dependent task exists.
  *
  * @throws GazewayError `validation_failed` for a task that does not exist, failed or was cancelled, or that has too
  *   many dependents

@@ -5,14 +5,14 @@ import type { Schema } from '../store/schema.ts'
 import type { Store } from '../store/store.ts'
 import { markCapabilities } from './mark-capabilities.ts'
 
-/** Rows per batch for readers; a background sweep keeps them few. */
+/** Rows per batch when a reader reopens tasks. A background sweep keeps them few. */
 const SEEN_AT_ONCE = 500
 
-/** Reopens tasks whose leases are over. */
+/** Reopens tasks whose leases have expired. */
 export interface Leases {
   /** Reopens the tasks due at `at`, before a list selects and counts by status. */
   seeDue(at: string): Promise<void>
-  /** Reopens a task whose lease is over, so that it can be claimed. @returns whether it did */
+  /** Reopens a task whose lease has expired, so that it can be claimed. @returns whether it did */
   reopen(id: string, at: string): Promise<boolean>
   /** Reopens at most `limit` tasks. @returns how many were checked */
   sweep(limit: number): Promise<number>

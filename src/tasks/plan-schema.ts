@@ -47,9 +47,9 @@ export interface PlanLimits {
 }
 
 /**
- * Builds the `response_format` of a plan: structured output under a strict JSON Schema. It uses only the common subset
- * of providers: all fields required, no others, and no bounds such as `maxItems` and `maxLength`, which some refuse
- * with 400. Descriptions state the bounds for the model; they are checked afterwards.
+ * Builds the `response_format` of a plan: structured output under a strict JSON Schema. It uses only what all providers
+ * support: all fields are required, no others are allowed, and there are no bounds. Some providers reject `maxItems` or
+ * `maxLength` with 400. Descriptions state the bounds for the model, and the reply is checked against them.
  */
 export function planFormat({ maxTasks, capabilities }: PlanLimits) {
   const { shape } = PlanTask

@@ -12,9 +12,9 @@ const MOST_ASKS = 3
 const SHOWN_AGAIN = 100_000
 
 /**
- * Asks the chat model (`upstream.models.chat`) to divide a goal into tasks. An invalid plan is requested again with its
- * fault, at most twice. When the provider refuses the schema, the request is repeated without it, as the instructions
- * state the form too.
+ * Asks the chat model (`upstream.models.chat`) to split a goal into tasks. An invalid plan is requested again with its
+ * fault, at most twice. When the provider rejects the schema, the request is repeated without it: the instructions also
+ * state the format.
  *
  * @returns the plan and the call that produced it
  * @throws GazewayError `upstream_bad_reply` with the last fault, `cancelled`, `service_stopping`, or an upstream

@@ -121,7 +121,7 @@ export function createSwarm({ upstream, balances, escrows, createGraph }: SwarmD
     },
   }
 
-  /** Refuses rewards that could not be locked, before a model call is paid for. The lock itself decides. */
+  /** Rejects rewards that could not be locked, before a model call is paid for. The lock itself checks again. */
   async function requireFunds(micros: Micros, callerId: string, recipient: string | null): Promise<void> {
     const { limits } = await escrows.funding(callerId, recipient)
     if (micros === 0) return

@@ -43,10 +43,10 @@ interface Sums {
 }
 
 /**
- * Lists a page of swarms, newest first. The work depends on the page only: each swarm has a row and at most fifty
+ * Lists a page of swarms, newest first. The cost depends only on the page: each swarm has a row and at most fifty
  * tasks. `total` counts up to 1,000.
  *
- * @param at leases that are over by then count as open tasks
+ * @param at time of the list; tasks whose lease has expired by then count as open
  * @throws GazewayError `invalid_cursor`
  */
 export async function listSwarms(store: Store, query: Paged<SwarmList>, at: string): Promise<Page<SwarmSummary>> {

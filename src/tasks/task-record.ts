@@ -42,7 +42,7 @@ const Capabilities = z
   .max(MOST_CAPABILITIES)
   .transform((names) => [...new Set(names)])
 
-/** Name of an agent, of its own choice. */
+/** Name of an agent, chosen by the agent. */
 const AgentName = z
   .string()
   .trim()

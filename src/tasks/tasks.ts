@@ -40,7 +40,7 @@ export interface Tasks extends Claims, Finishing {
   get(id: string): Promise<Task>
   /** Reads the numbers of tasks and the sums of rewards, from running totals. */
   stats(): Promise<TaskStats>
-  /** Reopens at most `limit` tasks whose leases are over. @returns how many were checked */
+  /** Reopens at most `limit` tasks whose leases have expired. @returns how many were checked */
   sweepLeases(limit: number): Promise<number>
   /** Periodic work of a long-running process, for `startSweeps`. */
   sweeps: readonly Sweep[]

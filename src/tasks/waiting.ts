@@ -11,8 +11,8 @@ import { markCapabilities } from './mark-capabilities.ts'
 const CHUNK = 500
 
 /**
- * Opens the tasks that depended on a completed one and on nothing else. Locks their rows in the order of their ids: two
- * tasks that end at once may share dependents.
+ * Opens the tasks that waited only for a completed one. Locks their rows in the order of their ids, because two tasks
+ * that end at once may share dependents.
  */
 export async function openWaiting(trx: Transaction<Schema>, id: string, at: string, tally: Tally): Promise<void> {
   const locked = await runBuilt(trx, 'lock waiting', [id], () =>

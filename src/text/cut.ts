@@ -1,6 +1,6 @@
 /**
- * `text.slice(start, end)` without half a surrogate pair at either end. Strict JSON parsers reject a whole reply that
- * contains one.
+ * Returns `text.slice(start, end)` without half a surrogate pair at either end. Strict JSON parsers reject a whole
+ * reply that contains one.
  *
  * @example cut('on 👋', 0, 4) // 'on '
  */

@@ -1,6 +1,6 @@
 /**
- * Tells whether a glob matches a text. `*` matches any characters, also none; all others match themselves. Takes time
- * in proportion to the product of both lengths at worst.
+ * Tells whether a glob matches a text. `*` matches any characters or none; all other characters match themselves. In
+ * the worst case, takes time in proportion to the product of both lengths.
  *
  * @example matchesGlob('gpt-*', 'gpt-4o') // true
  */

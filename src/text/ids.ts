@@ -22,7 +22,7 @@ export type IdPrefix =
   | 'alw'
   | 'alert'
 
-/** Random numbers, drawn a thousand at a time: one draw costs nearly as much as a thousand. */
+/** Random numbers, drawn a thousand at a time, because one draw costs nearly as much as a thousand. */
 const random = new Uint32Array(1024)
 let used = random.length
 const generator = new V7Generator({
@@ -35,7 +35,7 @@ const generator = new V7Generator({
   },
 })
 
-/** Bytes of the id being made. */
+/** Bytes of the id that is being created. */
 const bytes = Buffer.alloc(16)
 
 /**

@@ -6,9 +6,9 @@ const SHORT = 200
 /**
  * Creates a token counter with the cl100k_base encoding, loaded on the first call.
  *
- * Why cl100k_base and not o200k_base:
+ * Reasons for cl100k_base rather than o200k_base:
  * - It loads faster and takes less memory.
- * - It counts English and code nearly the same and other text higher, so its budgets hold for o200k_base too.
+ * - Its counts are nearly equal for English and code, and higher for other text. So budgets also hold for o200k_base.
  *
  * Text that spells a special token (`<|endoftext|>`) counts as ordinary text. Counts are cached by content (LRU). A
  * single word takes quadratic time: cut long lines of untrusted text first.

@@ -2,7 +2,7 @@ import { normalized } from './normalized.ts'
 
 /** Scripts written without spaces. Their characters are indexed one by one and searched in pairs. */
 const UNSPACED = '\\p{sc=Han}\\p{sc=Hiragana}\\p{sc=Katakana}\\p{sc=Thai}\\p{sc=Lao}\\p{sc=Khmer}\\p{sc=Myanmar}ー'
-/** Characters that belong to the one before: combining marks, such as Indic vowel signs, and joiners. */
+/** Characters that extend the one before: combining marks, such as Indic vowel signs, and joiners. */
 const UPON_IT = '[\\p{M}\\u200c\\u200d]*'
 const UNSPACED_CHARACTER = `(?!\\p{M})[${UNSPACED}]${UPON_IT}`
 const SPACED_WORD = `(?:(?![${UNSPACED}])[\\p{L}\\p{N}\\p{Co}]${UPON_IT})+`
@@ -10,8 +10,8 @@ const UNSPACED_CHARACTERS = new RegExp(UNSPACED_CHARACTER, 'gu')
 const WORD = new RegExp(`${UNSPACED_CHARACTER}|${SPACED_WORD}`, 'gu')
 const RUN = new RegExp(`(?:${UNSPACED_CHARACTER})+|${SPACED_WORD}`, 'gu')
 /**
- * Marks that people omit or that only shape a letter: accents and points of Latin, Greek, Cyrillic, Hebrew and Arabic,
- * enclosing marks, variation selectors, joiners. Listed by block, because Unicode releases move marks between scripts.
+ * Marks that people omit or that only modify a letter: accents and points of Latin, Greek, Cyrillic, Hebrew and Arabic;
+ * enclosing marks; variation selectors; joiners. Listed by block, because Unicode releases move marks between scripts.
  */
 const LEFT_OUT = new RegExp(
   '(?=\\p{M})(?:[\\u0300-\\u06ff]|[\\u0870-\\u08ff]|[\\u1ab0-\\u1aff]|[\\u1dc0-\\u1dff]|[\\u20d0-\\u20ff]|[\\ufe00-\\ufe2f]|[\\u{e0100}-\\u{e01ef}])' +
@@ -22,7 +22,7 @@ const LEFT_OUT = new RegExp(
 const BEYOND_ASCII = /[^\0-\x7f]/
 const RUN_OF_ASCII_OR_ONE = /[\0-\x7f]+|[^\0-\x7f]/gu
 
-/** Length of the part of a text whose words are taken. */
+/** Characters of a text whose words are taken, from its beginning. */
 const LOOKED_AT = 20_000
 
 /** A word of a text and its start in the text as {@link normalized} composes it (NFC), in UTF-16 units. */
@@ -85,7 +85,7 @@ export function distinctWords(...texts: string[]): string[] {
   return [...words]
 }
 
-/** First 64 letters of a word, enough to tell it from others. PostgreSQL rejects words above 2 KB. */
+/** First 64 letters of a word, enough to distinguish it. PostgreSQL rejects words above 2 KB. */
 export const shortened = (word: string): string => [...word].slice(0, 64).join('')
 
 /**

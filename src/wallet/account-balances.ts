@@ -29,8 +29,8 @@ export const Balances = z.object({
 export type Balances = z.infer<typeof Balances>
 
 /**
- * Reads the balances and limits of a caller; all zero when the ledger has no account for it. One statement reads them
- * all. With several, money moving between two accounts could be counted twice or not at all.
+ * Reads the balances and limits of a caller; all zero when the ledger has no account for it. One statement reads all of
+ * them: with several, money that moves between two accounts could be counted twice or not at all.
  */
 export async function readBalances(
   store: Store,

@@ -46,7 +46,7 @@ const SEEN = 100_000
 
 /**
  * Locks accounts until the transaction ends, and creates the missing ones. All are created before any is locked, and
- * locked in the order of their ids, so that transactions cannot deadlock.
+ * they are locked in the order of their ids. So transactions cannot deadlock.
  *
  * @param accounts sorted by id
  * @returns their rows, in the same order
@@ -72,7 +72,7 @@ function seenIn(trx: Transaction<Schema>): LRUCache<string, true> {
   return known
 }
 
-/** @returns how many accounts were created; with none, all exist for good */
+/** @returns how many accounts were created; with none, all exist permanently */
 async function make(trx: Transaction<Schema>, accounts: readonly AccountRef[]): Promise<bigint> {
   const rows = accounts.map((account) => ({
     ...account,

@@ -11,12 +11,12 @@ import { type NewEntry, post } from './ledger.ts'
 import { addSpending, type Spender } from './spending.ts'
 
 /**
- * Lease of an allowance in milliseconds. A sweep gives the allowance back when its holder has not renewed it for so
+ * Lease of an allowance in milliseconds. A sweep gives the allowance back when its holder has not renewed it for this
  * long.
  */
 export const LEASE_MS = 45_000
 /**
- * At most this fraction of the remaining money is reserved beyond the need of one call; the rest is for other
+ * Divisor of the remaining money: at most this part is reserved beyond the need of one call. The rest is for other
  * processes.
  */
 const SHARE = 4
@@ -59,7 +59,7 @@ export function takeAllowance(
       .where('id', '=', of.id)
       .forUpdate()
       .executeTakeFirst()
-    // Made before: the connection was lost after the commit.
+    // The allowance was taken before: the connection was lost after the commit.
     if (made && made.turn >= turn.turn) return made.granted
     const budget = await tightestBudget(trx, of.spender, of.day)
     if (budget && budget.left < needed) throw budgetReached(budget, needed)
@@ -211,8 +211,8 @@ export async function writeCallSpending(trx: Transaction<Schema>, spends: readon
 }
 
 /**
- * Renews the lease of a process's allowances for another {@link LEASE_MS}. Those that are used up expire: nothing else
- * deletes the ones whose last amount was spent after the rest had been given back.
+ * Renews the lease of a process's allowances for another {@link LEASE_MS}. Empty allowances are not renewed and expire.
+ * An allowance becomes empty when its last amount is spent after the rest was given back; nothing else deletes it.
  */
 export async function renewAllowances({ db }: Store, holder: string, at: string): Promise<void> {
   await db

@@ -8,9 +8,9 @@ import { post } from './ledger.ts'
 import { payerAccount } from './payer-account.ts'
 
 /**
- * Finds the {@link payerAccount} for a transaction that pays, and locks the wallet. A key that is bound to the wallet
- * meanwhile waits for this transaction, and then receives what was paid. Call it before locking other accounts: a
- * wallet's own account sorts first.
+ * Finds the {@link payerAccount} for a transaction that pays, and locks the wallet. If a key is bound to the wallet
+ * meanwhile, that transaction waits for this one and then moves the payment to the key. Call it before locking other
+ * accounts: a wallet's own account sorts first.
  *
  * @param wallet an address in lower case
  */
@@ -20,9 +20,9 @@ export async function lockedPayerAccount(trx: Transaction<Schema>, wallet: strin
 }
 
 /**
- * Moves money to the {@link payerAccount} of a wallet after a key was created for it. Moves the balance of the wallet's
- * own account, and what revoked keys of the wallet have received since. Money paid in, earned or given back is then
- * usable with the key.
+ * Moves money to the {@link payerAccount} of a wallet after a key was created for it. This is the balance of the
+ * wallet's own account, and the later income of the wallet's revoked keys. Money that was paid in, earned or given back
+ * is then usable with the key.
  */
 export async function bindWallet(
   trx: Transaction<Schema>,
@@ -101,7 +101,7 @@ async function move(
     { account: accountOf('deposits', owner), micros: -micros, floor: null, deposited: -depositedIn(account) },
     { account: accountOf('caller', owner), micros },
   ]
-  // The key follows from the state, so concurrent moves of one balance happen once.
+  // The transfer's key follows from the state, so concurrent moves of one balance happen once.
   const key = `bind:${from}:${transfers + 1}`
   await post(trx, { key: `${key}:out`, kind: 'bind', entries: out, at })
   await post(trx, { key: `${key}:in`, kind: 'bind', entries: into, at })

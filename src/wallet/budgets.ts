@@ -30,7 +30,7 @@ export async function tightestBudget(
   const ofOwners = trx.selectFrom('budgets').selectAll().where('owner', 'in', owners)
   if ((await ofOwners.execute()).length === 0) return null
   await lockSpending(trx, owners.toSorted())
-  // Again, as they may have been lowered while this waited for the lock.
+  // Read again, because they may have been lowered while this waited for the lock.
   const budgets = await ofOwners.execute()
   if (budgets.length === 0) return null
   const waiting = await outstanding(trx, owners)
@@ -56,7 +56,7 @@ interface Taken {
 
 const isWhole = ({ day, isOutstanding }: Taken): boolean => day === TOTAL || isOutstanding === true
 
-/** Locks the spending rows of owners, as everything that spends does. */
+/** Locks the spending rows of owners, as every transaction that spends does. */
 async function lockSpending(trx: Transaction<Schema>, owners: readonly string[]): Promise<void> {
   await trx
     .insertInto('spending')

@@ -25,7 +25,7 @@ export const Burn = z.object({
     .object({
       available_usd: z.number().describe('Unspent deposits; negative while credit is used'),
       credit_limit_usd: z.number(),
-      left_usd: z.number().describe('Balance plus credit: what its calls may still cost'),
+      left_usd: z.number().describe('Balance plus credit, available for calls'),
     })
     .nullable()
     .describe('Null for a group and for a key whose calls are not charged'),

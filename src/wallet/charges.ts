@@ -12,7 +12,7 @@ import { post } from './ledger.ts'
 import { addSpending } from './spending.ts'
 import { addUsage } from './usage-sums.ts'
 
-/** Charges per transaction. The bound keeps transactions short for others that wait. */
+/** Most charges per transaction. Keeps transactions short for others that wait. */
 const MOST = 200
 
 /** A call to charge to an allowance. */

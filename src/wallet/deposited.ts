@@ -4,7 +4,7 @@ import type { NewEntry } from './ledger.ts'
 import type { Entry } from './transfer.ts'
 
 /**
- * Deposited part of a balance. Only this part may be paid out. Debt counts against it: after a deposit of 5 USD and 5
+ * Deposited part of a balance, the only part that may be paid out. Debt reduces it: after a deposit of 5 USD, with 5
  * USD drawn on credit, nothing can be paid out.
  */
 export const depositedIn = ({

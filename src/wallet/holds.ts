@@ -190,7 +190,7 @@ async function setAside(trx: Transaction<Schema>, hold: NewHold, limits: Limits)
   const day = dayOf(at)
   const row = { ...heldRow(hold), counted_on: day, group_id: groupId }
   await postAny(trx, transfer, [insertion(trx, row)], MADE_BEFORE)
-  // Accounts before spending, as everywhere: the opposite order could deadlock.
+  // Updates accounts before spending, as all transactions do: another order could deadlock.
   await spendWithin(trx, { spender: { id: callerId, groupId }, day, micros })
 }
 

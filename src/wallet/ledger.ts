@@ -108,8 +108,8 @@ function insertion(trx: Transaction<Schema>, row: LedgerTransferRow): Statement 
 }
 
 /**
- * Builds the one statement that moves the money within the floors. It does nothing when another transfer has the key.
- * It also moves the chain of the first account on.
+ * Builds the statement that moves the money within the floors, and advances the chain of the first account. It does
+ * nothing when another transfer has the key.
  */
 function move(
   trx: Transaction<Schema>,
@@ -117,7 +117,7 @@ function move(
 ): Statement {
   const { key, chain, hash } = row
   const moves = entries.map(({ account: { id }, micros, floor = 0 }, i) => {
-    // Incoming money is never refused: an account may be below a limit that was lowered.
+    // Incoming money is never refused, even when a lowered limit leaves the account below its floor.
     const least = micros > 0 ? null : floor
     const deposited = moved[i]?.deposited ?? 0
     return id === chain ? [id, micros, deposited, least, 1, hash] : [id, micros, deposited, least, 0, null]

@@ -31,7 +31,7 @@ export interface KnownLimits {
  * @param defaultCredit credit of keys that set none
  */
 export function createLimits(store: Store, defaultCredit: Micros): KnownLimits {
-  // Promises, so that a read in flight while `forget` runs is not kept.
+  // Caches promises, so that `forget` also drops a read in flight.
   const known = new LRUCache<string, Promise<Limits>>({ max: REMEMBERED, ttl: REMEMBERED_MS })
 
   async function read(callerId: string): Promise<Limits> {

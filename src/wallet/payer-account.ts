@@ -1,8 +1,8 @@
 import type { Store } from '../store/store.ts'
 
 /**
- * Finds the caller whose ledger account holds a wallet's money: the oldest key bound to the wallet that is not
- * revoked, or the wallet itself when there is none.
+ * Finds the caller whose ledger account holds a wallet's money. It is the oldest unrevoked key that is bound to the
+ * wallet, or the wallet itself.
  *
  * @param wallet an address in lower case
  */

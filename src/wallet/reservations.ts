@@ -6,11 +6,11 @@ import type { Micros } from '../text/money.ts'
 import { type AllowanceOf, giveBackAllowance, LEASE_MS, renewAllowances, takeAllowance } from './allowances.ts'
 import { dayOf, type Spender } from './spending.ts'
 
-/** An allowance is sized for the calls that run at once, and for at least this many. */
+/** Fewest calls that an allowance is sized for; more if more run at once. */
 const CALLS = 8
-/** Lifetime of an allowance that no call uses, and the interval between looks at all of them, in milliseconds. */
+/** Time without a call after which an allowance is given back, and interval of the checks, in milliseconds. */
 const IDLE_MS = 250
-/** An allowance of a busy key is sized to last for this many intervals of {@link IDLE_MS}. */
+/** Number of intervals of {@link IDLE_MS} that the allowance of a busy key should last. */
 const LASTS = 4
 /** Interval between renewals in milliseconds; several fit into one lease. */
 const RENEWED_MS = LEASE_MS / 5
@@ -80,20 +80,20 @@ interface Pool {
   free: Micros
   /** Calls that hold a part of it. */
   calls: number
-  /** Most calls at once of late: halves with each interval that has fewer. */
+  /** Recent peak of concurrent calls; halves with each interval that has fewer. */
   peak: number
   /** Taken and not written yet. */
   unwritten: Micros
-  /** The newest amount that was drawn. */
+  /** The last amount that was drawn. */
   call: Micros
-  /** Taken in the present interval. */
+  /** Amount taken in the current interval. */
   taken: Micros
-  /** Most that was taken in an interval of late: halves with each that takes less. */
+  /** Recent peak of the amount taken in an interval; halves with each that takes less. */
   pace: Micros
   turn: number
   /** A return in progress, until the store confirms it; `turn` is null before the first attempt. */
   returning: { micros: Micros; turn: number | null } | null
-  /** The store may have granted more than is known here, because a request for more failed. */
+  /** True when the store may have granted more than is known here, because a request for more failed. */
   isDoubtful: boolean
   usedAt: number
   /** The budgets it was taken under; changed budgets apply at once. */
@@ -175,7 +175,7 @@ export function createReservations(deps: ReservationsDeps): Reservations {
     return pool
   }
 
-  /** Size of an allowance for the present use of a pool. */
+  /** Size of an allowance for the current use of a pool. */
   const sizeFor = ({ call, peak, taken, pace }: Pool): Micros =>
     Math.max(call * Math.max(CALLS, peak), Math.max(taken, pace) * LASTS)
 
@@ -195,7 +195,7 @@ export function createReservations(deps: ReservationsDeps): Reservations {
       const turn = { turn: ++pool.turn, at: now().toISOString() }
       const needed = micros - pool.free
       const granted = await takeAllowance(store, pool.of, { ...turn, needed, wanted: needed + sizeFor(pool) - micros })
-      // Not `pool.free += await …`: that reads `free` first, and loses what calls free and draw meanwhile.
+      // Not `pool.free += await …`: that reads `free` first, and loses what calls free or draw during the wait.
       pool.free += granted
     })
     // A refusal belongs to one call, which receives it through `change`; later calls ask again.
@@ -214,7 +214,7 @@ export function createReservations(deps: ReservationsDeps): Reservations {
     pool.free -= micros
   }
 
-  /** Gives back the free amount but for `kept`, after earlier changes. */
+  /** Gives back the free amount except `kept`, after earlier changes. */
   function giveBack(pool: Pool, kept: Micros = 0): void {
     if (pool.returning === null) {
       if (pool.free <= kept) return
@@ -259,8 +259,8 @@ export function createReservations(deps: ReservationsDeps): Reservations {
   }
 
   /**
-   * Retires all pools after a gap longer than the lease, as after a suspension: the store may have given them to
-   * others.
+   * Retires all pools after a gap longer than the lease, such as a suspension: the store may have given their money to
+   * other processes.
    */
   function forgetLost(): void {
     const at = elapsedMs()
@@ -285,7 +285,7 @@ export function createReservations(deps: ReservationsDeps): Reservations {
     }
     for (const pool of old) {
       if (isEmpty(pool) && pool.isDoubtful) {
-        // Everything the store has of it: no call here uses it any more.
+        // Gives back all that the store has of it: no call of this process uses it any more.
         pool.free = Number.MAX_SAFE_INTEGER
         pool.isDoubtful = false
       }
@@ -315,7 +315,7 @@ export function createReservations(deps: ReservationsDeps): Reservations {
           throw error
         }
         if (isOver) {
-          // Its client left meanwhile, and the pool may be forgotten by now.
+          // The client of the call left meanwhile, and the pool may already be retired.
           pool.free += micros
           giveBack(pool)
           return false

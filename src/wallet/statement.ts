@@ -15,7 +15,7 @@ export type StatementQuery = z.infer<typeof StatementQuery>
 
 const Amount = z.object({ account: z.string(), amount_usd: z.number() })
 
-/** A transfer as one of its accounts sees it. */
+/** A transfer from the view of one of its accounts. */
 export const StatementLine = z.object({
   key: z.string().describe('Idempotency key; its prefix names the purpose'),
   position: z.int().describe('Position in the account, from 1'),
@@ -29,8 +29,8 @@ export const StatementLine = z.object({
 export type StatementLine = z.infer<typeof StatementLine>
 
 /**
- * Reads the transfers of a caller's account, newest first. The chain of the account contains all of them: the first
- * account of a transfer orders it, and `caller` sorts first.
+ * Reads the transfers of a caller's account, newest first. The chain of the account contains all of them: a transfer is
+ * in the chain of its first account, and `caller` accounts sort first.
  *
  * @throws GazewayError `invalid_cursor`
  */

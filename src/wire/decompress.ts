@@ -24,7 +24,7 @@ export interface Decompressing extends BodyListener {
   /** Pauses decoding until `resume`. */
   pause(): void
   resume(): void
-  /** Stops decoding for good. Errors that follow are reported at once. */
+  /** Stops decoding permanently. Errors that follow are reported at once. */
   stop(): void
 }
 

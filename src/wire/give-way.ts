@@ -6,9 +6,8 @@ const waiting: Array<() => void> = []
 let began = 0
 
 /**
- * Yields the event loop: long work awaits this before each of its parts. All such work in the process shares one slice
- * of 10 ms per turn of the loop, so requests are served in between. Returns undefined, to go on at once, while the
- * slice lasts.
+ * Yields to the event loop. Long work awaits this before each of its parts. All such work in the process shares one
+ * slice of 10 ms per turn of the loop, so that requests are served in between. Returns undefined while the slice lasts.
  *
  * @example
  * for (const file of ['a.ts', 'b.ts']) {

@@ -10,12 +10,11 @@ const waiting: Array<() => void> = []
 let working = 0
 
 /**
- * Runs work that cannot be split in a thread of its own. A thread is started per call and at most two run at the same
- * time.
+ * Runs work that cannot be split in its own worker thread. Each call starts a thread; at most two run at the same time.
  *
  * @param signal terminates the thread early
- * @throws GazewayError `too_many_requests`, `cancelled`; or an error with the message and fields of the one the thread
- *   threw
+ * @throws GazewayError `too_many_requests`, `cancelled`; or an error with the message and fields of the error in the
+ *   thread
  */
 export async function inThread<Input, Output>(code: ThreadCode, input: Input, signal?: AbortSignal): Promise<Output> {
   await turn()
@@ -46,7 +45,7 @@ async function turn(): Promise<void> {
   await new Promise<void>((resolve) => void waiting.push(resolve))
 }
 
-/** Hands the free place to the next in the queue. */
+/** Gives the free slot to the next call in the queue. */
 function leave(): void {
   const next = waiting.shift()
   if (next) next()

@@ -20,7 +20,7 @@ export function lazily<T>(load: () => Promise<T>): () => Promise<T> {
 }
 
 /**
- * Loads all lazily loaded modules. A service calls it before it listens: afterwards a load may fail, because no file
+ * Loads all lazily loaded modules. A service calls it before it listens. Later a load may fail, because no file
  * descriptor is left or an update replaced the files, and only a restart helps.
  */
 export async function loadAll(): Promise<void> {

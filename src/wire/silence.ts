@@ -2,9 +2,9 @@
 const LOOKS = 20
 const LONGEST_PAUSE_MS = 1000
 
-/** A wait for something to happen. */
+/** A wait for activity. */
 export interface Wait {
-  /** Number of checks done when the last sign of life came. */
+  /** Number of the check at which the last activity was seen. */
   heardAt: number
   /** Index in the list of waits. */
   place: number
@@ -22,7 +22,7 @@ export interface SilenceWatch {
 /**
  * Watches for silence.
  *
- * @param limitMs longest silence; noticed up to a twentieth later, or one second where that is less
+ * @param limitMs longest silence; detected up to a twentieth later, but at most one second later
  */
 export function watchSilence(limitMs: number): SilenceWatch {
   const pauseMs = Math.min(limitMs / LOOKS, LONGEST_PAUSE_MS)

@@ -6,8 +6,7 @@ let run: Script | undefined
 
 /**
  * Runs `work` synchronously with a time limit; undefined on timeout. For regular expressions from users, which can
- * backtrack for minutes: nothing else interrupts one on this thread. The work may stop anywhere, so discard what it
- * changed.
+ * backtrack for minutes and cannot be interrupted otherwise. The work may stop anywhere, so discard what it changed.
  *
  * @param ms time limit, above 0
  * @example withinTime(50, () => /(a+)+$/.test(`${'a'.repeat(40)}!`)) // undefined

@@ -80,7 +80,7 @@ function distinct(faults: readonly Fault[]): Fault[] {
   return faults.filter(({ path, problem }) => seen.size < seen.add(JSON.stringify([path.map(String), problem])).size)
 }
 
-/** True when an issue in a branch of a union shows that the value was meant for that branch. */
+/** Returns true when an issue in a branch of a union shows that the value was meant for that branch. */
 function isInside(issue: z.core.$ZodIssue): boolean {
   return issue.path.length > 0 || issue.code === 'unrecognized_keys'
 }

@@ -1,6 +1,8 @@
 /** Largest event. Models do not send longer ones. */
 const EVENT_LIMIT_BYTES = 16 * 1024 * 1024
-/** Longest part of a blank line, with the line end before it, that two chunks can split: `\n\r` or `\r\n`. */
+/**
+ * Longest part of a blank line (with the line end before it) that can be split between two chunks: `\n\r` or `\r\n`.
+ */
 const SEAM_BYTES = 2
 const BLANK_LINE = Buffer.from('\n\n')
 const [LF, CR] = [0x0a, 0x0d]
@@ -92,7 +94,7 @@ function lastBoundary(bytes: Buffer): number {
   return Math.max(lf === -1 ? 0 : lf + 2, crlf === -1 ? 0 : crlf + 3)
 }
 
-/** Fast path: upstreams mostly write whole events. */
+/** Fast path: most chunks of upstreams end with a whole event. */
 function endsWithBlankLine(bytes: Buffer): boolean {
   if (bytes.at(-1) !== LF) return false
   return bytes.at(-2) === LF || (bytes.at(-2) === CR && bytes.at(-3) === LF)

@@ -725,7 +725,7 @@ export function gazeContract(open: () => Promise<Store>): void {
           const id = await stored(600_000)
           assert.match(
             await reasons(id, between(300_000, null)),
-            /^0 of its 150 newest records count, as only records of key_a do/,
+            /^0 of its 150 newest records count; only records of key_a are accepted/,
           )
         })
 

@@ -331,12 +331,9 @@ export function escrowContract(open: OpenStore): void {
       await works.complete(task, agent)
       works.clock.pass(1)
       const cases: Array<[attestation: string, message: RegExp]> = [
-        [
-          beforeClaim,
-          /^Gaze verification failed\. 0 of its 60 newest records count, as only records that the claimant/,
-        ],
-        [tooEarly, /^Gaze verification failed\. 0 of its 60 newest records count, as only records that the payer/],
-        [await works.attest(task.id, agent), /0 of its 60 newest records count, as only records that the claimant/],
+        [beforeClaim, /^Gaze verification failed\. 0 of its 60 newest records count; only records that the claimant/],
+        [tooEarly, /^Gaze verification failed\. 0 of its 60 newest records count; only records that the payer/],
+        [await works.attest(task.id, agent), /0 of its 60 newest records count; only records that the claimant/],
         [await works.attest(task.id, third), /stored by someone else; only records that the claimant.*, or.*the payer/],
         [await works.attest(task.id, ADMIN), /stored by someone else/],
       ]

@@ -53,7 +53,7 @@ export const chainSection = section(
       .record(chainId(), rpcUrl.meta({ accepted: 'an http or https URL' }))
       .default({})
       .meta({
-        description: 'Chain id → the URL of a node of that chain (JSON-RPC), with its key where it has one.',
+        description: 'Chain id → the URL of a node of that chain (JSON-RPC), with its key, if any.',
         accepted: 'an object of http or https URLs by chain id',
         secret: 'value',
       }),

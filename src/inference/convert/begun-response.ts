@@ -27,7 +27,7 @@ export interface ResponseTracker {
 
 /** Most characters kept. */
 const KEPT_LENGTH = 16 * 1024 * 1024
-/** Items that the provider handles by itself, beside searches. */
+/** Items that the provider itself handles, besides searches. */
 const OWN_ITEMS: ReadonlySet<unknown> = new Set(['reasoning', 'code_interpreter_call'])
 /** Events that add text to a reasoning item, with the place of the text: list, index field, and type of its parts. */
 const THOUGHTS = new Map<unknown, readonly [list: string, index: string, type: string]>([
@@ -38,7 +38,7 @@ const THOUGHTS = new Map<unknown, readonly [list: string, index: string, type: s
 /**
  * Tracks a Response.
  *
- * @param request the client's request; calls of its own tools are executed by the client
+ * @param request the client's request; the client executes the calls of its tools
  * @param options.needsText true when the client reads text only and acts on no other item
  */
 export function trackResponse(request: ResponseRequest, options: { needsText: boolean }): ResponseTracker {

@@ -63,7 +63,7 @@ export interface CompletionChunks {
   isOver(): boolean
 }
 
-/** Creates the converter. The usage comes last, in a chunk of its own. */
+/** Creates the converter. The usage comes last, in a separate chunk. */
 export function createCompletionChunks(): CompletionChunks {
   let head: Loose = headOf(undefined, undefined)
   let usage: Loose = {}

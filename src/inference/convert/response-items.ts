@@ -33,7 +33,7 @@ export type OutputItem = ResponseOutputMessage | ResponseReasoningItem | CallIte
 export interface ToolCall {
   callId: string
   name: string
-  /** JSON, as far as the model has written it. */
+  /** JSON that the model has written so far. */
   arguments: string
 }
 

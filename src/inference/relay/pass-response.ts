@@ -72,8 +72,8 @@ async function passStream(passing: Passing, reply: StreamReply, tap: SseTap): Pr
   receiver.hold?.(status, headers)
 
   /**
-   * Holds back events before the first output, so that nothing is sent when the stream fails there; and the report of a
-   * failure before the first text, so that another answer can follow.
+   * Holds back events before the first output, so that nothing is sent when the stream fails there. Also holds back the
+   * report of a failure before the first text, so that another answer can follow.
    */
   function filter(events: Buffer): Buffer | null {
     if (events.includes('sequence_number')) last = events

@@ -11,7 +11,7 @@ export interface Receiver extends Client {
   /** Receives the tap of the stream, before its first byte. Null for a whole reply that is sent as a stream. */
   watch?(tap: SseTap | null): void
   /**
-   * Awaits the money for the parts that were sent. Null when none of them waits for it.
+   * Waits until the sent parts are paid for. Null when none of them waits for money.
    *
    * @returns the error that the client gets instead of parts that were not paid for
    */
@@ -37,8 +37,8 @@ export type StreamEnd = { kind: 'complete' } | { kind: 'gone' } | { kind: 'broke
 const CLOSING_MS = 1000
 
 /**
- * Passes a stream on as it arrives, at the pace of its reader, until the upstream ends it or signals its end, or falls
- * silent after an error. Anything in the same chunk after `[DONE]` is passed on; later chunks are not.
+ * Passes a stream on as it arrives, at the pace of its reader. It ends when the upstream ends it or signals its end, or
+ * is silent after an error. Anything after `[DONE]` in the same chunk is passed on; later chunks are not.
  *
  * @param options.isOver called after each chunk; tells whether the stream is complete although no `[DONE]` has passed
  * @param options.filter selects the whole events to pass on; the tap has seen them
@@ -98,7 +98,7 @@ export function pump(
     function pass(events: Buffer | null): void {
       const bytes = events && options.filter(events)
       if (!bytes || bytes.length === 0 || receiver.write(bytes)) return
-      // Chunks that have already arrived are passed on although the reader is behind.
+      // Chunks that have already arrived are passed on even when the reader is behind.
       if (stalled !== undefined) return
       exchange.pause()
       stalled = setTimeout(gone, options.stallMs)
@@ -124,7 +124,7 @@ export function pump(
           if (tap.ending().done || options.isOver?.()) leaveOpen()
           else if (tap.failed() !== null && (closing === undefined || chunk.includes('data:'))) endUnlessMore()
         } catch (error) {
-          // Before the abort, which the transport reports as an error of its own.
+          // Before the abort, which the transport reports as another error.
           settle({ kind: 'broken', error: error as Error })
           exchange.abort()
         }

@@ -1,7 +1,9 @@
 import { GazewayError } from '../../errors.ts'
 import { lazily } from '../../wire/lazily.ts'
 
-/** A request as its client sent it: bytes, text, and the parsed JSON, as far as JavaScript can represent it. */
+/**
+ * A request as its client sent it: bytes, text, and the parsed JSON, in which JavaScript may lose digits of numbers.
+ */
 export interface ClientRequest<Body> {
   bytes: Buffer
   text: string
@@ -47,7 +49,7 @@ export function requestBody(
  * Serializes a converted request, with the numbers of the original text.
  *
  * @param sent result of `convert` for the client's request
- * @param convert must not touch a number that JavaScript cannot represent: an object stands for it
+ * @param convert must not touch a number that JavaScript cannot represent; an object represents it
  */
 export function convertedText(text: string, sent: object, convert: (body: object) => object): string | Promise<string> {
   if (LARGE_NUMBER.test(text)) return exactText(text, convert).catch(refuseDepth)

@@ -193,7 +193,7 @@ export function openReply(
       size += chunk.length
       if (size <= WHOLE_LIMIT_BYTES) chunks.push(chunk)
       if (size <= Math.min(cutAtBytes, WHOLE_LIMIT_BYTES)) return
-      // Before the abort, which the transport reports as an error of its own.
+      // Before the abort, which the transport reports as another error.
       if (size > cutAtBytes) answer()
       else reject(withStatus(tooLarge(provider), status))
       abort()

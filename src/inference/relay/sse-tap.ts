@@ -14,9 +14,9 @@ const GAP = String.raw`(?:\s|data:)*`
 const TELLING = new RegExp(`"(?:${FAILED_FINISHES.join('|')})"|"usage"${GAP}:${GAP}\\{`)
 /** Some providers send an empty one with each chunk. */
 const FINISHED = new RegExp(`"finish_reason"${GAP}:${GAP}"[^"]`)
-/** Matches events that contain a whole Response, which repeats the request: none of it is output. */
+/** Matches events that contain a whole Response. It repeats the request and adds no output. */
 const ECHO = new RegExp(`"type"${GAP}:${GAP}"response\\.(?:created|queued|in_progress|completed|incomplete|failed)"`)
-/** Only as a line of its own: a model may mention it. */
+/** Only as a whole line, because a model may mention it. */
 const DONE = /^data: ?\[DONE\]/m
 /** Union of the patterns above: one test per chunk of the stream, most of which match none. */
 const NOTABLE = new RegExp([TELLING, FINISHED, ECHO, DONE].map(({ source }) => source).join('|'), 'm')
@@ -44,7 +44,7 @@ export interface SseTap {
   serviceTier(): unknown
   /** Tells whether the model said more after that report, so that it is too low for a stream that breaks off. */
   isOutdated(): boolean
-  /** Follows the text of the model from here on. */
+  /** Begins to collect the text of the model from here on. */
   follow(): FollowedText
   /** Text of the model, for counting tokens, and the ratio of the whole stream's length to the part kept. */
   said(): { text: string; factor: number }
@@ -54,9 +54,9 @@ export interface SseTap {
   ending(): { done: boolean; finished: boolean }
 }
 
-/** Text of the model as it comes, each part once. */
+/** Text of the model as it arrives, each part once. */
 export interface FollowedText {
-  /** Bytes of the events not read yet: at least as many as their text has. */
+  /** Bytes of the events that were not read yet; their text has no more. */
   bytes(): number
   /** Reads the text since the last call. */
   text(): string
@@ -81,7 +81,7 @@ export function createSseTap(options: { dropUsageChunk: boolean; secrets: readon
   const kept: Buffer[] = []
   let keptBytes = 0
   let totalBytes = 0
-  /** Events to be read by the follower. Null without one. */
+  /** Events that the follower has not read. Null without a follower. */
   let unread: Buffer[] | null = null
   let unreadBytes = 0
   /** Pieces kept when the last usage was reported, and whether the newest of them says more after it. */
@@ -130,7 +130,7 @@ export function createSseTap(options: { dropUsageChunk: boolean; secrets: readon
 
   /**
    * Usage in an event. A Message reports its prompt at the start and its answer at the end. Before the end nothing
-   * counts as reported, so that a truncated one is counted.
+   * counts as reported, so that a truncated Message is counted.
    */
   function usageIn(data: EventData | null): unknown {
     if (data?.type === 'message_start') return null

@@ -18,8 +18,8 @@ export interface Succession<T extends Replaceable> {
 }
 
 /**
- * Creates a succession. An older version finishes what is in flight and is then dropped, not closed, because a request
- * may still retry on it. Its connections close when idle.
+ * Creates a succession. An older version finishes its requests in flight. It is then dropped, not closed, because a
+ * request may still retry on it. Its connections close when idle.
  */
 export function createSuccession<T extends Replaceable>(): Succession<T> {
   const busy = new Set<T>()

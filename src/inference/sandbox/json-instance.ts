@@ -32,8 +32,8 @@ interface Place {
 
 /**
  * Generates a value that is valid under a JSON Schema, deterministically. Supports OpenAI's strict subset (types,
- * `enum`, `const`, `anyOf`, `$ref`, properties, items and their bounds), and `oneOf`, `allOf` and tuples as far as
- * their first choice is valid. zod checks the result.
+ * `enum`, `const`, `anyOf`, `$ref`, properties, items and their bounds), and `oneOf`, `allOf` and tuples whose first
+ * choice is valid. zod checks the result.
  *
  * - Strings come from `texts`, by the kind of the property's name ({@link nameKind}).
  * - Numbers come from the middle of their range.

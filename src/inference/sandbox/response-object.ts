@@ -88,7 +88,7 @@ function outputFrom({ text, call, searches, citations, cut }: Answer, seed: stri
   ]
 }
 
-/** A search as xAI reports it: an item of its own on the web, an answered custom tool call on X. */
+/** A search as xAI reports it: a separate item for the web, an answered custom tool call for X. */
 function searchItem({ tool, query, results }: Search, seed: string): OutputItem {
   const id = idFrom(seed, tool)
   if (tool === 'web_search') {

@@ -90,7 +90,7 @@ function stagesOf(text: string): string[][] {
   return stages
 }
 
-/** Splits a text into lines, with numbered items on lines of their own. */
+/** Splits a text into lines, with each numbered item on its own line. */
 function onLines(text: string): string[] {
   return text.split('\n').flatMap((line) => {
     const plain = line.replace(/\s+/g, ' ').trim()

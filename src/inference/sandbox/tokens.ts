@@ -1,7 +1,7 @@
 /** A token: the sandbox mark, or up to four characters of a word with the white space before it. */
 const TOKEN = /\s*\[sandbox\]|\s*\S{1,4}|\s+$/gu
 
-/** A word with the white space before it. Trailing white space is a piece of its own. */
+/** A word with the white space before it. Trailing white space is a separate piece. */
 const WORD = /\s*\S+|\s+$/gu
 
 /**

@@ -22,7 +22,7 @@ const MOST_WAITING = 256
 const CODE = { source: new URL('./reader-thread.ts', import.meta.url), name: 'sqlite-reader' }
 
 /**
- * Kysely dialect for a read-only connection in a thread of its own, so that long reads only delay each other. The first
+ * Kysely dialect for a read-only connection in its own thread, so that long reads only delay each other. The first
  * statement starts the thread.
  *
  * @param data called when the thread starts

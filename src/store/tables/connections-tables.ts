@@ -21,8 +21,8 @@ export interface ConnectionInstanceRow {
 }
 
 /**
- * An unused ticket. `hash` is its SHA-256, in hex; with a fixed key, the hash also covers that key. `id` is the id of
- * the connection that it opens.
+ * An unused ticket. `hash` is its SHA-256, in hex; for a ticket that the fixed key created, the hash also covers that
+ * key. `id` is the id of the connection that it opens.
  */
 export interface ConnectionTicketRow {
   id: string
