@@ -11,7 +11,10 @@ const IMPORTED = 40
 async function placeWithMemories(): Promise<Place> {
   const place = newPlace()
   mkdirSync(place.data, { recursive: true })
-  writeFileSync(join(place.data, 'config.json'), JSON.stringify({ memory: { embeddings: { model: 'words' } } }))
+  writeFileSync(
+    join(place.data, 'config.json'),
+    JSON.stringify({ memory: { embeddings: { model: 'words', timeout_ms: 10_000 } } }),
+  )
   const file = join(place.home, 'memories.jsonl')
   const lines = Array.from({ length: IMPORTED }, (_, i) =>
     JSON.stringify({ key: `parcel-${i}`, value: `is in van ${i}` }),
