@@ -44,13 +44,16 @@ export function togetherContract(open: () => Promise<Store>): void {
 
     it('leave nothing behind when what they found is not as it must be', async () => {
       const store = await open()
+      let attempts = 0
       await assert.rejects(
         store.write(async (trx) => {
+          attempts++
           const [first] = await runTogether(trx, [read(trx, 'a'), insert(trx, 'a')])
           assert.equal(first?.rows.length, 1, 'It must be there.')
         }),
         /It must be there/,
       )
+      assert.equal(attempts, 1, 'a fault of the program is not retried')
       await store.write(async () => {})
       assert.deepEqual(await spent(store), [])
       await store.close()

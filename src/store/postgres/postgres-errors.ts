@@ -45,6 +45,9 @@ const DRIVER_MESSAGES: ReadonlyArray<[said: RegExp, advice: string]> = [
   ],
 ]
 
+/** Codes of system errors, and of Node's errors about a socket. Its others, such as `ERR_INVALID_ARG_TYPE`, are faults of a program. */
+const SYSTEM = /^(?:E(?!RR_)[A-Z_]+|ERR_(?:STREAM|SOCKET|TLS|SSL|OSSL)_[A-Z_]+)$/
+
 /** SQLSTATE of a prepared statement from before a migration; another connection prepares it again. */
 const STALE_PLAN = '0A000'
 
@@ -62,7 +65,7 @@ export function isConnectionLoss(error: unknown): boolean {
   if (!(error instanceof Error)) return false
   const state = stateOf(error)
   if (state !== null && !state.startsWith('E')) return PASSING.test(state)
-  const system = 'code' in error && typeof error.code === 'string' && /^E[A-Z_]+$/.test(error.code)
+  const system = 'code' in error && typeof error.code === 'string' && SYSTEM.test(error.code)
   return (
     system ||
     /^(Connection terminated|Query read timeout|timeout e|Client has encountered a connection error|Client was closed)/.test(
