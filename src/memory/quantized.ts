@@ -72,7 +72,7 @@ function distanceAt(of: Uint32Array, signs: Uint32Array, at: number): number {
 }
 
 /**
- * Returns the positions of the `most` among `count` vectors that share the most signs with one vector.
+ * Returns the positions of the `most` among `count` vectors that share the most signs with one vector, nearest first.
  *
  * @param signs of all vectors, concatenated
  */
@@ -89,11 +89,17 @@ export function nearestBySigns(
     distances[i] = distance
     counts[distance] = (counts[distance] ?? 0) + 1
   }
-  let farthest = 0
-  for (let taken = counts[0] ?? 0; taken < most && farthest < counts.length - 1; ) taken += counts[++farthest] ?? 0
-  const near: number[] = []
-  for (let i = 0; i < count; i++) if ((distances[i] ?? 0) < farthest) near.push(i)
-  for (let i = 0; i < count && near.length < most; i++) if (distances[i] === farthest) near.push(i)
+  // A counting sort: `places` holds the next position of each distance in the result.
+  const places = new Uint32Array(counts.length)
+  for (let i = 1; i < counts.length; i++) places[i] = (places[i - 1] as number) + (counts[i - 1] as number)
+  const near = new Array<number>(Math.min(most, count))
+  for (let i = 0; i < count; i++) {
+    const distance = distances[i] as number
+    const place = places[distance] as number
+    if (place >= near.length) continue
+    near[place] = i
+    places[distance] = place + 1
+  }
   return near
 }
 

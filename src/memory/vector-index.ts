@@ -10,8 +10,10 @@ import type { TextFilter } from './text-index.ts'
 
 /** Vectors that are read at a time. */
 const PART = 2000
-/** Vectors whose exact angle is computed. */
+/** Vectors whose exact angle is computed, unless a filter leaves fewer. */
 const MOST_RESCORED = 200
+/** Most vectors to which the filter of a search is applied, nearest first: 200, then twice as many as before. */
+const MOST_FILTERED = 12_800
 /** Most memories that a search by vectors finds. */
 const MOST_FOUND = 50
 /** Rows that are read again: on PostgreSQL, a row with a higher number can become visible earlier. */
@@ -75,6 +77,18 @@ export function createVectorIndex({ reads, engine }: Store) {
     }
   }
 
+  /** Reads the vectors of those memories that pass the filter. */
+  function passing(seqs: readonly number[], source: string, filter: TextFilter) {
+    const conditions = [sql`memories.seq in (${sql.join(seqs)})`, sql`memory_vectors.source = ${source}`]
+    return readPacked<{ seq: number; vector: string }>(
+      { db: reads, engine },
+      ['seq', 'vector'],
+      sql`select memories.seq, memory_vectors.vector
+        from memories join memory_vectors on memory_vectors.seq = memories.seq
+        where ${sql.join([...conditions, isLive(filter.now), ...narrowed(filter)], sql` and `)}`,
+    )
+  }
+
   /** Returns the nearest memories that pass the filter and have a cosine of at least `least`, best first. */
   return async function nearest(
     vector: Float32Array,
@@ -86,17 +100,11 @@ export function createVectorIndex({ reads, engine }: Store) {
       held.reading = null
     })
     await held.reading
-    const places = nearestBySigns(signsOf(vector), held.signs, { count: held.seqs.length, most: MOST_RESCORED })
-    if (places.length === 0) return []
+    const places = nearestBySigns(signsOf(vector), held.signs, { count: held.seqs.length, most: MOST_FILTERED })
     const seqs = places.map((place) => held.seqs[place] as number)
-    const conditions = [sql`memories.seq in (${sql.join(seqs)})`, sql`memory_vectors.source = ${source}`]
-    const rows = await readPacked<{ seq: number; vector: string }>(
-      { db: reads, engine },
-      ['seq', 'vector'],
-      sql`select memories.seq, memory_vectors.vector
-        from memories join memory_vectors on memory_vectors.seq = memories.seq
-        where ${sql.join([...conditions, isLive(filter.now), ...narrowed(filter)], sql` and `)}`,
-    )
+    const rows: Array<{ seq: number; vector: string }> = []
+    for (let from = 0, to = MOST_RESCORED; from < seqs.length && rows.length < MOST_RESCORED; from = to, to *= 2)
+      rows.push(...(await passing(seqs.slice(from, to), source, filter)))
     return rows
       .map(({ seq, vector: kept }) => ({ seq, score: Number(cosine(vector, kept).toFixed(4)) }))
       .filter(({ score }) => score >= least)

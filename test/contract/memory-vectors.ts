@@ -113,6 +113,15 @@ export function memoryVectorsContract(open: () => Promise<Store>): void {
       await close()
     })
 
+    it('of a small project are found beside many as near ones of another', async () => {
+      const { put, vectors, found, close } = await start()
+      for (let i = 0; i < 250; i++) await put({ key: `k${i}`, value: 'We ship', project: '/large' })
+      await put({ key: 'mine', value: 'We deploy', project: '/small' })
+      await vectors.embed(300)
+      assert.deepEqual(await found('release', { project: '/small' }), ['mine'])
+      await close()
+    })
+
     it('have their vectors made soon after they are stored', async () => {
       const { memory, model, vectors, found, close } = await start()
       const asked = new Promise<void>((resolve) => {

@@ -70,6 +70,7 @@ describe('vectors in eight bits', () => {
       )
       assert.deepEqual(nearestBySigns(of, signs, { count: 3, most: 1 }), [0])
       assert.deepEqual(nearestBySigns(of, signs, { count: 3, most: 2 }), [0, 2])
+      assert.deepEqual(nearestBySigns(of, signs, { count: 3, most: 9 }), [0, 2, 1])
     })
 
   it('are all found where there are fewer than are asked for', () => {
