@@ -59,7 +59,7 @@ const ChatReply = z.object({
   tensor: z.string().describe('The exchange and the latest gaze, classified: COG:0.62/EMO:0.14/ENV:0.24'),
   poa_score: z.number().describe('The current attestation score, 0 to 1; 0 without gaze data.'),
   usage: Usage,
-  cost_usd: z.number().describe('Upstream cost of the call; not charged.'),
+  cost_usd: z.number().describe('Upstream cost of the call, without the margin.'),
 })
 
 /**
