@@ -323,7 +323,7 @@ describe('the configuration over REST', () => {
     writeFileSync(file, '{"gaze": {')
     const refused = await instance.set({ 'gaze.min_score': 0.5 })
     assert.equal(refused.status, 409)
-    assert.match(faultOf(refused).message, /config\.json: line 1, column 11: not valid JSON.*repair the file first/)
+    assert.match(faultOf(refused).message, /config\.json: line 1, column 11: not valid JSON.*Repair the file first/)
     assert.equal(readFileSync(file, 'utf8'), '{"gaze": {')
     assert.equal(instance.logged.filter((line) => line.includes('could not be applied')).length, 1)
   })

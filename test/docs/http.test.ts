@@ -55,13 +55,12 @@ describe('an example in docs/reference/http.md', () => {
     const made = await enter(create)
     const token = /gzw_[\w-]+/.exec(made.stdout)?.[0] ?? ''
     const listed = await enter(list)
-    const id = /^(key_\w+).*laptop/m.exec(listed.stdout)?.[1] ?? ''
+    assert.match(listed.stdout, /^key_\w+.*laptop/m)
     const models = (key = token) => fetch(`${gateway.url}/v1/models`, { headers: { authorization: `Bearer ${key}` } })
     assert.equal((await models()).status, 200)
-    const rotated = await enter(rotate.replace(/key_\w+$/, id))
+    const rotated = await enter(rotate)
     assert.equal((await models(rotated.stdout.trim())).status, 200)
-    assert.match(revoke, /^key revoke key_[0-9a-f]{32}$/)
-    await enter(revoke.replace(/key_\w+$/, id))
+    await enter(revoke)
     const deadline = Date.now() + 5000
     let { status } = await models()
     while (status !== 401 && Date.now() < deadline) {

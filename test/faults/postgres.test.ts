@@ -181,7 +181,7 @@ describe('a PostgreSQL that cannot be used', () => {
       openStore('postgres://me:secret-word@127.0.0.1:1/records'),
       (error: Error & { code: string }) => {
         assert.equal(error.code, 'store_unavailable')
-        assert.match(error.message, /postgres:\/\/127\.0\.0\.1:1\/records cannot be reached.*check its address/)
+        assert.match(error.message, /postgres:\/\/127\.0\.0\.1:1\/records cannot be reached.*Check its address/)
         assert.doesNotMatch(`${error.stack} ${JSON.stringify(error)}`, /secret-word/)
         return true
       },
