@@ -18,7 +18,7 @@ import type { CallRates, CountedCall } from './call-rates.ts'
 import type { Endpoint } from './endpoints.ts'
 import type { ModelChoice } from './provider.ts'
 import type { NoteRefusal } from './refusals.ts'
-import { type ClientRequest, withField } from './relay/request-body.ts'
+import { addField, type ClientRequest } from './relay/request-body.ts'
 
 /** Approximate bytes per token of ordinary text. */
 const BYTES_PER_TOKEN = 4
@@ -95,12 +95,21 @@ export function admit(
 }
 
 /** Limits the cost of a request to its reservation: one without a token limit gets one. */
-function limited(asked: ModelRequest, context: CallContext & CallerContext, bill: Bill): Admission {
+function limited(asked: ModelRequest, context: CallerContext, bill: Bill): Admission | Promise<Admission> {
   const { endpoint, retries, needsText, keeper } = asked
-  let { request } = asked
-  if (bill.answerLimit !== null)
-    request = withField(request, endpoint === '/responses' ? RESPONSES_LIMIT : CHAT_LIMIT, bill.answerLimit)
-  return { endpoint, request, retries, needsText, keeper: keeper ?? null, context, bill }
+  const of = (request: ClientRequest<ModelBody>): Admission => ({
+    endpoint,
+    request,
+    retries,
+    needsText,
+    keeper: keeper ?? null,
+    context,
+    bill,
+  })
+  if (bill.answerLimit === null) return of(asked.request)
+  const name = endpoint === '/responses' ? RESPONSES_LIMIT : CHAT_LIMIT
+  const request = addField(asked.request, name, bill.answerLimit)
+  return request instanceof Promise ? request.then(of) : of(request)
 }
 
 /** A request to bill. */

@@ -114,8 +114,8 @@ export function mostCost(
     const card = ratesFor(model, prices)
     const standard = ratesOfCall(card, null, wholePrompt)
     const rates = tier === null ? standard : dearer(standard, ratesOfCall(card, tier, wholePrompt))
-    const { output, ...ofPrompt } = rates
-    return roundedUp(prompt * Math.max(...Object.values(ofPrompt)) + answer * output)
+    const { input, cachedInput, cacheWrite, cacheWriteHour, output } = rates
+    return roundedUp(prompt * Math.max(input, cachedInput, cacheWrite, cacheWriteHour) + answer * output)
   })
   return Math.max(...costs)
 }

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import fc from 'fast-check'
-import { requestBody } from '../../src/inference/relay/request-body.ts'
+import { addField, requestBody } from '../../src/inference/relay/request-body.ts'
 
 /** Body that is sent upstream for a request with another model name. */
 const textOf = async (text: string) => {
@@ -10,6 +10,23 @@ const textOf = async (text: string) => {
   const body = await requestBody({ bytes: Buffer.from(text), text, json }, changes)
   return body.toString()
 }
+
+describe('a request that gets a limit', () => {
+  for (const [text, sent] of [
+    ['{ "model":"m", "seed":9223372036854775807 }', '{ "model":"m", "seed":9223372036854775807 ,"max_tokens":5}'],
+    [
+      '{"model":"m","max_tokens":null,"seed":9223372036854775807}',
+      '{"model":"m","max_tokens":5,"seed":9223372036854775807}',
+    ],
+    ['{"model":"m","max_tokens": null}', '{"model":"m","max_tokens":5}'],
+  ] as const)
+    it(`keeps its numbers: ${text}`, async () => {
+      const request = await addField({ bytes: Buffer.from(text), text, json: JSON.parse(text) }, 'max_tokens', 5)
+      assert.equal(request.text, sent)
+      assert.equal(request.bytes.toString(), sent)
+      assert.equal(request.json.max_tokens, 5)
+    })
+})
 
 describe('the text of a relayed request', () => {
   for (const number of [

@@ -10,17 +10,26 @@ export interface ClientRequest<Body> {
   json: Body
 }
 
-/** Adds a field that a request lacks or has as null. The rest stays as its client wrote it. */
-export function withField<Body extends object>(
+/**
+ * Adds a field that a request lacks or has as null. The rest of the text stays as its client wrote it.
+ *
+ * `json` itself is changed. With a changed copy of it, each call costs a tenth more time: V8 reads the copy slowly.
+ *
+ * @returns a promise only when a null is replaced beside numbers that JavaScript cannot represent
+ */
+export function addField<Body extends Record<string, unknown>>(
   { text, json }: ClientRequest<Body>,
   name: string,
   value: number,
-): ClientRequest<Body> {
-  const changed = { ...json, [name]: value }
-  const written = Object.hasOwn(json, name)
-    ? JSON.stringify(changed)
+): ClientRequest<Body> | Promise<ClientRequest<Body>> {
+  const isNull = Object.hasOwn(json, name)
+  const fields: Record<string, unknown> = json
+  fields[name] = value
+  const written = isNull
+    ? convertedText(text, json, (body) => ({ ...body, [name]: value }))
     : `${text.slice(0, text.lastIndexOf('}'))},${JSON.stringify(name)}:${value}}`
-  return { bytes: Buffer.from(written), text: written, json: changed }
+  const request = (changed: string) => ({ bytes: Buffer.from(changed), text: changed, json })
+  return written instanceof Promise ? written.then(request) : request(written)
 }
 
 /**
