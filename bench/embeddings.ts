@@ -16,7 +16,7 @@ const MODEL_VARIABLE = 'GAZEWAY_BENCH_EMBEDDINGS_MODEL'
 /** Values of `min_similarity` that are tried, ascending. */
 const FLOORS = Array.from({ length: 19 }, (_, i) => Number((0.05 * (i + 1)).toFixed(2)))
 /** Unanswerable questions that may find something, in percent. */
-const MOST_FALSE = 5
+const MAX_FALSE = 5
 
 /** An embedding model to measure, as the environment names it. */
 interface Model {
@@ -81,7 +81,7 @@ function modelOf(env: NodeJS.ProcessEnv): Model {
 async function lowestFloor(model: Model): Promise<number> {
   return withMemories(FITTED_SET, { others: FITTED_SET.beside.at(-1) ?? 0, withAlso: true }, async (store) => {
     for (const floor of FLOORS)
-      if ((await recallBy(store, model, { set: FITTED_SET, floor })).unanswerable <= MOST_FALSE) return floor
+      if ((await recallBy(store, model, { set: FITTED_SET, floor })).unanswerable <= MAX_FALSE) return floor
     throw new Error(`${model.name}: unanswerable questions find something with every min_similarity.`)
   })
 }

@@ -28,7 +28,7 @@ const NEVER = 'never'
 const ALL = 'all'
 
 const MS = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 }
-const MOST_DAYS = 36_500
+const MAX_DAYS = 36_500
 const DURATION = 'a whole number and s, m, h or d, such as 24h or 90d'
 
 /**
@@ -109,7 +109,7 @@ function durationIn(text: string): number | null {
   const [, digits, unit] = /^(\d{1,10})([smhd])$/.exec(text) ?? []
   if (digits === undefined || unit === undefined) return null
   const ms = Number(digits) * MS[unit as keyof typeof MS]
-  return ms <= MOST_DAYS * MS.d ? ms : null
+  return ms <= MAX_DAYS * MS.d ? ms : null
 }
 
 /** Converts a time with its offset to milliseconds since 1970. */

@@ -4,9 +4,9 @@ import { cut } from '../../src/text/cut.ts'
 import { parseJson } from '../../src/text/json.ts'
 
 /** Maximum number of bytes read of a refusal. */
-const MOST_BYTES = 16 * 1024
+const MAX_BYTES = 16 * 1024
 /** Maximum length of its message for the caller, in characters. */
-const MOST_CHARACTERS = 500
+const MAX_CHARACTERS = 500
 
 /** Collects the agent gateway's refusal of the platform's own key. */
 export interface RefusedKey {
@@ -22,12 +22,12 @@ export function refusedKey(key: string | null): RefusedKey {
   let size = 0
   return {
     saw(chunk) {
-      if (size < MOST_BYTES) chunks.push(chunk)
+      if (size < MAX_BYTES) chunks.push(chunk)
       size += chunk.length
     },
     error() {
       const words = messageIn(parseJson(Buffer.concat(chunks).toString()))
-      const said = cut(hideSecrets(words, key === null ? [] : [key]), 0, MOST_CHARACTERS)
+      const said = cut(hideSecrets(words, key === null ? [] : [key]), 0, MAX_CHARACTERS)
       const answered = `The agent gateway answered 401${said && `: ${said}`}`.replace(/\.?$/, '.')
       return new GazewayError(
         'upstream_error',

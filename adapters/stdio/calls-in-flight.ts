@@ -5,7 +5,7 @@ import type { Gateway } from '../../src/gateway.ts'
 import { lazily } from '../../src/wire/lazily.ts'
 import { serviceStopping } from '../../src/wire/stopping.ts'
 import { progressListener } from './progress.ts'
-import { MOST_PAGE_BYTES, MOST_TOKENS } from './reply-limits.ts'
+import { MAX_PAGE_BYTES, MAX_TOKENS } from './reply-limits.ts'
 import type { ToolChoice } from './tool-choice.ts'
 import { compileChecks } from './uncompiled.ts'
 
@@ -72,8 +72,8 @@ export function createCallsInFlight(deps: {
         signal: ending.signal,
         ...(typeof traceparent === 'string' ? { traceparent } : {}),
         ...progressListener(request),
-        mostBytes: MOST_PAGE_BYTES,
-        mostTokens: MOST_TOKENS,
+        mostBytes: MAX_PAGE_BYTES,
+        mostTokens: MAX_TOKENS,
         roots,
         projectRoot: async () => (await roots())[0] ?? process.cwd(),
       }

@@ -1,6 +1,6 @@
 import { cut, shorten } from '../../src/text/cut.ts'
 import { createTokenCounter } from '../../src/text/token-counter.ts'
-import { MOST_TOKENS } from './reply-limits.ts'
+import { MAX_TOKENS } from './reply-limits.ts'
 
 /** Characters per token count, because tokenizing takes quadratic time in the length of a word. */
 const PIECE = 1000
@@ -32,7 +32,7 @@ interface Fitted {
 }
 
 /**
- * Cuts a tool's output to at most {@link MOST_TOKENS}: long texts, long lists and objects, and deep levels. A page of a
+ * Cuts a tool's output to at most {@link MAX_TOKENS}: long texts, long lists and objects, and deep levels. A page of a
  * list keeps all its items, because its cursor leads to the items after them.
  */
 export async function fitReply(output: Record<string, unknown>): Promise<Fitted> {
@@ -40,7 +40,7 @@ export async function fitReply(output: Record<string, unknown>): Promise<Fitted>
   for (const step of STEPS) {
     const places: string[] = []
     const kept = trim(output, { ...step, places, at: '' }) as Record<string, unknown>
-    const note = `Cut to fit into ${MOST_TOKENS} tokens: ${shorten([...new Set(places)].join(', '), 500)}. Ask for less, or more narrowly.`
+    const note = `Cut to fit into ${MAX_TOKENS} tokens: ${shorten([...new Set(places)].join(', '), 500)}. Ask for less, or more narrowly.`
     if (await fits(JSON.stringify({ cut: note, ...kept }))) return { output: kept, note }
   }
   throw new Error('A reply has more fields than can be cut.')
@@ -56,11 +56,11 @@ export async function fitText(text: string): Promise<string> {
 
 /** Tells whether a text fits into a reply. Counting in pieces overestimates slightly. */
 async function fits(text: string): Promise<boolean> {
-  if (Buffer.byteLength(text) <= MOST_TOKENS) return true
+  if (Buffer.byteLength(text) <= MAX_TOKENS) return true
   let tokens = 0
-  for (let at = 0; at < text.length && tokens <= MOST_TOKENS; at += PIECE)
+  for (let at = 0; at < text.length && tokens <= MAX_TOKENS; at += PIECE)
     tokens += await countTokens(text.slice(at, at + PIECE))
-  return tokens <= MOST_TOKENS
+  return tokens <= MAX_TOKENS
 }
 
 interface Trim {

@@ -3,7 +3,7 @@ import { GazewayError } from '../../src/errors.ts'
 /** Pieces of replies that the process reads and serializes at once. Each takes a few times its size in memory. */
 const AT_ONCE = 4
 /** Maximum number of replies that wait for their first piece. Any further reply is refused. */
-const MOST_WAITING = 1000
+const MAX_WAITING = 1000
 
 const waiting: Array<() => void> = []
 let inProgress = 0
@@ -31,7 +31,7 @@ export async function inReplyTurn<Piece>(make: () => Promise<Piece> | Piece): Pr
  * @throws GazewayError `store_unavailable` when too many replies wait
  */
 export async function beginReplyInTurn<Piece>(make: () => Promise<Piece> | Piece): Promise<Piece> {
-  if (waiting.length < MOST_WAITING) return inReplyTurn(make)
+  if (waiting.length < MAX_WAITING) return inReplyTurn(make)
   throw new GazewayError('store_unavailable', 'Too many lists are being read at once. Retry, or request fewer items.', {
     retryAfterSeconds: 1,
   })

@@ -4,7 +4,7 @@ import { parseJson } from '../text/json.ts'
 import { whyEnded } from '../wire/stopping.ts'
 
 /** Largest reply that is read, in bytes; 200 sessions fit with ample room. */
-const MOST_BYTES = 16 * 1024 * 1024
+const MAX_BYTES = 16 * 1024 * 1024
 
 /** One request to the agent gateway. */
 export interface Question<T> {
@@ -106,7 +106,7 @@ const isTimeout = (error: unknown): boolean => error instanceof Error && error.n
  * @param most size limit in bytes, after decompression
  * @throws GazewayError `upstream_bad_reply` for a larger reply
  */
-export async function readText(reply: Response, most = MOST_BYTES): Promise<string> {
+export async function readText(reply: Response, most = MAX_BYTES): Promise<string> {
   const decoder = new TextDecoder()
   let text = ''
   let size = 0

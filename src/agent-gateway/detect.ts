@@ -6,7 +6,7 @@ import type { AgentGatewayTarget } from './target.ts'
 /** Oldest supported minor version of the agent gateway, 0.12. */
 const OLDEST_MINOR = 12
 /** Largest health reply that is read, in bytes. */
-const MOST_BYTES = 64 * 1024
+const MAX_BYTES = 64 * 1024
 /** Statuses of `/health` from services without that route, or that restrict it. They may still serve models. */
 const NO_HEALTH = [401, 403, 404, 405]
 
@@ -69,7 +69,7 @@ export async function detect(target: Target, signal: AbortSignal): Promise<Detec
 const NOTHING = { reachable: false, kind: 'unknown', version: null, supported: false, latencyMs: null } as const
 
 async function healthIn(reply: Response): Promise<z.infer<typeof Health> | undefined> {
-  if (reply.ok) return Health.safeParse(parseJson(await readText(reply, MOST_BYTES))).data
+  if (reply.ok) return Health.safeParse(parseJson(await readText(reply, MAX_BYTES))).data
   await reply.body?.cancel()
 }
 

@@ -19,7 +19,7 @@ import { UPSTREAM } from './remote-session.ts'
 import { lastActiveFirst } from './remote-sessions.ts'
 
 /** Most words of a query that are used. */
-const MOST_WORDS = 24
+const MAX_WORDS = 24
 const MessagePlace = z.tuple([z.int().min(1)])
 
 /**
@@ -112,7 +112,7 @@ function fittingFrom(
 
 /** Searches titles and previews, because the agent gateway has no search. */
 function searchIn(sessions: readonly Session[], { q }: SessionSearch): SessionFound[] {
-  const words = queryWords(q, MOST_WORDS).flatMap((word) => word.split(' '))
+  const words = queryWords(q, MAX_WORDS).flatMap((word) => word.split(' '))
   if (words.length === 0) return []
   return sessions.flatMap((session) => {
     const text = [session.title, session.preview].filter(Boolean).join(' ')

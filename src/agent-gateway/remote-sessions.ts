@@ -7,7 +7,7 @@ import { RemoteMessage, RemoteSession, toMessages, toSession } from './remote-se
 /** Most sessions per reply of the agent gateway. */
 const PAGE = 200
 /** Most sessions that are read, the newest. */
-const MOST_SESSIONS = 1000
+const MAX_SESSIONS = 1000
 
 /** The sessions of the agent gateway, requested by its ids. Results have local ids. */
 export interface RemoteSessions {
@@ -63,7 +63,7 @@ export function createRemoteSessions({ door, timeoutMs }: { door: Door; timeoutM
     async newest() {
       const deadline = AbortSignal.timeout(timeoutMs)
       const found = new Map<string, Session>()
-      for (let offset = 0; offset < MOST_SESSIONS; offset += PAGE) {
+      for (let offset = 0; offset < MAX_SESSIONS; offset += PAGE) {
         const path = `/api/sessions?limit=${PAGE}&offset=${offset}`
         const reply = await ask(door, { path, reply: List, timeoutMs, signal: deadline })
         const page = (reply.data ?? reply.items ?? []).flatMap((item) => sessionIn(item))

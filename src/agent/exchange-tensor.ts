@@ -7,7 +7,7 @@ import { type Channel, channelOf } from './lexicon.ts'
 /** Half-life of gaze in milliseconds, as for the freshness of an attestation. */
 const HALF_LIFE_MS = 15 * 60_000
 /** Longest part of each text that counts, in characters. */
-const MOST_CHARACTERS = 20_000
+const MAX_CHARACTERS = 20_000
 /** A file path or address, which names a place. */
 const PLACE = /\bhttps?:\/\/\S|[\w.-]{1,64}\/[\w.-]{1,64}|\b[\w-]{1,64}\.(?:[a-z]{1,4}|json|html|yaml|toml)\b/g
 const EXCLAMATION = /!|\p{Extended_Pictographic}/gu
@@ -49,7 +49,7 @@ export function exchangeTensor(texts: readonly string[], gaze: readonly Gaze[], 
 function countSignals(texts: readonly string[]): Record<Channel, number> {
   const counts: Record<Channel, number> = { cog: 0, emo: 0, env: 0 }
   for (const whole of texts) {
-    const text = whole.slice(0, MOST_CHARACTERS)
+    const text = whole.slice(0, MAX_CHARACTERS)
     for (const word of wordsOf(text)) {
       const channel = channelOf(word.text)
       if (channel !== null) counts[channel]++

@@ -5,7 +5,7 @@ import { makeFolder } from '../store/make-folder.ts'
 import { type Like, notWritten, replaceFile } from '../store/replace-file.ts'
 
 /** Largest file accepted, in bytes. Configuration files are smaller. */
-const MOST_BYTES = 64 << 20
+const MAX_BYTES = 64 << 20
 const BOM = '\uFEFF'
 
 /** A file as it was read. */
@@ -33,7 +33,7 @@ export function readConfigFile(path: string, within?: string): ConfigFile {
     throw refused(path, 'is a link', 'Change the file that it leads to by hand, as `--print` shows it')
   if (!stats.isFile()) throw refused(path, 'is no file', 'Move it away')
   if (stats.nlink > 1) throw refused(path, 'is a hard link', 'Replacing it would break the link: change it by hand')
-  if (stats.size > MOST_BYTES) throw refused(path, `is larger than ${MOST_BYTES >> 20} MB`, 'Change it by hand')
+  if (stats.size > MAX_BYTES) throw refused(path, `is larger than ${MAX_BYTES >> 20} MB`, 'Change it by hand')
   const bytes = readBytes(path)
   const text = decoded(path, bytes)
   const hasBom = text.startsWith(BOM)

@@ -18,7 +18,7 @@ const HARMLESS = /already known|already imported|known transaction|nonce too low
  * one account (geth's `txpool.accountslots`), so a node that reports more is wrong. Each nonce skipped because of it
  * would block all later ones.
  */
-const MOST_FOREIGN = 16
+const MAX_FOREIGN = 16
 
 /** A contract call. */
 export interface Call {
@@ -153,7 +153,7 @@ export function openAccount(deps: {
       )
     // Read after the node's reply, which may include a transaction that another process has just signed.
     const known = Math.max(mined, await transactions.nextNonce())
-    if (count > known + MOST_FOREIGN) throw tooFarAhead(count, known)
+    if (count > known + MAX_FOREIGN) throw tooFarAhead(count, known)
     return { count, fees, gas }
   }
 

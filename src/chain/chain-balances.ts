@@ -5,7 +5,7 @@ import type { Node } from './node.ts'
 /** Lifetime of a cached balance in milliseconds. */
 const FRESH_MS = 1000
 /** Cached addresses. */
-const MOST_REMEMBERED = 1000
+const MAX_REMEMBERED = 1000
 
 const Amount = z.object({
   symbol: z.string(),
@@ -62,7 +62,7 @@ export function createBalanceReader(deps: {
       const known = readings.get(key)
       if (known && at - known.at < FRESH_MS) return known.balances
       for (const [old, reading] of readings)
-        if (at - reading.at >= FRESH_MS || readings.size >= MOST_REMEMBERED) readings.delete(old)
+        if (at - reading.at >= FRESH_MS || readings.size >= MAX_REMEMBERED) readings.delete(old)
       const balances = Promise.all(networks.map((network) => readOne(network, key as `0x${string}`)))
       readings.set(key, { at, balances })
       return balances

@@ -5,7 +5,7 @@ import type { SettlementRow } from '../store/tables/settlements-tables.ts'
 import type { SettlementStatus } from './settlements.ts'
 
 /** Payments signed per round. */
-const MOST_DUE = 50
+const MAX_DUE = 50
 const DUE: readonly SettlementStatus[] = ['pending', 'failed']
 
 /** Settlements on one chain, for the worker that pays them. */
@@ -54,7 +54,7 @@ export function createOutbox({ db }: Store, chainId: number): Outbox {
         .where('chain_id', '=', chainId)
         .where('next_at', '<=', at)
         .orderBy('next_at')
-        .limit(MOST_DUE)
+        .limit(MAX_DUE)
         .execute(),
 
     find: (trx, id) => trx.selectFrom('settlements').selectAll().where('id', '=', id).forUpdate().executeTakeFirst(),

@@ -11,7 +11,7 @@ import { strangersBlock } from './stranger.ts'
 import type { SentTransaction } from './transactions.ts'
 
 /** Resent transactions per round; later ones wait for them anyway. */
-const MOST_RESENT = 16
+const MAX_RESENT = 16
 /** Gas of a transaction whose call would fail now: more than a transfer needs, and little compared to a block. */
 const FAILING_GAS = 500_000
 
@@ -83,8 +83,8 @@ export function createTending(
       if (!signer.hasKey) return isStuck() ? keyMissing(address).message : null
       return gap !== null && nonce > gap ? behind(gap) : null
     }
-    for (const sent of waiting.slice(0, MOST_RESENT)) await attempt(sent, () => push(sent, hindrance(sent)))
-    for (const sent of waiting.slice(MOST_RESENT)) await tell(sent, hindrance(sent))
+    for (const sent of waiting.slice(0, MAX_RESENT)) await attempt(sent, () => push(sent, hindrance(sent)))
+    for (const sent of waiting.slice(MAX_RESENT)) await tell(sent, hindrance(sent))
   }
 
   /** Finds the first nonce from `count` on without a usable transaction, when later ones wait for it. */

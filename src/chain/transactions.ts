@@ -5,7 +5,7 @@ import type { Store } from '../store/store.ts'
 import type { ChainTransactionRow } from '../store/tables/settlements-tables.ts'
 
 /** Transactions read per round. */
-const MOST_OPEN = 200
+const MAX_OPEN = 200
 
 /** An account on a chain. */
 export interface AccountKey {
@@ -141,7 +141,7 @@ export function createTransactions(store: Store, { chainId, address }: AccountKe
       return numUpdatedRows === 1n
     },
 
-    open: () => open(MOST_OPEN),
+    open: () => open(MAX_OPEN),
 
     async find(nonce) {
       const row = await rows().selectAll().where('nonce', '=', nonce).executeTakeFirst()

@@ -4,7 +4,7 @@ import type { Config } from './config-schema.ts'
 import { addressOfUpstream } from './upstream-keys.ts'
 
 /** Most upstreams accepted. */
-const MOST_UPSTREAMS = 100
+const MAX_UPSTREAMS = 100
 const DEFAULT = 'default'
 
 /** A fault across several fields. */
@@ -24,7 +24,7 @@ const fault = (param: string, problem: string): RoutingFault => ({ param, messag
 
 function upstreamFault({ upstreams }: Config): RoutingFault | null {
   const names = Object.keys(upstreams)
-  if (names.length > MOST_UPSTREAMS) return fault('upstreams', `too many; must be at most ${MOST_UPSTREAMS} upstreams.`)
+  if (names.length > MAX_UPSTREAMS) return fault('upstreams', `too many; must be at most ${MAX_UPSTREAMS} upstreams.`)
   const byVariable = new Map<string, string>()
   for (const [name, entry] of Object.entries(upstreams)) {
     const other = byVariable.get(keyVariableOf(name))

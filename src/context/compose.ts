@@ -12,7 +12,7 @@ import { relatedFiles } from './related.ts'
 import { scoreFiles } from './score.ts'
 import type { Asked, Matches } from './search/matcher.ts'
 import { findPassages } from './search/passages.ts'
-import { MOST_FILES, type ProjectTree } from './tree.ts'
+import { MAX_FILES, type ProjectTree } from './tree.ts'
 
 /** Fields of a stored memory that the context uses. */
 export interface StoredMemory {
@@ -88,9 +88,7 @@ export async function compose(
 
   const notes = [
     ...(focus ? aboutFocus(focus, tree) : []),
-    ...(tree.complete
-      ? []
-      : [`more than ${MOST_FILES} files, or slow patterns in a .gitignore: the rest was not read`]),
+    ...(tree.complete ? [] : [`more than ${MAX_FILES} files, or slow patterns in a .gitignore: the rest was not read`]),
     ...tree.notes,
     ...matches.notes,
     ...known.notes,

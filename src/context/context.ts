@@ -13,7 +13,7 @@ import { type Form, jsonForm, textForm } from './form.ts'
 import type { WorkContext } from './place.ts'
 import { renderContext } from './render.ts'
 import { createMatcher } from './search/matcher.ts'
-import { createTreeReader, MOST_FILES, type ProjectTree } from './tree.ts'
+import { createTreeReader, MAX_FILES, type ProjectTree } from './tree.ts'
 import { type UsedContext, usedIn } from './used.ts'
 
 export type { StoredMemory } from './compose.ts'
@@ -82,7 +82,7 @@ const MEMORIES = 20
 /** Creates the work context service: attention, changes and memories of a project, within a token budget. */
 export function createContext(deps: ContextDeps) {
   const matcher = createMatcher(deps.dataFolder ?? null)
-  const readTree = createTreeReader({ limit: MOST_FILES, dataFolder: deps.dataFolder ?? null })
+  const readTree = createTreeReader({ limit: MAX_FILES, dataFolder: deps.dataFolder ?? null })
 
   async function readDwell(roots: readonly string[], since: string): Promise<PlaceDwell[]> {
     const answers = await Promise.all(roots.map((root) => deps.dwell({ root, since })))

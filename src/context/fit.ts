@@ -19,7 +19,7 @@ const EXCERPT_SHARE = 0.25
 
 const EXCERPTS = 32
 const FEWEST_LINES = 3
-const MOST_LINES = 200
+const MAX_LINES = 200
 /** Consecutive places (or excerpts) that do not fit, after which the budget counts as full. */
 const MISSES = 10
 const EXCERPT_MISSES = 3
@@ -142,7 +142,7 @@ export async function fit(input: FitInput): Promise<WorkContext> {
   }
 
   function lastLine({ from, to }: { from: number; to: number }): number {
-    const most = Math.min(MOST_LINES, Math.max(MOST_LINES / 20, Math.floor(maxTokens / 100)))
+    const most = Math.min(MAX_LINES, Math.max(MAX_LINES / 20, Math.floor(maxTokens / 100)))
     return Math.min(to, from + most - 1)
   }
 

@@ -21,7 +21,7 @@ export interface ProjectTree {
 }
 
 /** Most files of a project in a context. */
-export const MOST_FILES = 50_000
+export const MAX_FILES = 50_000
 /** Roots whose file list and tree are cached. */
 const ROOTS_KEPT = 2
 

@@ -7,9 +7,9 @@ import { newId } from '../text/ids.ts'
 /** Lifetime of a conversation after its last turn, in milliseconds. */
 const KEPT_MS = 24 * 3_600_000
 /** Most turns of a conversation. */
-const MOST_TURNS = 50
+const MAX_TURNS = 50
 /** Size limit of a conversation's messages as JSON, in bytes: all of them are sent with each question. */
-const MOST_BYTES = 1024 * 1024
+const MAX_BYTES = 1024 * 1024
 const SWEEP_MS = 600_000
 
 /** Input field of tools. */
@@ -80,10 +80,10 @@ export function createConversations(deps: {
         'There is no such conversation, or it is over 24 hours old. Omit conversation_id to start a new one.',
         { param: 'conversation_id' },
       )
-    if (found.turns >= MOST_TURNS)
+    if (found.turns >= MAX_TURNS)
       throw new GazewayError(
         'conflict',
-        `The conversation has all its ${MOST_TURNS} turns. Omit conversation_id to start a new one.`,
+        `The conversation has all its ${MAX_TURNS} turns. Omit conversation_id to start a new one.`,
         { param: 'conversation_id' },
       )
     const rows = await store.db
@@ -98,7 +98,7 @@ export function createConversations(deps: {
   async function write(id: string, owner: string, turn: readonly Said[]): Promise<string | null> {
     const messages = JSON.stringify(turn)
     const added = Buffer.byteLength(messages)
-    if (added > MOST_BYTES) return null
+    if (added > MAX_BYTES) return null
     const expires_at = new Date(now().getTime() + KEPT_MS).toISOString()
     return store.write(async (trx) => {
       await trx
@@ -112,7 +112,7 @@ export function createConversations(deps: {
         .where('id', '=', id)
         .forUpdate()
         .executeTakeFirstOrThrow()
-      if (turns >= MOST_TURNS || bytes + added > MOST_BYTES) return null
+      if (turns >= MAX_TURNS || bytes + added > MAX_BYTES) return null
       await trx
         .insertInto('conversation_turns')
         .values({ conversation_id: id, turn: turns + 1, messages })

@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import * as z from 'zod'
-import { decodeCursor, MOST_COUNTED, type Page, type Paged, pageReader, readPage } from '../store/page.ts'
+import { decodeCursor, MAX_COUNTED, type Page, type Paged, pageReader, readPage } from '../store/page.ts'
 import type { Store } from '../store/store.ts'
 import type { EscrowRow } from '../store/tables/escrow-tables.ts'
 import { unindexed } from '../store/unindexed.ts'
@@ -44,6 +44,6 @@ async function countEscrows({ db }: Store, { status, task_id: taskId }: EscrowLi
   }
   const ofStatus = status === undefined ? sql`` : sql`and ${unindexed('status')} = ${status}`
   const { rows } = await sql<{ count: number }>`select count(*) as count from
-    (select 1 from escrows where task_id = ${taskId} ${ofStatus} limit ${MOST_COUNTED}) as counted`.execute(db)
+    (select 1 from escrows where task_id = ${taskId} ${ofStatus} limit ${MAX_COUNTED}) as counted`.execute(db)
   return rows[0]?.count ?? 0
 }

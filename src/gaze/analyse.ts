@@ -7,7 +7,7 @@ import type { Gaze } from './scanpath.ts'
 import { readTensor } from './tensor.ts'
 
 /** Most records that are analysed on the main thread. 10,000 records would block it for a quarter of a second. */
-const MOST_HERE = 500
+const MAX_HERE = 500
 
 /** Metrics, classification and findings of some records. `truncated`: the range has more records than were read. */
 export const GazeAnalysis = z.object({
@@ -30,7 +30,7 @@ type Analysed = Omit<GazeAnalysis, 'truncated'>
 
 /** Analyses some records. A large batch runs in a worker thread, so that the main thread stays free. */
 export function analyseRecords(records: readonly AnalysedRecord[]): Promise<Analysed> | Analysed {
-  return records.length <= MOST_HERE ? analyse(records) : inThread(CODE, records)
+  return records.length <= MAX_HERE ? analyse(records) : inThread(CODE, records)
 }
 
 const CODE = { source: new URL('./analysis-thread.ts', import.meta.url), name: 'gaze-analysis' }

@@ -1,7 +1,7 @@
 import type { ExpressionBuilder, Kysely } from 'kysely'
 import * as z from 'zod'
 import { countMatches } from '../store/count-matches.ts'
-import { decodeCursor, ListQuery, MOST_COUNTED, type Page, type Paged, pageReader, readPage } from '../store/page.ts'
+import { decodeCursor, ListQuery, MAX_COUNTED, type Page, type Paged, pageReader, readPage } from '../store/page.ts'
 import type { Schema } from '../store/schema.ts'
 import type { Store } from '../store/store.ts'
 import type { GazeRecordRow } from '../store/tables/gaze-tables.ts'
@@ -29,7 +29,7 @@ export type RetrieveGaze = z.infer<typeof RetrieveGaze>
 
 /** Records that an analysis reads at a time, and the most characters of all their tensors. */
 const READ_AT_ONCE = 500
-const MOST_ANALYSED = 16 * 1024 * 1024
+const MAX_ANALYSED = 16 * 1024 * 1024
 
 const Cursor = z.tuple([z.iso.datetime(), z.string()])
 
@@ -47,7 +47,7 @@ export async function retrieveRecords(
   const after = query.cursor === undefined ? null : decodeCursor(query.cursor, Cursor)
   const total = await countMatching(db, query)
   // With many matches, a scan back in time soon fills a page; with few, the path index is faster.
-  const found = total < MOST_COUNTED ? atPath(db, query) : matching(db, query)
+  const found = total < MAX_COUNTED ? atPath(db, query) : matching(db, query)
   let rows = found.orderBy('at', 'desc').orderBy('id', 'desc')
   if (after !== null) rows = rows.where(({ eb, refTuple, tuple }) => eb(refTuple('at', 'id'), '<', tuple(...after)))
   if (query.offset !== undefined) rows = rows.offset(query.offset)
@@ -89,7 +89,7 @@ export async function newestInRange(
     const rows = await part.execute()
     for (const { session_id, tensor } of rows) {
       characters += tensor.length
-      if (records.length === limit || characters > MOST_ANALYSED) return { records, truncated: true }
+      if (records.length === limit || characters > MAX_ANALYSED) return { records, truncated: true }
       records.push({ session_id, tensor })
     }
     const last = rows.at(-1)

@@ -10,7 +10,7 @@ const LEAST_DIFFERENT = 4
 /** Distance to a step's edge, as a share of the step, within which a copy may fall beyond the edge. */
 const NEAR_AN_EDGE = 0.15
 /** Most values of one trace that are searched on both sides of an edge. */
-const MOST_EDGES = 2
+const MAX_EDGES = 2
 /** Hexadecimal digits of a hash: 64 bits. */
 const HASH_DIGITS = 16
 
@@ -65,7 +65,7 @@ function beyondEdges(values: readonly number[]): number[][] {
     .map(({ i, above }) => ({ i, distance: Math.min(above, 1 - above), beyond: above < 0.5 ? -1 : 1 }))
     .filter(({ distance }) => distance < NEAR_AN_EDGE)
     .sort((a, b) => a.distance - b.distance)
-    .slice(0, MOST_EDGES)
+    .slice(0, MAX_EDGES)
   let choices = [values.map(Math.floor)]
   for (const { i, beyond } of edges)
     choices = choices.flatMap((choice) => [choice, choice.with(i, (choice[i] ?? 0) + beyond)])

@@ -4,7 +4,7 @@ import type { Schema } from '../store/schema.ts'
 import type { AlertRow } from '../store/tables/keys-tables.ts'
 
 /** Most alerts of one key or group. */
-const MOST_ALERTS = 10
+const MAX_ALERTS = 10
 
 /** An alert in requests and replies. */
 const AlertRecord = z.strictObject({
@@ -22,7 +22,7 @@ export type AlertRecord = z.infer<typeof AlertRecord>
 /** Alerts of a key or group, each share at most once. */
 export const Alerts = z
   .array(AlertRecord)
-  .max(MOST_ALERTS)
+  .max(MAX_ALERTS)
   .superRefine((alerts, context) => {
     const seen = new Set<number>()
     for (const [i, { at }] of alerts.entries()) {
@@ -30,7 +30,7 @@ export const Alerts = z
       seen.add(at)
     }
   })
-  .meta({ accepted: `a list of at most ${MOST_ALERTS} different {at, of}, such as [{"at": 0.8, "of": "budget"}]` })
+  .meta({ accepted: `a list of at most ${MAX_ALERTS} different {at, of}, such as [{"at": 0.8, "of": "budget"}]` })
 
 /** Alerts in replies. */
 export const ShownAlerts = z.array(z.object({ at: z.number(), of: z.literal('budget') }))

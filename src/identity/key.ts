@@ -8,9 +8,9 @@ import { GroupId, Name } from './group.ts'
 import { Spend } from './spend.ts'
 
 /** Most globs of one key. */
-const MOST_MODELS = 100
+const MAX_MODELS = 100
 /** Longest grace after a rotation: 30 days. */
-const MOST_GRACE_SECONDS = 30 * 86_400
+const MAX_GRACE_SECONDS = 30 * 86_400
 const DEFAULT_GRACE_SECONDS = 86_400
 
 /** Scope of a key: model calls and memory over HTTP, the platform, or everything. */
@@ -66,7 +66,7 @@ const fields = {
   ),
   limits: Limits.partial().describe('Absent limits are unlimited.'),
   alerts: Alerts.describe('Alerts to alerts.webhook_url; [] for none.'),
-  models: z.array(ModelGlob).min(1).max(MOST_MODELS).nullable().describe('Globs of allowed models; null for all.'),
+  models: z.array(ModelGlob).min(1).max(MAX_MODELS).nullable().describe('Globs of allowed models; null for all.'),
   expires_at: z.iso
     .datetime({ offset: true })
     .overwrite((text) => new Date(text).toISOString())
@@ -104,7 +104,7 @@ export const KeyRotation = z.strictObject({
   grace_seconds: z
     .int()
     .min(0)
-    .max(MOST_GRACE_SECONDS)
+    .max(MAX_GRACE_SECONDS)
     .default(DEFAULT_GRACE_SECONDS)
     .describe('Grace period of the previous secret, in seconds.'),
 })

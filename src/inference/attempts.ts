@@ -4,7 +4,7 @@ import { type Asked, ask } from './ask.ts'
 import { type Attempt, type Result, type Turn, tryOne } from './attempt.ts'
 import { type Asking, attemptOrder, hasChoice } from './attempt-order.ts'
 import type { BegunResponse } from './convert/begun-response.ts'
-import { isEnded, MOST_ATTEMPTS, MOST_TIME_MS, restMs } from './fallback.ts'
+import { isEnded, MAX_ATTEMPTS, MAX_TIME_MS, restMs } from './fallback.ts'
 import { besideOf, createRace, isHedgeable, type Race } from './hedge.ts'
 import { isOutrun } from './outrun.ts'
 import { errorEvent } from './relay/error-event.ts'
@@ -66,7 +66,7 @@ async function attemptEach(
   let unfit: GazewayError | null = null
   try {
     for (const asking of attemptOrder(candidates, () => last?.passed, call)) {
-      if (asked >= MOST_ATTEMPTS || performance.now() - began > MOST_TIME_MS) break
+      if (asked >= MAX_ATTEMPTS || performance.now() - began > MAX_TIME_MS) break
       if (failedBeside !== null && isSame(asking, failedBeside)) continue
       const begun = begunBy(last)
       const race = mayHedge && begun === null ? createRace(client, () => asked) : null

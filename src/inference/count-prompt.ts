@@ -6,7 +6,7 @@ import { toChatFromMessages } from './convert/messages-to-chat.ts'
 import type { MessagesRequest } from './convert/requests.ts'
 import { estimatePrompt } from './estimate.ts'
 import { badReply, hideSecrets, refusal, upstreamFailure } from './failure.ts'
-import { isEnded, MOST_ATTEMPTS, restMs } from './fallback.ts'
+import { isEnded, MAX_ATTEMPTS, restMs } from './fallback.ts'
 import { modelFor } from './model-for.ts'
 import type { NamedUpstream } from './named-upstream.ts'
 import { NOTHING } from './observe.ts'
@@ -62,7 +62,7 @@ export function createCountPrompt(
     try {
       const attempts: Attempt[] = []
       for (const asking of attemptOrder(places, () => attempts.at(-1)?.passed, { endpoint: PATH, request })) {
-        if (attempts.length >= MOST_ATTEMPTS) break
+        if (attempts.length >= MAX_ATTEMPTS) break
         if (asking.relay.provider.protocol !== 'anthropic') return await estimate(request, receiver, limits)
         const made = await passOn(asking, request, { receiver, context, limits, attempts })
         if (made.passed.kind === 'answered') return

@@ -18,9 +18,9 @@ export interface AskedFor {
 }
 
 /** Most candidates tried per call. */
-export const MOST_ATTEMPTS = 8
+export const MAX_ATTEMPTS = 8
 /** Time after the first attempt from which no further candidate is tried, in milliseconds. */
-export const MOST_TIME_MS = 300_000
+export const MAX_TIME_MS = 300_000
 
 /** Statuses that another upstream may answer better, besides every 5xx, and 404 for its model. */
 const FOR_OTHERS: ReadonlySet<number> = new Set([401, 403, 404, 408, 409, 425, 429])

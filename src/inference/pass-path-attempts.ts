@@ -6,7 +6,7 @@ import type { Bill } from './bill.ts'
 import type { BilledReceiver } from './billed-receiver.ts'
 import { billedFields } from './call-bound.ts'
 import { hideSecrets, upstreamFailure } from './failure.ts'
-import { isEnded, MOST_ATTEMPTS, MOST_TIME_MS, restMs } from './fallback.ts'
+import { isEnded, MAX_ATTEMPTS, MAX_TIME_MS, restMs } from './fallback.ts'
 import { formWithModel } from './form-model.ts'
 import type { Caller, OwnObjects } from './own-objects.ts'
 import { passReply } from './pass-path-reply.ts'
@@ -62,7 +62,7 @@ export async function attemptPlaces(
   try {
     const call = { endpoint: asked.route.path, request: asked.body }
     for (const asking of attemptOrder(places, () => made.at(-1)?.passed, call)) {
-      if (made.length >= MOST_ATTEMPTS || performance.now() - began > MOST_TIME_MS) break
+      if (made.length >= MAX_ATTEMPTS || performance.now() - began > MAX_TIME_MS) break
       const turn = { receiver, attempt: made.length + 1, fallbackFrom: made[0]?.callId }
       const one = await tryOne(deps, asked, asking, { ...passing, ...turn })
       const { passed } = one

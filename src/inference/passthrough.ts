@@ -26,7 +26,7 @@ const SHORTEST_NO_WORD = 16
 /** Bytes of a reply that are read for its usage, which may come last. */
 const READ_LIMIT_BYTES = 16 * 1024 * 1024
 /** Deepest nesting of a reply: its consumers recurse per level. */
-const MOST_LEVELS = 1000
+const MAX_LEVELS = 1000
 /** Endpoints whose reply is a model's answer. Its usage is estimated when none is reported. */
 const ANSWERED: readonly string[] = ENDPOINTS
 /** Reply headers that are useful to the caller and reveal nothing about the account. */
@@ -193,7 +193,7 @@ function shown(
   const json = truncated ? undefined : parseJson(text)
   // A body that is not JSON is returned as text.
   const parsed = json === undefined ? text : json
-  if (isDeeper(parsed, MOST_LEVELS)) throw badReply(provider, `its reply nests more than ${MOST_LEVELS} levels deep`)
+  if (isDeeper(parsed, MAX_LEVELS)) throw badReply(provider, `its reply nests more than ${MAX_LEVELS} levels deep`)
   const named = { ...headers, 'content-type': announced }
   return { status, headers: safeHeaders(named, secrets), body: parsed, truncated }
 }

@@ -4,7 +4,7 @@ import type { Calls } from '../calls/calls.ts'
 /** Calls kept per upstream. */
 const KEPT = 100
 /** Most upstreams kept. More than are configured at once, since their names may change. */
-const MOST_UPSTREAMS = 500
+const MAX_UPSTREAMS = 500
 
 /** Recent calls to an upstream in this process. */
 export interface RecentCalls {
@@ -26,7 +26,7 @@ export function watchRecentCalls(calls: Pick<Calls, 'listen'>): (upstream: strin
   calls.listen(({ upstream, status, latency_ms }) => {
     if (status !== 'ok' && status !== 'error') return
     const last = kept.get(upstream)
-    if (last === undefined && kept.size >= MOST_UPSTREAMS) return
+    if (last === undefined && kept.size >= MAX_UPSTREAMS) return
     if (last === undefined) kept.set(upstream, [{ status, latency_ms }])
     else if (last.push({ status, latency_ms }) > KEPT) last.shift()
   })

@@ -6,7 +6,7 @@ import type { NamedUpstream } from './named-upstream.ts'
 import { type PassthroughDeps, passThrough } from './passthrough.ts'
 
 /** Token limit. The expected answer is one word. */
-const MOST_TOKENS = 16
+const MAX_TOKENS = 16
 const QUESTION = [{ role: 'user', content: 'Answer with the word ok.' }]
 
 /** Result of a test. */
@@ -35,7 +35,7 @@ export async function testCandidate(
   const isMessages = upstream.provider.protocol === 'anthropic'
   const path = isMessages ? '/messages' : '/chat/completions'
   // OpenAI's reasoning models reject `max_tokens`.
-  const body = { model, messages: QUESTION, ...(isMessages && { max_tokens: MOST_TOKENS }) }
+  const body = { model, messages: QUESTION, ...(isMessages && { max_tokens: MAX_TOKENS }) }
   const started = performance.now()
   const latency = () => Math.round(performance.now() - started)
   try {

@@ -11,7 +11,7 @@ import { type Embedded, keepVectors, sourceOf } from './vectors.ts'
 /** Memories that one call embeds. */
 const BATCH = 32
 /** Characters of a memory that are embedded; models accept at least some hundred words. */
-const MOST_CHARACTERS = 2000
+const MAX_CHARACTERS = 2000
 /** Error statuses that are not caused by the text of a request. */
 const NOT_ABOUT_TEXT = [401, 402, 403, 404, 408, 425, 429]
 type Waiting = Pick<Selectable<MemoryRow>, 'seq' | 'space' | 'version' | 'key' | 'value' | 'also' | 'tags'>
@@ -52,7 +52,7 @@ export function createEmbedMemories(deps: {
   const textFor = ({ key, value, also, tags }: Waiting): string => {
     const parts = [
       key,
-      textOf(JSON.parse(value)).slice(0, MOST_CHARACTERS),
+      textOf(JSON.parse(value)).slice(0, MAX_CHARACTERS),
       textOf(JSON.parse(tags)),
       textOf(JSON.parse(also)),
     ]
@@ -61,7 +61,7 @@ export function createEmbedMemories(deps: {
       parts
         .filter((part) => part !== '')
         .join('\n')
-        .slice(0, MOST_CHARACTERS)
+        .slice(0, MAX_CHARACTERS)
     )
   }
 

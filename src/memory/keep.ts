@@ -16,7 +16,7 @@ import { forgetVectors } from './vectors.ts'
 /** Expired memories that each store deletes. More than it adds, so that they cannot accumulate. */
 const SWEPT = 8
 /** Most distinct words of a value in the index; more than a text of that length has. */
-const MOST_WORDS = 10_000
+const MAX_WORDS = 10_000
 
 type Existing = Removed &
   Pick<Selectable<MemoryRow>, 'embedded' | 'version' | 'created_at' | 'project' | 'tags' | 'also'>
@@ -144,7 +144,7 @@ function compose({
   const value = JSON.stringify(input.value)
   const tags = input.tags ? JSON.stringify([...new Set(input.tags)]) : (existing?.tags ?? '[]')
   const also = input.also ? JSON.stringify([...new Set(input.also)]) : (existing?.also ?? '[]')
-  const words = upTo(MOST_WORDS, indexedWords(textOf(input.value)))
+  const words = upTo(MAX_WORDS, indexedWords(textOf(input.value)))
   const text = (found: readonly string[]) => marked(space, found.join(' '))
   return {
     id: existing?.id ?? newId('mem'),

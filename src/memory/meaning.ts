@@ -9,10 +9,10 @@ import { type Alternative, type Term, termOf } from './term.ts'
 import { typosAllowed } from './typos.ts'
 
 /** Most words of a query that are used; further words add cost without meaning. */
-const MOST_WORDS = 24
+const MAX_WORDS = 24
 /** Most unknown words of a query that are split or corrected, because each can take milliseconds. */
-const MOST_RESPELLED = 4
-const MOST_SIMILAR = 5
+const MAX_RESPELLED = 4
+const MAX_SIMILAR = 5
 /** Longest word that does not match longer words by its beginning: too many begin with it. */
 const SHORT = 2
 /** Number of memories from which a word does not match longer words: it has enough matches. */
@@ -59,7 +59,7 @@ export async function meaningOf(query: string, { words, space, held }: Vocabular
     const longer = (begun.get(text) ?? []).map((it) => weighed(it, shareOf(text, it.word)))
     const found = [...alike, ...longer]
     if (found.length > 0) terms.push(termOf(text, { found, counted: alike.length > 0 ? alike : longer, held }))
-    else if (isUnspaced(text) || respelled++ >= MOST_RESPELLED) terms.push(termOf(text, { found, counted: [], held }))
+    else if (isUnspaced(text) || respelled++ >= MAX_RESPELLED) terms.push(termOf(text, { found, counted: [], held }))
     else terms.push(...(await instead(text, { words, space, held })))
   }
   return terms
@@ -74,7 +74,7 @@ async function instead(text: string, { words, space, held }: Vocabulary): Promis
     return parts.map((part) => termOf(part.word, { found: [weighed(part, 1)], counted: [weighed(part, 1)], held }))
   const typos = typosAllowed(text)
   const near = typos === 0 ? [] : nearest(text, typos, await words.maybe(space, text, typos))
-  const closest = near.filter((it) => near[0]?.typos !== 1 || it.typos === 1).slice(0, MOST_SIMILAR)
+  const closest = near.filter((it) => near[0]?.typos !== 1 || it.typos === 1).slice(0, MAX_SIMILAR)
   const found = closest.map((it) => weighed(it, BY_TYPOS[it.typos] ?? 0))
   return [termOf(text, { found, counted: found, held })]
 }
@@ -83,7 +83,7 @@ function distinct(query: string): IndexedWord[] {
   const words = new Map<string, IndexedWord>()
   for (const word of wordsIn(query)) {
     if (!words.has(word.text)) words.set(word.text, word)
-    if (words.size >= MOST_WORDS) break
+    if (words.size >= MAX_WORDS) break
   }
   return [...words.values()]
 }

@@ -7,20 +7,20 @@ import type { Term } from './term.ts'
 import type { Candidate, TextFilter, TextIndex, Wanted } from './text-index.ts'
 
 /** Most matches that are counted. */
-const MOST_COUNTED = 1000
+const MAX_COUNTED = 1000
 /** Candidates per lookup; each costs some microseconds. */
-const MOST_CANDIDATES = 250
+const MAX_CANDIDATES = 250
 /**
  * Most candidates with a frequent word in key or tags. When this many are found, no others are read. More than a search
  * returns.
  */
-const MOST_NAMED = 128
+const MAX_NAMED = 128
 /** Most memories that one word may add as candidates. Beyond it, only the newest of them would be ranked. */
-const MOST_GATHERED = 1000
+const MAX_GATHERED = 1000
 /** Number of words by which the first lookup finds memories with all words. */
 const RAREST = 3
 /** Most words of long values that one search reads. */
-const MOST_READ = 500_000
+const MAX_READ = 500_000
 /** Smallest share of the query's importance that a memory needs. */
 const FLOOR = 0.4
 
@@ -67,7 +67,7 @@ export function createSearch(index: TextIndex, words: MemoryWords) {
     const ranked = hits.length + unread
     return {
       hits: hits.slice(0, limit),
-      total: Math.min(MOST_COUNTED, Math.max(ranked, matching)),
+      total: Math.min(MAX_COUNTED, Math.max(ranked, matching)),
       spellings: spellingsOf(known),
     }
   }
@@ -91,15 +91,15 @@ interface Sources {
  */
 function gather(index: TextIndex, terms: readonly Term[], filter: TextFilter): Sources {
   const telling = tellingOf(terms)
-  const read = (wanted: Wanted, limit = MOST_CANDIDATES) => index.candidates(wanted, filter, limit)
+  const read = (wanted: Wanted, limit = MAX_CANDIDATES) => index.candidates(wanted, filter, limit)
   const readNamed = (limit?: number) => read({ ...anyWord(terms), where: 'in key or tags' }, limit)
   if (telling.length < terms.length)
     return withMore({ whole: readWhole(read, terms), named: readNamed(), some: read(anyWord(telling)) })
-  if (terms.length === 1 && telling[0] && telling[0].memories >= MOST_CANDIDATES)
-    return gatherFrequent(readNamed(MOST_NAMED), () => read(anyWord(terms)))
+  if (terms.length === 1 && telling[0] && telling[0].memories >= MAX_CANDIDATES)
+    return gatherFrequent(readNamed(MAX_NAMED), () => read(anyWord(terms)))
   const some = read(anyWord(terms))
   const unlessAll = (more: () => Promise<Candidate[]>) =>
-    some.then((all) => (all.length < MOST_CANDIDATES ? [] : more()))
+    some.then((all) => (all.length < MAX_CANDIDATES ? [] : more()))
   return withMore({
     whole: terms.length === 1 ? some : unlessAll(() => readWhole(read, terms)),
     named: unlessAll(readNamed),
@@ -112,23 +112,23 @@ function gather(index: TextIndex, terms: readonly Term[], filter: TextFilter): S
  * these are few.
  */
 function gatherFrequent(named: Promise<Candidate[]>, readAny: () => Promise<Candidate[]>): Sources {
-  const some = named.then(({ length }) => (length < MOST_NAMED ? readAny() : []))
+  const some = named.then(({ length }) => (length < MAX_NAMED ? readAny() : []))
   const hasMore = Promise.all([named, some]).then(
-    ([these, any]) => these.length === MOST_NAMED || any.length === MOST_CANDIDATES,
+    ([these, any]) => these.length === MAX_NAMED || any.length === MAX_CANDIDATES,
   )
   return { whole: some, named, some, hasMore }
 }
 
 const withMore = (sources: Omit<Sources, 'hasMore'>): Sources => ({
   ...sources,
-  hasMore: sources.whole.then(({ length }) => length === MOST_CANDIDATES),
+  hasMore: sources.whole.then(({ length }) => length === MAX_CANDIDATES),
 })
 
 /** Finds memories with all words. Few memories share the rarest words, so a lookup by those alone is tried first. */
 async function readWhole(read: (wanted: Wanted) => Promise<Candidate[]>, terms: readonly Term[]): Promise<Candidate[]> {
   const rarest = byRarity(terms).slice(0, RAREST)
   const sharing = await read(everyWord(rarest))
-  const isEnough = sharing.length < MOST_CANDIDATES || rarest.length === terms.length
+  const isEnough = sharing.length < MAX_CANDIDATES || rarest.length === terms.length
   return isEnough ? sharing : read(everyWord(terms))
 }
 
@@ -138,7 +138,7 @@ async function countBeyond(
   hasMore: Promise<boolean>,
   { terms, filter }: { terms: readonly Term[]; filter: TextFilter },
 ): Promise<number> {
-  return (await hasMore) ? index.count(everyWord(terms), filter, MOST_COUNTED) : 0
+  return (await hasMore) ? index.count(everyWord(terms), filter, MAX_COUNTED) : 0
 }
 
 const byRarity = (terms: readonly Term[]): Term[] => [...terms].sort((a, b) => a.memories - b.memories)
@@ -148,7 +148,7 @@ function tellingOf(terms: readonly Term[]): Term[] {
   let gathered = 0
   return byRarity(terms).filter(({ memories }, i) => {
     gathered += memories
-    return i === 0 || gathered <= MOST_GATHERED
+    return i === 0 || gathered <= MAX_GATHERED
   })
 }
 
@@ -168,7 +168,7 @@ async function rank(
   const scoreOf = createScorer(terms, { averageWords, mark: markOf(filter.space) })
   const seen = new Set<number>()
   const hits: Hit[] = []
-  let room = MOST_READ
+  let room = MAX_READ
   let unread = 0
   for (const source of sources)
     for (const candidate of await source) {

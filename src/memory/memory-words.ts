@@ -12,8 +12,8 @@ import { hasDigit, startsCorrected } from './typos.ts'
 /** Words that are written before other work gets the thread. */
 const PART = 500
 /** Most words with one beginning or ending that are read, and most of them that are used: the most frequent. */
-const MOST_LOOKED_AT = 2000
-const MOST_TAKEN = 24
+const MAX_LOOKED_AT = 2000
+const MAX_TAKEN = 24
 /** Shortest word that is searched as the end of other words, as in compounds. */
 const SHORTEST_ENDING = 4
 
@@ -124,8 +124,8 @@ export function createMemoryWords(of: { db: Kysely<Schema>; engine: Engine }): M
       (start) => sql`select * from (
         select * from (select cast(${start} as text) as start, word, stem, memories from memory_words
           where space = ${space} and ${by} > ${start} and ${by} < ${`${start}\u{10ffff}`} and ${by} <> ''
-          order by ${by} limit ${MOST_LOOKED_AT}) as looked_at
-        order by memories desc, word limit ${MOST_TAKEN}) as taken`,
+          order by ${by} limit ${MAX_LOOKED_AT}) as looked_at
+        order by memories desc, word limit ${MAX_TAKEN}) as taken`,
     )
     const found = new Map<string, HeldWord[]>(starts.map((start) => [start, []]))
     if (ranges.length === 0) return found

@@ -1,6 +1,6 @@
 import { type Kysely, type RawBuilder, type Selectable, sql } from 'kysely'
 import * as z from 'zod'
-import { decodeCursor, MOST_COUNTED, type Page, type Paged, pageReader, readPage } from '../store/page.ts'
+import { decodeCursor, MAX_COUNTED, type Page, type Paged, pageReader, readPage } from '../store/page.ts'
 import type { Schema } from '../store/schema.ts'
 import type { Store } from '../store/store.ts'
 import type { MemoryRow } from '../store/tables/memory-tables.ts'
@@ -81,7 +81,7 @@ async function countAll(
 }
 
 /**
- * Counts memories with a tag, up to `MOST_COUNTED`, in the tag's index. Expired memories not yet swept do not count.
+ * Counts memories with a tag, up to `MAX_COUNTED`, in the tag's index. Expired memories not yet swept do not count.
  */
 async function countTagged(
   db: Kysely<Schema>,
@@ -93,16 +93,16 @@ async function countTagged(
   const inNamespace = namespace === undefined ? sql`` : sql`and listed.namespace = ${namespace}`
   const { rows } = await sql<{ count: number }>`select
     (select count(*) from
-      (select 1 from memory_tags as listed where space = ${space} and tag = ${tag} ${inNamespace} limit ${MOST_COUNTED}) as counted)
+      (select 1 from memory_tags as listed where space = ${space} and tag = ${tag} ${inNamespace} limit ${MAX_COUNTED}) as counted)
     - (select count(*) from
       (select 1 from memories join memory_tags as listed on listed.seq = memories.seq and listed.tag = ${tag}
-       where memories.space = ${space} and memories.expires_at <= ${now} ${inNamespace} limit ${MOST_COUNTED}) as expired) as count`.execute(
+       where memories.space = ${space} and memories.expires_at <= ${now} ${inNamespace} limit ${MAX_COUNTED}) as expired) as count`.execute(
     db,
   )
   return rows[0]?.count ?? 0
 }
 
-/** Counts memories of a project, up to `MOST_COUNTED`, in the project's index. */
+/** Counts memories of a project, up to `MAX_COUNTED`, in the project's index. */
 async function countOfProject(
   db: Kysely<Schema>,
   space: number,
@@ -114,6 +114,6 @@ async function countOfProject(
   if (tag !== undefined)
     conditions.push(sql`exists (select 1 from memory_tags where seq = memories.seq and tag = ${tag})`)
   const { rows } = await sql<{ count: number }>`select count(*) as count from (
-    select 1 from memories where ${sql.join(conditions, sql` and `)} limit ${MOST_COUNTED}) as counted`.execute(db)
+    select 1 from memories where ${sql.join(conditions, sql` and `)} limit ${MAX_COUNTED}) as counted`.execute(db)
   return rows[0]?.count ?? 0
 }

@@ -14,15 +14,15 @@ import { type Term, termOf } from './term.ts'
 import type { TextIndex, Wanted } from './text-index.ts'
 
 /** Most characters and words of a value that are compared. */
-const MOST_CHARACTERS = 2000
-const MOST_WORDS = 24
+const MAX_CHARACTERS = 2000
+const MAX_WORDS = 24
 /** Most rare words that are looked up, and most memories that may hold each. */
-const MOST_TELLING = 6
-const MOST_HELD = 200
-const MOST_CANDIDATES = 50
+const MAX_TELLING = 6
+const MAX_HELD = 200
+const MAX_CANDIDATES = 50
 /** Smallest share of a memory's words that a similar one has, and most similar memories that are returned. */
 const ALIKE = 0.6
-const MOST_NAMED = 3
+const MAX_NAMED = 3
 
 /** A memory that says nearly the same as another. */
 export const Similar = z.object({
@@ -38,7 +38,7 @@ export type Similar = z.infer<typeof Similar>
  */
 export function createSimilar({ db, index, words }: { db: Kysely<Schema>; index: TextIndex; words: MemoryWords }) {
   async function termsOf(text: string, { filter, held }: SearchScope): Promise<Term[]> {
-    const said = [...new Set(withoutStopWords([...wordsIn(text)]).map((word) => word.text))].slice(0, MOST_WORDS)
+    const said = [...new Set(withoutStopWords([...wordsIn(text)]).map((word) => word.text))].slice(0, MAX_WORDS)
     const alike = await words.alike(filter.space, said)
     return said.map((word) => {
       const stem = stemOf(word)
@@ -57,15 +57,15 @@ export function createSimilar({ db, index, words }: { db: Kysely<Schema>; index:
     { key, namespace, value, supersedes }: MemoryInput,
     scope: SearchScope,
   ): Promise<Similar[]> {
-    const terms = await termsOf(`${key}\n${textOf(value).slice(0, MOST_CHARACTERS)}`, scope)
+    const terms = await termsOf(`${key}\n${textOf(value).slice(0, MAX_CHARACTERS)}`, scope)
     const telling = terms
-      .filter(({ memories }) => memories > 0 && memories <= MOST_HELD)
+      .filter(({ memories }) => memories > 0 && memories <= MAX_HELD)
       .sort((a, b) => a.memories - b.memories)
-      .slice(0, MOST_TELLING)
+      .slice(0, MAX_TELLING)
     if (telling.length === 0) return []
     const groups = telling.map((term) => [...term.words.keys()])
     const wanted: Wanted = { match: 'any', groups, where: 'everywhere' }
-    const candidates = await index.candidates(wanted, scope.filter, MOST_CANDIDATES)
+    const candidates = await index.candidates(wanted, scope.filter, MAX_CANDIDATES)
     const scoreOf = createScorer(terms, { averageWords: scope.averageWords, mark: markOf(scope.filter.space) })
     const alike = candidates
       // Words of long values are not loaded here; key and tags must suffice.
@@ -75,9 +75,9 @@ export function createSimilar({ db, index, words }: { db: Kysely<Schema>; index:
       .sort((a, b) => b.score - a.score || b.seq - a.seq)
     if (alike.length === 0) return []
     const replaced = [key, ...(supersedes === undefined ? [] : [supersedes])]
-    return (await named(alike.slice(0, MOST_NAMED + replaced.length)))
+    return (await named(alike.slice(0, MAX_NAMED + replaced.length)))
       .filter((other) => other.namespace !== namespace || !replaced.includes(other.key))
-      .slice(0, MOST_NAMED)
+      .slice(0, MAX_NAMED)
       .map(({ seq, ...other }) => other)
   }
 }

@@ -6,7 +6,7 @@ const ASSUMED = 1000
 /** Factor for a common question word, compared to another word of the same rarity. */
 const COMMON = 0.3
 /** Most words that match one word of a query. */
-const MOST_WORDS = 32
+const MAX_WORDS = 32
 
 /**
  * A word of memories that matches a word of a query. Its weight is in (0, 1]; `memories` is the number that hold it.
@@ -50,7 +50,7 @@ export function termOf(
   const rarity = Math.log(1 + (held + ASSUMED - memories + 0.5) / (memories + 0.5))
   const best = [...found].sort((a, b) => b.weight - a.weight || b.memories - a.memories || (a.word < b.word ? -1 : 1))
   const words = new Map<string, number>()
-  for (const { word, weight } of best.slice(0, MOST_WORDS)) if (!words.has(word)) words.set(word, weight)
+  for (const { word, weight } of best.slice(0, MAX_WORDS)) if (!words.has(word)) words.set(word, weight)
   return { text, importance: (saysLittle(text, memories) ? COMMON : 1) * rarity, memories, words }
 }
 

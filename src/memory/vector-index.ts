@@ -11,20 +11,20 @@ import type { TextFilter } from './text-index.ts'
 /** Vectors that are read at a time. */
 const PART = 2000
 /** Vectors whose exact angle is computed, unless a filter leaves fewer. */
-const MOST_RESCORED = 200
+const MAX_RESCORED = 200
 /** Most vectors to which the filter of a search is applied, nearest first: 200, then twice as many as before. */
-const MOST_FILTERED = 12_800
+const MAX_FILTERED = 12_800
 /** Most memories that a search by vectors finds. */
-const MOST_FOUND = 50
+const MAX_FOUND = 50
 /** Rows that are read again: on PostgreSQL, a row with a higher number can become visible earlier. */
 const OVERLAP = 200
 /**
  * Largest excess of cached vectors over memories, as a number and a factor. Beyond it, the cache is reloaded without
  * deleted memories.
  */
-const [MOST_GONE, MOST_GONE_SHARE] = [100, 1.2]
+const [MAX_GONE, MAX_GONE_SHARE] = [100, 1.2]
 /** Spaces whose signs are cached at once. */
-const MOST_SPACES = 8
+const MAX_SPACES = 8
 
 /** The signs of the vectors of a space, concatenated. */
 interface Held {
@@ -47,7 +47,7 @@ export function createVectorIndex({ reads, engine }: Store) {
     const held = spaces.get(name) ?? { signs: new Uint32Array(0), seqs: [], at: new Map(), last: 0, reading: null }
     spaces.delete(name)
     spaces.set(name, held)
-    for (const oldest of spaces.keys()) if (spaces.size > MOST_SPACES) spaces.delete(oldest)
+    for (const oldest of spaces.keys()) if (spaces.size > MAX_SPACES) spaces.delete(oldest)
     return held
   }
 
@@ -95,21 +95,21 @@ export function createVectorIndex({ reads, engine }: Store) {
     { source, filter, held: memories, least }: { source: string; filter: TextFilter; held: number; least: number },
   ): Promise<Hit[]> {
     let held = heldFor(filter.space, source)
-    if (held.seqs.length > MOST_GONE + MOST_GONE_SHARE * memories) held = heldAnew(filter.space, source)
+    if (held.seqs.length > MAX_GONE + MAX_GONE_SHARE * memories) held = heldAnew(filter.space, source)
     held.reading ??= readOn(held, filter.space, source).finally(() => {
       held.reading = null
     })
     await held.reading
-    const places = nearestBySigns(signsOf(vector), held.signs, { count: held.seqs.length, most: MOST_FILTERED })
+    const places = nearestBySigns(signsOf(vector), held.signs, { count: held.seqs.length, most: MAX_FILTERED })
     const seqs = places.map((place) => held.seqs[place] as number)
     const rows: Array<{ seq: number; vector: string }> = []
-    for (let from = 0, to = MOST_RESCORED; from < seqs.length && rows.length < MOST_RESCORED; from = to, to *= 2)
+    for (let from = 0, to = MAX_RESCORED; from < seqs.length && rows.length < MAX_RESCORED; from = to, to *= 2)
       rows.push(...(await passing(seqs.slice(from, to), source, filter)))
     return rows
       .map(({ seq, vector: kept }) => ({ seq, score: Number(cosine(vector, kept).toFixed(4)) }))
       .filter(({ score }) => score >= least)
       .sort((a, b) => b.score - a.score || b.seq - a.seq)
-      .slice(0, MOST_FOUND)
+      .slice(0, MAX_FOUND)
   }
 }
 

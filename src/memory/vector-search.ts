@@ -15,7 +15,7 @@ const SOON = 128
 /** Timeout of the check of `gazeway doctor`, in milliseconds. */
 const CHECK_MS = 10_000
 /** Characters of a question that are embedded. */
-const MOST_CHARACTERS = 2000
+const MAX_CHARACTERS = 2000
 
 /** Search of a store's memories by vectors. */
 export interface VectorSearch {
@@ -49,7 +49,7 @@ export function createVectorSearch(deps: {
   let timer: NodeJS.Timeout | undefined
 
   async function hitsFor(query: string, { filter, held }: SearchScope, context: CallContext): Promise<Hit[]> {
-    const text = query_prefix + query.slice(0, MOST_CHARACTERS)
+    const text = query_prefix + query.slice(0, MAX_CHARACTERS)
     const [vector] = await embedder.embed([text], context)
     if (vector === undefined) return []
     return nearest(vector, { source: memories.noteLength(vector.length), filter, held, least })

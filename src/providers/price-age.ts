@@ -2,7 +2,7 @@ import type { Catalogue } from './preset.ts'
 
 const DAY_MS = 86_400_000
 /** Age in days from which a price counts as outdated. */
-const MOST_DAYS = 365
+const MAX_DAYS = 365
 
 /**
  * Reports the age of a provider's catalogue, for `gazeway doctor`.
@@ -18,7 +18,7 @@ export function ageOfPrices(
   const dates = inUse.flatMap(([, { prices, date }]) => (prices === 'unknown' ? [] : [date])).sort()
   const [oldest] = dates
   if (oldest === undefined) return `${name} has no catalogue: the flat price applies, unless pricing.models sets one`
-  if (now.getTime() - Date.parse(oldest) <= MOST_DAYS * DAY_MS) return `of ${name}, read ${oldest} or later`
+  if (now.getTime() - Date.parse(oldest) <= MAX_DAYS * DAY_MS) return `of ${name}, read ${oldest} or later`
   const old = inUse.flatMap(([id, { prices, date }]) => (prices !== 'unknown' && date === oldest ? [id] : []))
   return {
     warning: `the prices of ${name} are from ${oldest}, more than a year old: set pricing.models for ${old.join(', ')}, or update Gazeway.`,

@@ -14,7 +14,7 @@ export const Usage = z.object({
 export type Usage = z.infer<typeof Usage>
 
 /** Largest plausible count. Beyond it the upstream is at fault, and sums could overflow the store. */
-const MOST_TOKENS = 1e9
+const MAX_TOKENS = 1e9
 
 /**
  * Reads the usage field of a chat completion, a Response or a Message into one shape. Null when it is missing or
@@ -114,4 +114,4 @@ function hasCounts(details: unknown): boolean {
 }
 
 const isCount = (value: unknown): value is number =>
-  Number.isSafeInteger(value) && (value as number) >= 0 && (value as number) <= MOST_TOKENS
+  Number.isSafeInteger(value) && (value as number) >= 0 && (value as number) <= MAX_TOKENS

@@ -6,9 +6,9 @@ import { distinctWords, queryWords, shortened } from '../text/words.ts'
 import { giveWay } from '../wire/give-way.ts'
 
 /** Words of a query that count. */
-const MOST_WORDS = 24
+const MAX_WORDS = 24
 /** Newest matching exchanges that are read. */
-const MOST_MATCHES = 500
+const MAX_MATCHES = 500
 
 /** A match of a query: the newest exchange of a session, or its title (position 0). */
 interface Match {
@@ -32,7 +32,7 @@ export async function findWords(
   query: string,
   { userId, limit }: { userId: string | null; limit: number },
 ): Promise<Hit[]> {
-  const words = [...new Set(queryWords(query, MOST_WORDS).flatMap((word) => word.split(' ')))].map(shortened)
+  const words = [...new Set(queryWords(query, MAX_WORDS).flatMap((word) => word.split(' ')))].map(shortened)
   if (words.length === 0) return []
   const search = { sqlite: matchOnSqlite, postgres: matchOnPostgres }[store.engine]
   const matches = await search(store, words, userId)
@@ -55,7 +55,7 @@ async function matchOnSqlite(store: Store, words: readonly string[], userId: str
   const { rows } = await sql<Match>`select session_texts.session_id, session_texts.position
     from session_words cross join session_texts on session_texts.seq = session_words.rowid
     where session_words match ${expression} ${only}
-    order by session_words.rowid desc limit ${MOST_MATCHES}`.execute(store.reads)
+    order by session_words.rowid desc limit ${MAX_MATCHES}`.execute(store.reads)
   return rows
 }
 
@@ -67,7 +67,7 @@ async function matchOnPostgres(store: Store, words: readonly string[], userId: s
   const expression = words.map((word) => `'${word}':*`).join(' & ')
   const only = userId === null ? sql`` : sql`and user_id = ${userId}`
   const { rows } = await sql<Match>`select session_id, position from session_texts
-    where words @@ ${expression}::tsquery ${only} order by seq desc limit ${MOST_MATCHES}`.execute(store.reads)
+    where words @@ ${expression}::tsquery ${only} order by seq desc limit ${MAX_MATCHES}`.execute(store.reads)
   return rows
 }
 

@@ -7,7 +7,7 @@ import { REMOTE_PREFIX } from '../text/remote-id.ts'
 /** Search depth below a root. */
 const DEEPEST = 6
 /** Most folders searched per root. */
-export const MOST_FOLDERS = 2000
+export const MAX_FOLDERS = 2000
 
 const AT_ONCE = 64
 /** Folders of other tools. */
@@ -53,14 +53,14 @@ export async function findSkills(root: string): Promise<FoundSkills> {
   for (let depth = 0; depth <= DEEPEST && folders.length > 0; depth++) {
     const next: string[] = []
     for (let i = 0; i < folders.length; i += AT_ONCE) {
-      const batch = folders.slice(i, Math.min(i + AT_ONCE, i + MOST_FOLDERS - looked))
+      const batch = folders.slice(i, Math.min(i + AT_ONCE, i + MAX_FOLDERS - looked))
       looked += batch.length
       for (const found of await Promise.all(batch.map((folder) => look(real, folder)))) {
         if (found.skill) skills.push(found.skill)
         next.push(...found.folders.filter((folder) => seen.size < seen.add(folder).size))
       }
       const left = i + batch.length < folders.length || (next.length > 0 && depth < DEEPEST)
-      if (looked >= MOST_FOLDERS && left) return { root: real, skills, cut: true }
+      if (looked >= MAX_FOLDERS && left) return { root: real, skills, cut: true }
     }
     folders = next
   }

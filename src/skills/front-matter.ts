@@ -3,9 +3,9 @@ import yaml from 'js-yaml'
 import { FRONT_MATTER_BYTES } from './skill.ts'
 
 /** Most consecutive blanks and line ends. gray-matter takes quadratic time in their number. */
-const MOST_BLANKS = 200
+const MAX_BLANKS = 200
 /** Limits of a front matter's size and depth. With YAML anchors a few lines can expand to millions of values. */
-const MOST_VALUES = 2000
+const MAX_VALUES = 2000
 const DEEPEST = 12
 
 /** A SKILL.md: its front matter and its instructions. */
@@ -41,8 +41,8 @@ export function parseFrontMatter(text: string): FrontMatter {
   if (opening !== '---') throw new Error('It does not begin with front matter: a line "---", YAML, and another "---".')
   const end = plain.slice(0, FRONT_MATTER_BYTES).search(/\n---[ \t]*(?:\n|$)/)
   if (end === -1) throw new Error('Its front matter does not end with a line "---" within 64 KiB.')
-  if (new RegExp(`\\s{${MOST_BLANKS}}`).test(plain.slice(0, end)))
-    throw new Error(`Its front matter has ${MOST_BLANKS} blanks or empty lines in a row.`)
+  if (new RegExp(`\\s{${MAX_BLANKS}}`).test(plain.slice(0, end)))
+    throw new Error(`Its front matter has ${MAX_BLANKS} blanks or empty lines in a row.`)
   const { data, content } = matter(plain, { engines: ENGINES })
   if (typeof data !== 'object' || data === null || Array.isArray(data))
     throw new Error('Its front matter is not a list of "key: value" lines.')
@@ -56,7 +56,7 @@ function plainObject(data: object): Record<string, unknown> {
 
   function plainly(value: unknown, depth: number): unknown {
     values++
-    if (values > MOST_VALUES || depth > DEEPEST) throw new Error('Its front matter has too many values.')
+    if (values > MAX_VALUES || depth > DEEPEST) throw new Error('Its front matter has too many values.')
     if (value instanceof Date) return Number.isNaN(value.getTime()) ? null : value.toISOString()
     if (Array.isArray(value)) return value.map((item) => plainly(item, depth + 1))
     if (typeof value === 'number') return Number.isFinite(value) ? value : null

@@ -4,7 +4,7 @@ import { readInside } from '../context/confine.ts'
 import { GazewayError } from '../errors.ts'
 import { lazily } from '../wire/lazily.ts'
 import { brokenSkill, composeSkill, type SkillPlace } from './compose.ts'
-import { type FoundSkill, findSkills, MOST_FOLDERS } from './find.ts'
+import { type FoundSkill, findSkills, MAX_FOLDERS } from './find.ts'
 import { FRONT_MATTER_BYTES, matching, type Skill, type SkillQuery, type SkillWithContent } from './skill.ts'
 import { type SkillPlaces, type SkillRoot, shownPath, skillRoots } from './skill-roots.ts'
 
@@ -89,7 +89,7 @@ export function createSkills({ config, ...places }: SkillPlaces & { config: () =
 
   function cutWarning({ cut, path }: { cut: boolean; path: string }): string[] {
     const shown = shownPath(path, places.home)
-    return cut ? [`${shown} has more than ${MOST_FOLDERS} folders; the others were not looked into.`] : []
+    return cut ? [`${shown} has more than ${MAX_FOLDERS} folders; the others were not looked into.`] : []
   }
 
   function listed(skill: Skill): Skill {

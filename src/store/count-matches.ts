@@ -1,13 +1,13 @@
 import { type Kysely, type SelectQueryBuilder, sql } from 'kysely'
-import { MOST_COUNTED } from './page.ts'
+import { MAX_COUNTED } from './page.ts'
 import type { Schema } from './schema.ts'
 
-/** Counts the rows of a query one by one, up to {@link MOST_COUNTED}, for a page's `total`. */
+/** Counts the rows of a query one by one, up to {@link MAX_COUNTED}, for a page's `total`. */
 export async function countMatches<Tables, From extends keyof Tables>(
   db: Kysely<Schema>,
   matches: SelectQueryBuilder<Tables, From, object>,
 ): Promise<number> {
-  const counted = matches.select(sql`1`.as('one')).limit(MOST_COUNTED)
+  const counted = matches.select(sql`1`.as('one')).limit(MAX_COUNTED)
   const { rows } = await sql<{ total: number }>`select count(*) as total from (${counted}) as counted`.execute(db)
   return Number(rows[0]?.total ?? 0)
 }

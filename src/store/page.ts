@@ -8,11 +8,11 @@ import type { Schema } from './schema.ts'
 import type { Store } from './store.ts'
 
 /** Most matches counted for a page's `total`. A longer list reports this number. */
-export const MOST_COUNTED = 1000
+export const MAX_COUNTED = 1000
 /** Size limit of a page's items, as JSON in bytes. A page always contains at least one item. */
 export const PAGE_BYTES = 4 * 1024 * 1024
 /** Most rows that are skipped on the main connection. More are skipped on the reader's thread. */
-const MOST_SKIPPED = 1000
+const MAX_SKIPPED = 1000
 /** Rows whose sizes are read first. */
 const FEW_SIZES = 32
 
@@ -83,7 +83,7 @@ export function decodeCursor<T>(cursor: string, values: z.ZodType<T>): T {
 
 /** Connection for reading a page: the reader's when many rows are skipped. */
 export const pageReader = (store: Pick<Store, 'db' | 'reads'>, { offset = 0 }: ListQuery): Kysely<Schema> =>
-  offset > MOST_SKIPPED ? store.reads : store.db
+  offset > MAX_SKIPPED ? store.reads : store.db
 
 /** Reads a page: at most `limit` items and `mostBytes` bytes. Concurrent pages take turns. */
 export async function readPage<Row, T>(

@@ -11,7 +11,7 @@ const EARLY_MS = 6_000
 /** Rows per batch. Few, so that other writers wait only briefly. */
 const BATCH = 500
 /** Batches of one sweep per round. It continues after the other sweeps have run. */
-const MOST_BATCHES = 400
+const MAX_BATCHES = 400
 
 /** A recurring task that deletes rows in batches. */
 export interface Sweep {
@@ -80,7 +80,7 @@ export function startSweeps(deps: {
    */
   async function run(sweep: Sweep): Promise<boolean> {
     if (!(await claim(sweep))) return false
-    for (let batches = 0; batches < MOST_BATCHES && !stopped; batches++) {
+    for (let batches = 0; batches < MAX_BATCHES && !stopped; batches++) {
       const began = performance.now()
       if ((await sweep.batch(BATCH)) < BATCH) return false
       await delay(performance.now() - began)

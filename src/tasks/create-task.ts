@@ -12,7 +12,7 @@ import { insertTask } from './insert-task.ts'
 import { type NewTask, type Task, toTask } from './task-record.ts'
 
 /** Most tasks that may depend on one: completing it opens all of them at once. */
-const MOST_DEPENDENTS = 1_000
+const MAX_DEPENDENTS = 1_000
 
 /** Creates a task and locks its reward, in one transaction. Calls `keep` with the task in it. */
 export type CreateTask = (input: NewTask, callerId: string, keep?: Keep<Task>) => Promise<Task>
@@ -74,7 +74,7 @@ async function unfinished(trx: Transaction<Schema>, ids: readonly string[]): Pro
     if (status === undefined) throw refused(`there is no task ${id}.`)
     if (status === 'failed' || status === 'cancelled')
       throw refused(`task ${id} is ${status} and will never be completed.`)
-    if (await isCrowded(trx, id)) throw refused(`${MOST_DEPENDENTS} tasks wait for task ${id} already.`)
+    if (await isCrowded(trx, id)) throw refused(`${MAX_DEPENDENTS} tasks wait for task ${id} already.`)
   }
   return rows.filter(({ status }) => status !== 'completed').length
 }
@@ -85,7 +85,7 @@ async function isCrowded(trx: Transaction<Schema>, id: string): Promise<boolean>
     .select('task_id')
     .where('depends_on', '=', id)
     .orderBy('task_id')
-    .offset(MOST_DEPENDENTS - 1)
+    .offset(MAX_DEPENDENTS - 1)
     .limit(1)
     .execute()
   return last !== undefined

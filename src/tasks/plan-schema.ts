@@ -3,12 +3,12 @@ import { isWhole, WHOLE } from '../store/text.ts'
 import { Capability, TaskDescription, TaskTitle } from './task-record.ts'
 
 /** Most tasks of a swarm. */
-export const MOST_PLANNED = 50
+export const MAX_PLANNED = 50
 /** Longest title in characters, for the model's schema; `TaskTitle` enforces it. */
 const TITLE_LENGTH = 200
 /** Longest description of a planned task in characters. */
 const DESCRIPTION_LENGTH = 4000
-const MOST_CAPABILITIES = 16
+const MAX_CAPABILITIES = 16
 
 const PlanId = z
   .string()
@@ -24,13 +24,10 @@ export const PlanTask = z.object({
   description: TaskDescription.max(DESCRIPTION_LENGTH).describe(
     'All that an agent needs who sees nothing but this task: what to do, with what, and when it is done',
   ),
-  capabilities: z
-    .array(Capability)
-    .max(MOST_CAPABILITIES)
-    .describe('What an agent must be able to do to take the task'),
+  capabilities: z.array(Capability).max(MAX_CAPABILITIES).describe('What an agent must be able to do to take the task'),
   depends_on: z
     .array(PlanId)
-    .max(MOST_PLANNED)
+    .max(MAX_PLANNED)
     .describe('Ids of the tasks that must be completed before this one can begin; empty when none'),
 })
 export type PlanTask = z.infer<typeof PlanTask>

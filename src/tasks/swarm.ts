@@ -11,14 +11,14 @@ import type { Balances } from '../wallet/account-balances.ts'
 import { whyEnded } from '../wire/stopping.ts'
 import type { CreateGraph } from './create-graph.ts'
 import type { Plan } from './plan.ts'
-import { MOST_PLANNED, PlanTask } from './plan-schema.ts'
+import { MAX_PLANNED, PlanTask } from './plan-schema.ts'
 import { askForPlan } from './swarm-ask.ts'
 import { Capability, Task } from './task-record.ts'
 
 /** A goal for a group of agents. */
 export const NewSwarm = z.strictObject({
   goal: z.string().trim().min(1).max(16_000).describe('Goal in words'),
-  max_tasks: z.int().min(1).max(MOST_PLANNED).default(8).describe('Most tasks of the plan'),
+  max_tasks: z.int().min(1).max(MAX_PLANNED).default(8).describe('Most tasks of the plan'),
   reward_usd: Amount.default(0).describe('Reward of all tasks together, split evenly and locked at once'),
   capabilities: z
     .array(Capability)

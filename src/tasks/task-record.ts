@@ -8,9 +8,9 @@ import type { TaskRow } from '../store/tables/tasks-tables.ts'
 import { isWhole, WHOLE } from '../store/text.ts'
 import { Amount, toUsd } from '../text/money.ts'
 
-const MOST_CAPABILITIES = 32
+const MAX_CAPABILITIES = 32
 /** Most dependencies of a task. */
-const MOST_DEPENDENCIES = 50
+const MAX_DEPENDENCIES = 50
 
 const noNul = (text: string) => !text.includes('\0')
 
@@ -39,7 +39,7 @@ export const Capability = z
 
 const Capabilities = z
   .array(Capability)
-  .max(MOST_CAPABILITIES)
+  .max(MAX_CAPABILITIES)
   .transform((names) => [...new Set(names)])
 
 /** Name of an agent, chosen by the agent. */
@@ -69,7 +69,7 @@ export const NewTask = z.strictObject({
   recipient: Recipient.optional(),
   depends_on: z
     .array(TaskId)
-    .max(MOST_DEPENDENCIES)
+    .max(MAX_DEPENDENCIES)
     .transform((ids) => [...new Set(ids)])
     .default([])
     .describe('Tasks that must be completed before this one opens'),

@@ -3,7 +3,7 @@ import { GazewayError } from '../errors.ts'
 import { runTogether, type Statement } from '../store/built.ts'
 import type { Schema } from '../store/schema.ts'
 import type { LedgerAccountRow, LedgerTransferRow } from '../store/tables/wallet-tables.ts'
-import { type Micros, MOST_MICROS, toUsd } from '../text/money.ts'
+import { MAX_MICROS, type Micros, toUsd } from '../text/money.ts'
 import { type AccountRef, lockAccounts } from './accounts.ts'
 import { depositedIn, withDeposited } from './deposited.ts'
 import { type Entry, type Transfer, type TransferKind, transferHash } from './transfer.ts'
@@ -34,7 +34,7 @@ export interface NewTransfer {
   at: string
 }
 
-const MOST = sql.lit(MOST_MICROS)
+const MOST = sql.lit(MAX_MICROS)
 const PRINTABLE = /^[\x20-\x7e]{1,512}$/
 
 /**
@@ -44,7 +44,7 @@ const PRINTABLE = /^[\x20-\x7e]{1,512}$/
  * @returns the stored transfer with the deposited part of each entry; the earlier one when `key` was used before
  * @throws GazewayError the transaction must then be rolled back:
  * - `insufficient_credit` when an account would fall below its floor or lacks the deposits to give
- * - `balance_too_large` when an account would exceed {@link MOST_MICROS}
+ * - `balance_too_large` when an account would exceed {@link MAX_MICROS}
  * - `conflict` when `key` was used for another transfer
  * @throws RangeError for a malformed transfer
  *
@@ -156,7 +156,7 @@ function refusal(
   moved: readonly Entry[],
   accounts: readonly LedgerAccountRow[],
 ): GazewayError {
-  const isTooLarge = (micros = 0, more = 0) => Math.abs(micros + more) > MOST_MICROS
+  const isTooLarge = (micros = 0, more = 0) => Math.abs(micros + more) > MAX_MICROS
   const over = accounts.find(
     ({ balance_micros, deposited_micros }, i) =>
       isTooLarge(balance_micros, moved[i]?.micros) || isTooLarge(deposited_micros, moved[i]?.deposited),
@@ -167,7 +167,7 @@ function refusal(
 function tooLarge({ id }: LedgerAccountRow): GazewayError {
   return new GazewayError(
     'balance_too_large',
-    `${id} would go beyond ${toUsd(MOST_MICROS)} USD, the most that an account can hold or owe; nothing was moved. ` +
+    `${id} would go beyond ${toUsd(MAX_MICROS)} USD, the most that an account can hold or owe; nothing was moved. ` +
       'Use another account, or spend some of it first.',
   )
 }

@@ -41,8 +41,8 @@ export async function addSpending(
   spent: readonly Spent[],
 ): Promise<void> {
   const rows = rowsOf(kind, spent)
-  for (let at = 0; at < rows.length; at += MOST_ROWS) {
-    const part = rows.slice(at, at + MOST_ROWS)
+  for (let at = 0; at < rows.length; at += MAX_ROWS) {
+    const part = rows.slice(at, at + MAX_ROWS)
     await runBuilt(
       trx,
       `add spending ${part.length}`,
@@ -53,7 +53,7 @@ export async function addSpending(
 }
 
 /** Rows per statement. */
-const MOST_ROWS = 64
+const MAX_ROWS = 64
 
 function upsert(trx: Transaction<Schema>, rows: readonly SpendingRow[]) {
   return trx

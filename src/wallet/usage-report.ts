@@ -13,7 +13,7 @@ import { dayOf } from './spending.ts'
 
 const DAY_MS = 86_400_000
 /** Callers listed in a report, the highest spending first. */
-const MOST_CALLERS = 1_000
+const MAX_CALLERS = 1_000
 
 /** Filters and grouping of receipts. `from` is inclusive, `to` exclusive. */
 export const UsageQuery = ListQuery.extend({
@@ -77,7 +77,7 @@ export async function usageReport(store: Store, query: Paged<UsageQuery>): Promi
     by_caller: byCaller
       .map((row) => ({ caller_id: row.key, ...add([row]) }))
       .sort((a, b) => b.total_usd - a.total_usd)
-      .slice(0, MOST_CALLERS),
+      .slice(0, MAX_CALLERS),
     groups: groups.map((row) => ({ key: row.key, ...add([row]) })).sort((a, b) => (a.key < b.key ? -1 : 1)),
   }
 }

@@ -4,7 +4,7 @@ import { createThread, type ThreadCode } from './thread.ts'
 /** Threads that run at the same time. */
 const AT_ONCE = 2
 /** Longest queue. Further work is refused. */
-const MOST_WAITING = 32
+const MAX_WAITING = 32
 
 const waiting: Array<() => void> = []
 let working = 0
@@ -38,7 +38,7 @@ async function turn(): Promise<void> {
     working++
     return
   }
-  if (waiting.length >= MOST_WAITING)
+  if (waiting.length >= MAX_WAITING)
     throw new GazewayError('too_many_requests', 'Too much work of this kind is queued. Retry in a moment.', {
       retryAfterSeconds: 1,
     })

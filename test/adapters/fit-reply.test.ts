@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { fitReply, fitText } from '../../adapters/stdio/fit-reply.ts'
-import { MOST_TOKENS } from '../../adapters/stdio/reply-limits.ts'
+import { MAX_TOKENS } from '../../adapters/stdio/reply-limits.ts'
 import { createTokenCounter } from '../../src/text/token-counter.ts'
 import { memorySearch } from '../../tools/memory-search.ts'
 
@@ -38,8 +38,8 @@ describe('a reply', () => {
       const { output: kept, note } = await fitReply(output)
       assert.match(note ?? '', new RegExp(`25000 tokens: .*${place.replaceAll(/[[\].]/g, '\\$&')}`))
       const tokens = await countTokens(JSON.stringify({ cut: note, ...kept }))
-      assert.ok(tokens <= MOST_TOKENS, `${tokens} tokens`)
-      assert.ok(tokens > MOST_TOKENS / 20, `${tokens} tokens are much less than fit`)
+      assert.ok(tokens <= MAX_TOKENS, `${tokens} tokens`)
+      assert.ok(tokens > MAX_TOKENS / 20, `${tokens} tokens are much less than fit`)
       assert.deepEqual(Object.keys(kept), Object.keys(output))
     })
 
@@ -99,7 +99,7 @@ describe('a reply', () => {
   it('is cut as text, too', async () => {
     const text = await fitText(words(60_000))
     assert.match(text, /\(cut off\)$/)
-    assert.ok((await countTokens(text)) <= MOST_TOKENS, 'it fits')
+    assert.ok((await countTokens(text)) <= MAX_TOKENS, 'it fits')
     assert.equal(await fitText('Short.'), 'Short.')
   })
 })

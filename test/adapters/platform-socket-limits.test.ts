@@ -14,7 +14,7 @@ import { connectWithKey, openSocket, refusalOf, type SocketClient } from './sock
 /** Long enough for a busy machine to answer in: client and server share this process. */
 const PING_MS = 1000
 const AUTH_MS = 1000
-const MOST_UNKNOWN = 3
+const MAX_UNKNOWN = 3
 
 describe('the agent socket in a hurry', () => {
   let running: RunningPlatform
@@ -30,7 +30,7 @@ describe('the agent socket in a hurry', () => {
       count: () => {},
       pingMs: PING_MS,
       authMs: AUTH_MS,
-      mostUnknown: MOST_UNKNOWN,
+      mostUnknown: MAX_UNKNOWN,
     })
     listening = await serve(new Hono<Frame>(), {
       host: '127.0.0.1',
@@ -53,7 +53,7 @@ describe('the agent socket in a hurry', () => {
   })
 
   it('turns away one more client that does not say who it is, but none that does', async () => {
-    const unknown = await Promise.all(Array.from({ length: MOST_UNKNOWN }, () => openSocket(listening.url)))
+    const unknown = await Promise.all(Array.from({ length: MAX_UNKNOWN }, () => openSocket(listening.url)))
     const { status, body } = await refusalOf(listening.url)
     assert.equal(status, 429)
     assert.equal(JSON.parse(body).error.code, 'rate_limited')

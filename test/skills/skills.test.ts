@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { mkdirSync, rmSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, describe, it } from 'node:test'
-import { MOST_FOLDERS } from '../../src/skills/find.ts'
+import { MAX_FOLDERS } from '../../src/skills/find.ts'
 import { categoriesOf, type Skill } from '../../src/skills/skill.ts'
 import { type SkillFolders, skillFolders, skillText } from './folders.ts'
 
@@ -254,7 +254,7 @@ describe('skills', () => {
     folders = skillFolders()
     folders.write(`${HERMES}/a/SKILL.md`, skillText({ name: 'a', description: 'x' }))
     const root = join(folders.folder, HERMES)
-    for (let i = 0; i < MOST_FOLDERS - 2; i++) mkdirSync(join(root, `b${i}`))
+    for (let i = 0; i < MAX_FOLDERS - 2; i++) mkdirSync(join(root, `b${i}`))
     assert.deepEqual(await folders.skills.list({}), { items: await list(), warnings: [] })
     mkdirSync(join(root, 'c'))
     const { items, warnings } = await folders.skills.list({})

@@ -8,7 +8,7 @@ import { type ClientFrame, checkFrame, type ErrorFrame, readFrame, type ServerFr
 import { createOutbox } from './socket-outbox.ts'
 
 /** Maximum number of frames of a connection that wait for answers. */
-const MOST_UNANSWERED = 20
+const MAX_UNANSWERED = 20
 
 /** Connection of an authenticated client. */
 export interface OpenConnection {
@@ -91,10 +91,10 @@ export function serveConnection({
       if (isBinary)
         throw new GazewayError('validation_failed', 'Binary frames are not accepted. Send JSON in a text frame.')
       const frame = checkFrame(loose)
-      if (unanswered.size >= MOST_UNANSWERED)
+      if (unanswered.size >= MAX_UNANSWERED)
         throw new GazewayError(
           'too_many_requests',
-          `${MOST_UNANSWERED} frames of this connection are waiting for an answer. Wait for one before you send the next.`,
+          `${MAX_UNANSWERED} frames of this connection are waiting for an answer. Wait for one before you send the next.`,
         )
       void answerFrame(frame)
     } catch (error) {

@@ -4,7 +4,7 @@ import type { ServerFrame } from './frames.ts'
 /** Unsent bytes above which reading from a client pauses. It resumes at half of them. */
 const PAUSE_BYTES = 256 * 1024
 /** Unsent bytes above which a client is disconnected, because it has stopped reading. */
-const MOST_BYTES = 4 * 1024 * 1024
+const MAX_BYTES = 4 * 1024 * 1024
 
 /** Outgoing frames of one client. */
 export interface Outbox {
@@ -31,7 +31,7 @@ export function createOutbox(ws: WebSocket): Outbox {
       if (ws.readyState !== ws.OPEN) return
       ws.send(JSON.stringify(frame), sent)
       const waiting = ws.bufferedAmount
-      if (waiting > MOST_BYTES) ws.terminate()
+      if (waiting > MAX_BYTES) ws.terminate()
       else if (waiting > PAUSE_BYTES && !held) {
         held = true
         ws.pause()

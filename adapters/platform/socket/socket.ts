@@ -29,12 +29,12 @@ const SHUTDOWN_MS = 10_000
 /** Time before shutdown at which pending callers are warned, in milliseconds. */
 const LAST_WORDS_MS = 1_000
 /** Maximum number of revoked keys that are remembered, for clients admitted while their key is being revoked. */
-const MOST_REVOKED = 10_000
+const MAX_REVOKED = 10_000
 
 /**
  * Maximum number of unauthenticated clients. Beyond it, only clients that authenticate with their request are admitted.
  */
-const MOST_UNKNOWN = 500
+const MAX_UNKNOWN = 500
 
 /** Options that ws's types lack: `closeTimeout` exists since ws 8.19. */
 const WS_OPTIONS = {
@@ -77,7 +77,7 @@ interface Admitted extends Admission, Pick<Speaker, 'speaksForOthers'> {
 /** Serves the agent socket on the `upgrade` events of an existing server. */
 export function createAgentSocket(gateway: Gateway, options: AgentSocketOptions): AgentSocket {
   const { store, keys, log } = gateway
-  const { hosts, count, pingMs, authMs, mostUnknown = MOST_UNKNOWN } = options
+  const { hosts, count, pingMs, authMs, mostUnknown = MAX_UNKNOWN } = options
   const now = () => new Date()
   const tickets = createTickets({ store, now, fixedKey: () => gateway.loaded.config.identity.api_key })
   const connections = createConnections({
@@ -97,7 +97,7 @@ export function createAgentSocket(gateway: Gateway, options: AgentSocketOptions)
   )
   const pings = startPings(pingMs)
   const open = new Map<WebSocket, OpenConnection | null>()
-  const revoked = new LRUCache<string, true>({ max: MOST_REVOKED })
+  const revoked = new LRUCache<string, true>({ max: MAX_REVOKED })
   const forgetRevocations = keys.onEnded((id, ending) => {
     if (ending === 'revoked') revoked.set(id, true)
     connections.endThoseOf(id)

@@ -3,13 +3,13 @@ import { section } from './section.ts'
 
 /** Form of a `whsec_` secret: 24 to 64 bytes (Standard Webhooks), in base64. */
 const WEBHOOK_SECRET = /^whsec_[A-Za-z0-9+/]{32,88}={0,2}$/
-const [LEAST_BYTES, MOST_BYTES] = [24, 64]
+const [LEAST_BYTES, MAX_BYTES] = [24, 64]
 
 function isWebhookSecret(text: string): boolean {
   if (!WEBHOOK_SECRET.test(text)) return false
   const encoded = text.slice('whsec_'.length)
   const bytes = Buffer.from(encoded, 'base64')
-  return bytes.toString('base64') === encoded && bytes.length >= LEAST_BYTES && bytes.length <= MOST_BYTES
+  return bytes.toString('base64') === encoded && bytes.length >= LEAST_BYTES && bytes.length <= MAX_BYTES
 }
 
 function isWebhookUrl(text: string): boolean {

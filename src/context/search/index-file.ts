@@ -23,11 +23,11 @@ const INDEX_FOLDER = 'file-index'
 const ENDING = '.index'
 const DRAFT = '.draft'
 /** Most index files that are kept; the least recently used are deleted. */
-const MOST_FILES = 32
+const MAX_FILES = 32
 /** Age after which a draft counts as left over from a dead process and is deleted. */
 const DRAFT_FOR_MS = 3_600_000
 /** Largest index file that is read, in bytes. */
-const MOST_BYTES = 1024 * 1024 * 1024
+const MAX_BYTES = 1024 * 1024 * 1024
 
 /** Returns the path of the index file of a root. */
 export function indexFileOf(dataFolder: string, root: string): string {
@@ -52,7 +52,7 @@ function bytesOf(path: string): Uint8Array | null {
     const file = openSync(path, constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0))
     try {
       const info = fstatSync(file)
-      if (!info.isFile() || info.uid !== (process.getuid?.() ?? info.uid) || info.size > MOST_BYTES) return null
+      if (!info.isFile() || info.uid !== (process.getuid?.() ?? info.uid) || info.size > MAX_BYTES) return null
       const bytes = new Uint8Array(new SharedArrayBuffer(info.size))
       let length = 0
       while (length < bytes.length) {
@@ -115,6 +115,6 @@ function removeOld(folder: string): void {
   const unused = known
     .filter(({ path }) => path.endsWith(ENDING))
     .sort((a, b) => b.usedAt - a.usedAt)
-    .slice(MOST_FILES)
+    .slice(MAX_FILES)
   for (const { path } of [...left, ...unused]) rmSync(path, { force: true })
 }

@@ -4,7 +4,7 @@ import { IN, type IndexedFile, packSegment, type Segment } from './segment.ts'
 import { detached, eachRun, termsOfRun } from './terms.ts'
 
 /** Most occurrences of a term that are counted in one file. */
-const MOST_OCCURRENCES = 255
+const MAX_OCCURRENCES = 255
 /** Most runs whose terms are cached. */
 const REMEMBERED = 1_000_000
 
@@ -76,7 +76,7 @@ export function createSegmentBuilder(): SegmentBuilder {
     total += length
     for (const term of touched) {
       const held = marks[term] ?? 0
-      const occurrences = Math.min(MOST_OCCURRENCES, held >>> 8)
+      const occurrences = Math.min(MAX_OCCURRENCES, held >>> 8)
       entries.term.push(term)
       entries.file.push(number)
       entries.mark.push((occurrences << 8) | (held & 255))

@@ -4,7 +4,7 @@ import { type IndexedFile, openSegment } from './segment.ts'
 import { createSegmentBuilder } from './segment-builder.ts'
 
 /** Most terms of texts in an index, about 200 MB. Further files are found by their path only. */
-const MOST_TERMS = 40_000_000
+const MAX_TERMS = 40_000_000
 /** Time limit for reading files. The next update reads the rest. */
 const READ_FOR_MS = 60_000
 
@@ -36,7 +36,7 @@ export function updateIndex({ root, stale, base, alive, done, file: keptIn }: In
   const begun = performance.now()
   for (const file of stale) {
     if (performance.now() - begun > READ_FOR_MS) break
-    if (builder.terms() < MOST_TERMS) {
+    if (builder.terms() < MAX_TERMS) {
       const { text, isGenerated } = searchedText(root, file.path)
       builder.add({ ...file, ...(isGenerated && { generated: true }) }, text)
     } else builder.add({ ...file, unread: true }, null)

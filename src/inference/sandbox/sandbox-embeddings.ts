@@ -9,7 +9,7 @@ import { countTokens } from './tokens.ts'
 /** Default length of a vector. */
 const DIMENSIONS = 256
 /** Length of OpenAI's largest embeddings. */
-const MOST_DIMENSIONS = 3072
+const MAX_DIMENSIONS = 3072
 
 const Tokens = z.array(z.int()).min(1).max(LIST_LIMIT)
 
@@ -23,7 +23,7 @@ const EmbeddingsRequest = z.looseObject({
     z.array(Tokens).min(1).max(2048),
   ]),
   encoding_format: z.enum(['float', 'base64']).nullish(),
-  dimensions: z.int().min(1).max(MOST_DIMENSIONS).nullish(),
+  dimensions: z.int().min(1).max(MAX_DIMENSIONS).nullish(),
 })
 
 /**

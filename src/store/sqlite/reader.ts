@@ -17,7 +17,7 @@ import { toRow } from './statements.ts'
 import { createTurns } from './writing-turns.ts'
 
 /** Most queued reads. Further ones are rejected. */
-const MOST_WAITING = 256
+const MAX_WAITING = 256
 
 const CODE = { source: new URL('./reader-thread.ts', import.meta.url), name: 'sqlite-reader' }
 
@@ -38,7 +38,7 @@ export function readerDialect(file: string, data: () => ReaderData): Dialect {
       return {
         init: async () => {},
         async acquireConnection() {
-          if (turns.waiting() >= MOST_WAITING) throw tooMany()
+          if (turns.waiting() >= MAX_WAITING) throw tooMany()
           await turns.take()
           return connection
         },

@@ -19,7 +19,7 @@ export interface Names {
 /** Largest page of the API. */
 const KEYS = '/api/keys?limit=1000'
 /** Maximum number of pages of older keys to read. */
-const MOST_OLDER_PAGES = 20
+const MAX_OLDER_PAGES = 20
 
 /** Names of keys: all keys for an admin, the own key for anyone else. */
 export function useNames(): Names {
@@ -49,7 +49,7 @@ function useOlder(first: string | null): readonly Key[] {
     const ask = async () => {
       const found: Key[] = []
       let cursor = first
-      for (let page = 0; cursor !== null && page < MOST_OLDER_PAGES; page++) {
+      for (let page = 0; cursor !== null && page < MAX_OLDER_PAGES; page++) {
         const next: List<Key> = await api.get(`${KEYS}&cursor=${encodeURIComponent(cursor)}`, { signal: ending.signal })
         found.push(...next.items)
         cursor = next.next_cursor

@@ -21,7 +21,7 @@ export interface HeatMap {
 
 /** Lines per row. */
 const LINES = 10
-const MOST_ROWS = 14
+const MAX_ROWS = 14
 
 /** Sums dwell by place over equal steps of time. Records with lines are grouped by ten lines. */
 export function heatOf(records: readonly GazeRecord[], steps: number): HeatMap {
@@ -36,7 +36,7 @@ export function heatOf(records: readonly GazeRecord[], steps: number): HeatMap {
     row.total += record.dwell_ms
   }
   const sorted = [...rows.values()].sort((a, b) => b.total - a.total)
-  const shown = sorted.slice(0, MOST_ROWS)
+  const shown = sorted.slice(0, MAX_ROWS)
   return {
     rows: shown,
     from,

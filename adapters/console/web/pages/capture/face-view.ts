@@ -10,9 +10,9 @@ export interface View {
 const FILLED = 0.45
 /** Below and above these shares, the view is computed again. */
 const LEAST_FILLED = 0.3
-const MOST_FILLED = 0.65
+const MAX_FILLED = 0.65
 /** Distance that the face may move from the middle, as a share of the view, before the view follows. */
-const MOST_MOVED = 0.12
+const MAX_MOVED = 0.12
 
 /** The whole image. */
 export const wholeOf = (picture: { width: number; height: number }): View => ({ x: 0, y: 0, ...picture })
@@ -27,8 +27,8 @@ export function nextView(view: View, face: View | null, picture: { width: number
   if (face === null) return wholeOf(picture)
   const isWhole = view.width === picture.width
   const moved = Math.max(Math.abs(face.x + face.width / 2 - 0.5), Math.abs(face.y + face.height / 2 - 0.5))
-  const fits = face.width >= LEAST_FILLED && face.width <= MOST_FILLED
-  if (fits && (isWhole || moved <= MOST_MOVED)) return view
+  const fits = face.width >= LEAST_FILLED && face.width <= MAX_FILLED
+  if (fits && (isWhole || moved <= MAX_MOVED)) return view
   const width = Math.min(picture.width, (face.width * view.width) / FILLED)
   // Same aspect ratio as the image, so that horizontal and vertical distances stay comparable.
   const height = (width * picture.height) / picture.width

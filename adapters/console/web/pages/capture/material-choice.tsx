@@ -13,7 +13,7 @@ const KINDS: readonly { value: Kind; label: string }[] = [
   { value: 'file', label: 'A file from this computer' },
 ]
 /** Maximum size of a file, in bytes. A larger file is refused before it is read. */
-const MOST_BYTES = 2_000_000
+const MAX_BYTES = 2_000_000
 
 /** Choice of the material to read while recording. @param onChange called with null while nothing is chosen */
 export function MaterialChoice(props: {
@@ -101,7 +101,7 @@ function FileChoice(props: { disabled: boolean; onChange: (material: Material | 
     setText(null)
     props.onChange(null)
     if (!file) return
-    if (file.size > MOST_BYTES) return setError('The file is larger than 2 MB. Choose a smaller file.')
+    if (file.size > MAX_BYTES) return setError('The file is larger than 2 MB. Choose a smaller file.')
     const read = await file.text()
     if (read.includes('\0')) return setError('The file is not text. Choose a text file.')
     setText(read)

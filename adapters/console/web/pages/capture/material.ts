@@ -11,7 +11,7 @@ export interface Material {
 }
 
 /** Maximum number of lines that are shown of a file. */
-const MOST_LINES = 2000
+const MAX_LINES = 2000
 
 /** Address of this console, for records without another place. */
 export const consoleUrl = (page: string) => `${location.origin}/#/${page}`
@@ -35,7 +35,7 @@ export function sampleMaterial(): Material {
 }
 
 function linesOf(text: string): string[] {
-  return text.replaceAll('\r\n', '\n').split('\n').slice(0, MOST_LINES)
+  return text.replaceAll('\r\n', '\n').split('\n').slice(0, MAX_LINES)
 }
 
 const SAMPLE = [

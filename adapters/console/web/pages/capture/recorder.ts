@@ -7,7 +7,7 @@ import { randomHex } from '../../random-hex.ts'
 /** Interval of sending in milliseconds. */
 const SEND_EVERY_MS = 2000
 /** Maximum number of records that the platform accepts in one request. */
-const MOST_AT_ONCE = 1000
+const MAX_AT_ONCE = 1000
 
 /** Progress of a recording. */
 export interface Recorded {
@@ -49,7 +49,7 @@ export function createRecorder(options: { taskId: string | null; onChange: (reco
 
   async function sendAll(): Promise<void> {
     while (waiting.length > 0) {
-      const records = waiting.slice(0, MOST_AT_ONCE)
+      const records = waiting.slice(0, MAX_AT_ONCE)
       try {
         const { stored, attestation } = await api.post<StoredGaze>('/api/gaze/store', {
           session_id: sessionId,

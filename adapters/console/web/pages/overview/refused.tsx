@@ -8,7 +8,7 @@ import { useLive } from '../../use-live.ts'
 import { startOf } from './start-of.ts'
 
 /** Maximum number of callers shown. */
-const MOST_SHOWN = 6
+const MAX_SHOWN = 6
 
 /** Callers refused today: no valid key, no money, no permission, or too many calls. */
 export function Refused() {
@@ -16,13 +16,13 @@ export function Refused() {
   const { data, error, reload } = useLive<CallStatsReply>(path, { everyMs: 5000 })
   const names = useNames()
   const refused = (data?.groups ?? []).filter((group) => group.refused > 0).sort((a, b) => b.refused - a.refused)
-  const items = refused.slice(0, MOST_SHOWN).map(({ key, refused: calls }) => ({
+  const items = refused.slice(0, MAX_SHOWN).map(({ key, refused: calls }) => ({
     label: key === '' ? 'Unknown key' : names.of(key),
     value: calls,
     text: textOf(calls),
     href: href('calls', { query: { status: 'refused', ...(key !== '' && { caller_id: key }) } }),
   }))
-  const rest = refused.slice(MOST_SHOWN)
+  const rest = refused.slice(MAX_SHOWN)
   const others = rest.reduce((sum, group) => sum + group.refused, 0)
   if (rest.length > 0)
     items.push({ label: `${rest.length} others`, value: others, text: textOf(others), href: REFUSED })

@@ -10,7 +10,7 @@ import { useLive } from '../../use-live.ts'
 import { startOf } from './start-of.ts'
 
 /** Maximum number of callers and of models shown. */
-const MOST_SHOWN = 6
+const MAX_SHOWN = 6
 
 /** Today's cost, by caller and by model. */
 export function Today() {
@@ -105,8 +105,8 @@ function Shares(props: {
     )
   }
   const sorted = made.sort((a, b) => b.upstream_cost_usd - a.upstream_cost_usd || b.calls - a.calls)
-  const rest = sorted.slice(MOST_SHOWN)
-  const items = sorted.slice(0, MOST_SHOWN).map((group) => ({
+  const rest = sorted.slice(MAX_SHOWN)
+  const items = sorted.slice(0, MAX_SHOWN).map((group) => ({
     label: props.nameOf(group.key),
     value: group.upstream_cost_usd,
     text: textOf(group),

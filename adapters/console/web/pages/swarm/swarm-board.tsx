@@ -75,13 +75,13 @@ export function SwarmBoard() {
 }
 
 /** Maximum length of a goal in a row, in characters. The title has the whole goal. */
-const MOST_SHOWN = 160
+const MAX_SHOWN = 160
 
 function firstLine(goal: string): string {
   const [line = ''] = goal.split('\n')
-  if (line.length <= MOST_SHOWN) return line === goal ? goal : `${line} …`
-  const cut = line.slice(0, MOST_SHOWN)
-  return `${cut.slice(0, Math.max(cut.lastIndexOf(' '), MOST_SHOWN / 2))} …`
+  if (line.length <= MAX_SHOWN) return line === goal ? goal : `${line} …`
+  const cut = line.slice(0, MAX_SHOWN)
+  return `${cut.slice(0, Math.max(cut.lastIndexOf(' '), MAX_SHOWN / 2))} …`
 }
 
 function Done({ of }: { of: SwarmSummary['tasks']['by_status'] }) {
