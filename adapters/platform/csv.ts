@@ -1,4 +1,4 @@
-import { giveWay } from '../../src/wire/give-way.ts'
+import { yieldToEventLoop } from '../../src/wire/yield-to-event-loop.ts'
 import type { FrameContext } from '../web/frame.ts'
 import { streamed } from '../web/streamed.ts'
 
@@ -39,7 +39,7 @@ async function* pieces(lines: AsyncIterable<string>): AsyncGenerator<string, voi
     if (piece.length < LINES_PER_PIECE) continue
     yield piece.join('')
     piece = []
-    await giveWay()
+    await yieldToEventLoop()
   }
   if (piece.length > 0) yield piece.join('')
 }

@@ -3,7 +3,7 @@ import { CallerId } from '../identity/key.ts'
 import { toUtc } from '../store/dates.ts'
 import type { Store } from '../store/store.ts'
 import { toUsd } from '../text/money.ts'
-import { giveWay } from '../wire/give-way.ts'
+import { yieldToEventLoop } from '../wire/yield-to-event-loop.ts'
 import { addFigures, type CallFigures, NO_CALLS } from './call-figures.ts'
 import { type CallSelection, ChartGroupBy, GroupBy, type SummedRow, summedRows } from './call-selection.ts'
 import { UNLISTED } from './counted-refusals.ts'
@@ -71,13 +71,13 @@ export async function callStats(
   }
   const groups = new Map<string, Sum>()
   for (const [i, row] of (await summedRows(store, selection, query.group_by)).entries()) {
-    if (i % ROWS_AT_ONCE === 0) await giveWay()
+    if (i % ROWS_AT_ONCE === 0) await yieldToEventLoop()
     addRow(groupOf(groups, row.key), row)
   }
   const totals = emptySum()
   const found: CallStats['groups'] = []
   for (const [key, sum] of groups) {
-    if (found.length % ROWS_AT_ONCE === 0) await giveWay()
+    if (found.length % ROWS_AT_ONCE === 0) await yieldToEventLoop()
     addSum(totals, sum)
     found.push({ key, ...sumsOf(sum) })
   }

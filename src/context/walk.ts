@@ -3,9 +3,9 @@ import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import ignore, { type Ignore } from 'ignore'
 import { GazewayError } from '../errors.ts'
-import { giveWay } from '../wire/give-way.ts'
 import { inThread } from '../wire/in-thread.ts'
 import { withinTime } from '../wire/time-limit.ts'
+import { yieldToEventLoop } from '../wire/yield-to-event-loop.ts'
 import { isUnreadable, readInside } from './confine.ts'
 import { SKIPPED_FOLDERS } from './skipped.ts'
 
@@ -77,7 +77,7 @@ export async function walkWithin({ root, limit, atOnceMs }: Walk, signal?: Abort
       const batch = folders.slice(i, i + AT_ONCE)
       visited += batch.length
       const listings = await Promise.all(batch.map((folder) => readFolder(root, folder)))
-      await giveWay()
+      await yieldToEventLoop()
       const begun = performance.now()
       const sifted = withinTime(Math.min(left, atOnceMs), () => listings.map(sift))
       if (sifted === undefined && atOnceMs < left) return null

@@ -1,7 +1,7 @@
 import type { Kysely, Transaction } from 'kysely'
 import type { Schema } from '../store/schema.ts'
 import { newId } from '../text/ids.ts'
-import { giveWay } from '../wire/give-way.ts'
+import { yieldToEventLoop } from '../wire/yield-to-event-loop.ts'
 import { type Assessed, type Assessment, Attestation, type AttestationRules, assess } from './attestation.ts'
 import type { GazeSession } from './gaze-session.ts'
 import type { GazeSource } from './tensor.ts'
@@ -25,7 +25,7 @@ export async function issueAttestation(
   now: Date,
 ): Promise<Attestation> {
   const window = await newestRecords(trx, session.session_id, session.records, terms.windowRecords)
-  await giveWay()
+  await yieldToEventLoop()
   const attestation: Attestation = {
     id: newId('att'),
     session_id: session.session_id,

@@ -1,7 +1,7 @@
 import type { Transaction } from 'kysely'
 import { runBuiltRows } from '../store/built.ts'
 import type { Schema } from '../store/schema.ts'
-import { giveWay } from '../wire/give-way.ts'
+import { yieldToEventLoop } from '../wire/yield-to-event-loop.ts'
 import { type Sample, scanpaths } from './scanpath.ts'
 import type { GazeSource } from './tensor.ts'
 import { TICK_MS } from './tick.ts'
@@ -29,7 +29,7 @@ type Found = Trace & { source: GazeSource }
  */
 export async function markCopies(trx: Transaction<Schema>, sessionId: string, since: string): Promise<void> {
   const records = await recordsAround(trx, sessionId, Date.parse(since))
-  await giveWay()
+  await yieldToEventLoop()
   const traces = scanpaths(records).flatMap((path) =>
     tracesOf(path, Date.parse(since)).map((trace) => ({ ...trace, source: path[0]?.source ?? 'manual' })),
   )

@@ -7,7 +7,7 @@ import type { Store } from '../store/store.ts'
 import type { GazeRecordRow } from '../store/tables/gaze-tables.ts'
 import { unindexed } from '../store/unindexed.ts'
 import { widthOf } from '../store/width.ts'
-import { giveWay } from '../wire/give-way.ts'
+import { yieldToEventLoop } from '../wire/yield-to-event-loop.ts'
 import type { AnalysedRecord } from './analyse.ts'
 import { GazePath, type GazeRecord, GazeSource, GazeTime, readTensor } from './tensor.ts'
 
@@ -85,7 +85,7 @@ export async function newestInRange(
   const records: AnalysedRecord[] = []
   let characters = 0
   for (let part = newest; ; ) {
-    await giveWay()
+    await yieldToEventLoop()
     const rows = await part.execute()
     for (const { session_id, tensor } of rows) {
       characters += tensor.length

@@ -3,7 +3,7 @@ import { runBuiltRows } from '../store/built.ts'
 import type { Schema } from '../store/schema.ts'
 import type { GazeRecordRow } from '../store/tables/gaze-tables.ts'
 import { newId } from '../text/ids.ts'
-import { giveWay } from '../wire/give-way.ts'
+import { yieldToEventLoop } from '../wire/yield-to-event-loop.ts'
 import { addDwell, placedIn, placeKey, sumDwell } from './dwell.ts'
 import { chainHash, SHAPE_RECORDS, type ShapeStep, shapeHashes, shapeStep } from './fingerprint.ts'
 import type { GazeSession } from './gaze-session.ts'
@@ -36,7 +36,7 @@ export async function appendRecords(
 
   const rows = await toRows(trx, session, fresh, now.toISOString())
   for (const chunk of chunks(rows)) {
-    await giveWay()
+    await yieldToEventLoop()
     await runBuiltRows(trx, 'insert gaze records', chunk, (part) =>
       trx.insertInto('gaze_records').values(part).compile(),
     )
@@ -146,7 +146,7 @@ async function claimPrints(
   const hashes = [...new Set(own)].filter((hash) => hash !== null).sort()
   const known = new Set<string>()
   for (const chunk of chunks(hashes)) {
-    await giveWay()
+    await yieldToEventLoop()
     const claims = chunk.map((hash) => ({ hash, session_id }))
     await runBuiltRows(trx, 'claim gaze prints', claims, (part) =>
       trx

@@ -1,4 +1,4 @@
-import { giveWay } from '../wire/give-way.ts'
+import { yieldToEventLoop } from '../wire/yield-to-event-loop.ts'
 import { canonicalJson, contentHash, type ShapeStep, shapeStep } from './fingerprint.ts'
 import { inOrder } from './scanpath.ts'
 import type { GazeTensor } from './tensor.ts'
@@ -27,7 +27,7 @@ export async function readyRecords(tensors: readonly GazeTensor[]): Promise<Read
   }
   const ready: ReadyRecord[] = []
   for (const tensor of inOrder([...fresh.values()])) {
-    await giveWay()
+    await yieldToEventLoop()
     const json = canonicalJson(tensor)
     ready.push({ tensor, json, content: contentHash(json), step: shapeStep(tensor) })
   }

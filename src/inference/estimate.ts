@@ -1,5 +1,5 @@
 import type { Usage } from '../providers/token-usage.ts'
-import { giveWay } from '../wire/give-way.ts'
+import { yieldToEventLoop } from '../wire/yield-to-event-loop.ts'
 import { requestText } from './request-text.ts'
 
 /** Longest piece that is counted at once: a text without spaces costs the tokenizer quadratic time. */
@@ -47,7 +47,7 @@ export async function countLong(countTokens: (text: string) => Promise<number>, 
   const counted = Math.min(text.length, COUNTED)
   let tokens = 0
   for (let at = 0; at < counted; at += PIECE) {
-    await giveWay()
+    await yieldToEventLoop()
     tokens += await countTokens(text.slice(at, Math.min(at + PIECE, counted)))
   }
   return counted === 0 ? 0 : Math.ceil((tokens * text.length) / counted)

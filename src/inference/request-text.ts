@@ -1,4 +1,4 @@
-import { giveWay } from '../wire/give-way.ts'
+import { yieldToEventLoop } from '../wire/yield-to-event-loop.ts'
 
 /**
  * Fields that hold media in OpenAI's requests: `image_url`, its `url`, `input_audio.data`, `file_data`, the `result` of
@@ -50,7 +50,7 @@ export async function requestText(request: unknown): Promise<{ text: string; med
     if (written % VALUES_AT_ONCE === 0) {
       pieces.push(parts.join(''))
       parts = []
-      await giveWay()
+      await yieldToEventLoop()
     }
     const container = open.at(-1) as Open
     const { names, values, next } = container

@@ -1,4 +1,4 @@
-import { giveWay } from '../wire/give-way.ts'
+import { yieldToEventLoop } from '../wire/yield-to-event-loop.ts'
 import { createScorer, type Match } from './bm25.ts'
 import { markOf } from './marks.ts'
 import { meaningOf } from './meaning.ts'
@@ -172,7 +172,7 @@ async function rank(
   let unread = 0
   for (const source of sources)
     for (const candidate of await source) {
-      await giveWay()
+      await yieldToEventLoop()
       if (seen.has(candidate.seq)) continue
       seen.add(candidate.seq)
       if (candidate.value_text === null && candidate.words > room) {

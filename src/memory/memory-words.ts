@@ -6,7 +6,7 @@ import type { Schema } from '../store/schema.ts'
 import type { MemoryWordRow } from '../store/tables/memory-tables.ts'
 import { stemOf } from '../text/stem.ts'
 import { isUnspaced } from '../text/words.ts'
-import { giveWay } from '../wire/give-way.ts'
+import { yieldToEventLoop } from '../wire/yield-to-event-loop.ts'
 import { hasDigit, startsCorrected } from './typos.ts'
 
 /** Words that are written before other work gets the thread. */
@@ -51,7 +51,7 @@ export function createWordChanges(): WordChanges {
       for (const [space, changes] of [...bySpace].sort(([a], [b]) => a - b)) {
         const rows = [...changes].filter(([, by]) => by !== 0).sort(([a], [b]) => (a < b ? -1 : 1))
         for (let at = 0; at < rows.length; at += PART) {
-          await giveWay()
+          await yieldToEventLoop()
           await write(trx, space, rows.slice(at, at + PART))
         }
       }

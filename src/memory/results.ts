@@ -5,7 +5,7 @@ import type { Store } from '../store/store.ts'
 import { widthOf } from '../store/width.ts'
 import { jsonBytes } from '../text/json-bytes.ts'
 import { textOf } from '../text/words.ts'
-import { giveWay } from '../wire/give-way.ts'
+import { yieldToEventLoop } from '../wire/yield-to-event-loop.ts'
 import { excerpt } from './memory-excerpt.ts'
 import { MEMORY_COLUMNS, type Memory, toMemory } from './memory-record.ts'
 import type { Found, Hit } from './memory-search.ts'
@@ -33,7 +33,7 @@ export async function readResults(
   for (const part of await partsOf({ db, engine }, hits)) {
     const rows = await rowsOf(db, space, part)
     for (const { seq, score } of part) {
-      await giveWay()
+      await yieldToEventLoop()
       const row = rows.get(seq)
       // Another process may have deleted it after the search.
       if (!row) continue

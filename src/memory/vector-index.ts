@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import { readPacked } from '../store/packed.ts'
 import type { Store } from '../store/store.ts'
-import { giveWay } from '../wire/give-way.ts'
+import { yieldToEventLoop } from '../wire/yield-to-event-loop.ts'
 import { isLive } from './memory-expiry.ts'
 import type { Hit } from './memory-search.ts'
 import { narrowed } from './narrowed.ts'
@@ -68,7 +68,7 @@ export function createVectorIndex({ reads, engine }: Store) {
         .limit(PART)
         .execute()
       for (const { seq, signs } of rows) {
-        await giveWay()
+        await yieldToEventLoop()
         put(held, seq, readSigns(signs))
       }
       const last = rows.at(-1)

@@ -3,7 +3,7 @@ import { excerpt } from '../memory/memory-excerpt.ts'
 import type { Store } from '../store/store.ts'
 import type { SessionMessageRow } from '../store/tables/sessions-tables.ts'
 import { distinctWords, queryWords, shortened } from '../text/words.ts'
-import { giveWay } from '../wire/give-way.ts'
+import { yieldToEventLoop } from '../wire/yield-to-event-loop.ts'
 
 /** Words of a query that count. */
 const MAX_WORDS = 24
@@ -40,7 +40,7 @@ export async function findWords(
   for (const match of matches) if (!newest.has(match.session_id)) newest.set(match.session_id, match)
   const hits: Hit[] = []
   for (const match of [...newest.values()].slice(0, limit)) {
-    await giveWay()
+    await yieldToEventLoop()
     hits.push(await hitOf(store, match, words))
   }
   return hits

@@ -1,5 +1,5 @@
 import { type Kysely, type RawBuilder, sql } from 'kysely'
-import { giveWay } from '../wire/give-way.ts'
+import { yieldToEventLoop } from '../wire/yield-to-event-loop.ts'
 import type { Engine } from './engine.ts'
 import type { Schema } from './schema.ts'
 
@@ -24,7 +24,7 @@ export async function readPacked<Row>(
     group by place / ${sql.lit(ROWS)}`.execute(db)
   const read: Row[] = []
   for (const { packed } of texts) {
-    await giveWay()
+    await yieldToEventLoop()
     for (const values of JSON.parse(packed) as unknown[][]) read.push(rowOf(columns, values))
   }
   return read

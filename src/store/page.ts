@@ -3,7 +3,7 @@ import * as z from 'zod'
 import { GazewayError } from '../errors.ts'
 import { parseJson } from '../text/json.ts'
 import { jsonBytes } from '../text/json-bytes.ts'
-import { giveWay } from '../wire/give-way.ts'
+import { yieldToEventLoop } from '../wire/yield-to-event-loop.ts'
 import type { Schema } from './schema.ts'
 import type { Store } from './store.ts'
 
@@ -90,7 +90,7 @@ export async function readPage<Row, T>(
   { limit, mostBytes = PAGE_BYTES }: Pick<Paged, 'limit' | 'mostBytes'>,
   source: PageSource<Row, T>,
 ): Promise<Page<T>> {
-  await giveWay()
+  await yieldToEventLoop()
   // One extra row tells whether more follow.
   const rows = await source.rows((await mostFitting(source, limit, mostBytes)) + 1)
   const items: T[] = []

@@ -1,8 +1,8 @@
 import { lstatSync } from 'node:fs'
 import { join } from 'node:path'
 import { LRUCache } from 'lru-cache'
-import { giveWay } from '../../wire/give-way.ts'
 import { inThread } from '../../wire/in-thread.ts'
+import { yieldToEventLoop } from '../../wire/yield-to-event-loop.ts'
 import { isUnreadable } from '../confine.ts'
 import type { ProjectTree } from '../tree.ts'
 import { indexFileOf, readIndexFile, touchIndexFile } from './index-file.ts'
@@ -120,7 +120,7 @@ export function createProjectIndex(dataFolder: string | null) {
     const { clean, others } = sift(root, tree)
     const stamped: IndexedFile[] = []
     for (const path of others) {
-      await giveWay()
+      await yieldToEventLoop()
       stamped.push({ path, key: stampOf(join(root, path)) })
     }
     return { clean, others: stamped }
@@ -204,7 +204,7 @@ export function createProjectIndex(dataFolder: string | null) {
     if (known.beside && isSame(known.beside.files, stale)) return known.beside.segment
     const builder = createSegmentBuilder()
     for (const file of stale) {
-      await giveWay()
+      await yieldToEventLoop()
       const { text, isGenerated } = searchedText(root, file.path)
       builder.add({ ...file, ...(isGenerated && { generated: true }) }, text)
     }

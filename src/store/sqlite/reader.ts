@@ -8,8 +8,8 @@ import {
   SqliteQueryCompiler,
 } from 'kysely'
 import { GazewayError } from '../../errors.ts'
-import { giveWay } from '../../wire/give-way.ts'
 import { createThread, type Thread } from '../../wire/thread.ts'
+import { yieldToEventLoop } from '../../wire/yield-to-event-loop.ts'
 import { connectionOf } from './connection.ts'
 import type { Batch, Question, ReaderData } from './reader-messages.ts'
 import { untilFree } from './sqlite-dialect.ts'
@@ -61,7 +61,7 @@ function createConnection(file: string, thread: Thread<Question, Batch>): Databa
     for (;;) {
       for (const row of batch.rows) rows.push(toRow<R>(batch.columns, row))
       if (batch.done) return { rows }
-      await giveWay()
+      await yieldToEventLoop()
       batch = await thread.ask('more')
     }
   }

@@ -11,11 +11,11 @@ let began = 0
  *
  * @example
  * for (const file of ['a.ts', 'b.ts']) {
- *   await giveWay()
+ *   await yieldToEventLoop()
  *   file.toUpperCase()
  * }
  */
-export function giveWay(): Promise<void> | undefined {
+export function yieldToEventLoop(): Promise<void> | undefined {
   if (waiting.length === 0 && performance.now() - began < SLICE_MS) return undefined
   return new Promise((resolve) => {
     waiting.push(resolve)

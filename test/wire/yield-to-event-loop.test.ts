@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { giveWay } from '../../src/wire/give-way.ts'
+import { yieldToEventLoop } from '../../src/wire/yield-to-event-loop.ts'
 import { longestHold } from '../doubles/longest-hold.ts'
 
 /** Keeps the thread busy. */
@@ -11,7 +11,7 @@ function work(ms: number): void {
 
 async function inParts(parts: number, ms: number): Promise<void> {
   for (let i = 0; i < parts; i++) {
-    await giveWay()
+    await yieldToEventLoop()
     work(ms)
   }
 }
@@ -32,7 +32,7 @@ describe('giving way', () => {
   })
 
   it('goes on at once where the thread was not held for long', async () => {
-    await giveWay()
-    assert.equal(giveWay(), undefined)
+    await yieldToEventLoop()
+    assert.equal(yieldToEventLoop(), undefined)
   })
 })
