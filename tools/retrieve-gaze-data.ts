@@ -13,7 +13,7 @@ export const retrieveGazeData = defineTool({
   annotations: { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: false },
   input: RetrieveGaze.strict(),
   output: z.object({ items: z.array(GazeRecord), total: z.int(), next_cursor: z.string().nullable() }),
-  run: ({ gaze }, input, { gazeOf, mostBytes }) => gaze.retrieve({ ...input, mostBytes }, gazeOf),
+  run: ({ gaze }, input, { gazeOf, maxBytes }) => gaze.retrieve({ ...input, maxBytes }, gazeOf),
   render({ items, total, next_cursor }) {
     const lines = items.map(({ at, dwell_ms, source, cog, emo, env }) => {
       const place = plain(env.path ?? env.url ?? env.app ?? '-')

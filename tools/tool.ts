@@ -28,7 +28,7 @@ export interface ToolContext extends CallContext {
   /** Key whose gaze records the caller may read; all records when absent. */
   gazeOf?: string | undefined
   /** Size limit of a list in one reply, in bytes. */
-  mostBytes?: number | undefined
+  maxBytes?: number | undefined
   /** Size limit of the work context in one reply, in tokens. */
   mostTokens?: number | undefined
 }

@@ -13,7 +13,7 @@ export const upstreamApiHistory = defineTool({
   annotations: { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: false },
   input: z.strictObject(CallFilter.shape),
   output: z.object({ items: z.array(CallRecord), total: z.int(), next_cursor: z.string().nullable() }),
-  run: ({ calls }, input, { mostBytes }) => calls.history({ ...input, mostBytes }),
+  run: ({ calls }, input, { maxBytes }) => calls.history({ ...input, maxBytes }),
   render({ items, total, next_cursor }) {
     const lines = items.map(
       (call) =>

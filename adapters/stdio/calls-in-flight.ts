@@ -72,7 +72,7 @@ export function createCallsInFlight(deps: {
         signal: ending.signal,
         ...(typeof traceparent === 'string' ? { traceparent } : {}),
         ...progressListener(request),
-        mostBytes: MAX_PAGE_BYTES,
+        maxBytes: MAX_PAGE_BYTES,
         mostTokens: MAX_TOKENS,
         roots,
         projectRoot: async () => (await roots())[0] ?? process.cwd(),

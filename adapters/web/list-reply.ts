@@ -11,7 +11,7 @@ type Part<Item> = Pick<Page<Item>, 'items' | 'next_cursor'>
  * Replies with a page of a list. A page above {@link PART_BYTES} is read and sent in parts, as fast as its client takes
  * them. However many clients are slow, each holds only one part.
  *
- * @param read reads the page of a query, or the part of it that fits into `mostBytes`
+ * @param read reads the page of a query, or the part of it that fits into `maxBytes`
  * @param readMore reads a later part, when that can be cheaper; only its items and cursor are used
  */
 export async function listReply<Query extends ListQuery, P extends Page<unknown>>(
@@ -20,7 +20,7 @@ export async function listReply<Query extends ListQuery, P extends Page<unknown>
   readMore: (part: Paged<Query>) => Promise<Part<unknown>> = read,
 ): Promise<P | Response> {
   return beginReplyInTurn(async () => {
-    const first = await read({ ...query, mostBytes: PART_BYTES })
+    const first = await read({ ...query, maxBytes: PART_BYTES })
     const isWhole = first.next_cursor === null || first.items.length === query.limit
     if (isWhole) return first
     const { items, ...rest } = first
@@ -50,7 +50,7 @@ async function* pieces<Query extends ListQuery>(
   let bytes = opening.bytes.length
   yield opening.bytes
   while (left > 0 && cursor !== null) {
-    const part = await read({ ...query, limit: left, cursor, mostBytes: PART_BYTES } as Paged<Query>)
+    const part = await read({ ...query, limit: left, cursor, maxBytes: PART_BYTES } as Paged<Query>)
     const piece = bufferOf(',', part.items)
     bytes += piece.length
     // The page ends here. Its cursor leads to this part.

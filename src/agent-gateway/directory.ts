@@ -86,10 +86,10 @@ const isFrom = ({ source }: SessionList) =>
 
 /** Selects the newest of `messages`, oldest first. */
 function pageOf(messages: readonly SessionMessage[], query: Paged<MessageList>): Page<SessionMessage> {
-  const { limit, cursor, offset = 0, mostBytes = PAGE_BYTES } = query
+  const { limit, cursor, offset = 0, maxBytes = PAGE_BYTES } = query
   const newest = cursor === undefined ? messages.length : decodeCursor(cursor, MessagePlace)[0]
   const end = Math.max(0, newest - offset)
-  const start = fittingFrom(messages, { end, first: Math.max(0, end - limit), mostBytes })
+  const start = fittingFrom(messages, { end, first: Math.max(0, end - limit), maxBytes })
   return {
     items: messages.slice(start, end),
     total: messages.length,
@@ -100,12 +100,12 @@ function pageOf(messages: readonly SessionMessage[], query: Paged<MessageList>):
 /** Index of the first message of a page before `end` within the byte limit; the page has at least one message. */
 function fittingFrom(
   messages: readonly SessionMessage[],
-  { end, first, mostBytes }: { end: number; first: number; mostBytes: number },
+  { end, first, maxBytes }: { end: number; first: number; maxBytes: number },
 ): number {
   let bytes = 0
   for (let start = end; start > first; start--) {
     bytes += jsonBytes(messages[start - 1])
-    if (bytes > mostBytes && start < end) return start
+    if (bytes > maxBytes && start < end) return start
   }
   return first
 }

@@ -28,9 +28,9 @@ interface Start {
  * @throws GazewayError `invalid_cursor`
  */
 export async function mergeSessions(query: Paged<SessionList>, { own, theirs }: Lists): Promise<Page<Session>> {
-  const { limit, mostBytes } = query
+  const { limit, maxBytes } = query
   const start = await startOf(query, { own, theirs })
-  const page = own && start.own ? await own({ limit, mostBytes, ...start.own }) : null
+  const page = own && start.own ? await own({ limit, maxBytes, ...start.own }) : null
   const ours = page?.items ?? []
   const both = [...ours, ...theirs.slice(start.theirs, start.theirs + limit)].sort(lastActiveFirst)
   const items = both.slice(0, Math.min(limit, known(both, page)))

@@ -119,7 +119,7 @@ export function createAgent(deps: {
   const { sessions, memory, memoriesOf, gaze, upstream, countTokens, hide, now } = deps
   const turns = createTurns(MESSAGE_TURNS)
   /** Keeps the order of arrival of messages, even if the store answers concurrent lookups in another order. */
-  const admissions = createTurns({ ...MESSAGE_TURNS, mostWaiting: Number.POSITIVE_INFINITY })
+  const admissions = createTurns({ ...MESSAGE_TURNS, maxWaiting: Number.POSITIVE_INFINITY })
   const count = (text: string) => countLong(countTokens, text)
 
   /** Finds the session of a message. `isNew`: it is created with its first exchange. */

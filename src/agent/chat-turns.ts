@@ -2,7 +2,7 @@ import { GazewayError } from '../errors.ts'
 import { whyEnded } from '../wire/stopping.ts'
 
 /** Most messages of one session that wait for their turn, and their longest wait in milliseconds. */
-export const MESSAGE_TURNS = { mostWaiting: 20, longestWaitMs: 120_000 } as const
+export const MESSAGE_TURNS = { maxWaiting: 20, longestWaitMs: 120_000 } as const
 
 /** Runs the work of each key one at a time, in order of arrival. */
 export interface Turns {
@@ -25,10 +25,10 @@ interface Waiter {
 /**
  * Creates queues by key, in which one caller at a time has its turn.
  *
- * @param options.mostWaiting most callers that wait under one key
+ * @param options.maxWaiting most callers that wait under one key
  * @param options.longestWaitMs longest wait of each, in milliseconds
  */
-export function createTurns({ mostWaiting, longestWaitMs }: { mostWaiting: number; longestWaitMs: number }): Turns {
+export function createTurns({ maxWaiting, longestWaitMs }: { maxWaiting: number; longestWaitMs: number }): Turns {
   /** Waiting messages by key, for keys with a running message. */
   const lanes = new Map<string, Waiter[]>()
 
@@ -61,7 +61,7 @@ export function createTurns({ mostWaiting, longestWaitMs }: { mostWaiting: numbe
       const busyLane = lanes.get(key)
       const lane = busyLane ?? []
       if (busyLane === undefined) lanes.set(key, lane)
-      else if (lane.length >= mostWaiting) throw crowded(mostWaiting)
+      else if (lane.length >= maxWaiting) throw crowded(maxWaiting)
       else await wait(lane, signal)
       try {
         return await work()

@@ -1,5 +1,5 @@
 import { GazewayError } from '../errors.ts'
-import { mostCost, type PricedModel, type Prices, tierIn } from '../providers/prices.ts'
+import { maxCost, type PricedModel, type Prices, tierIn } from '../providers/prices.ts'
 import type { Micros } from '../text/money.ts'
 import { ANSWER_LIMITS, limitsAt } from './answer-limit.ts'
 import { records } from './convert/loose.ts'
@@ -74,7 +74,7 @@ export function boundOf(
 ): CallBound {
   const tier = tierIn(json)
   const cost = (prompt: number, answer: number, wholePrompt = prompt): Micros =>
-    mostCost({ prompt, answer, tier, wholePrompt }, models, deps.prices)
+    maxCost({ prompt, answer, tier, wholePrompt }, models, deps.prices)
   const isInputAlone = INPUT_ALONE.has(endpoint)
   const known = limitsAt(endpoint)
   const sent = largestOf(known, json)

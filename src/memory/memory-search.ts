@@ -16,7 +16,7 @@ const MAX_CANDIDATES = 250
  */
 const MAX_NAMED = 128
 /** Most memories that one word may add as candidates. Beyond it, only the newest of them would be ranked. */
-const MAX_GATHERED = 1000
+const MAX_RESULTS = 1000
 /** Number of words by which the first lookup finds memories with all words. */
 const RAREST = 3
 /** Most words of long values that one search reads. */
@@ -148,7 +148,7 @@ function tellingOf(terms: readonly Term[]): Term[] {
   let gathered = 0
   return byRarity(terms).filter(({ memories }, i) => {
     gathered += memories
-    return i === 0 || gathered <= MAX_GATHERED
+    return i === 0 || gathered <= MAX_RESULTS
   })
 }
 

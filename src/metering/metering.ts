@@ -81,7 +81,7 @@ export interface Metering {
    *
    * @throws as `check`
    */
-  mostOf(call: unknown): Promise<Micros>
+  maxCostOf(call: unknown): Promise<Micros>
   /**
    * Tells whether a call was already charged under this key, so that a replay is free.
    *
@@ -95,7 +95,7 @@ export function createMetering(deps: MeteringDeps): Metering {
   return {
     call: createMeteredCall(deps),
     check: (call) => void checkCall(call, deps),
-    mostOf: async (call) => mostOf(checkCall(call, deps), deps),
+    maxCostOf: async (call) => maxCostOf(checkCall(call, deps), deps),
     isCharged: (call, of) => deps.holds.isCaptured({ ...of, fingerprint: fingerprintOf(checkCall(call, deps)) }),
   }
 }
@@ -105,7 +105,7 @@ function createMeteredCall(deps: MeteringDeps): MakeMeteredCall {
 
   async function holdFor(call: ModelCall, { callerId, idempotencyKey }: Metered): Promise<NewHold> {
     const marginMicros = marginOf(pricing)
-    const micros = await mostOf(call, deps)
+    const micros = await maxCostOf(call, deps)
     const at = now()
     return {
       callId: newId('call'),
@@ -189,7 +189,7 @@ function parseCall(input: unknown, most: number): MeteredCall {
 }
 
 /** Upper bound of a call's cost, with the margin. */
-async function mostOf(
+async function maxCostOf(
   call: ModelCall,
   { upstream, config, pricing, countTokens }: Pick<MeteringDeps, 'upstream' | 'config' | 'pricing' | 'countTokens'>,
 ): Promise<Micros> {

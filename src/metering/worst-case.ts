@@ -1,5 +1,5 @@
 import { estimateUsage } from '../inference/estimate.ts'
-import { mostCost, type PricedModel, type Prices } from '../providers/prices.ts'
+import { maxCost, type PricedModel, type Prices } from '../providers/prices.ts'
 import type { Micros } from '../text/money.ts'
 import type { MeteredCall } from './metered-call.ts'
 
@@ -35,5 +35,5 @@ export async function worstCase(
 ): Promise<Micros> {
   const counted = (await estimateUsage(countTokens, prompt, '')).prompt_tokens
   const around = WRAPPING_TOKENS + (tools.length > 0 ? searchTokens : 0)
-  return mostCost({ prompt: Math.ceil(counted * TOKENIZER_FACTOR) + around, answer: maxTokens }, models, prices)
+  return maxCost({ prompt: Math.ceil(counted * TOKENIZER_FACTOR) + around, answer: maxTokens }, models, prices)
 }

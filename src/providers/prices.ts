@@ -105,7 +105,7 @@ export interface BoundedTokens {
  * Upper bound of the cost of some tokens with any of the models, with the whole prompt at the dearest rate. A requested
  * tier may be answered by the standard one, so the dearer of both counts.
  */
-export function mostCost(
+export function maxCost(
   { prompt, answer, tier = null, wholePrompt = prompt }: BoundedTokens,
   models: readonly PricedModel[],
   prices: Prices,

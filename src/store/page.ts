@@ -28,7 +28,7 @@ export const ListQuery = z.object({
 export type ListQuery = z.infer<typeof ListQuery>
 
 /** A list query with the size limit of the page, {@link PAGE_BYTES} by default. */
-export type Paged<Query extends ListQuery = ListQuery> = Query & { mostBytes?: number | undefined }
+export type Paged<Query extends ListQuery = ListQuery> = Query & { maxBytes?: number | undefined }
 
 /**
  * One page of a list. `total` counts the matches on all pages; with a filter that has no running total, up to 1,000.
@@ -85,20 +85,20 @@ export function decodeCursor<T>(cursor: string, values: z.ZodType<T>): T {
 export const pageReader = (store: Pick<Store, 'db' | 'reads'>, { offset = 0 }: ListQuery): Kysely<Schema> =>
   offset > MAX_SKIPPED ? store.reads : store.db
 
-/** Reads a page: at most `limit` items and `mostBytes` bytes. Concurrent pages take turns. */
+/** Reads a page: at most `limit` items and `maxBytes` bytes. Concurrent pages take turns. */
 export async function readPage<Row, T>(
-  { limit, mostBytes = PAGE_BYTES }: Pick<Paged, 'limit' | 'mostBytes'>,
+  { limit, maxBytes = PAGE_BYTES }: Pick<Paged, 'limit' | 'maxBytes'>,
   source: PageSource<Row, T>,
 ): Promise<Page<T>> {
   await yieldToEventLoop()
   // One extra row tells whether more follow.
-  const rows = await source.rows((await mostFitting(source, limit, mostBytes)) + 1)
+  const rows = await source.rows((await mostFitting(source, limit, maxBytes)) + 1)
   const items: T[] = []
   let bytes = 0
   for (const row of rows.slice(0, limit)) {
     const item = source.item(row)
     bytes += jsonBytes(item)
-    if (items.length > 0 && bytes > mostBytes) break
+    if (items.length > 0 && bytes > maxBytes) break
     items.push(item)
   }
   const last = rows[items.length - 1]
@@ -109,15 +109,15 @@ export async function readPage<Row, T>(
   }
 }
 
-/** Number of rows to read: `limit`, or as many as fit into `mostBytes`. Checks few sizes when rows are large. */
+/** Number of rows to read: `limit`, or as many as fit into `maxBytes`. Checks few sizes when rows are large. */
 async function mostFitting(
   { sizes }: Pick<PageSource<never, never>, 'sizes'>,
   limit: number,
-  mostBytes: number,
+  maxBytes: number,
 ): Promise<number> {
   if (sizes === undefined) return limit
   for (const asked of [Math.min(limit, FEW_SIZES), limit]) {
-    const fitting = countFitting(await sizes(asked), mostBytes)
+    const fitting = countFitting(await sizes(asked), maxBytes)
     if (fitting < asked || asked === limit) return Math.min(limit, fitting)
   }
   return limit

@@ -4,7 +4,7 @@ import { explain } from '../wire/validation.ts'
 import { type PlanLimits, PlanReply, type PlanTask } from './plan-schema.ts'
 
 /** Reported faults of a plan. */
-const MAX_TOLD = 5
+const MAX_REPORTED = 5
 /** Longest task name in a fault, in characters. */
 const NAME_LENGTH = 40
 /** Longest accepted reply in characters. */
@@ -50,8 +50,8 @@ export function checkPlan(given: readonly PlanTask[], { maxTasks, capabilities }
   }))
   const faults = [...repeatedIds(tasks), ...strayDependencies(tasks), ...unknownCapabilities(tasks, capabilities)]
   if (faults.length > 0) {
-    const more = faults.length > MAX_TOLD ? [`and ${faults.length - MAX_TOLD} more faults`] : []
-    return faulty([...faults.slice(0, MAX_TOLD), ...more].join('; '))
+    const more = faults.length > MAX_REPORTED ? [`and ${faults.length - MAX_REPORTED} more faults`] : []
+    return faulty([...faults.slice(0, MAX_REPORTED), ...more].join('; '))
   }
   const order = inOrder(tasks)
   if (order.length < tasks.length) {

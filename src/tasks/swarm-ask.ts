@@ -7,7 +7,7 @@ import { type Plan, type PlanResult, readPlan } from './plan.ts'
 import { type PlanLimits, planFormat } from './plan-schema.ts'
 
 /** Attempts per plan. */
-const MAX_ASKS = 3
+const MAX_ATTEMPTS = 3
 /** Length of a faulty plan repeated to the model, in characters. */
 const SHOWN_AGAIN = 100_000
 
@@ -44,7 +44,7 @@ export async function askForPlan(
     const choice = value.choices[0]
     const { plan, fault } = planIn(choice, limits)
     if (plan) return { plan, callId }
-    if (asked === MAX_ASKS) throw noPlan(provider.name, fault, callId)
+    if (asked === MAX_ATTEMPTS) throw noPlan(provider.name, fault, callId)
     const shown = choice?.message.content?.slice(0, SHOWN_AGAIN) ?? ''
     if (shown !== '') messages.push({ role: 'assistant', content: shown })
     messages.push({
@@ -71,7 +71,7 @@ function planIn(choice: OpenAI.Chat.ChatCompletion.Choice | undefined, limits: P
 function noPlan(upstream: string, fault: string, callId: string): GazewayError {
   const error = new GazewayError(
     'upstream_bad_reply',
-    `The model of the upstream ${upstream} gave no valid plan in ${MAX_ASKS} attempts. The last fault: ${fault}. ` +
+    `The model of the upstream ${upstream} gave no valid plan in ${MAX_ATTEMPTS} attempts. The last fault: ${fault}. ` +
       'Retry, word the goal more clearly, or set another upstream.models.chat.',
   )
   error.callId = callId

@@ -8,7 +8,7 @@ import type { Entry } from './transfer.ts'
 /** Rows per page. */
 const PAGE = 1_000
 /** Reported faults per kind. */
-const TOLD = 20
+const MAX_REPORTED = 20
 
 /**
  * Compares charged calls with the ledger and with spending:
@@ -23,7 +23,7 @@ const TOLD = 20
 export async function callFaults(store: Store): Promise<string[]> {
   const faults: string[] = []
   for (const found of [receiptFaults, captureFaults, chargeFaults, heldFaults, dayFaults, totalFaults, missingDays])
-    faults.push(...(await firstOf(found(store), TOLD)))
+    faults.push(...(await firstOf(found(store), MAX_REPORTED)))
   return faults
 }
 
@@ -100,7 +100,7 @@ async function* heldFaults({ db }: Store): AsyncGenerator<string> {
         coalesce((select sum(c.held_micros) from metered_calls as c where c.status = 'held' and c.caller_id = a.owner), 0)
         + coalesce((select sum(w.micros) from allowances as w where w.key_id = a.owner and w.charged = 1), 0) as bigint) as due
       from ledger_accounts as a where a.kind = 'held') as held
-    where balance_micros <> due order by owner limit ${TOLD}`.execute(db)
+    where balance_micros <> due order by owner limit ${MAX_REPORTED}`.execute(db)
   for (const { owner, balance_micros, due } of rows)
     yield `held:${owner}: the balance is ${balance_micros}, its calls and allowances hold ${due} micro-dollars.`
 }
@@ -165,7 +165,7 @@ async function* totalFaults({ db }: Store): AsyncGenerator<string> {
     select owner from spending group by owner
     having sum(case day when ${TOTAL} then charged_micros else -charged_micros end) <> 0
       or sum(case day when ${TOTAL} then recorded_micros else -recorded_micros end) <> 0
-    order by owner limit ${TOLD}`.execute(db)
+    order by owner limit ${MAX_REPORTED}`.execute(db)
   for (const { owner } of rows) yield `Spending of ${owner}: the total is not the sum of its days.`
 }
 
@@ -180,7 +180,7 @@ async function* missingDays({ db }: Store): AsyncGenerator<string> {
     select e.payer, e.counted_on from escrows as e
     where e.status <> 'refunded' and not exists
       (select 1 from spending as d where d.owner = e.payer and d.day = e.counted_on)
-    limit ${TOLD}`.execute(db)
+    limit ${MAX_REPORTED}`.execute(db)
   for (const { owner, day } of rows)
     yield `Spending of ${owner} on ${day}: it is missing, but calls or escrows count on that day.`
 }

@@ -8,7 +8,7 @@ import { type Entry, FIRST_HEAD, transferHash } from './transfer.ts'
 /** Transfers per page. */
 const PAGE = 2_000
 /** Reported faults; the others are counted. */
-const TOLD = 20
+const MAX_REPORTED = 20
 
 /** Totals of the ledger and the result of its verification. */
 export interface LedgerReport {
@@ -72,7 +72,10 @@ export async function verifyLedger(store: Store): Promise<LedgerReport> {
     transfers,
     balances: byKind(accounts),
     head: headOf(accounts),
-    faults: faults.length > TOLD ? [...faults.slice(0, TOLD), `${faults.length - TOLD} more.`] : faults,
+    faults:
+      faults.length > MAX_REPORTED
+        ? [...faults.slice(0, MAX_REPORTED), `${faults.length - MAX_REPORTED} more.`]
+        : faults,
   }
 }
 

@@ -30,7 +30,7 @@ describe('the agent socket in a hurry', () => {
       count: () => {},
       pingMs: PING_MS,
       authMs: AUTH_MS,
-      mostUnknown: MAX_UNKNOWN,
+      maxUnknown: MAX_UNKNOWN,
     })
     listening = await serve(new Hono<Frame>(), {
       host: '127.0.0.1',

@@ -26,7 +26,7 @@ function held(): { work: () => Promise<string>; end(): void; begun: Promise<void
 
 describe('turns', () => {
   it('come one at a time under a key, in the order of arrival, and at once under different ones', async () => {
-    const turns = createTurns({ mostWaiting: 20, longestWaitMs: 5_000 })
+    const turns = createTurns({ maxWaiting: 20, longestWaitMs: 5_000 })
     const first = held()
     const done: string[] = []
     const note = (name: string) => async () => void done.push(name)
@@ -42,7 +42,7 @@ describe('turns', () => {
   })
 
   it('go on after work that fails', async () => {
-    const turns = createTurns({ mostWaiting: 20, longestWaitMs: 5_000 })
+    const turns = createTurns({ maxWaiting: 20, longestWaitMs: 5_000 })
     const failing = turns.run('a', undefined, () => Promise.reject(new Error('no')))
     const next = turns.run('a', undefined, async () => 'yes')
     await assert.rejects(failing, /no/)
@@ -50,7 +50,7 @@ describe('turns', () => {
   })
 
   it('are refused when too many wait, and given up after a time', async () => {
-    const turns = createTurns({ mostWaiting: 2, longestWaitMs: 10 })
+    const turns = createTurns({ maxWaiting: 2, longestWaitMs: 10 })
     const first = held()
     const running = turns.run('a', undefined, first.work)
     const waiting = [1, 2].map(() => turns.run('a', undefined, () => assert.fail('its time was over')))
@@ -65,7 +65,7 @@ describe('turns', () => {
   })
 
   it('are cancelled when their client disconnects, and let the others proceed', async () => {
-    const turns = createTurns({ mostWaiting: 5, longestWaitMs: 5_000 })
+    const turns = createTurns({ maxWaiting: 5, longestWaitMs: 5_000 })
     const first = held()
     const running = turns.run('a', undefined, first.work)
     const gone = new AbortController()
@@ -83,7 +83,7 @@ describe('turns', () => {
   })
 
   it('are given up with the error that their signal is aborted with, before they wait and after', async () => {
-    const turns = createTurns({ mostWaiting: 2, longestWaitMs: 5_000 })
+    const turns = createTurns({ maxWaiting: 2, longestWaitMs: 5_000 })
     const stopping = new AbortController()
     const first = held()
     const running = turns.run('a', undefined, first.work)

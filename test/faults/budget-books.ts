@@ -16,7 +16,7 @@ export async function usedBy({ db }: Pick<Store, 'db'>, owners: readonly string[
  * Reads the most that an owner may have spent and reserved from now on: its budget, or what it has used where that is
  * more. Waits for the reservations that are being made, which may still see the budget of before.
  */
-export function mostOf(store: Store, owner: string): Promise<Micros> {
+export function maxCostOf(store: Store, owner: string): Promise<Micros> {
   return store.write(async (trx) => {
     const total = { owner, day: 'total', charged_micros: 0, recorded_micros: 0 }
     await trx

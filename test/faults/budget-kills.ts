@@ -13,7 +13,7 @@ import { startUpstream } from '../doubles/upstream.ts'
 import { type GatewayProcess, platformOf, startGatewayProcess } from '../e2e/gateway-process.ts'
 import { newPlace, PATIENCE_MS } from '../e2e/server.ts'
 import { walletOn } from '../wallet/setup.ts'
-import { balanceOf, mostOf, receiptsOf, usedBy } from './budget-books.ts'
+import { balanceOf, maxCostOf, receiptsOf, usedBy } from './budget-books.ts'
 import { type Addresses, makeCall, send } from './budget-calls.ts'
 import { answer, CREDIT_USD, KEYS, PROCESSES, plans, type Step } from './budget-plan.ts'
 
@@ -86,7 +86,7 @@ export function budgetKills(kills: number): void {
       const owners = [group.id, ...callers.map(({ id }) => id)]
       /** The most that each may have spent and reserved, since its budget was last changed. */
       const most = new Map<string, Micros>()
-      for (const owner of owners) most.set(owner, await mostOf(store, owner))
+      for (const owner of owners) most.set(owner, await maxCostOf(store, owner))
       /** Charges that replies reported. */
       const told = new Map<string, Micros | undefined>()
       let turn: Promise<unknown> = Promise.resolve()
@@ -111,7 +111,7 @@ export function budgetKills(kills: number): void {
         const reply = await send(`${at.platform}${path}/${owner}`, 'PATCH', ADMIN, body).catch(() => null)
         await reply?.text()
         assert.ok(reply === null || reply.ok, `${reply?.status}`)
-        if (reply !== null) most.set(owner, await mostOf(store, owner))
+        if (reply !== null) most.set(owner, await maxCostOf(store, owner))
       }
 
       async function take(step: Step): Promise<void> {

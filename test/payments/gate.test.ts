@@ -238,7 +238,7 @@ describe('a request that is paid for', () => {
     const payer = await wallet(1_000_000n)
     const call = post({ caller_id: payer.address, ...CALL })
     const asked = await fetch(`${own.url}/api/wallet/metered/call`, call)
-    const most = await gateway.metering.mostOf(CALL)
+    const most = await gateway.metering.maxCostOf(CALL)
     assert.ok(most > 90_000, 'more than a request costs')
     const authorization = await payer.sign(asked)
     const { challenge } = Credential.deserialize(authorization)

@@ -3,7 +3,7 @@ import { describe, it } from 'node:test'
 import fc from 'fast-check'
 import type { Catalogue, ModelPrices } from '../../src/providers/preset.ts'
 import { ageOfPrices } from '../../src/providers/price-age.ts'
-import { mostCost, type PricedModel, type Prices, priceOf, tierIn, upstreamCost } from '../../src/providers/prices.ts'
+import { maxCost, type PricedModel, type Prices, priceOf, tierIn, upstreamCost } from '../../src/providers/prices.ts'
 import { PRESETS } from '../../src/providers/providers.ts'
 
 const FLAT = 0.003
@@ -165,7 +165,7 @@ describe('the cost of a call', () => {
           const cache_write_1h_tokens = Math.min(cache[2], cache_write_tokens)
           const usage = used(prompt, answer, { cached_tokens, cache_write_tokens, cache_write_1h_tokens })
           const both = prices({ a, b })
-          const most = mostCost({ prompt, answer, tier }, [model('a'), model('b')], both)
+          const most = maxCost({ prompt, answer, tier }, [model('a'), model('b')], both)
           for (const [id, answering] of ['a', 'b'].flatMap((id) => [[id, tier] as const, [id, null] as const])) {
             const cost = upstreamCost(usage, model(id), both, answering)
             assert.ok(Number.isSafeInteger(cost) && cost >= 0 && cost <= most, `${cost} of ${most}`)

@@ -68,8 +68,8 @@ describe('a page', () => {
 
   it('counts the bytes of items as they are sent, and has one item however large that is', async () => {
     const escaped = { ...texts(100, 100), item: (text: string) => text.replaceAll('x', '\u0001') }
-    assert.equal((await readPage({ limit: 10, mostBytes: 700 }, escaped)).items.length, 1)
-    const large = await readPage({ limit: 10, mostBytes: 700 }, texts(5000, 1))
+    assert.equal((await readPage({ limit: 10, maxBytes: 700 }, escaped)).items.length, 1)
+    const large = await readPage({ limit: 10, maxBytes: 700 }, texts(5000, 1))
     assert.deepEqual([large.items.length, large.next_cursor === null], [1, false])
   })
 

@@ -45,7 +45,7 @@ export function paidCall(
    */
   async function terms(of: string): Promise<Terms> {
     return {
-      amount: Math.max(payments?.amount ?? 0, await gateway.metering.mostOf(call)),
+      amount: Math.max(payments?.amount ?? 0, await gateway.metering.maxCostOf(call)),
       scope: `metered call ${of}`,
       description: 'A deposit for one metered call',
       payer: of,

@@ -33,8 +33,8 @@ export const callRoutes = (gateway: Gateway): Route[] => [
       const caller = callerOf(c)
       const context = toolContext(caller, { surface: 'platform' })
       const shown = { ...query, caller_id: shownTo(caller, query.caller_id) }
-      return listReply(shown, ({ mostBytes, ...part }) =>
-        runTool(upstreamApiHistory, gateway, part, { ...context, mostBytes }),
+      return listReply(shown, ({ maxBytes, ...part }) =>
+        runTool(upstreamApiHistory, gateway, part, { ...context, maxBytes }),
       )
     },
   }),

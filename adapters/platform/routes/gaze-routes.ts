@@ -50,8 +50,8 @@ export const gazeRoutes = (gateway: Gateway, stopping: AbortSignal): Route[] => 
     query: retrieveGazeData.input,
     reply: pageOf(GazeRecord),
     run: ({ query, c }) =>
-      listReply(query, ({ mostBytes, ...part }) =>
-        runTool(retrieveGazeData, gateway, part, { ...contextOf(c), mostBytes }),
+      listReply(query, ({ maxBytes, ...part }) =>
+        runTool(retrieveGazeData, gateway, part, { ...contextOf(c), maxBytes }),
       ),
   }),
   defineRoute({

@@ -90,7 +90,7 @@ export const sessionRoutes = ({ sessions }: Pick<Gateway, 'sessions'>, directory
     query: SessionList,
     reply: Sessions,
     async run({ query, c }) {
-      const page = await directory.list({ ...query, mostBytes: REPEATED_BYTES }, viewerOf(callerOf(c)))
+      const page = await directory.list({ ...query, maxBytes: REPEATED_BYTES }, viewerOf(callerOf(c)))
       const { items, next_cursor, ...rest } = page
       const { limit, offset = 0 } = query
       const has_more = next_cursor !== null
@@ -186,7 +186,7 @@ export const sessionRoutes = ({ sessions }: Pick<Gateway, 'sessions'>, directory
     reply: Messages,
     async run({ params: { id }, query, c }) {
       const viewer = viewerOf(callerOf(c))
-      const page = await directory.messages(id, { ...query, mostBytes: REPEATED_BYTES }, viewer)
+      const page = await directory.messages(id, { ...query, maxBytes: REPEATED_BYTES }, viewer)
       const { items, next_cursor, total } = page
       const has_more = next_cursor !== null
       return repeatedReply({ object: 'list' as const, session_id: id, total, has_more, next_cursor }, items, 'messages')

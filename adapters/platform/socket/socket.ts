@@ -65,7 +65,7 @@ export interface AgentSocketOptions extends AnswerDeps {
   /** Timeout of authentication in milliseconds; 5 s by default. */
   authMs?: number
   /** Maximum number of unauthenticated clients; 500 by default. */
-  mostUnknown?: number
+  maxUnknown?: number
 }
 
 /** An admitted client. */
@@ -77,7 +77,7 @@ interface Admitted extends Admission, Pick<Speaker, 'speaksForOthers'> {
 /** Serves the agent socket on the `upgrade` events of an existing server. */
 export function createAgentSocket(gateway: Gateway, options: AgentSocketOptions): AgentSocket {
   const { store, keys, log } = gateway
-  const { hosts, count, pingMs, authMs, mostUnknown = MAX_UNKNOWN } = options
+  const { hosts, count, pingMs, authMs, maxUnknown = MAX_UNKNOWN } = options
   const now = () => new Date()
   const tickets = createTickets({ store, now, fixedKey: () => gateway.loaded.config.identity.api_key })
   const connections = createConnections({
@@ -223,7 +223,7 @@ export function createAgentSocket(gateway: Gateway, options: AgentSocketOptions)
     raw.on('error', () => raw.destroy())
     try {
       const offer = readOffer(incoming, hosts)
-      if (unknown >= mostUnknown && !isKnown(offer)) throw tooManyUnknown()
+      if (unknown >= maxUnknown && !isKnown(offer)) throw tooManyUnknown()
       if (stopping) throw new GazewayError('cancelled', 'The service is stopping.', { status: 503 })
       server.handleUpgrade(incoming, raw, head, (ws) => {
         begin(ws, offer, raw).catch((err) => {
