@@ -437,7 +437,7 @@ export async function createGateway(read: LoadedConfig, log: Log): Promise<Gatew
       async explain({ question, narrate: wanted, ...range }, callContext, visibleTo) {
         const analysis = await gaze.analyze(range, visibleTo)
         if (!wanted) return { ...analysis, ...NO_NARRATIVE }
-        const told = await narrate(analysis, question, async (system, user) => {
+        const narrative = await narrate(analysis, question, async (system, user) => {
           const messages = [
             { role: 'system' as const, content: system },
             { role: 'user' as const, content: user },
@@ -446,7 +446,7 @@ export async function createGateway(read: LoadedConfig, log: Log): Promise<Gatew
           const message = value.choices[0]?.message
           return { text: message?.content || message?.refusal || '', callId }
         })
-        return { ...analysis, ...told }
+        return { ...analysis, ...narrative }
       },
     } satisfies Pick<Gateway['gaze'], 'explain'>),
     context,

@@ -11,7 +11,7 @@ const MAX_CHARACTERS = 500
 /** Collects the agent gateway's refusal of the platform's own key. */
 export interface RefusedKey {
   /** Called with each chunk of the refusal. */
-  saw(chunk: Buffer): void
+  observe(chunk: Buffer): void
   /** Error for the caller. The original would blame the caller's key, but the refused key is the operator's. */
   error(): GazewayError
 }
@@ -21,7 +21,7 @@ export function refusedKey(key: string | null): RefusedKey {
   const chunks: Buffer[] = []
   let size = 0
   return {
-    saw(chunk) {
+    observe(chunk) {
       if (size < MAX_BYTES) chunks.push(chunk)
       size += chunk.length
     },

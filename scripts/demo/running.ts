@@ -62,7 +62,7 @@ async function withService(
   // Before the data folder is removed: at a stop, which the server would take its time for.
   process.prependOnceListener('exit', () => server.kill('SIGKILL'))
   try {
-    const url = await told(server.stderr, listening)
+    const url = await waitForLine(server.stderr, listening)
     await work({ url, admin: readFileSync(join(dataDir, 'admin.key'), 'utf8').trim() })
   } finally {
     server.kill('SIGTERM')
@@ -99,7 +99,7 @@ function withoutGazeway(environment: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
 }
 
 /** The address that the service says it listens on. */
-function told(stderr: NodeJS.ReadableStream, listening: RegExp): Promise<string> {
+function waitForLine(stderr: NodeJS.ReadableStream, listening: RegExp): Promise<string> {
   return new Promise((resolve, reject) => {
     let said = ''
     const fail = () => {

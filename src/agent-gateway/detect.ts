@@ -59,8 +59,8 @@ export async function detect(target: Target, signal: AbortSignal): Promise<Detec
     const version = versionOf(health?.version)
     const isAgent = health?.platform !== undefined || (version !== null && (await hasCapabilities(target, signal)))
     if (!isAgent) return { ...NOTHING, latencyMs, ...(await inferring(target, reply.ok, signal)) }
-    const told = version ?? (await rangeOf(target, signal))
-    return { ...found, kind: 'agent_gateway', ...told, error: await faultOfKey(target, '/v1/models', signal) }
+    const range = version ?? (await rangeOf(target, signal))
+    return { ...found, kind: 'agent_gateway', ...range, error: await faultOfKey(target, '/v1/models', signal) }
   } catch (error) {
     return { ...NOTHING, error: reason(error) }
   }

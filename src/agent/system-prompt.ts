@@ -41,12 +41,12 @@ export async function systemPrompt(
     ...(speaker === null ? {} : { speaker: shorten(speaker, NAME_CHARACTERS) }),
     ...(gaze.length === 0 ? {} : { attention: attentionOf(gaze) }),
   }
-  const told: object[] = []
+  const included: object[] = []
   let prompt = render(base)
   for (const memory of memories) {
-    const longer = render({ ...base, memories: [...told, memoryOf(memory)] })
+    const longer = render({ ...base, memories: [...included, memoryOf(memory)] })
     if ((await deps.countTokens(longer)) > budget) continue
-    told.push(memoryOf(memory))
+    included.push(memoryOf(memory))
     prompt = longer
   }
   return prompt

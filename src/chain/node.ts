@@ -64,6 +64,6 @@ function fault(error: unknown, rpcUrl: string, timeoutMs: number): string {
   const failed = error.walk((cause) => cause instanceof HttpRequestError)
   if (failed instanceof HttpRequestError)
     return failed.status === undefined ? 'The node cannot be reached.' : `The node answered HTTP ${failed.status}.`
-  const told = redactText(error.details || error.shortMessage, withKeysOf(rpcUrl))
-  return told.length > MAX_FAULT ? `${cut(told, 0, MAX_FAULT)}…` : told
+  const message = redactText(error.details || error.shortMessage, withKeysOf(rpcUrl))
+  return message.length > MAX_FAULT ? `${cut(message, 0, MAX_FAULT)}…` : message
 }

@@ -86,7 +86,7 @@ export async function openLiveConfig(deps: {
   let seen = await fingerprint()
   let document: ConfigDocument = readDocument(file)
   let settings: Layer = await home.read()
-  let faultTold = ''
+  let lastMessage = ''
   let stored = mergeConfig(request, dataDir, { document, settings })
   const started = stored.config
   let current = stored
@@ -102,9 +102,9 @@ export async function openLiveConfig(deps: {
   }
 
   function tellOnce(error: unknown): void {
-    const told = String(error)
-    if (told !== faultTold) onFault(error)
-    faultTold = told
+    const message = String(error)
+    if (message !== lastMessage) onFault(error)
+    lastMessage = message
   }
 
   /**
@@ -117,7 +117,7 @@ export async function openLiveConfig(deps: {
     const over = await home.read()
     try {
       document = rereadDocument(file, document)
-      faultTold = ''
+      lastMessage = ''
     } catch (error) {
       tellOnce(error)
     }

@@ -128,13 +128,15 @@ function openLogger(redacted: (text: string) => string, destination: LogOptions[
 function plainLines(write: (text: string) => void, of: LogFields = {}): Lines {
   const line = (level: string) => (fields: unknown, msg?: string) => {
     const head = { level, time: new Date().toISOString(), pid: process.pid }
-    const told = { ...of, ...(fields as LogFields) }
+    const merged = { ...of, ...(fields as LogFields) }
     let text: string
     try {
-      text = JSON.stringify({ ...head, ...told, msg }, (_, value) => (value instanceof Error ? inspect(value) : value))
+      text = JSON.stringify({ ...head, ...merged, msg }, (_, value) =>
+        value instanceof Error ? inspect(value) : value,
+      )
     } catch {
       // Not serializable as JSON.
-      text = JSON.stringify({ ...head, fields: inspect(told), msg })
+      text = JSON.stringify({ ...head, fields: inspect(merged), msg })
     }
     write(`${text}\n`)
   }

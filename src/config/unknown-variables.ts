@@ -24,6 +24,6 @@ export function unknownVariables(env: Environment, upstreams: readonly string[] 
       !isOfContainer(name, value),
   )
   if (unknown.length === 0) return null
-  const told = unknown.map(([name]) => `${name} is not read; the nearest variable is ${closest(name, read)}.`)
-  return told.join(' ')
+  const notes = unknown.map(([name]) => `${name} is not read; the nearest variable is ${closest(name, read)}.`)
+  return notes.join(' ')
 }

@@ -68,7 +68,7 @@ export function createConnections(deps: {
   let looks: NodeJS.Timeout | undefined
   let soon: NodeJS.Timeout | undefined
   let looking: Promise<void> | undefined
-  let looked = 0
+  let checks = 0
   let writtenAt = now().getTime()
   let writing = Promise.resolve()
   let closed = false
@@ -108,8 +108,8 @@ export function createConnections(deps: {
 
   async function look(): Promise<void> {
     for (const id of await askedToClose(store, instance)) served.get(id)?.close('asked')
-    looked += 1
-    if (looked % LOOKS_OF_A_WRITE === 0) await write()
+    checks += 1
+    if (checks % LOOKS_OF_A_WRITE === 0) await write()
   }
 
   /** Polls only while connections are open. */

@@ -28,6 +28,6 @@ export async function requireAttention(
   of: { usedBy: string; at: string },
 ): Promise<void> {
   if (reasons.length === 0 && (await verifier.use(trx, { attestationId, ...of }))) return
-  const told = reasons.length > 0 ? reasons.join(' ') : 'The attestation was used before. Store newer gaze records.'
-  throw new GazewayError('gaze_verification_failed', `Gaze verification failed. ${told}`, { param: 'attestation_id' })
+  const why = reasons.length > 0 ? reasons.join(' ') : 'The attestation was used before. Store newer gaze records.'
+  throw new GazewayError('gaze_verification_failed', `Gaze verification failed. ${why}`, { param: 'attestation_id' })
 }

@@ -100,13 +100,13 @@ function evidenceOf({ claimed_by, claimed_at, completed_at }: EscrowTask, { paye
   if (claimed_by === null || claimed_at === null || completed_at === null) return []
   return [
     {
-      told: `records that the claimant stored between its claim, at ${claimed_at}, and the completion, at ${completed_at}`,
+      description: `records that the claimant stored between its claim, at ${claimed_at}, and the completion, at ${completed_at}`,
       callerId: claimed_by,
       from: claimed_at,
       until: completed_at,
     },
     {
-      told: `records that the payer has stored since the completion, at ${completed_at}`,
+      description: `records that the payer has stored since the completion, at ${completed_at}`,
       callerId: payer,
       from: completed_at,
       until: null,

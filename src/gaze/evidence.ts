@@ -3,7 +3,7 @@ import { CLOCK_SKEW_MS } from './attestation.ts'
 /** Owner and time range of records that prove attention. */
 export interface Evidence {
   /** Description of the records in a refusal: `records that the claimant stored between …`. */
-  told: string
+  description: string
   /** The key that stored them. */
   callerId: string
   /** RFC 3339 UTC. */

@@ -139,7 +139,9 @@ async function unproven(
   const own = evidence.filter(({ callerId }) => callerId === session?.caller_id)
   const [first, ...others] = own.map((one) => ofAnotherTime(attestation, { covered, evidence: one, terms }))
   if (first === undefined)
-    return [`Its records were stored by someone else; only ${evidence.map(({ told }) => told).join(', or ')} count.`]
+    return [
+      `Its records were stored by someone else; only ${evidence.map(({ description }) => description).join(', or ')} count.`,
+    ]
   return others.some((reasons) => reasons.length === 0) ? [] : first
 }
 
@@ -156,7 +158,7 @@ function ofAnotherTime(
   const why =
     status === 'collecting' ? `${records_needed} over ${terms.minDurationMs} ms are needed` : reasons.join('; ')
   return [
-    `${counted.length} of its ${covered.length} newest records count; only ${evidence.told} are accepted: ${why}.`,
+    `${counted.length} of its ${covered.length} newest records count; only ${evidence.description} are accepted: ${why}.`,
   ]
 }
 
@@ -180,7 +182,7 @@ async function isGenuine(
 ): Promise<boolean> {
   if (!(await isOfItsChain(db, covered))) return false
   const { poa_score, replayed, status } = assessAgain(records, covered, terms)
-  const isJudged = (told: Attestation['status']) => told !== 'collecting'
+  const isJudged = (status: Attestation['status']) => status !== 'collecting'
   return (
     poa_score === covered.poa_score && replayed === covered.replayed && isJudged(status) === isJudged(covered.status)
   )

@@ -58,8 +58,8 @@ function write({ call, asking, refused, client }: ToAsk, choice: ModelChoice): A
     const fields = { model, ...formFields(form, formed) }
     if (passage.keepsBytes) {
       const limit = formed.isChat && !form.renamesLimit ? honouredLimit(request.json) : {}
-      const told = bill.isBounded ? { ...billedFields(request.json), ...limit, ...fields } : fields
-      return requestBody(request, told)
+      const fieldsSent = bill.isBounded ? { ...billedFields(request.json), ...limit, ...fields } : fields
+      return requestBody(request, fieldsSent)
     }
     return convertedText(request.text, { ...sent, ...fields }, (body) => ({ ...converted(body), ...fields }))
   }

@@ -136,6 +136,6 @@ const streamed = (passed: Answered | Failed): Answered | Failed =>
 
 function refusedWith(reply: WholeReply, passing: Passing, passage: Candidate['passage']): Failed {
   const { provider, requestId } = passing
-  const { error, body: told } = passage.refusal?.(reply, passing) ?? readRefusal(reply, provider, requestId)
-  return failed(refusal(error, reply, provider), reply.status, NOTHING, { refused: reply, told })
+  const { error, body: errorBody } = passage.refusal?.(reply, passing) ?? readRefusal(reply, provider, requestId)
+  return failed(refusal(error, reply, provider), reply.status, NOTHING, { refused: reply, errorBody })
 }

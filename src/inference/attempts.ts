@@ -175,7 +175,7 @@ function refusedIn(before: Attempt | undefined): string | null {
  * @throws its error, unless it is an error reply of the upstream
  */
 function tell(
-  { refused, told, outcome: { error } }: Failed,
+  { refused, errorBody, outcome: { error } }: Failed,
   receiver: Receiver,
   { context, bill }: Admission,
   { callId, provider, attempt }: Pick<Result, 'callId' | 'provider' | 'attempt'>,
@@ -185,7 +185,7 @@ function tell(
     throw error
   }
   const headers = passedHeaders(refused.headers, { callId, provider, attempt, limits: bill.headers })
-  const body = told ?? readRefusal(refused, provider, context.requestId).body
+  const body = errorBody ?? readRefusal(refused, provider, context.requestId).body
   receiver.whole(refused.status, { ...headers, 'content-type': 'application/json' }, body)
 }
 

@@ -66,8 +66,8 @@ export function createCallModel(deps: CallDeps, relaysOf: (upstream: NamedUpstre
   async function billed(call: Admission, plan: Plan, receiver: Receiver): Promise<Result> {
     const { bill, endpoint, context } = call
     const started = performance.now()
-    const told = (error: GazewayError, number: number) => errorEvent(endpoint, error, context.requestId, number)
-    const held = billedReceiver(receiver, bill, { errorEvent: told, countTokens: deps.countTokens })
+    const toErrorEvent = (error: GazewayError, number: number) => errorEvent(endpoint, error, context.requestId, number)
+    const held = billedReceiver(receiver, bill, { errorEvent: toErrorEvent, countTokens: deps.countTokens })
     try {
       const result = await attempt(deps, call, candidatesOf(plan, call), held)
       const { callId, model, usage } = result

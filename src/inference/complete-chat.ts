@@ -4,7 +4,7 @@ import type { ChatCompletion, ChatRequest } from './convert/requests.ts'
 import { chatReasoning, chatText } from './convert/response-items.ts'
 import { badReply } from './failure.ts'
 import { joinChunks } from './join-chunks.ts'
-import { modelTold } from './relay/passing.ts'
+import { reportedModel } from './relay/passing.ts'
 import { type Made, type ToolDeps, toolCall } from './tool-call.ts'
 
 /** A chat completion with the record of its call. */
@@ -29,7 +29,7 @@ export async function completeChat(deps: ToolDeps, request: ChatRequest, context
     throw error
   }
   message.content = textOf(message.content)
-  return { ...made, model: modelTold(made.value.model, made.model) }
+  return { ...made, model: reportedModel(made.value.model, made.model) }
 }
 
 /** Text of a message. Some providers send a list of parts, as in requests. */

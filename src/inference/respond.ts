@@ -4,7 +4,7 @@ import type { ResponseObject } from './convert/chat-to-response.ts'
 import type { ResponseRequest } from './convert/requests.ts'
 import { endedEarly } from './failure.ts'
 import { isAnswerEnd } from './finish-reason.ts'
-import { modelTold } from './relay/passing.ts'
+import { reportedModel } from './relay/passing.ts'
 import { lackOf, outputText } from './response-texts.ts'
 import { streamedOutput } from './streamed-output.ts'
 import { type Made, type ToolDeps, toolCall } from './tool-call.ts'
@@ -31,7 +31,7 @@ export async function respond(deps: ToolDeps, request: ResponseRequest, context:
   if (!value || fault) throw fault
   const route = made.path === '/responses' ? 'responses' : 'chat_fallback'
   const response = { ...value, output_text: outputText(value) }
-  return { ...made, value: response, route, model: modelTold(value.model, made.model) }
+  return { ...made, value: response, route, model: reportedModel(value.model, made.model) }
 }
 
 /**

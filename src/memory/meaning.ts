@@ -42,8 +42,8 @@ export interface Vocabulary {
  */
 export async function meaningOf(query: string, { words, space, held }: Vocabulary): Promise<Term[]> {
   const said = distinct(query)
-  const looked = [...said.flatMap(({ text, parts }) => [text, ...parts]), ...joints(said)]
-  const known = groupByStem(await words.alike(space, looked))
+  const lookups = [...said.flatMap(({ text, parts }) => [text, ...parts]), ...joints(said)]
+  const known = groupByStem(await words.alike(space, lookups))
   const same = (text: string) => known.get(stemOf(text)) ?? []
   const asked = withoutStopWords(joined(said, (text) => same(text).some(({ word }) => word === text)))
   const texts = [...new Set(asked.flatMap((word) => (isKnown(word, same) ? [word.text] : word.parts)))]

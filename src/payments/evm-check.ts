@@ -118,8 +118,8 @@ export function createEvmCheck(
   async function ownName(): Promise<string> {
     const read = <N extends 'eip712Domain' | 'name' | 'version'>(functionName: N) =>
       client.readContract({ address: token, abi: NAMES, functionName }).catch(() => null)
-    const told = (await read('eip712Domain')) as readonly unknown[] | null
-    const [name, version] = told ? [told[1], told[2]] : await Promise.all([read('name'), read('version')])
+    const domain = (await read('eip712Domain')) as readonly unknown[] | null
+    const [name, version] = domain ? [domain[1], domain[2]] : await Promise.all([read('name'), read('version')])
     return typeof name === 'string' ? `; it calls itself ${named({ name, version: String(version ?? '?') })}` : ''
   }
 

@@ -41,14 +41,14 @@ export async function leftUnfinished({ db, engine }: Store): Promise<string | nu
   })
   const isOpen = ({ status }: { status: string }) => status === 'claimed' || status === 'freed'
   const [open, paid] = [sum(rows.filter(isOpen)), sum(rows.filter((row) => !isOpen(row)))]
-  const told: string[] = []
+  const notes: string[] = []
   if (paid.payments > 0)
-    told.push(
+    notes.push(
       `${paid.payments} payments, ${paid.usd} USD in all, were made but not credited: run gazeway --platform on this store to credit them.`,
     )
   if (open.payments > 0)
-    told.push(
+    notes.push(
       `${open.payments} payments, ${open.usd} USD in all, have an unknown outcome: run gazeway --platform with ${PAYMENT_METHODS.map((name) => `mpp.${name}`).join(' and ')} configured as before to look them up on the chain.`,
     )
-  return told.join(' ')
+  return notes.join(' ')
 }

@@ -49,18 +49,18 @@ export async function findSkills(root: string): Promise<FoundSkills> {
   const skills: FoundSkill[] = []
   const seen = new Set([real])
   let folders = [real]
-  let looked = 0
+  let visited = 0
   for (let depth = 0; depth <= DEEPEST && folders.length > 0; depth++) {
     const next: string[] = []
     for (let i = 0; i < folders.length; i += AT_ONCE) {
-      const batch = folders.slice(i, Math.min(i + AT_ONCE, i + MAX_FOLDERS - looked))
-      looked += batch.length
+      const batch = folders.slice(i, Math.min(i + AT_ONCE, i + MAX_FOLDERS - visited))
+      visited += batch.length
       for (const found of await Promise.all(batch.map((folder) => look(real, folder)))) {
         if (found.skill) skills.push(found.skill)
         next.push(...found.folders.filter((folder) => seen.size < seen.add(folder).size))
       }
       const left = i + batch.length < folders.length || (next.length > 0 && depth < DEEPEST)
-      if (looked >= MAX_FOLDERS && left) return { root: real, skills, cut: true }
+      if (visited >= MAX_FOLDERS && left) return { root: real, skills, cut: true }
     }
     folders = next
   }

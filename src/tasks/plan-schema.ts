@@ -51,7 +51,7 @@ export interface PlanLimits {
 export function planFormat({ maxTasks, capabilities }: PlanLimits) {
   const { shape } = PlanTask
   const string = { type: 'string' } as const
-  const told = (name: keyof typeof shape) => shape[name].description ?? ''
+  const descriptionOf = (name: keyof typeof shape) => shape[name].description ?? ''
   return {
     type: 'json_schema' as const,
     json_schema: {
@@ -62,15 +62,18 @@ export function planFormat({ maxTasks, capabilities }: PlanLimits) {
           type: 'array',
           description: `The tasks: at least 1, at most ${maxTasks}`,
           items: object({
-            id: { ...string, description: told('id') },
-            title: { ...string, description: `${told('title')}; up to ${TITLE_LENGTH} characters` },
-            description: { ...string, description: `${told('description')}; up to ${DESCRIPTION_LENGTH} characters` },
+            id: { ...string, description: descriptionOf('id') },
+            title: { ...string, description: `${descriptionOf('title')}; up to ${TITLE_LENGTH} characters` },
+            description: {
+              ...string,
+              description: `${descriptionOf('description')}; up to ${DESCRIPTION_LENGTH} characters`,
+            },
             capabilities: {
               type: 'array',
-              description: told('capabilities'),
+              description: descriptionOf('capabilities'),
               items: capabilities ? { ...string, enum: [...capabilities] } : string,
             },
-            depends_on: { type: 'array', description: told('depends_on'), items: string },
+            depends_on: { type: 'array', description: descriptionOf('depends_on'), items: string },
           }),
         },
       }),

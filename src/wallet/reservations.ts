@@ -169,7 +169,7 @@ export function createReservations(deps: ReservationsDeps): Reservations {
     }
     pools.set(key, pool)
     if (timer === undefined) {
-      timer = setInterval(tend, IDLE_MS).unref()
+      timer = setInterval(maintain, IDLE_MS).unref()
       renewedAt = elapsedMs()
     }
     return pool
@@ -269,7 +269,7 @@ export function createReservations(deps: ReservationsDeps): Reservations {
     for (const pool of pools.values()) retire(pool)
   }
 
-  function tend(): void {
+  function maintain(): void {
     forgetLost()
     const at = elapsedMs()
     const present = today()

@@ -28,9 +28,10 @@ export async function callFaults(store: Store): Promise<string[]> {
 }
 
 async function firstOf(faults: AsyncIterable<string>, limit: number): Promise<string[]> {
-  const told: string[] = []
-  for await (const fault of faults) if (told.push(fault) === limit) return [...told, 'There may be more of this kind.']
-  return told
+  const reported: string[] = []
+  for await (const fault of faults)
+    if (reported.push(fault) === limit) return [...reported, 'There may be more of this kind.']
+  return reported
 }
 
 type Receipt = CapturedMoney & Pick<MeteredCallRow, 'call_id'> & { entries: string | null }

@@ -43,7 +43,7 @@ export function decompressing(encoding: string, listener: BodyListener, giveUp: 
   let decoder: (Transform & Zlib) | undefined
   let reader: BodyListener | undefined
   let failed = false
-  const told: BodyListener = {
+  const guarded: BodyListener = {
     ...listener,
     // Giving up causes a second error.
     onError(error) {
@@ -53,9 +53,9 @@ export function decompressing(encoding: string, listener: BodyListener, giveUp: 
   }
 
   const begin = (chunk: Buffer): BodyListener => {
-    if (!isCompressed(chunk)) return told
+    if (!isCompressed(chunk)) return guarded
     decoder = create()
-    return reading(decoder, told, giveUp)
+    return reading(decoder, guarded, giveUp)
   }
 
   return {
@@ -64,13 +64,13 @@ export function decompressing(encoding: string, listener: BodyListener, giveUp: 
       reader.onData(chunk)
     },
     // An empty body is complete, not truncated.
-    onEnd: () => (reader ?? told).onEnd(),
-    onError: (error) => (reader ?? told).onError(error),
+    onEnd: () => (reader ?? guarded).onEnd(),
+    onError: (error) => (reader ?? guarded).onError(error),
     pause: () => void decoder?.pause(),
     resume: () => void decoder?.resume(),
     stop() {
       decoder?.destroy()
-      reader = told
+      reader = guarded
     },
   }
 }

@@ -25,15 +25,15 @@ const read = (file: string) => JSON.parse(readFileSync(file, 'utf8'))
 describe('the live configuration', () => {
   it('writes config.json for its owner alone, takes the change into force and tells who listens', async () => {
     const { home, file, live } = await openFolder(join(newFolder(), 'new'))
-    const told: [LoadedConfig, LoadedConfig][] = []
-    live.onChange((now, before) => void told.push([now, before]))
+    const changes: [LoadedConfig, LoadedConfig][] = []
+    live.onChange((now, before) => void changes.push([now, before]))
     const changed = await live.set({ 'gaze.min_score': 0.5, 'upstream.api_key': 'xai-secret' })
     assert.deepEqual(changed, ['upstream.api_key', 'gaze.min_score'])
     assert.equal(live.current().config.gaze.min_score, 0.5)
     assert.equal(live.current().sources['gaze.min_score'], 'file')
     assert.deepEqual(live.current().secrets, ['xai-secret'])
     assert.deepEqual(
-      told.map(([now, before]) => [now.config.gaze.min_score, before.config.gaze.min_score]),
+      changes.map(([now, before]) => [now.config.gaze.min_score, before.config.gaze.min_score]),
       [[0.5, 0.6]],
     )
     assert.deepEqual(read(file), { gaze: { min_score: 0.5 }, upstream: { api_key: 'xai-secret' } })

@@ -471,7 +471,7 @@ export function gazeContract(open: () => Promise<Store>): void {
     })
 
     describe('verification', () => {
-      const OWN = { told: 'records of key_a', callerId: 'key_a', from: '2026-11-20T00:00:00.000Z', until: null }
+      const OWN = { description: 'records of key_a', callerId: 'key_a', from: '2026-11-20T00:00:00.000Z', until: null }
 
       /** A passed attestation for `task_1`, of records that `key_a` stored. */
       async function attest(sessionId = 's') {
@@ -690,7 +690,7 @@ export function gazeContract(open: () => Promise<Store>): void {
         const START = '2026-11-21T07:00:00.000Z'
         const later = (ms: number) => new Date(Date.parse(START) + ms).toISOString()
         const between = (from: number, until: number | null, callerId = 'key_a'): Evidence => ({
-          told: `records of ${callerId}`,
+          description: `records of ${callerId}`,
           callerId,
           from: later(from),
           until: until === null ? null : later(until),

@@ -28,18 +28,18 @@ describe('the key cache', () => {
   let elapsed: number
   /** The reads under way, in the order they began; each ends when the test says so. */
   let reads: ((row: CheckedRow | undefined) => void)[]
-  let told: string[]
+  let ended: string[]
 
   beforeEach(() => {
     elapsed = 0
     reads = []
-    told = []
+    ended = []
     cache = createKeyCache({
       read: () => new Promise((resolve) => reads.push(resolve)),
       elapsedMs: () => elapsed,
       onRevoked: (id) => {
         cache.revoke(id)
-        told.push(id)
+        ended.push(id)
       },
       onError: (error) => assert.ifError(error),
     })
@@ -105,6 +105,6 @@ describe('the key cache', () => {
     while (reads.length < 2) await new Promise((resolve) => setImmediate(resolve))
     reads[1]?.({ ...ROW, revoked_at: '2026-11-21T07:05:00.000Z' })
     assert.equal((await late).identity, null)
-    assert.deepEqual(told, ['key_1'])
+    assert.deepEqual(ended, ['key_1'])
   })
 })

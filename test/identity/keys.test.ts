@@ -258,26 +258,26 @@ describe('keys', () => {
 
   it('takes a second revocation as the first', async () => {
     const { record } = await keys.create({ name: 'a' })
-    const told: string[] = []
-    keys.onEnded((id) => told.push(id))
+    const ended: string[] = []
+    keys.onEnded((id) => ended.push(id))
     const first = await keys.revoke(record.id)
     clock = new Date('2026-11-21T08:00:00.000Z')
     assert.deepEqual(await keys.revoke(record.id), first)
-    assert.deepEqual(told, [record.id])
+    assert.deepEqual(ended, [record.id])
     await keys.close()
   })
 
   it('tells every listener, whatever another one does, until it stops listening', async () => {
-    const told: string[] = []
+    const ended: string[] = []
     keys.onEnded(() => {
       throw new Error('a socket that is gone')
     })
-    const stop = keys.onEnded((id) => told.push(id))
+    const stop = keys.onEnded((id) => ended.push(id))
     const [a, b] = [await keys.create({ name: 'a' }), await keys.create({ name: 'b' })]
     await keys.revoke(a.record.id)
     stop()
     await keys.revoke(b.record.id)
-    assert.deepEqual(told, [a.record.id])
+    assert.deepEqual(ended, [a.record.id])
     assert.deepEqual(faults.map(String), ['Error: a socket that is gone', 'Error: a socket that is gone'])
     await keys.close()
   })

@@ -19,7 +19,7 @@ describe('a key that is revoked in one process', () => {
       startPeer('guard.ts', import.meta.url, [folder]),
     ]
     assert.equal(await watcher.ask(key), record.id)
-    const told = watcher.ask('watch')
+    const announced = watcher.ask('watch')
     for (let i = 0; i < 100; i++) assert.equal(await guard.ask(key), record.id)
 
     await keys.revoke(record.id)
@@ -29,7 +29,7 @@ describe('a key that is revoked in one process', () => {
       if ((await guard.ask(key)) === 'invalid_api_key') break
       assert.ok(sinceThen() < WITHIN_MS, 'the key is still good')
     }
-    assert.equal(await told, record.id)
+    assert.equal(await announced, record.id)
     assert.ok(sinceThen() < WITHIN_MS, 'the listener was told late')
     assert.equal(await watcher.ask(key), 'invalid_api_key')
     await Promise.all([guard, watcher].map((peer) => peer.end()))
@@ -42,8 +42,8 @@ describe('a key that is revoked in one process', () => {
     const process = () =>
       createKeys({ store, now: () => clock, fixedKey: null, onError: (error) => assert.ifError(error) })
     const [here, there] = [process(), process()]
-    const told = new Set<string>()
-    here.onEnded((id) => told.add(id))
+    const ended = new Set<string>()
+    here.onEnded((id) => ended.add(id))
     const revoke = async () => {
       const { record } = await there.create({ name: 'a' })
       await there.revoke(record.id)
@@ -53,8 +53,8 @@ describe('a key that is revoked in one process', () => {
       const before = await revoke()
       clock = new Date(later)
       const after = await revoke()
-      for await (const _ of setInterval(ASKED_EVERY_MS)) if (told.has(after)) break
-      assert.ok(told.has(before), 'it was not told of')
+      for await (const _ of setInterval(ASKED_EVERY_MS)) if (ended.has(after)) break
+      assert.ok(ended.has(before), 'it was not told of')
     }
     await Promise.all([here.close(), there.close()])
   })

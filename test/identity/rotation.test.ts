@@ -45,7 +45,7 @@ describe('a key that is rotated in one process', () => {
       const rotator = startPeer('rotator.ts', import.meta.url, [folder, record.id])
       const exited = once(rotator.child, 'exit')
       let last = await rotator.line()
-      for (let told = 0; told < i * 3; told++) last = await rotator.line()
+      for (let line = 0; line < i * 3; line++) last = await rotator.line()
       rotator.child.kill('SIGKILL')
       await exited
       // Of what it wrote before its end, the last line counts.
@@ -65,13 +65,13 @@ describe('a key that expires', () => {
     const keys = await keysIn(newFolder())
     const { record } = await keys.create({ name: 'a', expires_at: new Date(Date.now() + 500).toISOString() })
     const end = Date.parse(record.expires_at ?? '')
-    const told: [id: string, ending: string, at: number][] = []
-    keys.onEnded((id, ending) => told.push([id, ending, Date.now()]))
+    const ended: [id: string, ending: string, at: number][] = []
+    keys.onEnded((id, ending) => ended.push([id, ending, Date.now()]))
     for await (const _ of setInterval(ASKED_EVERY_MS)) {
-      if (told.length > 0) break
+      if (ended.length > 0) break
       assert.ok(Date.now() < end + WITHIN_MS, 'the listener was told late')
     }
-    const [[id, ending, at] = []] = told
+    const [[id, ending, at] = []] = ended
     assert.deepEqual([id, ending], [record.id, 'expired'])
     assert.ok((at ?? 0) >= end, 'the listener was told early')
     await keys.close()

@@ -79,8 +79,8 @@ describe('the price in force', () => {
       for (const [id, { prices: known, source, date }] of Object.entries(models)) {
         const found = priceOf(model(id, id, models), prices())
         const expected = known === 'unknown' ? ['flat', true] : ['catalogue', source, date]
-        const told = found.from === 'flat' ? [found.from, found.isUnknown] : [found.from, ...sourceOf(found)]
-        assert.deepEqual(told, expected, id)
+        const price = found.from === 'flat' ? [found.from, found.isUnknown] : [found.from, ...sourceOf(found)]
+        assert.deepEqual(price, expected, id)
       }
   })
 })

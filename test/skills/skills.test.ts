@@ -183,7 +183,7 @@ describe('skills', () => {
     assert.deepEqual((await only()).warnings, [])
   })
 
-  for (const [fault, text, told] of [
+  for (const [fault, text, expected] of [
     ['without a description', skillText({ name: 'broken' }), /no description/],
     ['with broken YAML', '---\nname: [broken\n---\n', /not valid YAML/],
     ['without front matter', '# Broken\n', /does not begin with front matter/],
@@ -198,7 +198,7 @@ describe('skills', () => {
       folders.write(`${HERMES}/whole/SKILL.md`, skillText({ name: 'whole', description: 'x' }))
       assert.deepEqual(await ids(), ['broken', 'whole'])
       const [{ error }] = (await list()) as [Skill]
-      assert.match(error ?? '', told)
+      assert.match(error ?? '', expected)
       assert.ok(!(error ?? '').includes(folders.folder), 'no path is told')
       assert.equal((await folders.skills.get('broken')).error, error)
     })

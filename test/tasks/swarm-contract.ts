@@ -110,9 +110,9 @@ export function swarmContract(name: string, storeUrl: () => Promise<string | und
       assert.deepEqual(listed.items.map(({ id }) => id).sort(), swarm.order.toSorted())
       const swarms = await ask(running, 'GET', '/api/swarms?limit=1')
       const { items } = (await swarms.json()) as { items: Record<string, unknown>[] }
-      const { created_at, ...told } = items[0] ?? {}
+      const { created_at, ...fields } = items[0] ?? {}
       assert.ok(Number.isFinite(Date.parse(String(created_at))))
-      assert.deepEqual(told, {
+      assert.deepEqual(fields, {
         swarm_id: swarm.swarm_id,
         ...GOAL,
         status: 'running',

@@ -469,14 +469,14 @@ export function tasksContract(open: OpenStore): void {
 
       const states = async (query: object = {}) => {
         const page = await works.tasks.swarms({ limit: 50, ...query })
-        const told = page.items.map(({ goal, status, tasks: { by_status }, reward_usd }) => {
+        const lines = page.items.map(({ goal, status, tasks: { by_status }, reward_usd }) => {
           const counted = Object.entries(by_status).filter(([, count]) => count > 0)
           return `${goal} ${status} ${counted.map(([name, count]) => `${count} ${name}`)} ${reward_usd}`
         })
-        return { ...page, told }
+        return { ...page, lines }
       }
       const all = await states()
-      assert.deepEqual(all.told, [
+      assert.deepEqual(all.lines, [
         'Goal 4 running 1 blocked,1 open,1 claimed 0.3',
         'Goal 3 cancelled 1 cancelled 0.1',
         'Goal 2 failed 1 failed,1 cancelled 0.2',
@@ -485,10 +485,10 @@ export function tasksContract(open: OpenStore): void {
       assert.deepEqual([all.total, all.next_cursor, all.items[0]?.creator], [4, null, payer.id])
       const first = await states({ limit: 3 })
       const rest = await states({ limit: 3, cursor: first.next_cursor })
-      assert.deepEqual([...first.told, ...rest.told], all.told)
-      assert.deepEqual((await states({ offset: 3 })).told, all.told.slice(3))
+      assert.deepEqual([...first.lines, ...rest.lines], all.lines)
+      assert.deepEqual((await states({ offset: 3 })).lines, all.lines.slice(3))
       works.clock.pass(61)
-      assert.equal((await states()).told[0], 'Goal 4 running 1 blocked,2 open 0.3', 'a lease is over')
+      assert.equal((await states()).lines[0], 'Goal 4 running 1 blocked,2 open 0.3', 'a lease is over')
     })
   })
 

@@ -80,7 +80,7 @@ const serviceAt = ({ url, token, timeoutMs }: Way) =>
 
 function refusalOf(token: string | null, body: Buffer): GazewayError {
   const refused = refusedKey(token)
-  refused.saw(body)
+  refused.observe(body)
   return refused.error()
 }
 

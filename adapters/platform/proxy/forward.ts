@@ -124,9 +124,9 @@ export function forward(
       },
       onData(chunk) {
         if (over) return
-        if (refused) return refused.saw(chunk)
+        if (refused) return refused.observe(chunk)
         if (paid && !paid.isHeld()) return giveUp(paymentReturned())
-        events?.saw(chunk)
+        events?.observe(chunk)
         if (outgoing.write(chunk)) return
         exchange?.pause()
         stalled = setTimeout(() => outgoing.destroy(), stallMs)

@@ -14,7 +14,7 @@ const ERROR_EVENT = /^event: ?error\r?$/m
 /** Stream of server-sent events that is forwarded as bytes. It is watched so that an error event can be added. */
 export interface PassedEvents {
   /** Called with each forwarded chunk. */
-  saw(chunk: Buffer): void
+  observe(chunk: Buffer): void
   /** Event that ends the stream with an error in the form of its API; null in the middle of another event. */
   errorEvent(error: GazewayError): Buffer | string | null
   /** Error that the completed stream itself reported. Null without one, and when errors are not watched. */
@@ -41,8 +41,8 @@ export function watchEvents(
   let numbered: Buffer | null = null
   const errors = paid ? watchErrors() : null
   return {
-    saw(chunk) {
-      errors?.saw(chunk)
+    observe(chunk) {
+      errors?.observe(chunk)
       tail = (tail + chunk.toString('latin1', Math.max(0, chunk.length - END_BYTES))).slice(-END_BYTES)
       if (isResponse && chunk.includes('"sequence_number"')) numbered = chunk
     },
@@ -56,14 +56,14 @@ export function watchEvents(
 }
 
 /** Looks for a chunk with `error`, for `response.failed`, and for an `error` event with any content. */
-function watchErrors(): Pick<PassedEvents, 'saw' | 'reported'> {
+function watchErrors(): Pick<PassedEvents, 'observe' | 'reported'> {
   const tap = createSseTap({ dropUsageChunk: false, secrets: [] })
   let [named, watched] = [false, true]
   const look = (events: Buffer | null) => {
     named ||= events !== null && ERROR_EVENT.test(events.toString('latin1'))
   }
   return {
-    saw(chunk) {
+    observe(chunk) {
       try {
         if (watched) look(tap.push(chunk))
       } catch {

@@ -74,11 +74,11 @@ export function trackResponse(request: ResponseRequest, options: { needsText: bo
   return {
     push(event) {
       if (committed) return
-      const { type, item, output_index: at, delta, text, sequence_number: number, response: told } = record(event)
+      const { type, item, output_index: at, delta, text, sequence_number: number, response: created } = record(event)
       sequence = (typeof number === 'number' ? number : sequence) + 1
       const thought = THOUGHTS.get(type)
       if (thought) think(record(event), thought)
-      else if (type === 'response.created') response = record(told)
+      else if (type === 'response.created') response = record(created)
       else if (type === 'response.output_item.added') keep(at, record(item), false)
       else if (type === 'response.output_item.done') keep(at, record(item), true)
       else if (type === 'response.output_text.delta' || type === 'response.refusal.delta') committed = delta !== ''

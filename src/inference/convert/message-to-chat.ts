@@ -116,8 +116,8 @@ export function createCompletionChunks(): CompletionChunks {
           return adds({}, finishReason(record(delta).stop_reason))
         case 'message_stop': {
           over = true
-          const told = toChatUsage(usage)
-          return told ? [chunk([], { usage: told })] : []
+          const chatUsage = toChatUsage(usage)
+          return chatUsage ? [chunk([], { usage: chatUsage })] : []
         }
         case 'error':
           return [{ error: { ...record(error), param: null } }]

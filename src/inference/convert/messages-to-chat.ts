@@ -110,8 +110,8 @@ function toUser(content: unknown, path: string): ChatMessage[] {
 
 /** Text of a tool result. Errors are marked in the text, since chat completions has no field for them. */
 function resultText({ is_error: isError }: Loose, text: string, media: readonly Part[]): string {
-  const told = text === '' && media.length > 0 ? 'The result follows in the next message.' : text
-  return isError === true && !/^error\b/i.test(told) ? `Error: ${told}` : told
+  const content = text === '' && media.length > 0 ? 'The result follows in the next message.' : text
+  return isError === true && !/^error\b/i.test(content) ? `Error: ${content}` : content
 }
 
 /** User id for chat completions. A longer one is replaced by its hash, which is stable. */

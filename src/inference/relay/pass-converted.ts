@@ -6,7 +6,7 @@ import { observedWhole } from '../observe.ts'
 import { lackOf } from '../response-texts.ts'
 import { gatherCompletion } from './gather.ts'
 import { passChunks } from './pass-chunks.ts'
-import { type Answered, answered, type Failed, failed, modelTold, type Passage, type Passing } from './passing.ts'
+import { type Answered, answered, type Failed, failed, type Passage, type Passing, reportedModel } from './passing.ts'
 import type { StreamReply, WholeReply } from './send.ts'
 import type { SseTap } from './sse-tap.ts'
 import { originHeaders, passedHeaders, readCompletion, responseErrorEvent, toSse } from './upstream-reply.ts'
@@ -33,7 +33,7 @@ function passWhole(passing: Passing, reply: WholeReply): Answered | Failed {
   const asked = passing.asked as unknown as ResponseRequest
   const completion = readCompletion(reply, provider) as ChatCompletion
   const observed = observedWhole(completion, completion.choices)
-  const named = { ...completion, model: modelTold(completion.model, model) }
+  const named = { ...completion, model: reportedModel(completion.model, model) }
   const lack = needsText ? lackOf(toResponse(named, asked), provider) : null
   if (lack) return failed(lack, reply.status, observed)
   const headers = { ...ROUTE, ...originHeaders(passing) }

@@ -9,7 +9,7 @@ import { errorEvent } from './error-event.ts'
 import { gatherCompletion } from './gather.ts'
 import { messageError } from './message-error.ts'
 import { passChunks } from './pass-chunks.ts'
-import { type Answered, answered, type Failed, failed, modelTold, type Passage, type Passing } from './passing.ts'
+import { type Answered, answered, type Failed, failed, type Passage, type Passing, reportedModel } from './passing.ts'
 import type { StreamReply, WholeReply } from './send.ts'
 import type { SseTap } from './sse-tap.ts'
 import { passedHeaders, type Refusal, readCompletion, readRefusal, toSse } from './upstream-reply.ts'
@@ -44,7 +44,7 @@ function passWhole(passing: Passing, reply: WholeReply): Answered | Failed {
   const { provider, receiver, stream, model } = passing
   const completion = readCompletion(reply, provider) as ChatCompletion
   const observed = observedWhole(completion, completion.choices)
-  const named = { ...completion, model: modelTold(completion.model, model) }
+  const named = { ...completion, model: reportedModel(completion.model, model) }
   const message = toMessage(named, asked(passing))
   if (message === null)
     return failed(badReply(provider, 'the arguments of a tool call are not a JSON object'), reply.status, observed)

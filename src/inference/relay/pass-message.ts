@@ -105,8 +105,8 @@ async function passStream(passing: Passing, reply: StreamReply, tap: SseTap): Pr
   const cut = complete ? null : endedEarly(provider)
   const broken = end.kind === 'broken' && !complete ? streamFailure(end.error, provider) : cut
   if (broken && held !== null) {
-    const told = refused && refusal(refused, passing).body
-    return failed(broken, status, observed, { refused, told })
+    const errorBody = refused && refusal(refused, passing).body
+    return failed(broken, status, observed, { refused, errorBody })
   }
   receiver.end(broken && reported === null ? errorEvent('/messages', broken, requestId) : undefined)
   return answered(status, observed, reported ? upstreamFailure(reported, provider, { cancelled: false }) : broken)

@@ -79,23 +79,23 @@ async function passStream(passing: Passing, reply: StreamReply, tap: SseTap): Pr
     if (events.includes('sequence_number')) last = events
     complete ||= LAST_EVENTS.some((type) => events.includes(String(type))) && splitEvents(events).some(isLast)
     if (held === null && tracker.isCommitted()) return events
-    const told: Buffer[] = []
+    const passed: Buffer[] = []
     let isOutput = held === null
     for (const event of splitEvents(events)) {
       const data = eventData(event)
       const fault = data && faultOf(data)
       if (fault && (!isOutput || isOpen())) {
-        if (isOutput) receiver.write(begin(told))
+        if (isOutput) receiver.write(begin(passed))
         complete = false
         throw fault
       }
       if (data !== null) tracker.push(data)
       if (data?.type === 'response.created') made = idsOf(data.response)
-      told.push(event)
+      passed.push(event)
       // Events without a type do not belong to a Response.
       isOutput ||= data?.type !== undefined && !BEFORE_OUTPUT.has(data.type)
     }
-    if (isOutput) return begin(told)
+    if (isOutput) return begin(passed)
     held?.push(events)
     heldBytes += events.length
     if (heldBytes > HELD_LIMIT_BYTES) throw new Error('The stream exceeded its size limit before its first output.')
@@ -122,8 +122,8 @@ async function passStream(passing: Passing, reply: StreamReply, tap: SseTap): Pr
     return response ? lackOf(output.complete(response) as ResponseObject, provider) : null
   }
 
-  function begin(told: readonly Buffer[]): Buffer {
-    const whole = Buffer.concat([...(held ?? []), ...told])
+  function begin(passed: readonly Buffer[]): Buffer {
+    const whole = Buffer.concat([...(held ?? []), ...passed])
     if (held !== null) receiver.head(status, headers)
     held = null
     return whole
@@ -145,8 +145,8 @@ async function passStream(passing: Passing, reply: StreamReply, tap: SseTap): Pr
   const broken = isAnswered ? null : failure
   if (broken && (held !== null || isOpen())) return failed(broken, status, observed, { begun: tracker.begun() })
   receiver.end(broken && reported === null ? responseErrorEvent(broken, requestId, nextNumber(last)) : undefined)
-  const told = reported && upstreamFailure(reported, provider, { cancelled: false })
-  return answered(status, observed, told ?? broken)
+  const reportedFailure = reported && upstreamFailure(reported, provider, { cancelled: false })
+  return answered(status, observed, reportedFailure ?? broken)
 }
 
 /** Id under which the upstream stores a Response. */

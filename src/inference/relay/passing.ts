@@ -46,7 +46,7 @@ export interface Failed {
   /** The upstream's error reply. Null for other failures. */
   refused: WholeReply | null
   /** Body that the client would get for it. */
-  told: string | null
+  errorBody: string | null
   /** State of the stream. Null when the client has received nothing. */
   begun: BegunResponse | null
   /** True when the reply was a stream, of which the client has received only `begun`. */
@@ -88,12 +88,12 @@ export const failed = (
   error: GazewayError,
   httpStatus: number | null,
   observed: Observed = NOTHING,
-  { refused = null, told = null, begun = null }: Partial<Pick<Failed, 'refused' | 'told' | 'begun'>> = {},
+  { refused = null, errorBody = null, begun = null }: Partial<Pick<Failed, 'refused' | 'errorBody' | 'begun'>> = {},
 ): Failed => ({
   kind: 'failed',
   outcome: outcomeOf(httpStatus, error, observed),
   refused,
-  told,
+  errorBody,
   begun,
   isStreamed: false,
 })
@@ -108,5 +108,5 @@ const outcomeOf = <Err extends GazewayError | null>(
 }
 
 /** Model that a reply names, otherwise the requested one. */
-export const modelTold = (told: unknown, asked: string): string =>
-  typeof told === 'string' && told !== '' ? told : asked
+export const reportedModel = (reported: unknown, requested: string): string =>
+  typeof reported === 'string' && reported !== '' ? reported : requested

@@ -66,14 +66,14 @@ export function poolSend(
   const firstByte = firstByteMs === timeoutMs ? silence : watchSilence(firstByteMs)
   // Each connection carries one request at a time; undici reports nothing about queued ones.
   let underWay = 0
-  let told: (busy: boolean) => void = () => {}
+  let onBusyChange: (busy: boolean) => void = () => {}
   return {
     send({ method, path, headers, body }, listener) {
       let controller: Dispatcher.DispatchController | undefined
       let given: Error | undefined
       let over = false
       const waits = underWay >= CONNECTIONS
-      if (underWay++ === 0) told(true)
+      if (underWay++ === 0) onBusyChange(true)
       // undici clears ended timers only twice a second; under load they would hold a large part of all memory. Its own
       // limit is used only for a streamed body, since only undici knows how far it was sent.
       const watched = body === null || typeof body === 'string' || Buffer.isBuffer(body)
@@ -116,7 +116,7 @@ export function poolSend(
       }
       function settle(): void {
         over = true
-        if (--underWay === 0) told(false)
+        if (--underWay === 0) onBusyChange(false)
         if (wait) watch.end(wait)
       }
       function fail(error: Error): void {
@@ -146,7 +146,7 @@ export function poolSend(
       }
     },
     watch(listener) {
-      told = listener
+      onBusyChange = listener
     },
     close: () => pool.destroy(),
   }
