@@ -67,11 +67,11 @@ export const chatCompletion = defineTool({
     const { content, refusal, tool_calls } = message
     const refused = typeof refusal === 'string' && refusal !== '' ? `The model refused: ${refusal}` : ''
     const calls = Array.isArray(tool_calls) ? `Tool calls: ${JSON.stringify(tool_calls)}` : ''
-    const said = [content, refused, calls].filter(Boolean)
+    const parts = [content, refused, calls].filter(Boolean)
     const cut = incompleteReason(finish_reason)
-    const whole = said.length === 0 ? '(the model said nothing)' : ''
+    const whole = parts.length === 0 ? '(the model returned nothing)' : ''
     const ending = cut === null ? whole : ENDINGS[cut]
-    return [...said, ending].filter(Boolean).join('\n\n')
+    return [...parts, ending].filter(Boolean).join('\n\n')
   },
 })
 

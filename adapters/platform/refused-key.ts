@@ -27,8 +27,8 @@ export function refusedKey(key: string | null): RefusedKey {
     },
     error() {
       const words = messageIn(parseJson(Buffer.concat(chunks).toString()))
-      const said = cut(hideSecrets(words, key === null ? [] : [key]), 0, MAX_CHARACTERS)
-      const answered = `The agent gateway answered 401${said && `: ${said}`}`.replace(/\.?$/, '.')
+      const message = cut(hideSecrets(words, key === null ? [] : [key]), 0, MAX_CHARACTERS)
+      const answered = `The agent gateway answered 401${message && `: ${message}`}`.replace(/\.?$/, '.')
       return new GazewayError(
         'upstream_error',
         `${answered} It refused the platform's own key, not yours: ${key === null ? 'set' : 'check'} GAZEWAY_AGENT_GATEWAY_KEY.`,

@@ -84,8 +84,8 @@ function textOf(content: unknown): string | null {
   if (typeof content === 'string') return content
   if (!Array.isArray(content)) return null
   const parts = content.flatMap((part: unknown) => {
-    const said = typeof part === 'object' && part !== null && 'text' in part ? part.text : part
-    return typeof said === 'string' ? [said] : []
+    const text = typeof part === 'object' && part !== null && 'text' in part ? part.text : part
+    return typeof text === 'string' ? [text] : []
   })
   return parts.length > 0 ? parts.join('\n') : null
 }

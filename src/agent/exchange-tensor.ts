@@ -33,14 +33,14 @@ const CHANNELS = ['cog', 'emo', 'env'] as const
  * @example exchangeTensor(['Why does this test fail?', 'Look at line 4 of a.ts.'], [], new Date()) // 'COG:0.50/EMO:0.00/ENV:0.50'
  */
 export function exchangeTensor(texts: readonly string[], gaze: readonly Gaze[], now: Date): string {
-  const said = countSignals(texts)
-  const signals = said.cog + said.emo + said.env
+  const counts = countSignals(texts)
+  const signals = counts.cog + counts.emo + counts.env
   const t = signals > 0 ? 1 : 0
   const g = gazeWeight(gaze, now)
   const seen = classify(gaze)
   const share = (channel: Channel) => {
     if (t + g === 0) return 1 / 3
-    return ((t * said[channel]) / Math.max(1, signals) + g * seen[channel]) / (t + g)
+    return ((t * counts[channel]) / Math.max(1, signals) + g * seen[channel]) / (t + g)
   }
   const shares = { cog: share('cog'), emo: share('emo'), env: share('env') }
   return formatClassification({ ...shares, dominant: dominantOf(shares) })

@@ -7,7 +7,7 @@ const TIME_LIMIT_MS = 5_000
 const OUTPUT_LIMIT = 64 * 1024 * 1024
 
 /** Failure of a command whose output exceeds the limit: that of a repository of several hundred thousand files. */
-export const TOO_MUCH = `git said more than ${OUTPUT_LIMIT / 1024 / 1024} MiB`
+export const TOO_MUCH = `git printed more than ${OUTPUT_LIMIT / 1024 / 1024} MiB`
 
 /** The checkout that git runs in. */
 export interface Checkout {

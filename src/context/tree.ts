@@ -46,12 +46,12 @@ export function createTreeReader({ limit, dataFolder = null }: { limit: number; 
   /** Lists git's files without Gazeway's own. Returns the same array until git's answer changes. */
   async function listed(root: string, { tracked, changes }: GitState): Promise<readonly string[]> {
     const beside = notInIndex(changes)
-    const said = beside.join('\0')
+    const joined = beside.join('\0')
     const known = listings.get(root)
-    if (known?.tracked === tracked && known.beside === said) return known.files
+    if (known?.tracked === tracked && known.beside === joined) return known.files
     const files = [...new Set([...tracked.keys(), ...beside])].filter(isProjectFile)
     const kept = await withoutOwnFiles(root, files)
-    listings.set(root, { tracked, beside: said, files: kept })
+    listings.set(root, { tracked, beside: joined, files: kept })
     return kept
   }
 

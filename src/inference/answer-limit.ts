@@ -49,8 +49,8 @@ export function createAnswerLimits(): AnswerLimits {
  *
  * @param field field that the error is about
  */
-export const isLimitRefused = (field: string | null, said: string): boolean =>
-  field === CHAT_LIMIT && said.includes(REASONING_LIMIT)
+export const isLimitRefused = (field: string | null, message: string): boolean =>
+  field === CHAT_LIMIT && message.includes(REASONING_LIMIT)
 
 /** Changes that rename the limit of a chat request. Empty when the request has no limit. */
 export function renamedLimit(request: object): Record<string, unknown> {

@@ -100,8 +100,8 @@ export function boundOf(
     async counted() {
       // A body that is not JSON, such as a recording, has no text to count.
       if (text === '') return cost(promptTokens, answerTokens)
-      const { text: said, media } = await requestText(json)
-      const tokens = (await countLong(deps.countTokens, said)) + media * MEDIA_TOKENS
+      const { text: prompt, media } = await requestText(json)
+      const tokens = (await countLong(deps.countTokens, prompt)) + media * MEDIA_TOKENS
       return cost(Math.ceil(tokens * TOKENIZER_FACTOR) + beside, answerTokens)
     },
     more: (tokens) => cost(0, tokens, promptTokens),

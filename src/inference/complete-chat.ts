@@ -47,8 +47,8 @@ async function streamed(
     joined.push(chunk)
     const [first] = chunk.choices ?? []
     if (first?.index !== 0 || !first.delta) continue
-    const said = chatText(first.delta.content)
-    if (said !== '') onText?.(said)
+    const text = chatText(first.delta.content)
+    if (text !== '') onText?.(text)
     else if (first.delta.tool_calls) onStep?.('calling a tool')
     else if (chatReasoning(first.delta) !== '') onStep?.('thinking')
   }

@@ -93,9 +93,9 @@ const brokeOff = (error: Error, provider: Provider): GazewayError =>
 /**
  * Error for a reply that rejects the request.
  *
- * @param said error that the upstream reports
+ * @param reported error that the upstream reports
  */
-export function refusal(said: ReportedError, { status, headers }: WholeReply, provider: Provider): GazewayError {
+export function refusal(reported: ReportedError, { status, headers }: WholeReply, provider: Provider): GazewayError {
   const advice: Record<number, string> = {
     401: ' Check the upstream key.',
     403: ' Check what the upstream key may do.',
@@ -105,11 +105,11 @@ export function refusal(said: ReportedError, { status, headers }: WholeReply, pr
   const retryAfter = retryAfterOf(headers)
   return new GazewayError(
     'upstream_error',
-    `The upstream ${provider.name} answered ${status}: ${hide(said.reason, provider)}${advice[status] ?? ''}${retryAfter === null ? '' : ` It asks to retry after ${retryAfter} s.`}`,
+    `The upstream ${provider.name} answered ${status}: ${hide(reported.reason, provider)}${advice[status] ?? ''}${retryAfter === null ? '' : ` It asks to retry after ${retryAfter} s.`}`,
     {
       status: status === 401 || status === 403 ? 502 : status,
       ...(retryAfter === null ? {} : { retryAfterSeconds: retryAfter }),
-      cause: said,
+      cause: reported,
     },
   )
 }
@@ -123,8 +123,8 @@ function statusInCode({ code }: ReportedError): number {
 /** Seconds in `Retry-After`, given as a number or a date (RFC 9110, section 10.2.3). */
 function retryAfterOf({ 'retry-after': after }: WholeReply['headers']): number | null {
   if (after === undefined) return null
-  const said = String(after)
-  const seconds = Number.isNaN(Number(said)) ? (Date.parse(said) - Date.now()) / 1000 : Number(said)
+  const header = String(after)
+  const seconds = Number.isNaN(Number(header)) ? (Date.parse(header) - Date.now()) / 1000 : Number(header)
   return seconds > 0 ? Math.ceil(seconds) : null
 }
 

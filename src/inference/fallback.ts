@@ -67,8 +67,8 @@ export function isStandInAsked({ outcome: { error } }: Failed, call: AskedFor): 
  */
 export function isOtherAsked({ outcome: { error }, refused, begun, isStreamed }: Failed, call: AskedFor): boolean {
   if (isEnded(error) || begun !== null || isBound(call)) return false
-  const said = refused?.status ?? statusSaid(error)
-  if (said !== null) return isForOthers(said)
+  const status = refused?.status ?? statusIn(error)
+  if (status !== null) return isForOthers(status)
   if (error.code === 'internal_error') return false
   // A whole reply that broke off, or is malformed, had begun.
   return isStreamed || error.upstreamStatus === undefined || isForOthers(error.upstreamStatus)
@@ -77,7 +77,7 @@ export function isOtherAsked({ outcome: { error }, refused, begun, isStreamed }:
 const isForOthers = (status: number): boolean => status >= 500 || FOR_OTHERS.has(status)
 
 /** HTTP status in the code of an error that was sent instead of an answer. Null without one. */
-function statusSaid({ cause }: GazewayError): number | null {
+function statusIn({ cause }: GazewayError): number | null {
   const code = cause instanceof ReportedError ? Number(cause.code) : Number.NaN
   return Number.isInteger(code) && code >= 400 && code < 600 ? code : null
 }

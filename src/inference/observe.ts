@@ -4,7 +4,7 @@ import { estimateUsage } from './estimate.ts'
 import type { SseTap } from './relay/sse-tap.ts'
 
 /** Text of a model, and the ratio of the whole answer's length to the text kept. */
-export interface Said {
+export interface Generated {
   text: string
   factor: number
 }
@@ -16,8 +16,8 @@ export interface Observed {
   /** Tells whether more was said after the usage was reported, as in a stream that broke off. */
   isOutdated?: (() => boolean) | undefined
   /** Text to count when no usage was reported. Null to count nothing. */
-  said: (() => Said) | null
-  /** Answer to store when content is stored. Defaults to the text of `said`. */
+  generated: (() => Generated) | null
+  /** Answer to store when content is stored. Defaults to the text of `generated`. */
   answer?: unknown
   /** Value of `service_tier` in the reply. Undefined when it has none. */
   serviceTier?: unknown
@@ -26,14 +26,14 @@ export interface Observed {
 }
 
 /** Observation of a call without an answer. */
-export const NOTHING: Observed = { usage: null, said: null }
+export const NOTHING: Observed = { usage: null, generated: null }
 
 /** Observations of a stream. */
 export const observedStream = (tap: SseTap): Observed => ({
   usage: tap.usage(),
   serviceTier: tap.serviceTier(),
   isOutdated: tap.isOutdated,
-  said: tap.said,
+  generated: tap.generated,
 })
 
 /**
@@ -43,11 +43,11 @@ export const observedStream = (tap: SseTap): Observed => ({
 export const usageOf = ({ usage, isOutdated }: Observed, error: Error | null): Usage | null =>
   error !== null && isOutdated?.() ? null : usage
 
-/** Observations of a whole answer. `said` is the part that the model wrote. */
-export const observedWhole = (answer: { usage?: unknown; service_tier?: unknown }, said: unknown): Observed => ({
+/** Observations of a whole answer. `generated` is the part that the model wrote. */
+export const observedWhole = (answer: { usage?: unknown; service_tier?: unknown }, generated: unknown): Observed => ({
   usage: readUsage(answer.usage),
   serviceTier: answer.service_tier,
-  said: () => ({ text: JSON.stringify(said), factor: 1 }),
+  generated: () => ({ text: JSON.stringify(generated), factor: 1 }),
   answer,
 })
 
@@ -62,11 +62,11 @@ export const observedWhole = (answer: { usage?: unknown; service_tier?: unknown 
 export async function countUsage(
   countTokens: (text: string) => Promise<number>,
   request: unknown,
-  said: () => Said,
+  generated: () => Generated,
   error: Error | null,
 ): Promise<Usage | null> {
   try {
-    const { text, factor } = said()
+    const { text, factor } = generated()
     // An empty answer counts: its prompt was read.
     return text === '' && error !== null ? null : await estimateUsage(countTokens, request, text, factor)
   } catch (error) {

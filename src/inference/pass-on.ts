@@ -101,8 +101,8 @@ export function createPassOn(deps: CallDeps): PassOn {
 }
 
 /** Tells whether a request caused costs that its reply does not show, such as an answer that is fetched later. */
-const isUnseen = ({ endpoint }: PassedOn, { usage, said }: Observed): boolean =>
-  usage === UNSEEN || (usage === null && (said === null || !LIMITS.has(endpoint)))
+const isUnseen = ({ endpoint }: PassedOn, { usage, generated }: Observed): boolean =>
+  usage === UNSEEN || (usage === null && (generated === null || !LIMITS.has(endpoint)))
 
 /** Usage of an answer that was not seen. */
 const UNSEEN: Usage = Object.freeze({ prompt_tokens: 0, completion_tokens: 0, total_tokens: 0, estimated: true })
@@ -203,7 +203,7 @@ async function passStream(asked: PassedOn, passing: Omit<Passing, 'body'>, reply
   if (end.kind === 'gone' && !done) {
     const gone = passed(clientGone(endingOf(held)))
     // The client knows the id by now, under which the answer may be available later.
-    const isFetched = endpoint !== CHAT && observed.usage === null && tap.said().text === ''
+    const isFetched = endpoint !== CHAT && observed.usage === null && tap.generated().text === ''
     return isFetched ? { ...gone, observed: { ...observed, usage: UNSEEN } } : gone
   }
   const broken = end.kind === 'broken' && !done ? streamFailure(end.error, service) : null
@@ -231,11 +231,11 @@ function observedIn(body: Buffer): Observed {
   const value = parseJson(body.toString('utf8'))
   const { usage, service_tier, response, choices, output, content, status } = record(value)
   const reported: Usage | null = readUsage(usage ?? record(response).usage)
-  const said = isUnfinished(status) ? undefined : (choices ?? output ?? content)
+  const generated = isUnfinished(status) ? undefined : (choices ?? output ?? content)
   return {
     usage: reported,
     serviceTier: service_tier,
-    said: said === undefined ? null : () => ({ text: JSON.stringify(said), factor: 1 }),
+    generated: generated === undefined ? null : () => ({ text: JSON.stringify(generated), factor: 1 }),
     answer: value,
   }
 }

@@ -139,11 +139,12 @@ function observedIn({ route }: PathRequest, value: unknown): Observed {
     ? [id, output_file_id, error_file_id].filter((one): one is string => typeof one === 'string')
     : []
   if (route.cost === 'nothing' || route.cost === 'unbounded') return { ...NOTHING, answer: value, made }
-  const said = route.cost === 'input' ? '' : choices
+  const generated = route.cost === 'input' ? '' : choices
   return {
     usage: readUsage(usage) ?? readUsage({ prompt_tokens: record(usage).total_tokens }),
     serviceTier: service_tier,
-    said: said === undefined ? null : () => ({ text: said === '' ? '' : JSON.stringify(said), factor: 1 }),
+    generated:
+      generated === undefined ? null : () => ({ text: generated === '' ? '' : JSON.stringify(generated), factor: 1 }),
     answer: value,
   }
 }

@@ -11,7 +11,7 @@ import { ENDPOINTS } from './endpoints.ts'
 import { badReply, hideSecrets, streamFailure, upstreamFailure } from './failure.ts'
 import { modelFor } from './model-for.ts'
 import type { NamedUpstream } from './named-upstream.ts'
-import { NOTHING, type Said } from './observe.ts'
+import { type Generated, NOTHING } from './observe.ts'
 import type { OpenUpstream } from './open-upstream.ts'
 import type { ModelChoice, Provider } from './provider.ts'
 import { CLIENT_GONE, endingOf, type Headers, type StreamReply, type WholeReply } from './relay/send.ts'
@@ -110,11 +110,11 @@ export async function passThrough(
 
   /** Usage reported so far, or the text to estimate it from. */
   function observed() {
-    const { reported, serviceTier, said } = readReply(Buffer.concat(chunks))
+    const { reported, serviceTier, generated } = readReply(Buffer.concat(chunks))
     const isAnswer = reply !== undefined && reply.status < 300 && ANSWERED.includes(path)
-    return reported || !isAnswer || said.text === ''
+    return reported || !isAnswer || generated.text === ''
       ? { ...NOTHING, usage: reported, serviceTier }
-      : { usage: null, serviceTier, said: () => said }
+      : { usage: null, serviceTier, generated: () => generated }
   }
   try {
     reply = await relay.open(
@@ -275,19 +275,19 @@ function modelOf(body: unknown): string | null {
 }
 
 /** Usage reported by a reply, as far as it was read, and the model's text. */
-function readReply(reply: Buffer): { reported: Usage | null; serviceTier: unknown; said: Said } {
+function readReply(reply: Buffer): { reported: Usage | null; serviceTier: unknown; generated: Generated } {
   const whole = parseJson(reply.toString('utf8'))
   if (whole !== undefined) {
     const { usage, service_tier, response, choices, output, content } = record(whole)
-    const said = choices ?? output ?? content
+    const generated = choices ?? output ?? content
     return {
       reported: readUsage(usage ?? record(response).usage),
       serviceTier: service_tier,
-      said: { text: said === undefined ? '' : JSON.stringify(said), factor: 1 },
+      generated: { text: generated === undefined ? '' : JSON.stringify(generated), factor: 1 },
     }
   }
   const tap = createSseTap({ dropUsageChunk: false, secrets: [] })
   tap.push(reply.subarray(0, READ_LIMIT_BYTES))
   tap.rest()
-  return { reported: tap.usage(), serviceTier: tap.serviceTier(), said: tap.said() }
+  return { reported: tap.usage(), serviceTier: tap.serviceTier(), generated: tap.generated() }
 }

@@ -70,9 +70,9 @@ function faultOfAll(choices: readonly object[]): ReportedError | null {
  * Gazeway's own messages are kept.
  */
 export function recordedError(error: Error, provider: Provider, keepContent: boolean): string {
-  const said = keepContent ? null : saidIn(error)
-  if (said === null) return error.message
-  const { status, code } = said as { status?: unknown; code?: unknown }
+  const reported = keepContent ? null : upstreamPart(error)
+  if (reported === null) return error.message
+  const { status, code } = reported as { status?: unknown; code?: unknown }
   const outcome = typeof status === 'number' ? `answered ${status}` : 'reported an error'
   return `The upstream ${provider.name} ${outcome}${isPlain(code, provider.secrets) ? ` (${code})` : ''}.`
 }
@@ -82,7 +82,7 @@ function isPlain(code: unknown, secrets: readonly string[]): boolean {
 }
 
 /** The upstream's part of an error whose message repeats it. */
-function saidIn(error: Error): object | null {
+function upstreamPart(error: Error): object | null {
   if (!(error instanceof GazewayError)) return error instanceof ReportedError ? error : null
   const { code, cause } = error
   return code === 'upstream_error' && cause instanceof ReportedError ? cause : null

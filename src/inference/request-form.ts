@@ -60,15 +60,15 @@ export function nextForm(
   { provider, model, isChat, json }: Formed,
 ): RequestForm | null {
   if (reply.status < 400) return null
-  const said = reasonIn(reply)
+  const message = reasonIn(reply)
   if (form.asksForUsage && ownOptions(json) === null && isUsageRefused(reply.status, bodyText(reply)))
     return { ...form, asksForUsage: false }
   const field = refusedBy(reply)
-  if (isChat && !form.renamesLimit && isLimitRefused(field, said)) {
+  if (isChat && !form.renamesLimit && isLimitRefused(field, message)) {
     provider.limits.rename(model)
     return { ...form, renamesLimit: true }
   }
-  if (form.stream && isStreamRefused(reply, field, said)) return { ...form, stream: false, asksForUsage: false }
+  if (form.stream && isStreamRefused(reply, field, message)) return { ...form, stream: false, asksForUsage: false }
   return null
 }
 
@@ -96,7 +96,7 @@ function reasonIn(reply: WholeReply): string {
  * Tells whether an upstream refuses to stream: it names the field, or says so in words. An error that is only about
  * usage does not count.
  */
-function isStreamRefused(reply: WholeReply, field: string | null, said: string): boolean {
+function isStreamRefused(reply: WholeReply, field: string | null, message: string): boolean {
   if (!NO_STREAM.has(reply.status) || isUsageRefused(reply.status, bodyText(reply))) return false
-  return field === 'stream' || /\bstream(?:ing|ed)?\b/i.test(said)
+  return field === 'stream' || /\bstream(?:ing|ed)?\b/i.test(message)
 }

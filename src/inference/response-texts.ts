@@ -30,9 +30,9 @@ function textIn(part: Part): string {
 
 /** Text of a Response. Without parts, the upstream's `output_text`. */
 export function outputText(response: ResponseObject): string {
-  const said = partsOf(response).map(textIn).join('')
+  const text = partsOf(response).map(textIn).join('')
   const { output_text: summed }: { output_text?: unknown } = response
-  return said === '' && typeof summed === 'string' ? summed : said
+  return text === '' && typeof summed === 'string' ? summed : text
 }
 
 /**

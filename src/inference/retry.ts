@@ -68,9 +68,9 @@ function pauseAfter({ status, headers }: WholeReply | StreamReply, tried: number
 export function askedPause(headers: WholeReply['headers']): number | null {
   const precise = Number.parseFloat(String(headers['retry-after-ms']))
   if (!Number.isNaN(precise)) return Math.max(0, precise)
-  const said = String(headers['retry-after'] ?? '')
-  const ms = Number.isNaN(Number(said)) ? Date.parse(said) - Date.now() : Number(said) * 1000
-  return said === '' || Number.isNaN(ms) ? null : Math.max(0, ms)
+  const retryAfter = String(headers['retry-after'] ?? '')
+  const ms = Number.isNaN(Number(retryAfter)) ? Date.parse(retryAfter) - Date.now() : Number(retryAfter) * 1000
+  return retryAfter === '' || Number.isNaN(ms) ? null : Math.max(0, ms)
 }
 
 const pauseMs = (tried: number): number =>

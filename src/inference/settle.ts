@@ -84,16 +84,16 @@ export function beginCall(deps: SettleDeps, invocation: Invocation, context: Cal
       firstTokenMs ??= elapsedMs()
     },
     settle(outcome) {
-      const { usage, said, error } = outcome
+      const { usage, generated, error } = outcome
       // The upstream's bill for it is unknown, and its caller does not pay for it.
-      if (isOutrun(error)) return settled({ ...outcome, said: null }, null)
-      if (usage !== null || !said) return settled(outcome, usage)
-      return countUsage(countTokens, invocation.request, said, error).then((counted) => settled(outcome, counted))
+      if (isOutrun(error)) return settled({ ...outcome, generated: null }, null)
+      if (usage !== null || !generated) return settled(outcome, usage)
+      return countUsage(countTokens, invocation.request, generated, error).then((counted) => settled(outcome, counted))
     },
   }
 
   function settled(
-    { httpStatus, error, serviceTier, said, answer, made, isHad }: Outcome & { isHad: boolean },
+    { httpStatus, error, serviceTier, generated, answer, made, isHad }: Outcome & { isHad: boolean },
     usage: Usage | null,
   ): Settled {
     const name = invocation.model?.requested ?? ''
@@ -126,7 +126,7 @@ export function beginCall(deps: SettleDeps, invocation: Invocation, context: Cal
     if (storeContent)
       recorded.content = {
         request: invocation.request,
-        answer: answer === undefined ? (said?.().text ?? null) : answer,
+        answer: answer === undefined ? (generated?.().text ?? null) : answer,
       }
     calls.record(recorded, context, spend, made)
     return { callId, usage, costUsd }

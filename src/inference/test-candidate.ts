@@ -55,7 +55,7 @@ export async function testCandidate(
 function textOf(reply: unknown): string {
   const { choices, content, error, message } = record(reply)
   const [first] = records(choices)
-  const said = first === undefined ? chatText(content) : chatText(record(first.message).content)
+  const text = first === undefined ? chatText(content) : chatText(record(first.message).content)
   const fault = record(error).message ?? message
-  return (said || (typeof fault === 'string' ? fault : '')).slice(0, 500)
+  return (text || (typeof fault === 'string' ? fault : '')).slice(0, 500)
 }

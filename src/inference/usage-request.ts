@@ -27,7 +27,8 @@ export function createUsageRequests(): UsageRequests {
 }
 
 /** Tells whether an error reply is about the request for usage, or repeats it. */
-export const isUsageRefused = (status: number, said: string): boolean => REFUSALS.has(status) && said.includes(FIELD)
+export const isUsageRefused = (status: number, message: string): boolean =>
+  REFUSALS.has(status) && message.includes(FIELD)
 
 /** Fields that request the usage of a stream, beside the client's own options. */
 export const askForUsage = (request: object): Record<string, unknown> => ({

@@ -41,12 +41,12 @@ export interface Vocabulary {
  *   with it; its own parts; words within one typo (from 4 letters) or two (from 8), unless it has a digit
  */
 export async function meaningOf(query: string, { words, space, held }: Vocabulary): Promise<Term[]> {
-  const said = distinct(query)
-  const lookups = [...said.flatMap(({ text, parts }) => [text, ...parts]), ...joints(said)]
+  const typed = distinct(query)
+  const lookups = [...typed.flatMap(({ text, parts }) => [text, ...parts]), ...joints(typed)]
   const known = groupByStem(await words.alike(space, lookups))
   const same = (text: string) => known.get(stemOf(text)) ?? []
-  const asked = withoutStopWords(joined(said, (text) => same(text).some(({ word }) => word === text)))
-  const texts = [...new Set(asked.flatMap((word) => (isKnown(word, same) ? [word.text] : word.parts)))]
+  const kept = withoutStopWords(joined(typed, (text) => same(text).some(({ word }) => word === text)))
+  const texts = [...new Set(kept.flatMap((word) => (isKnown(word, same) ? [word.text] : word.parts)))]
   const begun = await words.begunWith(
     space,
     texts.filter((text) => takesMore(text, same(text))),

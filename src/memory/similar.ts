@@ -38,9 +38,9 @@ export type Similar = z.infer<typeof Similar>
  */
 export function createSimilar({ db, index, words }: { db: Kysely<Schema>; index: TextIndex; words: MemoryWords }) {
   async function termsOf(text: string, { filter, held }: SearchScope): Promise<Term[]> {
-    const said = [...new Set(withoutStopWords([...wordsIn(text)]).map((word) => word.text))].slice(0, MAX_WORDS)
-    const alike = await words.alike(filter.space, said)
-    return said.map((word) => {
+    const asked = [...new Set(withoutStopWords([...wordsIn(text)]).map((word) => word.text))].slice(0, MAX_WORDS)
+    const alike = await words.alike(filter.space, asked)
+    return asked.map((word) => {
       const stem = stemOf(word)
       const found = alike.filter((other) => other.stem === stem).map((other) => ({ ...other, weight: 1 }))
       return termOf(word, { found, counted: found, held })

@@ -76,14 +76,14 @@ async function hitOf({ db }: Store, { session_id, position }: Match, words: read
     const session = await db.selectFrom('sessions').select('title').where('id', '=', session_id).executeTakeFirst()
     return { sessionId: session_id, message: null, snippet: excerpt(session?.title ?? '', words) }
   }
-  const said = await db
+  const messages = await db
     .selectFrom('session_messages')
     .select(['id', 'role', 'content'])
     .where('session_id', '=', session_id)
     .where('position', 'in', [position, position + 1])
     .orderBy('position')
     .execute()
-  const message = said.find(({ content }) => begins(content, words)) ?? said[0]
+  const message = messages.find(({ content }) => begins(content, words)) ?? messages[0]
   if (message === undefined) return { sessionId: session_id, message: null, snippet: '' }
   const { id, role, content } = message
   return { sessionId: session_id, message: { id, role }, snippet: excerpt(content, words) }

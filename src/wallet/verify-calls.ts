@@ -51,8 +51,9 @@ async function* receiptFaults({ db }: Store): AsyncGenerator<string> {
       .execute()
     for (const { call_id, entries, ...call } of rows) {
       if (sameMoney(call, entries)) continue
-      const said = entries === null ? 'the ledger has no capture for it' : 'its capture in the ledger has other amounts'
-      yield `Receipt ${call_id}: ${said}.`
+      const problem =
+        entries === null ? 'the ledger has no capture for it' : 'its capture in the ledger has other amounts'
+      yield `Receipt ${call_id}: ${problem}.`
     }
     const last = rows.at(-1)
     if (last === undefined || rows.length < PAGE) return

@@ -11,8 +11,8 @@ export function serviceStopping(cause?: unknown): GazewayError {
  * Maps the reason of an abort to an error. A GazewayError such as {@link serviceStopping} is kept; every other reason
  * means that the client cancelled or disconnected: `cancelled`.
  *
- * @param said message of the latter
+ * @param message message of the latter
  */
-export function whyEnded(reason: unknown, said: string, cause?: unknown): GazewayError {
-  return reason instanceof GazewayError ? reason : new GazewayError('cancelled', said, { cause })
+export function whyEnded(reason: unknown, message: string, cause?: unknown): GazewayError {
+  return reason instanceof GazewayError ? reason : new GazewayError('cancelled', message, { cause })
 }

@@ -162,7 +162,7 @@ describe('reading git', () => {
     const entries = Array.from({ length: 66_000 }, (_, i) => `100644 ${object}\t${folders}${i}\n`)
     execFileSync('git', ['-C', root, 'update-index', '--index-info'], { input: entries.join('') })
     const readGit = createGitReader()
-    const tooMuch = { state: null, notes: ['changes and commits are unknown: git said more than 64 MiB'] }
+    const tooMuch = { state: null, notes: ['changes and commits are unknown: git printed more than 64 MiB'] }
     assert.deepEqual(await readGit(root), tooMuch)
     const { PATH } = process.env
     t.after(() => {

@@ -228,7 +228,7 @@ describe('a stream that arrives in pieces', () => {
   function pass(pieces: Buffer[]) {
     const tap = createSseTap({ dropUsageChunk: true, secrets: ['s3cret'] })
     const out = [...pieces.map((piece) => tap.push(piece)), tap.rest()].filter((piece) => piece !== null)
-    const { text } = tap.said()
+    const { text } = tap.generated()
     return {
       passed: Buffer.concat(out).toString(),
       usage: tap.usage(),

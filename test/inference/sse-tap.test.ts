@@ -85,30 +85,30 @@ describe('events that arrive in pieces', () => {
 
 describe('what a model said', () => {
   const chunk = (...deltas: unknown[]) => line({ choices: deltas.map((delta, index) => ({ index, delta })) })
-  const said = (...events: string[]) => {
+  const generated = (...events: string[]) => {
     const tap = newTap()
     for (const event of events) tap.push(Buffer.from(event))
-    return tap.said().text
+    return tap.generated().text
   }
 
   for (const field of ['content', 'reasoning_content', 'reasoning', 'refusal'])
     it(`is its ${field}`, () => {
-      assert.equal(said(chunk({ [field]: 'Hm, ' }), chunk({ [field]: 'well.' })), 'Hm, well.')
+      assert.equal(generated(chunk({ [field]: 'Hm, ' }), chunk({ [field]: 'well.' })), 'Hm, well.')
     })
 
   it('is a thought once that comes under two names, then the answer', () => {
     const thought = { reasoning: 'Hm.', reasoning_content: 'Hm.', content: null, refusal: null }
     const answer = { reasoning_content: '', content: '4' }
-    assert.equal(said(chunk(thought), chunk(answer)), 'Hm.4')
+    assert.equal(generated(chunk(thought), chunk(answer)), 'Hm.4')
   })
 
   it('is in parts with some providers, and in each of several choices', () => {
-    assert.equal(said(chunk({ content: [{ type: 'text', text: '4' }] })), '[{"type":"text","text":"4"}]')
-    assert.equal(said(chunk({ content: 'one' }, { content: 'two' })), 'onetwo')
+    assert.equal(generated(chunk({ content: [{ type: 'text', text: '4' }] })), '[{"type":"text","text":"4"}]')
+    assert.equal(generated(chunk({ content: 'one' }, { content: 'two' })), 'onetwo')
   })
 
   it('is nothing where a choice has no delta', () => {
-    assert.equal(said(line({ choices: [null, {}, { delta: null }] }), line({ choices: {} })), '')
+    assert.equal(generated(line({ choices: [null, {}, { delta: null }] }), line({ choices: {} })), '')
   })
 
   it('is the same to the estimate, however long the request is that the events of a Response repeat', () => {
@@ -121,7 +121,7 @@ describe('what a model said', () => {
       write({ type: 'response.in_progress', response })
       for (let n = 0; n < words; n++) write({ type: 'response.output_text.delta', delta: ' word' })
       write({ type: `response.${end}`, response })
-      const { text, factor } = tap.said()
+      const { text, factor } = tap.generated()
       return (text.length / ' word'.length) * factor
     }
     for (const end of ['completed', 'incomplete', 'failed'])
@@ -136,8 +136,8 @@ describe('what a model said', () => {
     const response = { instructions: 'Be short.', output: [] }
     const delta = { type: 'response.output_text.delta', delta: 'I say "type":"response.created".' }
     const around = ['created', 'completed'].map((end) => line({ type: `response.${end}`, response }))
-    assert.equal(said(around.join(line(delta))), delta.delta)
-    assert.equal(said(line(delta)), delta.delta)
+    assert.equal(generated(around.join(line(delta))), delta.delta)
+    assert.equal(generated(line(delta)), delta.delta)
   })
 })
 
@@ -228,9 +228,9 @@ describe('usage that is reported', () => {
   it('is read where the stream begins with a blank line, and a mark is part of what is said', () => {
     const tap = newTap()
     const blank = '\n\n'
-    const said = line({ choices: [{ delta: { content: '\ufeff' } }] })
-    const passed = [blank, said, lines(report)].map((text) => tap.push(Buffer.from(text))?.toString() ?? '')
-    assert.deepEqual(passed, [blank, said, ''])
+    const generated = line({ choices: [{ delta: { content: '\ufeff' } }] })
+    const passed = [blank, generated, lines(report)].map((text) => tap.push(Buffer.from(text))?.toString() ?? '')
+    assert.deepEqual(passed, [blank, generated, ''])
     assert.deepEqual(tap.usage(), usage)
   })
 

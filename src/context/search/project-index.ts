@@ -128,9 +128,9 @@ export function createProjectIndex(dataFolder: string | null) {
 
   /** Splits the files into unchanged and other ones, without the deleted. Cached until git's answer changes. */
   function sift(root: string, { files, changes, objects }: ProjectTree): Sifted {
-    const said = [...changes].join('\0')
+    const joined = [...changes].join('\0')
     const known = sifted.get(root)
-    if (known?.objects === objects && known.changes === said && known.count === files.length) return known
+    if (known?.objects === objects && known.changes === joined && known.count === files.length) return known
     const clean: IndexedFile[] = []
     const others: string[] = []
     for (const path of files) {
@@ -139,7 +139,7 @@ export function createProjectIndex(dataFolder: string | null) {
       if (key !== undefined) clean.push({ path, key })
       else if (change !== 'deleted') others.push(path)
     }
-    const made = { objects, changes: said, count: files.length, clean, others }
+    const made = { objects, changes: joined, count: files.length, clean, others }
     // Without git, each call makes a new list.
     if (objects.size > 0) sifted.set(root, made)
     return made

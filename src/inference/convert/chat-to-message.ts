@@ -18,17 +18,17 @@ export const messageId = (prefix: 'msg' | 'toolu'): string => `${prefix}_${rando
  */
 export function toMessage(completion: ChatCompletion, request: MessagesRequest): Message | null {
   const choice = record(completion.choices[0])
-  const said = record(choice.message)
+  const message = record(choice.message)
   const nameOf = calledTools(request.tools)
-  const text = chatText(said.content) + chatText(said.refusal)
-  const calls = records(said.tool_calls).map((call) => toToolUse(call, nameOf))
+  const text = chatText(message.content) + chatText(message.refusal)
+  const calls = records(message.tool_calls).map((call) => toToolUse(call, nameOf))
   const isCut = incompleteReason(choice.finish_reason as string) !== null
   if (!isCut && calls.includes(null)) return null
   const uses = calls.filter((call) => call !== null)
   return {
     ...messageShell(completion.model),
     content: [...(text === '' ? [] : [{ type: 'text', text, citations: null }]), ...uses],
-    ...stopOf(choice, request, { isRefusal: chatText(said.refusal) !== '', hasCalls: uses.length > 0 }),
+    ...stopOf(choice, request, { isRefusal: chatText(message.refusal) !== '', hasCalls: uses.length > 0 }),
     usage: { ...NO_USAGE, ...toMessageUsage(completion.usage) },
   } as unknown as Message
 }

@@ -120,8 +120,8 @@ export function createResponseEvents(
       code: error.status === 429 ? ('rate_limit_exceeded' as const) : ('server_error' as const),
       message,
     }
-    const said = { model: ending.model ?? shell.model, output: items, output_text: outputText(items) }
-    emit({ type: 'response.failed', response: { ...shell, ...said, status: 'failed', error: reason } })
+    const partial = { model: ending.model ?? shell.model, output: items, output_text: outputText(items) }
+    emit({ type: 'response.failed', response: { ...shell, ...partial, status: 'failed', error: reason } })
     phase = 'over'
   }
 
@@ -152,6 +152,6 @@ export function completionEvents(
 /** Converts an error inside a stream, sent when the upstream breaks off. */
 function errorOfChunk(error: unknown): GazewayError {
   const { message } = record(error)
-  const said = typeof message === 'string' ? message : JSON.stringify(error)
-  return new GazewayError('upstream_error', `The upstream broke off its answer: ${cut(said, 0, 500)}`)
+  const text = typeof message === 'string' ? message : JSON.stringify(error)
+  return new GazewayError('upstream_error', `The upstream broke off its answer: ${cut(text, 0, 500)}`)
 }

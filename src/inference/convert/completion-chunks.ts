@@ -10,11 +10,11 @@ import type { ChatCompletion } from './requests.ts'
 export function completionChunks(completion: ChatCompletion, options: { withUsage: boolean }): ChatChunk[] {
   const { choices, usage, ...head } = completion
   const given = records(choices).map((choice, position) => ({ ...choice, index: choice.index ?? position }) as Loose)
-  const said = given.map(({ message, ...choice }) => ({ ...choice, delta: toDelta(message), finish_reason: null }))
+  const begun = given.map(({ message, ...choice }) => ({ ...choice, delta: toDelta(message), finish_reason: null }))
   const ended = given.map(({ index, finish_reason }) => ({ index, delta: {}, finish_reason }))
   const chunk = (parts: Loose[], more = {}) =>
     ({ ...head, object: 'chat.completion.chunk', choices: parts, ...more }) as unknown as ChatChunk
-  return [chunk(said), chunk(ended), ...(usage && options.withUsage ? [chunk([], { usage })] : [])]
+  return [chunk(begun), chunk(ended), ...(usage && options.withUsage ? [chunk([], { usage })] : [])]
 }
 
 /** Numbers the tool calls: a completion that was not streamed does not. */

@@ -12,7 +12,7 @@ export function toCompletion(message: Message): ChatCompletion {
     type: 'function',
     function: { name, arguments: JSON.stringify(input ?? {}) },
   }))
-  const said = {
+  const answer = {
     role: 'assistant',
     content: text === '' && calls.length > 0 ? null : text,
     refusal: null,
@@ -21,7 +21,7 @@ export function toCompletion(message: Message): ChatCompletion {
   return {
     ...headOf(id, model),
     object: 'chat.completion',
-    choices: [{ index: 0, message: said, logprobs: null, finish_reason: finishReason(stop_reason) }],
+    choices: [{ index: 0, message: answer, logprobs: null, finish_reason: finishReason(stop_reason) }],
     ...present({ usage: toChatUsage(usage) }),
   } as unknown as ChatCompletion
 }

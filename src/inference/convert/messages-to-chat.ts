@@ -90,11 +90,11 @@ function toAssistant(blocks: Loose[], path: string): ChatMessage[] {
 function toUser(content: unknown, path: string): ChatMessage[] {
   const results: ChatMessage[] = []
   const attached: Part[] = []
-  const said: Part[] = []
+  const own: Part[] = []
   for (const [index, block] of blocksOf(content).entries()) {
     const at = `${path}.${index}`
     if (block.type !== 'tool_result') {
-      said.push(...toPart(block, at))
+      own.push(...toPart(block, at))
       continue
     }
     const parts = toParts(block.content, `${at}.content`)
@@ -104,7 +104,7 @@ function toUser(content: unknown, path: string): ChatMessage[] {
     // Tool results contain only text in chat completions.
     attached.push(...media)
   }
-  const parts = [...attached, ...said]
+  const parts = [...attached, ...own]
   return parts.length === 0 ? results : [...results, { role: 'user', content: compact(parts) }]
 }
 

@@ -41,13 +41,13 @@ function passWhole(passing: Passing, reply: WholeReply): Answered | Failed {
   const { status } = reply
   const response = readResponse(reply, provider)
   const whole = { ...observedWhole(response, response.output), made: idsOf(response) }
-  const observed: Observed = isUnfinished(response.status) ? { ...whole, said: null } : whole
+  const observed: Observed = isUnfinished(response.status) ? { ...whole, generated: null } : whole
   if (response.status === 'failed') {
     const error = upstreamFailure(readReported(response.error), provider, { cancelled: false })
-    return failed(error, status, { ...observed, said: null, answer: null })
+    return failed(error, status, { ...observed, generated: null, answer: null })
   }
   const lack = needsText ? lackOf(response as unknown as ResponseObject, provider) : null
-  if (lack) return failed(lack, status, { ...observed, said: null, answer: null })
+  if (lack) return failed(lack, status, { ...observed, generated: null, answer: null })
   // Some providers never stream.
   const events = stream ? toSse([...responseEvents(response)]) : null
   const headers = passedHeaders(reply.headers, passing)

@@ -103,8 +103,8 @@ const outcomeOf = <Err extends GazewayError | null>(
   error: Err,
   observed: Observed,
 ): Outcome & { error: Err } => {
-  const { said, answer, made, serviceTier } = observed
-  return { httpStatus, error, usage: usageOf(observed, error), serviceTier, said, answer, made }
+  const { generated, answer, made, serviceTier } = observed
+  return { httpStatus, error, usage: usageOf(observed, error), serviceTier, generated, answer, made }
 }
 
 /** Model that a reply names, otherwise the requested one. */

@@ -47,7 +47,7 @@ export interface SseTap {
   /** Begins to collect the text of the model from here on. */
   follow(): FollowedText
   /** Text of the model, for counting tokens, and the ratio of the whole stream's length to the part kept. */
-  said(): { text: string; factor: number }
+  generated(): { text: string; factor: number }
   /** Error that the stream itself reported. */
   failed(): ReportedError | null
   /** Tells whether `[DONE]` and a finish reason have passed. */
@@ -86,7 +86,7 @@ export function createSseTap(options: { dropUsageChunk: boolean; secrets: readon
   let unreadBytes = 0
   /** Pieces kept when the last usage was reported, and whether the newest of them says more after it. */
   let keptAtUsage = 0
-  let saidSince = false
+  let generatedSince = false
   let done = false
   let finished = false
 
@@ -140,7 +140,7 @@ export function createSseTap(options: { dropUsageChunk: boolean; secrets: readon
 
   function readTelling(event: Buffer): Buffer | null {
     if (!TELLING.test(asciiOf(event))) {
-      saidSince ||= usage !== null && saidBy(event) !== ''
+      generatedSince ||= usage !== null && generatedBy(event) !== ''
       return event
     }
     const data = eventData(event)
@@ -150,7 +150,7 @@ export function createSseTap(options: { dropUsageChunk: boolean; secrets: readon
       usage = reported
       serviceTier = data?.service_tier ?? data?.response?.service_tier ?? serviceTier
       keptAtUsage = kept.length
-      saidSince = false
+      generatedSince = false
     }
     const fault = data && faultOf(data)
     if (fault) {
@@ -175,7 +175,7 @@ export function createSseTap(options: { dropUsageChunk: boolean; secrets: readon
     usage: () => usage,
     serviceTier: () => serviceTier,
     isOutdated: () =>
-      saidSince || splitEvents(Buffer.concat(kept.slice(keptAtUsage))).some((event) => saidBy(event) !== ''),
+      generatedSince || splitEvents(Buffer.concat(kept.slice(keptAtUsage))).some((event) => generatedBy(event) !== ''),
     follow() {
       unread = []
       return {
@@ -188,7 +188,7 @@ export function createSseTap(options: { dropUsageChunk: boolean; secrets: readon
         },
       }
     },
-    said: () => ({
+    generated: () => ({
       text: textOf(Buffer.concat(kept)),
       factor: keptBytes === 0 ? 1 : totalBytes / keptBytes,
     }),
@@ -257,17 +257,17 @@ const isBlank = (value: unknown): boolean =>
   value === null || value === '' || (typeof value === 'object' && Object.keys(value).length === 0)
 
 /** Text that events add to an answer, for counting tokens. */
-export const textOf = (events: Buffer): string => splitEvents(events).map(saidBy).join('')
+export const textOf = (events: Buffer): string => splitEvents(events).map(generatedBy).join('')
 
 /** Everything that an event adds to the answer. Reasoning, refusals and tool calls are billed like text. */
-function saidBy(event: Buffer): string {
+function generatedBy(event: Buffer): string {
   const data = eventData(event)
   if (typeof data?.delta === 'string') return data.delta
   if (data?.type === 'content_block_start') return saidInBlock(data.content_block)
   if (data?.type === 'content_block_delta') return saidInDelta(data.delta)
   if (!Array.isArray(data?.choices)) return ''
   // Legacy completions have a text instead of a delta.
-  return data.choices.map((choice) => saidIn(choice?.delta ?? { text: choice?.text })).join('')
+  return data.choices.map((choice) => generatedIn(choice?.delta ?? { text: choice?.text })).join('')
 }
 
 /** Start of a block of a Message. Results of the provider's own tools are not output of the model. */
@@ -278,16 +278,16 @@ function saidInBlock(block: unknown): string {
 
 /** Everything that a delta of a block adds, in whatever field. */
 function saidInDelta(delta: unknown): string {
-  const { type, signature, ...said } = record(delta)
-  return Object.values(said).map(asText).join('')
+  const { type, signature, ...generated } = record(delta)
+  return Object.values(generated).map(asText).join('')
 }
 
 /**
  * Everything that a chunk adds, in whatever field (`function_call`, `audio`). Some providers send reasoning under
  * several names; it counts once.
  */
-function saidIn({ role, reasoning_content, reasoning, reasoning_details, ...said }: Delta): string {
-  return [reasoning_content || reasoning || reasoning_details, ...Object.values(said)].map(asText).join('')
+function generatedIn({ role, reasoning_content, reasoning, reasoning_details, ...generated }: Delta): string {
+  return [reasoning_content || reasoning || reasoning_details, ...Object.values(generated)].map(asText).join('')
 }
 
 function asText(part: unknown): string {

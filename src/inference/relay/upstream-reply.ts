@@ -152,9 +152,9 @@ export function readRefusal(reply: WholeReply, provider: Provider, requestId: st
 
 /** Error fields for a body in another format. */
 function inShape(given: Record<string, unknown>, text: string, { status }: WholeReply, { name }: Provider) {
-  const said = typeof given.error === 'string' ? given.error : cut(text, 0, 500)
+  const stated = typeof given.error === 'string' ? given.error : cut(text, 0, 500)
   const code = typeof given.code === 'string' ? given.code : 'upstream_error'
-  return { message: said || `The upstream ${name} answered ${status} without a reason.`, code, param: null }
+  return { message: stated || `The upstream ${name} answered ${status} without a reason.`, code, param: null }
 }
 
 /** Serializes events of a Responses stream. */

@@ -34,7 +34,7 @@ const MESSAGES: ReadonlyArray<
 ]
 
 /** Messages of the driver when it cannot connect, and our advice. */
-const DRIVER_MESSAGES: ReadonlyArray<[said: RegExp, advice: string]> = [
+const DRIVER_MESSAGES: ReadonlyArray<[pattern: RegExp, advice: string]> = [
   [
     /client password must be/,
     'it asks for a password, and the store URL has none: postgres://USER:PASSWORD@HOST/DATABASE.',
@@ -129,7 +129,7 @@ export function storeError(error: unknown, name: string): unknown {
 export function connectError(error: unknown, name: string): unknown {
   const known = storeError(error, name)
   if (known instanceof GazewayError || !(error instanceof Error)) return known
-  const advice = DRIVER_MESSAGES.find(([said]) => said.test(error.message))?.[1]
+  const advice = DRIVER_MESSAGES.find(([pattern]) => pattern.test(error.message))?.[1]
   return new GazewayError(
     'store_unavailable',
     `The store ${name}: ${advice ?? `it cannot be connected to (${error.message}); check the store URL.`}`,

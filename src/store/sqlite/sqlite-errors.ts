@@ -58,8 +58,8 @@ export function storeError(error: unknown, file: string): unknown {
 /** Text of SQLite's result. The driver omits the number for statements that return rows. */
 function resultOf(error: unknown): string | null {
   if (!(error instanceof Error) || !('code' in error) || error.code !== 'ERR_SQLITE_ERROR') return null
-  const said = 'errstr' in error ? String(error.errstr) : error.message
+  const message = 'errstr' in error ? String(error.errstr) : error.message
   // The system's error number remains set after its error, so it counts only together with an I/O error.
-  if (said === IO_ERROR && 'systemErrno' in error && error.systemErrno === constants.errno.ENOSPC) return FULL
-  return DAMAGED.test(said) ? MALFORMED : said
+  if (message === IO_ERROR && 'systemErrno' in error && error.systemErrno === constants.errno.ENOSPC) return FULL
+  return DAMAGED.test(message) ? MALFORMED : message
 }
