@@ -48,7 +48,7 @@ export function stdioTransport(input: Readable, output: Writable): StdioTranspor
   let length = 0
   const opening = createOpening()
   let closed = false
-  let tellClosed: () => void = () => {}
+  let resolveClosed: () => void = () => {}
   let ending: NodeJS.Timeout | undefined
   let extendUntil = 0
   const unanswered = new Set<RequestId>()
@@ -75,7 +75,7 @@ export function stdioTransport(input: Readable, output: Writable): StdioTranspor
     close: async () => close(),
     end,
     closed: new Promise((resolve) => {
-      tellClosed = resolve
+      resolveClosed = resolve
     }),
   }
 
@@ -85,7 +85,7 @@ export function stdioTransport(input: Readable, output: Writable): StdioTranspor
     clearTimeout(ending)
     input.off('data', onData)
     transport.onclose?.()
-    tellClosed()
+    resolveClosed()
   }
 
   function onEnd(): void {

@@ -127,7 +127,7 @@ export async function serve(
     socket.once('close', () => connections.delete(socket))
   })
   if (options.onUpgrade) passUpgrades(server, options.onUpgrade, connections)
-  server.prependListener('request', tellWaiting)
+  server.prependListener('request', notifyWaiting)
   server.on('clientError', refuse)
   server.on('checkExpectation', (incoming, outgoing) => refuseRequest(unmet(), incoming, outgoing))
   await listen(server, options)
@@ -163,7 +163,7 @@ export async function serve(
  * Emits `close` for a pipelined request that waits for its turn when its connection closes. Such a request has no
  * connection of its own, and Node before 24 does not notify it. Its reply would be computed for nobody.
  */
-function tellWaiting(incoming: IncomingMessage, outgoing: ServerResponse): void {
+function notifyWaiting(incoming: IncomingMessage, outgoing: ServerResponse): void {
   if (outgoing.socket !== null) return
   const { socket } = incoming
   // Node notifies a request whose turn has come. Newer versions notify all requests before this immediate runs.

@@ -49,7 +49,7 @@ export function createBalanceReader(deps: {
       return { ...nothing, as_of: now().toISOString(), error: `No node is set. Set chain.rpc_urls.${chain_id}.` }
     const node = await nodeOf(network)
     try {
-      return { ...nothing, ...(await ask(node, network, address)), as_of: now().toISOString() }
+      return { ...nothing, ...(await readBalances(node, network, address)), as_of: now().toISOString() }
     } catch (error) {
       return { ...nothing, as_of: now().toISOString(), error: node.faultOf(error) }
     }
@@ -71,7 +71,7 @@ export function createBalanceReader(deps: {
 }
 
 /** Sends all requests at once, so that a slow node costs its delay once. */
-async function ask(
+async function readBalances(
   { client, verify, faultOf }: Node,
   { native, tokens }: Network,
   address: `0x${string}`,

@@ -101,7 +101,7 @@ export async function openLiveConfig(deps: {
     return `${mtimeMs}:${size}:${ino}:${await home.revision()}`
   }
 
-  function tellOnce(error: unknown): void {
+  function reportOnce(error: unknown): void {
     const message = String(error)
     if (message !== lastMessage) onFault(error)
     lastMessage = message
@@ -119,7 +119,7 @@ export async function openLiveConfig(deps: {
       document = rereadDocument(file, document)
       lastMessage = ''
     } catch (error) {
-      tellOnce(error)
+      reportOnce(error)
     }
     settings = over
     seen = mark
@@ -145,7 +145,7 @@ export async function openLiveConfig(deps: {
     try {
       if ((await fingerprint()) !== seen) await read()
     } catch (error) {
-      tellOnce(error)
+      reportOnce(error)
     }
   }
 

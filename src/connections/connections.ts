@@ -128,7 +128,7 @@ export function createConnections(deps: {
     }, LOOK_MS).unref()
   }
 
-  async function askElsewhere(id: string, keyId: string | null): Promise<boolean> {
+  async function requestClose(id: string, keyId: string | null): Promise<boolean> {
     const at = now().toISOString()
     let update = db
       .updateTable('connections')
@@ -182,7 +182,7 @@ export function createConnections(deps: {
         here.close('asked')
         return 'closed'
       }
-      if (await askElsewhere(id, keyId)) return 'closing'
+      if (await requestClose(id, keyId)) return 'closing'
       if (await tickets.cancel(id, keyId)) return 'cancelled'
       throw new GazewayError('not_found', 'There is no connection with this id; it may be closed already.', {
         param: 'id',

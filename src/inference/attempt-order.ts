@@ -7,7 +7,7 @@ import type { Candidate } from './route.ts'
 export type Destination = Pick<Candidate, 'relays' | 'isStandIn'> & { path: string }
 
 /** A candidate with the key to use. */
-export interface Asking<Of extends Destination = Candidate> {
+export interface Selection<Of extends Destination = Candidate> {
   candidate: Of
   relay: Relay
   /**
@@ -30,7 +30,7 @@ export function* attemptOrder<Of extends Destination>(
   candidates: readonly Of[],
   last: () => Answered | Failed | undefined,
   call: AskedFor,
-): Generator<Asking<Of>, void> {
+): Generator<Selection<Of>, void> {
   const first = candidates[0] as Of
   let leftOut: Of | null = null
   const end = candidates.at(-1) as Of

@@ -1,10 +1,10 @@
 import type { GazewayError } from '../errors.ts'
 import type { Admission } from './admit.ts'
-import type { Asked } from './ask.ts'
-import type { Asking } from './attempt-order.ts'
+import type { Selection } from './attempt-order.ts'
 import type { BegunResponse } from './convert/begun-response.ts'
 import { refusal, upstreamFailure } from './failure.ts'
 import { NOTHING, observedStream } from './observe.ts'
+import type { PreparedRequest } from './prepare-request.ts'
 import type { Provider } from './provider.ts'
 import { type Answered, answered, type Failed, failed, type Passing } from './relay/passing.ts'
 import type { Receiver } from './relay/receiver.ts'
@@ -31,7 +31,7 @@ export interface Result extends Settled {
 
 /** Result of one attempt. */
 export interface Attempt {
-  asking: Asking
+  selection: Selection
   passed: Answered | Failed
   result: Result
 }
@@ -53,13 +53,13 @@ export interface Turn {
 export async function tryOne(
   deps: SettleDeps,
   call: Admission,
-  asking: Asking,
-  { model, sent: body, send }: Asked,
+  selection: Selection,
+  { model, sent: body, send }: PreparedRequest,
   { receiver, attempt, fallbackFrom, begun: continued, onCall }: Turn,
 ): Promise<Attempt> {
   const { request, needsText, context, bill } = call
-  const { path, passage } = asking.candidate
-  const { provider } = asking.relay
+  const { path, passage } = selection.candidate
+  const { provider } = selection.relay
   const stream = request.json.stream === true
   const begun = beginCall(deps, { provider, path, model, stream, request: body, fallbackFrom, bill }, context)
   onCall?.(begun.callId)
@@ -89,7 +89,7 @@ export async function tryOne(
   const settled = settling instanceof Promise ? await settling : settling
   const { callId } = begun
   return {
-    asking,
+    selection,
     passed,
     result: {
       callId,

@@ -1,12 +1,12 @@
 import { GazewayError } from '../errors.ts'
 import type { Admission } from './admit.ts'
-import { type Asked, ask } from './ask.ts'
 import { type Attempt, type Result, type Turn, tryOne } from './attempt.ts'
-import { type Asking, attemptOrder, hasChoice } from './attempt-order.ts'
+import { attemptOrder, hasChoice, type Selection } from './attempt-order.ts'
 import type { BegunResponse } from './convert/begun-response.ts'
 import { isEnded, MAX_ATTEMPTS, MAX_TIME_MS, restMs } from './fallback.ts'
 import { besideOf, createRace, isHedgeable, type Race } from './hedge.ts'
 import { isOutrun } from './outrun.ts'
+import { type PreparedRequest, prepareRequest } from './prepare-request.ts'
 import { errorEvent } from './relay/error-event.ts'
 import { heldReceiver } from './relay/held-receiver.ts'
 import type { Failed } from './relay/passing.ts'
@@ -32,11 +32,11 @@ export async function attempt(
 ): Promise<Result> {
   const first = candidates[0] as Candidate
   if (candidates.length > 1 || first.relays.all.length > 1) return attemptEach(deps, call, candidates, receiver)
-  const asking = { candidate: first, relay: first.relays.all[0], isLast: true }
-  const asked = ask({ call, asking, refused: null, client: receiver })
+  const selection = { candidate: first, relay: first.relays.all[0], isLast: true }
+  const prepared = prepareRequest({ call, selection, refused: null, client: receiver })
   // Avoids a promise where possible: each one is a measurable share of a request.
-  const request = asked instanceof Promise ? await asked : asked
-  const { passed, result } = await tryOne(deps, call, asking, request, {
+  const request = prepared instanceof Promise ? await prepared : prepared
+  const { passed, result } = await tryOne(deps, call, selection, request, {
     receiver,
     attempt: 1,
     fallbackFrom: undefined,
@@ -59,32 +59,32 @@ async function attemptEach(
   let mayHedge = hedgeAfterMs !== null && isHedgeable(call)
   const before: Attempt[] = []
   const began = performance.now()
-  let asked = 0
+  let attempts = 0
   let last: Attempt | undefined
   /** The hedging candidate, if it failed. */
-  let failedBeside: Asking | null = null
+  let failedBeside: Selection | null = null
   let unfit: GazewayError | null = null
   try {
-    for (const asking of attemptOrder(candidates, () => last?.passed, call)) {
-      if (asked >= MAX_ATTEMPTS || performance.now() - began > MAX_TIME_MS) break
-      if (failedBeside !== null && isSame(asking, failedBeside)) continue
+    for (const selection of attemptOrder(candidates, () => last?.passed, call)) {
+      if (attempts >= MAX_ATTEMPTS || performance.now() - began > MAX_TIME_MS) break
+      if (failedBeside !== null && isSame(selection, failedBeside)) continue
       const begun = begunBy(last)
-      const race = mayHedge && begun === null ? createRace(client, () => asked) : null
+      const race = mayHedge && begun === null ? createRace(client, () => attempts) : null
       const to = race === null ? client : race.enter()
-      let request: Asked
+      let request: PreparedRequest
       try {
-        request = await ask({ call, asking, refused: refusedIn(last), client: to })
+        request = await prepareRequest({ call, selection, refused: refusedIn(last), client: to })
       } catch (error) {
         // Another upstream's API may express the request.
         if (!(error instanceof GazewayError)) throw error
         unfit ??= error
         continue
       }
-      const turn = { receiver: to, attempt: ++asked, fallbackFrom: before[0]?.result.callId, begun }
+      const turn = { receiver: to, attempt: ++attempts, fallbackFrom: before[0]?.result.callId, begun }
       last =
         race === null
-          ? noted(await tryOne(deps, call, asking, request, turn))
-          : await hedged(race, asking, request, turn)
+          ? noted(await tryOne(deps, call, selection, request, turn))
+          : await hedged(race, selection, request, turn)
       const { passed, result } = last
       const { error } = passed.outcome
       if (error && isEnded(error)) return ended(last)
@@ -98,9 +98,9 @@ async function attemptEach(
 
   /** Records an attempt that was not cancelled. A failed one may start the cooldown of its key. */
   function noted(made: Attempt): Attempt {
-    const { asking, passed } = made
+    const { selection, passed } = made
     before.push(made)
-    if (passed.kind === 'failed' && mayRest) asking.candidate.relays.rest(asking.relay, restMs(passed.refused))
+    if (passed.kind === 'failed' && mayRest) selection.candidate.relays.rest(selection.relay, restMs(passed.refused))
     return made
   }
 
@@ -109,16 +109,16 @@ async function attemptEach(
    *
    * @returns the attempt that decides how the call continues
    */
-  async function hedged(race: Race, asking: Asking, request: Asked, turn: Turn): Promise<Attempt> {
+  async function hedged(race: Race, selection: Selection, request: PreparedRequest, turn: Turn): Promise<Attempt> {
     let firstId = turn.fallbackFrom
     const onCall = (id: string) => {
       firstId ??= id
     }
-    const made = tryOne(deps, call, asking, request, { ...turn, onCall })
-    const [first, second] = await race.run(made, hedgeAfterMs as number, () => tryNext(race, asking, firstId))
+    const made = tryOne(deps, call, selection, request, { ...turn, onCall })
+    const [first, second] = await race.run(made, hedgeAfterMs as number, () => tryNext(race, selection, firstId))
     // A cancelled attempt has not failed: it can be retried.
     if (second === null || isOutrun(second.passed.outcome.error)) return noted(first)
-    failedBeside = second.asking
+    failedBeside = second.selection
     if (isOutrun(first.passed.outcome.error)) return noted(second)
     return [noted(first), noted(second)].find(isBegun) ?? first
   }
@@ -128,16 +128,16 @@ async function attemptEach(
    *
    * @returns null when there is none, or not enough money for both
    */
-  async function tryNext(race: Race, slow: Asking, fallbackFrom: string | undefined): Promise<Attempt | null> {
+  async function tryNext(race: Race, slow: Selection, fallbackFrom: string | undefined): Promise<Attempt | null> {
     const giveBack = await call.bill.reserveAgain()
     if (giveBack === null) return null
     try {
-      const asking = race.isDecided() ? null : besideOf(candidates, slow.candidate)
-      if (asking === null) return null
+      const selection = race.isDecided() ? null : besideOf(candidates, slow.candidate)
+      if (selection === null) return null
       const receiver = race.enter()
-      const request = await ask({ call, asking, refused: null, client: receiver })
+      const request = await prepareRequest({ call, selection, refused: null, client: receiver })
       mayHedge = false
-      return await tryOne(deps, call, asking, request, { receiver, attempt: ++asked, fallbackFrom, begun: null })
+      return await tryOne(deps, call, selection, request, { receiver, attempt: ++attempts, fallbackFrom, begun: null })
     } catch (error) {
       // Its API cannot express the request.
       if (!(error instanceof GazewayError)) throw error
@@ -149,13 +149,14 @@ async function attemptEach(
 
   function ended({ passed, result }: Attempt): Result {
     if (passed.kind === 'answered') return result
-    if (held?.isBegun()) tellInStream(passed, held, call)
-    else tell(passed, receiver, call, { ...result, attempt: asked })
+    if (held?.isBegun()) sendErrorEvent(passed, held, call)
+    else tell(passed, receiver, call, { ...result, attempt: attempts })
     return result
   }
 }
 
-const isSame = (one: Asking, other: Asking): boolean => one.candidate === other.candidate && one.relay === other.relay
+const isSame = (one: Selection, other: Selection): boolean =>
+  one.candidate === other.candidate && one.relay === other.relay
 
 /** Tells whether the client received part of the answer. */
 const isBegun = ({ passed }: Attempt): boolean => passed.kind === 'answered' || passed.begun !== null
@@ -189,6 +190,6 @@ function tell(
   receiver.whole(refused.status, { ...headers, 'content-type': 'application/json' }, body)
 }
 
-function tellInStream({ outcome, begun }: Failed, receiver: Receiver, { endpoint, context }: Admission): void {
+function sendErrorEvent({ outcome, begun }: Failed, receiver: Receiver, { endpoint, context }: Admission): void {
   receiver.end(errorEvent(endpoint, outcome.error, context.requestId, begun?.sequence))
 }

@@ -1,5 +1,5 @@
 import { type AdmitDeps, admitFree, type CallerContext, type ModelBody } from './admit.ts'
-import { type Asking, attemptOrder, type Destination, hasChoice } from './attempt-order.ts'
+import { attemptOrder, type Destination, hasChoice, type Selection } from './attempt-order.ts'
 import { NO_BILL } from './bill.ts'
 import { type CountedCall, NO_HEADERS } from './call-rates.ts'
 import { toChatFromMessages } from './convert/messages-to-chat.ts'
@@ -61,14 +61,14 @@ export function createCountPrompt(
     const limits = counted?.headers ?? NO_HEADERS
     try {
       const attempts: Attempt[] = []
-      for (const asking of attemptOrder(places, () => attempts.at(-1)?.passed, { endpoint: PATH, request })) {
+      for (const selection of attemptOrder(places, () => attempts.at(-1)?.passed, { endpoint: PATH, request })) {
         if (attempts.length >= MAX_ATTEMPTS) break
-        if (asking.relay.provider.protocol !== 'anthropic') return await estimate(request, receiver, limits)
-        const made = await passOn(asking, request, { receiver, context, limits, attempts })
+        if (selection.relay.provider.protocol !== 'anthropic') return await estimate(request, receiver, limits)
+        const made = await passOn(selection, request, { receiver, context, limits, attempts })
         if (made.passed.kind === 'answered') return
         if (isEnded(made.passed.outcome.error)) return tell(made, receiver, { limits, attempt: attempts.length + 1 })
         attempts.push(made)
-        if (hasChoice(places)) asking.candidate.relays.rest(asking.relay, restMs(made.passed.refused))
+        if (hasChoice(places)) selection.candidate.relays.rest(selection.relay, restMs(made.passed.refused))
       }
       tell(attempts[0] as Attempt, receiver, { limits, attempt: attempts.length })
     } finally {
@@ -99,11 +99,11 @@ export function createCountPrompt(
   }
 
   async function passOn(
-    asking: Asking<Place>,
+    selection: Selection<Place>,
     request: ClientRequest<ModelBody>,
     { receiver, context, limits, attempts }: Passing,
   ): Promise<Attempt> {
-    const { relay, candidate } = asking
+    const { relay, candidate } = selection
     const { provider } = relay
     const model = await candidate.model(context)
     const body = await requestBody(request, { model: model.upstream })

@@ -3,7 +3,7 @@ import { countsOnStored } from './convert/stored-state.ts'
 import type { Failed } from './relay/passing.ts'
 import type { WholeReply } from './relay/send.ts'
 import { ReportedError } from './reported-error.ts'
-import { askedPause } from './retry.ts'
+import { retryAfterMs } from './retry.ts'
 
 /**
  * Rules for trying the next candidate after a failure: another key, another endpoint or another upstream. Errors of the
@@ -47,7 +47,7 @@ export const isOfKey = ({ refused }: Failed, call: AskedFor): boolean =>
 export function restMs(refused: Pick<WholeReply, 'status' | 'headers'> | null): number {
   if (refused?.status === 401) return REFUSED_REST_MS
   if (refused?.status !== 429) return 0
-  return Math.min(askedPause(refused.headers) ?? SHORTEST_REST_MS, LONGEST_REST_MS)
+  return Math.min(retryAfterMs(refused.headers) ?? SHORTEST_REST_MS, LONGEST_REST_MS)
 }
 
 /**

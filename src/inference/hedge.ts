@@ -1,5 +1,5 @@
 import type { Admission } from './admit.ts'
-import type { Asking } from './attempt-order.ts'
+import type { Selection } from './attempt-order.ts'
 import { records } from './convert/loose.ts'
 import { countsOnStored } from './convert/stored-state.ts'
 import { outrun } from './outrun.ts'
@@ -110,7 +110,7 @@ export function createRace(client: Receiver, attempts: () => number): Race {
  * Candidate to hedge a slow one with: the next that has a key which is not cooling down, and a closed circuit breaker.
  * Null for none.
  */
-export function besideOf(candidates: readonly Candidate[], slow: Candidate): Asking | null {
+export function besideOf(candidates: readonly Candidate[], slow: Candidate): Selection | null {
   for (const candidate of candidates.slice(candidates.indexOf(slow) + 1)) {
     const { relays, path, isStandIn } = candidate
     const [relay] = relays.awake()

@@ -1,7 +1,7 @@
 import type { GazewayError } from '../errors.ts'
 import type { CallerContext } from './admit.ts'
 import { limitsAt } from './answer-limit.ts'
-import { type Asking, attemptOrder, hasChoice } from './attempt-order.ts'
+import { attemptOrder, hasChoice, type Selection } from './attempt-order.ts'
 import type { Bill } from './bill.ts'
 import type { BilledReceiver } from './billed-receiver.ts'
 import { billedFields } from './call-bound.ts'
@@ -35,7 +35,7 @@ export interface Passing {
 
 /** One attempt, with its result. */
 export interface PathAttempt extends Settled {
-  asking: Asking<Place>
+  selection: Selection<Place>
   passed: Answered | Failed
 }
 
@@ -61,18 +61,18 @@ export async function attemptPlaces(
   const began = performance.now()
   try {
     const call = { endpoint: asked.route.path, request: asked.body }
-    for (const asking of attemptOrder(places, () => made.at(-1)?.passed, call)) {
+    for (const selection of attemptOrder(places, () => made.at(-1)?.passed, call)) {
       if (made.length >= MAX_ATTEMPTS || performance.now() - began > MAX_TIME_MS) break
       const turn = { receiver, attempt: made.length + 1, fallbackFrom: made[0]?.callId }
-      const one = await tryOne(deps, asked, asking, { ...passing, ...turn })
+      const one = await tryOne(deps, asked, selection, { ...passing, ...turn })
       const { passed } = one
       if (passed.kind === 'answered') return one
       if (isEnded(passed.outcome.error)) return tell(one, { ...passing, ...turn })
       made.push(one)
-      if (mayRest) asking.candidate.relays.rest(asking.relay, restMs(passed.refused))
+      if (mayRest) selection.candidate.relays.rest(selection.relay, restMs(passed.refused))
     }
     const [first] = made as [PathAttempt, ...PathAttempt[]]
-    if (waiting?.isBegun()) return tellInStream(first, asked, passing)
+    if (waiting?.isBegun()) return sendErrorEvent(first, asked, passing)
     return tell(first, { ...passing, attempt: made.length })
   } finally {
     waiting?.release()
@@ -91,11 +91,11 @@ interface Turn {
 async function tryOne(
   deps: SettleDeps,
   asked: PathRequest,
-  asking: Asking<Place>,
+  selection: Selection<Place>,
   { receiver, attempt, fallbackFrom, ...passing }: Passing & Turn,
 ): Promise<PathAttempt> {
-  const { provider } = asking.relay
-  const { model } = asking.candidate
+  const { provider } = selection.relay
+  const { model } = selection.candidate
   const { bill, context } = passing
   const { path } = asked.route
   const { json } = asked.body
@@ -104,7 +104,7 @@ async function tryOne(
   let reply: WholeReply | StreamReply | undefined
   let passed: Answered | Failed
   try {
-    reply = await send(asked, asking, { receiver, bill, context })
+    reply = await send(asked, selection, { receiver, bill, context })
     passed = await passReply(asked, { ...passing, receiver, provider, attempt, call }, reply)
     const unpaid = await passing.held.paid()
     if (unpaid !== null) passed = answered(reply.status, passed.outcome, unpaid)
@@ -116,12 +116,12 @@ async function tryOne(
   }
   const { outcome } = passed
   if (outcome.error) outcome.error.callId = call.callId
-  return { ...(await call.settle({ ...outcome, isHad: passed.kind === 'answered' })), asking, passed }
+  return { ...(await call.settle({ ...outcome, isHad: passed.kind === 'answered' })), selection, passed }
 }
 
 async function send(
   { route, target, body, formType }: PathRequest,
-  { relay, candidate: { model } }: Asking<Place>,
+  { relay, candidate: { model } }: Selection<Place>,
   { receiver, bill, context }: Pick<Passing & Turn, 'receiver' | 'bill' | 'context'>,
 ): Promise<WholeReply | StreamReply> {
   const { written, type } = await bodyOf({ route, body, formType }, model, bill)
@@ -139,8 +139,8 @@ function tell(
   one: PathAttempt,
   { held, bill, attempt }: Pick<Passing & Turn, 'held' | 'bill' | 'attempt'>,
 ): PathAttempt {
-  const { passed, callId, asking } = one
-  const { provider } = asking.relay
+  const { passed, callId, selection } = one
+  const { provider } = selection.relay
   const { refused, outcome } = passed as Failed
   if (refused === null) {
     outcome.error.headers = { ...outcome.error.headers, ...attemptHeaders({ provider, attempt }) }
@@ -155,7 +155,7 @@ function tell(
   return one
 }
 
-function tellInStream(one: PathAttempt, { route }: PathRequest, { held, context }: Passing): PathAttempt {
+function sendErrorEvent(one: PathAttempt, { route }: PathRequest, { held, context }: Passing): PathAttempt {
   const { error } = one.passed.outcome as { error: GazewayError }
   held.end(errorEvent(route.path, error, context.requestId, held.nextNumber()))
   return one

@@ -37,10 +37,10 @@ export function createPassPath(deps: CallDeps, objects: OwnObjects, places: Plac
     })
     try {
       const passing = { held, bill, caller, context, objects }
-      const { callId, usage, asking } = await attemptPlaces(deps, asked, destinations, passing)
+      const { callId, usage, selection } = await attemptPlaces(deps, asked, destinations, passing)
       const billed = {
         callId,
-        model: asking.candidate.model?.requested ?? '',
+        model: selection.candidate.model?.requested ?? '',
         path: `/v1${asked.route.path}`,
         usage,
         latencyMs: Math.round(performance.now() - started),

@@ -54,7 +54,7 @@ function pauseAfter({ status, headers }: WholeReply | StreamReply, tried: number
   const asked = String(headers['x-should-retry'] ?? '')
   const isTransient = asked === 'true' || (asked !== 'false' && (TRANSIENT.has(status) || status >= 500))
   if (!isTransient) return null
-  const wanted = askedPause(headers)
+  const wanted = retryAfterMs(headers)
   if (wanted === null) return pauseMs(tried)
   return wanted > LONGEST_WAIT_MS ? null : wanted
 }
@@ -63,9 +63,9 @@ function pauseAfter({ status, headers }: WholeReply | StreamReply, tried: number
  * Pause that an upstream asks for: `retry-after-ms`, or `Retry-After` in seconds or as a date (RFC 9110, section
  * 10.2.3).
  *
- * @example askedPause({ 'retry-after': '2' }) // 2000
+ * @example retryAfterMs({ 'retry-after': '2' }) // 2000
  */
-export function askedPause(headers: WholeReply['headers']): number | null {
+export function retryAfterMs(headers: WholeReply['headers']): number | null {
   const precise = Number.parseFloat(String(headers['retry-after-ms']))
   if (!Number.isNaN(precise)) return Math.max(0, precise)
   const retryAfter = String(headers['retry-after'] ?? '')

@@ -2,7 +2,7 @@ import { stemOf } from '../text/stem.ts'
 import { withoutStopWords } from '../text/stop-words.ts'
 import { isUnspaced } from '../text/words.ts'
 import { type IndexedWord, wordsIn } from './indexed-words.ts'
-import type { HeldWord, MemoryWords } from './memory-words.ts'
+import type { MemoryWords, StoredWord } from './memory-words.ts'
 import { nearest } from './nearest.ts'
 import { splitsOf } from './splits.ts'
 import { type Alternative, type Term, termOf } from './term.ts'
@@ -107,21 +107,21 @@ function joined(words: readonly IndexedWord[], isHeld: (word: string) => boolean
   return found
 }
 
-function groupByStem(words: readonly HeldWord[]): Map<string, HeldWord[]> {
-  const groups = new Map<string, HeldWord[]>()
+function groupByStem(words: readonly StoredWord[]): Map<string, StoredWord[]> {
+  const groups = new Map<string, StoredWord[]>()
   for (const word of words) groups.set(word.stem, [...(groups.get(word.stem) ?? []), word])
   return groups
 }
 
-const isKnown = ({ text, parts }: IndexedWord, same: (text: string) => HeldWord[]): boolean =>
+const isKnown = ({ text, parts }: IndexedWord, same: (text: string) => StoredWord[]): boolean =>
   parts.length === 0 || same(text).length > 0
 
-const takesMore = (text: string, same: readonly HeldWord[]): boolean =>
+const takesMore = (text: string, same: readonly StoredWord[]): boolean =>
   !isUnspaced(text) &&
   !(same.length > 0 && text.length <= SHORT) &&
   !same.some(({ word, memories }) => word === text && memories >= MANY)
 
-const weighed = ({ word, memories }: HeldWord, weight: number): Alternative => ({ word, memories, weight })
+const weighed = ({ word, memories }: StoredWord, weight: number): Alternative => ({ word, memories, weight })
 
 const shareOf = (beginning: string, word: string): number =>
   Math.max(BEGINNING.least, (BEGINNING.most * beginning.length) / word.length)

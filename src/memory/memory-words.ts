@@ -18,7 +18,7 @@ const MAX_TAKEN = 24
 const SHORTEST_ENDING = 4
 
 /** A word of a space, and the number of memories that hold it. */
-export type HeldWord = Pick<MemoryWordRow, 'word' | 'stem' | 'memories'>
+export type StoredWord = Pick<MemoryWordRow, 'word' | 'stem' | 'memories'>
 
 /** Changes of the word counts within a transaction, written together in sorted order. */
 export interface WordChanges {
@@ -99,20 +99,20 @@ const backwards = (word: string): string => [...word].reverse().join('')
 /** Lookup among the words of a space. */
 export interface MemoryWords {
   /** Returns those of `words` that memories hold, and all words that share a stem with one of them. */
-  alike(space: number, words: readonly string[]): Promise<HeldWord[]>
+  alike(space: number, words: readonly string[]): Promise<StoredWord[]>
   /** Returns the most frequent longer words that begin with each of `beginnings`. */
-  begunWith(space: number, beginnings: readonly string[]): Promise<Map<string, HeldWord[]>>
+  begunWith(space: number, beginnings: readonly string[]): Promise<Map<string, StoredWord[]>>
   /** Returns the most frequent longer words that end with each of `endings`. Short endings match no word. */
-  endingWith(space: number, endings: readonly string[]): Promise<Map<string, HeldWord[]>>
+  endingWith(space: number, endings: readonly string[]): Promise<Map<string, StoredWord[]>>
   /** Returns words within this many typos of `word`, if its first two letters are right or one of them is wrong. */
-  maybe(space: number, word: string, typos: number): Promise<HeldWord[]>
+  maybe(space: number, word: string, typos: number): Promise<StoredWord[]>
 }
 
 /** Creates the word index of all spaces, in the tables of `of.db`. */
 export function createMemoryWords(of: { db: Kysely<Schema>; engine: Engine }): MemoryWords {
   const { db } = of
   const read = (condition: RawBuilder<unknown>) =>
-    readPacked<HeldWord>(
+    readPacked<StoredWord>(
       of,
       ['word', 'stem', 'memories'],
       sql`select word, stem, memories from memory_words where ${condition}`,
@@ -127,9 +127,9 @@ export function createMemoryWords(of: { db: Kysely<Schema>; engine: Engine }): M
           order by ${by} limit ${MAX_LOOKED_AT}) as looked_at
         order by memories desc, word limit ${MAX_TAKEN}) as taken`,
     )
-    const found = new Map<string, HeldWord[]>(starts.map((start) => [start, []]))
+    const found = new Map<string, StoredWord[]>(starts.map((start) => [start, []]))
     if (ranges.length === 0) return found
-    const { rows } = await sql<HeldWord & { start: string }>`${sql.join(ranges, sql` union all `)}`.execute(db)
+    const { rows } = await sql<StoredWord & { start: string }>`${sql.join(ranges, sql` union all `)}`.execute(db)
     for (const { start, ...held } of rows) found.get(start)?.push(held)
     return found
   }
@@ -152,7 +152,7 @@ export function createMemoryWords(of: { db: Kysely<Schema>; engine: Engine }): M
     async maybe(space, word, typos) {
       const start = [...word].slice(0, 2).join('')
       const length = [...word].length
-      return readPacked<HeldWord>(
+      return readPacked<StoredWord>(
         of,
         ['word', 'stem', 'memories'],
         sql`select word, stem, memories from memory_words

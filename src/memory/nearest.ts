@@ -1,13 +1,13 @@
-import type { HeldWord } from './memory-words.ts'
+import type { StoredWord } from './memory-words.ts'
 import { hasDigit, typosBetween } from './typos.ts'
 
 /** A word of memories, and its number of typos compared to another word. */
-export interface NearWord extends HeldWord {
+export interface NearWord extends StoredWord {
   typos: number
 }
 
 /** Selects the `candidates` without digits within `most` typos of `word`, nearest first, then most frequent. */
-export function nearest(word: string, most: number, candidates: readonly HeldWord[]): NearWord[] {
+export function nearest(word: string, most: number, candidates: readonly StoredWord[]): NearWord[] {
   const distinct = [...new Map(candidates.map((candidate) => [candidate.word, candidate])).values()]
   return distinct
     .filter((candidate) => !hasDigit(candidate.word))

@@ -1,4 +1,4 @@
-import type { HeldWord } from './memory-words.ts'
+import type { StoredWord } from './memory-words.ts'
 
 /** Shortest part of a compound, in letters. */
 const SHORTEST = 4
@@ -13,8 +13,8 @@ const LONGEST = 64
  */
 export async function splitsOf(
   compound: string,
-  lookUp: (words: readonly string[]) => Promise<readonly HeldWord[]>,
-): Promise<HeldWord[]> {
+  lookUp: (words: readonly string[]) => Promise<readonly StoredWord[]>,
+): Promise<StoredWord[]> {
   const letters = [...compound]
   if (letters.length < 2 * SHORTEST || letters.length > LONGEST || !letters.every(isLetter)) return []
   const ends = Array.from({ length: letters.length - 2 * SHORTEST + 1 }, (_, i) => i + SHORTEST).reverse()

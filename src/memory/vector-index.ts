@@ -27,7 +27,7 @@ const [MAX_GONE, MAX_GONE_SHARE] = [100, 1.2]
 const MAX_SPACES = 8
 
 /** The signs of the vectors of a space, concatenated. */
-interface Held {
+interface CachedSigns {
   signs: Uint32Array
   seqs: number[]
   at: Map<number, number>
@@ -40,24 +40,24 @@ interface Held {
  * of recently searched spaces are cached, one bit per number, and each search updates them.
  */
 export function createVectorIndex({ reads, engine }: Store) {
-  const spaces = new Map<string, Held>()
+  const spaces = new Map<string, CachedSigns>()
 
-  function heldFor(space: number, source: string): Held {
+  function cachedFor(space: number, source: string): CachedSigns {
     const name = `${space} ${source}`
-    const held = spaces.get(name) ?? { signs: new Uint32Array(0), seqs: [], at: new Map(), last: 0, reading: null }
+    const cached = spaces.get(name) ?? { signs: new Uint32Array(0), seqs: [], at: new Map(), last: 0, reading: null }
     spaces.delete(name)
-    spaces.set(name, held)
+    spaces.set(name, cached)
     for (const oldest of spaces.keys()) if (spaces.size > MAX_SPACES) spaces.delete(oldest)
-    return held
+    return cached
   }
 
-  function heldAnew(space: number, source: string): Held {
+  function reread(space: number, source: string): CachedSigns {
     spaces.delete(`${space} ${source}`)
-    return heldFor(space, source)
+    return cachedFor(space, source)
   }
 
-  async function readOn(held: Held, space: number, source: string): Promise<void> {
-    for (let from = held.last - (engine === 'postgres' ? OVERLAP : 0); ; ) {
+  async function readOn(cached: CachedSigns, space: number, source: string): Promise<void> {
+    for (let from = cached.last - (engine === 'postgres' ? OVERLAP : 0); ; ) {
       const rows = await reads
         .selectFrom('memory_vectors')
         .select(['place', 'seq', 'signs'])
@@ -69,10 +69,10 @@ export function createVectorIndex({ reads, engine }: Store) {
         .execute()
       for (const { seq, signs } of rows) {
         await yieldToEventLoop()
-        put(held, seq, readSigns(signs))
+        put(cached, seq, readSigns(signs))
       }
       const last = rows.at(-1)
-      if (last) held.last = from = Math.max(from, last.place)
+      if (last) cached.last = from = Math.max(from, last.place)
       if (rows.length < PART) return
     }
   }
@@ -92,16 +92,16 @@ export function createVectorIndex({ reads, engine }: Store) {
   /** Returns the nearest memories that pass the filter and have a cosine of at least `least`, best first. */
   return async function nearest(
     vector: Float32Array,
-    { source, filter, held: memories, least }: { source: string; filter: TextFilter; held: number; least: number },
+    { source, filter, memories, least }: { source: string; filter: TextFilter; memories: number; least: number },
   ): Promise<Hit[]> {
-    let held = heldFor(filter.space, source)
-    if (held.seqs.length > MAX_GONE + MAX_GONE_SHARE * memories) held = heldAnew(filter.space, source)
-    held.reading ??= readOn(held, filter.space, source).finally(() => {
-      held.reading = null
+    let cached = cachedFor(filter.space, source)
+    if (cached.seqs.length > MAX_GONE + MAX_GONE_SHARE * memories) cached = reread(filter.space, source)
+    cached.reading ??= readOn(cached, filter.space, source).finally(() => {
+      cached.reading = null
     })
-    await held.reading
-    const places = nearestBySigns(signsOf(vector), held.signs, { count: held.seqs.length, most: MAX_FILTERED })
-    const seqs = places.map((place) => held.seqs[place] as number)
+    await cached.reading
+    const places = nearestBySigns(signsOf(vector), cached.signs, { count: cached.seqs.length, most: MAX_FILTERED })
+    const seqs = places.map((place) => cached.seqs[place] as number)
     const rows: Array<{ seq: number; vector: string }> = []
     for (let from = 0, to = MAX_RESCORED; from < seqs.length && rows.length < MAX_RESCORED; from = to, to *= 2)
       rows.push(...(await passing(seqs.slice(from, to), source, filter)))
@@ -113,15 +113,15 @@ export function createVectorIndex({ reads, engine }: Store) {
   }
 }
 
-function put(held: Held, seq: number, signs: Uint32Array): void {
+function put(cached: CachedSigns, seq: number, signs: Uint32Array): void {
   const width = signs.length
-  const at = held.at.get(seq) ?? held.seqs.length
-  if (held.signs.length < (at + 1) * width) {
-    const longer = new Uint32Array(Math.max(64 * width, 2 * held.signs.length))
-    longer.set(held.signs)
-    held.signs = longer
+  const at = cached.at.get(seq) ?? cached.seqs.length
+  if (cached.signs.length < (at + 1) * width) {
+    const longer = new Uint32Array(Math.max(64 * width, 2 * cached.signs.length))
+    longer.set(cached.signs)
+    cached.signs = longer
   }
-  held.signs.set(signs, at * width)
-  held.seqs[at] = seq
-  held.at.set(seq, at)
+  cached.signs.set(signs, at * width)
+  cached.seqs[at] = seq
+  cached.at.set(seq, at)
 }

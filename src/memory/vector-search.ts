@@ -52,7 +52,7 @@ export function createVectorSearch(deps: {
     const text = query_prefix + query.slice(0, MAX_CHARACTERS)
     const [vector] = await embedder.embed([text], context)
     if (vector === undefined) return []
-    return nearest(vector, { source: memories.noteLength(vector.length), filter, held, least })
+    return nearest(vector, { source: memories.noteLength(vector.length), filter, memories: held, least })
   }
 
   return {

@@ -24,7 +24,7 @@ export interface Moment {
 }
 export const moment = (): Moment => ({ wall: Date.now(), steady: performance.now() })
 
-interface Held {
+interface HeldLease {
   lease: string
   until: Moment
   timer: NodeJS.Timeout
@@ -42,7 +42,7 @@ export function createLeases({
   leaseMs?: number | undefined
   onError: (error: unknown) => void
 }): Leases {
-  const held = new Map<string, Held>()
+  const held = new Map<string, HeldLease>()
   const after = ({ wall, steady }: Moment): Moment => ({ wall: wall + leaseMs, steady: steady + leaseMs })
 
   function end(id: string): void {
@@ -50,7 +50,7 @@ export function createLeases({
     held.delete(id)
   }
 
-  async function renew(id: string, mine: Held): Promise<boolean> {
+  async function renew(id: string, mine: HeldLease): Promise<boolean> {
     const asked = moment()
     const lease = await claims.renew(id, mine.lease)
     if (lease === null) end(id)

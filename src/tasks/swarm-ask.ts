@@ -32,19 +32,19 @@ export async function askForPlan(
   ]
   let format: ReturnType<typeof planFormat> | null = planFormat(limits)
   const ask = () => upstream.chat({ messages, ...(format && { response_format: format }) }, context)
-  const askPlainly = (error: unknown) => {
+  const askWithoutFormat = (error: unknown) => {
     if (!refusesFormat(error)) throw error
     format = null
     return ask()
   }
-  for (let asked = 1; ; asked++) {
+  for (let attempt = 1; ; attempt++) {
     const { value, callId, provider } = await ask()
-      .catch(askPlainly)
+      .catch(askWithoutFormat)
       .catch((error) => Promise.reject(asUpstreamFailure(error)))
     const choice = value.choices[0]
     const { plan, fault } = planIn(choice, limits)
     if (plan) return { plan, callId }
-    if (asked === MAX_ATTEMPTS) throw noPlan(provider.name, fault, callId)
+    if (attempt === MAX_ATTEMPTS) throw noPlan(provider.name, fault, callId)
     const shown = choice?.message.content?.slice(0, SHOWN_AGAIN) ?? ''
     if (shown !== '') messages.push({ role: 'assistant', content: shown })
     messages.push({

@@ -25,7 +25,7 @@ export interface Live<T> {
 }
 
 /** Result of the last attempt and its path. */
-interface Held<T> {
+interface Loaded<T> {
   path: string | null
   text: string
   data: T | null
@@ -44,7 +44,7 @@ export function useLive<T>(
   path: string | null,
   { everyMs = 3000, timeoutMs }: { everyMs?: number; timeoutMs?: number } = {},
 ): Live<T> {
-  const [held, setHeld] = useState<Held<T>>(NOTHING)
+  const [loaded, setLoaded] = useState<Loaded<T>>(NOTHING)
   const [round, setRound] = useState(0)
   const answeredAt = useRef<number | null>(null)
   const isOffline = offline.value
@@ -54,30 +54,30 @@ export function useLive<T>(
     const ending = new AbortController()
     let timer: ReturnType<typeof setTimeout> | undefined
 
-    const ask = async () => {
+    const load = async () => {
       clearTimeout(timer)
       if (document.hidden) return
       let pauseMs = everyMs
       try {
         const text = await api.text(path, { signal: ending.signal, timeoutMs })
         answeredAt.current = Date.now()
-        setHeld((was) => {
+        setLoaded((was) => {
           if (was.path === path && was.text === text && was.error === null) return was
           return { path, text, data: fromJson<T>(text), error: null }
         })
       } catch (error) {
         if (ending.signal.aborted) return
         if (!(error instanceof ApiError)) throw error
-        setHeld((was) => ({ ...(was.path === path ? was : NOTHING), path, error }))
+        setLoaded((was) => ({ ...(was.path === path ? was : NOTHING), path, error }))
         if (error.status === TOO_MANY_REQUESTS) pauseMs = Math.max(everyMs, SLOWED_MS)
       }
-      if (!ending.signal.aborted) timer = setTimeout(ask, pauseMs)
+      if (!ending.signal.aborted) timer = setTimeout(load, pauseMs)
     }
     const onVisible = () => {
-      if (!document.hidden) void ask()
+      if (!document.hidden) void load()
     }
     document.addEventListener('visibilitychange', onVisible)
-    void ask()
+    void load()
     return () => {
       ending.abort()
       clearTimeout(timer)
@@ -87,8 +87,8 @@ export function useLive<T>(
   }, [path, everyMs, timeoutMs, round, isOffline])
 
   const reload = useCallback(() => setRound((n) => n + 1), [])
-  const loading = held.path !== path
-  const { data, error } = loading && resourceOf(held.path) !== resourceOf(path) ? NOTHING : held
+  const loading = loaded.path !== path
+  const { data, error } = loading && resourceOf(loaded.path) !== resourceOf(path) ? NOTHING : loaded
   const isStale = (now: number) =>
     answeredAt.current !== null && now - answeredAt.current > Math.max(STALE_MS, 1.5 * everyMs)
   return { data, error, loading: loading && path !== null, isStale, reload }

@@ -80,27 +80,27 @@ export const verifySessionRoutes = (gateway: Gateway): Route[] => [
   }),
 ]
 
-/** @returns null for a subject that is unknown, no longer in force, or hidden from the asker */
+/** @returns null for a subject that is unknown, no longer in force, or hidden from the caller */
 async function subjectOf(
   gateway: Gateway,
   { session_id, key, wallet }: z.infer<typeof Question>,
-  asker: Identity,
+  caller: Identity,
 ): Promise<Subject | null> {
-  if (session_id !== undefined) return sessionSubject(gateway, session_id, asker)
-  if (wallet !== undefined) return walletSubject(gateway, wallet, asker)
+  if (session_id !== undefined) return sessionSubject(gateway, session_id, caller)
+  if (wallet !== undefined) return walletSubject(gateway, wallet, caller)
   const identity = await gateway.keys.authenticate(key ?? null).catch(nullIfRefused)
-  return identity && { ...keySubject(identity, asker), proven: true }
+  return identity && { ...keySubject(identity, caller), proven: true }
 }
 
-async function sessionSubject(gateway: Gateway, sessionId: string, asker: Identity): Promise<Subject | null> {
+async function sessionSubject(gateway: Gateway, sessionId: string, caller: Identity): Promise<Subject | null> {
   const sessions = await findSessions(gateway, sessionId)
-  const session = sessions.find(({ maker }) => asker.scopes.has('admin') || asker.id === maker)
+  const session = sessions.find(({ maker }) => caller.scopes.has('admin') || caller.id === maker)
   if (session === undefined) return null
   const { maker, expiresAt } = session
   if (maker === null) return { name: sessionId, account: null, identity: null, expiresAt, proven: true }
   const isFixed = maker === ENVIRONMENT_IDENTITY.id && gateway.loaded.config.identity.api_key !== null
   const identity = isFixed ? ENVIRONMENT_IDENTITY : (await gateway.keys.inForce({ id: maker }))[0]
-  return identity === undefined ? null : { ...keySubject(identity, asker), expiresAt }
+  return identity === undefined ? null : { ...keySubject(identity, caller), expiresAt }
 }
 
 /**
@@ -119,16 +119,16 @@ async function findSessions(
 }
 
 /** A wallet that is bound to a key counts as that key. Any other wallet is known while it has money. */
-async function walletSubject({ keys, wallet }: Gateway, address: string, asker: Identity): Promise<Subject | null> {
+async function walletSubject({ keys, wallet }: Gateway, address: string, caller: Identity): Promise<Subject | null> {
   const [bound] = await keys.inForce({ wallet: address })
-  if (bound !== undefined) return { ...keySubject(bound, asker), name: address }
+  if (bound !== undefined) return { ...keySubject(bound, caller), name: address }
   const { available_usd, held_usd, escrow_usd } = await wallet.balances(address)
   if (available_usd + held_usd + escrow_usd <= 0) return null
-  return { name: address, account: address, identity: null, expiresAt: null, proven: asker.scopes.has('admin') }
+  return { name: address, account: address, identity: null, expiresAt: null, proven: caller.scopes.has('admin') }
 }
 
-function keySubject(identity: Identity, asker: Identity): Subject {
-  const proven = asker.id === identity.id || asker.scopes.has('admin')
+function keySubject(identity: Identity, caller: Identity): Subject {
+  const proven = caller.id === identity.id || caller.scopes.has('admin')
   return { name: identity.id, account: identity.id, identity, expiresAt: identity.expiresAt, proven }
 }
 

@@ -51,7 +51,7 @@ interface Sifted {
   others: string[]
 }
 
-interface Held {
+interface CachedIndex {
   base: Segment
   numbers: Map<string, number>
   /** Number of files whose text was not indexed because the index was full. */
@@ -69,7 +69,7 @@ interface Held {
  * @param dataFolder Gazeway's data folder; null to keep the indexes in memory only
  */
 export function createProjectIndex(dataFolder: string | null) {
-  const held = new LRUCache<string, Held>({ max: ROOTS_KEPT })
+  const indexes = new LRUCache<string, CachedIndex>({ max: ROOTS_KEPT })
   const sifted = new LRUCache<string, Sifted>({ max: ROOTS_KEPT })
   const updates = new Map<string, Promise<unknown>>()
 
@@ -82,12 +82,12 @@ export function createProjectIndex(dataFolder: string | null) {
    */
   async function fresh(root: string, tree: ProjectTree, caller: IndexCaller): Promise<FreshIndex> {
     const files = await indexedFiles(root, tree)
-    let known = held.get(root) ?? readKept(root)
+    let known = indexes.get(root) ?? readKept(root)
     let compared = compare(files, known)
     const notes: string[] = []
     if (known === undefined || compared.stale.length > BESIDE) {
       const isDone = await updated(root, compared, known, caller)
-      known = held.get(root)
+      known = indexes.get(root)
       compared = compare(files, known)
       if (!isDone || compared.stale.length > BESIDE)
         notes.push('the file index is still being built: some files were not searched')
@@ -97,7 +97,7 @@ export function createProjectIndex(dataFolder: string | null) {
 
   /** Returns the index for the files of a tree. Null when this process has none, or too many files changed. */
   async function ready(root: string, tree: ProjectTree): Promise<FreshIndex | null> {
-    const known = held.get(root)
+    const known = indexes.get(root)
     if (known === undefined) return null
     const compared = compare(await indexedFiles(root, tree), known)
     return compared.stale.length > BESIDE ? null : withChanges(root, known, compared, [])
@@ -105,7 +105,7 @@ export function createProjectIndex(dataFolder: string | null) {
 
   async function withChanges(
     root: string,
-    known: Held,
+    known: CachedIndex,
     { alive, stale }: Comparison,
     notes: readonly string[],
   ): Promise<FreshIndex> {
@@ -149,20 +149,20 @@ export function createProjectIndex(dataFolder: string | null) {
     return dataFolder === null ? null : indexFileOf(dataFolder, root)
   }
 
-  function readKept(root: string): Held | undefined {
+  function readKept(root: string): CachedIndex | undefined {
     const file = fileOf(root)
     const base = file === null ? null : readIndexFile(file, root)
     if (file === null || base === null) return undefined
     touchIndexFile(file, new Date())
     const known = hold(base, null)
-    held.set(root, known)
+    indexes.set(root, known)
     return known
   }
 
   async function updated(
     root: string,
     { stale, alive }: Comparison,
-    known: Held | undefined,
+    known: CachedIndex | undefined,
     { signal, onStep }: IndexCaller,
   ): Promise<boolean> {
     const done = new Int32Array(new SharedArrayBuffer(4))
@@ -190,7 +190,7 @@ export function createProjectIndex(dataFolder: string | null) {
       .then(({ bytes, fault }) => {
         const base = openSegment(bytes)
         if (base === null) throw new Error('The worker thread returned no index.')
-        held.set(root, hold(base, fault))
+        indexes.set(root, hold(base, fault))
       })
       .finally(() => updates.delete(root))
     updates.set(root, running)
@@ -199,7 +199,7 @@ export function createProjectIndex(dataFolder: string | null) {
     return running
   }
 
-  async function indexBeside(root: string, known: Held, stale: IndexedFile[]): Promise<Segment | null> {
+  async function indexBeside(root: string, known: CachedIndex, stale: IndexedFile[]): Promise<Segment | null> {
     if (stale.length === 0) return null
     if (known.beside && isSame(known.beside.files, stale)) return known.beside.segment
     const builder = createSegmentBuilder()
@@ -217,14 +217,14 @@ export function createProjectIndex(dataFolder: string | null) {
 }
 
 /** Lists the gaps of an index, as notes for the caller. */
-function gapsOf({ fault, unread }: Held): string[] {
+function gapsOf({ fault, unread }: CachedIndex): string[] {
   return [
     ...(fault === null ? [] : [`the file index cannot be saved (${fault}): the next process builds it again`]),
     ...(unread === 0 ? [] : [`the text of ${unread} files was not searched: the project is too large`]),
   ]
 }
 
-function hold(base: Segment, fault: string | null): Held {
+function hold(base: Segment, fault: string | null): CachedIndex {
   const unread = base.files.filter((file) => file.unread === true).length
   return {
     base,
@@ -242,7 +242,7 @@ interface Comparison {
   stale: IndexedFile[]
 }
 
-function compare({ clean, others }: IndexedFiles, known: Held | undefined): Comparison {
+function compare({ clean, others }: IndexedFiles, known: CachedIndex | undefined): Comparison {
   if (known === undefined) return { alive: new Uint8Array(0), stale: [...clean, ...others] }
   if (known.clean?.files !== clean) known.clean = { files: clean, compared: compareFiles(clean, known) }
   const { alive, stale } = known.clean.compared
@@ -250,7 +250,7 @@ function compare({ clean, others }: IndexedFiles, known: Held | undefined): Comp
   return { alive: alive.map((isAlive, i) => isAlive | (ofOthers.alive[i] ?? 0)), stale: [...stale, ...ofOthers.stale] }
 }
 
-function compareFiles(files: readonly IndexedFile[], { base, numbers }: Held): Comparison {
+function compareFiles(files: readonly IndexedFile[], { base, numbers }: CachedIndex): Comparison {
   const alive = new Uint8Array(base.files.length)
   const stale: IndexedFile[] = []
   for (const file of files) {

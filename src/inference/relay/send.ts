@@ -156,7 +156,7 @@ export function openReply(
     function begin(): void {
       isStream = true
       if (exchange) {
-        const whole = decompress ? heldWith(exchange, decompress, abort) : exchange
+        const whole = decompress ? decompressed(exchange, decompress, abort) : exchange
         resolve({
           kind: 'stream',
           status,
@@ -202,7 +202,7 @@ export function openReply(
 }
 
 /** Extends an exchange to pause its decompression too. */
-const heldWith = (exchange: Exchange, decompress: Decompressing, abort: () => void): Exchange => ({
+const decompressed = (exchange: Exchange, decompress: Decompressing, abort: () => void): Exchange => ({
   pause() {
     decompress.pause()
     exchange.pause()

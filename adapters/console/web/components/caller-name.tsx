@@ -46,7 +46,7 @@ function useOlder(first: string | null): readonly Key[] {
 
   useEffect(() => {
     const ending = new AbortController()
-    const ask = async () => {
+    const load = async () => {
       const found: Key[] = []
       let cursor = first
       for (let page = 0; cursor !== null && page < MAX_OLDER_PAGES; page++) {
@@ -56,7 +56,7 @@ function useOlder(first: string | null): readonly Key[] {
       }
       setOlder(found)
     }
-    ask().catch((error) => {
+    load().catch((error) => {
       // Ids are shown instead of names. Other requests of the page report the error.
       if (!ending.signal.aborted && !(error instanceof ApiError)) throw error
     })

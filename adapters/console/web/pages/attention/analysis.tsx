@@ -26,10 +26,10 @@ export function Analysis({ sessionId, records }: { sessionId: string; records: n
   const [error, setError] = useState<ApiError | null>(null)
 
   const analyze = async (narrate: boolean) => {
-    const ask = { session_id: sessionId, narrate, ...(narrate && question.trim() && { question: question.trim() }) }
+    const body = { session_id: sessionId, narrate, ...(narrate && question.trim() && { question: question.trim() }) }
     try {
       setError(null)
-      return await api.post<ExplainedGaze>('/api/gaze/analyze', ask, narrate ? { timeoutMs: PATIENT_MS } : {})
+      return await api.post<ExplainedGaze>('/api/gaze/analyze', body, narrate ? { timeoutMs: PATIENT_MS } : {})
     } catch (fault) {
       if (!(fault instanceof ApiError)) throw fault
       setError(fault)

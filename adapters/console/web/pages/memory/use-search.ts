@@ -26,7 +26,7 @@ export function useSearch({ query, namespace, tag }: SearchFor) {
       return
     }
     const ending = new AbortController()
-    const ask = async () => {
+    const search = async () => {
       const filters = { projects: 'all', ...(namespace && { namespace }), ...(tag && { tags: [tag] }) }
       try {
         setFound(await api.post('/api/memory/search', { query, filters, limit: MOST }, { signal: ending.signal }))
@@ -37,7 +37,7 @@ export function useSearch({ query, namespace, tag }: SearchFor) {
         setError(fault)
       }
     }
-    const timer = setTimeout(ask, PAUSE_MS)
+    const timer = setTimeout(search, PAUSE_MS)
     return () => {
       clearTimeout(timer)
       ending.abort()

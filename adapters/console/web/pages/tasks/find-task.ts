@@ -15,15 +15,15 @@ export function useTasks(ids: readonly string[]): ReadonlyMap<string, Task> {
     const found = new Map<string, Task>()
     const ending = new AbortController()
     let timer: ReturnType<typeof setTimeout> | undefined
-    const ask = async () => {
+    const poll = async () => {
       const open = wanted.split(' ').filter((id) => id !== '' && isOpen(found.get(id)))
       const tasks = document.hidden ? [] : await Promise.all(open.map((id) => taskOf(id, ending.signal)))
       if (ending.signal.aborted) return
       for (const task of tasks) if (task) found.set(task.id, task)
       if (tasks.length > 0) setKnown(new Map(found))
-      if (open.length > 0) timer = setTimeout(ask, ASK_MS)
+      if (open.length > 0) timer = setTimeout(poll, ASK_MS)
     }
-    void ask()
+    void poll()
     return () => {
       ending.abort()
       clearTimeout(timer)

@@ -1,6 +1,6 @@
 import type { Admission } from './admit.ts'
 import { honouredLimit } from './answer-limit.ts'
-import type { Asking } from './attempt-order.ts'
+import type { Selection } from './attempt-order.ts'
 import { billedFields } from './call-bound.ts'
 import type { ModelChoice } from './provider.ts'
 import { convertedText, readable, requestBody } from './relay/request-body.ts'
@@ -9,16 +9,16 @@ import { type Formed, firstForm, formFields, keepForm, nextForm, type RequestFor
 import { withRetries } from './retry.ts'
 
 /** Input of an attempt. */
-export interface ToAsk {
+export interface RequestInput {
   call: Admission
-  asking: Asking
+  selection: Selection
   /** Field that the previous candidate rejected. Null when none did. */
   refused: string | null
   client: Client
 }
 
 /** A request that is ready to be sent. */
-export interface Asked {
+export interface PreparedRequest {
   model: ModelChoice
   /** Body sent, for the record, and for estimating usage when the upstream reports none. */
   sent: object
@@ -38,15 +38,18 @@ export interface Asked {
  * @throws GazewayError `invalid_json` for a request nested too deeply to be serialized, and when the candidate's API
  *   cannot express it
  */
-export function ask(toAsk: ToAsk): Asked | Promise<Asked> {
-  const { call, asking } = toAsk
-  const model = asking.candidate.model(call.context)
-  return model instanceof Promise ? model.then((found) => write(toAsk, found)) : write(toAsk, model)
+export function prepareRequest(input: RequestInput): PreparedRequest | Promise<PreparedRequest> {
+  const { call, selection } = input
+  const model = selection.candidate.model(call.context)
+  return model instanceof Promise ? model.then((found) => write(input, found)) : write(input, model)
 }
 
-function write({ call, asking, refused, client }: ToAsk, choice: ModelChoice): Asked | Promise<Asked> {
+function write(
+  { call, selection, refused, client }: RequestInput,
+  choice: ModelChoice,
+): PreparedRequest | Promise<PreparedRequest> {
   const { request, context, bill } = call
-  const { candidate, relay, isLast } = asking
+  const { candidate, relay, isLast } = selection
   const { path, passage } = candidate
   const model = choice.upstream
   const retries = isLast ? call.retries : 0
@@ -65,9 +68,9 @@ function write({ call, asking, refused, client }: ToAsk, choice: ModelChoice): A
   }
   const form = firstForm(formed)
   const body = bodyIn(form)
-  return body instanceof Promise ? body.then(asked) : asked(body)
+  return body instanceof Promise ? body.then(prepared) : prepared(body)
 
-  function asked(written: string | Buffer): Asked {
+  function prepared(written: string | Buffer): PreparedRequest {
     return { model: choice, sent, send: () => send(form, written) }
   }
 
