@@ -90,7 +90,7 @@ export async function servePlatform(gateway: Gateway, options: PlatformOptions):
       ),
   ).always
   const remote = createRemote({
-    door: agentGateway,
+    access: agentGateway,
     isConfigured: () => gateway.loaded.config.agent_gateway.url !== null,
     status: probe.current,
   })

@@ -2,11 +2,11 @@ import { GazewayError } from '../errors.ts'
 import type { Session } from '../sessions/session.ts'
 import type { Skill } from '../skills/skill.ts'
 import { remoteId } from '../text/remote-id.ts'
-import type { Door } from './ask-agent-gateway.ts'
 import { type Answer, keep } from './kept.ts'
 import { type AgentGatewayStatus, modeOf } from './probe.ts'
 import { createRemoteSessions, type RemoteSessions } from './remote-sessions.ts'
 import { createRemoteSkills } from './remote-skills.ts'
+import type { Access } from './request-agent-gateway.ts'
 
 /** Timeout of a request to the agent gateway, in milliseconds. */
 const PATIENCE_MS = 3000
@@ -35,7 +35,7 @@ interface Lists {
 /** Dependencies of the agent gateway's client. */
 export interface RemoteDeps {
   /** Address and key, read for each request. */
-  door: Door
+  access: Access
   /** Tells whether an agent gateway is configured. */
   isConfigured: () => boolean
   /** Result of the last check. */
@@ -46,12 +46,12 @@ export interface RemoteDeps {
   elapsedMs?: () => number
 }
 
-/** Creates the view of the agent gateway behind `door`. Its lists are fetched on first use. */
+/** Creates the view of the agent gateway behind `access`. Its lists are fetched on first use. */
 export function createRemote(deps: RemoteDeps): Remote {
-  const { door, isConfigured, status, patienceMs: timeoutMs = PATIENCE_MS, freshMs = FRESH_MS } = deps
+  const { access, isConfigured, status, patienceMs: timeoutMs = PATIENCE_MS, freshMs = FRESH_MS } = deps
   const { elapsedMs = () => performance.now() } = deps
-  const sessions = createRemoteSessions({ door, timeoutMs })
-  const skills = createRemoteSkills({ door, timeoutMs })
+  const sessions = createRemoteSessions({ access, timeoutMs })
+  const skills = createRemoteSkills({ access, timeoutMs })
   const lists = {
     sessions: keep({ ask: whereOffered(sessions.newest), without: [], freshMs, elapsedMs }),
     skills: keep({ ask: whereOffered(skills.list), without: [], freshMs, elapsedMs }),

@@ -1,6 +1,6 @@
 import * as z from 'zod'
 import { parseJson } from '../text/json.ts'
-import { readText, refusesKey } from './ask-agent-gateway.ts'
+import { readText, refusesKey } from './request-agent-gateway.ts'
 import type { AgentGatewayTarget } from './target.ts'
 
 /** Oldest supported minor version of the agent gateway, 0.12. */

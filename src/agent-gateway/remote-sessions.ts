@@ -1,8 +1,8 @@
 import * as z from 'zod'
 import { GazewayError } from '../errors.ts'
 import type { Session, SessionMessage, SessionPatch } from '../sessions/session.ts'
-import { ask, type Door, send } from './ask-agent-gateway.ts'
 import { RemoteMessage, RemoteSession, toMessages, toSession } from './remote-session.ts'
+import { type Access, requestReply, send } from './request-agent-gateway.ts'
 
 /** Most sessions per reply of the agent gateway. */
 const PAGE = 200
@@ -52,7 +52,7 @@ const Messages = z.object({ data: z.array(RemoteMessage).optional(), messages: z
  *
  * @param timeoutMs timeout of each request except chats, which have their own
  */
-export function createRemoteSessions({ door, timeoutMs }: { door: Door; timeoutMs: number }): RemoteSessions {
+export function createRemoteSessions({ access, timeoutMs }: { access: Access; timeoutMs: number }): RemoteSessions {
   function pathOf(id: string, rest = ''): string {
     // These ids lead to other routes, encoded or not (WHATWG URL, section 4.5).
     if (['', '.', '..'].includes(id)) throw new GazewayError('not_found', 'The agent gateway has no such session.')
@@ -65,7 +65,7 @@ export function createRemoteSessions({ door, timeoutMs }: { door: Door; timeoutM
       const found = new Map<string, Session>()
       for (let offset = 0; offset < MAX_SESSIONS; offset += PAGE) {
         const path = `/api/sessions?limit=${PAGE}&offset=${offset}`
-        const reply = await ask(door, { path, reply: List, timeoutMs, signal: deadline })
+        const reply = await requestReply(access, { path, reply: List, timeoutMs, signal: deadline })
         const page = (reply.data ?? reply.items ?? []).flatMap((item) => sessionIn(item))
         const before = found.size
         for (const session of page) found.set(session.id, session)
@@ -76,29 +76,33 @@ export function createRemoteSessions({ door, timeoutMs }: { door: Door; timeoutM
     },
 
     async get(id) {
-      const { session } = await ask(door, { path: pathOf(id), reply: One, timeoutMs })
+      const { session } = await requestReply(access, { path: pathOf(id), reply: One, timeoutMs })
       return toSession(session)
     },
 
     async messages(id) {
-      const { data, messages } = await ask(door, { path: pathOf(id, '/messages'), reply: Messages, timeoutMs })
+      const { data, messages } = await requestReply(access, {
+        path: pathOf(id, '/messages'),
+        reply: Messages,
+        timeoutMs,
+      })
       return toMessages(id, data ?? messages ?? [])
     },
 
     async update(id, body) {
-      const { session } = await ask(door, { method: 'PATCH', path: pathOf(id), body, reply: One, timeoutMs })
+      const { session } = await requestReply(access, { method: 'PATCH', path: pathOf(id), body, reply: One, timeoutMs })
       return toSession(session)
     },
 
     async remove(id) {
-      await ask(door, { method: 'DELETE', path: pathOf(id), reply: z.unknown(), timeoutMs })
+      await requestReply(access, { method: 'DELETE', path: pathOf(id), reply: z.unknown(), timeoutMs })
     },
 
     chat: (id, body, limits) =>
-      ask(door, { method: 'POST', path: pathOf(id, '/chat'), body, reply: ChatReply, ...limits }),
+      requestReply(access, { method: 'POST', path: pathOf(id, '/chat'), body, reply: ChatReply, ...limits }),
 
     async chatStream(id, body, signal) {
-      const reply = await send(door, { method: 'POST', path: pathOf(id, '/chat/stream'), body, signal })
+      const reply = await send(access, { method: 'POST', path: pathOf(id, '/chat/stream'), body, signal })
       return reply.body ?? new ReadableStream({ start: (controller) => controller.close() })
     },
   }

@@ -1,7 +1,7 @@
 import * as z from 'zod'
 import type { Skill } from '../skills/skill.ts'
 import { localId } from '../text/remote-id.ts'
-import { ask, type Door } from './ask-agent-gateway.ts'
+import { type Access, requestReply } from './request-agent-gateway.ts'
 
 /** The skills of the agent gateway. */
 export interface RemoteSkills {
@@ -26,10 +26,10 @@ const SkillList = z.object({ data: z.array(z.unknown()).optional(), skills: z.ar
  *
  * @param timeoutMs timeout of each request
  */
-export function createRemoteSkills({ door, timeoutMs }: { door: Door; timeoutMs: number }): RemoteSkills {
+export function createRemoteSkills({ access, timeoutMs }: { access: Access; timeoutMs: number }): RemoteSkills {
   return {
     async list() {
-      const { data, skills } = await ask(door, { path: '/v1/skills', reply: SkillList, timeoutMs })
+      const { data, skills } = await requestReply(access, { path: '/v1/skills', reply: SkillList, timeoutMs })
       return (data ?? skills ?? []).flatMap((item) => {
         const { data: skill } = RemoteSkill.safeParse(item)
         return skill ? [toSkill(skill)] : []

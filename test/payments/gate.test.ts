@@ -191,7 +191,7 @@ describe('a request that is paid for', () => {
 
   it('continues no Response of the tools on this machine', async () => {
     const context = { surface: 'stdio' as const, callerId: null }
-    const { value } = await gateway.upstream.respond({ input: 'The door code is 1234.' }, context)
+    const { value } = await gateway.upstream.respond({ input: 'The access code is 1234.' }, context)
     const payer = await wallet(90_000n)
     const body = { input: 'What did I say?', previous_response_id: value.id }
     const response = await payer.fetch(`${own.url}/v1/responses`, post(body))

@@ -7,7 +7,7 @@ import { whyEnded } from '../wire/stopping.ts'
 const MAX_BYTES = 16 * 1024 * 1024
 
 /** One request to the agent gateway. */
-export interface Question<T> {
+export interface RequestOptions<T> {
   method?: 'GET' | 'POST' | 'PATCH' | 'DELETE'
   /** Path with query, from the root of the agent gateway. */
   path: string
@@ -20,7 +20,7 @@ export interface Question<T> {
 }
 
 /** Address of the agent gateway and its key. */
-export interface Door {
+export interface Access {
   url: string
   key: string | null
 }
@@ -33,10 +33,10 @@ export interface Door {
  * - `upstream_timeout`, `upstream_unreachable`, `upstream_error` or `upstream_bad_reply` on failures
  * - the error of `whyEnded` when `signal` aborts
  */
-export async function ask<T>(door: Door, question: Question<T>): Promise<T> {
-  const { reply: schema, timeoutMs, signal } = question
+export async function requestReply<T>(access: Access, options: RequestOptions<T>): Promise<T> {
+  const { reply: schema, timeoutMs, signal } = options
   const timeout = AbortSignal.timeout(timeoutMs)
-  const reply = await send(door, { ...question, signal: signal ? AbortSignal.any([signal, timeout]) : timeout })
+  const reply = await send(access, { ...options, signal: signal ? AbortSignal.any([signal, timeout]) : timeout })
   const text = await readText(reply).catch((error: unknown) => fail(error, signal))
   const parsed = schema.safeParse(parseJson(text))
   if (parsed.success) return parsed.data
@@ -46,11 +46,11 @@ export async function ask<T>(door: Door, question: Question<T>): Promise<T> {
 /**
  * Sends a request to the agent gateway and returns its reply as soon as it begins.
  *
- * @throws GazewayError as {@link ask}
+ * @throws GazewayError as {@link requestReply}
  */
 export async function send(
-  { url, key }: Door,
-  { method = 'GET', path, body, signal }: Omit<Question<unknown>, 'reply' | 'timeoutMs'>,
+  { url, key }: Access,
+  { method = 'GET', path, body, signal }: Omit<RequestOptions<unknown>, 'reply' | 'timeoutMs'>,
 ): Promise<Response> {
   const headers: Record<string, string> = key === null ? {} : { authorization: `Bearer ${key}` }
   if (body !== undefined) headers['content-type'] = 'application/json'
