@@ -70,7 +70,7 @@ const OTHER_CHECKS: readonly Check[] = [
     async run({ calls }) {
       await calls.flush()
       const { totals } = await calls.stats({})
-      return `${totals.calls} calls`
+      return `calls: ${totals.calls}`
     },
   },
   {

@@ -31,7 +31,9 @@ export const GUIDANCE: Readonly<Record<ErrorCode, Guidance>> = {
   },
   invalid_api_key: {
     happened: 'No API key was sent, or the key is unknown, revoked or replaced by rotation.',
-    todo: 'Send `Authorization: Bearer KEY`. `gazeway key list` shows the keys; `gazeway key create` creates one.',
+    todo:
+      'Send `Authorization: Bearer KEY`. `gazeway key list` shows the keys; `gazeway key create` creates one. Both need the ' +
+      'data folder and store of the service: its `--data` (`GAZEWAY_HOME`) and `--store` (`GAZEWAY_STORE`).',
   },
   key_expired: {
     happened: 'The key has expired.',
@@ -42,8 +44,9 @@ export const GUIDANCE: Readonly<Record<ErrorCode, Guidance>> = {
     todo: 'Get a new ticket with `POST /api/connections`, and connect at once.',
   },
   insufficient_credit: {
-    happened: 'The call can cost more than the deposits and the credit of the key. No upstream was called.',
-    todo: 'Deposit (`POST /api/wallet/metered/deposit`), lower `max_tokens`, or have an admin raise the credit limit.',
+    happened:
+      'The call, reward or withdrawal may need more than the deposits and the credit of the key. No money was moved for it.',
+    todo: 'Deposit (`POST /api/wallet/metered/deposit`), lower `max_tokens` or the amount, or have an admin raise the credit limit.',
   },
   payment_required: {
     happened: 'The request needs a payment, or its payment was not accepted.',

@@ -156,4 +156,7 @@ export function createAuthentication(deps: {
 }
 
 const notGood = () =>
-  new GazewayError('invalid_api_key', 'The API key is not valid: it is unknown, was revoked, or was replaced.')
+  new GazewayError(
+    'invalid_api_key',
+    'The API key is not valid: it is unknown, was revoked, or was replaced. Keys of another data folder are unknown here.',
+  )

@@ -357,7 +357,11 @@ function billingOf({ scopes, billing }: z.output<typeof NewKey>, defaults: Billi
 /** @throws GazewayError `validation_failed` for an admin's key with charged billing */
 function checkBilling(scopes: readonly Scope[], billing: Billing): void {
   if (!scopes.includes('admin') || billing === 'recorded') return
-  throw new GazewayError('validation_failed', 'billing: admin keys are never charged; must be "recorded".', {
-    param: 'billing',
-  })
+  throw new GazewayError(
+    'validation_failed',
+    'billing: calls of admin keys are recorded and not charged; must be "recorded".',
+    {
+      param: 'billing',
+    },
+  )
 }

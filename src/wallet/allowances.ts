@@ -86,7 +86,7 @@ const lockMoney = (trx: Transaction<Schema>, { id }: Spender) =>
 function shortOfCredit({ id }: Spender, left: Micros, needed: Micros): GazewayError {
   return new GazewayError(
     'insufficient_credit',
-    `This may cost ${toUsd(needed)} USD, and ${toUsd(Math.max(0, left))} is left in the account of ${id}. ` +
+    `This may cost ${toUsd(needed)} USD, and ${toUsd(Math.max(0, left))} USD is left in the account of ${id}. ` +
       'Deposit funds, lower max_tokens, or have the credit limit raised.',
   )
 }

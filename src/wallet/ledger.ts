@@ -179,7 +179,7 @@ function short(entries: readonly NewEntry[], accounts: readonly LedgerAccountRow
   const { account, micros, floor } = entries[at] as NewEntry
   return new GazewayError(
     'insufficient_credit',
-    `${toUsd(-micros)} USD is needed and ${toUsd(Math.max(0, left(at, floor)))} USD is left in ${account.id}. ` +
+    `${toUsd(-micros)} USD is needed and ${toUsd(Math.max(0, left(at, floor)))} USD is left in ${nameOf(account)}. ` +
       'Deposit funds, ask for less, or have the credit limit raised.',
   )
 }
@@ -190,9 +190,13 @@ function shortOfDeposits(entries: readonly NewEntry[], accounts: readonly Ledger
   return new GazewayError(
     'insufficient_credit',
     `${toUsd(-deposited)} USD of deposits is needed and ${toUsd(depositedIn(accounts[at] as LedgerAccountRow))} USD is ` +
-      `left in ${account.id}. Credit and money earned from it cannot be paid out. Deposit funds, or ask for less.`,
+      `left in ${nameOf(account)}. Credit and money earned from it cannot be paid out. Deposit funds, or ask for less.`,
   )
 }
+
+/** Names an account for its caller. */
+const nameOf = ({ id, kind, owner }: NewEntry['account']): string =>
+  kind === 'caller' ? `the account of ${owner}` : `the account ${id}`
 
 function check({ key, memo }: NewTransfer, entries: readonly NewEntry[]): void {
   const ids = new Set(entries.map((entry) => entry.account.id))
@@ -224,7 +228,10 @@ async function earlier(trx: Transaction<Schema>, row: LedgerTransferRow): Promis
     .executeTakeFirstOrThrow()
   const same = found.kind === row.kind && amountsOf(found) === amountsOf(row) && found.memo === row.memo
   if (same) return toTransfer(found)
-  throw new GazewayError('conflict', `The ledger already has another transfer under ${row.key}.`)
+  throw new GazewayError(
+    'conflict',
+    `${row.key} was used before, for another amount or account. Nothing was moved; use another reference.`,
+  )
 }
 
 /** Account and amount of each entry. Compared without the deposited part, which depends on the time of the transfer. */

@@ -87,6 +87,17 @@ describe('a charged call on /v1', () => {
     assert.equal((await receiptsOf(id))[0]?.billing.total_usd, 0.000045)
   })
 
+  for (const billing of ['cost', 'recorded'] as const)
+    it(`costs the margin too as a metered call, of a key with the billing ${billing}`, async () => {
+      const { key, id } = await newKey({ billing })
+      const body = { caller_id: key, model: 'llm-4-1-fast-reasoning', prompt: 'Hello', max_tokens: 20 }
+      assert.equal((await post(`${running.url}/api/wallet/metered/call`, body, key)).status, 200)
+      assert.deepEqual(
+        (await receiptsOf(id)).map((receipt) => receipt.billing.margin_usd),
+        [0.08],
+      )
+    })
+
   it('sends the cost of a stream in a last comment, once the charge is durable', async () => {
     const { key, id } = await newKey({})
     upstream.on('/chat/completions', sse(chunks(['Hello', ' back'])))

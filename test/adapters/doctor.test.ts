@@ -72,6 +72,7 @@ describe('doctor', () => {
       ],
     )
     assert.ok(lines[0]?.includes(place.data), 'says where the data is')
+    assert.match(lines[5] ?? '', /calls: \d+$/)
   })
 
   it('finds damage in parts of a store that were not read yet', async () => {

@@ -40,7 +40,7 @@ export function ledgerContract(open: OpenStore): void {
     assert.equal(await balanceOf(store, `caller:${owner}`), 500)
     await assert.rejects(
       store.write((trx) => post(trx, deposit(owner, 501, 'twice'))),
-      { code: 'conflict' },
+      { code: 'conflict', message: /was used before, for another amount or account.*use another reference/ },
     )
     assert.deepEqual((await verifyLedger(store)).faults, [])
   })
@@ -60,7 +60,11 @@ export function ledgerContract(open: OpenStore): void {
     })
     await assert.rejects(
       store.write((trx) => post(trx, spend(501, 0))),
-      { code: 'insufficient_credit', status: 402, message: /0\.000501 USD is needed and 0\.0005 USD is left/ },
+      {
+        code: 'insufficient_credit',
+        status: 402,
+        message: /0\.000501 USD is needed and 0\.0005 USD is left in the account of 0x/,
+      },
     )
     assert.equal(await balanceOf(store, `caller:${payer}`), 500)
     assert.equal(await balanceOf(store, 'escrow:esc_1'), undefined)

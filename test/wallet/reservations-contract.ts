@@ -211,7 +211,11 @@ export function reservationsContract(open: OpenStore): void {
     const clock = { now: Date.parse(`${DAY}T12:00:00Z`) }
     const { reservations, charge } = startProcess(store, clock)
     const calls = await Promise.all(Array.from({ length: 5 }, () => reservations.reserve(charged, 200)))
-    await assert.rejects(async () => reservations.reserve(charged, 1), { code: 'insufficient_credit', status: 402 })
+    await assert.rejects(async () => reservations.reserve(charged, 1), {
+      code: 'insufficient_credit',
+      status: 402,
+      message: /and 0 USD is left in the account of key_/,
+    })
     await Promise.all(
       calls.map(async (call, i) => {
         const spend = call.take(30)
