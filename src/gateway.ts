@@ -327,7 +327,7 @@ export async function createGateway(read: LoadedConfig, log: Log): Promise<Gatew
       return url === null || secret === null ? null : { url, secret }
     },
     onGivenUp: ({ id, owner, error }) =>
-      log.error('Gave up delivering an alert.', { alert_id: id, owner, reason: error }),
+      log.error('Failed to deliver an alert; will not retry.', { alert_id: id, owner, reason: error }),
   })
   const metering = live.follow(
     ({ wallet, pricing, upstream, upstreams, routes, audit }) => ({

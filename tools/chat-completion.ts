@@ -21,10 +21,10 @@ export const chatCompletion = defineTool({
   annotations: { readOnlyHint: true, destructiveHint: false, idempotentHint: false, openWorldHint: true },
   input: z.strictObject({
     messages: z.array(Message).min(1).max(1000),
-    model: z.string().min(1).max(256).optional().describe('By default the configured chat model'),
+    model: z.string().min(1).max(256).optional().describe('Defaults to the configured chat model'),
     temperature: z.number().min(0).max(2).optional(),
     top_p: z.number().min(0).max(1).optional(),
-    max_tokens: z.int().min(1).max(1_000_000).optional().describe('Upper bound of the answer, in tokens'),
+    max_tokens: z.int().min(1).max(1_000_000).optional().describe('Maximum length of the answer, in tokens'),
     stop: z.union([z.string(), z.array(z.string()).max(4)]).optional(),
     response_format: z.looseObject({ type: z.enum(['text', 'json_object', 'json_schema']) }).optional(),
     tools: z

@@ -30,7 +30,7 @@ export const llmQuery = defineTool({
     const without = route === 'chat_fallback' ? ', without search: the research endpoint failed' : ''
     const goesOn = conversation_id === null ? '' : `, ${conversation_id}`
     const sent = context_used.map(({ name }) => plain(name)).join(', ')
-    const along = sent === '' ? '' : `, sent along: ${sent}, ${context_tokens} tokens`
+    const along = sent === '' ? '' : `, context sent: ${sent}, ${context_tokens} tokens`
     const foot = `(${model}${without}, $${cost_usd}, ${call_id}${goesOn}${along})`
     const cut = truncated ? ['', '(cut off)'] : []
     return [answer, ...cut, ...(sources.length > 0 ? ['', 'Sources:', ...sources] : []), '', foot].join('\n')

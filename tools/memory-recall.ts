@@ -13,7 +13,7 @@ export const memoryRecall = defineTool({
   input: z.strictObject({
     key: MemoryInput.shape.key,
     namespace: MemoryInput.shape.namespace,
-    version: Memory.shape.version.optional().describe('One of the last 20 versions; the current one when left out.'),
+    version: Memory.shape.version.optional().describe('One of the last 20 versions; the current one by default.'),
   }),
   output: z.object({
     found: z.boolean(),

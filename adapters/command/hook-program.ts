@@ -3,7 +3,7 @@ import type { LoadedConfig } from '../../src/config/config.ts'
 
 /** Adds the commands that the hooks of the Claude Code plugin call (`plugin/hooks/hooks.json`). */
 export function addHookCommands(program: Command, start: () => Promise<{ loaded: LoadedConfig }>): void {
-  const hook = program.command('hook').description('answer hooks of Claude Code; called by the plugin')
+  const hook = program.command('hook').description('handle Claude Code hooks; called by the plugin')
   hook
     .command('session-start')
     .description('print the memories of the project as context for a new session')

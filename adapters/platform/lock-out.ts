@@ -31,7 +31,7 @@ export async function refuseLockOut(next: LoadedConfig, c: FrameContext, gateway
   }
 
   if (identity.api_key === null && present.identity.api_key !== null && !(await gateway.keys.hasAdmin()))
-    throw refusal('identity.api_key', 'there is no other admin key. Make one first: POST /api/keys, scope admin.')
+    throw refusal('identity.api_key', 'there is no other admin key. Create one first: POST /api/keys, scope admin.')
 
   // Checked only on a change: a service that runs alone may already have the port of the other.
   const isMoved = http.port !== present.http.port || http.platform_port !== present.http.platform_port

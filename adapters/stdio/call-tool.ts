@@ -29,7 +29,7 @@ export async function callTool(
   try {
     const tool = offers(name) ? tools.find((known) => known.name === name) : undefined
     if (!tool)
-      throw new GazewayError('unknown_tool', `There is no tool ${cut(name, 0, 100)}; tools/list names them all.`)
+      throw new GazewayError('unknown_tool', `There is no tool ${cut(name, 0, 100)}; tools/list lists all tools.`)
     const input = parseInput(tool.input, args ?? {})
     const output = await gateway().then(
       (opened) => runTool(tool, opened, input, context),
@@ -59,7 +59,7 @@ async function replyWith(tool: Tool, whole: Record<string, unknown>): Promise<Ca
 
 function internal(error: unknown, onFault: (error: unknown) => void): GazewayError {
   onFault(error)
-  return new GazewayError('internal_error', 'Gazeway itself failed; its log on stderr says more.')
+  return new GazewayError('internal_error', 'Internal error. The log on stderr shows the cause.')
 }
 
 /**

@@ -40,7 +40,7 @@ export async function fitReply(output: Record<string, unknown>): Promise<Fitted>
   for (const step of STEPS) {
     const places: string[] = []
     const kept = trim(output, { ...step, places, at: '' }) as Record<string, unknown>
-    const note = `Cut to fit into ${MAX_TOKENS} tokens: ${shorten([...new Set(places)].join(', '), 500)}. Ask for less, or more narrowly.`
+    const note = `Cut to fit into ${MAX_TOKENS} tokens: ${shorten([...new Set(places)].join(', '), 500)}. Request less, or narrow the query.`
     if (await fits(JSON.stringify({ cut: note, ...kept }))) return { output: kept, note }
   }
   throw new Error('A reply has more fields than can be cut.')

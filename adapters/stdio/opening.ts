@@ -82,7 +82,7 @@ export function createOpening(): Opening {
 type Params = { _meta?: Record<string, unknown> | undefined } | undefined
 
 const SEND_INITIALIZE = `Send initialize first, or name the protocol version in params._meta["${PROTOCOL_VERSION_META_KEY}"].`
-const IS_INITIALIZED = `This connection was opened with initialize: leave params._meta["${PROTOCOL_VERSION_META_KEY}"] out, or open another connection.`
+const IS_INITIALIZED = `This connection was opened with initialize: omit params._meta["${PROTOCOL_VERSION_META_KEY}"], or open another connection.`
 
 /** The protocol version that a message names, of any type. Undefined when it names none. */
 const claimedVersion = ({ params }: { params?: Params }): unknown => params?._meta?.[PROTOCOL_VERSION_META_KEY]

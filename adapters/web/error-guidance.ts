@@ -112,7 +112,7 @@ export const GUIDANCE: Readonly<Record<ErrorCode, Guidance>> = {
   },
   invalid_transition: {
     happened: 'The task or the escrow has a status that does not allow this.',
-    todo: 'Read it again: `GET /api/tasks/ID` or `GET /api/wallet/escrow/ID`. docs/reference/tasks.md draws the statuses.',
+    todo: 'Read it again: `GET /api/tasks/ID` or `GET /api/wallet/escrow/ID`. docs/reference/tasks.md shows the statuses.',
   },
   task_not_completed: {
     happened: 'The task of the escrow is not completed. An escrow is released only after that.',

@@ -50,7 +50,7 @@ export function refuseOtherMethods(app: Hono<Frame>): void {
     const allow = [...allowed, ...(allowed.has('GET') ? ['HEAD'] : [])].join(', ')
     app.all(path, (c) => {
       c.header('allow', allow)
-      throw new GazewayError('method_not_allowed', `${c.req.method} is not possible here. Use ${allow}.`)
+      throw new GazewayError('method_not_allowed', `${c.req.method} is not allowed here. Use ${allow}.`)
     })
   }
 }

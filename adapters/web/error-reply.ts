@@ -54,4 +54,4 @@ export function replyTo(error: GazewayError, requestId: string | null, path: str
 }
 
 const internal = (cause: unknown): GazewayError =>
-  new GazewayError('internal_error', 'Gazeway itself failed. Its log says more under this request id.', { cause })
+  new GazewayError('internal_error', 'Internal error. Search the log for this request id.', { cause })

@@ -64,9 +64,9 @@ const nameOf = (host: string | undefined): string => host?.replace(/:\d+$/, '').
 export function hostFault({ host, origin }: IncomingHttpHeaders, rules: HostRules): string | null {
   const name = nameOf(host)
   if (!rules.anyHost && !rules.allowedHosts.has(name))
-    return `The host ${JSON.stringify(name.slice(0, 100))} is not served here. Use localhost, or add it to http.allowed_hosts.`
+    return `The host ${JSON.stringify(name.slice(0, 100))} is not allowed. Use localhost, or add it to http.allowed_hosts.`
   if (origin === undefined || rules.allowedOrigins.has(origin)) return null
   // A page that this service delivered has the requested host as its origin.
   if (origin === `http://${host}` || origin === `https://${host}`) return null
-  return `Requests from the origin ${JSON.stringify(origin.slice(0, 100))} are not served. Add it to http.allowed_origins to allow it.`
+  return `Requests from the origin ${JSON.stringify(origin.slice(0, 100))} are not allowed. Add it to http.allowed_origins.`
 }

@@ -11,7 +11,7 @@ export function readQuery(request: HonoRequest, numbers: readonly string[] = [])
   return Object.fromEntries(
     Object.entries(request.queries()).map(([name, [text = '', ...more]]) => {
       if (more.length > 0)
-        throw new GazewayError('validation_failed', `${name}: given more than once; give it once.`, { param: name })
+        throw new GazewayError('validation_failed', `${name}: sent more than once; send it once.`, { param: name })
       const isNumber = numbers.includes(name) && /^-?\d+(\.\d+)?$/.test(text)
       return [name, isNumber ? Number(text) : text]
     }),

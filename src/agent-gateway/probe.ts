@@ -16,7 +16,7 @@ export const AgentGatewayStatus = z.object({
   version: z
     .string()
     .nullable()
-    .describe('As it reports it; a range such as ">=0.12 <0.17" where only its routes tell.'),
+    .describe('Reported version; a range such as ">=0.12 <0.17" when only its routes show it.'),
   supported: z.boolean().describe('Whether it is a Gazeway, or an agent gateway of 0.12 or later.'),
   target: z.literal(TARGET),
   latency_ms: z.int().nullable(),

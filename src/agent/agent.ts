@@ -239,7 +239,7 @@ function textOf({ value }: ChatResult): string {
 function tooLong(cause?: unknown): GazewayError {
   return new GazewayError(
     'upstream_bad_reply',
-    `The model answered more than ${MAX_MESSAGE_BYTES / 1024} KiB, the limit of a message. Ask for less at a time.`,
+    `The model answered more than ${MAX_MESSAGE_BYTES / 1024} KiB, the limit of a message. Request less at a time.`,
     { cause },
   )
 }

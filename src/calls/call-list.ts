@@ -32,7 +32,7 @@ export const CallFilter = ListQuery.extend({
     .max(256)
     .optional()
     .describe("Only calls of this model: the provider's id, or an alias of it."),
-  from: z.iso.datetime({ offset: true }).optional().describe('Only calls from this time on.'),
+  from: z.iso.datetime({ offset: true }).optional().describe('Only calls at this time or later.'),
   to: z.iso.datetime({ offset: true }).optional().describe('Only calls before this time.'),
 })
 export type CallFilter = z.infer<typeof CallFilter>

@@ -131,7 +131,7 @@ export function createCalls({
       if (lost > 0) {
         queue = queue.slice(lost)
         tried = Math.max(0, tried - lost)
-        onError(new Error(`Dropped ${lost} call records: the store has not been writable for too long.`))
+        onError(new Error(`Dropped ${lost} call records: the store was not writable for too long.`))
       }
       throw error
     }

@@ -8,8 +8,8 @@ export const Fallbacks = z.object({
   requests: z.int().describe('Calls to the responses endpoint'),
   fallen_back: z
     .int()
-    .describe('Those that chat completions answered in its place, of the calls that the trail still holds'),
-  rate: z.number().describe('Share of those that fell back, 0–1'),
+    .describe('Number of them that chat completions answered instead, among calls still in the audit trail'),
+  rate: z.number().describe('Share of them that fell back, 0–1'),
 })
 export type Fallbacks = z.infer<typeof Fallbacks>
 

@@ -49,7 +49,7 @@ export async function checkChains({
   if (!held?.native || held.native.raw === '0')
     throw new GazewayError(
       'insufficient_credit',
-      `${own} has no ${settlement.network.native.symbol} on ${name} to pay gas with. Send it some.`,
+      `${own} has no ${settlement.network.native.symbol} on ${name} to pay gas with. Fund it.`,
     )
   const token = held.tokens.find(({ symbol }) => symbol === settlement.token.symbol)
   return `${reached}; escrows are paid on ${name} by ${own}, which has ${held.native.amount} ${held.native.symbol} and ${token?.amount ?? 'no'} ${settlement.token.symbol}`

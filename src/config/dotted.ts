@@ -149,7 +149,7 @@ function isRedactedUrl(leaf: ConfigKey, value: string, inForce: Config): boolean
   const current: unknown = getProperty(inForce, leaf.key)
   if (typeof current === 'string' && redactUrl(current) !== current && redactUrl(current) === value) return true
   if (value.includes(`:${REDACTED}@`) || value.includes(`password=${REDACTED}`)) {
-    const message = `${leaf.key}: its password is redacted; send the whole URL, or leave the key out to keep it.`
+    const message = `${leaf.key}: its password is redacted; send the whole URL, or omit the key to keep it.`
     throw new GazewayError('validation_failed', message, { param: leaf.key })
   }
   return false

@@ -69,7 +69,7 @@ export const WorkContext = z.object({
     .describe('The absolute path that the places are relative to, links resolved; the end of a very long one.'),
   generated_at: z.string(),
   notice: z.string(),
-  notes: z.array(z.string()).describe('What could not be read, in plain words; empty when all could.'),
+  notes: z.array(z.string()).describe('What could not be read, in plain words; empty if nothing failed.'),
   places: z.array(Place).describe('A tree, most interesting first.'),
   memories: z.array(ContextMemory),
   tokens: z
@@ -77,6 +77,6 @@ export const WorkContext = z.object({
     .int()
     .min(0)
     .describe('Tokens of this result as compact JSON (cl100k_base); never over max_tokens.'),
-  truncated: z.boolean().describe('True when a place with weight, a memory, or part of the tree was left out.'),
+  truncated: z.boolean().describe('True when a place with weight, a memory, or part of the tree was omitted.'),
 })
 export type WorkContext = z.infer<typeof WorkContext>

@@ -23,7 +23,7 @@ export function renderContext(context: WorkContext): string {
 /** The line above the memories. */
 export const MEMORIES = 'Memories:'
 /** Last line of a context that is truncated. */
-export const MORE = '(More was left out: narrow it with focus or query, or raise max_tokens.)'
+export const MORE = '(Parts were omitted: narrow it with focus or query, or raise max_tokens.)'
 
 /** The first line: the project, the time, and a note on weights and trust. */
 export function header({ root, generated_at }: Pick<WorkContext, 'root' | 'generated_at'>): string {

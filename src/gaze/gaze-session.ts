@@ -63,7 +63,7 @@ export async function lockSession(
   if (callerId !== null && callerId !== session.caller_id)
     throw new GazewayError(
       'conflict',
-      'This gaze session was made by another caller. Omit session_id to start one of your own.',
+      'This gaze session was created by another caller. Omit session_id to start one of your own.',
       { param: 'session_id' },
     )
   // Only before the first records: a chat that later takes this id belongs to its own creator.

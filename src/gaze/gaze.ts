@@ -33,7 +33,7 @@ const identifier = z
 
 /** Records to store, in a new session when none is named. */
 export const StoreGaze = z.object({
-  session_id: identifier.optional().describe('The session to add to; a new one is made when absent.'),
+  session_id: identifier.optional().describe('The session to add to; by default, a new one is created.'),
   task_id: identifier
     .optional()
     .describe('The task that the attention is for; a session is bound to one task or none.'),

@@ -195,7 +195,7 @@ const overBudget = (): GazewayError =>
 const asGazewayError = (error: unknown): GazewayError =>
   error instanceof GazewayError
     ? error
-    : new GazewayError('internal_error', 'Gazeway itself failed. Its log says more under this request id.', {
+    : new GazewayError('internal_error', 'Internal error. Search the log for this request id.', {
         cause: error,
       })
 

@@ -88,7 +88,7 @@ export const endedEarly = (provider: Provider, cause?: unknown): GazewayError =>
   badReply(provider, 'its stream ended before the answer was complete', cause)
 
 const brokeOff = (error: Error, provider: Provider): GazewayError =>
-  badReply(provider, 'its stream broke off before the answer was complete', error)
+  badReply(provider, 'its stream was cut off before the answer was complete', error)
 
 /**
  * Error for a reply that rejects the request.

@@ -125,6 +125,6 @@ export const mayNameObjects = ({ text }: { text: string }): boolean =>
   /_[iI][dD][sS\u017f]?"/.test(text) || text.includes('\\u')
 
 const notFound = (id: string, param?: string): GazewayError =>
-  new GazewayError('not_found', `There is no ${JSON.stringify(id.slice(0, 200))} that this key has made.`, {
+  new GazewayError('not_found', `There is no ${JSON.stringify(id.slice(0, 200))} that was created with this key.`, {
     ...(param !== undefined && { param }),
   })

@@ -46,7 +46,7 @@ export type PassthroughRequest = z.infer<typeof PassthroughRequest>
 export const PassthroughReply = z.object({
   status: z.int(),
   headers: z.record(z.string(), z.string()),
-  body: z.unknown().describe('Parsed where the reply is whole JSON, else text'),
+  body: z.unknown().describe('Parsed if the reply is complete JSON, else text'),
   truncated: z.boolean(),
   call_id: z.string(),
 })

@@ -171,7 +171,7 @@ export function createUpstream(options: {
     passThrough: (request, context) => passThrough({ ...deps, allowedPaths: config.allowed_paths }, request, context),
     embed({ upstream: name, model, input }, context) {
       if (name !== 'default' && !named.some(({ id }) => id === name))
-        throw new GazewayError('config_invalid', `There is no upstream ${name}. Use one of upstreams, or default.`)
+        throw new GazewayError('config_invalid', `There is no upstream ${name}. Use default, or a name in upstreams.`)
       const body = { model: name === 'default' ? model : `${name}/${model}`, input }
       const only = name === 'default' ? { only: first } : {}
       return passThrough(

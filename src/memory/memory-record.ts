@@ -30,7 +30,7 @@ const Project = name(MAX_PROJECT)
 const Also = z
   .array(name(64))
   .max(16)
-  .describe('6-10 words that somebody else might ask for this with: synonyms, questions. Not shown in results.')
+  .describe('6-10 words that others might search for: synonyms, questions. Not shown in results.')
 const Tags = z.array(name(64)).max(32).describe('Labels to find and filter by.')
 
 /** An object with all its properties. zod's own object types drop a property named `__proto__`. */
@@ -75,10 +75,12 @@ export const MemoryInput = z.object({
   value: Value.refine((value) => isWhole(textOf(value)), WHOLE)
     .refine(isKept, {
       error:
-        'must not hold a whole number beyond 9007199254740991 (2^53 - 1), of which digits would be lost: send it as text',
+        'must not hold a whole number beyond 9007199254740991 (2^53 - 1), which would lose digits: send it as text',
       abort: true,
     })
-    .describe('The fact itself: text, or any JSON value. Whole numbers beyond 9007199254740991 (2^53 - 1) go as text.'),
+    .describe(
+      'The fact itself: text, or any JSON value. Send whole numbers beyond 9007199254740991 (2^53 - 1) as text.',
+    ),
   namespace: Namespace,
   tags: Tags.optional(),
   also: Also.optional(),
@@ -109,7 +111,7 @@ export const MemorySearch = z.object({
     .string()
     .max(4000)
     .describe('A question, or words to look for in keys, tags and values; endings and typos are forgiven.'),
-  namespace: Namespace.unwrap().optional().describe('Search only this namespace; all of them when left out.'),
+  namespace: Namespace.unwrap().optional().describe('Search only this namespace; all by default.'),
   tags: Tags.optional().describe('Only memories that have all of these tags.'),
   project: Project.nullable()
     .optional()
@@ -123,7 +125,7 @@ export type MemorySearch = z.infer<typeof MemorySearch>
 
 /** Filter of the memory list. */
 export const MemoryList = ListQuery.extend({
-  namespace: Namespace.unwrap().optional().describe('Only this namespace; all of them when left out.'),
+  namespace: Namespace.unwrap().optional().describe('Only this namespace; all by default.'),
   tag: name(64).optional().describe('Only memories with this tag.'),
   project: Project.optional().describe('Only memories of this project; all by default.'),
 })

@@ -28,7 +28,7 @@ const MAX_NAMED = 3
 export const Similar = z.object({
   key: z.string(),
   namespace: z.string(),
-  score: z.number().describe('Share of the stored memory that it also says (0.6 to 1).'),
+  score: z.number().describe('Share of the stored memory that the new one repeats, 0.6 to 1.'),
 })
 export type Similar = z.infer<typeof Similar>
 

@@ -142,7 +142,7 @@ export function createEvmCheck(
     const coins = Number(wei) / 10 ** COIN_DECIMALS
     if (coinUsd !== null) least = Math.max(FLOOR, Math.ceil(coins * coinUsd * MICROS_PER_USD))
     const balance = await client.getBalance({ address })
-    if (balance < wei) throw paymentsPaused(`${address} has no gas for a payment on chain ${chainId}. Send it some.`)
+    if (balance < wei) throw paymentsPaused(`${address} has no gas for a payment on chain ${chainId}. Fund it.`)
     if (coins > gasPerHour)
       throw paymentsPaused(
         `A payment costs up to ${coins} coins of gas, but mpp.evm.max_gas_per_hour is ${gasPerHour}. Raise it.`,

@@ -115,7 +115,7 @@ export function createEvmSettlement(
   async function requireGas({ gas, fees }: Price): Promise<void> {
     const balance = await client.getBalance({ address: account.address })
     if (balance < BigInt(gas) * BigInt(fees.maxFee))
-      throw paymentsPaused(`The account ${account.address} cannot pay the gas of a payment. Send it some.`)
+      throw paymentsPaused(`The account ${account.address} cannot pay the gas of a payment. Fund it.`)
   }
 
   /** Nodes limit the block range of event searches. */

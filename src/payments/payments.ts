@@ -335,7 +335,7 @@ function parse(header: string | null) {
     refusePadding(credential)
     return { credential, challenge: Credential.deserialize(credential).challenge }
   } catch (error) {
-    throw paymentRequired('The credential cannot be read. Make one from the challenge in WWW-Authenticate.', error)
+    throw paymentRequired('The credential cannot be read. Create one from the challenge in WWW-Authenticate.', error)
   }
 }
 
@@ -360,7 +360,7 @@ function refuse(error: unknown): never {
   if (error instanceof GazewayError) throw error
   if (isUnreachable(error)) throw chainUnreachable(error)
   throw paymentRequired(
-    refusalOf(error) ?? 'The credential is not valid. Make one from the challenge in WWW-Authenticate.',
+    refusalOf(error) ?? 'The credential is not valid. Create one from the challenge in WWW-Authenticate.',
     error,
   )
 }

@@ -24,15 +24,15 @@ export const Question = z.strictObject({
     .min(1)
     .max(100_000)
     .describe('The question, with everything the model needs to know beyond the project'),
-  model: z.string().min(1).max(256).optional().describe('Another model than the configured primary one'),
-  include_context: z.boolean().default(true).describe('Send related files and memories along'),
+  model: z.string().min(1).max(256).optional().describe('Model to use instead of the configured primary model'),
+  include_context: z.boolean().default(true).describe('Send related files and memories with the question'),
   root: z
     .string()
     .max(4096)
     .optional()
     .describe('Project folder, inside one that the client has open; by default the first of those'),
   tools: z.array(SearchTool).max(2).default(['web_search', 'x_search']).describe('Search tools that the model may use'),
-  max_tokens: z.int().min(1).max(1_000_000).optional().describe('Upper bound of the answer, in tokens'),
+  max_tokens: z.int().min(1).max(1_000_000).optional().describe('Maximum length of the answer, in tokens'),
   conversation_id: ConversationId,
 })
 export type Question = z.infer<typeof Question>
@@ -51,8 +51,8 @@ export const Answer = z.object({
   citations: z.array(Citation),
   usage: Usage.nullable(),
   cost_usd: z.number(),
-  context_tokens: z.int().describe('Tokens of work context that went along'),
-  context_used: z.array(UsedContext).describe('The files and memories that went along; empty when none did'),
+  context_tokens: z.int().describe('Tokens of the work context that was sent'),
+  context_used: z.array(UsedContext).describe('The files and memories that were sent; empty without any'),
   conversation_id: AnsweredId,
   call_id: z.string(),
   upstream: z.string(),

@@ -104,7 +104,7 @@ export type SessionList = z.infer<typeof SessionList>
 
 /** Page of messages: the newest `limit`, in the order they were written. */
 export const MessageList = z.object({
-  limit: z.int().min(1).max(1000).default(200).describe('Most messages, counted from the newest.'),
+  limit: z.int().min(1).max(1000).default(200).describe('Maximum number of messages, newest first.'),
   cursor: z.string().max(2048).optional().describe('`next_cursor` of an earlier reply, for the messages before those.'),
   offset: z.int().min(0).optional().describe('Newest messages to skip; a cursor is faster.'),
 })

@@ -89,7 +89,7 @@ export function createSkills({ config, ...places }: SkillPlaces & { config: () =
 
   function cutWarning({ cut, path }: { cut: boolean; path: string }): string[] {
     const shown = shownPath(path, places.home)
-    return cut ? [`${shown} has more than ${MAX_FOLDERS} folders; the others were not looked into.`] : []
+    return cut ? [`${shown} has more than ${MAX_FOLDERS} folders; the others were skipped.`] : []
   }
 
   function listed(skill: Skill): Skill {

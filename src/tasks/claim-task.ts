@@ -196,7 +196,7 @@ async function look(
 ): Promise<Attention> {
   const { id: taskId, attestationId, caller, at } = of
   const { created_at: from } = await read(store.db, taskId)
-  const description = `records that the key which claims has stored since the task was made, at ${from}`
+  const description = `records that the claiming key stored since the task was created, at ${from}`
   const evidence = [{ description, callerId: caller.id, from, until: null }]
   if (attestationId !== undefined)
     return lookAtAttention(store, verifier, { attestationId, taskId, evidence, at: at.toISOString() })

@@ -49,7 +49,7 @@ export async function askForPlan(
     if (shown !== '') messages.push({ role: 'assistant', content: shown })
     messages.push({
       role: 'user',
-      content: `This plan cannot be carried out: ${fault}. Send the whole plan again, with that mended.`,
+      content: `This plan is not valid: ${fault}. Fix this, and send the whole plan again.`,
     })
   }
 }
@@ -80,7 +80,7 @@ function noPlan(upstream: string, fault: string, callId: string): GazewayError {
 
 function instructions({ maxTasks, capabilities }: PlanLimits): string {
   const allowed = capabilities
-    ? `only these, as they are written: ${capabilities.join(', ')}`
+    ? `only these, spelled exactly: ${capabilities.join(', ')}`
     : 'short lower-case names such as python or web-search'
   return `You divide a goal into tasks for agents that work side by side, each of whom sees its own task and nothing else.
 Plan at least 1 and at most ${maxTasks} tasks, no more than the goal needs. A task waits only for those whose results it needs,

@@ -18,7 +18,7 @@ import { Capability, Task } from './task-record.ts'
 /** A goal for a group of agents. */
 export const NewSwarm = z.strictObject({
   goal: z.string().trim().min(1).max(16_000).describe('Goal in words'),
-  max_tasks: z.int().min(1).max(MAX_PLANNED).default(8).describe('Most tasks of the plan'),
+  max_tasks: z.int().min(1).max(MAX_PLANNED).default(8).describe('Maximum number of tasks'),
   reward_usd: Amount.default(0).describe('Reward of all tasks together, split evenly and locked at once'),
   capabilities: z
     .array(Capability)

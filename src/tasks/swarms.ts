@@ -31,7 +31,7 @@ export const SwarmSummary = z.object({
     by_status: z.record(z.enum(TASK_STATUSES), z.int()),
   }),
   reward_usd: z.number().describe('The rewards of all its tasks together'),
-  creator: z.string().describe('The id of the key that made it'),
+  creator: z.string().describe('Id of the key that created it'),
   created_at: z.iso.datetime(),
 })
 export type SwarmSummary = z.infer<typeof SwarmSummary>

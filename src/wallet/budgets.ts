@@ -107,6 +107,6 @@ export function budgetReached({ owner, per, micros, left, resetsAt }: BudgetLeft
   return new GazewayError(
     'budget_reached',
     `This may cost ${toUsd(needed)} USD, and ${toUsd(Math.max(0, left))} USD is left of the ${budget} of ${whose}, ` +
-      `${toUsd(micros)} USD. ${when}. Ask for less, or have the budget raised.`,
+      `${toUsd(micros)} USD. ${when}. Request less, or have the budget raised.`,
   )
 }

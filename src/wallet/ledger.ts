@@ -180,7 +180,7 @@ function short(entries: readonly NewEntry[], accounts: readonly LedgerAccountRow
   return new GazewayError(
     'insufficient_credit',
     `${toUsd(-micros)} USD is needed and ${toUsd(Math.max(0, left(at, floor)))} USD is left in ${nameOf(account)}. ` +
-      'Deposit funds, ask for less, or have the credit limit raised.',
+      'Deposit funds, request less, or have the credit limit raised.',
   )
 }
 
@@ -190,7 +190,7 @@ function shortOfDeposits(entries: readonly NewEntry[], accounts: readonly Ledger
   return new GazewayError(
     'insufficient_credit',
     `${toUsd(-deposited)} USD of deposits is needed and ${toUsd(depositedIn(accounts[at] as LedgerAccountRow))} USD is ` +
-      `left in ${nameOf(account)}. Credit and money earned from it cannot be paid out. Deposit funds, or ask for less.`,
+      `left in ${nameOf(account)}. Credit and money earned from it cannot be paid out. Deposit funds, or request less.`,
   )
 }
 

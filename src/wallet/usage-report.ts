@@ -18,7 +18,7 @@ const MAX_CALLERS = 1_000
 /** Filters and grouping of receipts. `from` is inclusive, `to` exclusive. */
 export const UsageQuery = ListQuery.extend({
   caller_id: CallerId.optional().describe('Only the calls of this key or wallet.'),
-  from: z.iso.datetime({ offset: true }).optional().describe('Only calls from this time on.'),
+  from: z.iso.datetime({ offset: true }).optional().describe('Only calls at this time or later.'),
   to: z.iso.datetime({ offset: true }).optional().describe('Only calls before this time.'),
   group_by: z.enum(['day', 'model', 'caller']).optional(),
 })

@@ -67,7 +67,7 @@ describe('a tool call', () => {
       const { result, faults } = await call('gateway_memory_recall', { key: 'a' }, fault)
       assert.deepEqual(faults, [fault])
       assert.equal(result.isError, true)
-      assert.match(JSON.stringify(result), /internal_error: Gazeway itself failed/)
+      assert.match(JSON.stringify(result), /internal_error: Internal error/)
       assert.ok(!/home|thrown/.test(JSON.stringify(result)), 'no detail of it')
     }
   })

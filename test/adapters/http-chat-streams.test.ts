@@ -63,7 +63,7 @@ describe('streams of POST /v1/chat/completions', () => {
       assert.equal(events[1].choices[0].delta.content, 'Hel')
       assert.equal(events.at(-1).error.type, 'upstream_error')
       assert.equal(events.at(-1).error.code, end === 'hang' ? 'upstream_timeout' : 'upstream_bad_reply')
-      if (end === 'break') assert.match(events.at(-1).error.message, /its stream broke off before/)
+      if (end === 'break') assert.match(events.at(-1).error.message, /its stream was cut off before/)
       assert.ok(!text.includes('[DONE]'))
       await until(async () => (await records()).length === 1)
       const [record] = await records()
@@ -145,7 +145,7 @@ describe('streams of POST /v1/chat/completions', () => {
     })
 
   for (const [name, behaviour, said] of [
-    ['breaks off', double.sse(double.chunks(['Hel']).slice(0, 2), 'break'), /broke off/],
+    ['breaks off', double.sse(double.chunks(['Hel']).slice(0, 2), 'break'), /was cut off/],
     ['is cut', double.sse(double.chunks(['Hel']).slice(0, 2), 'none'), /ended before/],
     ['says nothing', double.sse([]), /ended before/],
     [

@@ -246,7 +246,7 @@ describe('the fallback of POST /v1/responses', () => {
     const text = await (await post('/v1/responses', { ...QUESTION, stream: true })).text()
     const events = eventsOf(text)
     assert.deepEqual([events.at(-1).type, events.at(-1).sequence_number], ['error', 4])
-    assert.match(events.at(-1).message, /its stream broke off before/)
+    assert.match(events.at(-1).message, /its stream was cut off before/)
     assert.equal(server.received.length, 1)
   })
 

@@ -169,7 +169,7 @@ describe('Messages of an upstream that speaks chat completions', () => {
     )
     assert.deepEqual(types.slice(-3), ['content_block_stop', 'content_block_start', 'content_block_delta'])
     assert.equal(error.type, 'api_error')
-    assert.match(error.message, /broke off/)
+    assert.match(error.message, /was cut off/)
     const record = await recorded
     assert.equal(record.status, 'error')
   })
@@ -316,7 +316,7 @@ describe('an upstream that speaks Messages', () => {
     assert.equal(record.status, 'error')
     upstream.on('/messages', named(messageStream(['Hel']).slice(0, 4), 'break'))
     const cut = nextRecord()
-    assert.match((await refusalOf(connect().messages.stream(ask).finalMessage())).message, /broke off/)
+    assert.match((await refusalOf(connect().messages.stream(ask).finalMessage())).message, /was cut off/)
     // What it told as it began is not what it has used.
     assert.equal((await cut).usage?.estimated, true)
   })

@@ -110,7 +110,7 @@ describe('the platform', () => {
         const reply = await get(path, running.admin)
         const { message, param } = await errorOf(reply)
         const name = /\?(\w+)/.exec(path)?.[1]
-        assert.deepEqual([reply.status, message, param], [422, `${name}: given more than once; give it once.`, name])
+        assert.deepEqual([reply.status, message, param], [422, `${name}: sent more than once; send it once.`, name])
       }
     })
 

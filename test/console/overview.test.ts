@@ -47,7 +47,7 @@ describe('the overview', { skip: WITHOUT_BROWSER }, () => {
     await page.getByRole('alert').getByText(error.message).waitFor()
     assert.equal(await page.getByText('Calls as a table').count(), 0)
     await page.route(/calls\/stats\?from=[^&]*$/, refused)
-    await page.getByRole('heading', { name: 'Look at: Models' }).waitFor()
+    await page.getByRole('heading', { name: 'Check: Models' }).waitFor()
     await page.getByRole('listitem').filter({ hasText: 'Models not known' }).getByText(error.message).waitFor()
     await page.close()
   })
@@ -55,7 +55,7 @@ describe('the overview', { skip: WITHOUT_BROWSER }, () => {
   it('answers whether it is healthy, what today cost, and who spent it', async () => {
     await seedCalls(console.platform)
     const page = await console.open('#/overview')
-    await page.getByRole('heading', { name: /^(All systems operational|Look at: Models)/ }).waitFor()
+    await page.getByRole('heading', { name: /^(All systems operational|Check: Models)/ }).waitFor()
 
     const today = new Date()
     today.setHours(0, 0, 0, 0)
@@ -167,7 +167,7 @@ describe('the overview before an agent gateway that refuses its key', { skip: WI
     const console = await startConsole('sandbox', { env })
     t.after(() => console.close())
     const page = await console.open('#/overview')
-    await page.getByRole('heading', { name: /^Look at: .*Agent gateway/ }).waitFor()
+    await page.getByRole('heading', { name: /^Check: .*Agent gateway/ }).waitFor()
     const part = page.getByRole('listitem').filter({ hasText: 'Agent gateway not usable' })
     await part.getByText('check GAZEWAY_AGENT_GATEWAY_KEY').waitFor()
     await page.close()

@@ -55,7 +55,7 @@ describe('the text of a work context', () => {
       '```',
       'Memories:',
       '- deploy/staging: {"cluster":"eu"} [deploy]',
-      '(More was left out: narrow it with focus or query, or raise max_tokens.)',
+      '(Parts were omitted: narrow it with focus or query, or raise max_tokens.)',
     ])
   })
 

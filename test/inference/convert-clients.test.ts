@@ -130,7 +130,7 @@ describe('the openai client on converted Responses', () => {
     assert.deepEqual([cut.status, cut.incomplete_details?.reason], ['incomplete', 'max_output_tokens'])
     await assert.rejects(
       client().responses.stream({ model: 'broken', input: 'Hello' }).finalResponse(),
-      /broke off its answer: overloaded/,
+      /aborted its answer: overloaded/,
     )
   })
 

@@ -150,7 +150,7 @@ describe('a Responses stream whose model thinks', { timeout: 30_000 }, () => {
     speak()
     const [event, ...others] = await client.events()
     assert.deepEqual([event.type, event.code, event.sequence_number], ['error', 'upstream_bad_reply', 0])
-    assert.match(event.message, /its stream broke off/)
+    assert.match(event.message, /its stream was cut off/)
     assert.deepEqual(others, [])
   })
 

@@ -484,7 +484,7 @@ describe('the upstream', () => {
     })
 
   it('reports a stream that breaks, and one that ends too early', async () => {
-    const said = { break: /its stream broke off/, none: /its stream ended/ }
+    const said = { break: /its stream was cut off/, none: /its stream ended/ }
     for (const end of ['break', 'none'] as const) {
       server.on('/chat/completions', double.sse(double.chunks(['Hel']).slice(0, 2), end))
       await assert.rejects(upstream().chat(ask, { ...quiet, onText: () => {} }), {

@@ -52,7 +52,7 @@ function requirePath(c: FrameContext, method: string, path: string): void {
   const allow = isModelCall ? ['POST'] : ['GET', 'HEAD']
   if (allow.includes(method)) return
   c.header('allow', allow.join(', '))
-  throw new GazewayError('method_not_allowed', `${method} is not possible here. Use ${allow.join(', ')}.`)
+  throw new GazewayError('method_not_allowed', `${method} is not allowed here. Use ${allow.join(', ')}.`)
 }
 
 async function checkOwn(

@@ -42,7 +42,7 @@ export const callRoutes = (gateway: Gateway): Route[] => [
     method: 'GET',
     path: '/api/calls/stats',
     tag,
-    summary: 'Sum up model calls, in total and by model, caller, day, hour, path or status',
+    summary: 'Sum model calls, in total and by model, caller, day, hour, path or status',
     description:
       'Computed from hourly sums, which are kept longer than the calls. A caller sees its own; an admin sees all.',
     access: 'platform',

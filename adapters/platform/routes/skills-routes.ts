@@ -23,7 +23,7 @@ const upstream_error = z.string().nullable().describe('Why the skills of the age
 
 const SkillList = z.object({
   items: z.array(Skill),
-  skills: z.array(Skill).describe('The same as items.'),
+  skills: z.array(Skill).describe('Same as `items`.'),
   total: z.int(),
   warnings,
   upstream_error,
@@ -32,7 +32,7 @@ export type SkillList = z.infer<typeof SkillList>
 
 const SkillCategories = z.object({
   items: z.array(SkillCategory),
-  categories: z.array(SkillCategory).describe('The same as items.'),
+  categories: z.array(SkillCategory).describe('Same as `items`.'),
   total: z.int(),
   warnings,
   upstream_error,

@@ -40,7 +40,7 @@ export const taskRoutes = ({ tasks }: Gateway): Route[] => [
     method: 'GET',
     path: '/api/tasks/stats',
     tag,
-    summary: 'Count tasks by status and sum up their rewards',
+    summary: 'Count tasks by status and sum their rewards',
     access: 'platform',
     reply: TaskStats,
     run: () => tasks.stats(),

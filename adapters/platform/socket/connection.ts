@@ -66,7 +66,7 @@ export function serveConnection({
   }
   function failed(error: unknown): GazewayError {
     log.error('Failed to answer a frame.', { connection_id: id, err: error })
-    return new GazewayError('internal_error', `Gazeway itself failed. Its log says more under ${id}.`)
+    return new GazewayError('internal_error', `Internal error. Search the log for ${id}.`)
   }
 
   async function answerFrame(frame: ClientFrame): Promise<void> {

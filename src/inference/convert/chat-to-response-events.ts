@@ -153,5 +153,5 @@ export function completionEvents(
 function errorOfChunk(error: unknown): GazewayError {
   const { message } = record(error)
   const text = typeof message === 'string' ? message : JSON.stringify(error)
-  return new GazewayError('upstream_error', `The upstream broke off its answer: ${cut(text, 0, 500)}`)
+  return new GazewayError('upstream_error', `The upstream aborted its answer: ${cut(text, 0, 500)}`)
 }

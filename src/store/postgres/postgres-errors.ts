@@ -108,7 +108,7 @@ export function storeError(error: unknown, name: string): unknown {
   if (isUntrusted(error))
     return new GazewayError(
       'store_unavailable',
-      `The store ${name} shows a certificate that is not trusted (${error.message}). Give its authority with ` +
+      `The store ${name} shows a certificate that is not trusted (${error.message}). Name its certificate authority with ` +
         'sslrootcert=FILE in the store URL, or skip the check with sslmode=no-verify.',
       { cause: error },
     )

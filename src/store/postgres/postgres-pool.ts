@@ -140,7 +140,7 @@ function requireUtf8({ encoding = 'UTF8' }: EncodedClient, name: string): void {
   throw new GazewayError(
     'store_unavailable',
     `The store ${name} stores text as ${encoding}. Create its database with ENCODING 'UTF8' TEMPLATE template0. ` +
-      'What it holds already can be moved there with pg_dump and pg_restore.',
+      'Move its data there with pg_dump and pg_restore.',
   )
 }
 

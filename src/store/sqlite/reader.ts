@@ -72,7 +72,7 @@ function createConnection(file: string, thread: Thread<Question, Batch>): Databa
 function tooMany(): GazewayError {
   return new GazewayError(
     'store_unavailable',
-    'Too many long reads are queued. Retry, or ask for a shorter time range.',
+    'Too many long reads are queued. Retry, or request a shorter time range.',
     { retryAfterSeconds: 1 },
   )
 }

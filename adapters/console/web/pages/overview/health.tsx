@@ -65,7 +65,7 @@ function headline(parts: readonly Part[], worst: ReturnType<typeof worstOf>): st
   if (worst === 'good') return 'All systems operational'
   if (worst === 'unknown') return 'Checking…'
   const troubled = parts.filter(({ tone }) => tone === 'bad' || tone === 'warn')
-  return `Look at: ${troubled.map(({ name }) => name).join(', ')}`
+  return `Check: ${troubled.map(({ name }) => name).join(', ')}`
 }
 
 /** Start of the recent calls, in whole minutes, so that the path changes only once a minute. */
