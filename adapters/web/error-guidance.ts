@@ -59,7 +59,7 @@ export const GUIDANCE: Readonly<Record<ErrorCode, Guidance>> = {
   },
   insufficient_scope: {
     happened: 'The key does not have the scope that this route requires: `inference`, `platform` or `admin`.',
-    todo: 'Use another key, or create one: `gazeway key create --scope inference,platform`.',
+    todo: 'Use another key, or create one: `gazeway key create --scope inference,platform`. Keys, settings, deposits and withdrawals need `admin`.',
   },
   model_not_allowed: {
     happened: 'The key is limited to some models. This model, or a target of its route, is not one of them.',
