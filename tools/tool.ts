@@ -17,7 +17,7 @@ export interface ToolAnnotations {
 /** Context of a call, besides its input. */
 export interface ToolContext extends CallContext {
   /**
-   * Returns the caller's root folders. Roots that are not folders on this machine are left out. May have to ask the
+   * Returns the caller's root folders. Roots that are not folders on this machine are omitted. May have to ask the
    * client.
    */
   roots: () => Promise<readonly string[]>

@@ -40,7 +40,7 @@ export function callDescriber(provider: Provider): (record: CallRecord) => CallS
     const operation = OPERATIONS[endpoint]
     const firstChunk = record.first_token_ms === null ? undefined : record.first_token_ms / 1000
     const attributes: Attributes = {
-      // The SDK leaves out undefined values.
+      // The SDK omits undefined values.
       'gen_ai.operation.name': operation,
       'gen_ai.provider.name': PROVIDERS[record.upstream] ?? record.upstream,
       'gen_ai.request.model': model ?? undefined,

@@ -4,7 +4,7 @@ import { collectorUrl } from './collector.ts'
 /** Timeout of the last export at shutdown. */
 const FLUSH_MS = 3000
 
-/** Tracing in progress. */
+/** A running exporter of spans. */
 export interface Tracing {
   /** Sends the remaining spans, for at most 3 s. Never throws. */
   stop(): Promise<void>

@@ -50,7 +50,7 @@ import { createAgentSocket } from './socket/socket.ts'
 
 /** Options of the platform besides the gateway's services. */
 export interface PlatformOptions {
-  /** Target of `/v1`. */
+  /** Agent gateway that `/v1` forwards to. */
   agentGateway: AgentGatewayTarget
   /** Payments for `/v1`, deposits and metered calls without a key. */
   payments?: PlatformPayments

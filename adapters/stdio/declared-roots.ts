@@ -7,7 +7,7 @@ const PATIENCE_MS = 2000
 
 /**
  * Creates a reader of the root folders that an initialized client declares, in its order. Roots that are not folders on
- * this machine are left out. Empty for a client without roots.
+ * this machine are omitted. Empty for a client without roots.
  *
  * The first call that needs roots asks the client for them. They are requested again after the client reports a change.
  */

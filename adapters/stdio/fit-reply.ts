@@ -68,7 +68,7 @@ interface Trim {
   entries: number
   fields: number
   levels: number
-  /** Places of cuts. */
+  /** Paths of the fields that were cut. */
   places: string[]
   at: string
 }
@@ -97,7 +97,7 @@ function trim(value: unknown, how: Trim): unknown {
   const isPage = 'next_cursor' in value
   return Object.fromEntries(
     all.slice(0, fields).map(([name, field]) => {
-      // The cursor continues after the last item, so no item may be left out.
+      // The cursor continues after the last item, so no item may be omitted.
       if (isPage && Array.isArray(field)) return [name, field.map((item) => trim(item, inner(`${name}[]`)))]
       return [name, trim(field, inner(at === '' ? name : `${at}.${name}`))]
     }),

@@ -6,11 +6,11 @@ type JsonSchema = z.core.JSONSchema.BaseSchema
 interface Cut {
   /** Replacement of a schema that accepts anything. */
   any: JsonSchema
-  /** Keywords that are left out. */
+  /** Keywords that are omitted. */
   leftOut: ReadonlySet<string>
-  /** Keywords that are also left out inside the tool's own fields. */
+  /** Keywords that are also omitted inside the tool's own fields. */
   leftOutInside: ReadonlySet<string>
-  /** Keywords that are left out when they accept anything. */
+  /** Keywords that are omitted when they accept anything. */
   leftOutOpen: ReadonlySet<string>
 }
 

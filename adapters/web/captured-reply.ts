@@ -1,7 +1,7 @@
 import type { Receiver } from '../../src/inference/relay/receiver.ts'
 import type { Client } from '../../src/inference/relay/send.ts'
 
-/** Buffered reply. */
+/** A reply buffered in memory, to be stored or sent later. */
 export interface Captured {
   status: number
   headers: Record<string, string>

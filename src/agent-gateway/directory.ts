@@ -18,7 +18,7 @@ import { mergeSessions } from './merge.ts'
 import { UPSTREAM } from './remote-session.ts'
 import { lastActiveFirst } from './remote-sessions.ts'
 
-/** Most words of a query that are used. */
+/** Maximum number of words of a query that are used. */
 const MAX_WORDS = 24
 const MessagePlace = z.tuple([z.int().min(1)])
 

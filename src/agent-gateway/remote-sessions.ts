@@ -4,9 +4,9 @@ import type { Session, SessionMessage, SessionPatch } from '../sessions/session.
 import { RemoteMessage, RemoteSession, toMessages, toSession } from './remote-session.ts'
 import { type Access, requestReply, send } from './request-agent-gateway.ts'
 
-/** Most sessions per reply of the agent gateway. */
+/** Maximum number of sessions per reply of the agent gateway. */
 const PAGE = 200
-/** Most sessions that are read, the newest. */
+/** Maximum number of sessions that are read, the newest. */
 const MAX_SESSIONS = 1000
 
 /** The sessions of the agent gateway, requested by its ids. Results have local ids. */

@@ -20,7 +20,7 @@ import { systemPrompt } from './system-prompt.ts'
 
 /** Token budgets of a prompt: conversation history, and other known context. */
 export const AGENT_BUDGET = { history: 12_000, context: 2_000 } as const
-/** Most memories in a prompt. */
+/** Maximum number of memories in a prompt. */
 const MEMORIES = 8
 /** Characters of a message that are used to search memories. */
 const SEARCHED_CHARACTERS = 1_000

@@ -1,7 +1,7 @@
 import { GazewayError } from '../errors.ts'
 import { whyEnded } from '../wire/stopping.ts'
 
-/** Most messages of one session that wait for their turn, and their longest wait in milliseconds. */
+/** Maximum number of messages of one session that wait for their turn, and their longest wait in milliseconds. */
 export const MESSAGE_TURNS = { maxWaiting: 20, longestWaitMs: 120_000 } as const
 
 /** Runs the work of each key one at a time, in order of arrival. */

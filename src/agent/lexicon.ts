@@ -1,4 +1,4 @@
-/** The channels of attention. */
+/** Channels of the attention tensor: cognitive, emotional, environmental. */
 export type Channel = 'cog' | 'emo' | 'env'
 
 /**

@@ -10,7 +10,7 @@ const FORGET_MS = 3_600_000
 /** Shortest retention of a message: longer than the longest period, so that each is sent once per period. */
 const KEPT_MS = 40 * 86_400_000
 
-/** Budget alerts. */
+/** Delivers an alert to the webhook once a share of a budget is spent. */
 export interface Alerts {
   /** Compares spending with alerts and sends due messages; for `startSweeps` with {@link ALERTS_MS}. */
   sending: readonly Sweep[]

@@ -13,7 +13,7 @@ import { addLatencies, addLatency, type LatencyCounts, quantile } from './latenc
 const ROWS_AT_ONCE = 500
 
 /**
- * Sums over a set of calls. Latency quantiles are accurate to 2.5 % and leave out refused calls; null without calls.
+ * Sums over a set of calls. Latency quantiles are accurate to 2.5 % and omit refused calls; null without calls.
  */
 export const CallSums = z.object({
   calls: z.int(),
@@ -87,7 +87,7 @@ export async function callStats(
   }
 }
 
-/** Running sum of rows. Latencies leave out refused calls. */
+/** Running sum of rows. Latencies omit refused calls. */
 interface Sum extends CallFigures {
   errors: number
   refused: number

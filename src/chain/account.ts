@@ -14,13 +14,14 @@ import { createTransactions, type SentTransaction, type Transactions } from './t
 const HARMLESS = /already known|already imported|known transaction|nonce too low|nonce is lower|already exists/i
 
 /**
- * Most pending transactions of the account that may have been signed elsewhere. A node promises to keep this many of
+ * Maximum number of pending transactions of the account that may have been signed elsewhere. A
+ * node promises to keep this many of
  * one account (geth's `txpool.accountslots`), so a node that reports more is wrong. Each nonce skipped because of it
  * would block all later ones.
  */
 const MAX_FOREIGN = 16
 
-/** A contract call. */
+/** A call of a contract, to be signed as a transaction. */
 export interface Call {
   to: `0x${string}`
   data: `0x${string}`

@@ -4,7 +4,7 @@ import type { Node } from './node.ts'
 
 /** Lifetime of a cached balance in milliseconds. */
 const FRESH_MS = 1000
-/** Cached addresses. */
+/** Maximum number of addresses whose balances are cached. */
 const MAX_REMEMBERED = 1000
 
 const Amount = z.object({

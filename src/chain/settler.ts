@@ -23,7 +23,7 @@ const LONGEST_RETRY_MS = 3_600_000
 const NEVER = '9999-12-31T23:59:59.999Z'
 /** Rounds during which one process keeps its turn on an account. */
 const TURN_ROUNDS = 5
-/** Rounds between resends. */
+/** Number of polling rounds after which a pending transaction is resent. */
 const RESEND_ROUNDS = 5
 
 const REFUSED =

@@ -3,7 +3,7 @@ import { keyVariableOf } from '../providers/key-variable.ts'
 import type { Config } from './config-schema.ts'
 import { addressOfUpstream } from './upstream-keys.ts'
 
-/** Most upstreams accepted. */
+/** Maximum number of upstreams accepted. */
 const MAX_UPSTREAMS = 100
 const DEFAULT = 'default'
 

@@ -15,7 +15,7 @@ export interface FileAttention extends Attention {
   regions: Array<Attention & { from: number; to: number }>
 }
 
-/** Most regions per file. Attention on further regions counts for the whole file only. */
+/** Maximum number of regions per file. Attention on further regions counts for the whole file only. */
 const REGIONS = 5
 
 /**

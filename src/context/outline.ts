@@ -34,7 +34,7 @@ export interface Outline {
 export interface OutlineOptions {
   /** Layout of all files that may be shown. */
   layout: Layout
-  /** Most files; reading the size of each takes a system call. */
+  /** Maximum number of files; reading the size of each takes a system call. */
   limit: number
   /** Number of commits that were read, for the text of the reasons. */
   commits: number

@@ -1,7 +1,7 @@
 import * as z from 'zod'
 
 /**
- * Figures of a place. They leave out the time of attention and the language: `why` and the path show both, and each
+ * Figures of a place. They omit the time of attention and the language: `why` and the path show both, and each
  * signal costs tokens for every place.
  */
 const PlaceSignals = z.object({

@@ -48,7 +48,7 @@ export function excerptBlock(excerpt: string, language: string | null): string {
   return `${fence}${language ?? ''}\n${excerpt}\n${fence}`
 }
 
-/** The language of a file or region. */
+/** Language for the code fence of an excerpt, by the file's extension. Null when unknown. */
 export function languageOfPlace({ path, kind }: Place): string | null {
   return languageOf(filePart(path, kind))
 }

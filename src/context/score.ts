@@ -19,10 +19,10 @@ export interface ScoredFile {
   passage: { from: number; to: number; match: number } | null
 }
 
-/** Most files of a commit that counts. Larger commits are imports, renames or reformats. */
+/** Maximum number of files of a commit that counts. Larger commits are imports, renames or reformats. */
 const BULK_COMMIT = 100
 
-/** Most changed files whose age is read; the others count as old. */
+/** Maximum number of changed files whose age is read; the others count as old. */
 const AGED_CHANGES = 2_000
 
 /** Signals of interest, by path. */

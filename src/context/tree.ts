@@ -20,7 +20,7 @@ export interface ProjectTree {
   notes: string[]
 }
 
-/** Most files of a project in a context. */
+/** Maximum number of files of a project in a context. */
 export const MAX_FILES = 50_000
 /** Roots whose file list and tree are cached. */
 const ROOTS_KEPT = 2

@@ -6,7 +6,7 @@ import { newId } from '../text/ids.ts'
 
 /** Lifetime of a conversation after its last turn, in milliseconds. */
 const KEPT_MS = 24 * 3_600_000
-/** Most turns of a conversation. */
+/** Maximum number of turns of a conversation. */
 const MAX_TURNS = 50
 /** Size limit of a conversation's messages as JSON, in bytes: all of them are sent with each question. */
 const MAX_BYTES = 1024 * 1024

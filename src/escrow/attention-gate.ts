@@ -11,7 +11,7 @@ export interface Attention {
   reasons: readonly string[]
 }
 
-/** Verifies an attestation. Runs before the transaction, because it may take long. */
+/** Verifies an attestation. Runs before the transaction, because it can be slow. */
 export async function lookAtAttention({ db }: Store, verifier: GazeVerifier, of: Check): Promise<Attention> {
   return { attestationId: of.attestationId, reasons: await verifier.check(db, of) }
 }

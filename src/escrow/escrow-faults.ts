@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import type { Store } from '../store/store.ts'
 
-/** Most reported faults per kind. */
+/** Maximum number of reported faults per kind. */
 const MAX_REPORTED = 10
 
 interface Fault {

@@ -6,7 +6,7 @@ import { computeMetrics, GazeMetrics } from './gaze-metrics.ts'
 import type { Gaze } from './scanpath.ts'
 import { readTensor } from './tensor.ts'
 
-/** Most records that are analysed on the main thread. 10,000 records would block it for a quarter of a second. */
+/** Maximum number of records analysed on the main thread. 10,000 would block it for a quarter of a second. */
 const MAX_HERE = 500
 
 /** Metrics, classification and findings of some records. `truncated`: the range has more records than were read. */

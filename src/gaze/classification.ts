@@ -22,7 +22,7 @@ const PARTS = 10_000
  *   EMO = (|valence| + arousal) / 2     the distance from neutral and calm (Russell 1980, the circumplex of affect)
  *   ENV = (distraction + switching) / 2 switching: the share of steps between records that changed the place
  *
- * A mean leaves out records that did not measure the channel; of a channel measured in part, the measured part counts.
+ * A mean omits records that did not measure the channel; of a channel measured in part, the measured part counts.
  *
  * A channel's share is its part of the sum, to four decimals; the shares sum to 1. They are equal without records, and
  * when all three channels are 0. Ties are resolved in the order COG, EMO, ENV.

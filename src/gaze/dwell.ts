@@ -33,7 +33,7 @@ export interface DwellQuery {
   root: string
   /** RFC 3339 UTC. The hour that contains it counts in full. */
   since: string
-  /** Most places to return, the latest seen first. */
+  /** Maximum number of places to return, the latest seen first. */
   limit: number
 }
 

@@ -18,7 +18,7 @@ import { readyRecords } from './ready-record.ts'
 import { type GazeRecord, SentTensor } from './tensor.ts'
 import { createGazeVerifier, type GazeVerifier } from './verification.ts'
 
-/** Most records that one analysis reads, the newest first. */
+/** Maximum number of records that one analysis reads, the newest first. */
 const ANALYSED_RECORDS = 10_000
 
 /**

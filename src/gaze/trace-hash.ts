@@ -9,12 +9,12 @@ const STEPS_PER_OCTAVE = { placed: 1, unplaced: 4 }
 const LEAST_DIFFERENT = 4
 /** Distance to a step's edge, as a share of the step, within which a copy may fall beyond the edge. */
 const NEAR_AN_EDGE = 0.15
-/** Most values of one trace that are searched on both sides of an edge. */
+/** Maximum number of values of one trace that are searched on both sides of an edge. */
 const MAX_EDGES = 2
 /** Hexadecimal digits of a hash: 64 bits. */
 const HASH_DIGITS = 16
 
-/** Hashes under which a trace is found. */
+/** Hashes that index a trace, so that copies of it are found. */
 export interface TraceHashes {
   /** Equal for most copies of a trace, and for few others. */
   hash: string

@@ -3,7 +3,7 @@ import * as z from 'zod'
 import type { Schema } from '../store/schema.ts'
 import type { AlertRow } from '../store/tables/keys-tables.ts'
 
-/** Most alerts of one key or group. */
+/** Maximum number of alerts of one key or group. */
 const MAX_ALERTS = 10
 
 /** An alert in requests and replies. */

@@ -23,7 +23,7 @@ export interface Identity {
   creditLimitMicros: Micros | null
   requestsPerMinute: number | null
   tokensPerMinute: number | null
-  /** Concurrent calls. */
+  /** Maximum number of concurrent calls; null: no limit. */
   concurrent: number | null
   /** Globs of allowed models; null for all. */
   models: readonly string[] | null

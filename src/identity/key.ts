@@ -7,7 +7,7 @@ import { Budgets, Period } from './budgets.ts'
 import { GroupId, Name } from './group.ts'
 import { Spend } from './spend.ts'
 
-/** Most globs of one key. */
+/** Maximum number of globs of one key. */
 const MAX_MODELS = 100
 /** Longest grace after a rotation: 30 days. */
 const MAX_GRACE_SECONDS = 30 * 86_400

@@ -25,16 +25,16 @@ import { nothingSpent, type SpendOf } from './spend.ts'
 export { type Identity, identityWithoutKey, requireScope } from './identity.ts'
 export { KeyChange, KeyId, KeyRecord, KeyRotation, NewKey, Scope, WalletAddress } from './key.ts'
 
-/** A new key. */
+/** A new key: its secret and its record. */
 export interface NewlyMade {
-  /** Its token, which is shown once. */
+  /** The secret, shown only once. */
   key: string
   record: KeyRecord
 }
 
 /** A key with a new secret. */
 export interface NewlyRotated extends NewlyMade {
-  /** Expiry of the previous token; null when it expired at once. */
+  /** Expiry of the previous secret; null if it expired at once. */
   previousExpiresAt: string | null
 }
 
@@ -44,7 +44,7 @@ export type BillingDefaults = Readonly<Record<'platform' | 'other', Billing>>
 /** API keys and their authentication. */
 export interface Keys extends Callers {
   /**
-   * Creates a key. `key` is its token, which is shown once. The balance of its wallet moves to it, see {@link
+   * Creates a key. `key` is its secret, shown only once. The balance of its wallet moves to it, see {@link
    * KeysDeps.onBound}.
    *
    * @param keep called with the key in the same transaction

@@ -34,7 +34,7 @@ export interface ModelBody {
 export interface ModelRequest {
   endpoint: Endpoint
   request: ClientRequest<ModelBody>
-  /** Most retries of transient errors. Clients over HTTP retry by themselves. */
+  /** Maximum number of retries of transient errors. Clients over HTTP retry by themselves. */
   retries: number
   /** True when the caller reads only text. An answer without text, such as a function call, does not count then. */
   needsText: boolean

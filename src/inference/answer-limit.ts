@@ -2,7 +2,7 @@
 export const RESPONSES_LIMIT = 'max_output_tokens'
 export const CHAT_LIMIT = 'max_tokens'
 const REASONING_LIMIT = 'max_completion_tokens'
-/** All of them. */
+/** Names of the token limit in requests of all APIs. */
 export const ANSWER_LIMITS = [RESPONSES_LIMIT, CHAT_LIMIT, REASONING_LIMIT] as const
 
 /**
@@ -18,7 +18,7 @@ export function limitsAt(endpoint: string): readonly string[] {
   return endpoint === '/chat/completions' ? [CHAT_LIMIT, REASONING_LIMIT] : []
 }
 
-/** Most models remembered: clients may send any number of invented names. */
+/** Maximum number of models remembered: clients may send any number of invented names. */
 const REMEMBERED = 1000
 
 /**

@@ -8,7 +8,7 @@ import { type FollowedText, type SseTap, textOf } from './relay/sse-tap.ts'
 const [FIRST_STEP, LARGEST_STEP] = [2048, 16_384]
 /** Factor for provider tokenizers that count more than ours. */
 const TOKENIZER_FACTOR = 1.25
-/** Most bytes of events, and of text, that wait to be counted. */
+/** Maximum number of bytes of events, and of text, that wait to be counted. */
 const WAITING_BYTES = 64 * 1024
 
 /** Compares an answer with its reservation while it passes. Reads and counts each part of it once. */

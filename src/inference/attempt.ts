@@ -49,7 +49,7 @@ export interface Turn {
   onCall?: (callId: string) => void
 }
 
-/** Tries one candidate. */
+/** Sends the request to one candidate, passes its reply on, and records the call. */
 export async function tryOne(
   deps: SettleDeps,
   call: Admission,

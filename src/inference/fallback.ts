@@ -17,7 +17,7 @@ export interface AskedFor {
   request: { json: { [field: string]: unknown } }
 }
 
-/** Most candidates tried per call. */
+/** Maximum number of candidates tried per call. */
 export const MAX_ATTEMPTS = 8
 /** Time after the first attempt from which no further candidate is tried, in milliseconds. */
 export const MAX_TIME_MS = 300_000

@@ -8,7 +8,7 @@ const NAMING = /"(previous_response_id|input_file_id|file_id|batch_id)"\s*:\s*"(
 /** Lists of file ids, as in the tools of a Response. */
 const FILE_IDS = /"file_ids"\s*:\s*\[([^\]]*)/giu
 const QUOTED_ID = /^"([\w.:-]{1,200})"$/
-/** Most ids looked up per request. */
+/** Maximum number of ids looked up per request. */
 const MOST = 1000
 
 /** Access control for objects stored at upstreams: visible to the caller who created them, and to admins. */

@@ -79,7 +79,7 @@ export async function attemptPlaces(
   }
 }
 
-/** Receiver and number of an attempt. */
+/** Receiver of an attempt's reply, and the attempt's number, from 1. */
 interface Turn {
   receiver: Receiver
   /** Number of the attempt, from 1. */

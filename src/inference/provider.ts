@@ -22,7 +22,7 @@ export interface ProviderConfig {
   provider: string
   /** Address that replaces the preset's. */
   base_url?: string | null
-  /** API that it speaks. Null takes the preset's, and OpenAI's for a base URL. */
+  /** API protocol. Null: that of the preset, or OpenAI's for a base URL. */
   protocol?: Preset['protocol'] | null
   api_key: string | null
   /** API keys, when there are several. */
@@ -54,7 +54,7 @@ export interface Provider {
   name: string
   /** Base URL without trailing slash. */
   baseUrl: string
-  /** API that it speaks. */
+  /** API protocol of the provider. */
   protocol: Preset['protocol']
   /** Path of the base URL: `/v1`, or empty. */
   pathname: string
@@ -78,7 +78,7 @@ export interface Provider {
   usageRequests: UsageRequests
   /** Names with an id here: the roles' models first, then other aliases. */
   aliases: string[]
-  /** Remembers the name of each model's token limit. */
+  /** Learned names of the token limit, by model. */
   limits: AnswerLimits
   /** True for the sandbox, which runs in this process. */
   inProcess: boolean

@@ -3,7 +3,7 @@ import type { Calls } from '../calls/calls.ts'
 
 /** Calls kept per upstream. */
 const KEPT = 100
-/** Most upstreams kept. More than are configured at once, since their names may change. */
+/** Maximum number of upstreams kept. More than are configured at once, since their names may change. */
 const MAX_UPSTREAMS = 500
 
 /** Recent calls to an upstream in this process. */

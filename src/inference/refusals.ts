@@ -7,7 +7,7 @@ import { newId } from '../text/ids.ts'
 /** Records of refusals per caller and minute. All without a known key count as one caller. */
 const RECORDS = 60
 const MINUTE_MS = 60_000
-/** Most callers whose records are counted at the same time. */
+/** Maximum number of callers whose records are counted at the same time. */
 const CALLERS = 10_000
 
 /** A call refused before any upstream was called. */

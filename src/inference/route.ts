@@ -15,7 +15,7 @@ import type { Relays } from './relay/relays.ts'
 import type { Routing, Target } from './routing.ts'
 import { drawn } from './weighted-order.ts'
 
-/** Most models remembered: clients may send any number of invented names. */
+/** Maximum number of models remembered: clients may send any number of invented names. */
 const REMEMBERED = 1000
 
 /** A possible destination of a request. */
@@ -38,7 +38,7 @@ export interface Candidate {
 
 /** Destinations of requests for a model. */
 export interface Plan extends Answering {
-  /** Candidates in the order to try them. Drawn anew per call when they are weighted. */
+  /** Candidates in the order to try them. Weighted candidates are drawn for each call. */
   candidates(): readonly Candidate[]
 }
 

@@ -18,7 +18,7 @@ export function namedConfigs({ upstream, upstreams }: Pick<Config, 'upstream' | 
 }
 
 /**
- * Advice for each missing key. The upstream `default` is left out when others have their keys, since it may be unused.
+ * Advice for each missing key. The upstream `default` is omitted when others have their keys, since it may be unused.
  */
 export function missingKeys(config: Pick<Config, 'upstream' | 'upstreams'>): string[] {
   const named = namedConfigs(config).map(missingKey)

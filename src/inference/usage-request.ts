@@ -1,6 +1,6 @@
 const FIELD = 'stream_options'
 const REFUSALS: ReadonlySet<number> = new Set([400, 422])
-/** Most models remembered: clients may send any number of invented names. */
+/** Maximum number of models remembered: clients may send any number of invented names. */
 const REMEMBERED = 1000
 
 /** Remembers which models accept a request for usage in streams. Some providers reject unknown options. */

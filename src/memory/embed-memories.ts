@@ -112,7 +112,7 @@ export function createEmbedMemories(deps: {
   }
 
   return {
-    /** Stores the length of a new vector. @returns the source of vectors that can be compared with it */
+    /** Records the length of a new vector. @returns the source whose vectors have this length and are comparable */
     noteLength(newest: number): string {
       length = newest
       return sourceOf(embedder.source, newest)

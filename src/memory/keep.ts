@@ -15,7 +15,7 @@ import { forgetVectors } from './vectors.ts'
 
 /** Expired memories that each store deletes. More than it adds, so that they cannot accumulate. */
 const SWEPT = 8
-/** Most distinct words of a value in the index; more than a text of that length has. */
+/** Maximum number of distinct words of a value in the index; more than a text of that length has. */
 const MAX_WORDS = 10_000
 
 type Existing = Removed &

@@ -8,9 +8,9 @@ import { splitsOf } from './splits.ts'
 import { type Alternative, type Term, termOf } from './term.ts'
 import { typosAllowed } from './typos.ts'
 
-/** Most words of a query that are used; further words add cost without meaning. */
+/** Maximum number of words of a query that are used; further words add cost without meaning. */
 const MAX_WORDS = 24
-/** Most unknown words of a query that are split or corrected, because each can take milliseconds. */
+/** Maximum number of unknown words of a query that are split or corrected, because each can take milliseconds. */
 const MAX_RESPELLED = 4
 const MAX_SIMILAR = 5
 /** Longest word that does not match longer words by its beginning: too many begin with it. */

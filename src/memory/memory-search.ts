@@ -6,20 +6,20 @@ import type { MemoryWords } from './memory-words.ts'
 import type { Term } from './term.ts'
 import type { Candidate, TextFilter, TextIndex, Wanted } from './text-index.ts'
 
-/** Most matches that are counted. */
+/** Maximum number of matches that are counted. */
 const MAX_COUNTED = 1000
 /** Candidates per lookup; each costs some microseconds. */
 const MAX_CANDIDATES = 250
 /**
- * Most candidates with a frequent word in key or tags. When this many are found, no others are read. More than a search
+ * Maximum number of candidates with a frequent word in key or tags. When this many are found, no others are read. More than a search
  * returns.
  */
 const MAX_NAMED = 128
-/** Most memories that one word may add as candidates. Beyond it, only the newest of them would be ranked. */
+/** Maximum number of memories that one word adds as candidates. Beyond it, only the newest would be ranked. */
 const MAX_RESULTS = 1000
 /** Number of words by which the first lookup finds memories with all words. */
 const RAREST = 3
-/** Most words of long values that one search reads. */
+/** Maximum number of words of long values that one search reads. */
 const MAX_READ = 500_000
 /** Smallest share of the query's importance that a memory needs. */
 const FLOOR = 0.4

@@ -11,7 +11,7 @@ import { hasDigit, startsCorrected } from './typos.ts'
 
 /** Words that are written before other work gets the thread. */
 const PART = 500
-/** Most words with one beginning or ending that are read, and most of them that are used: the most frequent. */
+/** Maximum number of words read per beginning or ending, and of those used: the most frequent. */
 const MAX_LOOKED_AT = 2000
 const MAX_TAKEN = 24
 /** Shortest word that is searched as the end of other words, as in compounds. */

@@ -13,10 +13,10 @@ import type { MemoryWords } from './memory-words.ts'
 import { type Term, termOf } from './term.ts'
 import type { TextIndex, Wanted } from './text-index.ts'
 
-/** Most characters and words of a value that are compared. */
+/** Maximum number of characters and words of a value that are compared. */
 const MAX_CHARACTERS = 2000
 const MAX_WORDS = 24
-/** Most rare words that are looked up, and most memories that may hold each. */
+/** Maximum number of rare words that are looked up, and most memories that may hold each. */
 const MAX_TELLING = 6
 const MAX_HELD = 200
 const MAX_CANDIDATES = 50

@@ -5,7 +5,7 @@ import { isUnspaced } from '../text/words.ts'
 const ASSUMED = 1000
 /** Factor for a common question word, compared to another word of the same rarity. */
 const COMMON = 0.3
-/** Most words that match one word of a query. */
+/** Maximum number of words that match one word of a query. */
 const MAX_WORDS = 32
 
 /**

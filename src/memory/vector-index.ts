@@ -12,9 +12,9 @@ import type { TextFilter } from './text-index.ts'
 const PART = 2000
 /** Vectors whose exact angle is computed, unless a filter leaves fewer. */
 const MAX_RESCORED = 200
-/** Most vectors to which the filter of a search is applied, nearest first: 200, then twice as many as before. */
+/** Maximum number of nearest vectors that a search filters. Starts at 200 and doubles. */
 const MAX_FILTERED = 12_800
-/** Most memories that a search by vectors finds. */
+/** Maximum number of memories that a search by vectors finds. */
 const MAX_FOUND = 50
 /** Rows that are read again: on PostgreSQL, a row with a higher number can become visible earlier. */
 const OVERLAP = 200

@@ -10,7 +10,7 @@ import { createVectorIndex } from './vector-index.ts'
 const REST_MS = 30_000
 /** Delay in milliseconds between storing a memory and creating its vector, so that vectors are created in batches. */
 const SOON_MS = 500
-/** Most vectors that are created after this delay. */
+/** Maximum number of vectors that are created after this delay. */
 const SOON = 128
 /** Timeout of the check of `gazeway doctor`, in milliseconds. */
 const CHECK_MS = 10_000

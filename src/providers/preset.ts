@@ -61,7 +61,7 @@ export interface Preset {
   /** Display name. */
   label: string
   baseUrl: string
-  /** API that it speaks. */
+  /** API protocol of the provider. */
   protocol: 'openai' | 'anthropic'
   /** The provider's own environment variable for its key, and the page that issues keys. Null when no key is needed. */
   key: { variable: string; page: string } | null

@@ -103,7 +103,7 @@ const objectOf = (value: unknown): object => (typeof value === 'object' && value
 
 const countOf = (value: unknown): number => (isCount(value) ? value : 0)
 
-/** Completion with the tokens that appear in the total only: xAI leaves out reasoning, and Gemini thoughts. */
+/** Completion with the tokens that appear in the total only: xAI omits reasoning, and Gemini thoughts. */
 const withRest = (prompt: number, completion: number, total: number): number => Math.max(completion, total - prompt)
 
 /** Tells whether reported reasoning counts are plausible. Absent ones are. */

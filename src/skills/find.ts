@@ -6,7 +6,7 @@ import { REMOTE_PREFIX } from '../text/remote-id.ts'
 
 /** Search depth below a root. */
 const DEEPEST = 6
-/** Most folders searched per root. */
+/** Maximum number of folders searched per root. */
 export const MAX_FOLDERS = 2000
 
 const AT_ONCE = 64

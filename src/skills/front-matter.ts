@@ -2,7 +2,7 @@ import matter from 'gray-matter'
 import yaml from 'js-yaml'
 import { FRONT_MATTER_BYTES } from './skill.ts'
 
-/** Most consecutive blanks and line ends. gray-matter takes quadratic time in their number. */
+/** Maximum number of consecutive blanks and line ends. gray-matter takes quadratic time in their number. */
 const MAX_BLANKS = 200
 /** Limits of a front matter's size and depth. With YAML anchors a few lines can expand to millions of values. */
 const MAX_VALUES = 2000

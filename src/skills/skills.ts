@@ -16,7 +16,7 @@ const MANIFEST_BYTES = 256 * 1024
 
 /** Skills on this machine. Each call checks the disk and reads changed files. */
 export interface Skills {
-  /** Lists the skills of a query, by name; `warnings` name what was left out. */
+  /** Lists the skills of a query, by name; `warnings` name what was omitted. */
   list(query: SkillQuery): Promise<{ items: Skill[]; warnings: string[] }>
   /**
    * Reads a skill with at most 1 MiB of its instructions.

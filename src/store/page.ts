@@ -7,11 +7,11 @@ import { yieldToEventLoop } from '../wire/yield-to-event-loop.ts'
 import type { Schema } from './schema.ts'
 import type { Store } from './store.ts'
 
-/** Most matches counted for a page's `total`. A longer list reports this number. */
+/** Maximum number of matches counted for a page's `total`. A longer list reports this number. */
 export const MAX_COUNTED = 1000
 /** Size limit of a page's items, as JSON in bytes. A page always contains at least one item. */
 export const PAGE_BYTES = 4 * 1024 * 1024
-/** Most rows that are skipped on the main connection. More are skipped on the reader's thread. */
+/** Maximum number of rows that are skipped on the main connection. More are skipped on the reader's thread. */
 const MAX_SKIPPED = 1000
 /** Rows whose sizes are read first. */
 const FEW_SIZES = 32

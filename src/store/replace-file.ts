@@ -10,7 +10,7 @@ const LEFTOVER_MS = 60_000
 /** Suffix of a temporary file. Matched exactly, because other programs have temporary files as well. */
 const TEMPORARY = /^\.\d+\.[0-9a-f]{12}\.tmp$/
 
-/** Mode and owner of a file. */
+/** Mode and owner to give the new file. */
 export interface Like {
   mode: number
   /** Defaults to the user of this process. */

@@ -11,7 +11,7 @@ import { toMicros } from '../text/money.ts'
 import { insertTask } from './insert-task.ts'
 import { type NewTask, type Task, toTask } from './task-record.ts'
 
-/** Most tasks that may depend on one: completing it opens all of them at once. */
+/** Maximum number of tasks that may depend on one: completing it opens all of them at once. */
 const MAX_DEPENDENTS = 1_000
 
 /** Creates a task and locks its reward, in one transaction. Calls `keep` with the task in it. */

@@ -2,7 +2,7 @@ import * as z from 'zod'
 import { isWhole, WHOLE } from '../store/text.ts'
 import { Capability, TaskDescription, TaskTitle } from './task-record.ts'
 
-/** Most tasks of a swarm. */
+/** Maximum number of tasks of a swarm. */
 export const MAX_PLANNED = 50
 /** Longest title in characters, for the model's schema; `TaskTitle` enforces it. */
 const TITLE_LENGTH = 200
@@ -37,7 +37,7 @@ export const PlanReply = z.object({ tasks: z.array(PlanTask) })
 
 /** Limits of a plan. */
 export interface PlanLimits {
-  /** Most tasks, 1–50. */
+  /** Maximum number of tasks, 1–50. */
   maxTasks: number
   /** Capabilities that tasks may require; null for any. */
   capabilities: readonly string[] | null

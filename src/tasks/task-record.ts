@@ -9,7 +9,7 @@ import { isWhole, WHOLE } from '../store/text.ts'
 import { Amount, toUsd } from '../text/money.ts'
 
 const MAX_CAPABILITIES = 32
-/** Most dependencies of a task. */
+/** Maximum number of dependencies of a task. */
 const MAX_DEPENDENCIES = 50
 
 const noNul = (text: string) => !text.includes('\0')
@@ -147,7 +147,7 @@ export const Task = z.object({
 })
 export type Task = z.infer<typeof Task>
 
-/** Totals of tasks and rewards. */
+/** Number of tasks by status, and sums of their rewards. */
 export const TaskStats = z.object({
   total: z.int(),
   by_status: z.record(z.enum(TASK_STATUSES), z.int()),

@@ -12,7 +12,7 @@ import { post } from './ledger.ts'
 import { addSpending } from './spending.ts'
 import { addUsage } from './usage-sums.ts'
 
-/** Most charges per transaction. Keeps transactions short for others that wait. */
+/** Maximum number of charges per transaction. Keeps transactions short for others that wait. */
 const MOST = 200
 
 /** A call to charge to an allowance. */

@@ -98,7 +98,7 @@ export function createHolds({ store, now, limitsOf, onOverrun }: HoldsDeps): Hol
       .executeTakeFirst()
     if (!held) return false
     try {
-      await store.write((trx) => giveBack(trx, callId, held, now().toISOString()))
+      await store.write((trx) => voidHold(trx, callId, held, now().toISOString()))
       return true
     } catch (error) {
       if (error === NOT_HELD) return false
@@ -111,7 +111,7 @@ export function createHolds({ store, now, limitsOf, onOverrun }: HoldsDeps): Hol
       const limits = await limitsOf(hold.callerId)
       for (;;) {
         try {
-          await store.write((trx) => setAside(trx, hold, limits))
+          await store.write((trx) => placeHold(trx, hold, limits))
           return null
         } catch (error) {
           if (error !== MADE_BEFORE) throw error
@@ -130,7 +130,7 @@ export function createHolds({ store, now, limitsOf, onOverrun }: HoldsDeps): Hol
       try {
         await store.write((trx) => payFor(trx, hold, row))
       } catch (error) {
-        throw error === NOT_HELD ? givenBack() : error
+        throw error === NOT_HELD ? voided() : error
       }
       if (costMicros > reservedMicros) onOverrun({ callId, callerId, model, reservedMicros, costMicros })
       return row
@@ -174,8 +174,8 @@ const METERED_CALL = '/api/wallet/metered/call'
 const MADE_BEFORE = new Error('A call with this id or idempotency key was made before.')
 const NOT_HELD = new Error('The money of this call is not held.')
 
-/** @throws MADE_BEFORE */
-async function setAside(trx: Transaction<Schema>, hold: NewHold, limits: Limits): Promise<void> {
+/** Posts the hold of a reservation. @throws MADE_BEFORE when the call already has one */
+async function placeHold(trx: Transaction<Schema>, hold: NewHold, limits: Limits): Promise<void> {
   const { callId, callerId, micros, at } = hold
   const transfer: NewTransfer = {
     key: `reserve:${callId}`,
@@ -210,8 +210,8 @@ async function payFor(
   if (rest > 0) await giveBackSpent(trx, spentBy(callerId, counted, rest))
 }
 
-/** @throws NOT_HELD */
-async function giveBack(
+/** Voids a hold. @throws NOT_HELD when the call has none */
+async function voidHold(
   trx: Transaction<Schema>,
   callId: string,
   { caller_id: callerId, held_micros: micros }: Pick<MeteredCallRow, 'caller_id' | 'held_micros'>,
@@ -320,7 +320,7 @@ function ending(trx: Transaction<Schema>, form: string, callId: string, set: Par
   }
 }
 
-function givenBack(): GazewayError {
+function voided(): GazewayError {
   return new GazewayError(
     'upstream_timeout',
     'The answer came after its reservation had expired; nothing was charged. Retry.',

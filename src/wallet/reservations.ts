@@ -249,7 +249,7 @@ export function createReservations(deps: ReservationsDeps): Reservations {
     old.add(pool)
   }
 
-  /** Gives back what was granted under earlier limits: the store decides anew what a running call may still reserve. */
+  /** Gives back what was granted under earlier limits: the store decides again how much a running call may reserve. */
   function applyChanges(pool: Pool, { budgets, creditMicros }: Payer): void {
     if (pool.budgets === budgets && pool.of.creditMicros === creditMicros) return
     const isCharged = pool.of.creditMicros !== null && creditMicros !== null

@@ -24,7 +24,7 @@ export const UsageQuery = ListQuery.extend({
 })
 export type UsageQuery = z.infer<typeof UsageQuery>
 
-/** Sums over calls. */
+/** Number, tokens and cost of metered calls. */
 export const UsageSums = z.object({
   calls: z.int(),
   total_tokens: z.int(),

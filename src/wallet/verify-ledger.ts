@@ -5,7 +5,7 @@ import type { Micros } from '../text/money.ts'
 import { headOf } from './ledger-head.ts'
 import { type Entry, FIRST_HEAD, transferHash } from './transfer.ts'
 
-/** Transfers per page. */
+/** Transfers read per page. */
 const PAGE = 2_000
 /** Reported faults; the others are counted. */
 const MAX_REPORTED = 20

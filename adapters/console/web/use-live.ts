@@ -20,7 +20,7 @@ export interface Live<T> {
   loading: boolean
   /** Tells whether the data is stale. Call it in components that are rendered as time advances. */
   isStale(now: number): boolean
-  /** Reloads now. */
+  /** Sends a request now, without waiting for the next poll. */
   reload(): void
 }
 

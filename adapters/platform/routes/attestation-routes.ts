@@ -5,7 +5,7 @@ import { callerOf } from '../../web/frame.ts'
 import { defineRoute, type Route } from '../define-route.ts'
 import { attestationsVisibleTo, nullIfNotFound, taskOf } from './gaze-routes.ts'
 
-/** Routes of attestations. */
+/** Route that returns the attestation of a gaze session or task. */
 export const attestationRoutes = ({ gaze, tasks }: Pick<Gateway, 'gaze' | 'tasks'>): Route[] => [
   defineRoute({
     method: 'GET',

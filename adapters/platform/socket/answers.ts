@@ -20,9 +20,9 @@ export interface Speaker {
 
 /** Dependencies of answering frames. */
 export interface AnswerDeps {
-  /** Answers chats. */
+  /** Agent that answers chat frames. */
   agent: Pick<Agent, 'chat'>
-  /** The operator's figures. */
+  /** Queries of the operator's figures, by name. */
   queries: Record<Query, (speaker: Speaker) => Promise<object>>
 }
 

@@ -4,7 +4,7 @@ export const CLOSE = {
   goingAway: 1001,
   /** A frame was too large. */
   tooBig: 1009,
-  /** Gazeway itself failed. */
+  /** Internal error. */
   failed: 1011,
   /** The store did not answer. */
   tryAgain: 1013,

@@ -1,7 +1,7 @@
 import * as z from 'zod'
 import { section } from './section.ts'
 
-/** Logging. */
+/** Settings of the log on stderr. */
 export const logSection = section(() => ({
   level: z.enum(['silent', 'error', 'warn', 'info', 'debug']).default('info').meta({
     variable: 'GAZEWAY_LOG_LEVEL',

@@ -2,7 +2,7 @@ import * as z from 'zod'
 import { section } from './section.ts'
 import { modelId, upstreamName } from './setting-values.ts'
 
-/** Search by embeddings. */
+/** Settings of memory search by embeddings. */
 export const memorySection = section(() => ({
   embeddings: z
     .strictObject({

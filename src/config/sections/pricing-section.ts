@@ -23,7 +23,7 @@ const modelPrices = lazySchema(() =>
     .meta({ accepted: 'an object such as { "input": 1.25, "output": 10, "cached_input": 0.125, "cache_write": 1.5 }' }),
 )
 
-/** Prices of calls. */
+/** Settings of prices: margin, flat price, and prices by model. */
 export const pricingSection = section(() => ({
   margin_usd: usd.default(0.08).describe('Added to the price of every metered call, in USD.'),
   price_per_1k_tokens_usd: usd

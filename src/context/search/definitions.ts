@@ -6,7 +6,7 @@ export interface Definition {
   line: number
 }
 
-/** Most definitions per file. */
+/** Maximum number of definitions per file. */
 const MOST = 2_000
 
 const SCRIPT = [

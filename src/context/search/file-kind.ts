@@ -32,7 +32,7 @@ export function kindsOf(path: string): FileKind[] {
 }
 
 /**
- * Stems by which a question asks for files of a kind. Stems that questions about code use as well are left out
+ * Stems by which a question asks for files of a kind. Stems that questions about code use as well are omitted
  * ("release the lock").
  */
 const ASKED: Record<FileKind, ReadonlySet<string>> = {

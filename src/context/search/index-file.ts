@@ -22,7 +22,7 @@ import { openSegment, type Segment } from './segment.ts'
 const INDEX_FOLDER = 'file-index'
 const ENDING = '.index'
 const DRAFT = '.draft'
-/** Most index files that are kept; the least recently used are deleted. */
+/** Maximum number of index files that are kept; the least recently used are deleted. */
 const MAX_FILES = 32
 /** Age after which a draft counts as left over from a dead process and is deleted. */
 const DRAFT_FOR_MS = 3_600_000

@@ -2,14 +2,14 @@ import { definitionsIn } from './definitions.ts'
 import type { QueryTerms } from './query-terms.ts'
 import { eachRun, termsOfRun } from './terms.ts'
 
-/** Most lines of a definition that are shown, and lines around a match outside of definitions. */
+/** Maximum number of lines of a definition that are shown, and lines around a match outside of definitions. */
 const DEFINITION_LINES = 24
 const AROUND = 5
 /** Lines below a definition's first line that count for its match. */
 const BODY = 10
 /** Factor for a term in a definition's name, relative to its text. */
 const IN_NAME = 2
-/** Most comment lines above a definition that are shown with it. */
+/** Maximum number of comment lines above a definition that are shown with it. */
 const COMMENT_LINES = 8
 const COMMENT = /^\s*(?:\/\/|\/\*|\*|#|--|;;|"""|@)/
 

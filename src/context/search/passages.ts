@@ -3,7 +3,7 @@ import type { ScoredFile } from '../score.ts'
 import { createPassageFinder, type Passage } from './passage.ts'
 import type { QueryTerms } from './query-terms.ts'
 
-/** Most files whose passage is searched; more excerpts never fit. */
+/** Maximum number of files whose passage is searched; more excerpts never fit. */
 const LOOKED_INTO = 24
 
 /** Adds the passage that answers the query to the best matching files. Returns all files. */

@@ -14,7 +14,7 @@ import type { IndexUpdate, UpdatedIndex } from './update.ts'
 
 /** Roots whose index stays in memory. */
 const ROOTS_KEPT = 2
-/** Most changed files that are indexed on this thread, in a second segment. With more, the index is built again. */
+/** Maximum number of changed files indexed on this thread, in a second segment. With more, the index is rebuilt. */
 const BESIDE = 64
 /** Longest time that a call waits for the index. The build continues after it. */
 const WAIT_MS = 10_000

@@ -1,6 +1,6 @@
 import { eachRun, termsOfRun } from './terms.ts'
 
-/** Most terms of a query that count, its first ones. */
+/** Maximum number of terms of a query that count, its first ones. */
 const MOST = 30
 /** Characters of a long question that are read. */
 const LOOKED_AT = 4_000

@@ -19,7 +19,7 @@ export interface Ranked {
   share: number
 }
 
-/** Most results. */
+/** Maximum number of results. */
 const MOST = 200
 /** Results below this fraction of the best score are dropped. */
 const FLOOR = 0.1

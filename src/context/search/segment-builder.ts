@@ -3,9 +3,9 @@ import { referencesIn, referenceTerm } from './references.ts'
 import { IN, type IndexedFile, packSegment, type Segment } from './segment.ts'
 import { detached, eachRun, termsOfRun } from './terms.ts'
 
-/** Most occurrences of a term that are counted in one file. */
+/** Maximum number of occurrences of a term that are counted in one file. */
 const MAX_OCCURRENCES = 255
-/** Most runs whose terms are cached. */
+/** Maximum number of runs whose terms are cached. */
 const REMEMBERED = 1_000_000
 
 /** Builds a segment from files, one by one. */

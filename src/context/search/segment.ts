@@ -24,7 +24,7 @@ export interface Postings {
 /** An inverted index over some files of a project, as a view of packed bytes. */
 export interface Segment {
   bytes: Uint8Array
-  /** The root of the files. */
+  /** Absolute path of the project's root. */
   root: string
   files: IndexedFile[]
   /** Number of terms in the text of each file. */

@@ -3,7 +3,7 @@ import { searchedText } from './searched-text.ts'
 import { type IndexedFile, openSegment } from './segment.ts'
 import { createSegmentBuilder } from './segment-builder.ts'
 
-/** Most terms of texts in an index, about 200 MB. Further files are found by their path only. */
+/** Maximum number of terms of texts in an index, about 200 MB. Further files are found by their path only. */
 const MAX_TERMS = 40_000_000
 /** Time limit for reading files. The next update reads the rest. */
 const READ_FOR_MS = 60_000

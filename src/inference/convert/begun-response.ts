@@ -25,7 +25,7 @@ export interface ResponseTracker {
   begun(): BegunResponse | null
 }
 
-/** Most characters kept. */
+/** Maximum number of characters kept. */
 const KEPT_LENGTH = 16 * 1024 * 1024
 /** Items that the provider itself handles, besides searches. */
 const OWN_ITEMS: ReadonlySet<unknown> = new Set(['reasoning', 'code_interpreter_call'])

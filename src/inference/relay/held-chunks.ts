@@ -4,7 +4,7 @@ import { record, records } from '../convert/loose.ts'
 import type { SseTap } from './sse-tap.ts'
 import { eventData } from './sse-tap.ts'
 
-/** Most bytes before the first output: chunks with a role, comments, and metrics of providers. */
+/** Maximum number of bytes before the first output: chunks with a role, comments, and metrics of providers. */
 const HELD_LIMIT_BYTES = 1024 * 1024
 
 /** Holds back the beginning of a chat stream until the first output. Until then another candidate can answer. */

@@ -18,7 +18,7 @@ import { bodyText, passedHeaders, type Refusal, readRefusal, toSse } from './ups
 
 /** Events before any output. A stream that fails among them has not begun for its client. */
 const BEFORE_OUTPUT: ReadonlySet<unknown> = new Set(['message_start', 'ping'])
-/** Most bytes before the first output: the start of the Message, and pings. */
+/** Maximum number of bytes before the first output: the start of the Message, and pings. */
 const HELD_LIMIT_BYTES = 1024 * 1024
 
 /**

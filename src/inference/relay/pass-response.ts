@@ -20,7 +20,7 @@ import { passedHeaders, readResponse, responseErrorEvent, toSse } from './upstre
 
 /** Events before any output. A stream that fails among them has not begun for its client. */
 const BEFORE_OUTPUT = new Set(['response.created', 'response.queued', 'response.in_progress', 'keepalive', 'ping'])
-/** Most bytes before the first output: an event that repeats the whole request, and a few more. */
+/** Maximum number of bytes before the first output: an event that repeats the whole request, and a few more. */
 const HELD_LIMIT_BYTES = 16 * 1024 * 1024
 
 /**

@@ -9,7 +9,7 @@ import { stepsOf } from './steps.ts'
 import { countTokens, cutToTokens } from './tokens.ts'
 import { chooseTool, type FunctionTool, type ToolChoice } from './tool-choice.ts'
 
-/** Most sentences in an answer, and the longest sentence. */
+/** Maximum number of sentences in an answer, and the longest sentence. */
 const SENTENCES = 3
 const SENTENCE_LENGTH = 400
 /** Longest tool result that is quoted in full. */

@@ -1,7 +1,7 @@
 import { GazewayError } from '../../errors.ts'
 import type { Turn } from './conversation.ts'
 
-/** Most conversations kept, and most characters in all of them. The oldest are evicted. */
+/** Maximum number of conversations kept, and most characters in all of them. The oldest are evicted. */
 const MAX_RESPONSES = 1_000
 const MAX_CHARACTERS = 16_000_000
 

@@ -1,6 +1,6 @@
 import { sentencesOf } from './extract.ts'
 
-/** Most steps read from a text; the rest is ignored. */
+/** Maximum number of steps read from a text; the rest is ignored. */
 const MAX_STEPS = 200
 
 /** Verbs that begin a piece of work. After a comma or "and" they begin another one. */

@@ -17,7 +17,7 @@ import { withoutNul } from '../text.ts'
 import { isConnectionLoss, isStale, storeError, unknownOutcome } from './postgres-errors.ts'
 import type { ConnectionPool } from './postgres-pool.ts'
 
-/** Most connections on which a read is tried. */
+/** Maximum number of connections on which a read is tried. */
 const READS = 5
 /** Time that the server gets to notice the lost connection of a transaction. */
 const OUTCOME_PATIENCE_MS = 10_000

@@ -16,7 +16,7 @@ import { untilFree } from './sqlite-dialect.ts'
 import { toRow } from './statements.ts'
 import { createTurns } from './writing-turns.ts'
 
-/** Most queued reads. Further ones are rejected. */
+/** Maximum number of queued reads. Further ones are rejected. */
 const MAX_WAITING = 256
 
 const CODE = { source: new URL('./reader-thread.ts', import.meta.url), name: 'sqlite-reader' }

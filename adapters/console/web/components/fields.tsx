@@ -132,7 +132,7 @@ export function Select<Value extends string>(props: {
   )
 }
 
-/** Checkbox. */
+/** Checkbox with its label and hint. */
 export function Checkbox(props: {
   label: ComponentChildren
   checked: boolean

@@ -8,7 +8,7 @@ export interface Layout {
   width: number
   height: number
   boxes: { id: string; x: number; y: number }[]
-  /** `path` is an SVG path. */
+  /** Edges; `path` is the `d` attribute of an SVG path. */
   lines: { from: string; to: string; path: string }[]
 }
 

@@ -234,7 +234,7 @@ function keyNamed(param: string | null, keys: readonly string[]): string | undef
   return keys.find((key) => param !== null && (param === key || param.startsWith(`${key}.`)))
 }
 
-/** Shows the outcome of a change. */
+/** Shows a notice: saved, overridden by a variable or flag, or waiting for a restart. */
 export function tell({
   changed,
   restart_required,

@@ -13,7 +13,7 @@ const ROLES = [
 ] as const
 type Role = (typeof ROLES)[number]['role']
 
-/** Edited fields of the form. */
+/** Values of the form, as edited and not yet saved. */
 interface Edited {
   provider?: string
   baseUrl?: string

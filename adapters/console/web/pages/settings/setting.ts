@@ -1,7 +1,7 @@
 import type * as z from 'zod'
 import type { KeyOfConfig } from '../../../../platform/routes/config-keys-routes.ts'
 
-/** Kind of a setting's control. */
+/** Form control that edits a setting. */
 export type Kind = 'switch' | 'choice' | 'number' | 'text' | 'json'
 
 /** Selects the control of a setting by its schema. */
