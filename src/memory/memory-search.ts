@@ -8,13 +8,13 @@ import type { Candidate, TextFilter, TextIndex, Wanted } from './text-index.ts'
 
 /** Maximum number of matches that are counted. */
 const MAX_COUNTED = 1000
-/** Candidates per lookup; each costs some microseconds. */
+/** Maximum number of candidates with any of the rarest words; each costs some microseconds. */
 const MAX_CANDIDATES = 250
 /**
- * Maximum number of candidates with a frequent word in key or tags. When this many are found, no others are read. More than a search
- * returns.
+ * Maximum number of candidates with all words, and of those with words in key or tags. More than a search returns, so
+ * that the best of these are not missed.
  */
-const MAX_NAMED = 128
+const MAX_LIKELY = 128
 /** Maximum number of memories that one word adds as candidates. Beyond it, only the newest would be ranked. */
 const MAX_RESULTS = 1000
 /** Number of words by which the first lookup finds memories with all words. */
@@ -91,20 +91,19 @@ interface Sources {
  */
 function gather(index: TextIndex, terms: readonly Term[], filter: TextFilter): Sources {
   const telling = tellingOf(terms)
-  const read = (wanted: Wanted, limit = MAX_CANDIDATES) => index.candidates(wanted, filter, limit)
-  const readNamed = (limit?: number) => read({ ...anyWord(terms), where: 'in key or tags' }, limit)
+  const readSome = (some: readonly Term[]) => index.candidates(anyWord(some), filter, MAX_CANDIDATES)
+  const readLikely = (wanted: Wanted) => index.candidates(wanted, filter, MAX_LIKELY)
+  const readNamed = () => readLikely({ ...anyWord(terms), where: 'in key or tags' })
   if (telling.length < terms.length)
-    return withMore({ whole: readWhole(read, terms), named: readNamed(), some: read(anyWord(telling)) })
+    return withMore({ whole: readWhole(readLikely, terms), named: readNamed(), some: readSome(telling) })
   if (terms.length === 1 && telling[0] && telling[0].memories >= MAX_CANDIDATES)
-    return gatherFrequent(readNamed(MAX_NAMED), () => read(anyWord(terms)))
-  const some = read(anyWord(terms))
+    return gatherFrequent(readNamed(), () => readSome(terms))
+  const some = readSome(terms)
   const unlessAll = (more: () => Promise<Candidate[]>) =>
     some.then((all) => (all.length < MAX_CANDIDATES ? [] : more()))
-  return withMore({
-    whole: terms.length === 1 ? some : unlessAll(() => readWhole(read, terms)),
-    named: unlessAll(readNamed),
-    some,
-  })
+  const named = unlessAll(readNamed)
+  if (terms.length === 1) return { whole: some, named, some, hasMore: isFull(some, MAX_CANDIDATES) }
+  return withMore({ whole: unlessAll(() => readWhole(readLikely, terms)), named, some })
 }
 
 /**
@@ -112,23 +111,26 @@ function gather(index: TextIndex, terms: readonly Term[], filter: TextFilter): S
  * these are few.
  */
 function gatherFrequent(named: Promise<Candidate[]>, readAny: () => Promise<Candidate[]>): Sources {
-  const some = named.then(({ length }) => (length < MAX_NAMED ? readAny() : []))
+  const some = named.then(({ length }) => (length < MAX_LIKELY ? readAny() : []))
   const hasMore = Promise.all([named, some]).then(
-    ([these, any]) => these.length === MAX_NAMED || any.length === MAX_CANDIDATES,
+    ([these, any]) => these.length === MAX_LIKELY || any.length === MAX_CANDIDATES,
   )
   return { whole: some, named, some, hasMore }
 }
 
 const withMore = (sources: Omit<Sources, 'hasMore'>): Sources => ({
   ...sources,
-  hasMore: sources.whole.then(({ length }) => length === MAX_CANDIDATES),
+  hasMore: isFull(sources.whole, MAX_LIKELY),
 })
+
+const isFull = (source: Promise<Candidate[]>, limit: number): Promise<boolean> =>
+  source.then(({ length }) => length === limit)
 
 /** Finds memories with all words. Few memories share the rarest words, so a lookup by those alone is tried first. */
 async function readWhole(read: (wanted: Wanted) => Promise<Candidate[]>, terms: readonly Term[]): Promise<Candidate[]> {
   const rarest = byRarity(terms).slice(0, RAREST)
   const sharing = await read(everyWord(rarest))
-  const isEnough = sharing.length < MAX_CANDIDATES || rarest.length === terms.length
+  const isEnough = sharing.length < MAX_LIKELY || rarest.length === terms.length
   return isEnough ? sharing : read(everyWord(terms))
 }
 
