@@ -18,10 +18,9 @@ const SHORT = 2
 /** Number of memories from which a word does not match longer words: it has enough matches. */
 const MANY = 1000
 
-/** Weight of a word with the same stem, of a word that ends with the query's word, and of one 0, 1 or 2 typos away. */
+/** Weight of a word with the same stem, and of a word that ends with the query's word. */
 const SAME_STEM = 0.9
 const ENDING = 0.5
-const BY_TYPOS = [1, 0.7, 0.5]
 /** Weight of a word that begins with the query's word. It falls with the word's length. */
 const BEGINNING = { most: 0.9, least: 0.5 }
 
@@ -75,7 +74,7 @@ async function instead(text: string, { words, space, held }: Vocabulary): Promis
   const typos = typosAllowed(text)
   const near = typos === 0 ? [] : nearest(text, typos, await words.maybe(space, text, typos))
   const closest = near.filter((it) => near[0]?.typos !== 1 || it.typos === 1).slice(0, MAX_SIMILAR)
-  const found = closest.map((it) => weighed(it, BY_TYPOS[it.typos] ?? 0))
+  const found = closest.map((it) => weighed(it, similarity(text, it.typos)))
   return [termOf(text, { found, counted: found, held })]
 }
 
@@ -122,6 +121,9 @@ const takesMore = (text: string, same: readonly StoredWord[]): boolean =>
   !same.some(({ word, memories }) => word === text && memories >= MANY)
 
 const weighed = ({ word, memories }: StoredWord, weight: number): Alternative => ({ word, memories, weight })
+
+/** At least 0.5, by the lengths that `typosAllowed` asks for. A typo in a short word is more often another word. */
+const similarity = (text: string, typos: number): number => 1 - (2 * typos) / [...text].length
 
 const shareOf = (beginning: string, word: string): number =>
   Math.max(BEGINNING.least, (BEGINNING.most * beginning.length) / word.length)

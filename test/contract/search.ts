@@ -106,6 +106,14 @@ export function searchContract(open: () => Promise<Store>): void {
       assert.deepEqual(await keys('stagxxg'), [])
     })
 
+    it('gives a typo in a short word less weight than one in a long word', async () => {
+      const put = (key: string) => memory.store(MemoryInput.parse({ key, value: key, namespace: 'typos' }))
+      for (const key of ['zorb', 'zorbeling']) await put(key)
+      const scoreOf = async (query: string) => (await search(query, { namespace: 'typos' })).results[0]?.score ?? 0
+      const [short, long] = [await scoreOf('zork'), await scoreOf('zorkeling')]
+      assert.ok(short > 0 && short < long, `${short} and ${long}`)
+    })
+
     it('wants all words first and takes some when that finds too little', async () => {
       assert.equal((await keys('grace invoices'))[0], 'faq/7')
       const { results } = await search('grace invoices')
