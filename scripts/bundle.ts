@@ -4,7 +4,7 @@ import { describeTools } from '../adapters/stdio/describe-tools.ts'
 import { CONFIG_KEYS, DEFAULTS } from '../src/config/config-keys.ts'
 import { lazySchemas } from './lazy-schemas.ts'
 
-/** Leaves out what a start would load and never use. */
+/** Omits what a start would load and never use. */
 const slim: Plugin = {
   name: 'slim',
   setup({ onLoad }) {
@@ -31,7 +31,7 @@ const slim: Plugin = {
       contents: "import process from 'node:process'; export { process }; export class DefaultJsonSchemaValidator {}",
     }))
     // The SDK makes a schema of each type of the protocol for an export that Gazeway does not import. Without that, and
-    // with each schema marked as one without side effects, esbuild leaves out those that nothing else uses.
+    // with each schema marked as one without side effects, esbuild omits those that nothing else uses.
     onLoad({ filter: /@modelcontextprotocol[\\/]server[\\/]dist[\\/]src-[\w-]+\.mjs$/ }, ({ path }) => ({
       contents: lazySchemas(
         replaced(

@@ -149,7 +149,7 @@ function fail(error: unknown): void {
 }
 
 /**
- * Describes a command line fault and the accepted values in one line. Leaves out given values, which may be secrets.
+ * Describes a command line fault and the accepted values in one line. Omits given values, which may be secrets.
  */
 function faultOf({ code, message }: CommanderError): string {
   const fault = message.replace(/^error: /, '').replace(/\s+/g, ' ')

@@ -180,7 +180,7 @@ export const GUIDANCE: Readonly<Record<ErrorCode, Guidance>> = {
     todo: 'Nothing. A call without an answer is not charged.',
   },
   internal_error: {
-    happened: 'Gazeway itself failed.',
+    happened: 'An unexpected error occurred in Gazeway.',
     todo: 'Find the `request_id` in the log, and report the error that is logged with it.',
   },
   service_stopping: {

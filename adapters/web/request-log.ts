@@ -24,7 +24,7 @@ export function noteCaller(incoming: IncomingMessage, asked: AskedBy): void {
 }
 
 /**
- * Logs a completed request: failures (4xx, 5xx, client gone) at `info`, others at `debug`. Leaves out the query, which
+ * Logs a completed request: failures (4xx, 5xx, client gone) at `info`, others at `debug`. Omits the query, which
  * may contain secrets.
  *
  * @param ms milliseconds since its head arrived

@@ -180,7 +180,7 @@ function notifyWaiting(incoming: IncomingMessage, outgoing: ServerResponse): voi
 function notForApp(cause: unknown): GazewayError {
   if (cause instanceof RequestError)
     return new GazewayError('invalid_request', 'The Host header or the path is missing or malformed.', { cause })
-  return new GazewayError('internal_error', 'Gazeway itself failed.', { cause })
+  return new GazewayError('internal_error', 'Internal error.', { cause })
 }
 
 function unmet(): GazewayError {

@@ -70,7 +70,7 @@ export function isOtherAsked({ outcome: { error }, refused, begun, isStreamed }:
   const status = refused?.status ?? statusIn(error)
   if (status !== null) return isForOthers(status)
   if (error.code === 'internal_error') return false
-  // A whole reply that broke off, or is malformed, had begun.
+  // A whole reply that was cut off, or is malformed, had begun.
   return isStreamed || error.upstreamStatus === undefined || isForOthers(error.upstreamStatus)
 }
 

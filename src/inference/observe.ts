@@ -13,7 +13,7 @@ export interface Generated {
 export interface Observed {
   /** Last usage that the upstream reported. */
   usage: Usage | null
-  /** Tells whether more was said after the usage was reported, as in a stream that broke off. */
+  /** Tells whether more was generated after the usage was reported, as in a stream that was cut off. */
   isOutdated?: (() => boolean) | undefined
   /** Text to count when no usage was reported. Null to count nothing. */
   generated: (() => Generated) | null
@@ -37,7 +37,7 @@ export const observedStream = (tap: SseTap): Observed => ({
 })
 
 /**
- * Selects the usage of an answer; null when it must be counted. A stream that broke off is counted if its usage was
+ * Selects the usage of an answer; null when it must be counted. A stream that was cut off is counted if its usage was
  * reported earlier. Otherwise the text after the report would be free.
  */
 export const usageOf = ({ usage, isOutdated }: Observed, error: Error | null): Usage | null =>

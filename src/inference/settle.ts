@@ -155,6 +155,6 @@ function timeOf(time: number): string {
   return lastText
 }
 
-/** Status of a reply that broke off before anything could be read. */
+/** Status of a reply that was cut off before anything could be read. */
 const statusIn = (error: Error | null): number | null =>
   error instanceof GazewayError ? (error.upstreamStatus ?? null) : null

@@ -95,7 +95,7 @@ async function request(method: string, path: string, body: unknown, options: Opt
   throw faultOf(reply, text)
 }
 
-/** Fetches a reply with its whole body. A body that breaks off counts as no reply. */
+/** Fetches a reply with its whole body. A body that is cut off counts as no reply. */
 async function whole(path: string, timeoutMs: number, init: RequestInit): Promise<[Response, string]> {
   try {
     const reply = await fetch(path, init)

@@ -228,11 +228,11 @@ export function createAgentSocket(gateway: Gateway, options: AgentSocketOptions)
       server.handleUpgrade(incoming, raw, head, (ws) => {
         begin(ws, offer, raw).catch((err) => {
           log.error('Failed to open a socket.', { err })
-          ws.close(CLOSE.failed, 'Gazeway itself failed.')
+          ws.close(CLOSE.failed, 'Internal error.')
         })
       })
     } catch (error) {
-      const known = error instanceof GazewayError ? error : new GazewayError('internal_error', 'Gazeway itself failed.')
+      const known = error instanceof GazewayError ? error : new GazewayError('internal_error', 'Internal error.')
       refuseConnection(known, incoming.headers, raw)
     }
   }

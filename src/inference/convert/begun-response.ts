@@ -3,7 +3,7 @@ import { asText, type Loose, record, records } from './loose.ts'
 import type { ResponseRequest } from './requests.ts'
 
 /**
- * A streamed Response that broke off before its client received text. Another answer can continue it in the same
+ * A streamed Response that was cut off before its client received text. Another answer can continue it in the same
  * stream.
  */
 export interface BegunResponse {

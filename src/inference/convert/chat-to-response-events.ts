@@ -47,7 +47,7 @@ export interface ResponseEvents {
  * completion.
  *
  * @param options.model model name until the upstream reports its own
- * @param options.begun a Response that its provider broke off; the answer is appended to its items
+ * @param options.begun a Response that its provider cut off; the answer is appended to its items
  */
 export function createResponseEvents(
   request: ResponseRequest,
@@ -149,7 +149,7 @@ export function completionEvents(
   return [...events.start(), ...chunks.flatMap((chunk) => events.push(chunk)), ...events.finish()]
 }
 
-/** Converts an error inside a stream, sent when the upstream breaks off. */
+/** Converts an error inside a stream, sent when the upstream aborts. */
 function errorOfChunk(error: unknown): GazewayError {
   const { message } = record(error)
   const text = typeof message === 'string' ? message : JSON.stringify(error)

@@ -84,7 +84,7 @@ export const WHOLE_LIMIT_BYTES = 64 * 1024 * 1024
  * @param asked.cutAtBytes length at which a whole reply is cut; without it, a reply above the limit fails
  * @param client ends the request, and the stream that follows, when it disconnects
  * @param onStatus called with the status as soon as the headers arrive
- * @throws the transport's error before the headers; GazewayError `upstream_bad_reply` for a reply that broke off or is
+ * @throws the transport's error before the headers; GazewayError `upstream_bad_reply` for a reply that was cut off or is
  *   too large, `upstream_timeout` for one that fell silent, both with the reply's status
  */
 export function openReply(

@@ -42,7 +42,7 @@ export interface SseTap {
   usage(): Usage | null
   /** Service tier in the event that reported it. Undefined without one. */
   serviceTier(): unknown
-  /** Tells whether the model said more after that report, so that it is too low for a stream that breaks off. */
+  /** Tells whether the model generated more after that report, so that it is too low for a stream that is cut off. */
   isOutdated(): boolean
   /** Begins to collect the text of the model from here on. */
   follow(): FollowedText
@@ -84,7 +84,7 @@ export function createSseTap(options: { dropUsageChunk: boolean; secrets: readon
   /** Events that the follower has not read. Null without a follower. */
   let unread: Buffer[] | null = null
   let unreadBytes = 0
-  /** Pieces kept when the last usage was reported, and whether the newest of them says more after it. */
+  /** Pieces kept when the last usage was reported, and whether the newest of them has text after it. */
   let keptAtUsage = 0
   let generatedSince = false
   let done = false

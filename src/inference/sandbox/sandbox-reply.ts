@@ -13,7 +13,7 @@ export function sseFrame(data: unknown, event?: string): string {
 }
 
 /**
- * Builds a reply that sends `frames` one by one, on demand. It breaks off with the abort reason of the request's
+ * Builds a reply that sends `frames` one by one, on demand. It is aborted with the abort reason of the request's
  * signal.
  */
 export function sseReply(request: Request, frames: Generator<string>): Response {
