@@ -17,6 +17,8 @@ import { keyIdOf, keyReference } from './key-reference.ts'
 import { keyTable } from './key-table.ts'
 import { all, withKeys } from './with-keys.ts'
 
+const ScopeFlag = Scope.meta({ accepted: `${Scope.options.join(', ')}, or several of them with commas` })
+
 /** Flags of a new key, as commander names them. */
 export interface KeyFlags extends LimitFlags {
   name: string
@@ -48,7 +50,7 @@ export interface KeyChangeFlags extends LimitFlags {
 export async function createKey(loaded: LoadedConfig, log: Log, flags: KeyFlags): Promise<void> {
   const input = {
     name: checked('--name', NewKey.shape.name, flags.name),
-    scopes: flags.scope.split(',').map((scope) => checked('--scope', Scope, scope.trim())),
+    scopes: flags.scope.split(',').map((scope) => checked('--scope', ScopeFlag, scope.trim())),
     wallet: flags.wallet === undefined ? null : checked('--wallet', WalletAddress, flags.wallet),
     group: flags.group ?? null,
     limits: limitsIn(flags),

@@ -266,7 +266,10 @@ describe('gazeway key', () => {
     const cases: [args: string[], line: RegExp][] = [
       [['create'], /required option '--name <name>'/],
       [['create', '--name', ''], /--name: .*must be text of 1 to 100 characters/],
-      [['create', '--name', 'a', '--scope', 'inference,root'], /--scope: .*must be one of "inference"/],
+      [
+        ['create', '--name', 'a', '--scope', 'inference platform'],
+        /--scope: .*platform, admin, or several of them with commas/,
+      ],
       [['create', '--name', 'a', '--scope', ''], /--scope: /],
       [['create', '--name', 'a', '--wallet', '0x12'], /--wallet: .*must be an address of 0x and 40/],
       [['create', '--name', 'a', '--credit', '1.1234567'], /--credit: .*at most 6 decimals/],
