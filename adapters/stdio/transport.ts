@@ -155,7 +155,7 @@ export function stdioTransport(input: Readable, output: Writable): StdioTranspor
   function accept(json: unknown): void {
     const message = messageOf(json)
     if (message === undefined) {
-      refuse(ProtocolErrorCode.InvalidRequest, NOT_A_MESSAGE, idOf(json))
+      refuse(ProtocolErrorCode.InvalidRequest, NOT_A_MESSAGE, isResponse(json) ? undefined : idOf(json))
       return
     }
     const admission = opening.admit(message)
@@ -195,6 +195,13 @@ function cancelledBy(message: JSONRPCMessage): RequestId | undefined {
   if (!('method' in message) || message.method !== 'notifications/cancelled') return undefined
   return idOf({ id: message.params?.requestId })
 }
+
+/**
+ * Tells whether a value is meant as a response. Its id is one of this side's requests: an error with it would look like
+ * the answer to the client's own request of that id.
+ */
+const isResponse = (json: unknown): boolean =>
+  json !== null && typeof json === 'object' && !('method' in json) && ('result' in json || 'error' in json)
 
 function idOf(json: unknown): RequestId | undefined {
   if (json === null || typeof json !== 'object' || !('id' in json)) return undefined

@@ -96,6 +96,18 @@ describe('the stdio transport', () => {
   const codes = (answers: { id: unknown; error?: { code: number } }[]) =>
     answers.map(({ id, error }) => [id, error?.code])
 
+  it('answers a response that is none without its id, which is not one of the client', async () => {
+    const { feed, written } = await open()
+    for (const broken of [{ error: {} }, { result: 3 }, { error: null }])
+      await feed(line({ jsonrpc: '2.0', id: 7, ...broken }))
+    assert.deepEqual(
+      written().map(({ id, error }) => [id, error.code]),
+      Array.from({ length: 3 }, () => [undefined, -32600]),
+    )
+    await feed(line({ jsonrpc: '2.0', id: 7 }))
+    assert.equal(written()[0].id, 7)
+  })
+
   it('passes nothing on that opens no connection, and answers a ping', async () => {
     const { feed, received, written } = await open()
     const note = { jsonrpc: '2.0', method: 'notifications/initialized' }
