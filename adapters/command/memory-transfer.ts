@@ -1,4 +1,3 @@
-import { once } from 'node:events'
 import { existsSync, statSync } from 'node:fs'
 import type { LoadedConfig } from '../../src/config/config.ts'
 import { fromHome } from '../../src/config/environment.ts'
@@ -12,9 +11,13 @@ import type { Store } from '../../src/store/store.ts'
 export async function exportMemories(loaded: LoadedConfig, { namespace }: { namespace?: string }): Promise<void> {
   await onStore(loaded, async (store) => {
     for await (const line of memoryLines(store, { namespace, now: new Date().toISOString() }))
-      if (!process.stdout.write(line)) await once(process.stdout, 'drain')
+      if (!(await print(line))) return
   })
 }
+
+/** Resolves with false when the line cannot be written. The handler of stdout's errors says why, where that matters. */
+const print = (line: string): Promise<boolean> =>
+  new Promise((resolve) => process.stdout.write(line, (error) => resolve(!error)))
 
 /** Stores the memories of a file and prints their count. @throws GazewayError `not_found`, and as `importLines` */
 export async function importMemories(
@@ -23,8 +26,8 @@ export async function importMemories(
   { namespace = 'default' }: { namespace?: string },
 ): Promise<void> {
   const file = fromHome(named)
-  if (!existsSync(file) || !statSync(file).isFile())
-    throw new GazewayError('not_found', `${file} does not exist. Give a file of JSON Lines.`, { param: 'file' })
+  const why = !existsSync(file) ? 'does not exist' : !statSync(file).isFile() ? 'is not a regular file' : null
+  if (why !== null) throw new GazewayError('not_found', `${file} ${why}. Give a file of JSON Lines.`, { param: 'file' })
   if (!MemoryInput.shape.namespace.safeParse(namespace).success)
     throw new GazewayError('validation_failed', '--namespace: must be 1 to 128 characters.', { param: '--namespace' })
   await onStore(loaded, async (store) => {

@@ -185,9 +185,11 @@ function reached(words: readonly string[], from: Command = program): Command {
   return next === undefined ? from : reached(words.slice(1), next)
 }
 
+let isReported = false
 process.stdout.on('error', ({ code }: NodeJS.ErrnoException) => {
-  // The reader may stop early (`gazeway doctor | head -1`) and does not need the rest.
-  if (code === 'EPIPE' || code === 'ECONNRESET') return
+  // The reader may stop early (`gazeway doctor | head -1`) and does not need the rest. A full disk fails each write.
+  if (code === 'EPIPE' || code === 'ECONNRESET' || isReported) return
+  isReported = true
   process.stderr.write(`gazeway: The output could not be written (${code}).\n`)
   process.exitCode = 1
 })

@@ -1,9 +1,9 @@
 import { createReadStream } from 'node:fs'
-import { createInterface } from 'node:readline'
 import * as z from 'zod'
 import { GazewayError } from '../errors.ts'
 import type { Store } from '../store/store.ts'
 import { isObject } from '../text/json.ts'
+import { linesOf } from '../text/lines.ts'
 import { parseInput } from '../wire/validation.ts'
 import { createCountChanges } from './count-changes.ts'
 import { keepCounted } from './keep.ts'
@@ -14,7 +14,7 @@ import { MEMORY_COLUMNS, MemoryInput, toMemory } from './memory-record.ts'
 const BATCH = 100
 /** The operator's space. */
 const SPACE = 0
-/** Longest line in characters: enough for the largest memory as JSON with all escapes. */
+/** Longest line in bytes: enough for the largest memory as JSON with all escapes. */
 const LONGEST_LINE = 4 * 1024 * 1024
 
 /** A memory in a line: the input of storing it, with a time of expiry. */
@@ -81,14 +81,14 @@ export async function importLines(
   { namespace, now }: { namespace: string; now: () => Date },
 ): Promise<ImportReport> {
   const relations = new Map<string, string[]>()
-  for await (const { json, number } of linesOf(file)) {
+  for await (const { json, number } of entriesOf(file)) {
     const relation = read(Relation, json, number, 'relation')
     if (relation === null) continue
     const { from, relationType, to } = relation
     relations.set(from, [...(relations.get(from) ?? []), `${relationType} ${to}`])
   }
   const memories = async function* () {
-    for await (const { json, number } of linesOf(file))
+    for await (const { json, number } of entriesOf(file))
       if (!isOf(json, 'relation')) yield memoryOf(json, number, namespace, relations)
   }
   // All lines are checked before the first is stored.
@@ -108,21 +108,25 @@ export async function importLines(
   return report
 }
 
-async function* linesOf(file: string): AsyncGenerator<{ json: unknown; number: number }> {
+async function* entriesOf(file: string): AsyncGenerator<{ json: unknown; number: number }> {
+  // Skips a byte order mark.
+  const utf8 = new TextDecoder('utf-8', { fatal: true })
   let number = 0
-  for await (const line of createInterface({
-    input: createReadStream(file, 'utf8'),
-    crlfDelay: Number.POSITIVE_INFINITY,
-  })) {
+  for await (const line of linesOf(createReadStream(file), LONGEST_LINE)) {
     number++
-    if (line.trim() === '') continue
-    if (line.length > LONGEST_LINE) throw fault(number, 'is longer than 4 MiB')
-    try {
-      yield { json: JSON.parse(line), number }
-    } catch (cause) {
-      if (cause instanceof SyntaxError) throw fault(number, 'is not JSON')
-      throw cause
-    }
+    if (line === null) throw fault(number, 'is longer than 4 MiB')
+    const text = attempt(() => utf8.decode(line), TypeError, number, 'is not UTF-8')
+    if (text.trim() !== '') yield { json: attempt(() => JSON.parse(text), SyntaxError, number, 'is not JSON'), number }
+  }
+}
+
+/** Names the line when `read` throws an error of the kind. */
+function attempt<T>(read: () => T, kind: typeof TypeError | typeof SyntaxError, number: number, why: string): T {
+  try {
+    return read()
+  } catch (cause) {
+    if (cause instanceof kind) throw fault(number, why)
+    throw cause
   }
 }
 
@@ -147,7 +151,7 @@ function check<T extends z.ZodType>(schema: T, json: unknown, number: number): z
   try {
     return parseInput(schema, json)
   } catch (cause) {
-    if (cause instanceof GazewayError) throw fault(number, `does not fit: ${cause.message}`)
+    if (cause instanceof GazewayError) throw fault(number, `does not fit: ${cause.message.replace(/\.$/, '')}`)
     throw cause
   }
 }

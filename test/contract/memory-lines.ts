@@ -32,7 +32,7 @@ export function memoryLinesContract(open: () => Promise<Store>): void {
       const source = createMemory({ store: from, now })
       const target = createMemory({ store: to, now })
       for (let i = 0; i < 230; i++)
-        await source.store(MemoryInput.parse({ key: `k${i}`, value: { i, 数据: '\u0000"\n' } }))
+        await source.store(MemoryInput.parse({ key: `k${i}`, value: { i, 数据: '\u0000"\n\u2028\u2029\r' } }))
       const full = {
         key: 'full',
         namespace: 'n',
@@ -117,6 +117,26 @@ export function memoryLinesContract(open: () => Promise<Store>): void {
           message,
         })
       assert.equal((await createMemory({ store, now }).recent(MemoryList.parse({}))).total, 0)
+      await store.close()
+    })
+
+    it('are read past a byte order mark and CRLF, and refused where they are not UTF-8', async () => {
+      const store = await open()
+      const marked = fileOf(['\ufeff{"key":"a","value":1}\r', '{"key":"b","value":2}\r', ''])
+      assert.equal((await importLines(store, marked, { namespace: 'default', now })).stored, 2)
+      const latin = fileOf([])
+      writeFileSync(latin, Buffer.from('{"key":"c","value":1}\n{"key":"d","value":"caf\u00e9"}\n', 'latin1'))
+      await assert.rejects(importLines(store, latin, { namespace: 'default', now }), {
+        message: 'Line 2 is not UTF-8. Nothing was imported; correct or remove the line.',
+      })
+      await assert.rejects(importLines(store, fileOf([{ key: '', value: 1 }]), { namespace: 'default', now }), {
+        message: /characters\. Nothing was imported/,
+      })
+      const endless = fileOf(['"'.padEnd(5 * 1024 * 1024)])
+      await assert.rejects(importLines(store, endless, { namespace: 'default', now }), {
+        message: /^Line 1 is longer than 4 MiB/,
+      })
+      assert.equal((await createMemory({ store, now }).recent(MemoryList.parse({}))).total, 2)
       await store.close()
     })
 

@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict'
+import { spawnSync } from 'node:child_process'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, it } from 'node:test'
-import { newPlace, run } from './server.ts'
+import { CLI, newPlace, run } from './server.ts'
 
 describe('gazeway memory', () => {
   it('takes the file of server-memory, and gives it back as lines that another store takes', async () => {
@@ -24,6 +25,25 @@ describe('gazeway memory', () => {
     assert.deepEqual({ ...again, created_at: first.created_at, updated_at: first.updated_at }, first)
   })
 
+  it('ends quietly when its reader has gone, and says in one line when a disk is full', async () => {
+    const place = newPlace()
+    const file = join(place.home, 'many.jsonl')
+    writeFileSync(
+      file,
+      Array.from({ length: 50 }, (_, i) => JSON.stringify({ key: `k${i}`, value: 'x'.repeat(20_000) })).join('\n'),
+    )
+    assert.equal((await run(place, ['memory', 'import', file])).code, 0)
+    const exported = (to: string) =>
+      spawnSync('sh', ['-c', `"$0" "$1" memory export ${to}`, process.execPath, CLI], {
+        env: place.env,
+        cwd: place.project,
+        encoding: 'utf8',
+      })
+    assert.equal(exported('| head -c 10').stderr, '')
+    const full = exported('> /dev/full')
+    assert.deepEqual([full.status, full.stderr], [1, 'gazeway: The output could not be written (ENOSPC).\n'])
+  })
+
   it('says what is wrong with a file, and what is accepted', async () => {
     const place = newPlace()
     const file = join(place.home, 'bad.jsonl')
@@ -31,6 +51,7 @@ describe('gazeway memory', () => {
     for (const [args, code, message] of [
       [['memory', 'import', file], 1, /^gazeway: Line 2 is not JSON\. Nothing was imported/],
       [['memory', 'import', join(place.home, 'none')], 1, /none does not exist. Give a file of JSON Lines\./],
+      [['memory', 'import', place.home], 1, / is not a regular file\. Give a file of JSON Lines\.$/m],
       [['memory', 'import'], 2, /JSON Lines file\.$/m],
       [['memory', 'import', file, '--namespace', ''], 2, /--namespace: must be 1 to 128 characters\./],
       [['memory', 'nothing'], 2, /unknown command memory nothing; must be one of export, import\.$/m],
