@@ -29,7 +29,7 @@ describe('the pages Attention and Capture', { skip: WITHOUT_BROWSER }, () => {
     folder = mkdtempSync(join(tmpdir(), 'gazeway-faces-'))
     const video = join(folder, 'face.mjpeg')
     gazeway = await startConsole('sandbox', {
-      browserFlags: ['--use-fake-device-for-media-stream', `--use-file-for-fake-video-capture=${video}`],
+      camera: video,
     })
     writeFileSync(video, await faceAsVideo(gazeway.browser))
   })

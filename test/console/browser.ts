@@ -7,18 +7,11 @@ import { type Browser, type BrowserContext, chromium, type Locator, type Page } 
 import { type RunningPlatform, startPlatform } from '../adapters/platform.ts'
 import { freePort } from '../doubles/free-port.ts'
 
-/** The headless shell first: the same engine without a browser's window takes a third less processor time. */
-const PLACES = [
-  '/usr/bin/chromium-headless-shell',
-  '/usr/bin/chromium',
-  '/usr/bin/chromium-browser',
-  '/usr/bin/google-chrome',
-]
-const EXECUTABLE = PLACES.find(existsSync)
+const BROWSER = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'].find(existsSync)
+/** The same engine without a browser's window, if it is installed: it takes a third less processor time. It has no camera. */
+const SHELL = ['/usr/bin/chromium-headless-shell'].find(existsSync)
 /** Reason to skip browser tests; false if a browser is installed. */
-export const WITHOUT_BROWSER = EXECUTABLE
-  ? false
-  : 'Chromium is missing; install it with: apt-get install chromium-headless-shell'
+export const WITHOUT_BROWSER = BROWSER ? false : 'Chromium is missing; install it with: apt-get install chromium'
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url))
 /** Folder for pictures of the pages; null unless `GAZEWAY_TEST_SCREENSHOTS` is set. */
@@ -57,17 +50,20 @@ interface ContextOptions {
 
 /**
  * @param upstream a base URL, or `sandbox`
- * @param options as for `startPlatform`; `browserFlags` go to Chromium
+ * @param options as for `startPlatform`; `camera` is the video file that the browser's camera shows
  */
 export async function startConsole(
   upstream = 'sandbox',
-  { browserFlags = [], ...options }: Parameters<typeof startPlatform>[1] & { browserFlags?: string[] } = {},
+  { camera, ...options }: Parameters<typeof startPlatform>[1] & { camera?: string } = {},
 ): Promise<ConsoleUnderTest> {
   const consoleFolder = await builtConsole()
   const platform = await startPlatform(upstream, { consoleFolder, platformPort: await freePort(), ...options })
+  const cameraFlags = camera
+    ? ['--use-fake-device-for-media-stream', `--use-file-for-fake-video-capture=${camera}`]
+    : []
   const browser = await chromium.launch({
-    executablePath: EXECUTABLE ?? '',
-    args: ['--no-sandbox', '--disable-gpu', '--disable-background-networking', ONE_RENDERER, ...browserFlags],
+    executablePath: (camera === undefined && SHELL) || BROWSER || '',
+    args: ['--no-sandbox', '--disable-gpu', '--disable-background-networking', ONE_RENDERER, ...cameraFlags],
   })
   const context = await browser.newContext({ reducedMotion: 'reduce' })
   // As long as one tab is open, the process that draws them goes on.
