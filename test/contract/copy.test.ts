@@ -13,6 +13,7 @@ import { openStore } from '../../src/store/open-store.ts'
 import { RECORD_TABLES, type RecordTable } from '../../src/store/schema.ts'
 import type { Store } from '../../src/store/store.ts'
 import { humanStream } from '../gaze/human-stream.ts'
+import { openEmptyStore } from '../store/empty-store.ts'
 import { type PostgresServer, startPostgres } from './postgres-server.ts'
 
 const GAZE = { minScore: 0.6, recordsNeeded: 20, minDurationMs: 5000, windowRecords: 1000, maxAgeSeconds: 900 }
@@ -25,7 +26,7 @@ describe('store copy', () => {
   let filled: Store
   let files = 0
 
-  const newSqlite = () => openStore(`sqlite:${join(folder, `${files++}.db`)}`)
+  const newSqlite = () => openEmptyStore(join(folder, `${files++}.db`))
   const newPostgres = async () => openStore(await server.databaseWithTables())
 
   before(async () => {

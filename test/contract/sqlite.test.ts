@@ -5,13 +5,14 @@ import { join } from 'node:path'
 import { after, it } from 'node:test'
 import { sql } from 'kysely'
 import { openStore } from '../../src/store/open-store.ts'
+import { openEmptyStore } from '../store/empty-store.ts'
 import { storeContract } from './store.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'gazeway-contract-'))
 after(() => rmSync(folder, { recursive: true }))
 
 let opened = 0
-storeContract('sqlite', () => openStore(`sqlite:${join(folder, `${opened++}`, 'store.db')}`))
+storeContract('sqlite', () => openEmptyStore(join(folder, `${opened++}`, 'store.db')))
 
 it('is kept by a SQLite whose log several processes may share, and every commit is on the disk', async () => {
   const store = await openStore(`sqlite:${join(folder, 'log.db')}`)

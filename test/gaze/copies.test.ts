@@ -8,8 +8,8 @@ import type { Attestation } from '../../src/gaze/attestation.ts'
 import { createGaze, type Gaze } from '../../src/gaze/gaze.ts'
 import { endOf } from '../../src/gaze/scanpath.ts'
 import type { GazeTensor } from '../../src/gaze/tensor.ts'
-import { openStore } from '../../src/store/open-store.ts'
 import type { Store } from '../../src/store/store.ts'
+import { openEmptyStore } from '../store/empty-store.ts'
 import { editorStream, normal, randomOf } from './human-stream.ts'
 import { fixationsOf, pageOf, readingOf, samplesOf } from './reader.ts'
 import { shifted } from './streams.ts'
@@ -31,7 +31,7 @@ describe('copies of what was looked at', () => {
 
   /** Runs with an empty store: who was stored in an earlier run is no original of this one. */
   async function inEmptyStore(run: () => Promise<void>): Promise<void> {
-    store = await openStore(`sqlite:${join(folder, `${opened++}.db`)}`)
+    store = await openEmptyStore(join(folder, `${opened++}.db`))
     gaze = createGaze({ store, config: TERMS, now: () => clock })
     await run().finally(() => store.close())
   }

@@ -2,11 +2,11 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after } from 'node:test'
-import { openStore } from '../../src/store/open-store.ts'
+import { openEmptyStore } from '../store/empty-store.ts'
 import { walletContract } from './wallet-contract.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'gazeway-wallet-'))
 after(() => rmSync(folder, { recursive: true }))
 
 let opened = 0
-walletContract('sqlite', () => openStore(`sqlite:${join(folder, `${opened++}`, 'store.db')}`))
+walletContract('sqlite', () => openEmptyStore(join(folder, `${opened++}`, 'store.db')))
