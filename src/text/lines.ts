@@ -2,8 +2,8 @@ const NEWLINE = 0x0a
 const CARRIAGE_RETURN = 0x0d
 
 /**
- * Yields the lines of a stream as bytes, without their line ends `\n` and `\r\n`. `node:readline` also ends a line at
- * U+2028 and U+2029, which JSON allows inside strings (RFC 8259).
+ * Yields the lines of a stream as bytes, without their line ends `\n` and `\r\n`. `node:readline` of Node 24 also ends
+ * a line at U+2028 and U+2029, which JSON allows inside strings (RFC 8259).
  *
  * @param longest maximum length of a line in bytes. Of a longer line, null is yielded; it is not kept in memory
  */
