@@ -15,7 +15,6 @@ import { fitReply, fitText } from './fit-reply.ts'
  *
  * @param onFault called with each error that is Gazeway's own fault
  * @param storeless returns the services that work without the store, when it cannot be opened for the given reason
- * @param offers tells whether the server offers a tool
  */
 export async function callTool(
   name: string,
@@ -24,10 +23,9 @@ export async function callTool(
   context: ToolContext,
   onFault: (error: unknown) => void,
   storeless?: (fault: GazewayError) => Pick<Gateway, 'context'>,
-  offers: (name: string) => boolean = () => true,
 ): Promise<CallToolResult> {
   try {
-    const tool = offers(name) ? tools.find((known) => known.name === name) : undefined
+    const tool = tools.find((known) => known.name === name)
     if (!tool)
       throw new GazewayError('unknown_tool', `There is no tool ${cut(name, 0, 100)}; tools/list lists all tools.`)
     const input = parseInput(tool.input, args ?? {})

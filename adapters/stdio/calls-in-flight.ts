@@ -6,7 +6,6 @@ import { lazily } from '../../src/wire/lazily.ts'
 import { serviceStopping } from '../../src/wire/stopping.ts'
 import { progressListener } from './progress.ts'
 import { MAX_PAGE_BYTES, MAX_TOKENS } from './reply-limits.ts'
-import type { ToolChoice } from './tool-choice.ts'
 import { compileChecks } from './uncompiled.ts'
 
 /**
@@ -55,9 +54,8 @@ export function createCallsInFlight(deps: {
   loaded: LoadedConfig
   log: Log
   gateway: () => Promise<Gateway>
-  choice: ToolChoice
 }): CallsInFlight {
-  const { loaded, log, gateway, choice } = deps
+  const { loaded, log, gateway } = deps
   const inFlight = new Set<Promise<unknown>>()
   const endings = new Set<AbortController>()
 
@@ -87,7 +85,6 @@ export function createCallsInFlight(deps: {
           if (isOwnFault()) log.error('A tool failed.', { tool: params.name, err })
         },
         (fault) => storeless(loaded, fault),
-        choice.has,
       )
       inFlight.add(call)
       return call.finally(() => {

@@ -1,6 +1,13 @@
-import { type InputRequiredResult, McpServer, type ServerContext } from '@modelcontextprotocol/server'
+import {
+  type InputRequiredResult,
+  McpServer,
+  ProtocolError,
+  ProtocolErrorCode,
+  type ServerContext,
+} from '@modelcontextprotocol/server'
 import { VERSION } from '../../src/config/version.ts'
 import type { Gateway } from '../../src/gateway.ts'
+import { cut } from '../../src/text/cut.ts'
 import type { CallTool } from './calls-in-flight.ts'
 import { carriedRoots } from './carried-roots.ts'
 import { listTools } from './catalog.ts'
@@ -55,6 +62,7 @@ export function createMcpServer(
   // error code.
   mcp.server.setRequestHandler('tools/list', async () => ({ tools: await listTools(choice) }))
   mcp.server.setRequestHandler('tools/call', async ({ params }, { mcpReq }) => {
+    if (!choice.has(params.name)) throw unknownTool(params.name)
     const { roots, missing } = rootsOf(mcpReq)
     const call = () => callTool(params, mcpReq, roots, () => missing() === null)
     const result = await (era === 'modern' ? heard.telling(tellOf(mcpReq), call) : call())
@@ -62,6 +70,14 @@ export function createMcpServer(
   })
   return mcp
 }
+
+/** An error of the protocol, not of a tool (MCP, tools, error handling). */
+const unknownTool = (name: string): ProtocolError =>
+  new ProtocolError(
+    ProtocolErrorCode.InvalidParams,
+    `There is no tool ${cut(name, 0, 100)}; tools/list lists all tools.`,
+    { code: 'unknown_tool' },
+  )
 
 const always = (roots: () => Promise<readonly string[]>) => (): RequestRoots => ({ roots, missing: () => null })
 

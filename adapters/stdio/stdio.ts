@@ -27,7 +27,7 @@ export async function serveStdio(loaded: LoadedConfig, log: Log, onServing: () =
   const choice = toolChoice(loaded.config.mcp)
   const heard = createClientLog(log)
   const gateway = gatewayOpener(loaded, heard.log)
-  const calls = createCallsInFlight({ loaded, log: heard.log, gateway, choice })
+  const calls = createCallsInFlight({ loaded, log: heard.log, gateway })
   const transport = stdioTransport(process.stdin, process.stdout)
 
   const stopped = new Promise<void>((resolve) => {

@@ -249,9 +249,7 @@ describe('the twelve tools over stdio', () => {
     })
 
   it('refuse a tool that there is not', async () => {
-    const reply = await server.call('gateway_nothing')
-    assert.equal(reply.isError, true)
-    assert.match(reply.content[0]?.text ?? '', /^unknown_tool: There is no tool gateway_nothing/)
+    await assert.rejects(server.call('gateway_nothing'), { code: -32602, message: /There is no tool gateway_nothing/ })
   })
 })
 
@@ -270,10 +268,8 @@ describe('a choice of tools', () => {
     )
     assert.deepEqual(names, ['gateway_get_context', 'gateway_memory_store', 'gateway_memory_search'])
     assert.notEqual((await call('gateway_memory_store', { key: 'a', value: 1 })).isError, true)
-    for (const name of ['gateway_memory_recall', 'gateway_llm_query']) {
-      const reply = await call(name, { key: 'a', query: 'a' })
-      assert.equal(reply._meta?.error.code, 'unknown_tool')
-    }
+    for (const name of ['gateway_memory_recall', 'gateway_llm_query'])
+      await assert.rejects(call(name, { key: 'a', query: 'a' }), { code: -32602, data: { code: 'unknown_tool' } })
     assert.doesNotMatch(client.getInstructions() ?? '', /gateway_llm_query/)
     assert.equal((await client.listResources()).resources.length, 1, 'memories follow their group')
     assert.equal((await client.listPrompts()).prompts.length, 1, 'so does the prompt')

@@ -115,7 +115,7 @@ describe('the bare protocol', () => {
       server.write(Uint8Array.of(byte))
       await new Promise((resolve) => setImmediate(resolve))
     }
-    assert.match((await server.answer(1)).result.content[0].text, /no tool größer→日本/)
+    assert.match((await server.answer(1)).error.message, /no tool größer→日本/)
   })
 
   it('reads several messages from one chunk, empty lines and \\r\\n between them', async () => {
