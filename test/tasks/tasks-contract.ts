@@ -303,8 +303,8 @@ export function tasksContract(open: OpenStore): void {
       const records = humanStream(77, { records: 60, start })
       const early = await works.gaze.store({ task_id: task.id, records }, agent.id)
       const cases: Array<[attestation: string, message: RegExp]> = [
-        [early.attestation.id, /0 of its 60 newest records count; only records that the key which claims/],
-        [await works.attest(task.id, third), /stored by someone else; only records that the key which claims/],
+        [early.attestation.id, /0 of its 60 newest records count; only records that the claiming key/],
+        [await works.attest(task.id, third), /stored by someone else; only records that the claiming key/],
         [await works.attest(task.id, payer), /stored by someone else/],
       ]
       for (const [attestation_id, message] of cases)
