@@ -16,7 +16,7 @@ const MAX_CANDIDATES = 250
  */
 const MAX_LIKELY = 128
 /** Maximum number of memories that one word adds as candidates. Beyond it, only the newest would be ranked. */
-const MAX_RESULTS = 1000
+const MAX_GATHERED = 1000
 /** Number of words by which the first lookup finds memories with all words. */
 const RAREST = 3
 /** Maximum number of words of long values that one search reads. */
@@ -150,7 +150,7 @@ function tellingOf(terms: readonly Term[]): Term[] {
   let gathered = 0
   return byRarity(terms).filter(({ memories }, i) => {
     gathered += memories
-    return i === 0 || gathered <= MAX_RESULTS
+    return i === 0 || gathered <= MAX_GATHERED
   })
 }
 
