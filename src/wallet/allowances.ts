@@ -93,7 +93,7 @@ function shortOfCredit({ id }: Spender, left: Micros, needed: Micros): GazewayEr
 
 function moved(
   { id, spender }: Pick<AllowanceOf, 'id' | 'spender'>,
-  { turn, at }: Turn,
+  { turn, at }: { turn: number | string; at: string },
   { kind, micros, floor }: { kind: 'reserve' | 'void'; micros: Micros; floor?: Micros },
 ) {
   const [from, to] = kind === 'reserve' ? (['caller', 'held'] as const) : (['held', 'caller'] as const)
@@ -250,8 +250,10 @@ async function sweepOne(
     .deleteFrom('allowances')
     .where('id', '=', id)
     .where('renewed_at', '<=', before)
-    .returning('micros')
+    .returning(['micros', 'turn'])
     .executeTakeFirst()
   if (!gone || found.charged === 0 || gone.micros === 0) return
-  await post(trx, moved({ id, spender }, { turn: found.turn + 1, at }, { kind: 'void', micros: gone.micros }))
+  // Its own name: the holder may only have been suspended, and take its next turn.
+  const turn = `${gone.turn}:swept`
+  await post(trx, moved({ id, spender }, { turn, at }, { kind: 'void', micros: gone.micros }))
 }

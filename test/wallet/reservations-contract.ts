@@ -7,8 +7,10 @@ import type { CallSpend } from '../../src/calls/call-spend.ts'
 import type { Period } from '../../src/identity/budgets.ts'
 import type { Store } from '../../src/store/store.ts'
 import type { Micros } from '../../src/text/money.ts'
+import { accountOf, lockAccounts } from '../../src/wallet/accounts.ts'
 import { LEASE_MS, renewAllowances, sweepAllowances, writeCallSpending } from '../../src/wallet/allowances.ts'
 import { createCharges } from '../../src/wallet/charges.ts'
+import { post } from '../../src/wallet/ledger.ts'
 import { createReservations, type Payer, type Reservation } from '../../src/wallet/reservations.ts'
 import { spendOf } from '../../src/wallet/spending.ts'
 import { callFaults } from '../../src/wallet/verify-calls.ts'
@@ -244,6 +246,54 @@ export function reservationsContract(open: OpenStore): void {
     await assert.rejects(charging, { code: 'upstream_timeout' })
     assert.deepEqual((await verifyLedger(store)).faults, [])
     assert.deepEqual(await callFaults(store), [])
+    await reservations.close()
+  })
+
+  it('extends a call whose allowance a sweep gave back while its process was suspended', async (t) => {
+    const store = await open(t)
+    const clock = { now: Date.parse(`${DAY}T12:00:00Z`) }
+    const { reservations } = startProcess(store, clock)
+    const call = await reservations.reserve(charged, 200)
+    clock.now += LEASE_MS
+    await sweepAllowances(store, new Date(clock.now), 10)
+    assert.equal(await call.extend(600), true)
+    call.end()
+    await reservations.close()
+    assert.equal(await outstanding(store), 0)
+    assert.deepEqual((await verifyLedger(store)).faults, [])
+  })
+
+  it('sweeps an allowance that changes while the sweep waits for its account', async (t) => {
+    const store = await open(t)
+    // SQLite has one writer at a time: there nothing is changed meanwhile.
+    if (store.engine === 'sqlite') return
+    const clock = { now: Date.parse(`${DAY}T12:00:00Z`) }
+    const { reservations } = startProcess(store, clock)
+    const call = await reservations.reserve(charged, 200)
+    const { allowanceId } = call.take(0)
+    const accounts = [accountOf('held', KEY), accountOf('caller', KEY)] as const
+    let sweeping: Promise<unknown> | undefined
+    await store.write(async (trx) => {
+      await lockAccounts(trx, accounts)
+      sweeping = sweepAllowances(store, new Date(clock.now + LEASE_MS), 10)
+      await untilWaiting(store)
+      // Its holder gives a part back.
+      await trx.updateTable('allowances').set({ turn: 2, micros: sql`micros - 1` }).execute()
+      const [held, caller] = accounts
+      const entries = [
+        { account: held, micros: -1 },
+        { account: caller, micros: 1 },
+      ]
+      await post(trx, {
+        key: `allowance:${allowanceId}:2`,
+        kind: 'void',
+        entries,
+        at: new Date(clock.now).toISOString(),
+      })
+    })
+    await sweeping
+    assert.equal(await outstanding(store), 0)
+    assert.deepEqual((await verifyLedger(store)).faults, [])
     await reservations.close()
   })
 
