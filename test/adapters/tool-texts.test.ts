@@ -30,7 +30,7 @@ describe('the text of a chat completion', () => {
     assert.match(said({ refusal: 'I cannot.' }, 'stop'), /refused: I cannot\.$/)
     assert.match(said({ content: '' }, 'content_filter'), /content filter/)
     assert.match(said({ content: 'One, ' }, 'content_filter'), /^One, \n\n\(.*content filter\)$/)
-    assert.match(said({ content: '' }, 'stop'), /said nothing/)
+    assert.match(said({ content: '' }, 'stop'), /returned nothing/)
     for (const cut of ['length', 'model_context_window_exceeded'])
       assert.match(said({ content: 'One, ' }, cut), /^One, \n\n\(cut off at max_tokens/)
   })
