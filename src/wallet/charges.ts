@@ -120,9 +120,9 @@ async function take(trx: Transaction<Schema>, receipts: readonly Receipt[], key:
   const upstream_cost_micros = sum((receipt) => receipt.upstream_cost_micros)
   const held_micros = margin_micros + upstream_cost_micros
   const entries = captureEntries({ caller_id: first.caller_id, held_micros, margin_micros, upstream_cost_micros })
-  // Empty when calls are free.
+  // Empty when calls are free. Their receipts name the transfer all the same, as the one of a metered call has no name.
   if (entries.length > 0) await post(trx, { key, kind: 'charge', entries, at: first.at })
-  const rows = receipts.map((receipt) => ({ ...receipt, transfer: entries.length > 0 ? key : null }))
+  const rows = receipts.map((receipt) => ({ ...receipt, transfer: key }))
   await runBuiltRows(trx, 'insert receipts', rows, (part) => trx.insertInto('metered_calls').values(part).compile())
 }
 

@@ -84,9 +84,12 @@ async function* chargeFaults({ db }: Store): AsyncGenerator<string> {
       group by k.key, cast(t.entries as text) order by k.key`.execute(db)
     for (const { key, entries, caller_id, margin, cost } of rows) {
       const receipt = { caller_id: caller_id ?? '', margin_micros: Number(margin), upstream_cost_micros: Number(cost) }
-      if (entries === null) yield `Transfer ${key}: receipts refer to it, but the ledger does not have it.`
-      else if (!sameMoney({ ...receipt, held_micros: Number(margin) + Number(cost) }, entries))
-        yield `Transfer ${key}: its amounts differ from the sum of its receipts.`
+      if (sameMoney({ ...receipt, held_micros: Number(margin) + Number(cost) }, entries)) continue
+      const problem =
+        entries === null
+          ? 'receipts refer to it, but the ledger does not have it'
+          : 'its amounts differ from the sum of its receipts'
+      yield `Transfer ${key}: ${problem}.`
     }
     const last = rows.at(-1)
     if (last === undefined || rows.length < PAGE) return

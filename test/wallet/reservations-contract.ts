@@ -235,6 +235,32 @@ export function reservationsContract(open: OpenStore): void {
     assert.deepEqual(await callFaults(store), [])
   })
 
+  it('agrees with the receipts of answers that cost nothing, alone and beside others', async (t) => {
+    const store = await open(t)
+    const { reservations, charge } = startProcess(store, { now: Date.parse(`${DAY}T12:00:00Z`) })
+    const chargeAtOnce = (costs: Record<string, Micros>) =>
+      Promise.all(
+        Object.entries(costs).map(async ([callId, micros]) => {
+          const call = await reservations.reserve(charged, 200)
+          const spend = call.take(micros)
+          const free = { held_micros: 200, margin_micros: 0, upstream_cost_micros: micros }
+          await charge({ allowanceId: spend.allowanceId as string, receipt: { ...receipt(callId, micros), ...free } })
+          spend.written()
+          call.end()
+        }),
+      )
+    await chargeAtOnce({ call_free: 0 })
+    await chargeAtOnce({ call_free_too: 0, call_dear: 30 })
+    await reservations.close()
+    assert.deepEqual(await callFaults(store), [])
+    await store.db
+      .updateTable('metered_calls')
+      .set({ upstream_cost_micros: 7 })
+      .where('call_id', '=', 'call_free')
+      .execute()
+    assert.match((await callFaults(store)).join(), /receipts refer to it, but the ledger does not have it/)
+  })
+
   it('charges nothing where the allowance was given back while its process was suspended', async (t) => {
     const store = await open(t)
     const clock = { now: Date.parse(`${DAY}T12:00:00Z`) }
