@@ -18,14 +18,15 @@ const MAX_TOKENS = 1e9
 
 /**
  * Reads the usage field of a chat completion, a Response or a Message into one shape. Null when it is missing or
- * implausible. The total is the sum: tokens that appear only in the upstream's total count as completion.
+ * implausible, as one without any token: some servers send zeros until they know it, or always. The total is the sum:
+ * tokens that appear only in the upstream's total count as completion.
  *
  * @example readUsage({ prompt_tokens: 10, completion_tokens: 5, total_tokens: 15 })?.completion_tokens // 5
  */
 export function readUsage(reported: unknown): Usage | null {
   if (typeof reported !== 'object' || reported === null) return null
   const [prompt, completion] = countsOfChat(reported) ?? countsOfResponse(reported) ?? [null, null]
-  if (prompt === null) return null
+  if (prompt === null || prompt + completion === 0) return null
   return {
     prompt_tokens: prompt,
     completion_tokens: completion,

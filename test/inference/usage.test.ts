@@ -80,6 +80,11 @@ describe('reported usage', () => {
     it(`tells what of the prompt was cached ${what}`, () =>
       assert.deepEqual(readUsage(reported), { ...chat, ...cache }))
 
+  it('is unknown without any token, as servers send that do not know it yet', () => {
+    assert.equal(readUsage({ prompt_tokens: 0, completion_tokens: 0, total_tokens: 0 }), null)
+    assert.equal(readUsage({ input_tokens: 0, output_tokens: 0 }), null)
+  })
+
   const impossible = [-1, 1.5, 1e9 + 1, Number.NaN, Number.POSITIVE_INFINITY, '10', null, true, [10], {}]
   for (const value of impossible)
     it(`is unknown when a count is ${JSON.stringify(value)} (${typeof value})`, () => {
