@@ -107,6 +107,17 @@ describe('what a model said', () => {
     assert.equal(generated(chunk({ content: 'one' }, { content: 'two' })), 'onetwo')
   })
 
+  it('is the name and the arguments of a call, without the JSON that each piece repeats around them', () => {
+    const piece = (said: object) => chunk({ tool_calls: [{ index: 0, function: said }] })
+    const begun = chunk({ tool_calls: [{ index: 0, id: 'call_1', type: 'function', function: { name: 'find' } }] })
+    assert.equal(generated(begun, piece({ arguments: '{"q":' }), piece({ arguments: '"a"}' })), 'find{"q":"a"}')
+    assert.equal(generated(piece({ name: 'find', arguments: { q: 'a' } })), 'find{"q":"a"}', 'arguments as an object')
+    const custom = { index: 0, id: 'call_1', type: 'custom', custom: { name: 'run', input: 'ls' } }
+    assert.equal(generated(chunk({ tool_calls: [custom] })), 'runls')
+    assert.equal(generated(chunk({ function_call: { name: 'find', arguments: '{}' } })), 'find{}')
+    assert.equal(generated(chunk({ tool_calls: null, function_call: null, content: 'No.' })), 'No.')
+  })
+
   it('is nothing where a choice has no delta', () => {
     assert.equal(generated(line({ choices: [null, {}, { delta: null }] }), line({ choices: {} })), '')
   })

@@ -1,5 +1,6 @@
 import { readUsage, type Usage } from '../../providers/token-usage.ts'
 import { cut } from '../../text/cut.ts'
+import { isObject } from '../../text/json.ts'
 import { splitEvents, wholeEvents } from '../../wire/whole-events.ts'
 import { type Loose, present, record, records } from '../convert/loose.ts'
 import { hideSecrets } from '../failure.ts'
@@ -283,11 +284,20 @@ function saidInDelta(delta: unknown): string {
 }
 
 /**
- * Everything that a chunk adds, in whatever field (`function_call`, `audio`). Some providers send reasoning under
- * several names; it counts once.
+ * Everything that a chunk adds, in whatever field (`audio`, `images`). Some providers send reasoning under several
+ * names; it counts once.
  */
-function generatedIn({ role, reasoning_content, reasoning, reasoning_details, ...generated }: Delta): string {
-  return [reasoning_content || reasoning || reasoning_details, ...Object.values(generated)].map(asText).join('')
+function generatedIn(delta: Delta): string {
+  const { role, reasoning_content, reasoning, reasoning_details, tool_calls, function_call, ...generated } = delta
+  const thought = reasoning_content || reasoning || reasoning_details
+  const called = [tool_calls, { function: function_call }].flat().map(record).map(saidInCall)
+  return [thought, ...called, ...Object.values(generated)].map(asText).join('')
+}
+
+/** Name and arguments in a piece of a call. The JSON around them is not output of the model: each piece repeats it. */
+function saidInCall({ index, id, type, ...called }: Delta): string {
+  const parts = Object.values(called).flatMap((part) => (isObject(part) ? Object.values(part) : [part]))
+  return parts.map(asText).join('')
 }
 
 function asText(part: unknown): string {
