@@ -1,7 +1,7 @@
 /** Largest event. Models do not send longer ones. */
 const EVENT_LIMIT_BYTES = 16 * 1024 * 1024
 /**
- * Longest part of a blank line (with the line end before it) that can be split between two chunks: `\n\r` or `\r\n`.
+ * Longest part of a blank line (with the line end before it) that can be split between two chunks: `\n\r`.
  */
 const SEAM_BYTES = 2
 const BLANK_LINE = Buffer.from('\n\n')
@@ -72,15 +72,16 @@ export function wholeEvents(): WholeEvents {
   }
 }
 
-/** Splits a chunk into its events, each with its blank line. Line ends may be LF or CRLF. */
+/** Splits a chunk into its events, each with its blank line. Line ends may be LF, CRLF or CR. */
 export function splitEvents(bytes: Buffer): Buffer[] {
   const events: Buffer[] = []
-  let [lf, crlf] = [0, 0]
+  let [lf, crlf, cr] = [0, 0, 0]
   for (let start = 0; start < bytes.length; ) {
     // Search again only past the last hit: most streams use one kind of line end.
     if (lf <= start) lf = endAfter(bytes, '\n\n', start)
     if (crlf <= start) crlf = endAfter(bytes, '\n\r\n', start)
-    const end = Math.min(lf, crlf)
+    if (cr <= start) cr = endAfter(bytes, '\r\r', start)
+    const end = Math.min(lf, crlf, cr)
     events.push(bytes.subarray(start, end))
     start = end
   }
@@ -91,12 +92,13 @@ function lastBoundary(bytes: Buffer): number {
   if (endsWithBlankLine(bytes)) return bytes.length
   const lf = bytes.lastIndexOf('\n\n')
   const crlf = bytes.lastIndexOf('\n\r\n')
-  return Math.max(lf === -1 ? 0 : lf + 2, crlf === -1 ? 0 : crlf + 3)
+  const cr = bytes.lastIndexOf('\r\r')
+  return Math.max(lf === -1 ? 0 : lf + 2, crlf === -1 ? 0 : crlf + 3, cr === -1 ? 0 : cr + 2)
 }
 
 /** Fast path: most chunks of upstreams end with a whole event. */
 function endsWithBlankLine(bytes: Buffer): boolean {
-  if (bytes.at(-1) !== LF) return false
+  if (bytes.at(-1) !== LF) return bytes.at(-1) === CR && bytes.at(-2) === CR
   return bytes.at(-2) === LF || (bytes.at(-2) === CR && bytes.at(-3) === LF)
 }
 

@@ -30,6 +30,7 @@ describe('events that arrive in pieces', () => {
     ['LF', '\n\n'],
     ['CRLF', '\r\n\r\n'],
     ['both', '\n\r\n'],
+    ['CR', '\r\r'],
   ] as const)
     it(`end where their blank line does, with ${name}, whichever pieces it comes in`, () => {
       const [first, second] = [`data: {"n":1}${end}`, `data: {"n":2}${end}`]
@@ -187,6 +188,8 @@ describe('usage that is reported', () => {
     'with white space around its colon': lines(spaced),
     'in several lines': lines(tabbed),
     'in several lines that end with CRLF': lines(tabbed, '\r\n'),
+    'in several lines that end with CR': lines(tabbed, '\r'),
+    'of a named event whose lines end with CR': `event: message\r${lines(report, '\r')}`,
     'in lines of a part each': lines(report.replaceAll(/(?<=[:{,])|(?=:)/g, '\n')),
     'without a space after the name of the field': `data:${report}\n\n`,
     'after a byte order mark': `\ufeff${lines(report)}`,

@@ -9,7 +9,7 @@ const END_BYTES = 4
 const END = /(?:\n\n|\r\r|\r\n\r\n)$/
 const NUMBER = /"sequence_number": ?(\d+)/g
 /** Matches whole lines only, because a model may mention the event in its text. */
-const ERROR_EVENT = /^event: ?error\r?$/m
+const ERROR_EVENT = /^event: ?error$/m
 
 /** Stream of server-sent events that is forwarded as bytes. It is watched so that an error event can be added. */
 export interface PassedEvents {

@@ -220,7 +220,7 @@ type Delta = Readonly<Record<string, unknown>>
 export function eventData(event: Buffer): EventData | null {
   const data = event
     .toString('utf8')
-    .split(/\r?\n/)
+    .split(/\r\n?|\n/)
     .filter((line) => line.startsWith('data:'))
     .map((line) => line.slice(5).trimStart())
     .join('\n')
