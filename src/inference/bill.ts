@@ -65,7 +65,7 @@ export interface Bill {
    * @returns releases it; null when there is not enough money left
    */
   reserveAgain(): Promise<(() => void) | null>
-  /** Marks the answer as cut off, or its cost as unknown. The call then costs its whole reservation. */
+  /** Marks the answer as cut off, or its cost as unknown. The call then costs its whole reservation, if there is one. */
   cutOff(): void
   /**
    * Records the cost of an attempt.
@@ -207,7 +207,7 @@ export function createBill(
       }
     },
     cutOff() {
-      isCut = true
+      isCut = isBounded
     },
     attempted(attempt) {
       const { callId, model } = attempt

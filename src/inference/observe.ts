@@ -25,6 +25,14 @@ export interface Observed {
   made?: readonly string[] | undefined
 }
 
+/** Usage of an answer that cannot be counted. The call then costs its whole reservation. */
+export const UNCOUNTED: Usage = Object.freeze({
+  prompt_tokens: 0,
+  completion_tokens: 0,
+  total_tokens: 0,
+  estimated: true,
+})
+
 /** Observation of a call without an answer. */
 export const NOTHING: Observed = { usage: null, generated: null }
 
@@ -52,10 +60,9 @@ export const observedWhole = (answer: { usage?: unknown; service_tier?: unknown 
 })
 
 /**
- * Estimates usage that was not reported. Null when:
- * - an answer failed before any text;
+ * Estimates usage that was not reported. Null when an answer failed before any text. {@link UNCOUNTED} when:
  * - the answer is nested too deeply to be serialized;
- * - the tokenizer is missing, as after an upgrade.
+ * - the tokenizer is missing, as after an upgrade, or no file can be opened.
  *
  * The client has the answer and the call is recorded in these cases as well.
  */
@@ -70,7 +77,7 @@ export async function countUsage(
     // An empty answer counts: its prompt was read.
     return text === '' && error !== null ? null : await estimateUsage(countTokens, request, text, factor)
   } catch (error) {
-    if (error instanceof RangeError || isFileGone(error) || isOutOfFiles(error)) return null
+    if (error instanceof RangeError || isFileGone(error) || isOutOfFiles(error)) return UNCOUNTED
     throw error
   }
 }

@@ -7,7 +7,7 @@ import { newId } from '../text/ids.ts'
 import { toUsd } from '../text/money.ts'
 import type { Bill } from './bill.ts'
 import { record } from './convert/loose.ts'
-import { countUsage, type Observed } from './observe.ts'
+import { countUsage, type Observed, UNCOUNTED } from './observe.ts'
 import { isOutrun } from './outrun.ts'
 import type { Provider } from './provider.ts'
 import { recordedError } from './reported-error.ts'
@@ -94,15 +94,17 @@ export function beginCall(deps: SettleDeps, invocation: Invocation, context: Cal
 
   function settled(
     { httpStatus, error, serviceTier, generated, answer, made, isHad }: Outcome & { isHad: boolean },
-    usage: Usage | null,
+    observed: Usage | null,
   ): Settled {
+    const usage = observed === UNCOUNTED ? null : observed
     const name = invocation.model?.requested ?? ''
     // The reply tells which tier answered; without it, the requested one counts.
     const tier = tierIn(serviceTier == null ? record(invocation.request) : { service_tier: serviceTier })
     const costMicros = upstreamCost(usage, invocation.model ?? NO_MODEL, prices, tier)
     const costUsd = toUsd(costMicros)
     // A client that disconnects before the first word pays nothing.
-    const isPaidFor = isHad && (error === null || usage !== null)
+    const isPaidFor = isHad && (error === null || observed !== null)
+    if (isPaidFor && observed === UNCOUNTED) invocation.bill.cutOff()
     const spend = invocation.bill.attempted({ callId, model: name, costMicros, usage, isHad: isPaidFor })
     const recorded: CallRecord = {
       call_id: callId,

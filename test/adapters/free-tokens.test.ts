@@ -204,6 +204,35 @@ describe('what is reserved covers what an upstream may read', () => {
     }
   })
 
+  it('in an answer that is nested too deeply to be counted', async () => {
+    const { usage: _, ...answer } = completion('word word word')
+    const deep = `{"deep":${'['.repeat(20_000)}${']'.repeat(20_000)},`
+    const body = JSON.stringify(answer).replace('{"index"', `${deep}"index"`)
+    upstream.on('/chat/completions', (reply) => void reply.setHeader('content-type', 'application/json').end(body))
+    upstream.on('/responses', json(404, {}))
+    for (const path of ['/v1/chat/completions', '/v1/responses', '/v1/messages']) {
+      const { key, id } = await newKey({ billing: 'cost' })
+      const reply = await post(key, path, { ...CHAT, input: 'Hello', max_output_tokens: 100 })
+      assert.equal(reply.status, 200, await reply.text())
+      assert.ok(
+        (await paid(id)) >= 0.003 * 0.1,
+        `${path}: it costs what was set aside for 100 tokens, not ${await paid(id)}`,
+      )
+    }
+
+    const { key, id } = await newKey({ billing: 'recorded' })
+    assert.equal((await post(key, '/v1/chat/completions', CHAT)).status, 200)
+    upstream.on('/chat/completions', json(200, completion('Hello back')))
+    assert.equal((await post(key, '/v1/chat/completions', CHAT)).status, 200)
+    await running.gateway.calls.flush()
+    const { items } = await running.gateway.keys.list({ limit: 1000 })
+    assert.equal(
+      items.find((record) => record.id === id)?.spend.total_usd,
+      0.000045,
+      'nothing is set aside for this key',
+    )
+  })
+
   it('in a completion that tells neither its usage nor its text', async () => {
     for (const stream of ['true', true, 1, undefined]) {
       const { key, id } = await newKey({ billing: 'cost' })

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import fc from 'fast-check'
 import { estimateUsage } from '../../src/inference/estimate.ts'
-import { countUsage } from '../../src/inference/observe.ts'
+import { countUsage, UNCOUNTED } from '../../src/inference/observe.ts'
 import { requestText } from '../../src/inference/request-text.ts'
 import { createTokenCounter } from '../../src/text/token-counter.ts'
 import { longestHold } from '../doubles/longest-hold.ts'
@@ -80,12 +80,12 @@ describe('the estimate of a prompt', () => {
     assert.ok(hold < took / 3, `others waited for ${hold} of ${took} ms`)
   })
 
-  it('is left out where an upgrade took the tokenizer away', async () => {
+  it('is unknown where an upgrade took the tokenizer away', async () => {
     const gone = './tokenizer-that-is-gone.ts'
     const counter = { countTokens: async () => (await import(gone)).count() }
     assert.equal(
       await countUsage(counter.countTokens, asked('Hello.'), () => ({ text: 'Hello back', factor: 1 }), null),
-      null,
+      UNCOUNTED,
     )
     await assert.rejects(
       countUsage(
