@@ -46,10 +46,15 @@ export const observedStream = (tap: SseTap): Observed => ({
 
 /**
  * Selects the usage of an answer; null when it must be counted. A stream that was cut off is counted if its usage was
- * reported earlier. Otherwise the text after the report would be free.
+ * reported earlier. Otherwise the text after the report would be free. So is a stream that has text, and usage of the
+ * prompt alone.
  */
-export const usageOf = ({ usage, isOutdated }: Observed, error: Error | null): Usage | null =>
-  error !== null && isOutdated?.() ? null : usage
+export function usageOf({ usage, isOutdated, generated }: Observed, error: Error | null): Usage | null {
+  // Only a stream can be outdated.
+  if (usage === null || isOutdated === undefined) return usage
+  if (error !== null && isOutdated()) return null
+  return usage.completion_tokens === 0 && generated?.().text ? null : usage
+}
 
 /** Observations of a whole answer. `generated` is the part that the model wrote. */
 export const observedWhole = (answer: { usage?: unknown; service_tier?: unknown }, generated: unknown): Observed => ({

@@ -275,6 +275,25 @@ describe('an upstream that lies about its usage', () => {
     })
 })
 
+describe('a stream whose usage has the prompt alone', () => {
+  const told = { prompt_tokens: 10, completion_tokens: 0, total_tokens: 10 }
+  const words = Array.from({ length: 50 }, () => 'word ')
+
+  for (const [path, body] of Object.entries({
+    '/v1/chat/completions': CHAT,
+    '/v1/messages': CHAT,
+    '/v1/responses': { model: 'cheap', input: 'Hello', max_output_tokens: 100 },
+  }))
+    it(`costs its words at ${path}`, async () => {
+      upstream.on('/responses', json(404, {}))
+      upstream.on('/chat/completions', sse(chunks(words, told)))
+      const { key, id } = await newKey({ billing: 'cost' })
+      const text = await (await post(key, path, { ...body, stream: true })).text()
+      assert.match(text, /word/)
+      assert.ok((await paid(id)) >= (10 + 40) * 3e-6, `${await paid(id)} USD`)
+    })
+})
+
 describe('an Idempotency-Key', () => {
   const once = { 'idempotency-key': 'once' }
 
