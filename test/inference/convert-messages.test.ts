@@ -6,6 +6,7 @@ import { toMessage } from '../../src/inference/convert/chat-to-message.ts'
 import { createMessageEvents } from '../../src/inference/convert/chat-to-message-events.ts'
 import { toMessagesFromChat } from '../../src/inference/convert/chat-to-messages.ts'
 import type { ChatChunk } from '../../src/inference/convert/chat-to-response-events.ts'
+import { record } from '../../src/inference/convert/loose.ts'
 import { joinMessage, messageEvents } from '../../src/inference/convert/message-events.ts'
 import { createCompletionChunks, toCompletion } from '../../src/inference/convert/message-to-chat.ts'
 import { toChatFromMessages } from '../../src/inference/convert/messages-to-chat.ts'
@@ -477,6 +478,23 @@ describe('answers as Messages and as chat completions', () => {
     assert.deepEqual(answer?.content, [{ type: 'tool_use', id: 'a', name: 'look', input: { at: 1 } }])
     assert.equal(answer?.stop_reason, 'max_tokens')
     assert.equal(toMessage(completionOf(cut, 'tool_calls'), asked), null)
+  })
+
+  it('have no usage where only their start reports it, which counts the prompt alone', () => {
+    const started = { type: 'message_start', message: { id: 'msg_1', usage: { input_tokens: 10, output_tokens: 1 } } }
+    const rest = (usage?: object) => [
+      started,
+      { type: 'message_delta', delta: { stop_reason: 'end_turn' }, ...(usage && { usage }) },
+      { type: 'message_stop' },
+    ]
+    const read = (events: object[]) => {
+      const [chunks, joined] = [createCompletionChunks(), joinMessage()]
+      for (const event of events) joined.push(event)
+      const chunk = events.flatMap((event) => chunks.push(event)).find(({ usage }) => usage !== undefined)
+      return [record(chunk?.usage).completion_tokens, joined.message()?.usage?.output_tokens]
+    }
+    assert.deepEqual(read(rest()), [undefined, undefined])
+    assert.deepEqual(read(rest({ output_tokens: 50 })), [50, 50])
   })
 
   it('begin and end in the documented order even where they are empty', () => {

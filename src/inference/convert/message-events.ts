@@ -53,6 +53,7 @@ const TEXTS = new Map<unknown, string>([
 export function joinMessage(): JoinedMessage {
   let whole: Loose = {}
   let isOver = false
+  let isReported = false
   const blocks: Loose[] = []
   const inputs = new Map<number, string>()
 
@@ -72,9 +73,11 @@ export function joinMessage(): JoinedMessage {
       if (type === 'message_start') whole = { ...record(message) }
       else if (type === 'content_block_start') blocks.push({ ...record(content_block) })
       else if (type === 'content_block_delta') add(at, record(delta))
-      else if (type === 'message_delta')
+      else if (type === 'message_delta') {
+        // Usage at the start has the prompt alone: without a later report there is none.
+        isReported ||= isObject(usage)
         whole = { ...whole, ...record(delta), usage: { ...record(whole.usage), ...present(record(usage)) } }
-      else if (type === MESSAGE_STOP) isOver = true
+      } else if (type === MESSAGE_STOP) isOver = true
     },
     isOver: () => isOver,
     message() {
@@ -83,7 +86,8 @@ export function joinMessage(): JoinedMessage {
         const input = parseJson(written)
         if (isObject(input)) (blocks[at] as Loose).input = input
       }
-      return { ...whole, content: blocks } as unknown as Message
+      const { usage, ...message } = whole
+      return { ...message, content: blocks, ...(isReported && { usage }) } as unknown as Message
     },
   }
 }

@@ -1,3 +1,4 @@
+import { isObject } from '../../text/json.ts'
 import { finishReason } from '../finish-reason.ts'
 import { asText, type Loose, present, record, records } from './loose.ts'
 import type { ChatCompletion, Message } from './requests.ts'
@@ -66,6 +67,7 @@ export interface CompletionChunks {
 /** Creates the converter. The usage comes last, in a separate chunk. */
 export function createCompletionChunks(): CompletionChunks {
   let head: Loose = headOf(undefined, undefined)
+  let begunUsage: Loose = {}
   let usage: Loose = {}
   let calls = -1
   /** Position of each call among the calls, by the index of its block. */
@@ -104,7 +106,7 @@ export function createCompletionChunks(): CompletionChunks {
         case 'message_start': {
           const { id, model, usage: begun } = record(message)
           head = headOf(id, model)
-          usage = record(begun)
+          begunUsage = record(begun)
           return adds({ role: 'assistant', content: '' })
         }
         case 'content_block_start':
@@ -112,7 +114,8 @@ export function createCompletionChunks(): CompletionChunks {
         case 'content_block_delta':
           return continueBlock(index, record(delta))
         case 'message_delta':
-          usage = { ...usage, ...present(record(used)) }
+          // Usage at the start has the prompt alone: without a later report there is none.
+          if (isObject(used)) usage = { ...begunUsage, ...present(used) }
           return adds({}, finishReason(record(delta).stop_reason))
         case 'message_stop': {
           over = true
