@@ -4,14 +4,13 @@ import type { Store } from '../store/store.ts'
 import type { PaymentRow } from '../store/tables/payments-tables.ts'
 import type { Credit } from '../wallet/deposits.ts'
 import { payerAccount } from '../wallet/payer-account.ts'
-import { creditOf, returnCredit, spendCredit } from '../wallet/spend.ts'
-import { type Claim, createClaims, type TakenOver } from './claims.ts'
+import { creditOf, spendCredit } from '../wallet/spend.ts'
+import { type Claim, createClaims } from './claims.ts'
+import { CREDIT, createCrediting, referenceOf } from './crediting.ts'
 import { createLeases, moment } from './leases.ts'
-import type { Checked, Payment, PaymentMethod, PaymentStatus, Terms } from './payment.ts'
+import type { Checked, Payment, PaymentMethod, Terms } from './payment.ts'
 import { chainUnreachable, isUnreachable, isUntouched, paymentRequired, refusalOf, unconfirmed } from './refusal.ts'
-
-/** Time after the expiry of its credential in which a payment may still appear on the chain, in milliseconds. */
-const LATE_MS = 600_000
+import { createResume } from './resume.ts'
 
 /** Longest id in the log, where ids are not verified yet. */
 const MAX_ID = 128
@@ -119,6 +118,8 @@ export function createPayments(deps: PaymentsDeps): Payments {
   const { store, now, methods, onError, onFailed, onSpent, leaseMs } = deps
   const claims = createClaims({ store, now, ...(leaseMs !== undefined && { leaseMs }) })
   const leases = createLeases({ claims, leaseMs, onError })
+  const creditOnce = createCrediting({ store, now, claims, credit: deps.credit })
+  const resume = createResume({ claims, methods, retired: deps.retired, creditOnce, onSpent })
 
   async function settle(method: PaymentMethod, credential: string, terms: Terms, claim: Claim): Promise<string> {
     const { id } = claim
@@ -149,50 +150,6 @@ export function createPayments(deps: PaymentsDeps): Payments {
       onError(error)
       return true
     }
-  }
-
-  /** @param from `settled`, or `crediting` after an interrupted attempt */
-  async function creditOnce(
-    payment: Pick<Payment, 'id' | 'method' | 'account' | 'payer' | 'amount'>,
-    from: PaymentStatus,
-  ): Promise<void> {
-    const { id, method, account, payer, amount } = payment
-    if (method === CREDIT) return giveBack(payment, from)
-    if (from !== 'crediting' && !(await claims.advance(id, from, 'crediting'))) return
-    const to = account === null ? { wallet: payer } : { account }
-    await deps.credit({ ...to, micros: amount, reference: referenceOf(id) })
-    await claims.advance(id, 'crediting', 'credited')
-  }
-
-  /** Returns a payment to the ledger balance that it came from. It is not a deposit. */
-  async function giveBack({ id, payer, amount }: Pick<Payment, 'id' | 'payer' | 'amount'>, from: PaymentStatus) {
-    await store.write(async (trx) => {
-      if (await claims.advance(id, from, 'credited', undefined, trx))
-        await returnCredit(trx, { wallet: payer, micros: amount, reference: referenceOf(id), at: now() })
-    })
-  }
-
-  async function methodOf(row: PaymentRow): Promise<PaymentMethod | undefined> {
-    const ofRow = ({ name }: PaymentMethod) => name === row.method
-    return methods.find(ofRow) ?? (await deps.retired?.())?.find(ofRow)
-  }
-
-  async function resume(row: TakenOver): Promise<void> {
-    const { id, payer, amount_micros: amount } = row
-    const payment = { id, method: row.method, payer, account: row.account_named === 0 ? null : row.account, amount }
-    const status = row.status as PaymentStatus
-    if (status !== 'claimed' && status !== 'freed') return creditOnce(payment, status)
-    const method = await methodOf(row)
-    const sought = { ...row, amount }
-    const reference = method ? await method.find(sought) : null
-    if (reference !== null && (await claims.advance(id, status, 'settled', reference)))
-      return creditOnce(payment, 'settled')
-    if (await method?.isSpent?.(sought)) {
-      if (await claims.advance(id, status, 'failed')) onSpent(row)
-      return
-    }
-    if (!method || Date.parse(row.seen_at) <= Date.parse(row.expires_at) + LATE_MS) return
-    if (!(await method.isOpen(sought))) await claims.advance(id, status, 'failed')
   }
 
   /** Parses a credential and finds its method. */
@@ -310,12 +267,6 @@ export function createPayments(deps: PaymentsDeps): Payments {
     },
   }
 }
-
-/** Ledger reference of a payment's deposit, which makes it idempotent. */
-export const referenceOf = (paymentId: string): string => `mpp:${paymentId}`
-
-/** Method name of payments from the payer's ledger balance. */
-const CREDIT = 'credit'
 
 const creditReceipt = (reference: string, at: Date): string =>
   Receipt.serialize({ method: CREDIT, reference, status: 'success', timestamp: at.toISOString() })
