@@ -25,7 +25,7 @@ export type AgentRegistration = z.infer<typeof AgentRegistration>
  * @param origin origin of the request, used when `chain.agent.public_url` is not set
  */
 export function agentRegistration(
-  { chain: { agent, settlement, networks }, mpp }: Pick<Config, 'chain' | 'mpp'>,
+  { chain: { agent, settlement, networks } }: Pick<Config, 'chain'>,
   address: string | null,
   origin: string,
 ): AgentRegistration {
@@ -42,8 +42,8 @@ export function agentRegistration(
       { name: 'OpenAPI', endpoint: `${url}/openapi.json`, version: '3.1.0' },
       ...(wallet === null ? [] : [{ name: 'agentWallet', endpoint: wallet }]),
     ],
-    // Payments use HTTP 402 with MPP's `Payment` scheme, not the headers of x402.
-    x402Support: mpp.enabled,
+    // Payments use HTTP 402 with MPP's `Payment` scheme. A client of x402 looks for its headers and finds none.
+    x402Support: false,
     active: agent.active,
     registrations: agent.registrations.map(({ agent_id, agent_registry }) => ({
       agentId: agent_id,

@@ -85,6 +85,11 @@ describe('a platform that takes payments', () => {
     assert.equal(((await status.json()) as { features: { payments: boolean } }).features.payments, true)
   })
 
+  it('does not claim x402 in the registration of its agent, as MPP is another protocol', async () => {
+    const file = await fetch(`${listening.url}/.well-known/agent-registration.json`)
+    assert.equal(((await file.json()) as { x402Support: boolean }).x402Support, false)
+  })
+
   it('credits a deposit to the caller that it names, once', async () => {
     const { record } = await gateway.keys.create({ name: 'caller' })
     const deposit = request(record.id, 1.5)
