@@ -3,15 +3,21 @@ import type { Gateway } from '../../src/gateway.ts'
 import { firstForChat } from '../../src/inference/model-for.ts'
 import { idsOf, lackingNames, readModels } from '../../src/inference/model-list.ts'
 import type { NamedUpstream } from '../../src/inference/named-upstream.ts'
-import { DEFAULT_UPSTREAM, type Provider } from '../../src/inference/provider.ts'
-import { routeTarget } from '../../src/inference/routing.ts'
+import { DEFAULT_UPSTREAM, type ModelRole, type Provider } from '../../src/inference/provider.ts'
+import { type Routing, routeTarget } from '../../src/inference/routing.ts'
 import { keyVariableOf } from '../../src/providers/key-variable.ts'
 import { presetOf } from '../../src/providers/providers.ts'
 import type { Check } from './check.ts'
 
-const ROLES = ['chat', 'primary', 'fallback'] as const
+const ROLES: readonly ModelRole[] = ['chat', 'primary', 'fallback']
 /** Timeout of an upstream's list of models, in milliseconds. */
 export const PATIENCE_MS = 10_000
+
+/** Routes of the configuration, and the routing that they make. */
+interface Routes {
+  routing: Routing
+  routes: Gateway['loaded']['config']['routes']
+}
 
 /** Creates a check for each upstream, and one for the routes if any exist. */
 export function upstreamChecks({ upstream: { routing }, loaded }: Gateway): Check[] {
@@ -45,7 +51,7 @@ async function check({ upstream, loaded }: Gateway, of: NamedUpstream): Promise<
       `${answer}, not a list of models: check its address (${addressOf(provider)}).`,
     )
   const ids = idsOf(readModels(body) ?? [])
-  return compareModels(of, ids, routedTo(provider.id, loaded.config.routes))
+  return compareModels(of, ids, { routing: upstream.routing, routes: loaded.config.routes })
 }
 
 function withoutKey(provider: Provider): { warning: string } {
@@ -58,35 +64,51 @@ function withoutKey(provider: Provider): { warning: string } {
 }
 
 /** The models that routes request from an upstream by name. */
-function routedTo(id: string, routes: Gateway['loaded']['config']['routes']): string[] {
+function routedTo(id: string, routes: Routes['routes']): string[] {
   return routes
     .flatMap(({ to }) => to.map(routeTarget))
     .flatMap(({ upstream, model }) => (upstream === id && model !== null ? [model] : []))
 }
 
-/** Compares the models that an upstream lists with its aliases, the models of the roles and those of routes. */
-function compareModels(
-  { provider }: NamedUpstream,
-  ids: readonly string[],
-  routed: readonly string[],
-): string | { warning: string } {
+/** The roles whose calls go to an upstream, with the model there. */
+function rolesAt(of: NamedUpstream, { explain, upstreams: [first] }: Routing): { role: ModelRole; model: string }[] {
+  return ROLES.flatMap((role) => {
+    const { targets } = explain(first.provider.resolve(undefined, role).requested)
+    return targets.flatMap(({ upstream, model }) => (upstream === of ? [{ role, model }] : []))
+  })
+}
+
+/** The names by which calls request models from an upstream: its aliases, models of roles and those of routes. */
+function namesAskedOf(of: NamedUpstream, { routing, routes }: Routes): string[] {
+  const { id, aliases, isUnassigned } = of.provider
+  // A route may send an alias of `default` elsewhere. Those of other upstreams are also requested as NAME/ALIAS.
+  const own = aliases.filter(
+    (name) => id !== DEFAULT_UPSTREAM || routing.explain(name).targets.some(({ upstream }) => upstream === of),
+  )
+  const ofRoles = rolesAt(of, routing).flatMap(({ model }) => (isUnassigned(model) ? [] : [model]))
+  return [...new Set([...own, ...ofRoles, ...routedTo(id, routes)])]
+}
+
+/** Compares the models that an upstream lists with those that calls request from it. */
+function compareModels(of: NamedUpstream, ids: readonly string[], routes: Routes): string | { warning: string } {
+  const { provider } = of
   const answers = `${provider.name} answers at ${provider.baseUrl}`
   const [first] = ids
   if (first === undefined) return { warning: `${answers} and lists no models: load or install one there.` }
-  const names = [...new Set([...provider.aliases, ...routed])]
-  const lacking = lackingNames({ resolve: provider.resolve, aliases: names }, ids).map((name) => {
+  const aliases = namesAskedOf(of, routes)
+  const lacking = lackingNames({ resolve: provider.resolve, aliases }, ids).map((name) => {
     const { upstream } = provider.resolve(name, 'chat')
     return name === upstream ? name : `${upstream} (${name})`
   })
   const { section } = provider
-  const settings = section === 'upstream' ? 'upstream.aliases or upstream.models' : `${section}.aliases or routes`
+  const settings =
+    section === 'upstream' ? 'upstream.aliases or upstream.models' : `${section}.aliases, upstream.models or routes`
   if (lacking.length > 0)
     return {
       warning: `${answers} and does not list ${lacking.join(', ')}: set ${settings} to listed models, such as ${first}.`,
     }
-  const open = ROLES.filter((role) => provider.isUnassigned(provider.resolve(undefined, role).requested))
-  const isOpen = section === 'upstream' && open.length > 0
-  const chosen = isOpen ? `; without a configured model ${open.join(', ')}: ${firstForChat(ids)}` : ''
+  const open = rolesAt(of, routes.routing).flatMap(({ role, model }) => (provider.isUnassigned(model) ? [role] : []))
+  const chosen = open.length > 0 ? `; without a configured model ${open.join(', ')}: ${firstForChat(ids)}` : ''
   return `${answers}, models: ${ids.length}${chosen}`
 }
 

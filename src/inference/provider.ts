@@ -76,7 +76,7 @@ export interface Provider {
   catalogue: Catalogue
   /** Remembers which models support usage in streams. */
   usageRequests: UsageRequests
-  /** Names with an id here: the roles' models first, then other aliases. */
+  /** Names with an id here: at `default` the roles' models first, then the aliases. */
   aliases: string[]
   /** Learned names of the token limit, by model. */
   limits: AnswerLimits
@@ -113,7 +113,9 @@ export function createProvider(config: ProviderConfig): Provider {
   const catalogue = preset?.models ?? {}
   const ownModels = new Set(Object.values(OWN_MODELS))
   const isUnassigned = (model: string) => ownModels.has(model) && !aliases.has(model)
-  const named = [...new Set([...Object.values(config.models), ...aliases.keys()])]
+  // Roles name models of any upstream; where one goes is for the routing to say.
+  const ofRoles = config.id === undefined ? Object.values(config.models) : []
+  const named = [...new Set([...ofRoles, ...aliases.keys()])]
   const inProcess = config.provider === 'sandbox' && base_url === null
   return {
     id,

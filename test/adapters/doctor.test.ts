@@ -189,6 +189,43 @@ describe('doctor', () => {
     assert.match(await ofUpstream([]), /^warn {2}upstream .*lists no models/)
   })
 
+  it('warns of a model of a role at the upstream that its calls go to, and at no other', async (t) => {
+    const [named, other] = await Promise.all([double.startUpstream(), double.startUpstream()])
+    t.after(() => Promise.all([named.close(), other.close()]))
+    const apart = newPlace()
+    mkdirSync(apart.data)
+    for (const [at, id] of [
+      [upstream, 'phi'],
+      [named, 'qwen3'],
+      [other, 'voxtral'],
+    ] as const)
+      at.on('/models', double.json(200, { data: [{ id }] }))
+    const ofUpstreams = async (models: object) => {
+      const config = {
+        upstream: { aliases: { quick: 'phi', routed: 'gone' }, models },
+        upstreams: { local: { base_url: named.url }, voice: { base_url: other.url } },
+        routes: [{ model: 'routed', to: ['local/qwen3'] }],
+      }
+      writeFileSync(join(apart.data, 'config.json'), JSON.stringify(config))
+      const env = { GAZEWAY_UPSTREAM: upstream.url, GAZEWAY_UPSTREAM_API_KEY: SECRET }
+      const { lines } = await doctor({}, env, apart)
+      return lines.filter((line) => /^\w+ +upstream /.test(line)).map((line) => line.replace(/ {2,}/, ' '))
+    }
+    const listed = await ofUpstreams({ chat: 'quick', primary: 'phi', fallback: 'local/qwen3' })
+    assert.deepEqual(
+      listed.map((line) => line.slice(0, 4)),
+      ['ok u', 'ok u', 'ok u'],
+      listed.join('\n'),
+    )
+    const [first, second, third] = await ofUpstreams({ chat: 'quick', primary: 'phi', fallback: 'local/gone' })
+    assert.match(first ?? '', /^ok /)
+    assert.match(
+      second ?? '',
+      /^warn upstream local .*does not list gone: set upstreams\.local\.aliases, upstream\.models/,
+    )
+    assert.match(third ?? '', /^ok /)
+  })
+
   it('names both ways out when there is no key', async () => {
     const { code, lines } = await doctor()
     assert.equal(code, 1)

@@ -65,6 +65,17 @@ describe('the models that clients can ask for', () => {
     assert.deepEqual(list.known(), ['main/own', 'main/a'])
   })
 
+  it('leave out the models of the roles at an upstream beside default', async () => {
+    const config = { api_key: 'k', headers: {}, timeout_ms: 1000, max_retries: 0, models: ROLES, aliases: { own: 'a' } }
+    const ask = () => Promise.reject(new Error('down'))
+    const provider = createProvider({ ...config, provider: 'http://127.0.0.1:1/v1', id: 'main' })
+    const list = createModelList({ provider, askForModels: ask, lookUp: ask, now: () => new Date() })
+    assert.deepEqual(
+      (await list.all(anyone)).map(({ id }) => id),
+      ['main/own'],
+    )
+  })
+
   it('exclude those that the upstream lacks: aliases of other models, and names without an alias', async () => {
     const { after, upstream } = createList({ own: 'a', gone: 'retired', 'llm-3-fast': 'b' })
     const ids = async (seconds: number) => (await after(seconds)).map(({ id }) => id)
