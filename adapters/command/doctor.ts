@@ -217,6 +217,8 @@ export async function runDoctor(loaded: LoadedConfig, log: Log, print: (line: st
 function reason(error: unknown): string {
   if (error instanceof GazewayError && error.code === 'cancelled')
     return `No answer within ${PATIENCE_MS / 1000} s: check the address (--upstream) and the network.`
+  // The message of a pause is for payers. Its cause is for the operator.
+  const said = error instanceof GazewayError && error.code === 'payments_paused' ? (error.cause ?? error) : error
   // TLS errors contain line breaks.
-  return (error instanceof Error ? error.message : String(error)).replace(/\s+/g, ' ')
+  return (said instanceof Error ? said.message : String(said)).replace(/\s+/g, ' ')
 }

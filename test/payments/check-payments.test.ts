@@ -1,13 +1,16 @@
 import assert from 'node:assert/strict'
-import { mkdtempSync, rmSync } from 'node:fs'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, describe, it } from 'node:test'
 import { evm, Mppx } from 'mppx/client'
 import { toHex } from 'viem'
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
+import { runDoctor } from '../../adapters/command/doctor.ts'
 import { createChain } from '../../src/chain/chain.ts'
+import { loadConfig } from '../../src/config/config.ts'
 import { Config } from '../../src/config/config-schema.ts'
+import { createLog } from '../../src/config/log.ts'
 import type { GazewayError } from '../../src/errors.ts'
 import { checkPayments } from '../../src/payments/check-payments.ts'
 import { loadMethods } from '../../src/payments/methods.ts'
@@ -105,6 +108,17 @@ describe('what payments need', () => {
     await rejects({ key: poor }, 'payments_paused', /has no gas for a payment/)
     await rejects({ evm: { rpc_url: 'http://127.0.0.1:9' } }, 'upstream_unreachable', /mpp\.evm\.rpc_url/)
     await rejects({ evm: { max_gas_per_hour: 0.000000001 } }, 'payments_paused', /max_gas_per_hour/)
+  })
+
+  it('is gas in the words of doctor, too', async () => {
+    const { secret_key, ...mpp } = configuration().mpp
+    writeFileSync(join(folder, 'config.json'), JSON.stringify({ mpp }), { mode: 0o600 })
+    const env = { GAZEWAY_HOME: folder, GAZEWAY_WALLET_PRIVATE_KEY: poor, GAZEWAY_MPP_SECRET_KEY: secret_key ?? '' }
+    const loaded = await loadConfig({ env, flags: { upstream: 'sandbox' }, cwd: folder })
+    const lines: string[] = []
+    await runDoctor(loaded, createLog({ level: 'silent', secrets: () => loaded.secrets }), (line) => lines.push(line))
+    const said = lines.find((line) => line.includes(' payments ')) ?? ''
+    assert.match(said, /^FAIL {2}payments +0x\w+ has no gas for a payment on chain 31337\. Fund it\.$/)
   })
 
   it('is a price that covers the gas', async () => {
