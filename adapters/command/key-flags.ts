@@ -4,6 +4,7 @@ import { Alerts } from '../../src/identity/alerts.ts'
 import { Period } from '../../src/identity/budgets.ts'
 import { type KeyChange, Limits, ModelGlob } from '../../src/identity/key.ts'
 import { accepts } from '../../src/text/accepted.ts'
+import { DURATION, durationMs } from '../../src/text/duration.ts'
 import { Amount, AmountAboveZero } from '../../src/text/money.ts'
 import { explain } from '../../src/wire/validation.ts'
 
@@ -26,10 +27,6 @@ const NONE = 'none'
 const NEVER = 'never'
 /** Flag value that allows all models. */
 const ALL = 'all'
-
-const MS = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 }
-const MAX_DAYS = 36_500
-const DURATION = 'a whole number and s, m, h or d, such as 24h or 90d'
 
 /**
  * Parses the value of a flag with a schema.
@@ -90,7 +87,7 @@ export const modelsIn = (text: string): string[] | null =>
 export function endIn(text: string, now: Date): string | null {
   if (text === NEVER) return null
   const accepted = `${NEVER}, ${DURATION}, or a future time such as 2027-01-31T00:00:00Z`
-  const ms = durationIn(text)
+  const ms = durationMs(text)
   const end = ms === null ? timeIn(text) : now.getTime() + ms
   if (end === null || end <= now.getTime()) throw notAccepted('--expires', accepted)
   return new Date(end).toISOString()
@@ -98,18 +95,10 @@ export function endIn(text: string, now: Date): string | null {
 
 /** Parses a grace period; the result is in seconds. @throws as {@link checked} */
 export function graceIn<S extends z.ZodType>(text: string, seconds: S): z.output<S> {
-  const ms = text === '0' ? 0 : durationIn(text)
+  const ms = text === '0' ? 0 : durationMs(text)
   const result = seconds.safeParse(ms === null ? null : ms / 1000)
   if (!result.success) throw notAccepted('--grace', `${DURATION}; at most 30d, and 0 for none`)
   return result.data
-}
-
-/** Converts a duration such as `90d` to milliseconds. Null for other text, and for more than 100 years. */
-function durationIn(text: string): number | null {
-  const [, digits, unit] = /^(\d{1,10})([smhd])$/.exec(text) ?? []
-  if (digits === undefined || unit === undefined) return null
-  const ms = Number(digits) * MS[unit as keyof typeof MS]
-  return ms <= MAX_DAYS * MS.d ? ms : null
 }
 
 /** Converts a time with its offset to milliseconds since 1970. */

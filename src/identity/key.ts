@@ -1,6 +1,8 @@
 import * as z from 'zod'
 import { Billing } from '../config/sections/wallet-section.ts'
+import { toUtc } from '../store/dates.ts'
 import type { KeyRow } from '../store/tables/keys-tables.ts'
+import { durationMs } from '../text/duration.ts'
 import { Amount } from '../text/money.ts'
 import { Alerts, ShownAlerts } from './alerts.ts'
 import { Budgets, Period } from './budgets.ts'
@@ -56,6 +58,18 @@ export const Limits = z.strictObject({
   concurrent: count(100_000).describe('Concurrent calls.'),
 })
 
+const Time = z.iso.datetime({ offset: true })
+const isTime = (text: string): boolean => Time.safeParse(text).success
+
+/** End of a key as sent: an RFC 3339 time, which is converted to UTC, or a duration from now, which stays. */
+const KeyEnd = z
+  .string()
+  .refine((text) => (durationMs(text) ?? 0) > 0 || isTime(text), {
+    error: 'neither a time nor a duration',
+    abort: true,
+  })
+  .overwrite((text) => (durationMs(text) === null ? toUtc(text) : text))
+
 /** Fields of a key that an admin sets. */
 const fields = {
   name: Name.describe('Name of the key, for people.'),
@@ -67,12 +81,9 @@ const fields = {
   limits: Limits.partial().describe('Absent limits are unlimited.'),
   alerts: Alerts.describe('Alerts to alerts.webhook_url; [] for none.'),
   models: z.array(ModelGlob).min(1).max(MAX_MODELS).nullable().describe('Globs of allowed models; null for all.'),
-  expires_at: z.iso
-    .datetime({ offset: true })
-    .overwrite((text) => new Date(text).toISOString())
-    .nullable()
-    .describe('Expiry of the key; null for never.')
-    .meta({ accepted: 'a future time, such as "2027-01-31T00:00:00Z", or null' }),
+  expires_at: KeyEnd.nullable()
+    .describe('Expiry of the key: a time, or a duration from now; null for never.')
+    .meta({ accepted: 'a future time, such as "2027-01-31T00:00:00Z", a duration from now, such as "90d", or null' }),
 }
 
 /** A request to create a key. */

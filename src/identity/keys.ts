@@ -4,10 +4,12 @@ import { DEFAULTS } from '../config/config-keys.ts'
 import type { Billing } from '../config/sections/wallet-section.ts'
 import { GazewayError } from '../errors.ts'
 import type { Keep } from '../idempotency/idempotency.ts'
+import { toUtc } from '../store/dates.ts'
 import { decodeCursor, type Page, type Paged, pageReader, readPage } from '../store/page.ts'
 import type { Schema } from '../store/schema.ts'
 import type { Store } from '../store/store.ts'
 import type { KeyRow } from '../store/tables/keys-tables.ts'
+import { durationMs } from '../text/duration.ts'
 import { parseInput } from '../wire/validation.ts'
 import { readAlerts, replaceAlerts, toAlertRows } from './alerts.ts'
 import { type Callers, createAuthentication } from './authentication.ts'
@@ -136,9 +138,13 @@ export function createKeys(deps: KeysDeps): Keys {
   const authentication = createAuthentication({ store, now, elapsedMs, fixedKey, onError })
   const { forget } = authentication
 
-  /** @throws GazewayError `validation_failed` for an expiry in the past */
-  function checkEnd(expiresAt: string | null | undefined): void {
-    if (expiresAt == null || Date.parse(expiresAt) > now().getTime()) return
+  /** Puts the time in the place of a duration. @throws GazewayError `validation_failed` for an expiry in the past */
+  function withEnd<Sent extends { expires_at?: string | null | undefined }>(sent: Sent): Sent {
+    const { expires_at } = sent
+    if (expires_at == null) return sent
+    const ms = durationMs(expires_at)
+    if (ms !== null) return { ...sent, expires_at: toUtc(now().getTime() + ms) }
+    if (Date.parse(expires_at) > now().getTime()) return sent
     throw new GazewayError(
       'validation_failed',
       'expires_at: in the past; must be a time in the future, or null. To end a key, revoke it.',
@@ -176,8 +182,7 @@ export function createKeys(deps: KeysDeps): Keys {
 
   return {
     async create(input, keep) {
-      const key = parseInput(NewKey, input)
-      checkEnd(key.expires_at)
+      const key = withEnd(parseInput(NewKey, input))
       const { token, row: ungrouped } = newKey(key, null)
       return store.write(async (trx) => {
         const row = { ...ungrouped, group_id: key.group === null ? null : await groupIn(trx, key.group) }
@@ -214,8 +219,7 @@ export function createKeys(deps: KeysDeps): Keys {
     },
 
     async change(id, input) {
-      const change = parseInput(KeyChange, input)
-      checkEnd(change.expires_at)
+      const change = withEnd(parseInput(KeyChange, input))
       const { group, alerts, limits: { budgets } = {} } = change
       const row = await store.write(async (trx) => {
         const groupId = group == null ? group : await groupIn(trx, group)

@@ -398,11 +398,23 @@ describe('keys', () => {
       [{ name: 'a', models: ['gpt 4'] }, 'models.0'],
       [{ name: 'a', expires_at: '2026-11-21' }, 'expires_at'],
       [{ name: 'a', expires_at: '2026-11-21T07:05:00.000Z' }, 'expires_at'],
+      [{ name: 'a', expires_at: '2027-13-45T99:99:99Z' }, 'expires_at'],
+      [{ name: 'a', expires_at: '90 days' }, 'expires_at'],
+      [{ name: 'a', expires_at: '0d' }, 'expires_at'],
+      [{ name: 'a', expires_at: '36501d' }, 'expires_at'],
       [{ name: 'a', id: 'key_x' }, 'id'],
     ]
     for (const [input, param] of cases)
       await assert.rejects(keys.create(input as { name: string }), { code: 'validation_failed', param })
     assert.equal((await keys.list({ limit: 1 })).total, 0)
+  })
+
+  it('takes a duration from now for an end, as the command line does', async () => {
+    const { record } = await keys.create({ name: 'a', expires_at: '90d' })
+    assert.equal(record.expires_at, '2027-02-19T07:05:00.000Z')
+    assert.equal((await keys.change(record.id, { expires_at: '24h' })).expires_at, '2026-11-22T07:05:00.000Z')
+    const late = await keys.change(record.id, { expires_at: '9999-12-31T23:59:59-05:00' })
+    assert.equal(late.expires_at, '9999-12-31T23:59:59.999Z', 'a time that sorts as text')
   })
 
   it('notes when a key was last used, together and once', async () => {
