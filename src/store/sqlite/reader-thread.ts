@@ -1,6 +1,6 @@
 import { workerData } from 'node:worker_threads'
-import { DatabaseSync } from '@photostructure/sqlite'
 import { answerQuestions } from '../../wire/thread-code.ts'
+import { driver } from './driver.ts'
 import type { Batch, Question, ReaderData } from './reader-messages.ts'
 import { columnsOf, createStatements, toParameter } from './statements.ts'
 
@@ -16,7 +16,7 @@ const BUSY_TIMEOUT_MS = 200
 const CACHE_KIB = 16 * 1024
 
 const { location, isUrl } = workerData as ReaderData
-const database = new DatabaseSync(isUrl ? new URL(location) : location, { readOnly: true })
+const database = driver.open(isUrl ? new URL(location) : location, { readOnly: true })
 database.exec(`pragma busy_timeout = ${BUSY_TIMEOUT_MS}; pragma temp_store = memory; pragma cache_size = -${CACHE_KIB}`)
 const prepare = createStatements(database)
 let columns: string[] = []

@@ -1,5 +1,4 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import type { DatabaseSyncInstance } from '@photostructure/sqlite'
 import {
   CompiledQuery,
   type DatabaseConnection,
@@ -12,6 +11,7 @@ import {
 } from 'kysely'
 import { GazewayError } from '../../errors.ts'
 import { connectionOf } from './connection.ts'
+import type { Database } from './driver.ts'
 import { isBusy, storeError } from './sqlite-errors.ts'
 import { columnsOf, createStatements, toParameter, toRow } from './statements.ts'
 import { createTurns } from './writing-turns.ts'
@@ -40,9 +40,9 @@ class TurnTakingQueryCompiler extends SqliteQueryCompiler {
 /** Connections to one file. */
 export interface Connections {
   /** Connection for all writes. */
-  writing: DatabaseSyncInstance
+  writing: Database
   /** Opens the connection for reads outside of transactions. Null when `writing` serves them too. */
-  openReading: (() => DatabaseSyncInstance) | null
+  openReading: (() => Database) | null
   /** Resolves with the newest statement on `writing`. Pending while another process locks the store. */
   latestWrite: Promise<void> | null
   /** Time limit of the wait for a busy store, read when the wait begins. */
@@ -50,7 +50,7 @@ export interface Connections {
 }
 
 /**
- * Kysely dialect for `@photostructure/sqlite` (the interface of `node:sqlite`, also on Node 20). Made for several
+ * Kysely dialect for the interface of `node:sqlite`. Made for several
  * processes on one file:
  * - Transactions begin IMMEDIATE: deferred ones fail with SQLITE_BUSY when two of them start to write.
  * - Waiting for a busy store does not block the event loop for long.
@@ -72,7 +72,7 @@ function createDriver(file: string, connections: Connections): Driver {
   const { writing } = connections
   const turns = createTurns()
   const write = createExecutor(writing)
-  let reading: DatabaseSyncInstance | undefined
+  let reading: Database | undefined
   let read: Executor | undefined
   function reader(): Executor | null {
     if (connections.openReading === null) return null
@@ -110,7 +110,7 @@ function createDriver(file: string, connections: Connections): Driver {
  * is complete. SQLite does both when the connection ends. The driver keeps the connection open after `close`, until its
  * statements are garbage collected.
  */
-function letGo(database: DatabaseSyncInstance, file: string): void {
+function letGo(database: Database, file: string): void {
   try {
     if (database.isTransaction) database.exec('rollback')
     database.exec('pragma wal_checkpoint(truncate)')
@@ -122,7 +122,7 @@ function letGo(database: DatabaseSyncInstance, file: string): void {
 
 type Executor = <R>(query: CompiledQuery) => QueryResult<R>
 
-function createExecutor(database: DatabaseSyncInstance): Executor {
+function createExecutor(database: Database): Executor {
   const prepare = createStatements(database)
   return <R>({ sql, parameters }: CompiledQuery) => {
     const prepared = prepare(sql)

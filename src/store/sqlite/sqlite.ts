@@ -1,7 +1,6 @@
 import { accessSync, closeSync, constants, existsSync, openSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { pathToFileURL } from 'node:url'
-import { DatabaseSync, type DatabaseSyncInstance } from '@photostructure/sqlite'
 import { Kysely, sql, type Transaction } from 'kysely'
 import { GazewayError } from '../../errors.ts'
 import { inTime } from '../../wire/in-time.ts'
@@ -9,6 +8,7 @@ import { makeFolder } from '../make-folder.ts'
 import { migrate } from '../migrate.ts'
 import type { Schema } from '../schema.ts'
 import type { Store } from '../store.ts'
+import { type Database, driver } from './driver.ts'
 import { readerDialect } from './reader.ts'
 import type { ReaderData } from './reader-messages.ts'
 import { BUSY_TIMEOUT_MS, type Connections, nodeSqliteDialect, PATIENCE_MS, untilFree } from './sqlite-dialect.ts'
@@ -31,7 +31,7 @@ const CHECK_TIMEOUT_MS = 2_000
 
 /**
  * Opens a SQLite store, and creates and migrates it. Several processes may open the same file, with a log (WAL): this
- * requires SQLite 3.51.3, which the driver includes, since older ones could lose commits.
+ * requires SQLite 3.51.3, since older ones could lose commits; see `driver.ts`.
  *
  * @throws GazewayError `store_unavailable`, `store_corrupt` or `store_too_new`, naming the file, which is then
  *   unchanged
@@ -106,7 +106,7 @@ function readerData(file: string): ReaderData {
  * @throws GazewayError `store_unavailable`
  */
 export function readSqlite(file: string): Kysely<Schema> {
-  const database = opened(file, () => new DatabaseSync(hasLog(file) ? file : unchanging(file), { readOnly: true }))
+  const database = opened(file, () => driver.open(hasLog(file) ? file : unchanging(file), { readOnly: true }))
   return new Kysely<Schema>({
     dialect: nodeSqliteDialect(file, {
       writing: database,
@@ -117,22 +117,22 @@ export function readSqlite(file: string): Kysely<Schema> {
   })
 }
 
-function open(file: string): DatabaseSyncInstance {
+function open(file: string): Database {
   return opened(file, () => {
     makeFolder(dirname(file))
     // For this user only; the log takes the file's mode.
     if (!existsSync(file)) closeSync(openSync(file, 'a', 0o600))
-    return new DatabaseSync(location(file))
+    return driver.open(location(file))
   })
 }
 
-function openReading(file: string): DatabaseSyncInstance {
-  const database = opened(file, () => new DatabaseSync(location(file), { readOnly: true }))
+function openReading(file: string): Database {
+  const database = opened(file, () => driver.open(location(file), { readOnly: true }))
   database.exec(`pragma busy_timeout = ${BUSY_TIMEOUT_MS}; pragma temp_store = memory`)
   return database
 }
 
-function opened(file: string, make: () => DatabaseSyncInstance): DatabaseSyncInstance {
+function opened(file: string, make: () => Database): Database {
   try {
     const database = make()
     database.exec('pragma busy_timeout = 5000')

@@ -1,8 +1,8 @@
-import type { DatabaseSyncInstance, StatementSyncInstance } from '@photostructure/sqlite'
 import { withoutNul } from '../text.ts'
+import { type Database, driver, type Statement } from './driver.ts'
 
-/** Largest number that the driver binds as an integer by itself. */
-const MAX_INT32 = 2 ** 31 - 1
+/** Largest number that the driver binds as an integer by itself. None where it binds floats. */
+const MAX_INTEGER = driver.bindsFloats ? Number.NEGATIVE_INFINITY : 2 ** 31 - 1
 /** Prepared statements kept per connection. The services use fewer. */
 const STATEMENT_LIMIT = 256
 /** Matches `select *`, `returning *`, `table.*`; not `count(*)`. */
@@ -10,14 +10,14 @@ const ALL_COLUMNS = /(?<!\()\*/
 
 /** A prepared statement with its column names. Empty when it returns no rows. */
 interface Prepared {
-  statement: StatementSyncInstance
+  statement: Statement
   columns: string[]
   /** True when its columns come from `*`. */
   takesAll: boolean
 }
 
 /** Creates a cache of a connection's prepared statements. */
-export function createStatements(database: DatabaseSyncInstance): (sql: string) => Prepared {
+export function createStatements(database: Database): (sql: string) => Prepared {
   const statements = new Map<string, Prepared>()
   return function prepare(sql) {
     const known = statements.get(sql)
@@ -33,12 +33,12 @@ export function createStatements(database: DatabaseSyncInstance): (sql: string) 
 }
 
 /**
- * Converts a value for the driver. The driver cuts a text at U+0000, and binds a number beyond 32 bits as a float
- * unless it is a BigInt.
+ * Converts a value for the driver. Drivers cut a text at U+0000, and bind a number as a float unless it is a BigInt: one
+ * of them every number, the other those beyond 32 bits.
  */
 export function toParameter(value: unknown): unknown {
   if (typeof value !== 'number') return withoutNul(value)
-  return value > MAX_INT32 || value < -MAX_INT32 ? asInteger(value) : value
+  return Math.abs(value) > MAX_INTEGER ? asInteger(value) : value
 }
 
 const asInteger = (value: number): number | bigint => (Number.isSafeInteger(value) ? BigInt(value) : value)
@@ -47,7 +47,7 @@ const asInteger = (value: number): number | bigint => (Number.isSafeInteger(valu
  * Column names. They are read again after another process changed the schema: SQLite prepares the statement again, and
  * `*` may have other columns.
  */
-export const columnsOf = (statement: StatementSyncInstance): string[] => statement.columns().map(({ name }) => name)
+export const columnsOf = (statement: Statement): string[] => statement.columns().map(({ name }) => name)
 
 /** Builds a row from columns and values. */
 export function toRow<R>(columns: readonly string[], values: readonly unknown[]): R {
