@@ -4,6 +4,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, describe, it } from 'node:test'
 import { sql } from 'kysely'
+import { lookInto } from '../../src/store/look.ts'
+import { migrate } from '../../src/store/migrate.ts'
+import { MIGRATIONS, type Migrations } from '../../src/store/migrations/migrations.ts'
 import { openStore } from '../../src/store/open-store.ts'
 import type { Store } from '../../src/store/store.ts'
 import { startPostgres } from '../contract/postgres-server.ts'
@@ -61,6 +64,18 @@ describe('a store that the code of a landed migration wrote', () => {
           await gateway.close()
         }
       })
+
+  for (const engine of ['sqlite', 'postgres'] as const)
+    it(`is not taken for one of a draft of the first migration, which cannot be migrated: ${engine}`, async () => {
+      const url = await emptyUrl[engine]()
+      const later: Migrations = { ...MIGRATIONS, '999_later': async () => {} }
+      await restore(
+        url,
+        `${readFileSync(dumpFile('001_initial', engine), 'utf8')} alter table calls drop column content;`,
+      )
+      const opened = lookInto(url, (db) => migrate(db, engine, 'it', later))
+      await assert.rejects(opened, { code: 'store_unavailable', message: /first format that is kept.*memory export/ })
+    })
 })
 
 const schemaOf = async ({ db, engine }: Store): Promise<unknown[]> => (await SCHEMA[engine].execute(db)).rows

@@ -15,7 +15,7 @@ after(() => rmSync(folder, { recursive: true }))
 /** This version's steps, and one of a later version. */
 const LATER: Migrations = {
   ...MIGRATIONS,
-  '002_later': async (db) => void (await sql`alter table sweeps add column note text`.execute(db)),
+  '999_later': async (db) => void (await sql`alter table sweeps add column note text`.execute(db)),
 }
 
 describe('a store of an earlier version', () => {
@@ -45,6 +45,43 @@ describe('a store of an earlier version', () => {
       message: /was written by an earlier Gazeway and is 1 migration behind\. This command does not migrate it/,
     })
     assert.deepEqual(readFileSync(file), before)
+  })
+})
+
+describe('a store with unknown migrations', () => {
+  /** A store of this version that says that it has one more migration, or another first one. */
+  async function withSteps(name: string, change: (steps: readonly string[]) => string[]): Promise<string> {
+    const url = `sqlite:${join(folder, name)}`
+    const { db, close } = await openStore(url)
+    const rows = change(Object.keys(MIGRATIONS)).map((step) => sql`(${step}, '2026-11-26')`)
+    await sql`delete from kysely_migration`.execute(db)
+    await sql`insert into kysely_migration (name, timestamp) values ${sql.join(rows)}`.execute(db)
+    await close()
+    return url
+  }
+
+  it('is of a newer version when they come after those of this one', async () => {
+    const url = await withSteps('newer.db', (steps) => [...steps, '998_later'])
+    await assert.rejects(openStore(url), {
+      code: 'store_too_new',
+      message: /newer\.db was written by a newer Gazeway \(998_later\)\. Update this one/,
+    })
+  })
+
+  it('is of another program when they come before', async () => {
+    const url = await withSteps('other.db', (steps) => [...steps, '000_others'])
+    await assert.rejects(openStore(url), {
+      code: 'store_unavailable',
+      message: /migrations of another \(000_others\)\. Open it with the program that wrote it/,
+    })
+  })
+
+  it('is refused with what to export when it is older than the first format that is kept', async () => {
+    const url = await withSteps('old.db', () => ['001_memory_and_calls', '002_gaze', '003_keys_and_idempotency'])
+    await assert.rejects(openStore(url), {
+      code: 'store_unavailable',
+      message: /from before the first format that is kept.*gazeway memory export.*gazeway memory import FILE/,
+    })
   })
 })
 
