@@ -3,7 +3,7 @@ import { request } from 'node:http'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { openStore } from '../src/store/open-store.ts'
-import { createThread } from '../src/wire/thread.ts'
+import { createThread, threadCode } from '../src/wire/thread.ts'
 import { freePort } from '../test/doubles/free-port.ts'
 import { temporaryFolder } from './folder.ts'
 import { type Running, residentMemory, startServer } from './http-process.ts'
@@ -24,7 +24,7 @@ const TIMES = 3
 const AT_ONCE = 64
 const RESIDENT = { atMost: 400 }
 
-const PROBE = { source: new URL('./waits-probe.ts', import.meta.url), name: 'waits-probe' }
+const PROBE = threadCode({ source: new URL('./waits-probe.ts', import.meta.url), name: 'waits-probe' })
 
 interface Asked {
   method?: 'POST'

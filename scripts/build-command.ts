@@ -15,7 +15,17 @@ export async function buildCommand({ write }: { write: boolean }): Promise<{
   const first = await build({ ...bundle, write: false })
   const joined = sharedChunk(first.metafile, bundle.entryPoints.cli)
   const command = await build({ ...bundle, write, plugins: [joined, ...bundle.plugins] })
-  const inThreads = await build({ ...bundle, entryPoints: THREADS, write })
+  const inThreads = await build({
+    ...bundle,
+    entryPoints: THREADS,
+    write,
+    // They are run from memory, where there are no modules beside them.
+    splitting: false,
+    format: 'cjs',
+    outExtension: { '.js': '.cjs' },
+    banner: {},
+    define: { ...bundle.define, 'import.meta.url': 'THREAD_URL', 'import.meta.resolve': 'undefined' },
+  })
   return {
     outputs: { ...inThreads.metafile.outputs, ...command.metafile.outputs },
     files: [command, inThreads].flatMap(({ outputFiles }) => outputFiles ?? []),

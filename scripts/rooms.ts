@@ -7,6 +7,7 @@ import { dirname, join, normalize, sep } from 'node:path'
  */
 const ROOMS = [
   'errors.ts',
+  'lazily.ts',
   'text',
   'wire',
   'providers',

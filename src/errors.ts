@@ -172,12 +172,15 @@ export const linkedErrorBody = (error: GazewayError, requestId: string | null = 
 
 /** Tells whether a lazily loaded module is missing: its files were replaced or removed while the process ran. */
 export const isFileGone = (error: unknown): boolean =>
-  error instanceof Error && 'code' in error && error.code === 'ERR_MODULE_NOT_FOUND'
+  error instanceof Error &&
+  (('code' in error && error.code === 'ERR_MODULE_NOT_FOUND') ||
+    (error instanceof GazewayError && isFileGone(error.cause)))
 
 /** Tells whether a file could not be opened because the process or the machine has no file descriptors left. */
 export const isOutOfFiles = (error: unknown): boolean =>
   error instanceof Error &&
-  'code' in error &&
-  (error.code === 'EMFILE' || error.code === 'ENFILE') &&
-  'syscall' in error &&
-  error.syscall === 'open'
+  (('code' in error &&
+    (error.code === 'EMFILE' || error.code === 'ENFILE') &&
+    'syscall' in error &&
+    error.syscall === 'open') ||
+    (error instanceof GazewayError && isOutOfFiles(error.cause)))

@@ -8,6 +8,7 @@ import { unknownVariables } from '../../src/config/unknown-variables.ts'
 import { FIRST_NODE, VERSION } from '../../src/config/version.ts'
 import { GazewayError } from '../../src/errors.ts'
 import { missingKeys } from '../../src/inference/upstream-configs.ts'
+import { whenCodeIsGone } from '../../src/lazily.ts'
 import { PRESET_NAMES } from '../../src/providers/providers.ts'
 import { addHookCommands } from './hook-program.ts'
 import { addKeyCommands } from './key-program.ts'
@@ -185,6 +186,11 @@ function reached(words: readonly string[], from: Command = program): Command {
   return next === undefined ? from : reached(words.slice(1), next)
 }
 
+// A client or a supervisor starts it again. A command without a listener for the signal prints the error and ends.
+whenCodeIsGone((error) => {
+  process.exitCode = 1
+  if (process.emit('SIGTERM', 'SIGTERM')) process.stderr.write(`gazeway: ${error.message}\n`)
+})
 let isReported = false
 process.stdout.on('error', ({ code }: NodeJS.ErrnoException) => {
   // The reader may stop early (`gazeway doctor | head -1`) and does not need the rest. A full disk fails each write.

@@ -1,5 +1,8 @@
 import type { Gateway } from '../../src/gateway.ts'
+import { lazily } from '../../src/lazily.ts'
 import { collectorUrl } from './collector.ts'
+
+const loadSpanExport = lazily(() => import('./span-export.ts'), { ahead: false })
 
 /** Timeout of the last export at shutdown. */
 const FLUSH_MS = 3000
@@ -30,7 +33,7 @@ export async function startTracing(
   const protocol = env.OTEL_EXPORTER_OTLP_TRACES_PROTOCOL ?? env.OTEL_EXPORTER_OTLP_PROTOCOL
   if (protocol === 'grpc')
     log.warn('Spans are sent as OTLP over HTTP, not gRPC: the endpoint must be the collector’s HTTP port (4318).')
-  const { openSpanExport } = await import('./span-export.ts')
+  const { openSpanExport } = await loadSpanExport()
   const spans = openSpanExport({ url, upstream: gateway.upstream, log })
   const stopListening = calls.listen((record, context) => {
     // A refused call was not sent to an upstream.

@@ -2,7 +2,7 @@ import type { CallToolResult, ServerContext } from '@modelcontextprotocol/server
 import type { LoadedConfig } from '../../src/config/config.ts'
 import type { Log } from '../../src/config/log.ts'
 import type { Gateway } from '../../src/gateway.ts'
-import { lazily } from '../../src/wire/lazily.ts'
+import { lazily } from '../../src/lazily.ts'
 import { serviceStopping } from '../../src/wire/stopping.ts'
 import { progressListener } from './progress.ts'
 import { MAX_PAGE_BYTES, MAX_TOKENS } from './reply-limits.ts'

@@ -1,8 +1,12 @@
 import type { Tool as ListedTool } from '@modelcontextprotocol/server'
+import { lazily } from '../../src/lazily.ts'
 import type { ToolChoice } from './tool-choice.ts'
 
 /** Tools as `tools/list` shows them, in JSON. The build inlines them, so that a start does not load the tools. */
 declare const GAZEWAY_CATALOG: string | undefined
+
+/** The build needs it no more. */
+const loadDescription = lazily(() => import('./describe-tools.ts'), { ahead: false })
 
 /** Lists the offered tools for `tools/list`. */
 export async function listTools({ has }: ToolChoice): Promise<ListedTool[]> {
@@ -12,6 +16,6 @@ export async function listTools({ has }: ToolChoice): Promise<ListedTool[]> {
 
 async function everyTool(): Promise<ListedTool[]> {
   if (typeof GAZEWAY_CATALOG === 'string') return JSON.parse(GAZEWAY_CATALOG)
-  const { describeTools } = await import('./describe-tools.ts')
+  const { describeTools } = await loadDescription()
   return describeTools()
 }

@@ -20,6 +20,8 @@ import type { ToolChoice } from './tool-choice.ts'
 
 /** Lifetime of lists in a client's cache, in milliseconds; they do not change while the server runs. */
 const KEPT_MS = 300_000
+/** Time in which the list of tools reaches the client, in milliseconds. */
+const LISTED_MS = 50
 const KEPT = { ttlMs: KEPT_MS, cacheScope: 'private' } as const
 
 /** The client's roots as one request sees them. */
@@ -36,9 +38,16 @@ export interface RequestRoots {
  */
 export function createMcpServer(
   era: 'legacy' | 'modern',
-  deps: { gateway: () => Promise<Gateway>; callTool: CallTool; heard: ClientLog; choice: ToolChoice },
+  deps: {
+    gateway: () => Promise<Gateway>
+    callTool: CallTool
+    heard: ClientLog
+    choice: ToolChoice
+    /** Called once a list of the tools is sent. */
+    onListed: () => void
+  },
 ): McpServer {
-  const { gateway, callTool, heard, choice } = deps
+  const { gateway, callTool, heard, choice, onListed } = deps
   const mcp = new McpServer(
     { name: 'gazeway', title: 'Gazeway', version: VERSION },
     {
@@ -60,7 +69,11 @@ export function createMcpServer(
 
   // McpServer's own handlers load every tool to list them. Their error for an invalid argument lacks the field and the
   // error code.
-  mcp.server.setRequestHandler('tools/list', async () => ({ tools: await listTools(choice) }))
+  mcp.server.setRequestHandler('tools/list', async () => {
+    const tools = await listTools(choice)
+    setTimeout(onListed, LISTED_MS).unref()
+    return { tools }
+  })
   mcp.server.setRequestHandler('tools/call', async ({ params }, { mcpReq }) => {
     if (!choice.has(params.name)) throw unknownTool(params.name)
     const { roots, missing } = rootsOf(mcpReq)

@@ -4,6 +4,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { serveStdio as serveConnection } from '@modelcontextprotocol/server/stdio'
 import type { LoadedConfig } from '../../src/config/config.ts'
 import type { Log } from '../../src/config/log.ts'
+import { loadAll } from '../../src/lazily.ts'
 import { STOP_SIGNALS } from '../command/stop-signals.ts'
 import { createCallsInFlight } from './calls-in-flight.ts'
 import { createClientLog } from './client-log.ts'
@@ -29,6 +30,17 @@ export async function serveStdio(loaded: LoadedConfig, log: Log, onServing: () =
   const gateway = gatewayOpener(loaded, heard.log)
   const calls = createCallsInFlight({ loaded, log: heard.log, gateway })
   const transport = stdioTransport(process.stdin, process.stdout)
+  let isListed = false
+  /** Loads all other code, so that an update of the package does not concern this process. */
+  function loadRest(): void {
+    if (isListed) return
+    isListed = true
+    loadAll().then(
+      () => log.debug('All code is loaded.'),
+      // The call that needs it loads it again.
+      (err) => log.warn('Failed to load all code ahead.', { err }),
+    )
+  }
 
   const stopped = new Promise<void>((resolve) => {
     /** Aborts the calls in progress. The client gets their errors before the connection closes. */
@@ -40,10 +52,13 @@ export async function serveStdio(loaded: LoadedConfig, log: Log, onServing: () =
     // Never removed: without a listener of ours, libraries that listen for signals would end the process themselves.
     for (const signal of STOP_SIGNALS) process.on(signal, stop)
   })
-  serveConnection(({ era }) => createMcpServer(era, { gateway, callTool: calls.callTool, heard, choice }), {
-    transport,
-    onerror: (err) => log.debug('Failed to read a message.', { err }),
-  })
+  serveConnection(
+    ({ era }) => createMcpServer(era, { gateway, callTool: calls.callTool, heard, choice, onListed: loadRest }),
+    {
+      transport,
+      onerror: (err) => log.debug('Failed to read a message.', { err }),
+    },
+  )
   const overdue = Promise.race([transport.closed, stopped, once(process.stdin, 'end')]).then(() => delay(SHUTDOWN_MS))
   onServing()
   await transport.closed

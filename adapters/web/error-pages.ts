@@ -1,6 +1,9 @@
 import type { Hono } from 'hono'
 import { CODES, ERROR_PAGES, type ErrorCode, GazewayError } from '../../src/errors.ts'
+import { lazily } from '../../src/lazily.ts'
 import type { Frame } from './frame.ts'
+
+const loadGuidance = lazily(() => import('./error-guidance.ts'))
 
 const HEADERS = { 'content-type': 'text/markdown; charset=utf-8', 'x-content-type-options': 'nosniff' }
 
@@ -16,8 +19,7 @@ export function errorPages(app: Hono<Frame>): void {
     const code = c.req.param('code')
     if (!isCode(code))
       throw new GazewayError('not_found', 'There is no such error code; docs/reference/errors.md has all.')
-    // Loaded here, because no other request needs these texts.
-    const { GUIDANCE } = await import('./error-guidance.ts')
+    const { GUIDANCE } = await loadGuidance()
     const { happened, todo } = GUIDANCE[code]
     const page = `# ${code} (HTTP ${CODES[code]})\n\n## What happened\n\n${happened}\n\n## What to do\n\n${todo}\n`
     return c.body(page, 200, HEADERS)

@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
+import { lazily } from '../lazily.ts'
 import type { Store } from '../store/store.ts'
 import type { AlertMessageRow } from '../store/tables/alerts-tables.ts'
-import { lazily } from '../wire/lazily.ts'
 import type { WebhookAddress } from './webhook.ts'
 
 const loadWebhook = lazily(() => import('./webhook.ts'))

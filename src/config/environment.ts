@@ -2,6 +2,7 @@ import { homedir } from 'node:os'
 import { isAbsolute, resolve } from 'node:path'
 import * as z from 'zod'
 import { GazewayError } from '../errors.ts'
+import { lazily } from '../lazily.ts'
 import { presetOf } from '../providers/providers.ts'
 import { explain } from '../wire/validation.ts'
 import { CONFIG_KEYS, configKey, schemaOf } from './config-keys.ts'
@@ -22,6 +23,9 @@ export type Environment = Readonly<Record<string, string | undefined>>
 
 /** Validated values from flags or the environment, by configuration key. */
 export type Overrides = ReadonlyMap<string, unknown>
+
+/** Loaded late: env-paths reads the home folder on import, which fails for a user without one. */
+const loadEnvPaths = lazily(() => import('env-paths'), { ahead: false })
 
 const CONTAINER_ADDRESS = /^(?:tcp|udp|sctp):\/\//
 
@@ -96,8 +100,7 @@ export async function findDataDir(flags: ConfigFlags, env: Environment, cwd: str
   for (const name of ['HOME', 'XDG_DATA_HOME']) if (!isAbsolute(process.env[name] ?? '')) delete process.env[name]
   try {
     if (folder) return resolve(cwd, fromHome(folder))
-    // Imported late: env-paths reads the home folder on import, which fails for a user without one.
-    const { default: envPaths } = await import('env-paths')
+    const { default: envPaths } = await loadEnvPaths()
     return envPaths('gazeway', { suffix: '' }).data
   } catch (cause) {
     throw invalid(

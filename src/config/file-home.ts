@@ -1,5 +1,5 @@
 import { GazewayError } from '../errors.ts'
-import { lazily } from '../wire/lazily.ts'
+import { lazily } from '../lazily.ts'
 import { rereadDocument } from './config.ts'
 import type { ConfigHome } from './home.ts'
 

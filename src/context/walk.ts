@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import ignore, { type Ignore } from 'ignore'
 import { GazewayError } from '../errors.ts'
 import { inThread } from '../wire/in-thread.ts'
+import { threadCode } from '../wire/thread.ts'
 import { withinTime } from '../wire/time-limit.ts'
 import { yieldToEventLoop } from '../wire/yield-to-event-loop.ts'
 import { isUnreadable, readInside } from './confine.ts'
@@ -48,7 +49,7 @@ export async function walk(root: string, limit: number, signal?: AbortSignal): P
   return walked ?? inThread<Walk, Walked>(CODE, { root, limit, atOnceMs: MATCH_LIMIT_MS }, signal)
 }
 
-const CODE = { source: new URL('./walk-thread.ts', import.meta.url), name: 'context-walk' }
+const CODE = threadCode({ source: new URL('./walk-thread.ts', import.meta.url), name: 'context-walk' })
 
 /** The result of a walk. */
 export interface Walked {

@@ -1,5 +1,6 @@
 import * as z from 'zod'
 import { inThread } from '../wire/in-thread.ts'
+import { threadCode } from '../wire/thread.ts'
 import { Classification, classify, formatClassification } from './classification.ts'
 import { Finding, findFindings } from './findings.ts'
 import { computeMetrics, GazeMetrics } from './gaze-metrics.ts'
@@ -33,7 +34,7 @@ export function analyseRecords(records: readonly AnalysedRecord[]): Promise<Anal
   return records.length <= MAX_HERE ? analyse(records) : inThread(CODE, records)
 }
 
-const CODE = { source: new URL('./analysis-thread.ts', import.meta.url), name: 'gaze-analysis' }
+const CODE = threadCode({ source: new URL('./analysis-thread.ts', import.meta.url), name: 'gaze-analysis' })
 
 /** Computes the metrics, classification and findings of some records. A pure function. */
 export function analyse(records: readonly AnalysedRecord[]): Analysed {

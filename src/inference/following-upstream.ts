@@ -1,5 +1,5 @@
 import type { Followed } from '../config/follow.ts'
-import { lazily } from '../wire/lazily.ts'
+import { lazily } from '../lazily.ts'
 import type { OpenUpstream } from './open-upstream.ts'
 import type { Upstream } from './upstream.ts'
 

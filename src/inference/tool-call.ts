@@ -1,7 +1,7 @@
 import type OpenAI from 'openai'
 import type { CallContext } from '../calls/call-record.ts'
 import { GazewayError } from '../errors.ts'
-import { lazily } from '../wire/lazily.ts'
+import { lazily } from '../lazily.ts'
 import type { ModelRequest } from './admit.ts'
 import type { Result } from './attempt.ts'
 import { badReply } from './failure.ts'

@@ -1,5 +1,6 @@
 import type { RawBuilder } from 'kysely'
 import { sql } from 'kysely'
+import { lazily } from '../lazily.ts'
 import { readPacked } from '../store/packed.ts'
 import type { Store } from '../store/store.ts'
 
@@ -90,8 +91,11 @@ export async function openTextIndex({ engine, reads }: Pick<Store, 'engine' | 'r
   }
 }
 
+const loadOnSqlite = lazily(() => import('./sqlite-text-matcher.ts'))
+const loadOnPostgres = lazily(() => import('./postgres-text-matcher.ts'))
+
 /** Loads only the engine in use. */
 const LOAD = {
-  sqlite: async (): Promise<TextMatcher> => (await import('./sqlite-text-matcher.ts')).sqliteTextMatcher,
-  postgres: async (): Promise<TextMatcher> => (await import('./postgres-text-matcher.ts')).postgresTextMatcher,
+  sqlite: async (): Promise<TextMatcher> => (await loadOnSqlite()).sqliteTextMatcher,
+  postgres: async (): Promise<TextMatcher> => (await loadOnPostgres()).postgresTextMatcher,
 }

@@ -2,8 +2,12 @@ import type { Chain } from '../chain/chain.ts'
 import type { Config } from '../config/config-schema.ts'
 import { PAYMENT_METHODS, type PaymentMethodName } from '../config/sections/mpp-section.ts'
 import { GazewayError } from '../errors.ts'
+import { lazily } from '../lazily.ts'
 import type { PaymentMethod } from './payment.ts'
 import { type PaymentSettings, paymentSettings } from './payment-settings.ts'
+
+const loadEvm = lazily(() => import('./evm.ts'), { ahead: false })
+const loadTempo = lazily(() => import('./tempo.ts'), { ahead: false })
 
 /** Timeout of a node during a settlement, in milliseconds. */
 const NODE_MS = 10_000
@@ -30,10 +34,10 @@ const LOAD: Readonly<Record<PaymentMethodName, Load>> = {
     if (settings.evm === null) return null
     const { chainId, rpcUrl, privateKey, confirmations } = settings.evm
     const account = await chain.account({ chainId, rpcUrl, timeoutMs: NODE_MS, confirmations }, privateKey)
-    return (await import('./evm.ts')).evmMethod(settings.evm, settings, account)
+    return (await loadEvm()).evmMethod(settings.evm, settings, account)
   },
   async tempo(settings) {
-    return settings.tempo && (await import('./tempo.ts')).tempoMethod(settings.tempo, settings)
+    return settings.tempo && (await loadTempo()).tempoMethod(settings.tempo, settings)
   },
 }
 

@@ -1,6 +1,7 @@
 import { existsSync, statSync } from 'node:fs'
 import type { Kysely } from 'kysely'
 import { GazewayError } from '../errors.ts'
+import { lazily } from '../lazily.ts'
 import { type Engine, engineOf } from './engine.ts'
 import { isStore, stepsBehind } from './migrate.ts'
 import type { Migrations } from './migrations/migrations.ts'
@@ -62,14 +63,17 @@ async function open(url: string): Promise<Opened | null> {
   return opened && { engine, ...opened }
 }
 
+const loadSqlite = lazily(() => import('./sqlite/sqlite.ts'), { ahead: false })
+const loadPostgres = lazily(() => import('./postgres/postgres.ts'), { ahead: false })
+
 /** Opens a database for reading. Null when it does not exist. */
 const OPEN: Readonly<Record<Engine, (url: string) => Promise<Omit<Opened, 'engine'> | null>>> = {
   async sqlite(url) {
     const file = url.slice('sqlite:'.length)
     // Pipes are skipped too, since opening one would block.
     if (!existsSync(file) || !statSync(file).isFile()) return null
-    const { readSqlite } = await import('./sqlite/sqlite.ts')
+    const { readSqlite } = await loadSqlite()
     return { db: readSqlite(file), name: file }
   },
-  postgres: async (url) => (await import('./postgres/postgres.ts')).readPostgres(url),
+  postgres: async (url) => (await loadPostgres()).readPostgres(url),
 }

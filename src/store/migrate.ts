@@ -1,5 +1,6 @@
 import { type Kysely, sql } from 'kysely'
 import { GazewayError } from '../errors.ts'
+import { lazily } from '../lazily.ts'
 import type { Engine } from './engine.ts'
 import { FIRST_STEP, isFirstFormat } from './first-format.ts'
 import { MIGRATIONS, type Migrations } from './migrations/migrations.ts'
@@ -7,6 +8,8 @@ import { type Schema, TABLES } from './schema.ts'
 
 /** Table in which Kysely's migrator records the steps done. */
 const TABLE = 'kysely_migration'
+
+const loadMigrator = lazily(() => import('kysely'))
 
 /** Pattern of step names, including those of newer versions. */
 const STEP = /^\d{3}_[a-z\d_]+$/
@@ -39,7 +42,7 @@ export async function migrate(
   if (isOnlyFirst(done) && !(await isFirstFormat(db, engine)) && isOnlyFirst(await executed(db, engine)))
     throw tooOld(name)
 
-  const { Migrator } = await import('kysely')
+  const { Migrator } = await loadMigrator()
   const migrator = new Migrator({
     db,
     // Steps land in parallel, so a store may have one that follows a missing one.

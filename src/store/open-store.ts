@@ -1,10 +1,14 @@
+import { lazily } from '../lazily.ts'
 import { type Engine, engineOf } from './engine.ts'
 import type { Store } from './store.ts'
 
+const loadSqlite = lazily(() => import('./sqlite/sqlite.ts'))
+const loadPostgres = lazily(() => import('./postgres/postgres.ts'), { ahead: false })
+
 /** Openers by engine, each loaded on use. */
 const OPEN: Readonly<Record<Engine, (url: string) => Promise<Store>>> = {
-  sqlite: async (url) => (await import('./sqlite/sqlite.ts')).openSqlite(url.slice('sqlite:'.length)),
-  postgres: async (url) => (await import('./postgres/postgres.ts')).openPostgres(url),
+  sqlite: async (url) => (await loadSqlite()).openSqlite(url.slice('sqlite:'.length)),
+  postgres: async (url) => (await loadPostgres()).openPostgres(url),
 }
 
 /**

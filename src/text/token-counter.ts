@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import { LRUCache } from 'lru-cache'
+import { lazily } from '../lazily.ts'
 
 const SHORT = 200
 
@@ -20,11 +21,9 @@ const SHORT = 200
  */
 export function createTokenCounter({ remember = 8192 }: { remember?: number } = {}): (text: string) => Promise<number> {
   const counts = new LRUCache<string, number>({ max: remember })
-  let loading: Promise<(text: string) => number> | undefined
 
   return async function countTokens(text) {
-    loading ??= loadEncoding()
-    const count = await loading
+    const count = await loadEncoding()
     const key = text.length <= SHORT ? text : createHash('sha1').update(text).digest('base64')
     const known = counts.get(key)
     if (known !== undefined) return known
@@ -34,8 +33,8 @@ export function createTokenCounter({ remember = 8192 }: { remember?: number } = 
   }
 }
 
-async function loadEncoding(): Promise<(text: string) => number> {
+const loadEncoding = lazily(async () => {
   const { countTokens } = await import('gpt-tokenizer/encoding/cl100k_base')
   const nothingIsSpecial = { disallowedSpecial: new Set<string>() }
-  return (text) => countTokens(text, nothingIsSpecial)
-}
+  return (text: string) => countTokens(text, nothingIsSpecial)
+})

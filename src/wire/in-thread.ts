@@ -22,6 +22,8 @@ export async function inThread<Input, Output>(code: ThreadCode, input: Input, si
   const kill = () => void thread.kill()
   signal?.addEventListener('abort', kill, { once: true })
   try {
+    // Before the check, because a thread that has not started cannot be killed.
+    await code.program()
     if (signal?.aborted) throw cancelled()
     return await thread.ask(input)
   } catch (error) {

@@ -1,4 +1,6 @@
+import { readFile } from 'node:fs/promises'
 import { Worker } from 'node:worker_threads'
+import { lazily } from '../lazily.ts'
 import type { Message } from './thread-code.ts'
 
 /** Time a thread has to end by itself, in milliseconds. */
@@ -6,13 +8,23 @@ const ENDED_WITHIN_MS = 5_000
 /** True in the sources, false in the bundle. */
 const IS_SOURCE = import.meta.url.endsWith('.ts')
 
-/** Location of the code of a thread. The code calls `answerQuestions`. */
+/** Code of a thread. The code calls `answerQuestions`. */
 export interface ThreadCode {
-  /** File in the sources. The bundle does not contain it. */
-  source: URL
-  /** Name in the build: `dist/threads/NAME.js`. */
   name: string
+  /** Loads the program, as CommonJS. Kept, so that a thread can start after an update has replaced its file. */
+  program: () => Promise<string>
 }
+
+/**
+ * Declares the code of a thread.
+ *
+ * @param of.source file in the sources; the bundle does not contain it
+ * @param of.name name in the build: `dist/threads/NAME.cjs`
+ */
+export const threadCode = (of: { source: URL; name: string }): ThreadCode => ({
+  name: of.name,
+  program: lazily(() => programOf(of)),
+})
 
 /**
  * A worker thread that answers one question at a time. It starts with the first question and does not keep the process
@@ -41,8 +53,8 @@ export function createThread<Question, Answer>(code: ThreadCode, data: () => unk
   let worker: Worker | undefined
   let answering: { resolve(answer: Answer): void; reject(error: unknown): void } | undefined
 
-  function start(): Worker {
-    const started = open(code, data())
+  async function start(): Promise<Worker> {
+    const started = new Worker(await code.program(), { workerData: data(), eval: true })
     const over = (error: unknown) => {
       if (worker === started) worker = undefined
       answering?.reject(error)
@@ -63,12 +75,13 @@ export function createThread<Question, Answer>(code: ThreadCode, data: () => unk
   }
 
   return {
-    ask(question) {
+    async ask(question) {
+      worker ??= await start()
+      const asked = worker
       return new Promise((resolve, reject) => {
-        worker ??= start()
         answering = { resolve, reject }
-        worker.ref()
-        worker.postMessage({ question })
+        asked.ref()
+        asked.postMessage({ question })
       })
     },
     async close() {
@@ -88,14 +101,20 @@ export function createThread<Question, Answer>(code: ThreadCode, data: () => unk
   }
 }
 
-/** Starts the worker. Worker threads do not inherit the loader that runs TypeScript, so sources register it again. */
-function open({ source, name }: ThreadCode, workerData: unknown): Worker {
-  if (!IS_SOURCE) return new Worker(bundled(name), { workerData })
+/**
+ * Program of a thread, as CommonJS. Worker threads do not inherit the loader that runs TypeScript, so sources register it
+ * again.
+ */
+async function programOf({ source, name }: { source: URL; name: string }): Promise<string> {
+  if (!IS_SOURCE) {
+    const file = bundled(name)
+    const url = JSON.stringify(file.href)
+    return `const THREAD_URL = ${url}; require = require('node:module').createRequire(THREAD_URL);${await readFile(file, 'utf8')}`
+  }
   const register = JSON.stringify(import.meta.resolve('tsx/esm/api'))
-  const code = `import(${register}).then(({ register }) => { register(); return import(${JSON.stringify(source.href)}) })`
-  return new Worker(code, { workerData, eval: true })
+  return `import(${register}).then(({ register }) => { register(); return import(${JSON.stringify(source.href)}) })`
 }
 
 /** Resolves from the bundle's chunks and from its entry file. */
 const bundled = (name: string): URL =>
-  new URL(`${/\/chunks\/[^/]*$/.test(import.meta.url) ? '..' : '.'}/threads/${name}.js`, import.meta.url)
+  new URL(`${/\/chunks\/[^/]*$/.test(import.meta.url) ? '..' : '.'}/threads/${name}.cjs`, import.meta.url)

@@ -9,7 +9,7 @@ export interface Entry {
 }
 
 /** An entry as the documentation has it, for the built command in place of the published package. */
-export function asBuilt({ command, args, env = {} }: Entry): Required<ServerOptions> {
+export function asBuilt({ command, args, env = {} }: Entry): Required<Omit<ServerOptions, 'cli'>> {
   assert.deepEqual([command, ...args.slice(0, 2)], ['npx', '-y', 'gazeway'])
   return { args: args.slice(2), env: expanded(env, {}) }
 }

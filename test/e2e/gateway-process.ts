@@ -43,9 +43,9 @@ export async function startGatewayProcess(
   place: Place,
   options: ServerOptions & { openFiles?: number } = {},
 ): Promise<GatewayProcess> {
-  const { args = [], env = {}, openFiles } = options
+  const { cli = CLI, args = [], env = {}, openFiles } = options
   const started: Record<string, string> = { GAZEWAY_UPSTREAM_API_KEY: UPSTREAM_KEY, ...place.env, ...env }
-  const command = [process.execPath, CLI, '--http', '--port', '0', ...args]
+  const command = [process.execPath, cli, '--http', '--port', '0', ...args]
   const limited =
     openFiles === undefined ? command : ['sh', '-c', `ulimit -n ${openFiles}; exec "$@"`, 'sh', ...command]
   const [program = '', ...words] = limited

@@ -67,6 +67,8 @@ export function writeProject(root: string, files: Record<string, string>): void 
 }
 
 export interface ServerOptions {
+  /** The command's file; by default that of this build. */
+  cli?: string
   args?: string[]
   env?: Record<string, string>
 }
@@ -76,12 +78,12 @@ export async function connect(
   place: Place,
   options: ServerOptions & { capabilities?: ClientOptions['capabilities']; prepare?: (client: Client) => void } = {},
 ) {
-  const { args = [], env = {}, capabilities = {}, prepare } = options
+  const { cli = CLI, args = [], env = {}, capabilities = {}, prepare } = options
   const client = new Client({ name: 'test', version: '1' }, { capabilities })
   prepare?.(client)
   const transport = new StdioClientTransport({
     command: process.execPath,
-    args: [CLI, ...args],
+    args: [cli, ...args],
     cwd: place.project,
     env: { ...place.env, ...env },
     stderr: 'pipe',

@@ -2,6 +2,7 @@ import { lstatSync } from 'node:fs'
 import { join } from 'node:path'
 import { LRUCache } from 'lru-cache'
 import { inThread } from '../../wire/in-thread.ts'
+import { threadCode } from '../../wire/thread.ts'
 import { yieldToEventLoop } from '../../wire/yield-to-event-loop.ts'
 import { isUnreadable } from '../confine.ts'
 import type { ProjectTree } from '../tree.ts'
@@ -22,7 +23,7 @@ const WAIT_MS = 10_000
 const TELL_AFTER_MS = 2_000
 const TELL_EVERY_MS = 500
 
-const CODE = { source: new URL('./index-thread.ts', import.meta.url), name: 'context-index' }
+const CODE = threadCode({ source: new URL('./index-thread.ts', import.meta.url), name: 'context-index' })
 
 /** Lets the caller of an index cancel and follow its progress. */
 export interface IndexCaller {

@@ -1,5 +1,5 @@
 import { GazewayError } from '../../errors.ts'
-import { lazily } from '../../wire/lazily.ts'
+import { lazily } from '../../lazily.ts'
 
 /**
  * A request as its client sent it: bytes, text, and the parsed JSON, in which JavaScript may lose digits of numbers.

@@ -8,7 +8,7 @@ import {
   SqliteQueryCompiler,
 } from 'kysely'
 import { GazewayError } from '../../errors.ts'
-import { createThread, type Thread } from '../../wire/thread.ts'
+import { createThread, type Thread, threadCode } from '../../wire/thread.ts'
 import { yieldToEventLoop } from '../../wire/yield-to-event-loop.ts'
 import { connectionOf } from './connection.ts'
 import type { Batch, Question, ReaderData } from './reader-messages.ts'
@@ -19,7 +19,7 @@ import { createTurns } from './writing-turns.ts'
 /** Maximum number of queued reads. Further ones are rejected. */
 const MAX_WAITING = 256
 
-const CODE = { source: new URL('./reader-thread.ts', import.meta.url), name: 'sqlite-reader' }
+const CODE = threadCode({ source: new URL('./reader-thread.ts', import.meta.url), name: 'sqlite-reader' })
 
 /**
  * Kysely dialect for a read-only connection in its own thread, so that long reads only delay each other. The first

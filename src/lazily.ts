@@ -1,0 +1,107 @@
+import { closeSync, openSync } from 'node:fs'
+import { setTimeout as delay } from 'node:timers/promises'
+import { GazewayError, isFileGone, isOutOfFiles } from './errors.ts'
+
+/** Delays before a failed load is retried, in milliseconds. */
+const RETRY_AFTER_MS = [20, 200, 1000]
+/** Files that a load may have open at once. */
+const FILES_AT_ONCE = 16
+
+const waiting = new Set<() => Promise<unknown>>()
+let onCodeGone: (error: GazewayError) => void = () => {}
+
+/**
+ * The one way to load code late: defers an `import()` until it is first needed, or until {@link loadAll}. A failed load
+ * is retried, and not remembered. When it fails for good, the process ends, see {@link whenCodeIsGone}.
+ *
+ * @param options.ahead false for large code that few processes use, which {@link loadAll} leaves for its first use
+ * @returns a function that gives the module. It throws GazewayError `service_stopping` when the module's file was
+ *   replaced or removed, and `internal_error` when no file can be opened now
+ * @example
+ * const zlib = lazily(() => import('node:zlib'))
+ * const { gzipSync } = await zlib()
+ */
+export function lazily<T>(load: () => Promise<T>, { ahead = true } = {}): () => Promise<T> {
+  let loading: Promise<T> | undefined
+  function part(): Promise<T> {
+    loading ??= loaded(load).then(
+      (value) => {
+        waiting.delete(part)
+        return value
+      },
+      (error) => {
+        loading = undefined
+        throw error
+      },
+    )
+    return loading
+  }
+  if (ahead) waiting.add(part)
+  return part
+}
+
+/**
+ * Loads all lazily loaded modules, also those that they register. From then on a replaced package and a lack of file
+ * descriptors do no harm. A service calls it before it listens, a tool server once its client has the list of tools.
+ */
+export async function loadAll(): Promise<void> {
+  // Includes those registered while loading.
+  for (const part of waiting) await part()
+}
+
+/** Sets how a process ends that lacks code for good. Whoever started it then starts it again. */
+export function whenCodeIsGone(end: (error: GazewayError) => void): void {
+  onCodeGone = end
+}
+
+async function loaded<T>(load: () => Promise<T>): Promise<T> {
+  for (const retryAfterMs of [...RETRY_AFTER_MS, null]) {
+    const shortage = shortageOfFiles()
+    const result = shortage === null ? await attempt(load) : { error: shortage }
+    if ('value' in result) return result.value
+    if (retryAfterMs !== null) await delay(retryAfterMs)
+    else if (shortage !== null) throw noFiles(shortage)
+    else throw gone(result.error)
+  }
+  throw new Error('Unreachable: the last attempt returns or throws.')
+}
+
+/** Loads a module, unless its file cannot be read now. */
+async function attempt<T>(load: () => Promise<T>): Promise<{ value: T } | { error: unknown }> {
+  try {
+    return { value: await load() }
+  } catch (error) {
+    if (isFileGone(error) || isOutOfFiles(error)) return { error }
+    throw error
+  }
+}
+
+/** Node remembers for good that it could not read a module, so nothing is imported while no file can be opened. */
+function shortageOfFiles(): unknown {
+  const open: number[] = []
+  try {
+    for (let i = 0; i < FILES_AT_ONCE; i++) open.push(openSync(process.execPath, 'r'))
+    return null
+  } catch (error) {
+    return error
+  } finally {
+    for (const file of open) closeSync(file)
+  }
+}
+
+const noFiles = (cause: unknown): GazewayError =>
+  new GazewayError(
+    'internal_error',
+    'No file descriptor was left to load a part of Gazeway. Retry, and raise the limit of open files.',
+    { cause },
+  )
+
+function gone(cause: unknown): GazewayError {
+  const error = new GazewayError(
+    'service_stopping',
+    'The files of this Gazeway were replaced or removed while it ran, as by an update. It ends now: start it again.',
+    { cause },
+  )
+  onCodeGone(error)
+  return error
+}
