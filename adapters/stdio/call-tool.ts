@@ -3,6 +3,7 @@ import { CODES, errorBody, GazewayError, typeOf } from '../../src/errors.ts'
 import type { Gateway } from '../../src/gateway.ts'
 import { isStoreFault } from '../../src/storeless-gateway.ts'
 import { cut } from '../../src/text/cut.ts'
+import { defusedJson } from '../../src/text/defused.ts'
 import { parseInput } from '../../src/wire/validation.ts'
 import { tools } from '../../tools/index.ts'
 import { runTool } from '../../tools/run-tool.ts'
@@ -48,9 +49,12 @@ export async function callTool(
   }
 }
 
-/** Builds a reply with the result as JSON and as text, both within the token limit. A note tells what was cut. */
+/**
+ * Builds a reply with the result as JSON and as text, both within the token limit and without tags that clients treat as
+ * their own. A note tells what was cut.
+ */
 async function replyWith(tool: Tool, whole: Record<string, unknown>): Promise<CallToolResult> {
-  const { output, note } = await fitReply(whole)
+  const { output, note } = await fitReply(defusedJson(whole))
   const text = await fitText([tool.render(output), ...(note === null ? [] : [`(${note})`])].join('\n\n'))
   return { content: [{ type: 'text', text }], structuredContent: note === null ? output : { cut: note, ...output } }
 }

@@ -1,5 +1,6 @@
 import { GazewayError } from '../errors.ts'
 import { cut } from '../text/cut.ts'
+import { defused, defusedJson } from '../text/defused.ts'
 import type { FileAttention } from './file-attention.ts'
 import { createExcerptReader, createTextReader } from './file-excerpt.ts'
 import { fit } from './fit.ts'
@@ -127,17 +128,17 @@ function aboutFocus(focus: Focus, { files, complete }: ProjectTree): string[] {
   ]
 }
 
-/** Cuts a long value to its first 800 characters, as text. */
+/** Cuts a long value to its first 800 characters, as text, and defuses tags of clients. */
 function shorten(memory: StoredMemory): ContextMemory {
   const { key, namespace, value, tags, updated_at } = memory
   const text = typeof value === 'string' ? value : (JSON.stringify(value) ?? '')
   const isLong = text.length > MEMORY_LENGTH
   return {
-    key,
-    namespace,
-    value: isLong ? cut(text, 0, MEMORY_LENGTH) : value,
+    key: defused(key),
+    namespace: defused(namespace),
+    value: isLong ? defused(cut(text, 0, MEMORY_LENGTH)) : defusedJson(value),
     ...(isLong && { cut: true as const }),
-    ...(tags.length > 0 && { tags }),
+    ...(tags.length > 0 && { tags: tags.map(defused) }),
     updated_at,
   }
 }

@@ -1,4 +1,5 @@
 import { cut } from '../text/cut.ts'
+import { defused } from '../text/defused.ts'
 import { NOTICE } from '../text/notice.ts'
 import { type Form, measure } from './form.ts'
 import type { Candidate, Outline } from './outline.ts'
@@ -136,7 +137,7 @@ export async function fit(input: FitInput): Promise<WorkContext> {
     for (const [{ lines }, place] of wanted.slice(0, EXCERPTS)) {
       const excerpt = lines && (await input.excerptOf(lines.path, lines.from, lastLine(lines)))
       if (!excerpt) continue
-      misses = (await addExcerpt(place, excerpt.split('\n'))) ? 0 : misses + 1
+      misses = (await addExcerpt(place, defused(excerpt).split('\n'))) ? 0 : misses + 1
       if (misses === EXCERPT_MISSES) return
     }
   }

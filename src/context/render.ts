@@ -1,4 +1,5 @@
 import { cut } from '../text/cut.ts'
+import { defused } from '../text/defused.ts'
 import { plain } from '../text/plain.ts'
 import { languageOf } from './language.ts'
 import type { ContextMemory, Place, WorkContext } from './place.ts'
@@ -8,16 +9,17 @@ const ROOT_LENGTH = 40
 
 /**
  * Renders the work context as text for a model: an indented tree of places with weights and reasons, excerpts in
- * fences, and memories. Each name stays on one line.
+ * fences, and memories. Each name stays on one line, and no text has a tag that clients treat as their own.
  */
 export function renderContext(context: WorkContext): string {
-  return [
+  const lines = [
     header(context),
     ...context.notes.map(noteLine),
     ...context.places.flatMap((place) => renderPlace(place)),
     ...(context.memories.length > 0 ? [MEMORIES, ...context.memories.map(memoryLine)] : []),
     ...(context.truncated ? [MORE] : []),
-  ].join('\n')
+  ]
+  return defused(lines.join('\n'))
 }
 
 /** The line above the memories. */

@@ -8,6 +8,7 @@ import { citedPages } from '../inference/response-texts.ts'
 import { SearchTool } from '../inference/search-tool.ts'
 import type { Upstream } from '../inference/upstream.ts'
 import { Usage } from '../providers/token-usage.ts'
+import { defused } from '../text/defused.ts'
 
 /** Token budget of the project's context in the model's input. */
 const CONTEXT_TOKENS = 4000
@@ -100,7 +101,8 @@ export function createResearch(deps: {
         ? await workContext({ root, query: query.slice(0, 1000), max_tokens: CONTEXT_TOKENS }, await roots(), context)
         : { text: '', tokens: 0, used: [] }
       const before = earlier(conversation.messages)
-      const asked = known.text ? `<work_context>\n${withoutMarks(known.text)}\n</work_context>\n\n${query}` : query
+      // Defused, a project file cannot end the context.
+      const asked = known.text ? `<work_context>\n${defused(known.text)}\n</work_context>\n\n${query}` : query
       const result = await upstream.respond(
         {
           instructions: INSTRUCTIONS,
@@ -150,6 +152,3 @@ function citationsOf(response: ResponseObject): Citation[] {
   for (const url of listed) if (typeof url === 'string' && !byUrl.has(url)) byUrl.set(url, { url, title: null })
   return [...byUrl.values()]
 }
-
-/** Escapes the mark, so that a project file that contains it does not end the context. */
-const withoutMarks = (text: string): string => text.replace(/<(?=\s*\/?\s*work_context)/gi, '‹')
