@@ -199,7 +199,12 @@ export async function createGateway(read: LoadedConfig, log: Log): Promise<Gatew
   const loaded = live.current()
   const { config } = loaded
   const countTokens = createTokenCounter()
-  const memory = createMemory({ store, now, vectors: () => vectors.now().of })
+  const memory = createMemory({
+    store,
+    now,
+    vectors: () => vectors.now().of,
+    trustedWriters: () => live.current().config.memory.trusted_writers,
+  })
   const calls = createCalls({
     store,
     onError: (err) => log.error('Failed to write call records.', { err }),
@@ -385,9 +390,10 @@ export async function createGateway(read: LoadedConfig, log: Log): Promise<Gatew
   const tasks = createTasks({ store, now, escrows, verifier })
   const context: Gateway['context'] = createContext({
     dwell: (query) => gaze.dwell({ ...query, limit: WEIGHED_PLACES }),
-    async memories({ query, ...of }) {
-      if (query === undefined) return memory.newest(of)
-      return (await memory.search({ query, ...of })).results.map((result) => result.memory)
+    async memories({ query, reader, ...of }) {
+      const memories = memory.of(null, reader)
+      if (query === undefined) return memories.newest(of)
+      return (await memories.related({ query, ...of })).results.map((result) => result.memory)
     },
     onStoreFault: (err) => log.warn('Built a work context without attention and memories.', { err }),
     allowRoot: createAllowRoot({

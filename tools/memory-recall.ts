@@ -20,7 +20,7 @@ export const memoryRecall = defineTool({
     memory: Memory.nullable(),
     superseded_by: z.string().nullable().describe('Key of the memory that replaced it.'),
   }),
-  run: ({ memory }, input, { memoryOwner = null }) => memory.of(memoryOwner).recall(input),
+  run: ({ memory }, input, { memoryOwner = null, callerId }) => memory.of(memoryOwner, callerId).recall(input),
   render({ memory, superseded_by }) {
     if (!memory && superseded_by !== null) return `This memory was superseded by ${plain(superseded_by)}: recall that.`
     if (!memory) return 'There is no memory under this key.'

@@ -21,7 +21,7 @@ export const memorySearch = defineTool({
   async run({ memory }, input, context) {
     const root = await context.projectRoot()
     const project = root === null ? null : await projectOf(root)
-    return memory.of(context.memoryOwner ?? null).search({ ...input, project }, context)
+    return memory.of(context.memoryOwner ?? null, context.callerId).search({ ...input, project }, context)
   },
   render({ results, total }) {
     if (results.length === 0) return 'No memory matches.'

@@ -20,10 +20,10 @@ export const memoryStore = defineTool({
     created: z.boolean(),
     similar: z.array(Similar).describe('Memories with nearly the same content: update one, or supersede it.'),
   }),
-  async run({ memory }, input, { projectRoot, memoryOwner = null }, keep) {
+  async run({ memory }, input, { projectRoot, memoryOwner = null, callerId }, keep) {
     const root = input.project === undefined ? await projectRoot() : null
     const about = root === null ? input : { ...input, project: await projectOf(root) }
-    return memory.of(memoryOwner).store(about, keep)
+    return memory.of(memoryOwner, callerId).store(about, keep)
   },
   render({ memory, created, similar }) {
     const stored = `${created ? 'Stored' : 'Updated'} ${plain(memory.key)} (version ${memory.version}).`

@@ -83,7 +83,7 @@ export interface Agent {
   /**
    * Answers a message with the chat model. The prompt has:
    * - the session's history
-   * - matching memories of the session's owner, those of no project
+   * - matching memories of the session's owner, those of no project and of writers that it trusts
    * - the caller's latest gaze
    *
    * Messages of one session are answered one after the other, and those of a key in order of arrival. Message and
@@ -142,7 +142,7 @@ export function createAgent(deps: {
     const query = content.slice(0, SEARCHED_CHARACTERS)
     const [history, found, attention] = await Promise.all([
       isNew ? [] : historyWithin(sessions.newest(id), AGENT_BUDGET.history),
-      memory.of(owner).search({ query, limit: MEMORIES }, { surface, callerId: identity.id, traceparent }),
+      memory.of(owner, user_id).related({ query, limit: MEMORIES }, { surface, callerId: identity.id, traceparent }),
       latestAttention(gaze, { sessionId: id, callerId: identity.id }, now()),
     ])
     const known = { speaker: user, memories: found.results.map((result) => result.memory), gaze: attention.records }

@@ -46,11 +46,13 @@ export interface MemoriesOf {
   project: string | null
   /** Set to read the memories of all projects. */
   projects?: 'all'
+  /** Key whose own memories are trusted too; null for the tools of this machine. */
+  reader: string | null
   limit: number
 }
 
-/** Lets the caller of a context cancel it and follow its progress. */
-export type Caller = Pick<CallContext, 'signal' | 'onStep'>
+/** Caller of a context, which can cancel it and follow its progress. This machine's tools when `callerId` is absent. */
+export type Caller = Pick<CallContext, 'signal' | 'onStep'> & Partial<Pick<CallContext, 'callerId'>>
 
 /** A context as text to send with a question, and the files and memories in it. */
 export interface SentContext {
@@ -63,7 +65,7 @@ export interface SentContext {
 export interface ContextDeps {
   /** Reads attention by place since a time. Called up to twice a call, so it needs an index. */
   dwell: (query: { root: string; since: string }) => Promise<PlaceDwell[]>
-  /** Reads the best matching memories of a project and of no project; without a query, the newest. */
+  /** Reads the best matching memories of a project and of no project that `reader` trusts; without a query, the newest. */
   memories: (of: MemoriesOf) => Promise<StoredMemory[]>
   /** Returns the root that a caller means. @throws see `createAllowRoot` */
   allowRoot: (asked: string | undefined, declared: readonly string[]) => Promise<Root>
@@ -124,7 +126,7 @@ export function createContext(deps: ContextDeps) {
     input: ContextInput,
     declared: readonly string[],
     { form, onlyRelated }: { form: Form; onlyRelated: boolean },
-    { signal, onStep }: Caller,
+    { signal, onStep, callerId = null }: Caller,
   ): Promise<WorkContext> {
     const { focus: asked, query, projects, max_tokens: maxTokens } = parseInput(ContextInput, input)
     const now = deps.now()
@@ -136,6 +138,7 @@ export function createContext(deps: ContextDeps) {
     const of: MemoriesOf = {
       project: await projectOf(root),
       limit: MEMORIES,
+      reader: callerId,
       ...(query !== undefined && { query }),
       ...(projects !== undefined && { projects }),
     }

@@ -1,4 +1,4 @@
-import type { Selectable, Transaction } from 'kysely'
+import { type Selectable, sql, type Transaction } from 'kysely'
 import { GazewayError } from '../errors.ts'
 import type { Schema } from '../store/schema.ts'
 import type { MemoryRow } from '../store/tables/memory-tables.ts'
@@ -11,6 +11,7 @@ import { deleteMemories, REMOVED, type Removed, sweepExpired } from './memory-ex
 import { type Memory, type MemoryInput, toMemory } from './memory-record.ts'
 import { keepVersion } from './memory-versions.ts'
 import { supersede } from './supersede.ts'
+import { type Caller, isTrustedBy, THIS_MACHINE } from './trusted-writers.ts'
 import { forgetVectors } from './vectors.ts'
 
 /** Expired memories that each store deletes. More than it adds, so that they cannot accumulate. */
@@ -19,13 +20,26 @@ const SWEPT = 8
 const MAX_WORDS = 10_000
 
 type Existing = Removed &
-  Pick<Selectable<MemoryRow>, 'embedded' | 'version' | 'created_at' | 'project' | 'tags' | 'also'>
+  Pick<Selectable<MemoryRow>, 'embedded' | 'version' | 'created_at' | 'project' | 'tags' | 'also'> & {
+    /** 1 when the caller trusts its writer, else 0. */
+    trusted: number
+  }
+
+/** A memory to store. The counts of several are collected in `changes`. */
+interface Keeping {
+  space: number
+  input: MemoryInput
+  now: string
+  caller: Caller
+  changes: CountChanges
+}
 
 /**
  * Stores a memory in a space within `trx`: a new memory, or the next version of the one under the same key. An expired
  * memory counts as missing, so its key starts again at version 1. Some other expired memories are deleted.
  *
  * @param now RFC 3339 UTC with milliseconds
+ * @param caller its writer. Tags and `also` of a writer that it does not trust are not kept
  * @throws GazewayError `version_conflict` when the memory is not at `input.if_version`; the errors of `supersede`
  */
 export async function keepMemory(
@@ -33,9 +47,10 @@ export async function keepMemory(
   space: number,
   input: MemoryInput,
   now: string,
+  caller: Caller = THIS_MACHINE,
 ): Promise<{ memory: Memory; created: boolean }> {
   const changes = createCountChanges()
-  const kept = await keepCounted(trx, { space, input, now, changes })
+  const kept = await keepCounted(trx, { space, input, now, caller, changes })
   await changes.write(trx)
   return kept
 }
@@ -43,11 +58,11 @@ export async function keepMemory(
 /** Stores as `keepMemory` one of several memories; the counts of all are written together after the last. */
 export async function keepCounted(
   trx: Transaction<Schema>,
-  { space, input, now, changes }: { space: number; input: MemoryInput; now: string; changes: CountChanges },
+  { space, input, now, caller, changes }: Keeping,
 ): Promise<{ memory: Memory; created: boolean }> {
   await sweepExpired(trx, { now, limit: SWEPT, changes })
   for (;;) {
-    const existing = await liveOrNothing(trx, { space, input, now, changes })
+    const existing = await liveOrNothing(trx, { space, input, now, caller, changes })
     checkVersion(input, existing?.version ?? 0)
     const row = compose({
       space,
@@ -55,6 +70,7 @@ export async function keepCounted(
       existing,
       version: 1 + (await versionBefore(trx, { space, input, existing })),
       now,
+      writer: caller.id,
     })
     if (existing) await keepVersion(trx, existing, null)
     if (existing && existing.embedded !== '') await forgetVectors(trx, [existing.seq])
@@ -82,12 +98,13 @@ async function tag(
 
 async function liveOrNothing(
   trx: Transaction<Schema>,
-  { space, input, now, changes }: { space: number; input: MemoryInput; now: string; changes: CountChanges },
+  { space, input, now, caller, changes }: Keeping,
 ): Promise<Existing | undefined> {
   const { namespace, key } = input
   const existing = await trx
     .selectFrom('memories')
     .select([...REMOVED, 'embedded', 'project', 'version', 'created_at', 'tags', 'also', 'expires_at'])
+    .select(sql<number>`case when ${isTrustedBy(caller)} then 1 else 0 end`.as('trusted'))
     .where('space', '=', space)
     .where('namespace', '=', namespace)
     .where('key', '=', key)
@@ -133,17 +150,21 @@ function compose({
   existing,
   version,
   now,
+  writer,
 }: {
   space: number
   input: MemoryInput
   existing: Existing | undefined
   version: number
   now: string
+  writer: string | null
 }): Omit<MemoryRow, 'seq'> {
   const { namespace, key, ttl_seconds: ttl } = input
   const value = JSON.stringify(input.value)
-  const tags = input.tags ? JSON.stringify([...new Set(input.tags)]) : (existing?.tags ?? '[]')
-  const also = input.also ? JSON.stringify([...new Set(input.also)]) : (existing?.also ?? '[]')
+  // Else text of a writer that is not trusted would stand beside the value of one that is.
+  const labels = existing?.trusted === 1 ? existing : undefined
+  const tags = input.tags ? JSON.stringify([...new Set(input.tags)]) : (labels?.tags ?? '[]')
+  const also = input.also ? JSON.stringify([...new Set(input.also)]) : (labels?.also ?? '[]')
   const words = upTo(MAX_WORDS, indexedWords(textOf(input.value)))
   const text = (found: readonly string[]) => marked(space, found.join(' '))
   return {
@@ -158,6 +179,7 @@ function compose({
     bytes: Buffer.byteLength(key) + Buffer.byteLength(value) + Buffer.byteLength(tags),
     words: words.length,
     embedded: '',
+    written_by: writer,
     version,
     created_at: existing?.created_at ?? now,
     updated_at: now,

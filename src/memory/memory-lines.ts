@@ -17,8 +17,9 @@ const SPACE = 0
 /** Longest line in bytes: enough for the largest memory as JSON with all escapes. */
 const LONGEST_LINE = 4 * 1024 * 1024
 
-/** A memory in a line: the input of storing it, with a time of expiry. */
+/** A memory in a line: the input of storing it, with its writer and a time of expiry. */
 const Line = MemoryInput.omit({ ttl_seconds: true, if_version: true, supersedes: true }).extend({
+  written_by: z.string().min(1).max(256).nullable().default(null),
   expires_at: z.iso.datetime({ offset: true }).nullable().default(null),
 })
 type Line = z.infer<typeof Line>
@@ -58,9 +59,9 @@ export async function* memoryLines(
     if (of.namespace !== undefined) query = query.where('namespace', '=', of.namespace)
     const rows = await query.execute()
     for (const row of rows) {
-      const { key, namespace, project, value, tags, created_at, updated_at, expires_at } = toMemory(row)
+      const { key, namespace, project, value, tags, written_by, created_at, updated_at, expires_at } = toMemory(row)
       const also: unknown = JSON.parse(row.also)
-      yield `${JSON.stringify({ type: 'memory', key, namespace, project, value, tags, also, created_at, updated_at, expires_at })}\n`
+      yield `${JSON.stringify({ type: 'memory', key, namespace, project, value, tags, also, written_by, created_at, updated_at, expires_at })}\n`
     }
     last = rows.at(-1)?.seq ?? last
     if (rows.length < BATCH) return
@@ -163,21 +164,27 @@ function storeTogether(store: Store, lines: readonly Line[], now: Date): Promise
   return store.write(async (trx) => {
     const outcomes: Array<keyof ImportReport> = []
     const changes = createCountChanges()
-    for (const { expires_at, ...input } of lines) {
+    for (const { expires_at, written_by, ...input } of lines) {
       const ttl = expires_at === null ? undefined : Math.ceil((Date.parse(expires_at) - now.getTime()) / 1000)
       const held = await trx
         .selectFrom('memories')
-        .select(['project', 'value', 'tags', 'also'])
+        .select(['project', 'value', 'tags', 'also', 'written_by'])
         .where('space', '=', SPACE)
         .where('namespace', '=', input.namespace)
         .where('key', '=', input.key)
         .where(isLive(now.toISOString()))
         .executeTakeFirst()
       if (ttl !== undefined && ttl < 1) outcomes.push('expired')
-      else if (held && isSame(held, input)) outcomes.push('same')
+      else if (held?.written_by === written_by && isSame(held, input)) outcomes.push('same')
       else {
         const timed = { ...input, ...(ttl !== undefined && { ttl_seconds: ttl }) }
-        await keepCounted(trx, { space: SPACE, input: timed, now: now.toISOString(), changes })
+        await keepCounted(trx, {
+          space: SPACE,
+          input: timed,
+          now: now.toISOString(),
+          caller: { id: written_by, trusts: [] },
+          changes,
+        })
         outcomes.push('stored')
       }
     }
@@ -189,7 +196,7 @@ function storeTogether(store: Store, lines: readonly Line[], now: Date): Promise
 /** Tells whether a memory equals a line. */
 const isSame = (
   held: { project: string | null; value: string; tags: string; also: string },
-  { project, value, tags, also }: Omit<Line, 'expires_at'>,
+  { project, value, tags, also }: Omit<Line, 'expires_at' | 'written_by'>,
 ): boolean =>
   held.value === JSON.stringify(value) &&
   (project === undefined || held.project === project) &&

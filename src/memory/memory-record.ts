@@ -58,6 +58,7 @@ export const Memory = z.object({
   project: Project.nullable().describe('The project that it is about; null: every project.'),
   value: Value,
   tags: Tags,
+  written_by: z.string().nullable().describe('Key that wrote it; null: a tool on this machine.'),
   version: z.int().min(1).describe('1 when created, one more with every store.'),
   created_at: z.string().describe('RFC 3339, UTC.'),
   updated_at: z.string().describe('RFC 3339, UTC.'),
@@ -139,6 +140,7 @@ export const MEMORY_COLUMNS = [
   'project',
   'value',
   'tags',
+  'written_by',
   'version',
   'created_at',
   'updated_at',
@@ -147,7 +149,7 @@ export const MEMORY_COLUMNS = [
 
 /** Converts a row into a memory. */
 export function toMemory(row: Pick<MemoryRow, (typeof MEMORY_COLUMNS)[number]>): Memory {
-  const { id, key, namespace, project, value, tags, version, created_at, updated_at, expires_at } = row
+  const { id, key, namespace, project, value, tags, written_by, version, created_at, updated_at, expires_at } = row
   return {
     id,
     key,
@@ -155,6 +157,7 @@ export function toMemory(row: Pick<MemoryRow, (typeof MEMORY_COLUMNS)[number]>):
     project,
     value: JSON.parse(value),
     tags: JSON.parse(tags),
+    written_by,
     version,
     created_at,
     updated_at,

@@ -18,6 +18,7 @@ const COLUMNS = [
   'value',
   'tags',
   'also',
+  'written_by',
   'version',
   'created_at',
   'updated_at',

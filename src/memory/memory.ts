@@ -27,16 +27,20 @@ import { earlierVersion, forgetVersions } from './memory-versions.ts'
 import { createMemoryWords } from './memory-words.ts'
 import { recentMemories } from './recent.ts'
 import { type MemoryResult, readResults } from './results.ts'
-import { scopeOf } from './search-scope.ts'
+import { type Filters, scopeOf } from './search-scope.ts'
 import { createSimilar, type Similar } from './similar.ts'
 import { claimSpace, findSpace, type MemoryOwner, sweepEndedSpaces } from './spaces.ts'
 import { openTextIndex } from './text-index.ts'
+import type { Caller } from './trusted-writers.ts'
 import type { VectorSearch } from './vector-search.ts'
 
 export { Memory, MemoryInput, MemoryList, MemorySearch } from './memory-record.ts'
 export { endSpace, type MemoryOwner, memoryOwner } from './spaces.ts'
 
-/** The memories of one owner. Memories of other owners and expired memories count as missing. */
+/**
+ * The memories of one owner, for one caller, which writes what it stores. Memories of other owners and expired memories
+ * count as missing.
+ */
 export interface MemoryService {
   /**
    * Stores a memory, or the next version of the one under the same key. It is durable when the promise resolves.
@@ -56,12 +60,20 @@ export interface MemoryService {
    */
   search(query: MemorySearch, context?: CallContext): Promise<FoundMemories>
   /**
+   * Searches for memories to give to a model that did not ask for them: only those whose writers the caller trusts
+   * (`isTrustedBy`).
+   */
+  related(query: MemorySearch, context?: CallContext): Promise<FoundMemories>
+  /**
    * Lists memories, the latest stored first.
    *
    * @throws GazewayError `invalid_cursor`
    */
   recent(query: Paged<MemoryList>): Promise<Page<Memory>>
-  /** Returns the newest memories of a project and of no project, or of all projects. */
+  /**
+   * Returns the newest memories of a project and of no project, or of all projects: only those whose writers the caller
+   * trusts.
+   */
   newest(of: { project: string | null; projects?: 'all' | undefined; limit: number }): Promise<Memory[]>
   /** Returns the first distinct keys with a prefix, in order. */
   keys(query: KeysQuery): Promise<string[]>
@@ -110,7 +122,10 @@ const SWEEP_MS = 600_000
 
 /** The operator's memories, shared by all assistants and admins, and the memories of keys with their own space. */
 export interface Memories extends MemoryService {
-  of(owner: MemoryOwner): MemoryService
+  /** Memories of a key, for the key itself. */
+  of(key: string): MemoryService
+  /** Memories of an owner, for a caller: a key, or null for the tools and hooks of this machine. */
+  of(owner: MemoryOwner, caller: string | null): MemoryService
   /** Deletes a memory of any owner. @throws GazewayError `not_found` */
   removeAnyones(id: string): Promise<void>
   /** Deletes at most `limit` expired memories and returns their number. Each store also deletes a few. */
@@ -142,11 +157,14 @@ export function createMemory({
   store,
   now,
   vectors = () => null,
+  trustedWriters = () => [],
 }: {
   store: Store
   now: () => Date
   /** Search by vectors, in addition to words; null to search by words only. */
   vectors?: () => VectorSearch | null
+  /** Ids and names of keys whose memories are trusted besides those of admins. */
+  trustedWriters?: () => readonly string[]
 }): Memories {
   const time = () => now().toISOString()
   let opening: Promise<Finders> | undefined
@@ -164,9 +182,13 @@ export function createMemory({
       return swept
     })
   const sweepEnded: Sweep['batch'] = (limit) => store.write((trx) => sweepEndedSpaces(trx, time(), limit))
+  const own = (owner: MemoryOwner, id: string | null) => {
+    const caller = (): Caller => ({ id, trusts: trustedWriters() })
+    return ownMemory(owner, { store, time, opened, vectors, caller })
+  }
   return {
-    ...ownMemory(null, { store, time, opened, vectors }),
-    of: (owner) => ownMemory(owner, { store, time, opened, vectors }),
+    ...own(null, null),
+    of: (owner: MemoryOwner, caller: string | null = owner) => own(owner, caller),
     removeAnyones: (id) => store.write((trx) => remove(trx, id, { space: undefined, now: time() })),
     sweep,
     sweepEnded,
@@ -186,6 +208,7 @@ interface Shared {
   time: () => string
   opened: () => Promise<Finders>
   vectors: () => VectorSearch | null
+  caller: () => Caller
 }
 
 /** Lookup of memories by words. */
@@ -202,7 +225,7 @@ async function openFinders(store: Store): Promise<Finders> {
   return { search, similar: createSimilar({ db, index, words: createMemoryWords({ db, engine }) }) }
 }
 
-function ownMemory(owner: MemoryOwner, { store, time, opened, vectors }: Shared): MemoryService {
+function ownMemory(owner: MemoryOwner, { store, time, opened, vectors, caller }: Shared): MemoryService {
   const { db } = store
 
   async function similarTo(input: MemoryInput): Promise<Similar[]> {
@@ -210,11 +233,27 @@ function ownMemory(owner: MemoryOwner, { store, time, opened, vectors }: Shared)
     return similar(input, await scopeOf(db, space, { project: input.project }, time()))
   }
 
+  async function search(
+    { query, limit, ...filters }: MemorySearch & Filters,
+    context: CallContext = OPERATOR,
+  ): Promise<FoundMemories> {
+    const [{ search: byWords }, space] = [await opened(), await findSpace(db, owner)]
+    const scope = await scopeOf(db, space, filters, time())
+    const [found, near] = await Promise.all([
+      byWords(query, scope, Math.max(limit, FUSED)),
+      vectors()?.find(query, scope, context) ?? null,
+    ])
+    const hits = near === null ? found.hits : fuse(found.hits, near)
+    const results = await readResults(store, space, { ...found, hits: hits.slice(0, limit) })
+    const total = near === null ? found.total : Math.max(found.total, hits.length)
+    return { results, total, mode: near === null ? 'lexical' : 'hybrid' }
+  }
+
   return {
     async store(input, keep) {
       const similar = await similarTo(input)
       const made = await store.write(async (trx) => {
-        const stored = { ...(await keepMemory(trx, await claimSpace(trx, owner), input, time())), similar }
+        const stored = { ...(await keepMemory(trx, await claimSpace(trx, owner), input, time(), caller())), similar }
         await keep?.(trx, stored)
         return stored
       })
@@ -245,25 +284,15 @@ function ownMemory(owner: MemoryOwner, { store, time, opened, vectors }: Shared)
         : { found: true, memory: toMemory(earlier), superseded_by }
     },
 
-    async search({ query, limit, ...filters }, context) {
-      const [{ search }, space] = [await opened(), await findSpace(db, owner)]
-      const scope = await scopeOf(db, space, filters, time())
-      const [found, near] = await Promise.all([
-        search(query, scope, Math.max(limit, FUSED)),
-        vectors()?.find(query, scope, context ?? OPERATOR) ?? null,
-      ])
-      const hits = near === null ? found.hits : fuse(found.hits, near)
-      const results = await readResults(store, space, { ...found, hits: hits.slice(0, limit) })
-      const total = near === null ? found.total : Math.max(found.total, hits.length)
-      return { results, total, mode: near === null ? 'lexical' : 'hybrid' }
-    },
+    search,
+    related: (query, context) => search({ ...query, trustedBy: caller() }, context),
 
     recent: async (query) => recentMemories(store, await findSpace(db, owner), query, time()),
 
     async newest({ project, projects, limit }) {
-      const [space, at] = [await findSpace(db, owner), time()]
+      const [space, at, trustedBy] = [await findSpace(db, owner), time(), caller()]
       const list = async (of: { project?: string | null }) =>
-        (await recentMemories(store, space, { ...of, limit }, at)).items
+        (await recentMemories(store, space, { ...of, trustedBy, limit }, at)).items
       if (projects === 'all') return list({})
       // Two lists from two indexes, so that memories of other projects are never scanned.
       const found = [...(await list({ project: null })), ...(project === null ? [] : await list({ project }))]

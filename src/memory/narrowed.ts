@@ -1,8 +1,16 @@
 import { type RawBuilder, sql } from 'kysely'
 import type { TextFilter } from './text-index.ts'
+import { isTrustedBy } from './trusted-writers.ts'
 
 /** Converts a filter into SQL conditions on `memories`, without the words. */
-export function narrowed({ namespace, project, tags = [], from, to }: TextFilter): Array<RawBuilder<unknown>> {
+export function narrowed({
+  namespace,
+  project,
+  tags = [],
+  from,
+  to,
+  trustedBy,
+}: TextFilter): Array<RawBuilder<unknown>> {
   const conditions: Array<RawBuilder<unknown>> = tags.map(
     (tag) => sql`exists (select 1 from memory_tags where seq = memories.seq and tag = ${tag})`,
   )
@@ -11,5 +19,6 @@ export function narrowed({ namespace, project, tags = [], from, to }: TextFilter
   if (namespace) conditions.push(sql`memories.namespace = ${namespace.name}`)
   if (from !== undefined) conditions.push(sql`memories.updated_at >= ${from}`)
   if (to !== undefined) conditions.push(sql`memories.updated_at <= ${to}`)
+  if (trustedBy) conditions.push(isTrustedBy(trustedBy))
   return conditions
 }

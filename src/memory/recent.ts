@@ -8,11 +8,15 @@ import { widthOf } from '../store/width.ts'
 import { isLive } from './memory-expiry.ts'
 import { MEMORY_COLUMNS, type Memory, type MemoryList, toMemory } from './memory-record.ts'
 import { totals } from './memory-totals.ts'
+import { type Caller, isTrustedBy } from './trusted-writers.ts'
 
 const Place = z.tuple([z.string(), z.int()])
 
-/** Filter of a list. A null `project` selects memories without one. */
-export type RecentQuery = Omit<MemoryList, 'project'> & { project?: string | null | undefined }
+/** Filter of a list. A null `project` selects memories without one. `trustedBy` does not filter `total`. */
+export type RecentQuery = Omit<MemoryList, 'project'> & {
+  project?: string | null | undefined
+  trustedBy?: Caller | undefined
+}
 
 /**
  * Lists memories of a space, the latest stored first. Each page is read from an index. `total` comes from the running
@@ -26,7 +30,7 @@ export async function recentMemories(
   query: Paged<RecentQuery>,
   now: string,
 ): Promise<Page<Memory>> {
-  const { namespace, tag, project, cursor, offset = 0 } = query
+  const { namespace, tag, project, trustedBy, cursor, offset = 0 } = query
   const db = pageReader(store, query)
   const listed =
     tag === undefined ? sql`memories` : sql`memory_tags as listed join memories on memories.seq = listed.seq`
@@ -35,6 +39,7 @@ export async function recentMemories(
   if (tag !== undefined) conditions.push(sql`listed.tag = ${tag}`)
   if (project !== undefined) conditions.push(isOf(project))
   if (namespace !== undefined) conditions.push(sql`${order}.namespace = ${namespace}`)
+  if (trustedBy !== undefined) conditions.push(isTrustedBy(trustedBy))
   if (cursor !== undefined) {
     const [updatedAt, seq] = decodeCursor(cursor, Place)
     conditions.push(sql`(${order}.updated_at, ${order}.seq) < (${updatedAt}, ${seq})`)

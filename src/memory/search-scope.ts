@@ -4,15 +4,16 @@ import type { Schema } from '../store/schema.ts'
 import type { MemorySearch } from './memory-record.ts'
 import type { SearchScope } from './memory-search.ts'
 import { totals } from './memory-totals.ts'
+import type { Caller } from './trusted-writers.ts'
 
-/** Filters of a search. */
-export type Filters = Omit<MemorySearch, 'query' | 'limit'>
+/** Filters of a search. `trustedBy`: see `TextFilter`. */
+export type Filters = Omit<MemorySearch, 'query' | 'limit'> & { trustedBy?: Caller | undefined }
 
 /** Returns the part of a space that a search covers, and the totals of the space. */
 export async function scopeOf(
   db: Kysely<Schema>,
   space: number,
-  { namespace, tags, project = null, projects, from, to }: Filters,
+  { namespace, tags, project = null, projects, from, to, trustedBy }: Filters,
   now: string,
 ): Promise<SearchScope> {
   const all = await totals(db, now, space)
@@ -21,7 +22,7 @@ export async function scopeOf(
   const inside = all.find((row) => row.namespace === namespace)?.memories ?? 0
   const scope = namespace === undefined ? undefined : { name: namespace, share: inside / Math.max(1, held) }
   const only = projects === 'all' ? {} : { project }
-  const filter = { space, now, namespace: scope, ...only, tags, from: utc(from), to: utc(to) }
+  const filter = { space, now, namespace: scope, ...only, tags, from: utc(from), to: utc(to), trustedBy }
   return { filter, held, averageWords: sum('words') / Math.max(1, held) }
 }
 

@@ -3,6 +3,7 @@ import { sql } from 'kysely'
 import { lazily } from '../lazily.ts'
 import { readPacked } from '../store/packed.ts'
 import type { Store } from '../store/store.ts'
+import type { Caller } from './trusted-writers.ts'
 
 /** A candidate: the row of a memory that may match, with its words. */
 export interface Candidate {
@@ -35,6 +36,8 @@ export interface TextFilter {
   tags?: readonly string[] | undefined
   from?: string | undefined
   to?: string | undefined
+  /** Only memories whose writers this caller trusts; absent for all. */
+  trustedBy?: Caller | undefined
 }
 
 /** Words to find: a word of each group, or a word of any group. */

@@ -32,7 +32,7 @@ describe('memories over HTTP', () => {
 
   it('stores a memory once under an Idempotency-Key, though the first reply was lost with its process', async (t) => {
     const { memory } = running.gateway
-    const own = memory.of(null)
+    const own = memory
     t.mock.method(memory, 'of', () => ({ ...own, store: dies(own.store) }), { times: 1 })
     const store = (value: string, headers = {}) => post('/memory/store', { key: 'plan', value }, headers)
     const lost = { 'idempotency-key': 'lost' }

@@ -18,6 +18,7 @@ const memory = (value: unknown, key = 'k'): Memory => ({
   namespace: 'default',
   value: value as string,
   tags: ['t'],
+  written_by: null,
   version: 1,
   created_at: '2026-11-21T07:17:52.000Z',
   updated_at: '2026-11-21T07:17:52.000Z',

@@ -106,6 +106,26 @@ describe('the page Memory', { skip: WITHOUT_BROWSER }, () => {
     await page.getByText('No memory matches').waitFor()
   })
 
+  it('names the key that wrote a memory, or this machine', async () => {
+    const { gateway, gatewayUrl } = gazeway.platform
+    const { key } = await gateway.keys.create({ name: 'build bot', scopes: ['inference'] })
+    const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' }
+    const body = JSON.stringify({ key: 'of the bot', value: 'built' })
+    assert.equal((await fetch(`${gatewayUrl}/memory/store`, { method: 'POST', headers, body })).status, 201)
+    await gateway.memory.store({ key: 'of a tool', value: 'typed', namespace: 'default' })
+    const page = await gazeway.open('#/memory')
+    for (const [name, writer] of [
+      ['of the bot', 'build bot'],
+      ['of a tool', 'This machine'],
+    ] as const) {
+      await page.getByRole('row', { name }).getByText(writer).waitFor()
+      await page.getByRole('button', { name }).click()
+      await page.getByRole('dialog').getByText(writer).waitFor()
+      await page.keyboard.press('Escape')
+    }
+    await page.close()
+  })
+
   it('edits a memory with the keyboard, and keeps what another has written meanwhile', async () => {
     const { platform } = gazeway
     const page = await gazeway.open('#/memory')

@@ -61,6 +61,30 @@ export function memoryLinesContract(open: () => Promise<Store>): void {
       await to.close()
     })
 
+    it('keep their writers, and are of this machine where they name none', async () => {
+      const [from, to] = [await open(), await open()]
+      await createMemory({ store: from, now })
+        .of(null, 'key_ci')
+        .store(MemoryInput.parse({ key: 'k', value: 1 }))
+      const lines = await exported(from)
+      await importLines(to, fileOf([...lines.map((line) => line.trim()), { key: 'plain', value: 1 }]), {
+        namespace: 'default',
+        now,
+      })
+      const { items } = await createMemory({ store: to, now }).recent(MemoryList.parse({}))
+      assert.deepEqual(
+        items.map(({ key, written_by }) => [key, written_by]),
+        [
+          ['plain', null],
+          ['k', 'key_ci'],
+        ],
+      )
+      const again = await importLines(to, fileOf([{ key: 'k', value: 1 }]), { namespace: 'default', now })
+      assert.equal(again.stored, 1, 'this machine vouches for it now')
+      await from.close()
+      await to.close()
+    })
+
     it('are imported by several at once, whose lines hold the same words in another order', async () => {
       const store = await open()
       const words = Array.from({ length: 40 }, (_, i) => `word${i}`)

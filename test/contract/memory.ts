@@ -78,6 +78,7 @@ export function memoryContract(open: () => Promise<Store>): void {
           project: null,
           value: 'eu-west',
           tags: ['deploy'],
+          written_by: null,
           version: 1,
           created_at: '2026-11-21T07:17:52.000Z',
           updated_at: '2026-11-21T07:17:52.000Z',

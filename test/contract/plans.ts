@@ -136,6 +136,8 @@ export function plansContract(open: () => Promise<Store>): void {
       'newest memories of a project and of none': () => services.memory.newest({ project: '/p', limit: 5 }),
       "a key's own memories": () => services.memory.of('key_1').recent(MemoryList.parse({ limit: 5 })),
       'search in a project': () => services.memory.search(MemorySearch.parse({ query: 'deploy', project: '/p' })),
+      'memories to give to a model': () =>
+        services.memory.related(MemorySearch.parse({ query: 'deploy', project: '/p' })),
       'keys that begin alike': () => services.memory.keys({ start: 'k', limit: 5 }),
       'memories with a tag': () => services.memory.recent(MemoryList.parse({ limit: 5, tag: 't' })),
       'memories after a cursor': async () => {

@@ -3,6 +3,7 @@ import { describe, it } from 'node:test'
 import { createCountChanges } from '../../src/memory/count-changes.ts'
 import { keepCounted } from '../../src/memory/keep.ts'
 import { createMemory, MemoryInput, MemorySearch } from '../../src/memory/memory.ts'
+import { THIS_MACHINE } from '../../src/memory/trusted-writers.ts'
 import { migrate } from '../../src/store/migrate.ts'
 import { MIGRATIONS } from '../../src/store/migrations/migrations.ts'
 import type { Store } from '../../src/store/store.ts'
@@ -18,6 +19,7 @@ import { memoryLinesContract } from './memory-lines.ts'
 import { memorySpacesContract } from './memory-spaces.ts'
 import { memoryVectorsContract } from './memory-vectors.ts'
 import { memoryVersionsContract } from './memory-versions.ts'
+import { memoryWritersContract } from './memory-writers.ts'
 import { plansContract } from './plans.ts'
 import { retentionContract } from './retention.ts'
 import { searchContract } from './search.ts'
@@ -106,7 +108,7 @@ export function storeContract(name: string, open: () => Promise<Store>): void {
           const changes = createCountChanges()
           for (const half of ['a', 'b']) {
             const input = MemoryInput.parse({ key: `${i}/${half}`, value: i })
-            await keepCounted(trx, { space: 0, input, now: NOW.toISOString(), changes })
+            await keepCounted(trx, { space: 0, input, now: NOW.toISOString(), caller: THIS_MACHINE, changes })
           }
           await changes.write(trx)
         })
@@ -134,6 +136,7 @@ export function storeContract(name: string, open: () => Promise<Store>): void {
     memoryContract(open)
     memorySpacesContract(open)
     memoryVersionsContract(open)
+    memoryWritersContract(open)
     memoryVectorsContract(open)
     memoryLinesContract(open)
     searchContract(open)

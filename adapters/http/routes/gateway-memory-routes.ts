@@ -36,7 +36,8 @@ export function memoryRoutes(app: Hono<Frame>, gateway: Gateway): void {
   })
   app.get('/memory/recent', async (c) => {
     const query = parseInput(RecentQuery, readQuery(c.req, ['limit', 'offset']))
-    const memory = gateway.memory.of(memoryOwner(callerOf(c)))
+    const caller = callerOf(c)
+    const memory = gateway.memory.of(memoryOwner(caller), caller.id)
     const reply = await listReply(query, (part) => memory.recent(part))
     return reply instanceof Response ? reply : c.json(reply)
   })

@@ -166,7 +166,7 @@ export const memoryRoutes = (gateway: Gateway): Route[] => [
     run({ params, c }) {
       const identity = callerOf(c)
       if (identity.scopes.has('admin')) return gateway.memory.removeAnyones(params.id)
-      return gateway.memory.of(memoryOwner(identity)).remove(params.id)
+      return gateway.memory.of(memoryOwner(identity), identity.id).remove(params.id)
     },
   }),
 ]
@@ -185,7 +185,7 @@ function ownerOf(c: FrameContext, keyId: string | undefined): MemoryOwner {
 }
 
 const memoryOf = ({ memory }: Gateway, c: FrameContext, keyId: string | undefined): MemoryService =>
-  memory.of(ownerOf(c, keyId))
+  memory.of(ownerOf(c, keyId), callerOf(c).id)
 
 async function best(memory: MemoryService, query: MemorySearch, context: ToolContext) {
   const { results } = await memory.search(query, context)

@@ -43,4 +43,17 @@ export const memorySection = section(() => ({
         .describe('Minimum cosine similarity to find a memory by its vector. The scale depends on the model.'),
     })
     .prefault({}),
+  trusted_writers: z
+    .array(
+      z
+        .string()
+        .trim()
+        .regex(/^\P{Cc}{1,100}$/u)
+        .meta({ accepted: 'the id or name of a key' }),
+    )
+    .max(100)
+    .default([])
+    .describe(
+      'Keys, by id or name, whose memories hooks, work contexts and questions to models may use, besides those of this machine and of admins.',
+    ),
 }))

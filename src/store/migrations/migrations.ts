@@ -1,6 +1,7 @@
 import type { Kysely } from 'kysely'
 import type { Engine } from '../engine.ts'
 import { up as initial } from './001_initial.ts'
+import { up as memoryWriters } from './002_memory_writers.ts'
 
 /** Migrates the store by one step, forward only. */
 export type Migrate = (db: Kysely<unknown>, engine: Engine) => Promise<void>
@@ -11,4 +12,5 @@ export type Migrations = Readonly<Record<string, Migrate>>
 /** Migrations. A released name never changes. */
 export const MIGRATIONS: Migrations = {
   '001_initial': initial,
+  '002_memory_writers': memoryWriters,
 }

@@ -26,6 +26,8 @@ export interface MemoryRow {
   words: number
   embedded: string
   version: number
+  /** Key that stored this version; null for the tools of this machine. */
+  written_by: string | null
   created_at: string
   updated_at: string
   expires_at: string | null
@@ -61,6 +63,7 @@ export interface MemoryVersionRow
     | 'value'
     | 'tags'
     | 'also'
+    | 'written_by'
     | 'created_at'
     | 'updated_at'
     | 'expires_at'

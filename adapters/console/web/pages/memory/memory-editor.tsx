@@ -37,7 +37,8 @@ export function MemoryEditor(props: {
       key,
       namespace,
       value: parsed.value,
-      ...(tags !== null && { tags: [...new Set(words(tags))] }),
+      // Also unchanged ones: this key now vouches for them.
+      tags: tags === null ? (memory?.tags ?? []) : [...new Set(words(tags))],
       ...(ttl > 0 && { ttl_seconds: ttl }),
       // Refuses to overwrite a newer version, or another memory with the same key.
       if_version: memory?.version ?? 0,

@@ -1,13 +1,20 @@
 import { useState } from 'preact/hooks'
 import type { Memory } from '../../../../../src/memory/memory-record.ts'
 import { api } from '../../api.ts'
+import type { Names } from '../../components/caller-name.tsx'
 import { Badge, Button, Confirm, Dialog, notify, When } from '../../components/components.ts'
 import { MemoryEditor } from './memory-editor.tsx'
+import { Writer } from './memory-writer.tsx'
 import { textOf } from './value-text.ts'
 
 /** Dialog to read, edit or delete a memory. @param onChange called when it was stored or deleted */
-export function MemoryView(props: { memory: Memory; onClose: () => void; onChange: (memory: Memory | null) => void }) {
-  const { memory } = props
+export function MemoryView(props: {
+  memory: Memory
+  names: Names
+  onClose: () => void
+  onChange: (memory: Memory | null) => void
+}) {
+  const { memory, names } = props
   const [editing, setEditing] = useState(false)
   const [deleting, setDeleting] = useState(false)
   const remove = async () => {
@@ -56,6 +63,10 @@ export function MemoryView(props: { memory: Memory; onClose: () => void; onChang
             <dt>Tags</dt>
             <dd class="actions">
               {memory.tags.length === 0 ? '—' : memory.tags.map((tag) => <Badge key={tag}>{tag}</Badge>)}
+            </dd>
+            <dt>Written by</dt>
+            <dd>
+              <Writer memory={memory} names={names} />
             </dd>
             <dt>Version</dt>
             <dd>{memory.version}</dd>

@@ -1,6 +1,7 @@
 import { useState } from 'preact/hooks'
 import type { Memory } from '../../../../../src/memory/memory-record.ts'
 import type { MemoryStats } from '../../../../platform/routes/memory-routes.ts'
+import { type Names, useNames } from '../../components/caller-name.tsx'
 import {
   Badge,
   Button,
@@ -24,13 +25,14 @@ import { usePage } from '../../paging.ts'
 import { useLive } from '../../use-live.ts'
 import { MemoryEditor } from './memory-editor.tsx'
 import { MemoryView } from './memory-view.tsx'
+import { Writer } from './memory-writer.tsx'
 import { useSearch } from './use-search.ts'
 import { textOf } from './value-text.ts'
 import './memory.css'
 
 const EXCERPT = 160
 
-const COLUMNS: readonly Column<Memory>[] = [
+const columnsFor = (names: Names): readonly Column<Memory>[] => [
   { key: 'key', label: 'Key', render: ({ key }) => <span class="memory-key">{key}</span> },
   {
     key: 'value',
@@ -52,6 +54,7 @@ const COLUMNS: readonly Column<Memory>[] = [
     ),
   },
   { key: 'namespace', label: 'Namespace' },
+  { key: 'written_by', label: 'Written by', render: (memory) => <Writer memory={memory} names={names} /> },
   { key: 'version', label: 'Version', align: 'right' },
   { key: 'updated_at', label: 'Stored', render: ({ updated_at }) => <When at={updated_at} /> },
 ]
@@ -63,6 +66,7 @@ export default function Memories() {
   const [tag, setTag] = useState('')
   const [making, setMaking] = useState(false)
   const [shown, setShown] = useState<Memory | null>(null)
+  const names = useNames()
   const query = words.trim()
   const filter = new URLSearchParams({ ...(namespace && { namespace }), ...(tag.trim() && { tag: tag.trim() }) })
   const stats = useLive<MemoryStats>('/api/memory/stats', { everyMs: 10_000 })
@@ -78,7 +82,8 @@ export default function Memories() {
   const rows = query === '' ? page.items : (search.found?.results.map(({ memory }) => memory) ?? [])
   const isWaiting = query === '' ? page.data === null && page.loading : search.found === null && search.error === null
   const excerpts = new Map(search.found?.results.map(({ memory, excerpt }) => [memory.id, excerpt]))
-  const columns = query === '' ? COLUMNS : COLUMNS.map((column) => withExcerpt(column, excerpts))
+  const all = columnsFor(names)
+  const columns = query === '' ? all : all.map((column) => withExcerpt(column, excerpts))
 
   return (
     <Page
@@ -144,6 +149,7 @@ export default function Memories() {
         <MemoryView
           key={shown.id}
           memory={shown}
+          names={names}
           onClose={() => setShown(null)}
           onChange={(memory) => {
             setShown(memory)
