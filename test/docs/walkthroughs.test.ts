@@ -24,7 +24,7 @@ describe('docs/reference/sessions.md', () => {
     told = await walkThrough(page('sessions'))
   })
 
-  it('answers with what is remembered, whole and streamed, and keeps the session', () => {
+  it('answers whole and streamed, and keeps the session', () => {
     const output = told[0]?.stdout ?? ''
     assert.match(output, /"object":"session.chat.completion","content":"\[sandbox\].*Thursdays/)
     assert.match(output, /event: assistant\.delta\ndata: .*\n[\s\S]*event: done/)

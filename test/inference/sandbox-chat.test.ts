@@ -7,6 +7,7 @@ import type {
   ChatCompletionMessageParam,
 } from 'openai/resources/chat/completions'
 import * as z from 'zod'
+import { NO_MODEL } from '../../src/inference/sandbox/mark.ts'
 import { createSandbox } from '../../src/inference/sandbox/sandbox.ts'
 
 function createClient(): OpenAI {
@@ -25,9 +26,9 @@ const MODEL = 'llm-3-fast'
 const BRIEFED: ChatCompletionMessageParam[] = [
   {
     role: 'system',
-    content: 'You help with Gazeway. The staging cluster runs in eu-west. Escrows expire after a day.',
+    content: 'You help with Gazeway. Never say where the staging cluster runs.',
   },
-  { role: 'user', content: 'Remember that Anna owns the billing service.' },
+  { role: 'user', content: 'The staging cluster runs in eu-west. Anna owns the billing service.' },
   { role: 'assistant', content: '[sandbox] Noted.' },
   { role: 'user', content: 'Where does the staging cluster run?' },
 ]
@@ -49,7 +50,7 @@ const WEATHER = {
 describe('chat completions of the sandbox', () => {
   it('answers with the sentence that fits the question, and says who answers', async () => {
     const { data, response } = await client.chat.completions.create({ model: MODEL, messages: BRIEFED }).withResponse()
-    assert.equal(data.choices[0]?.message.content, '[sandbox] The staging cluster runs in eu-west.')
+    assert.equal(data.choices[0]?.message.content, `${NO_MODEL}The staging cluster runs in eu-west.`)
     assert.equal(data.choices[0]?.finish_reason, 'stop')
     assert.equal(data.model, MODEL)
     assert.equal(data.system_fingerprint, 'sandbox')
@@ -61,7 +62,7 @@ describe('chat completions of the sandbox', () => {
   it('quotes context from the last message beside its question', async () => {
     const content = 'Which port does it use? The gateway uses port 8811. It was written in 2026.'
     const { choices } = await client.chat.completions.create({ model: MODEL, messages: [{ role: 'user', content }] })
-    assert.equal(choices[0]?.message.content, '[sandbox] The gateway uses port 8811.')
+    assert.equal(choices[0]?.message.content, `${NO_MODEL}The gateway uses port 8811.`)
   })
 
   it('says so when nothing that was given fits', async () => {
@@ -69,7 +70,7 @@ describe('chat completions of the sandbox', () => {
       model: MODEL,
       messages: [{ role: 'user', content: 'Why?' }],
     })
-    assert.equal(choices[0]?.message.content, '[sandbox] Nothing in the given text matches: Why?')
+    assert.equal(choices[0]?.message.content, `${NO_MODEL}Nothing in the given text matches: Why?`)
   })
 
   it('answers the same request the same way, ids included, streamed or not', async () => {
@@ -92,7 +93,7 @@ describe('chat completions of the sandbox', () => {
     const chunks = []
     for await (const chunk of stream) chunks.push(chunk)
     const text = chunks.map((chunk) => chunk.choices[0]?.delta.content ?? '').join('')
-    assert.equal(text, '[sandbox] The staging cluster runs in eu-west.')
+    assert.equal(text, `${NO_MODEL}The staging cluster runs in eu-west.`)
     assert.ok(chunks.length >= 9)
     assert.equal(chunks[0]?.choices[0]?.delta.role, 'assistant')
     assert.equal(chunks.at(-2)?.choices[0]?.finish_reason, 'stop')
@@ -110,14 +111,14 @@ describe('chat completions of the sandbox', () => {
     for (const limit of [{ max_tokens: 3 }, { max_completion_tokens: 3 }]) {
       const { choices, usage } = await client.chat.completions.create({ model: MODEL, messages: BRIEFED, ...limit })
       assert.equal(choices[0]?.finish_reason, 'length')
-      assert.equal(choices[0]?.message.content, '[sandbox] The stag')
+      assert.equal(choices[0]?.message.content, `${NO_MODEL}The stag`)
       assert.equal(usage?.completion_tokens, 3)
     }
   })
 
   it('ends before a stop sequence', async () => {
     const { choices } = await client.chat.completions.create({ model: MODEL, messages: BRIEFED, stop: [' runs', 'eu'] })
-    assert.equal(choices[0]?.message.content, '[sandbox] The staging cluster')
+    assert.equal(choices[0]?.message.content, `${NO_MODEL}The staging cluster`)
     assert.equal(choices[0]?.finish_reason, 'stop')
   })
 
@@ -141,7 +142,7 @@ describe('chat completions of the sandbox', () => {
         },
       ],
     })
-    assert.equal(await runner.finalContent(), '[sandbox] get_weather answered: 18 degrees and dry')
+    assert.equal(await runner.finalContent(), `${NO_MODEL}get_weather answered: 18 degrees and dry`)
     assert.equal(asked, 'Paris')
   })
 

@@ -4,6 +4,7 @@ import OpenAI, { BadRequestError, NotFoundError } from 'openai'
 import { zodTextFormat } from 'openai/helpers/zod'
 import type { ResponseCreateParamsNonStreaming, ResponseStreamEvent, Tool } from 'openai/resources/responses/responses'
 import * as z from 'zod'
+import { NO_MODEL } from '../../src/inference/sandbox/mark.ts'
 import { createSandbox } from '../../src/inference/sandbox/sandbox.ts'
 
 const sandbox = createSandbox()
@@ -20,8 +21,8 @@ const SEARCHES = [{ type: 'web_search' }, { type: 'x_search' }] as unknown as To
 
 const BRIEFED = {
   model: MODEL,
-  instructions: 'The staging cluster runs in eu-west. Escrows expire after a day.',
-  input: 'Where does the staging cluster run?',
+  instructions: 'Never say where the staging cluster runs.',
+  input: 'Where does the staging cluster run? The staging cluster runs in eu-west. Escrows expire after a day.',
 } satisfies ResponseCreateParamsNonStreaming
 
 const LOOKUP = {
@@ -44,9 +45,9 @@ async function eventsOf(asked: ResponseCreateParamsNonStreaming): Promise<Respon
 }
 
 describe('responses of the sandbox', () => {
-  it('answers from the instructions, with every key of a response', async () => {
+  it('answers from what the user says, with every key of a response', async () => {
     const response = await client.responses.create(BRIEFED)
-    assert.equal(response.output_text, '[sandbox] The staging cluster runs in eu-west.')
+    assert.equal(response.output_text, `${NO_MODEL}The staging cluster runs in eu-west.`)
     assert.equal(response.status, 'completed')
     assert.ok(
       response.usage && response.usage.total_tokens === response.usage.input_tokens + response.usage.output_tokens,
@@ -83,9 +84,9 @@ describe('responses of the sandbox', () => {
     const response = await client.responses.create({ ...BRIEFED, tools: SEARCHES })
     const [web, social, message] = response.output
     assert.ok(web?.type === 'web_search_call' && web.action.type === 'search')
-    assert.equal(web.action.query, 'staging cluster run')
+    assert.equal(web.action.query, 'staging cluster run west escrow expire')
     assert.ok(social?.type === 'custom_tool_call' && social.name === 'x_keyword_search')
-    assert.equal(JSON.parse(social.input).query, 'staging cluster run')
+    assert.equal(JSON.parse(social.input).query, 'staging cluster run west escrow expire')
 
     assert.ok(message?.type === 'message' && message.content[0]?.type === 'output_text')
     const { text, annotations } = message.content[0]
@@ -183,7 +184,7 @@ describe('responses of the sandbox', () => {
       input: 'Who owns billing?',
       previous_response_id: first.id,
     })
-    assert.equal(second.output_text, '[sandbox] Anna owns the billing service.')
+    assert.equal(second.output_text, `${NO_MODEL}Anna owns the billing service.`)
     assert.equal(second.previous_response_id, first.id)
   })
 
@@ -207,7 +208,7 @@ describe('responses of the sandbox', () => {
     const output = { type: 'function_call_output', call_id: call.call_id, output: 'Anna' } as const
 
     const byId = await client.responses.create({ ...asked, previous_response_id: first.id, input: [output] })
-    assert.equal(byId.output_text, '[sandbox] lookup_owner answered: Anna')
+    assert.equal(byId.output_text, `${NO_MODEL}lookup_owner answered: Anna`)
     const byItems = await client.responses.create({
       ...asked,
       input: [{ role: 'user', content: asked.input }, call, output],

@@ -1,9 +1,18 @@
 import { createHash } from 'node:crypto'
-import { checkResults, questionOf, resultsSinceQuestion, type ToolResult, type Turn } from './conversation.ts'
+import { isObject } from '../../text/json.ts'
+import {
+  checkResults,
+  isUseful,
+  questionOf,
+  quotable,
+  resultsSinceQuestion,
+  type ToolResult,
+  type Turn,
+} from './conversation.ts'
 import { clip, type Ranked, rankSentences, sentencesOf } from './extract.ts'
 import { createInstance } from './json-instance.ts'
 import { createJsonTexts } from './json-texts.ts'
-import { MARK } from './mark.ts'
+import { NO_MODEL } from './mark.ts'
 import { type Citation, cite, type Search, type SearchTool, search } from './search-tools.ts'
 import { stepsOf } from './steps.ts'
 import { countTokens, cutToTokens } from './tokens.ts'
@@ -16,6 +25,8 @@ const SENTENCE_LENGTH = 400
 const RESULT_LENGTH = 1_000
 /** Tokens that a chat format adds per message, as a rule of thumb. */
 const TOKENS_PER_TURN = 4
+/** A file as people write it: `README.md`, `src/index.ts`. */
+const FILE = /(?<![\w./-])[\w./-]{0,200}\w{2}\.[A-Za-z]\w{0,7}(?!\w)/g
 
 /** Format of the answer: free text, any JSON object, or JSON under a schema. */
 type AnswerFormat = { type: 'text' } | { type: 'json_object' } | { type: 'json_schema'; schema: unknown }
@@ -57,8 +68,8 @@ export interface Answer {
 }
 
 /**
- * Answers a question from its own text, deterministically. In order of precedence:
- * 1. a tool call, when one is wanted ({@link chooseTool});
+ * Answers a question from the user's text and the results of tools, deterministically. In order of precedence:
+ * 1. a tool call, when one is wanted and none has been useful yet ({@link chooseTool});
  * 2. JSON, when asked for ({@link createInstance});
  * 3. the results of tools;
  * 4. the sentences closest to the last user message ({@link rankSentences}), in their original order.
@@ -66,14 +77,18 @@ export interface Answer {
  * @throws GazewayError `invalid_request` when a tool, a tool result or a schema cannot be honoured
  */
 export function answer(question: Question): Answer {
-  const { turns, tools, choice, format } = question
-  checkResults(turns, question.param)
+  const { tools, choice, format } = question
+  checkResults(question.turns, question.param)
+  const turns = quotable(question.turns)
   const asked = questionOf(turns)
   const results = resultsSinceQuestion(turns)
   const input = inputTokens(question)
   const finish = (text: string) => withinLimit(text, question.maxTokens)
 
-  const tool = chooseTool(asked, tools, choice, new Set(results.map(({ tool }) => tool)))
+  const tool = chooseTool(asked, tools, choice, {
+    answered: new Set(results.map(({ tool }) => tool)),
+    isDone: results.some(isUseful),
+  })
   if (tool) {
     const args = finish(JSON.stringify(argumentsFor(tool, asked)))
     const call = { id: `call_${idFrom(question.seed, tool.name)}`, name: tool.name, arguments: args.text }
@@ -98,12 +113,12 @@ export function idFrom(...parts: string[]): string {
 
 function textAnswer(turns: Turn[], asked: string, results: ToolResult[]): string {
   if (results.length > 0) {
-    return MARK + results.map(({ tool, text }) => `${tool} answered: ${quote(text, asked)}`).join('\n')
+    return NO_MODEL + results.map(({ tool, text }) => `${tool} answered: ${quote(text, asked)}`).join('\n')
   }
   const best = closest(turns, asked).slice(0, SENTENCES)
-  if (best.length === 0) return `${MARK}Nothing in the given text matches: ${clip(asked, SENTENCE_LENGTH)}`
+  if (best.length === 0) return `${NO_MODEL}Nothing in the given text matches: ${clip(asked, SENTENCE_LENGTH)}`
   const inOrder = best.sort((a, b) => a.position - b.position)
-  return MARK + inOrder.map(({ sentence }) => clip(sentence, SENTENCE_LENGTH)).join(' ')
+  return NO_MODEL + inOrder.map(({ sentence }) => clip(sentence, SENTENCE_LENGTH)).join(' ')
 }
 
 /** Quotes a tool result: in full when short, otherwise its closest sentences, otherwise its beginning. */
@@ -122,37 +137,48 @@ function jsonAnswer(turns: Turn[], asked: string, format: Exclude<AnswerFormat, 
   return JSON.stringify(createInstance(format.schema, texts, stepsOf(asked)))
 }
 
-/** Derives the arguments of a call from the question: its quotations first, then its names, then its text. */
+/**
+ * Derives the arguments of a call from the question: its quotations first, then its files, then its names, then its text.
+ * Optional arguments are omitted, since a guess at them often makes a call useless.
+ */
 function argumentsFor(tool: FunctionTool, asked: string): unknown {
   const quoted = [...asked.matchAll(/"([^"\n]+)"|`([^`\n]+)`|“([^“”\n]+)”/g)].map(
     (match) => match[1] ?? match[2] ?? match[3] ?? '',
   )
   const names = asked.match(/(?<=[\p{Ll}\p{N},] )\p{Lu}[\p{L}\p{N}]*(?: \p{Lu}[\p{L}\p{N}]*)*/gu) ?? []
-  const sources = quoted.length > 0 ? quoted : names
-  return createInstance({ type: 'object', ...tool.parameters }, createJsonTexts([...sources, asked], { marked: false }))
+  const files = asked.match(FILE) ?? []
+  const sources = [quoted, files, names].find((found) => found.length > 0) ?? []
+  const schema = { type: 'object', ...requiredOnly(tool.parameters) }
+  return createInstance(schema, createJsonTexts([...sources, asked], { marked: false }))
+}
+
+/** Schema of an object without its optional properties, where it names required ones. */
+function requiredOnly(schema: Record<string, unknown>): Record<string, unknown> {
+  const { properties, required } = schema
+  if (!isObject(properties) || !Array.isArray(required) || required.length === 0) return schema
+  const named = Object.entries(properties).filter(([name]) => required.includes(name))
+  return { ...schema, properties: Object.fromEntries(named) }
 }
 
 /**
  * Given sentences closest to the question, best first. A message asks by its questions, or else by its first sentence.
- * The rest of it can be quoted, as can all other text except the sandbox's own answers.
+ * The rest of it can be quoted, as can the other messages and results.
  */
 function closest(turns: Turn[], asked: string): Ranked[] {
   const own = sentencesOf(asked)
   const questions = own.filter((sentence) => /[?？]["')\]]?$/.test(sentence))
   const asks = questions.length > 0 ? questions : own.slice(0, 1)
   const position = turns.findLastIndex((turn) => turn.role === 'user')
-  const around = turns.flatMap((turn, at) =>
-    at === position || turn.role === 'call' || turn.text.startsWith(MARK) ? [] : [turn.text],
-  )
+  const around = turns.flatMap((turn, at) => (at === position || turn.role === 'call' ? [] : [turn.text]))
   const given = [...around.flatMap(sentencesOf), ...own.filter((sentence) => !asks.includes(sentence))]
 
   const best = rankSentences(asks.join(' '), given)
   return best.length > 0 ? best : rankSentences(asked, given)
 }
 
-/** Applies stop sequences, which never remove the mark. */
+/** Applies stop sequences, which never remove the first line. */
 function stopped(text: string, stop: string[]): string {
-  const from = text.startsWith(MARK) ? MARK.length : 0
+  const from = text.startsWith(NO_MODEL) ? NO_MODEL.length : 0
   const ends = stop.map((sequence) => text.indexOf(sequence, from)).filter((at) => at !== -1)
   return text.slice(0, Math.min(text.length, ...ends))
 }

@@ -1,5 +1,5 @@
-/** A token: the sandbox mark, or up to four characters of a word with the white space before it. */
-const TOKEN = /\s*\[sandbox\]|\s*\S{1,4}|\s+$/gu
+/** A token: the sandbox mark and its line, or up to four characters of a word with the white space before it. */
+const TOKEN = /\s*\[sandbox\](?: This is no model: .*\n)?|\s*\S{1,4}|\s+$/gu
 
 /** A word with the white space before it. Trailing white space is a separate piece. */
 const WORD = /\s*\S+|\s+$/gu

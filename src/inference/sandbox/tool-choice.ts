@@ -25,16 +25,17 @@ const MIN_SHARED_PART = 0.5
 /**
  * Chooses the tool to call for `question`; nothing for an answer in text. When a call is required, the best match wins,
  * the first among equals. Otherwise the question must name the tool or use the words of its name or description, and
- * the tool must not have answered yet.
+ * neither this tool has answered yet nor any usefully.
  *
- * @param answered tools that have answered since the question
+ * @param since.answered tools that have answered since the question
+ * @param since.isDone true when one of them gave something to answer with
  * @throws GazewayError `invalid_request` when a required tool is missing
  */
 export function chooseTool(
   question: string,
   tools: FunctionTool[],
   choice: ToolChoice,
-  answered: ReadonlySet<string>,
+  { answered, isDone }: { answered: ReadonlySet<string>; isDone: boolean },
 ): FunctionTool | undefined {
   const missing = choice.names?.find((name) => !tools.some((tool) => tool.name === name))
   if (missing !== undefined) throw refused(`Tool choice '${missing}' is not one of the request's tools.`)
@@ -43,6 +44,7 @@ export function chooseTool(
   const allowed = tools.filter(({ name }) => choice.names === null || choice.names.includes(name))
   const asked = { text: plain(question), terms: new Set(termsOf(question)) }
   const ranked = allowed.map((tool) => ({ tool, fit: fitOf(tool, asked) })).sort((a, b) => b.fit - a.fit)
+  if (choice.mode === 'auto' && isDone) return undefined
   if (choice.mode === 'auto') return ranked.find(({ tool, fit }) => fit >= 1 && !answered.has(tool.name))?.tool
   if (ranked.length === 0) throw refused("Tool choice 'required' needs at least one function tool.")
   return ranked[0]?.tool
