@@ -91,7 +91,7 @@ export interface ErrorDetails {
   retryAfterSeconds?: number
   /** Response headers, such as the rest of a rate limit. */
   headers?: Readonly<Record<string, string>>
-  /** An absolute path that the message contains. Callers see its last part only. */
+  /** An absolute path, or a store with its address, that the message contains. Callers see its last part only. */
   file?: string
   cause?: unknown
 }

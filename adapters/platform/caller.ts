@@ -4,7 +4,7 @@ import { type Identity, requireScope, WalletAddress } from '../../src/identity/k
 import { bearerToken, type FrameContext, keyOf } from '../web/frame.ts'
 
 /** Finds the valid key of a request that may use the platform. Null for any other request, which may pay instead. */
-export async function keyHolder(c: FrameContext, { keys }: Gateway): Promise<Identity | null> {
+export async function keyHolder(c: FrameContext, { keys }: Pick<Gateway, 'keys'>): Promise<Identity | null> {
   const token = keyOf(c.env.incoming.headers, c.req.path)
   if (token === null) return null
   try {

@@ -58,7 +58,8 @@ export function createSessionEvents(c: FrameContext, stallMs: number): SessionEv
     isOpen: () => session !== null,
     send,
     fail(error) {
-      send('error', { message: error.message, code: error.code, error: linkedErrorBody(error, runId) })
+      const body = linkedErrorBody(error, runId)
+      send('error', { message: body.message, code: body.code, error: body })
     },
     end() {
       clearInterval(alive)

@@ -1,5 +1,5 @@
 import type { Log } from '../../src/config/log.ts'
-import { ERROR_PAGES, GazewayError, linkedErrorBody } from '../../src/errors.ts'
+import { ERROR_PAGES, type ErrorCode, GazewayError, linkedErrorBody } from '../../src/errors.ts'
 import { isMessagesPath, messageErrorOf } from '../../src/inference/relay/message-error.ts'
 import type { FailedRequest, OnRefused } from './refused-calls.ts'
 
@@ -26,8 +26,12 @@ export function errorReply(
   if (error instanceof GazewayError) refused(error, request)
   const known = error instanceof GazewayError ? error : internal(error)
   if (known.code === 'internal_error') log.error('A request failed.', { request_id: requestId, err: error })
+  // The reply has no address of the operator.
+  if (UNREACHED.has(known.code)) log.warn('A service was not reached.', { request_id: requestId, err: known.cause })
   return replyTo(known, requestId, path)
 }
+
+const UNREACHED: ReadonlySet<ErrorCode> = new Set(['upstream_unreachable', 'store_unavailable'])
 
 /**
  * Builds the reply to an error of Gazeway.

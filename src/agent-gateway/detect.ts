@@ -144,5 +144,7 @@ function reason(error: unknown): string {
   if (error.name === 'TimeoutError') return 'It did not answer in time.'
   // A name with several addresses, all of which failed.
   if (error instanceof AggregateError) return reason(error.errors[0])
-  return error.cause instanceof Error ? reason(error.cause) : `${error.message.replace(/\.$/, '')}.`
+  if (error.cause instanceof Error) return reason(error.cause)
+  // Its code alone: the message of a network's error has the address.
+  return 'code' in error ? `No connection (${String(error.code)}).` : `${error.message.replace(/\.$/, '')}.`
 }

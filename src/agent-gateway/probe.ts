@@ -10,7 +10,7 @@ const PATIENCE_MS = 3_000
 
 /** Status of the agent gateway. */
 export const AgentGatewayStatus = z.object({
-  url: z.string(),
+  url: z.string().nullable().describe('Its address, for admins; null for others.'),
   reachable: z.boolean(),
   kind: z.enum(['gazeway', 'agent_gateway', 'unknown']),
   version: z

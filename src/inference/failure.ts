@@ -38,7 +38,7 @@ export function upstreamFailure(error: unknown, provider: Provider, ending: Endi
   if (error instanceof ReportedError)
     return new GazewayError(
       'upstream_error',
-      `The upstream ${provider.name} reported an error: ${hide(reason(error), provider)}`,
+      `The upstream ${provider.label} reported an error: ${hide(reason(error), provider)}`,
       { status: statusInCode(error), cause: error },
     )
   // Replies are read as the API documents them, so a malformed one causes a TypeError. Network failures have a cause.
@@ -51,17 +51,17 @@ export function upstreamFailure(error: unknown, provider: Provider, ending: Endi
     return badReply(provider, 'its reply violates HTTP (for example an unrequested 100 Continue)', error)
   return new GazewayError(
     'upstream_unreachable',
-    `The upstream ${provider.name} at ${provider.baseUrl} could not be reached (${hide(reason(error), provider)}). Check the address and the network.`,
+    `The upstream ${provider.label} could not be reached (${unreachedBy(error)}). Check the address and the network.`,
     { cause: error },
   )
 }
 
 /** Timeout message: before the first byte, or after it. */
-function silence(error: unknown, { name, section, firstByteMs, timeoutMs }: Provider): string {
+function silence(error: unknown, { label, section, firstByteMs, timeoutMs }: Provider): string {
   const isBefore = error instanceof Error && 'code' in error && error.code === 'UND_ERR_HEADERS_TIMEOUT'
   const isOwn = isBefore && firstByteMs !== timeoutMs
   const [ms, setting] = isOwn ? [firstByteMs, 'first_byte_timeout_ms'] : [timeoutMs, 'timeout_ms']
-  return `The upstream ${name} sent nothing for ${ms / 1000} s. Retry, or raise ${section}.${setting}.`
+  return `The upstream ${label} sent nothing for ${ms / 1000} s. Retry, or raise ${section}.${setting}.`
 }
 
 /** Maps a failure of a stream that had begun. The upstream was reached, whatever ended the stream. */
@@ -78,7 +78,7 @@ export const clientGone = ({ reason }: Ending): GazewayError =>
 export function badReply(provider: Provider, what: string, cause?: unknown): GazewayError {
   return new GazewayError(
     'upstream_bad_reply',
-    `The upstream ${provider.name} did not follow the ${provider.protocol === 'anthropic' ? 'Anthropic' : 'OpenAI'} protocol: ${what}. Retry; if it persists, check ${provider.section}.provider and ${provider.section}.protocol.`,
+    `The upstream ${provider.label} did not follow the ${provider.protocol === 'anthropic' ? 'Anthropic' : 'OpenAI'} protocol: ${what}. Retry; if it persists, check ${provider.section}.provider and ${provider.section}.protocol.`,
     { cause },
   )
 }
@@ -105,7 +105,7 @@ export function refusal(reported: ReportedError, { status, headers }: WholeReply
   const retryAfter = retryAfterOf(headers)
   return new GazewayError(
     'upstream_error',
-    `The upstream ${provider.name} answered ${status}: ${hide(reported.reason, provider)}${advice[status] ?? ''}${retryAfter === null ? '' : ` It asks to retry after ${retryAfter} s.`}`,
+    `The upstream ${provider.label} answered ${status}: ${hide(reported.reason, provider)}${advice[status] ?? ''}${retryAfter === null ? '' : ` It asks to retry after ${retryAfter} s.`}`,
     {
       status: status === 401 || status === 403 ? 502 : status,
       ...(retryAfter === null ? {} : { retryAfterSeconds: retryAfter }),
@@ -133,6 +133,19 @@ function reason(error: unknown): string {
   if (!(error instanceof Error)) return String(error)
   return error.cause instanceof Error ? reason(error.cause) : error.message
 }
+
+/**
+ * Reason why an upstream was not reached: the code of the network's error. Its message has addresses of the operator,
+ * which callers must not see.
+ */
+function unreachedBy(error: unknown): string {
+  const { cause, code } = Object(error) as { cause?: unknown; code?: unknown }
+  const inner: string | null = cause === undefined ? null : unreachedBy(cause)
+  if (inner !== null && inner !== NO_CODE) return inner
+  return typeof code === 'string' ? code : NO_CODE
+}
+
+const NO_CODE = 'no connection'
 
 /** Redacts before cutting, since half a key is a secret too. */
 function hide(text: string, provider: Provider): string {

@@ -52,6 +52,8 @@ export interface Provider {
   section: string
   /** Name in records: its name in `upstreams`; for `default` the preset's, or the host of a custom base URL. */
   name: string
+  /** Name for callers, in errors and health: as `name`, but `default` in place of the host of a custom base URL. */
+  label: string
   /** Base URL without trailing slash. */
   baseUrl: string
   /** API protocol of the provider. */
@@ -121,6 +123,7 @@ export function createProvider(config: ProviderConfig): Provider {
     id,
     section: config.id === undefined ? 'upstream' : `upstreams.${id}`,
     name: config.name ?? nameInRecords(config),
+    label: config.name ?? config.id ?? (preset ? config.provider : DEFAULT_UPSTREAM),
     baseUrl,
     protocol: config.protocol ?? preset?.protocol ?? 'openai',
     pathname: new URL(baseUrl).pathname.replace(/\/$/, ''),

@@ -74,7 +74,7 @@ export function recordedError(error: Error, provider: Provider, keepContent: boo
   if (reported === null) return error.message
   const { status, code } = reported as { status?: unknown; code?: unknown }
   const outcome = typeof status === 'number' ? `answered ${status}` : 'reported an error'
-  return `The upstream ${provider.name} ${outcome}${isPlain(code, provider.secrets) ? ` (${code})` : ''}.`
+  return `The upstream ${provider.label} ${outcome}${isPlain(code, provider.secrets) ? ` (${code})` : ''}.`
 }
 
 function isPlain(code: unknown, secrets: readonly string[]): boolean {

@@ -44,7 +44,7 @@ export async function askForPlan(
     const choice = value.choices[0]
     const { plan, fault } = planIn(choice, limits)
     if (plan) return { plan, callId }
-    if (attempt === MAX_ATTEMPTS) throw noPlan(provider.name, fault, callId)
+    if (attempt === MAX_ATTEMPTS) throw noPlan(provider.label, fault, callId)
     const shown = choice?.message.content?.slice(0, SHOWN_AGAIN) ?? ''
     if (shown !== '') messages.push({ role: 'assistant', content: shown })
     messages.push({

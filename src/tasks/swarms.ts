@@ -46,13 +46,18 @@ interface Sums {
  * Lists a page of swarms, newest first. The cost depends only on the page: each swarm has a row and at most fifty
  * tasks. `total` counts up to 1,000.
  *
+ * @param viewer key that sees the swarms it created or has claimed a task of; null for all swarms
  * @param at time of the list; tasks whose lease has expired by then count as open
  * @throws GazewayError `invalid_cursor`
  */
-export async function listSwarms(store: Store, query: Paged<SwarmList>, at: string): Promise<Page<SwarmSummary>> {
+export async function listSwarms(
+  store: Store,
+  { query, viewer }: { query: Paged<SwarmList>; viewer: string | null },
+  at: string,
+): Promise<Page<SwarmSummary>> {
   const { cursor, offset } = query
   const db = pageReader(store, query)
-  let selected = db.selectFrom('swarms').orderBy('id', 'desc')
+  let selected = visible(db, viewer).orderBy('id', 'desc')
   if (cursor !== undefined) selected = selected.where('id', '<', decodeCursor(cursor, z.tuple([SwarmId]))[0])
   if (offset !== undefined) selected = selected.offset(offset)
   return readPage(query, {
@@ -68,11 +73,19 @@ export async function listSwarms(store: Store, query: Paged<SwarmList>, at: stri
         .execute()
       return rows.map(({ bytes }) => bytes)
     },
-    total: () => countMatches(store.db, store.db.selectFrom('swarms')),
+    total: () => countMatches(store.db, visible(store.db, viewer)),
     item: ({ swarm, sums }) => toSummary(swarm, sums),
     cursor: ({ swarm }) => [swarm.id],
   })
 }
+
+const visible = (db: Kysely<Schema>, viewer: string | null) =>
+  db.selectFrom('swarms').$if(viewer !== null, (swarms) =>
+    swarms.where(
+      sql<boolean>`(creator = ${viewer} or exists
+        (select 1 from tasks where tasks.swarm_id = swarms.id and tasks.claimed_by = ${viewer}))`,
+    ),
+  )
 
 async function sumTasks(db: Kysely<Schema>, swarms: readonly SwarmRow[], at: string): Promise<Map<string, Sums>> {
   const sums = new Map<string, Sums>()

@@ -11,7 +11,7 @@ import { type CreateGraph, createGraphs } from './create-graph.ts'
 import { type CreateTask, createTaskMaking } from './create-task.ts'
 import { createFinishing, type Finishing } from './finish-task.ts'
 import { createLeases } from './lease.ts'
-import { listTasks } from './list-tasks.ts'
+import { isShownTo, listTasks } from './list-tasks.ts'
 import { listSwarms, type SwarmList, type SwarmSummary } from './swarms.ts'
 import { type Task, type TaskList, type TaskStats, toTask } from './task-record.ts'
 import { foundTask } from './task-refusals.ts'
@@ -32,12 +32,27 @@ export interface Tasks extends Claims, Finishing {
   create: CreateTask
   /** Creates a graph of tasks, in one transaction. @throws see {@link CreateGraph} */
   createGraph: CreateGraph
-  /** Lists tasks, newest first. @throws GazewayError `invalid_cursor` */
-  list(query: Paged<TaskList>): Promise<Page<Task>>
-  /** Lists swarms and their progress, newest first. @throws GazewayError `invalid_cursor` */
-  swarms(query: Paged<SwarmList>): Promise<Page<SwarmSummary>>
-  /** @throws GazewayError `not_found` */
-  get(id: string): Promise<Task>
+  /**
+   * Lists tasks, newest first.
+   *
+   * @param viewer key that sees open tasks and its own; null for all tasks
+   * @throws GazewayError `invalid_cursor`
+   */
+  list(query: Paged<TaskList>, viewer?: string | null): Promise<Page<Task>>
+  /**
+   * Lists swarms and their progress, newest first.
+   *
+   * @param viewer key that sees the swarms it created or has claimed a task of; null for all swarms
+   * @throws GazewayError `invalid_cursor`
+   */
+  swarms(query: Paged<SwarmList>, viewer?: string | null): Promise<Page<SwarmSummary>>
+  /**
+   * Reads a task.
+   *
+   * @param viewer as of `list`; it also sees the tasks that a task it has claimed depends on
+   * @throws GazewayError `not_found`
+   */
+  get(id: string, viewer?: string | null): Promise<Task>
   /** Reads the numbers of tasks and the sums of rewards, from running totals. */
   stats(): Promise<TaskStats>
   /** Reopens at most `limit` tasks whose leases have expired. @returns how many were checked */
@@ -58,25 +73,39 @@ export interface TasksDeps {
 export function createTasks(deps: TasksDeps): Tasks {
   const { store, now } = deps
   const leases = createLeases(deps)
+
+  /** Tells whether a key has claimed a task that depends on another, whose result it then needs. */
+  async function isNeededBy(viewer: string, id: string): Promise<boolean> {
+    const needing = store.db
+      .selectFrom('task_dependencies')
+      .innerJoin('tasks', 'tasks.id', 'task_dependencies.task_id')
+      .select('tasks.id')
+      .where('task_dependencies.depends_on', '=', id)
+      .where('tasks.claimed_by', '=', viewer)
+    return (await needing.limit(1).executeTakeFirst()) !== undefined
+  }
+
   return {
     create: createTaskMaking(deps),
     createGraph: createGraphs(deps),
     ...createClaims({ ...deps, leases }),
     ...createFinishing(deps),
 
-    async list(query) {
+    async list(query, viewer = null) {
       const at = now().toISOString()
       await leases.seeDue(at)
-      return listTasks(store, query, at)
+      return listTasks(store, { query, viewer }, at)
     },
 
-    async swarms(query) {
-      return listSwarms(store, query, now().toISOString())
+    async swarms(query, viewer = null) {
+      return listSwarms(store, { query, viewer }, now().toISOString())
     },
 
-    async get(id) {
-      const row = await store.db.selectFrom('tasks').selectAll().where('id', '=', id).executeTakeFirst()
-      return toTask(foundTask(row), now().toISOString())
+    async get(id, viewer = null) {
+      const at = now().toISOString()
+      const row = foundTask(await store.db.selectFrom('tasks').selectAll().where('id', '=', id).executeTakeFirst())
+      const isShown = viewer === null || isShownTo(viewer, row, at) || (await isNeededBy(viewer, id))
+      return toTask(foundTask(isShown ? row : undefined), at)
     },
 
     async stats() {

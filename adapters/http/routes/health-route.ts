@@ -13,7 +13,7 @@ export function health({ store, upstream, liveness }: Gateway) {
       version: VERSION,
       uptime_seconds: Math.floor(process.uptime()),
       store: { engine: store.engine, ok: storeOk },
-      upstream: { name: provider.name, configured: provider.hasKey, reachable },
+      upstream: { name: provider.label, configured: provider.hasKey, reachable },
       upstreams,
     })
   }

@@ -42,7 +42,7 @@ interface Way {
  * @throws GazewayError as `PassOn`; `upstream_error` when the agent gateway refuses the platform's key
  */
 export function passModelRequest(c: FrameContext, asked: Asked, way: Way): Promise<Error | null> {
-  const { url, token, timeoutMs, passOn } = way
+  const { token, timeoutMs, passOn } = way
   const arrival = arrivalOf(c)
   const { requestId, callerId, incoming } = arrival
   const { 'content-length': _, ...headers } = asked.headers
@@ -52,7 +52,7 @@ export function passModelRequest(c: FrameContext, asked: Asked, way: Way): Promi
     headers: { ...headers, 'accept-encoding': 'identity' },
     send: sendUntilStop(way),
     replyHeaders: (of: Headers) => joined(replyHeaders(of, requestId)),
-    failure: (error: unknown) => noReply(error as Error, url),
+    failure: (error: unknown) => noReply(error as Error),
     refusal: ({ status, body }: { status: number; body: Buffer }) => (status === 401 ? refusalOf(token, body) : null),
   }
   const { traceparent, via } = incoming.headers

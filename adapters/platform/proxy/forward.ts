@@ -15,8 +15,6 @@ interface Forwarding {
   requestId: string
   /** Timeout of a client that stops reading, in milliseconds. */
   stallMs: number
-  /** Address of the agent gateway, for errors. */
-  url: string
   /** Aborted when the service ends pending work. */
   stopping: AbortSignal
   /** Set for a paid request: an error in an event stream must be found, and an unpaid answer must not be sent. */
@@ -41,7 +39,7 @@ export function forward(
   pool: RequestPool,
   request: PoolRequest,
   outgoing: ServerResponse,
-  { requestId, stallMs, url, stopping, paid, isOwn, token }: Forwarding,
+  { requestId, stallMs, stopping, paid, isOwn, token }: Forwarding,
 ): Promise<Error | null> {
   return new Promise((resolve, reject) => {
     let exchange: Exchange | undefined
@@ -65,7 +63,7 @@ export function forward(
       exchange?.resume()
     }
     function fail(error: Error): void {
-      if (!outgoing.headersSent && !outgoing.destroyed) reject(noReply(error, url))
+      if (!outgoing.headersSent && !outgoing.destroyed) reject(noReply(error))
       // Too late for another status. Ending the connection shows the client that the reply is incomplete.
       else outgoing.destroy(error)
       settle(null)

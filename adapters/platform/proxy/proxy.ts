@@ -72,7 +72,7 @@ export function createProxy(options: ProxyOptions): Passage {
           headers: requestHeaders(incoming.headers, { caller, token, requestId, isRead: paid !== null }),
           body: read ? nullIfEmpty(read) : bodyOf(incoming, maxBodyBytes),
         }
-        const how = { requestId, stallMs: timeoutMs, url, isOwn, token, stopping, paid }
+        const how = { requestId, stallMs: timeoutMs, isOwn, token, stopping, paid }
         const reported = await forward(pool, request, outgoing, how)
         // The status was sent before, so this error tells whether the request was served.
         if (reported !== null) c.error = reported

@@ -4,6 +4,7 @@ import { CallStats, ChartQuery } from '../../../src/calls/call-stats.ts'
 import { Fallbacks } from '../../../src/calls/fallback-counts.ts'
 import { GazewayError } from '../../../src/errors.ts'
 import type { Gateway } from '../../../src/gateway.ts'
+import type { Identity } from '../../../src/identity/keys.ts'
 import { runTool } from '../../../tools/run-tool.ts'
 import { upstreamApiHistory } from '../../../tools/upstream-api-history.ts'
 import { callerOf } from '../../web/frame.ts'
@@ -17,6 +18,13 @@ const tag = 'Calls'
 
 const CallStatsReply = CallStats.extend({ fallbacks: Fallbacks })
 export type CallStatsReply = z.infer<typeof CallStatsReply>
+
+/** A call as a key sees it: with the host of an upstream for admins alone. */
+function seenBy({ scopes }: Identity, call: CallRecord, { upstream }: Gateway): CallRecord {
+  if (scopes.has('admin')) return call
+  const named = upstream.routing.upstreams.find(({ provider }) => provider.name === call.upstream)
+  return named === undefined ? call : { ...call, upstream: named.provider.label }
+}
 
 /** Routes of the audit trail: every call to a model provider. A caller sees its own calls, an admin all. */
 export const callRoutes = (gateway: Gateway): Route[] => [
@@ -33,9 +41,10 @@ export const callRoutes = (gateway: Gateway): Route[] => [
       const caller = callerOf(c)
       const context = toolContext(caller, { surface: 'platform' })
       const shown = { ...query, caller_id: shownTo(caller, query.caller_id) }
-      return listReply(shown, ({ maxBytes, ...part }) =>
-        runTool(upstreamApiHistory, gateway, part, { ...context, maxBytes }),
-      )
+      return listReply(shown, async ({ maxBytes, ...part }) => {
+        const page = await runTool(upstreamApiHistory, gateway, part, { ...context, maxBytes })
+        return { ...page, items: page.items.map((call) => seenBy(caller, call, gateway)) }
+      })
     },
   }),
   defineRoute({
@@ -63,9 +72,10 @@ export const callRoutes = (gateway: Gateway): Route[] => [
     params: z.strictObject({ id: z.string().min(1).max(128) }),
     reply: CallRecord,
     async run({ params: { id }, c }) {
-      const { id: viewer, scopes } = callerOf(c)
+      const viewer = callerOf(c)
       const call = await gateway.calls.find(id)
-      if (call !== null && (scopes.has('admin') || call.caller_id === viewer)) return call
+      if (call !== null && (viewer.scopes.has('admin') || call.caller_id === viewer.id))
+        return seenBy(viewer, call, gateway)
       throw new GazewayError(
         'not_found',
         `The call ${id} does not exist, is not yours, or its record was deleted at the end of its retention.`,

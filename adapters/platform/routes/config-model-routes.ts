@@ -1,6 +1,7 @@
 import * as z from 'zod'
 import { GazewayError } from '../../../src/errors.ts'
 import type { Gateway } from '../../../src/gateway.ts'
+import type { Identity } from '../../../src/identity/keys.ts'
 import { aliasesOf } from '../../../src/providers/preset.ts'
 import { PRESET_NAMES, PRESETS, presetOf } from '../../../src/providers/providers.ts'
 import { callerOf } from '../../web/frame.ts'
@@ -15,11 +16,11 @@ const CUSTOM = 'custom'
 
 const ModelConfig = z.object({
   provider: z.string().describe(`${PRESET_NAMES.join(', ')}; ${CUSTOM} for any other base_url`),
-  base_url: z.string(),
+  base_url: z.string().nullable().describe('For admins; null for others.'),
   models: z.object({ primary: z.string(), fallback: z.string(), chat: z.string() }),
   aliases: z.record(z.string(), z.string()).describe("Model id → the provider's id for it, as configured"),
   preset_aliases: z.record(z.string(), z.string()).describe('Built-in aliases of the provider'),
-  api_key_set: z.boolean(),
+  api_key_set: z.boolean().describe('For admins; true for others.'),
   api_key_needed: z.boolean().describe('Whether the provider needs an API key'),
 })
 export type ModelConfig = z.infer<typeof ModelConfig>
@@ -53,7 +54,7 @@ const AvailableModels = z.object({
   total: z.int(),
   providers: z
     .array(z.object({ id: z.string(), label: z.string(), authenticated: z.boolean() }))
-    .describe('All known providers and the one in use; authenticated: the key that it needs is set'),
+    .describe('For admins: all known providers and the one in use; authenticated: the key that it needs is set'),
 })
 export type AvailableModels = z.infer<typeof AvailableModels>
 
@@ -70,7 +71,7 @@ export const configModelRoutes = (gateway: Gateway, stopping: AbortSignal): Rout
     summary: 'Retrieve the model provider and the models in use',
     access: 'platform',
     reply: ModelConfig,
-    run: async () => shown(gateway),
+    run: async ({ c }) => shownTo(callerOf(c), gateway),
   }),
   defineRoute({
     method: 'POST',
@@ -98,7 +99,7 @@ export const configModelRoutes = (gateway: Gateway, stopping: AbortSignal): Rout
     query: z.object({ provider: z.string().max(2048).optional() }),
     reply: AvailableModels,
     async run({ query, c }) {
-      const present = shown(gateway)
+      const present = shownTo(callerOf(c), gateway)
       const provider = query.provider ?? present.provider
       const listed =
         provider === present.provider
@@ -116,7 +117,7 @@ export const configModelRoutes = (gateway: Gateway, stopping: AbortSignal): Rout
         items: models,
         data: models,
         total: models.length,
-        providers: providersOf(gateway, present),
+        providers: present.base_url === null ? [] : providersOf(gateway, present.provider, present.base_url),
       }
     },
   }),
@@ -129,7 +130,7 @@ function presetAliases(provider: string): Record<string, string> {
 
 const modelOf = (id: string) => ({ id, object: 'model' as const, created: 0, owned_by: 'gazeway' })
 
-function shown({ config }: Gateway): ModelConfig {
+function shown({ config }: Gateway): ModelConfig & { base_url: string } {
   const { provider, models, aliases, api_key } = config.stored().config.upstream
   const preset = presetOf(provider)
   return {
@@ -143,7 +144,13 @@ function shown({ config }: Gateway): ModelConfig {
   }
 }
 
-function changesOf({ models = {}, aliases, api_key, ...place }: ModelChange, present: ModelConfig) {
+/** The address of the provider and the state of its key are the operator's. */
+function shownTo({ scopes }: Identity, gateway: Gateway): ModelConfig {
+  const config = shown(gateway)
+  return scopes.has('admin') ? config : { ...config, base_url: null, api_key_set: true }
+}
+
+function changesOf({ models = {}, aliases, api_key, ...place }: ModelChange, present: ReturnType<typeof shown>) {
   const isNamed = place.provider !== undefined || place.base_url !== undefined
   const inForce = present.provider === CUSTOM ? present.base_url : present.provider
   // With a key, the provider is set even if it is unchanged, because it says which provider the key belongs to.
@@ -157,7 +164,10 @@ function changesOf({ models = {}, aliases, api_key, ...place }: ModelChange, pre
 }
 
 /** New value of `upstream.provider`; undefined to keep it. Unchanged values that a form sends back are no change. */
-function providerOf(sent: Pick<ModelChange, 'provider' | 'base_url'>, present: ModelConfig): string | undefined {
+function providerOf(
+  sent: Pick<ModelChange, 'provider' | 'base_url'>,
+  present: ReturnType<typeof shown>,
+): string | undefined {
   const provider = sent.provider === present.provider ? undefined : sent.provider
   const baseUrl = sent.base_url === present.base_url ? undefined : sent.base_url
   if (provider === undefined) return baseUrl
@@ -175,13 +185,13 @@ function providerOf(sent: Pick<ModelChange, 'provider' | 'base_url'>, present: M
   })
 }
 
-function providersOf({ config, upstream }: Gateway, present: ModelConfig) {
+function providersOf({ config, upstream }: Gateway, provider: string, baseUrl: string) {
   const { env } = config.current().request
   const known = PRESETS.map(({ name: id, label, key }) => {
     const authenticated =
-      id === present.provider ? upstream.provider.hasKey : key === null || Boolean(env[key.variable]?.trim())
+      id === provider ? upstream.provider.hasKey : key === null || Boolean(env[key.variable]?.trim())
     return { id, label, authenticated }
   })
-  if (present.provider !== CUSTOM) return known
-  return [...known, { id: CUSTOM, label: present.base_url, authenticated: upstream.provider.hasKey }]
+  if (provider !== CUSTOM) return known
+  return [...known, { id: CUSTOM, label: baseUrl, authenticated: upstream.provider.hasKey }]
 }

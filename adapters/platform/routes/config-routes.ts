@@ -1,3 +1,4 @@
+import { getProperty, setProperty } from 'dot-prop'
 import * as z from 'zod'
 import type { LoadedConfig } from '../../../src/config/config.ts'
 import { variableOf } from '../../../src/config/environment.ts'
@@ -8,6 +9,7 @@ import { GazewayError } from '../../../src/errors.ts'
 import type { Gateway } from '../../../src/gateway.ts'
 import { keyVariableOf } from '../../../src/providers/key-variable.ts'
 import { callerOf, type FrameContext } from '../../web/frame.ts'
+import { CAPABILITIES } from '../capabilities.ts'
 import { defineRoute, type Route } from '../define-route.ts'
 import { refuseLockOut } from '../lock-out.ts'
 
@@ -21,10 +23,15 @@ const Changes = z
 const InForce = z.record(z.string(), z.object({ path: z.string(), value: z.unknown() }))
 
 const ConfigShown = z.object({
-  config: z.record(z.string(), z.unknown()).describe('The whole configuration with defaults; secrets are "***"'),
+  config: z
+    .record(z.string(), z.unknown())
+    .describe(
+      'The whole configuration with defaults; secrets are "***". Models and limits alone for keys that are not an admin’s',
+    ),
   env: InForce.describe('Environment variable in force → the key that it overrides, and its value'),
   flags: InForce.describe('The same for command-line flags'),
   restart_required: z.array(z.string()).describe('Keys whose value applies after a restart'),
+  capabilities: z.array(z.enum(CAPABILITIES)),
 })
 export type ConfigShown = z.infer<typeof ConfigShown>
 
@@ -89,6 +96,24 @@ function refuseForeignKey(next: LoadedConfig, present: LoadedConfig): void {
   )
 }
 
+/** Settings that every key may read: the models, and what its requests are held to. */
+const OPEN_KEYS: readonly string[] = [
+  'upstream.models.primary',
+  'upstream.models.fallback',
+  'upstream.models.chat',
+  'http.max_body_bytes',
+  'http.rate_limit.requests_per_minute',
+  'wallet.max_output_tokens',
+]
+
+/** What keys other than an admin's read: the rest is the operator's. */
+function openPart({ config }: Gateway): z.input<typeof ConfigShown> {
+  const present = config.stored().config
+  const open = {}
+  for (const key of OPEN_KEYS) setProperty(open, key, getProperty(present, key))
+  return { config: open, env: {}, flags: {}, restart_required: [], capabilities: [...CAPABILITIES] }
+}
+
 function shown({ config }: Gateway): z.input<typeof ConfigShown> {
   const stored = config.stored()
   return {
@@ -96,6 +121,7 @@ function shown({ config }: Gateway): z.input<typeof ConfigShown> {
     env: overridesInForce(stored, 'environment'),
     flags: overridesInForce(stored, 'flag'),
     restart_required: config.waiting(),
+    capabilities: [...CAPABILITIES],
   }
 }
 
@@ -108,7 +134,7 @@ export const configRoutes = (gateway: Gateway): Route[] => [
     summary: 'Retrieve the configuration and its overrides from the environment',
     access: 'platform',
     reply: ConfigShown,
-    run: async () => shown(gateway),
+    run: async ({ c }) => (callerOf(c).scopes.has('admin') ? shown(gateway) : openPart(gateway)),
   }),
   ...(['POST', 'PATCH'] as const).map((method) =>
     defineRoute({

@@ -2,6 +2,8 @@ import * as z from 'zod'
 import { AgentGatewayStatus, isSound, modeOf, type Probe } from '../../../src/agent-gateway/probe.ts'
 import { VERSION } from '../../../src/config/version.ts'
 import type { Gateway } from '../../../src/gateway.ts'
+import type { FrameContext } from '../../web/frame.ts'
+import { keyHolder } from '../caller.ts'
 import { CAPABILITIES } from '../capabilities.ts'
 import { defineRoute, type Route } from '../define-route.ts'
 
@@ -46,9 +48,16 @@ const GatewayStatus = z.object({
 
 /** Routes of the platform's health, open to all. */
 export const healthRoutes = (
-  { store, upstream: models, liveness }: Gateway,
+  { store, upstream: models, liveness, keys }: Gateway,
   { probe, takesPayments }: { probe: Probe; takesPayments: boolean },
 ): Route[] => {
+  /** The agent gateway, with its address for admins alone. */
+  async function seenBy(c: FrameContext): Promise<AgentGatewayStatus> {
+    const status = probe.current()
+    const holder = await keyHolder(c, { keys }).catch(() => null)
+    return holder?.scopes.has('admin') ? status : { ...status, url: null }
+  }
+
   const features = eachFeature((feature) => feature !== 'payments' || takesPayments)
   return [
     defineRoute({
@@ -59,11 +68,10 @@ export const healthRoutes = (
       description: 'Always 200 while the process runs. The agent gateway is checked in the background every 10 s.',
       access: 'open',
       reply: Health,
-      async run() {
-        const [ok, { upstreams, answers }] = await Promise.all([store.check(), liveness.current()])
-        const { name, hasKey: configured } = models.provider
+      async run({ c }) {
+        const [ok, { upstreams, answers }, upstream] = await Promise.all([store.check(), liveness.current(), seenBy(c)])
+        const { label: name, hasKey: configured } = models.provider
         const reachable = upstreams[0]?.reachable ?? null
-        const upstream = probe.current()
         return {
           status: ok && answers && isSound(upstream) ? ('ok' as const) : ('degraded' as const),
           version: VERSION,
@@ -83,8 +91,8 @@ export const healthRoutes = (
       summary: 'Retrieve the capabilities of the platform and its agent gateway',
       access: 'open',
       reply: GatewayStatus,
-      async run() {
-        const upstream = probe.current()
+      async run({ c }) {
+        const upstream = await seenBy(c)
         return { mode: modeOf(upstream), capabilities: [...CAPABILITIES], features, upstream }
       },
     }),

@@ -6,6 +6,7 @@ import { listReply } from '../../web/list-reply.ts'
 import { callContext } from '../call-context.ts'
 import { defineRoute, type Route } from '../define-route.ts'
 import { pageOf } from '../list-page.ts'
+import { viewerOf } from './tasks-routes.ts'
 
 /**
  * Routes of swarms: goals that are divided into tasks.
@@ -18,10 +19,11 @@ export const swarmRoutes = ({ swarm, tasks }: Gateway, stopping: AbortSignal): R
     path: '/api/swarms',
     tag: 'Tasks',
     summary: 'List swarms with their progress, newest first',
+    description: 'Those that the caller created, or claimed a task of. An admin sees all.',
     access: 'platform',
     query: SwarmList.strict(),
     reply: pageOf(SwarmSummary),
-    run: ({ query }) => listReply(query, (part) => tasks.swarms(part)),
+    run: ({ query, c }) => listReply(query, (part) => tasks.swarms(part, viewerOf(c))),
   }),
   defineRoute({
     method: 'POST',

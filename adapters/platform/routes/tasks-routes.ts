@@ -1,12 +1,19 @@
 import * as z from 'zod'
 import type { Gateway } from '../../../src/gateway.ts'
 import { Claim, Completion, Heartbeat, NewTask, Task, TaskList, TaskStats } from '../../../src/tasks/tasks.ts'
-import { callerOf } from '../../web/frame.ts'
+import { callerOf, type FrameContext } from '../../web/frame.ts'
 import { listReply } from '../../web/list-reply.ts'
 import { defineRoute, type Route } from '../define-route.ts'
 import { pageOf } from '../list-page.ts'
 
 const tag = 'Tasks'
+
+/** The key that tasks and swarms are shown to. Null for an admin's, which sees all. */
+export function viewerOf(c: FrameContext): string | null {
+  const { id, scopes } = callerOf(c)
+  return scopes.has('admin') ? null : id
+}
+
 const OneTask = z.strictObject({ id: z.string().max(128) })
 
 /** Routes of tasks with rewards, which agents claim and complete. */
@@ -31,10 +38,11 @@ export const taskRoutes = ({ tasks }: Gateway): Route[] => [
     path: '/api/tasks',
     tag,
     summary: 'List tasks, newest first',
+    description: 'Open tasks, and those that the caller created or claimed. An admin sees all.',
     access: 'platform',
     query: TaskList.strict(),
     reply: pageOf(Task),
-    run: ({ query }) => listReply(query, (part) => tasks.list(part)),
+    run: ({ query, c }) => listReply(query, (part) => tasks.list(part, viewerOf(c))),
   }),
   defineRoute({
     method: 'GET',
@@ -50,10 +58,11 @@ export const taskRoutes = ({ tasks }: Gateway): Route[] => [
     path: '/api/tasks/{id}',
     tag,
     summary: 'Retrieve a task',
+    description: 'An open one, one that the caller created or claimed, or one that a task of its claim depends on.',
     access: 'platform',
     params: OneTask,
     reply: Task,
-    run: ({ params }) => tasks.get(params.id),
+    run: ({ params, c }) => tasks.get(params.id, viewerOf(c)),
   }),
   defineRoute({
     method: 'POST',

@@ -1,6 +1,6 @@
 import type { RawData, WebSocket } from 'ws'
 import type { Log } from '../../../src/config/log.ts'
-import { GazewayError } from '../../../src/errors.ts'
+import { errorBody, GazewayError } from '../../../src/errors.ts'
 import { serviceStopping } from '../../../src/wire/stopping.ts'
 import type { Answer, Speaker } from './answers.ts'
 import { CLOSE } from './closes.ts'
@@ -54,10 +54,11 @@ export function serveConnection({
   function errorFrame(error: unknown, { type, id: frameId }: { type: unknown; id?: ClientFrame['id'] }): ErrorFrame {
     const known = error instanceof GazewayError ? error : failed(error)
     if (type === 'chat') onFailedChat(known)
-    const { code, message, param, retryAfterSeconds } = known
+    const { retryAfterSeconds } = known
+    const { code, message, param } = errorBody(known)
     return {
       type: 'error',
-      code,
+      code: code as ErrorFrame['code'],
       message,
       param,
       ...(retryAfterSeconds !== null && { retry_after_seconds: retryAfterSeconds }),

@@ -86,7 +86,7 @@ export function createRelay(
 const circuitOpen = (provider: Provider, seconds: number): GazewayError =>
   new GazewayError(
     'upstream_unreachable',
-    `The upstream ${provider.name} has failed ${FAILURES} times in a row; its circuit breaker is open. Retry in ${seconds} s.`,
+    `The upstream ${provider.label} has failed ${FAILURES} times in a row; its circuit breaker is open. Retry in ${seconds} s.`,
     { status: 503, retryAfterSeconds: seconds },
   )
 

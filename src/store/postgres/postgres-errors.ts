@@ -96,7 +96,7 @@ export function mayRunAgain(error: unknown): boolean {
 
 /**
  * Converts a driver error to a message that says what to do, without the password. Errors that are not about the server
- * are returned unchanged.
+ * are returned unchanged. Callers see the database's name in the place of the store.
  *
  * @param name the store without credentials
  */
@@ -104,20 +104,21 @@ export function storeError(error: unknown, name: string): unknown {
   if (error instanceof GazewayError) return error
   const state = stateOf(error) ?? ''
   const found = MESSAGES.find(([prefix]) => state.startsWith(prefix))
-  if (found) return new GazewayError(found[1], `The store ${name}: ${found[2]}`, { cause: error })
+  if (found) return new GazewayError(found[1], `The store ${name}: ${found[2]}`, { cause: error, file: name })
   if (isUntrusted(error))
     return new GazewayError(
       'store_unavailable',
       `The store ${name} shows a certificate that is not trusted (${error.message}). Name its certificate authority with ` +
         'sslrootcert=FILE in the store URL, or skip the check with sslmode=no-verify.',
-      { cause: error },
+      { cause: error, file: name },
     )
   if (!isConnectionLoss(error)) return error
-  const reason = error instanceof Error ? error.message || ('code' in error ? String(error.code) : '') : ''
+  // Its code alone: the message repeats the address.
+  const reason = error instanceof Error && 'code' in error ? String(error.code) : ''
   return new GazewayError(
     'store_unavailable',
     `The store ${name} cannot be reached${reason ? ` (${reason})` : ''}. Check its address and that the server is up.`,
-    { cause: error, retryAfterSeconds: 1 },
+    { cause: error, file: name, retryAfterSeconds: 1 },
   )
 }
 
@@ -133,7 +134,7 @@ export function connectError(error: unknown, name: string): unknown {
   return new GazewayError(
     'store_unavailable',
     `The store ${name}: ${advice ?? `it cannot be connected to (${error.message}); check the store URL.`}`,
-    { cause: error },
+    { cause: error, file: name },
   )
 }
 
@@ -142,5 +143,6 @@ export function unknownOutcome(name: string): GazewayError {
   return new GazewayError(
     'store_unavailable',
     `The store ${name} was lost during a commit. Check whether the change was made before you retry.`,
+    { file: name },
   )
 }

@@ -87,7 +87,7 @@ export function Models({ isAdmin }: { isAdmin: boolean }) {
                 type="url"
                 required
                 disabled={!isAdmin}
-                value={edited.baseUrl ?? (shown.provider === 'custom' ? shown.base_url : '')}
+                value={edited.baseUrl ?? (shown.provider === 'custom' ? (shown.base_url ?? '') : '')}
                 onInput={(baseUrl) => setEdited({ ...edited, baseUrl })}
               />
             </Field>
