@@ -17,10 +17,15 @@ const slim: Plugin = {
       contents:
         "const { safeLoad, safeDump } = require('js-yaml'); exports.yaml = { parse: safeLoad, stringify: safeDump }",
     }))
-    // Of undici, only its connection pool and its errors are imported; its fetch, WebSocket and mocks are half of it, and
+    // Of undici, only its connections and its errors are imported; its fetch, WebSocket and mocks are half of it, and
     // 2 MB resident.
     onLoad({ filter: /node_modules[\\/]undici[\\/]index\.js$/ }, () => ({
-      contents: "exports.Pool = require('./lib/dispatcher/pool.js'); exports.errors = require('./lib/core/errors.js')",
+      contents: `
+        exports.Pool = require('./lib/dispatcher/pool.js')
+        exports.Agent = require('./lib/dispatcher/agent.js')
+        exports.buildConnector = require('./lib/core/connect.js')
+        exports.errors = require('./lib/core/errors.js')
+        require('./lib/dispatcher/dispatcher.js').prototype.connect = require('./lib/api/api-connect.js')`,
     }))
     // By its name `z`, zod is one object that holds all of it; by `* as z`, only what is used.
     onLoad({ filter: /node_modules[\\/]mppx[\\/]dist[\\/]zod\.js$/ }, ({ path }) => ({

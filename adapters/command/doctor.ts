@@ -19,6 +19,7 @@ import { storeClockAhead } from '../../src/store/clock.ts'
 import { requireUpToDate } from '../../src/store/look.ts'
 import { DAMAGED_ADVICE } from '../../src/store/sqlite/sqlite-errors.ts'
 import type { Store } from '../../src/store/store.ts'
+import { throughProxy } from '../../src/wire/proxy-choice.ts'
 import { checkCollector } from '../http/collector.ts'
 import type { Check } from './check.ts'
 import { PATIENCE_MS, upstreamChecks } from './upstream-checks.ts'
@@ -84,7 +85,12 @@ const OTHER_CHECKS: readonly Check[] = [
   },
   {
     name: 'chains',
-    run: ({ chain }) => checkChains(chain),
+    async run({ chain, loaded }) {
+      const found = await checkChains(chain)
+      const urls = Object.entries(loaded.config.chain.rpc_urls)
+      const proxied = urls.map(([id, url]) => [id, throughProxy(url)]).filter(([, through]) => through !== '')
+      return [found, ...proxied.map(([id, through]) => `${id}${through}`)].join('; ')
+    },
   },
   {
     name: 'payments',
@@ -115,7 +121,7 @@ const OTHER_CHECKS: readonly Check[] = [
       if (url === null || secret === null)
         return { warning: 'not sent: set both alerts.webhook_url and alerts.webhook_secret.' }
       const failed = await undelivered(store)
-      if (failed === null) return 'configured; no failed deliveries'
+      if (failed === null) return `configured${throughProxy(url)}; no failed deliveries`
       return {
         warning: `the last delivery of ${failed.id} failed: ${failed.error} Check alerts.webhook_url and its receiver.`,
       }
@@ -132,7 +138,7 @@ const OTHER_CHECKS: readonly Check[] = [
         return "not configured; /v1 of the platform is this machine's gateway"
       const target = agentGatewayTarget(loaded.config, null)
       const found = await detect(target, AbortSignal.timeout(PATIENCE_MS))
-      const url = redactUrl(target.url)
+      const url = redactUrl(target.url) + (target.isOwn ? '' : throughProxy(target.url))
       const fault = faultIn(found)
       if (fault !== null) throw new GazewayError('upstream_unreachable', `${url}: ${fault}`)
       if (found.kind === 'unknown') return `portable: ${url} serves models and is not an agent gateway`

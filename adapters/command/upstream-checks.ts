@@ -7,6 +7,7 @@ import { DEFAULT_UPSTREAM, type ModelRole, type Provider } from '../../src/infer
 import { type Routing, routeTarget } from '../../src/inference/routing.ts'
 import { keyVariableOf } from '../../src/providers/key-variable.ts'
 import { presetOf } from '../../src/providers/providers.ts'
+import { throughProxy } from '../../src/wire/proxy-choice.ts'
 import type { Check } from './check.ts'
 
 const ROLES: readonly ModelRole[] = ['chat', 'primary', 'fallback']
@@ -39,7 +40,7 @@ async function check({ upstream, loaded }: Gateway, of: NamedUpstream): Promise<
   provider.requireKey()
   const context = { surface: 'stdio' as const, callerId: null, signal: AbortSignal.timeout(PATIENCE_MS) }
   const { status, body } = await upstream.askForModels(context, of)
-  const answer = `${provider.name} at ${provider.baseUrl} answered ${status}`
+  const answer = `${provider.name} at ${placeOf(provider)} answered ${status}`
   if (status === 401 || status === 403)
     throw new GazewayError('upstream_error', `${answer}: check its key (${keyVariables(of)}).`)
   if (status === 429) throw new GazewayError('upstream_error', `${answer}: it limits requests. Retry later.`)
@@ -92,7 +93,7 @@ function namesAskedOf(of: NamedUpstream, { routing, routes }: Routes): string[] 
 /** Compares the models that an upstream lists with those that calls request from it. */
 function compareModels(of: NamedUpstream, ids: readonly string[], routes: Routes): string | { warning: string } {
   const { provider } = of
-  const answers = `${provider.name} answers at ${provider.baseUrl}`
+  const answers = `${provider.name} answers at ${placeOf(provider)}`
   const [first] = ids
   if (first === undefined) return { warning: `${answers} and lists no models: load or install one there.` }
   const aliases = namesAskedOf(of, routes)
@@ -128,6 +129,10 @@ async function checkRoutes({ upstream: { routing }, loaded }: Gateway): Promise<
   if (faults.length > 0) return { warning: `${faults.join('; ')}.` }
   return `${counted(loaded.config.routes.length, 'route')} between ${counted(known.size, 'upstream')}`
 }
+
+/** Address of a provider, and the proxy to it. */
+const placeOf = ({ baseUrl, proxy, inProcess }: Provider): string =>
+  inProcess ? baseUrl : baseUrl + throughProxy(baseUrl, proxy)
 
 const addressOf = ({ section }: Provider): string =>
   section === 'upstream' ? '--upstream' : `${section}.provider or ${section}.base_url`

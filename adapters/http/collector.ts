@@ -1,6 +1,8 @@
 import { urlToHttpOptions } from 'node:url'
 import { redactUrl } from '../../src/config/redact.ts'
 import { GazewayError } from '../../src/errors.ts'
+import { networkFetch } from '../../src/wire/network-fetch.ts'
+import { throughProxy } from '../../src/wire/proxy-choice.ts'
 
 /** Timeout of a collector's check, in milliseconds. */
 const PATIENCE_MS = 5000
@@ -49,11 +51,12 @@ export async function checkCollector(env: Readonly<Record<string, string | undef
     ...(auth && { authorization: `Basic ${Buffer.from(auth).toString('base64')}` }),
   }
   const asked = { method: 'POST', headers, body: '{"resourceSpans":[]}', signal }
-  const reply = await fetch(address, asked).catch(() => null)
+  const through = throughProxy(address)
+  const reply = await networkFetch(address, asked).catch(() => null)
   await reply?.body?.cancel()
-  if (reply === null) throw fault(`${shown}: no collector answers at this address.`)
+  if (reply === null) throw fault(`${shown}: no collector answers at this address${through}.`)
   // Any other answer shows that the path exists. The headers of OTEL_EXPORTER_OTLP_HEADERS are not sent here.
-  if (reply.status !== 404) return `spans go to ${shown}`
+  if (reply.status !== 404) return `spans go to ${shown}${through}`
   throw fault(`${shown} answered 404: this is not an OTLP collector.`)
 }
 

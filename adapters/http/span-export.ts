@@ -1,3 +1,4 @@
+import { Agent } from 'node:http'
 import {
   type Context,
   DiagLogLevel,
@@ -16,6 +17,8 @@ import type { CallListener } from '../../src/calls/calls.ts'
 import type { Log } from '../../src/config/log.ts'
 import { VERSION } from '../../src/config/version.ts'
 import type { Routing } from '../../src/inference/routing.ts'
+import { proxyFor } from '../../src/wire/proxy-choice.ts'
+import { agentThrough } from '../../src/wire/through-proxy.ts'
 import { type CallSpan, callDescriber } from './call-span.ts'
 
 /** Version, trace id, parent span id, flags, and fields of later versions (W3C Trace Context, section 3.2). */
@@ -51,7 +54,7 @@ export function openSpanExport(options: {
     resource: defaultResource()
       .merge(resourceFromAttributes({ 'service.name': 'gazeway', 'service.version': VERSION }))
       .merge(detectResources({ detectors: [envDetector] })),
-    spanProcessors: [new BatchSpanProcessor(new OTLPTraceExporter({ url }))],
+    spanProcessors: [new BatchSpanProcessor(new OTLPTraceExporter({ url, ...proxiedAgent(url) }))],
   })
   const tracer = tracerProvider.getTracer('gazeway', VERSION)
   // By name, because a call may outlast its upstream.
@@ -94,6 +97,21 @@ export function openSpanExport(options: {
       } finally {
         diag.disable()
       }
+    },
+  }
+}
+
+/** Agent of the exporter for a collector behind a proxy. A fault of the proxy fails the exports, which are logged. */
+function proxiedAgent(url: string): { httpAgentOptions?: (protocol: string) => Promise<Agent> } {
+  try {
+    if (proxyFor(url) === null) return {}
+  } catch {
+    // Reported by each export.
+  }
+  return {
+    async httpAgentOptions(protocol) {
+      const proxy = proxyFor(url)
+      return proxy === null ? new Agent({ keepAlive: true }) : agentThrough(proxy, protocol)
     },
   }
 }

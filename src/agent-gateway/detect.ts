@@ -1,5 +1,6 @@
 import * as z from 'zod'
 import { parseJson } from '../text/json.ts'
+import { networkFetch } from '../wire/network-fetch.ts'
 import { readText, refusesKey } from './request-agent-gateway.ts'
 import type { AgentGatewayTarget } from './target.ts'
 
@@ -46,7 +47,7 @@ export type Target = Pick<AgentGatewayTarget, 'url' | 'key' | 'isOwn'>
 export async function detect(target: Target, signal: AbortSignal): Promise<Detected> {
   const began = performance.now()
   try {
-    const reply = await fetch(`${target.url}/health`, { redirect: 'manual', signal })
+    const reply = await networkFetch(`${target.url}/health`, { redirect: 'manual', signal })
     const latencyMs = Math.round(performance.now() - began)
     const health = await healthIn(reply)
     if (!reply.ok && !NO_HEALTH.includes(reply.status))
@@ -136,7 +137,7 @@ async function statusOf(target: Target, path: string, signal: AbortSignal): Prom
 
 function askBelowV1({ url, key }: Target, path: string, signal: AbortSignal): Promise<Response> {
   const headers: Record<string, string> = key === null ? {} : { authorization: `Bearer ${key}` }
-  return fetch(url + path, { headers, redirect: 'manual', signal })
+  return networkFetch(url + path, { headers, redirect: 'manual', signal })
 }
 
 function reason(error: unknown): string {

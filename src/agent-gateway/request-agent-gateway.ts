@@ -1,6 +1,7 @@
 import type * as z from 'zod'
 import { type ErrorCode, GazewayError } from '../errors.ts'
 import { parseJson } from '../text/json.ts'
+import { networkFetch } from '../wire/network-fetch.ts'
 import { whyEnded } from '../wire/stopping.ts'
 
 /** Largest reply that is read, in bytes; 200 sessions fit with ample room. */
@@ -54,7 +55,7 @@ export async function send(
 ): Promise<Response> {
   const headers: Record<string, string> = key === null ? {} : { authorization: `Bearer ${key}` }
   if (body !== undefined) headers['content-type'] = 'application/json'
-  const reply = await fetch(url + path, {
+  const reply = await networkFetch(url + path, {
     method,
     headers,
     redirect: 'manual',
@@ -84,6 +85,8 @@ function wordsOf(status: number): string {
 
 function fail(error: unknown, signal: AbortSignal | undefined): never {
   if (error instanceof GazewayError) throw error
+  // Of the proxy.
+  if (error instanceof Error && error.cause instanceof GazewayError) throw error.cause
   if (isTimeout(error) || isTimeout(signal?.reason))
     throw new GazewayError(
       'upstream_timeout',

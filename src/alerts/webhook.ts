@@ -1,5 +1,7 @@
 import { Webhook } from 'standardwebhooks'
 import { VERSION } from '../config/version.ts'
+import { GazewayError } from '../errors.ts'
+import { networkFetch } from '../wire/network-fetch.ts'
 
 /** Time limit of one attempt, in milliseconds. */
 const TIMEOUT_MS = 10_000
@@ -31,7 +33,7 @@ export async function postWebhook(
   }
   try {
     const signal = AbortSignal.timeout(TIMEOUT_MS)
-    const reply = await fetch(url, { method: 'POST', headers, body, redirect: 'manual', signal })
+    const reply = await networkFetch(url, { method: 'POST', headers, body, redirect: 'manual', signal })
     await reply.body?.cancel()
     return reply.ok ? null : `The receiver answered ${reply.status}.`
   } catch (error) {
@@ -43,6 +45,8 @@ function reasonOf(error: unknown): string {
   if (error instanceof Error && error.name === 'TimeoutError')
     return `The receiver did not answer within ${TIMEOUT_MS / 1000} s.`
   const cause = error instanceof Error ? error.cause : undefined
+  // Of the proxy.
+  for (const known of [error, cause]) if (known instanceof GazewayError) return known.message
   const code = cause instanceof Error && 'code' in cause ? ` (${String(cause.code)})` : ''
   return `The receiver could not be reached${code}.`
 }

@@ -1,7 +1,8 @@
-import { BaseError, createPublicClient, HttpRequestError, http, TimeoutError } from 'viem'
+import { BaseError, createPublicClient, HttpRequestError, type HttpTransportConfig, http, TimeoutError } from 'viem'
 import { redactText, withKeysOf } from '../config/redact.ts'
 import { GazewayError } from '../errors.ts'
 import { cut } from '../text/cut.ts'
+import { networkFetch } from '../wire/network-fetch.ts'
 
 /** Longest reply of a node in bytes. */
 const MAX_ANSWER = 8 * 1024 * 1024
@@ -42,10 +43,14 @@ export function openNode({ chainId, rpcUrl, timeoutMs }: NodeAddress): Node {
   }
 }
 
+/** Transport of viem to a node, through the proxy of its address if it has one. */
+export const nodeTransport = (rpcUrl: string, options: HttpTransportConfig = {}) =>
+  http(rpcUrl, { ...options, fetchFn: (url, init) => networkFetch(url instanceof Request ? url.url : url, init) })
+
 function connect(rpcUrl: string, timeoutMs: number) {
   return createPublicClient({
     cacheTime: 0,
-    transport: http(rpcUrl, { timeout: timeoutMs, retryCount: 0, maxResponseBodySize: MAX_ANSWER }),
+    transport: nodeTransport(rpcUrl, { timeout: timeoutMs, retryCount: 0, maxResponseBodySize: MAX_ANSWER }),
   })
 }
 
@@ -61,6 +66,8 @@ function fault(error: unknown, rpcUrl: string, timeoutMs: number): string {
   if (error instanceof RangeError) return error.message
   if (!(error instanceof BaseError)) return 'The node did not answer with JSON-RPC.'
   if (error.walk((cause) => cause instanceof TimeoutError)) return `The node did not answer within ${timeoutMs} ms.`
+  const ofProxy = error.walk((cause) => cause instanceof GazewayError)
+  if (ofProxy instanceof GazewayError) return ofProxy.message
   const failed = error.walk((cause) => cause instanceof HttpRequestError)
   if (failed instanceof HttpRequestError)
     return failed.status === undefined ? 'The node cannot be reached.' : `The node answered HTTP ${failed.status}.`

@@ -57,7 +57,7 @@ export function secretsOf(config: Config): string[] {
     const value: unknown = getProperty(config, key)
     if (secretFields.length > 0)
       return entriesOf(value, secretFields)
-        .flatMap((entry) => secretFields.flatMap((field) => Object.values(Object(entry[field])).map(String)))
+        .flatMap((entry) => secretFields.flatMap((field) => valuesOf(entry[field])))
         .flatMap(withKeysOf)
     if (secret === null || value === null) return []
     if (secret === 'url') return passwordsOf(String(value))
@@ -94,9 +94,15 @@ export function withKeysOf(secret: string): string[] {
 const entriesOf = (value: unknown, secretFields: readonly string[]): Record<string, unknown>[] =>
   secretFields.length === 0 ? [] : Object.values(value as Record<string, Record<string, unknown>>)
 
-/** Redacts a list of secrets, or secrets by name. */
-const redactField = (value: unknown): unknown =>
-  Array.isArray(value) ? value.map(() => REDACTED) : redactEntries(value as Record<string, string>)
+/** Values of a secret field of an entry: one secret, or several. */
+const valuesOf = (field: unknown): string[] =>
+  typeof field === 'string' ? [field] : Object.values(Object(field)).map(String)
+
+/** Redacts a secret, a list of secrets, or secrets by name. */
+function redactField(value: unknown): unknown {
+  if (typeof value !== 'object' || value === null) return value === null ? null : REDACTED
+  return Array.isArray(value) ? value.map(() => REDACTED) : redactEntries(value as Record<string, string>)
+}
 
 function redactEntries(entries: Record<string, string>): Record<string, string> {
   return Object.fromEntries(Object.keys(entries).map((name) => [name, REDACTED]))

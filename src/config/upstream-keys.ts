@@ -93,6 +93,10 @@ export function keepUpstreamSecrets(
     if (Array.isArray(entry.api_keys))
       entry.api_keys = withKeptKeys(entry.api_keys, kept.api_keys ?? [], { shown, missing })
     if (entry.api_keys?.length === 0) delete entry.api_keys
+    if (entry.proxy === REDACTED) {
+      if (was.proxy === undefined) throw missing()
+      entry.proxy = was.proxy
+    }
     for (const [header, value] of Object.entries(entry.headers ?? {})) {
       if (value !== REDACTED) continue
       const old = kept.headers?.[header]

@@ -113,13 +113,13 @@ function isAnswered(routing: Routing, role: ModelRole, dead: ReadonlySet<string>
 async function listsModels(provider: Provider): Promise<boolean> {
   const { baseUrl, headers, fetch } = provider
   const signal = AbortSignal.timeout(PATIENCE_MS)
-  const request = new Request(`${baseUrl}/models`, {
+  const asked: RequestInit = {
     headers: { ...headers, accept: 'application/json', ...keyHeaders(provider) },
     redirect: 'manual',
     signal,
-  })
+  }
   try {
-    const { status, body } = await fetch(request)
+    const { status, body } = await fetch(`${baseUrl}/models`, asked)
     await body?.cancel()
     return status < 500 && status !== 401 && status !== 403
   } catch {

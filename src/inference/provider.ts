@@ -3,6 +3,8 @@ import { lazily } from '../lazily.ts'
 import { aliasesOf, type Catalogue, OWN_MODELS, type Preset } from '../providers/preset.ts'
 import type { PricedModel } from '../providers/prices.ts'
 import { presetOf } from '../providers/providers.ts'
+import { networkFetch } from '../wire/network-fetch.ts'
+import type { OwnProxy } from '../wire/proxy-choice.ts'
 import { VIA } from '../wire/via.ts'
 import { type AnswerLimits, createAnswerLimits } from './answer-limit.ts'
 import { missingKey } from './missing-key.ts'
@@ -28,6 +30,8 @@ export interface ProviderConfig {
   /** API keys, when there are several. */
   api_keys?: readonly string[]
   headers: Record<string, string>
+  /** URL of its proxy, or `none`; null for the proxies of the environment. */
+  proxy?: string | null
   aliases: Record<string, string>
   models: Record<ModelRole, string>
   timeout_ms: number
@@ -63,8 +67,10 @@ export interface Provider {
   apiKey: string | null
   /** Headers of each request: those of the configuration, and the mark of this process. */
   headers: Record<string, string>
-  /** Secrets in the two fields above, masked in errors and headers. Longest first. */
+  /** Secrets in the key and the headers, masked in errors and headers. Longest first. */
   secrets: readonly string[]
+  /** Its proxy in the configuration; null for those of the environment. */
+  proxy: OwnProxy | null
   /** Longest silence, in milliseconds. */
   timeoutMs: number
   /** Time limit for the first byte of a reply, in milliseconds. */
@@ -84,8 +90,8 @@ export interface Provider {
   limits: AnswerLimits
   /** True for the sandbox, which runs in this process. */
   inProcess: boolean
-  /** Sends a request outside of calls: by the network's `fetch`, or to the sandbox in this process. */
-  fetch(request: Request): Promise<Response>
+  /** Sends a request outside of calls: over the network, or to the sandbox in this process. */
+  fetch(url: string, init?: RequestInit): Promise<Response>
   /** True when it has a key or needs none. */
   hasKey: boolean
   /**
@@ -107,6 +113,8 @@ export const nameInRecords = ({ id, provider }: Pick<ProviderConfig, 'id' | 'pro
 /** Creates the provider of a configuration. */
 export function createProvider(config: ProviderConfig): Provider {
   const { id = DEFAULT_UPSTREAM, base_url = null, timeout_ms, first_byte_timeout_ms = null } = config
+  const section = config.id === undefined ? 'upstream' : `upstreams.${id}`
+  const proxy = config.proxy ? { value: config.proxy, setting: `${section}.proxy` } : null
   const preset = presetOf(config.provider)
   const baseUrl = (base_url ?? preset?.baseUrl ?? config.provider).replace(/\/+$/, '')
   const missing = missingKey(config)
@@ -121,7 +129,7 @@ export function createProvider(config: ProviderConfig): Provider {
   const inProcess = config.provider === 'sandbox' && base_url === null
   return {
     id,
-    section: config.id === undefined ? 'upstream' : `upstreams.${id}`,
+    section,
     name: config.name ?? nameInRecords(config),
     label: config.name ?? config.id ?? (preset ? config.provider : DEFAULT_UPSTREAM),
     baseUrl,
@@ -129,6 +137,7 @@ export function createProvider(config: ProviderConfig): Provider {
     pathname: new URL(baseUrl).pathname.replace(/\/$/, ''),
     apiKey: config.api_key,
     headers: { via: VIA, ...lowerCased(config.headers) },
+    proxy,
     secrets: secretsOf(config),
     timeoutMs: timeout_ms,
     firstByteMs: first_byte_timeout_ms ?? timeout_ms,
@@ -143,7 +152,7 @@ export function createProvider(config: ProviderConfig): Provider {
     },
     limits: createAnswerLimits(),
     inProcess,
-    fetch: inProcess ? lazySandbox() : (request) => fetch(request),
+    fetch: inProcess ? lazySandbox() : (url, init) => networkFetch(url, init, proxy),
     hasKey: missing === null,
     requireKey() {
       if (missing !== null) throw new GazewayError('upstream_not_configured', missing)
@@ -176,8 +185,8 @@ const loadSandbox = lazily(() => import('./sandbox/sandbox.ts'))
 /** Sends to the sandbox, loaded on its first request. */
 function lazySandbox(): Provider['fetch'] {
   let sandbox: Promise<{ fetch(request: Request): Promise<Response> }> | undefined
-  return async (request) => {
+  return async (url, init) => {
     sandbox ??= loadSandbox().then(({ createSandbox }) => createSandbox())
-    return (await sandbox).fetch(request)
+    return (await sandbox).fetch(new Request(url, init))
   }
 }

@@ -1,19 +1,11 @@
 import { Challenge, Receipt } from 'mppx'
 import { Mppx, tempo } from 'mppx/server'
-import {
-  createClient,
-  defineChain,
-  formatUnits,
-  type Hex,
-  http,
-  keccak256,
-  TransactionReceiptNotFoundError,
-} from 'viem'
+import { createClient, defineChain, formatUnits, type Hex, keccak256, TransactionReceiptNotFoundError } from 'viem'
 import { getTransactionReceipt } from 'viem/actions'
 import { Transaction } from 'viem/tempo'
 import { tempoModerato } from 'viem/tempo/chains'
 import * as z from 'zod'
-import { openNode } from '../chain/node.ts'
+import { nodeTransport, openNode } from '../chain/node.ts'
 import { requireDecimals } from '../chain/token-contract.ts'
 import { GazewayError } from '../errors.ts'
 import type { PaymentMethod, Terms } from './payment.ts'
@@ -31,7 +23,7 @@ const Details = z.object({ sender: z.string(), serializedTransaction: z.string()
 /** Payment method for Tempo: the payer signs a transaction and pays its fee in the token, this gateway sends it. */
 export function tempoMethod({ chainId, rpcUrl, token }: TempoSettings, common: PaymentSettings): PaymentMethod {
   const chain = defineChain({ ...tempoModerato, id: chainId, rpcUrls: { default: { http: [rpcUrl] } } })
-  const client = createClient({ chain, transport: http(rpcUrl) })
+  const client = createClient({ chain, transport: nodeTransport(rpcUrl) })
   const mppx = Mppx.create({
     methods: [
       tempo.charge({

@@ -31,6 +31,7 @@ describe('the configuration schema', () => {
     assert.deepEqual(secret, [
       'upstream.api_key',
       'upstream.headers',
+      'upstream.proxy',
       'store.url',
       'agent_gateway.key',
       'identity.api_key',

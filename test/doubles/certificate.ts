@@ -10,9 +10,9 @@ export function noCertificates(): string | null {
   }
 }
 
-/** Creates a key and a self-signed certificate for 127.0.0.1, as PEM files. */
+/** Creates a key and a self-signed certificate for 127.0.0.1 and provider.test, as PEM files. */
 export function makeCertificate(key: string, certificate: string): void {
-  const subject = ['-subj', '/CN=127.0.0.1', '-addext', 'subjectAltName=IP:127.0.0.1']
+  const subject = ['-subj', '/CN=127.0.0.1', '-addext', 'subjectAltName=IP:127.0.0.1,DNS:provider.test']
   const made = ['-newkey', 'rsa:2048', '-nodes', '-days', '2', '-keyout', key, '-out', certificate]
   execFileSync('openssl', ['req', '-x509', ...made, ...subject], { stdio: 'ignore' })
 }

@@ -26,7 +26,7 @@ before(async () => {
 after(() => server.close())
 
 const newPool = (): RequestPool =>
-  poolSend({ baseUrl: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, timeoutMs: 5000 }, 5000)
+  poolSend({ baseUrl: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, timeoutMs: 60_000 }, 5000)
 
 /** Sends a request that is under way when this resolves. `end` resolves as it ends, with why it failed. */
 async function ask(pool: RequestPool): Promise<{ reply: ServerResponse; end: Promise<Error | null> }> {

@@ -1,5 +1,6 @@
 import { isIPv6 } from 'node:net'
 import * as z from 'zod'
+import { isProxyUrl, NO_PROXY } from '../../wire/proxy-choice.ts'
 
 const DAY_MS = 86_400_000
 
@@ -72,6 +73,20 @@ export const tokenText = z
   .string()
   .regex(/^[\x20-\x7e]{1,64}$/)
   .meta({ accepted: 'text of 1 to 64 characters' })
+
+/** Proxy of an upstream: a URL, which may contain a password, `none`, or null for those of the environment. */
+export const proxy = z
+  .string()
+  .max(2048)
+  .refine((text) => text === NO_PROXY || isProxyUrl(text), 'not a proxy')
+  .nullable()
+  .default(null)
+  .meta({
+    description:
+      'URL of the HTTP proxy to the provider, with its name and password if it asks for them; none: connect without a proxy. null: HTTPS_PROXY, HTTP_PROXY, ALL_PROXY and NO_PROXY of the environment.',
+    accepted: 'a URL such as http://proxy.example.com:3128, none or null',
+    secret: 'value',
+  })
 
 /** A key that is sent in a header. */
 export const credential = z.string().regex(/^[\x21-\x7e]{1,4096}$/)

@@ -11,7 +11,7 @@ export function inProcessSend(provider: Provider): Send {
     async function run(): Promise<void> {
       const url = provider.baseUrl + path
       const init = { method, headers, body: body?.toString() ?? null, signal: ending.signal }
-      const response = await provider.fetch(new Request(url, init))
+      const response = await provider.fetch(url, init)
       listener.onHead(response.status, Object.fromEntries(response.headers))
       for await (const chunk of response.body ?? []) {
         if (ending.signal.aborted) throw ending.signal.reason

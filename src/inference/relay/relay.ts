@@ -91,7 +91,8 @@ const circuitOpen = (provider: Provider, seconds: number): GazewayError =>
   )
 
 /**
- * Tells whether an error means that the upstream is down. Gazeway's own errors do not: a reply had begun, or no
- * connection was free.
+ * Tells whether an error means that the upstream cannot be reached. Gazeway's own errors do not, except those of a
+ * proxy: a reply had begun, or no connection was free.
  */
-const isDown = (error: unknown): boolean => error !== CLIENT_GONE && !(error instanceof GazewayError)
+const isDown = (error: unknown): boolean =>
+  error !== CLIENT_GONE && (!(error instanceof GazewayError) || error.code === 'upstream_unreachable')

@@ -1,42 +1,13 @@
-import type { Socket } from 'node:net'
 import type { Readable } from 'node:stream'
 import type { Dispatcher } from 'undici'
-import { errors, Pool } from 'undici'
+import { errors } from 'undici'
 import { GazewayError } from '../../errors.ts'
 import { watchSilence } from '../../wire/silence.ts'
 import { serviceStopping } from '../../wire/stopping.ts'
 import type { Provider } from '../provider.ts'
+import { CONNECTIONS, connectionsTo } from './connections.ts'
 import { CLIENT_GONE, type Exchange, type RelayRequest, type ReplyListener } from './send.ts'
 import type { Replaceable } from './succession.ts'
-
-/** Connections to one upstream. Further requests queue for as long as the upstream may be silent. */
-const CONNECTIONS = 512
-
-/** Read buffer shared by all connections. */
-const READ_INTO = Buffer.allocUnsafeSlow(64 * 1024)
-
-/**
- * Socket options that read into one shared buffer and copy the bytes received. Node would allocate 64 KB per read and
- * trim it, which is measurably slower. Not on Windows, where the system fills a buffer before reporting it.
- */
-const READING =
-  process.platform === 'win32'
-    ? {}
-    : {
-        onread: {
-          buffer: READ_INTO,
-          /**
-           * Copies the bytes read.
-           *
-           * @returns true to continue reading
-           */
-          callback(this: Socket, length: number): boolean {
-            const piece = Buffer.allocUnsafe(length)
-            READ_INTO.copy(piece, 0, 0, length)
-            return this.push(piece)
-          },
-        },
-      }
 
 /** A request over a pool. */
 export interface PoolRequest extends Omit<RelayRequest, 'body'> {
@@ -53,15 +24,17 @@ export interface RequestPool extends Replaceable {
 
 /** Creates a pool of kept-alive connections over undici's dispatch, which has far less overhead than `fetch`. */
 export function poolSend(
-  { baseUrl, timeoutMs, firstByteMs = timeoutMs }: Pick<Provider, 'baseUrl' | 'timeoutMs'> & { firstByteMs?: number },
+  {
+    baseUrl,
+    timeoutMs,
+    firstByteMs = timeoutMs,
+    proxy: configured = null,
+  }: Pick<Provider, 'baseUrl' | 'timeoutMs'> & Partial<Pick<Provider, 'firstByteMs' | 'proxy'>>,
   connectTimeoutMs: number,
 ): RequestPool {
   const base = new URL(baseUrl)
   const prefix = base.pathname.replace(/\/$/, '')
-  const pool = new Pool(base.origin, {
-    connections: CONNECTIONS,
-    connect: { timeout: connectTimeoutMs, ...READING },
-  })
+  const pool = connectionsTo(base, configured, connectTimeoutMs)
   const silence = watchSilence(timeoutMs)
   const firstByte = firstByteMs === timeoutMs ? silence : watchSilence(firstByteMs)
   // Each connection carries one request at a time; undici reports nothing about queued ones.
@@ -81,7 +54,8 @@ export function poolSend(
       let watch = firstByte
       let wait = watched ? watch.begin(giveUp) : null
       let begun = false
-      const options = { method, path: prefix + path, headers, body, headersTimeout: limit, bodyTimeout: limit }
+      const { origin } = base
+      const options = { origin, method, path: prefix + path, headers, body, headersTimeout: limit, bodyTimeout: limit }
       pool.dispatch(options, {
         onRequestStart(started) {
           controller = started
