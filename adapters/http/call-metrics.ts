@@ -10,12 +10,19 @@ import { tallyingCounter, tallyingHistogram } from './tallying-metrics.ts'
 
 /** Label of unknown models and paths, because each distinct label would be a permanent time series. */
 const OTHER = 'other'
+/** Maximum number of models with a label of their own beside those that the configuration names. */
+const LABELLED = 200
 
-/** Counts upstream calls from their records, once each, when they have ended. */
-export function callMetrics(
-  registry: Registry,
-  gateway: Pick<Gateway, 'upstream' | 'loaded'>,
-): (record: CallRecord) => void {
+/** Counts of upstream calls. */
+export interface CallMetrics {
+  /** Counts a call by its record, once, when it has ended. */
+  count(record: CallRecord): void
+  /** Fetches the lists of models in the background if calls named unknown models since the last time. */
+  refresh(): void
+}
+
+/** Creates the counts of upstream calls. */
+export function callMetrics(registry: Registry, gateway: Pick<Gateway, 'upstream' | 'loaded'>): CallMetrics {
   const registers = [registry]
   const calls = tallyingCounter({
     name: 'gazeway_upstream_calls_total',
@@ -73,6 +80,9 @@ export function callMetrics(
   }))
   const models = new Set<string>()
   const paths = new Set<string>()
+  /** Listed and priced models that calls have named. */
+  const found = new Set<string>()
+  let hasUnknown = false
   let learned: Routing | undefined
 
   /** Adds the names of the current configuration to those of earlier ones. A call may outlast its upstream. */
@@ -88,8 +98,22 @@ export function callMetrics(
   }
   learn(gateway.upstream.routing)
 
-  return (record) => {
-    if (record.status === 'refused') return ofRefusal(record.http_status).add(1)
+  /** Label of a model: its name, if the configuration, a price or the list of an upstream has it. */
+  function modelLabel(name: string): string {
+    if (models.has(name) || found.has(name)) return name
+    const isPriced = Object.hasOwn(gateway.loaded.config.pricing.models, name)
+    const isKnown = isPriced || gateway.upstream.routing.upstreams.some((upstream) => upstream.models.knows(name))
+    hasUnknown ||= !isKnown
+    if (!isKnown || found.size >= LABELLED) return OTHER
+    found.add(name)
+    return name
+  }
+
+  function count(record: CallRecord): void {
+    if (record.status === 'refused') {
+      ofRefusal(record.http_status).add(1)
+      return
+    }
     const { routing } = gateway.upstream
     if (routing !== learned) learn(routing)
     const path = pathLabel(paths, record.path)
@@ -98,13 +122,22 @@ export function callMetrics(
     if (record.fallback_from !== null && record.status !== 'hedged') fallbacks.add(1)
     if (record.requested_model === null) return
 
-    const model = ofModel(models.has(record.requested_model) ? record.requested_model : OTHER)
+    const model = ofModel(modelLabel(record.requested_model))
     if (record.first_token_ms !== null) model.firstToken.observe(record.first_token_ms / 1000)
     if (record.usage === null) return
     model.prompt.add(record.usage.prompt_tokens)
     model.completion.add(record.usage.completion_tokens)
     model.cost.add(record.upstream_cost_usd ?? 0)
   }
+
+  function refresh(): void {
+    if (!hasUnknown) return
+    hasUnknown = false
+    for (const { listed, provider } of gateway.upstream.routing.upstreams)
+      if (provider.hasKey) void listed({ surface: 'http', callerId: null })
+  }
+
+  return { count, refresh }
 }
 
 /** Finds the known endpoint of a path, with the upstream's own prefix (`/v1/models` for `/v1/models/a/b`). */

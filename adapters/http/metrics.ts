@@ -30,10 +30,12 @@ export function listenToMetrics(gateway: Gateway): Metrics {
     registers: [registry],
   }).set({ version: VERSION }, 1)
   const requests = requestMetrics(registry)
-  const ends = [gateway.calls.listen(callMetrics(registry, gateway)), gateway.overruns.listen(overrunMetrics(registry))]
+  const calls = callMetrics(registry, gateway)
+  const ends = [gateway.calls.listen(calls.count), gateway.overruns.listen(overrunMetrics(registry))]
   return {
     requests,
     async expose(c) {
+      calls.refresh()
       return c.body(await registry.metrics(), 200, { 'content-type': registry.contentType })
     },
     stop() {

@@ -30,6 +30,11 @@ export interface ModelList {
   all(context: CallContext): Promise<Model[]>
   /** Names for an error, from the cache without a request; the catalogue when nothing is cached. */
   known(): readonly string[]
+  /**
+   * Tells whether the catalogue or the cached list has a name, with or without `NAME/`. Takes the same time for any
+   * name.
+   */
+  knows(name: string): boolean
 }
 
 /** Requests an upstream's list. */
@@ -92,10 +97,23 @@ export function createModelList(options: {
     return prefix === '' ? all : all.map((model) => ({ ...model, id: prefix + model.id }))
   }
 
+  const known = () => [...idsOf(shown(list)), ...(list === null ? catalogued : [])]
+
+  let named: { by: Model[] | null; names: ReadonlySet<string> } | undefined
+
+  function names(): ReadonlySet<string> {
+    if (named === undefined || named.by !== list) {
+      const all = [...known(), ...catalogued]
+      named = { by: list, names: new Set([...all, ...all.map((name) => name.slice(prefix.length))]) }
+    }
+    return named.names
+  }
+
   return {
     listed: async (context) => (await present(lookUp, context))?.map(({ id }) => id) ?? null,
     all: async (context) => shown(await present(askForModels, context)),
-    known: () => [...idsOf(shown(list)), ...(list === null ? catalogued : [])],
+    known,
+    knows: (name) => names().has(name),
   }
 }
 

@@ -201,6 +201,45 @@ describe('the metrics of the gateway over HTTP', () => {
     })
   })
 
+  it('name models that have a price or that the upstream lists, as far as 200 of them', async () => {
+    const many = Array.from({ length: 205 }, (_, i) => ({ id: `listed-${i}` }))
+    server.on('/chat/completions', double.json(200, double.completion('Hello.')))
+    server.on('/models', double.json(200, { data: many }))
+    const priced = await startGateway(server.url, {}, { pricing: { models: { 'priced-1': { input: 1, output: 2 } } } })
+    /** Labels of models, once this number of calls is counted. */
+    const labels = async (calls: number): Promise<string[]> => {
+      for (;;) {
+        const text = await (await fetch(`${priced.url}/metrics`)).text()
+        const [counted] = /^gazeway_upstream_calls_total\{path="\/v1\/chat\/completions",status="ok"\} \d+/m.exec(
+          text,
+        ) ?? ['']
+        if (Number(counted.split(' ').at(-1)) < calls) continue
+        return [...text.matchAll(/^gazeway_tokens_total\{model="(.+?)",kind="prompt"\}/gm)].map(
+          ([, model]) => model ?? '',
+        )
+      }
+    }
+    const ask = async (model: string) => {
+      const headers = { authorization: `Bearer ${priced.key}`, 'content-type': 'application/json' }
+      const reply = await fetch(priced.url + CHAT, { method: 'POST', headers, body: JSON.stringify({ ...ASK, model }) })
+      assert.equal(reply.status, 200)
+      await reply.text()
+    }
+    try {
+      for (const model of ['priced-1', 'listed-0']) await ask(model)
+      assert.deepEqual((await labels(2)).sort(), ['other', 'priced-1'])
+      // The list is fetched after a scrape that finds an unknown model.
+      await priced.gateway.upstream.routing.upstreams[0].listed({ surface: 'http', callerId: null })
+      for (const { id } of many) await ask(id)
+      const models = await labels(207)
+      assert.equal(models.filter((model) => model.startsWith('listed-')).length, 199, 'with the priced one, 200')
+      assert.ok(models.includes('listed-0') && models.includes('priced-1') && models.includes('other'))
+      assert.equal(server.received.filter(({ path }) => path === '/v1/models').length, 1)
+    } finally {
+      await priced.close()
+    }
+  })
+
   it('have a bounded number of labels, for any request', async () => {
     server.on('/chat/completions', double.json(200, double.completion('Hello.')))
     server.on('/models', double.json(200, { data: [{ id: 'any' }] }))

@@ -23,7 +23,12 @@ export const upstreamAt = (
       max_retries: 0,
       ...over,
     },
-    () => ({ listed: async () => null, all: async () => [], known: () => listed }),
+    () => ({
+      listed: async () => null,
+      all: async () => [],
+      known: () => listed,
+      knows: (name) => listed.includes(name),
+    }),
   )
 
 /** Routing with one default upstream and optional others. */
