@@ -13,7 +13,7 @@ import type { OnRefused } from './refused-calls.ts'
  * @param refused called with each GazewayError
  */
 export function errorHandler(log: Log, refused: OnRefused): ErrorHandler<Frame> {
-  return (error, c) => {
+  return async (error, c) => {
     const { incoming, outgoing } = c.env
     const request = {
       incoming,
@@ -21,7 +21,8 @@ export function errorHandler(log: Log, refused: OnRefused): ErrorHandler<Frame> 
       requestId: c.get('requestId') ?? null,
       callerId: c.get('identity')?.id ?? null,
     }
-    const { status, headers, body } = errorReply(error, request, { log, refused })
+    if (error instanceof GazewayError) await refused(error, request)
+    const { status, headers, body } = errorReply(error, request, log)
     if (!outgoing.headersSent) return c.body(body, status as ContentfulStatusCode, headers)
     // Too late for another status. Ending the connection shows the client an incomplete reply, unless all of it is sent
     // in this turn.

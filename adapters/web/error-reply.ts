@@ -1,7 +1,7 @@
 import type { Log } from '../../src/config/log.ts'
 import { ERROR_PAGES, type ErrorCode, GazewayError, linkedErrorBody } from '../../src/errors.ts'
 import { isMessagesPath, messageErrorOf } from '../../src/inference/relay/message-error.ts'
-import type { FailedRequest, OnRefused } from './refused-calls.ts'
+import type { FailedRequest } from './refused-calls.ts'
 
 /** HTTP reply to an error. */
 export interface ErrorReply {
@@ -14,16 +14,8 @@ export interface ErrorReply {
 /**
  * Converts a thrown value to `{ error: … }` with its status and headers. An internal error is logged in full; its reply
  * contains no details.
- *
- * @param on.refused called with each GazewayError
  */
-export function errorReply(
-  error: unknown,
-  request: FailedRequest,
-  { log, refused }: { log: Log; refused: OnRefused },
-): ErrorReply {
-  const { requestId, path } = request
-  if (error instanceof GazewayError) refused(error, request)
+export function errorReply(error: unknown, { requestId, path }: FailedRequest, log: Log): ErrorReply {
   const known = error instanceof GazewayError ? error : internal(error)
   if (known.code === 'internal_error') log.error('A request failed.', { request_id: requestId, err: error })
   // The reply has no address of the operator.

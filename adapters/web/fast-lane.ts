@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Log } from '../../src/config/log.ts'
+import { GazewayError } from '../../src/errors.ts'
 import type { Scope } from '../../src/identity/keys.ts'
 import type { Authenticator } from '../../src/identity/passes.ts'
 import { cameThrough, VIA } from '../../src/wire/via.ts'
@@ -51,7 +52,9 @@ export function fastLane(options: {
 
   function refuse(error: unknown, path: string, arrival: Arrival): void {
     const { outgoing } = arrival
-    const { status, headers, body } = errorReply(error, { ...arrival, path }, { log, refused })
+    const request = { ...arrival, path }
+    if (error instanceof GazewayError) void refused(error, request)
+    const { status, headers, body } = errorReply(error, request, log)
     // Too late for another status. Ending the connection shows the client that the reply is incomplete, unless all of
     // it is sent in this turn.
     if (outgoing.headersSent) setImmediate(() => outgoing.destroy())

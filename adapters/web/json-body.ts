@@ -63,8 +63,18 @@ function requirePlainJson(headers: IncomingHttpHeaders): void {
     throw new GazewayError('unsupported_media_type', 'The body must not be compressed: send no content-encoding.')
 }
 
+/** Largest body that is kept with its request, in bytes. */
+const LARGEST_KEPT = 256 * 1024
+const BODY = Symbol('body')
+
+/** A request with its body, if that was read and is small. */
+type Read = IncomingMessage & { [BODY]?: Buffer }
+
+/** Returns a body that was read by {@link readBytes}. Null for one that is large or was not read. */
+export const bodyRead = (incoming: IncomingMessage): Buffer | null => (incoming as Read)[BODY] ?? null
+
 /**
- * Reads the body of a request.
+ * Reads the body of a request. A small one stays with the request: the record of a refusal names its model.
  *
  * @throws GazewayError `payload_too_large`; `cancelled` when the client disconnects while it sends
  */
@@ -83,7 +93,11 @@ export function readBytes(incoming: IncomingMessage, limit: number): Promise<Buf
         reject(tooLarge())
       } else chunks.push(chunk)
     })
-    incoming.on('end', () => resolve(chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks)))
+    incoming.on('end', () => {
+      const bytes = chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks)
+      if (size <= LARGEST_KEPT) (incoming as Read)[BODY] = bytes
+      resolve(bytes)
+    })
     const gone = (cause?: unknown) => reject(new GazewayError('cancelled', 'The client disconnected.', { cause }))
     // The client may have disconnected while the key was looked up. The event was emitted then, before this listener.
     if (incoming.destroyed) gone()

@@ -3,6 +3,7 @@ import type { Surface } from '../../src/calls/call-record.ts'
 import type { GazewayError } from '../../src/errors.ts'
 import type { Gateway } from '../../src/gateway.ts'
 import { CALL_PATHS } from '../../src/inference/endpoints.ts'
+import { askedModel } from './asked-model.ts'
 
 /** Statuses that refuse a caller: no key, no money, no permission, too many requests. */
 const REFUSING = new Set([401, 402, 403, 429])
@@ -35,8 +36,12 @@ export interface FailedRequest {
   callerId: string | null
 }
 
-/** Records a refused request if it would have called a model. */
-export type OnRefused = (error: GazewayError, request: FailedRequest) => void
+/**
+ * Records a refused request if it would have called a model.
+ *
+ * @returns a promise only when the model is read from the request's body
+ */
+export type OnRefused = (error: GazewayError, request: FailedRequest) => void | Promise<void>
 
 /**
  * Records refused calls of a service in the audit trail. A request without credentials that is offered a payment is not
@@ -47,7 +52,9 @@ export function refusedCalls({ noteRefusal }: Pick<Gateway, 'noteRefusal'>, surf
     if (!refusesCaller(error)) return
     if (error.code === 'payment_required' && incoming.headers.authorization === undefined) return
     const called = callPath(path)
-    if (called !== null) noteRefusal({ surface, callerId, path: called, error })
+    if (called === null) return
+    const requestedModel = () => askedModel(incoming, callerId)
+    return noteRefusal({ surface, callerId, path: called, requestedModel, error })
   }
 }
 

@@ -133,7 +133,8 @@ export interface BilledRequest {
 export function billFor(deps: AdmitDeps, asked: BilledRequest, context: CallContext): Bill | Promise<Bill> {
   const { callerId, isPaid = false } = context
   if (callerId === null) return NO_BILL
-  const refuse = (error: unknown): never => refuseNoted(deps, asked, context, error)
+  const refuse = (error: unknown): never =>
+    refuseNoted(deps, { ...asked, requested: asked.models()[0]?.requested }, context, error)
   try {
     const known = deps.identity(callerId)
     const key = known instanceof Promise ? null : known
@@ -153,12 +154,13 @@ export function billFor(deps: AdmitDeps, asked: BilledRequest, context: CallCont
  */
 function refuseNoted(
   deps: AdmitDeps,
-  { path, upstream }: Pick<BilledRequest, 'path' | 'upstream'>,
+  { path, upstream, requested }: Pick<BilledRequest, 'path' | 'upstream'> & { requested: string | undefined },
   { surface, callerId }: CallContext,
   error: unknown,
 ): never {
   if (error instanceof GazewayError && !error.isNoted && error.code !== 'validation_failed')
-    deps.noteRefusal({ surface, callerId, path, upstream, error })
+    // The record of a request that leaves the model to the upstream has none.
+    void deps.noteRefusal({ surface, callerId, path, upstream, requestedModel: requested || null, error })
   throw error
 }
 
@@ -180,7 +182,7 @@ export async function admitFree(
     if (asked.models.length > 0) requireModels(key, asked.models)
     return deps.rates.begin(key, 0)
   } catch (error) {
-    return refuseNoted(deps, asked, context, error)
+    return refuseNoted(deps, { path: asked.path, requested: asked.models[0]?.requested }, context, error)
   }
 }
 
@@ -199,7 +201,7 @@ export async function admitUnbounded(
   const { callerId } = context
   const key = callerId === null ? null : await deps.identity(callerId)
   const refusal = key === null ? null : unboundedRefusal(key, asked.path)
-  if (refusal) refuseNoted(deps, asked, context, refusal)
+  if (refusal) refuseNoted(deps, { path: asked.path, requested: undefined }, context, refusal)
   return admitFree(deps, asked, context)
 }
 

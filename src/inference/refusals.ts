@@ -19,11 +19,13 @@ export interface Refusal {
   path: string
   /** Service that was not called, if not the model provider. */
   upstream?: string | undefined
+  /** Model that was asked for, as far as known. A function is called only for a refusal that gets a record. */
+  requestedModel: string | null | (() => Promise<string | null>)
   error: GazewayError
 }
 
-/** Records refused calls in the audit trail. */
-export type NoteRefusal = (refusal: Refusal) => void
+/** Records refused calls in the audit trail. @returns a promise only when the requested model has to be read */
+export type NoteRefusal = (refusal: Refusal) => void | Promise<void>
 
 /**
  * Creates the recording of refusals: up to 60 records per caller and minute, and counts beyond that, so that a flood
@@ -51,16 +53,16 @@ export function createRefusals({
     return true
   }
 
-  return ({ surface, callerId, path, upstream: other, error }) => {
+  return ({ surface, callerId, path, upstream: other, requestedModel, error }) => {
     error.isNoted = true
     const at = now()
-    const record: CallRecord = {
+    const recordOf = (requested_model: string | null): CallRecord => ({
       call_id: newId('call'),
       at: at.toISOString(),
       surface,
       caller_id: callerId,
       path,
-      requested_model: null,
+      requested_model,
       model: null,
       upstream: other ?? upstream(),
       stream: false,
@@ -72,8 +74,9 @@ export function createRefusals({
       usage: null,
       upstream_cost_usd: 0,
       error: `${error.code}: ${error.message}`,
-    }
-    if (hasRecordLeft(callerId, at)) calls.record(record)
-    else calls.count(record)
+    })
+    if (!hasRecordLeft(callerId, at)) return calls.count(recordOf(null))
+    if (typeof requestedModel !== 'function') return calls.record(recordOf(requestedModel))
+    return requestedModel().then((model) => calls.record(recordOf(model)))
   }
 }

@@ -87,6 +87,39 @@ it('notes what a key may not, cannot pay for, or asks too often, under its id', 
   assert.equal(groups.find((group) => group.key === record.id)?.refused, 6)
 })
 
+it('names the model that a refused call asked for, whether its body was read before or not', async () => {
+  const { gateway, gatewayUrl, url } = running
+  const limits = { credit_limit_usd: 0 }
+  const broke = await gateway.keys.create({ name: 'broke', scopes: ['platform'], limits })
+  const limited = await gateway.keys.create({ name: 'limited', scopes: ['inference'], models: ['allowed'] })
+  const chat = { ...CHAT, model: 'asked-for' }
+  const found: [status: number, model: string | null][] = []
+  const asks = async (expected: number, ...[to, body, key]: Parameters<typeof post>) => {
+    const before = new Set((await gateway.calls.history({ limit: 1000 })).items.map(({ call_id }) => call_id))
+    assert.equal(await post(to, body, key), expected)
+    const { items } = await gateway.calls.history({ limit: 1000 })
+    const [made, ...others] = items.filter(({ call_id }) => !before.has(call_id))
+    assert.deepEqual([made?.status, others], ['refused', []])
+    found.push([expected, made?.requested_model ?? null])
+  }
+  const completions = `${gatewayUrl}/v1/chat/completions`
+  await asks(401, completions, chat, 'gzw_wrong')
+  await asks(403, completions, chat, broke.key)
+  await asks(403, completions, { ...chat, user: 'x'.repeat(300_000) }, broke.key)
+  for (const path of ['/chat/completions', '/responses', '/embeddings'])
+    await asks(403, `${gatewayUrl}/v1${path}`, { ...chat, input: 'Hello' }, limited.key)
+  await asks(429, completions, chat, limited.key)
+  await asks(402, `${url}/api/wallet/metered/call`, { caller_id: broke.key, ...CALL }, broke.key)
+  assert.deepEqual(found, [
+    [401, null],
+    [403, 'asked-for'],
+    [403, null],
+    ...Array.from({ length: 3 }, () => [403, 'asked-for']),
+    [429, 'asked-for'],
+    [402, CALL.model],
+  ])
+})
+
 it('notes what an endpoint of the fast lane refuses, once, under its key', async () => {
   const { gateway } = running
   const { key, record } = await gateway.keys.create({ name: 'fast', scopes: ['inference'] })

@@ -360,7 +360,8 @@ export function callsContract(open: () => Promise<Store>): void {
       const note = createRefusals({ calls, upstream: () => 'double', now: () => at })
       const error = new GazewayError('invalid_api_key', 'Send a key.')
       const refuse = (callerId: string | null, times: number) => {
-        for (let i = 0; i < times; i++) note({ surface: 'http', callerId, path: '/v1/responses', error })
+        const refusal = { surface: 'http', callerId, path: '/v1/responses', requestedModel: 'any', error } as const
+        for (let i = 0; i < times; i++) void note(refusal)
       }
       refuse(null, 5_000)
       refuse('key_a', 70)

@@ -198,7 +198,13 @@ export function createAgentSocket(gateway: Gateway, options: AgentSocketOptions)
     }
     function onFailedChat(error: GazewayError): void {
       if (refusesCaller(error))
-        gateway.noteRefusal({ surface: 'socket', callerId: identity.id, path: SOCKET_PATH, error })
+        void gateway.noteRefusal({
+          surface: 'socket',
+          callerId: identity.id,
+          path: SOCKET_PATH,
+          requestedModel: null,
+          error,
+        })
     }
     const serving = serveConnection({ ws, id, speaker, answer, log, onFrame, onFailedChat })
     open.set(ws, serving)

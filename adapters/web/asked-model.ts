@@ -1,0 +1,32 @@
+import type { IncomingMessage } from 'node:http'
+import { parseJson } from '../../src/text/json.ts'
+import { inTime } from '../../src/wire/in-time.ts'
+import { bodyRead, readBytes } from './json-body.ts'
+
+/** Largest body that is read for a model's name, in bytes. */
+const LARGEST_READ = 256 * 1024
+/** Longest wait for the rest of a body, in milliseconds. */
+const WAIT_MS = 1000
+/** Longest model name. */
+const LONGEST_MODEL = 256
+
+/**
+ * Finds the model in the JSON body of a refused request. A body that was not read yet is read only if it is small and
+ * its caller has a key, so that requests of strangers cost nothing more.
+ *
+ * @param callerId id of the caller's key; null without one
+ * @returns null when the body names no model, or is not known
+ */
+export async function askedModel(incoming: IncomingMessage, callerId: string | null): Promise<string | null> {
+  const bytes = bodyRead(incoming) ?? (callerId === null ? null : await unread(incoming))
+  const body = bytes === null ? undefined : parseJson(bytes.toString())
+  if (typeof body !== 'object' || body === null || !('model' in body)) return null
+  return typeof body.model === 'string' && body.model !== '' ? body.model.slice(0, LONGEST_MODEL) : null
+}
+
+async function unread(incoming: IncomingMessage): Promise<Buffer | null> {
+  if (incoming.readableDidRead || !(Number(incoming.headers['content-length']) <= LARGEST_READ)) return null
+  // A client that disconnects has no model to record.
+  const reading = readBytes(incoming, LARGEST_READ).catch(() => null)
+  return (await inTime(WAIT_MS, reading)) ?? null
+}
