@@ -16,6 +16,7 @@ import {
 } from '../../components/components.ts'
 import { count, duration, percent } from '../../format.ts'
 import { href } from '../../router.ts'
+import './attention.css'
 
 /** Figures of a session and their findings. On demand, a model explains them. */
 export function Analysis({ sessionId, records }: { sessionId: string; records: number }) {

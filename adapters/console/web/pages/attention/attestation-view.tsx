@@ -2,6 +2,7 @@ import type { Attestation } from '../../../../../src/gaze/attestation.ts'
 import { Badge, Copy, Countdown, Progress } from '../../components/components.ts'
 import { count } from '../../format.ts'
 import { href } from '../../router.ts'
+import './attention.css'
 
 /** Labels of the components of a score. */
 const COMPONENTS: readonly { name: keyof Attestation['components']; label: string; means: string }[] = [

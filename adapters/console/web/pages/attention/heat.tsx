@@ -2,6 +2,7 @@ import type { GazeRecord } from '../../../../../src/gaze/tensor.ts'
 import { Card, Empty } from '../../components/components.ts'
 import { duration } from '../../format.ts'
 import { heatOf, positionsOf } from './buckets.ts'
+import './attention.css'
 
 const STEPS = 24
 const COLUMNS = 24

@@ -2,6 +2,7 @@ import { useEffect, useRef, useState } from 'preact/hooks'
 import { Button } from '../../components/components.ts'
 import { type GazeMap, type Look, learnGaze } from './gaze-map.ts'
 import type { Face } from './webcam.ts'
+import './capture.css'
 
 /** Calibration points as shares of the window. */
 const POINTS = [0.1, 0.5, 0.9].flatMap((y) => [0.06, 0.5, 0.94].map((x) => ({ x, y })))

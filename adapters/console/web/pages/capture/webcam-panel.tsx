@@ -4,6 +4,7 @@ import { percent } from '../../format.ts'
 import { Calibration } from './calibration.tsx'
 import type { GazeMap } from './gaze-map.ts'
 import { type Face, openWebcam, type Webcam, type WebcamStep } from './webcam.ts'
+import './capture.css'
 
 /** Largest error of a map, as a share of the window. A map with a larger error is not used for records. */
 const FAR_OFF = 0.25

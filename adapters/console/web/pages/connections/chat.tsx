@@ -8,6 +8,7 @@ import { shortId } from '../../format.ts'
 import { href } from '../../router.ts'
 import { session } from '../../signed-in.ts'
 import { type AgentSocket, openAgentSocket } from './agent-socket.ts'
+import './connections.css'
 
 type Line =
   | { from: 'you'; text: string }

@@ -6,6 +6,7 @@ import { Badge, Button, Confirm, Dialog, notify, When } from '../../components/c
 import { MemoryEditor } from './memory-editor.tsx'
 import { Writer } from './memory-writer.tsx'
 import { textOf } from './value-text.ts'
+import './memory.css'
 
 /** Dialog to read, edit or delete a memory. @param onChange called when it was stored or deleted */
 export function MemoryView(props: {

@@ -8,6 +8,7 @@ import { duration, percent } from '../../format.ts'
 import { now } from '../../now.ts'
 import { href } from '../../router.ts'
 import { type Live, useLive } from '../../use-live.ts'
+import './overview.css'
 
 /** Age of calls that show whether the provider works now, in milliseconds. */
 const RECENT_MS = 15 * 60_000

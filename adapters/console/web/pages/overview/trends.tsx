@@ -6,6 +6,7 @@ import { duration, usd } from '../../format.ts'
 import { now } from '../../now.ts'
 import { useLive } from '../../use-live.ts'
 import { startOf } from './start-of.ts'
+import './overview.css'
 
 const HOUR_MS = 3_600_000
 const SPANS = [

@@ -2,6 +2,7 @@ import type { Period } from '../../../../../src/identity/budgets.ts'
 import { PERIODS } from '../../components/budgets.tsx'
 import { Button, type FaultOf, Field, Select, TextInput } from '../../components/components.ts'
 import type { BudgetDraft } from './budget-draft.ts'
+import './settings.css'
 
 /**
  * Fields for any number of budgets, one for each period.

@@ -16,6 +16,7 @@ import {
 } from '../../components/components.ts'
 import { useLive } from '../../use-live.ts'
 import { choicesOf, kindOf, readValue, textOf, valueAt } from './setting.ts'
+import './settings.css'
 
 /** Edited text by key. */
 type Draft = Readonly<Record<string, string>>

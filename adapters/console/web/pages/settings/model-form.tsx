@@ -5,6 +5,7 @@ import { api } from '../../api.ts'
 import { Badge, Button, Card, ErrorNote, Field, Loading, Select, TextInput } from '../../components/components.ts'
 import { useLive } from '../../use-live.ts'
 import { tell } from './configuration.tsx'
+import './settings.css'
 
 const ROLES = [
   { role: 'primary', label: 'Research model', hint: 'Web and social search, over the responses endpoint.' },
