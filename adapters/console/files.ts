@@ -21,10 +21,10 @@ const TYPES: Readonly<Record<string, string>> = {
 
 /** File of the built console. */
 export interface ConsoleFile {
-  /** Path on this machine. */
-  path: string
   type: string
   etag: string
+  /** Reads its content. Null when the file is gone. */
+  read: () => Promise<Buffer | null>
   /** Content compressed with gzip on the first request; null for small or already compressed files. */
   gzipped: (() => Promise<Buffer>) | null
 }
@@ -43,40 +43,36 @@ export function consoleFolder(): string | null {
   return FOLDERS.find((folder) => existsSync(`${folder}/index.html`)) ?? null
 }
 
-/** Lists the files of a built console by their path in the address: `/index.html`, `/assets/main-1a2b.js`. */
+/**
+ * Reads the files of a built console, by their path in the address: `/index.html`, `/assets/main-1a2b.js`. They stay in
+ * memory, so that pages work until a restart when another version replaces the files.
+ */
 export function consoleFiles(folder: string): ReadonlyMap<string, ConsoleFile> {
   const names = readdirSync(folder, { recursive: true, encoding: 'utf8' }).map((name) => name.replaceAll('\\', '/'))
   return new Map(
     names
       .filter((name) => typeOf(name) !== undefined)
       .map((name) => {
-        const path = `${folder}/${name}`
-        return [`/${name}`, consoleFile(path, COMPRESSED.test(name) ? gzippedOnce(path) : null)]
+        const content = readFileSync(`${folder}/${name}`)
+        const isCompressed = COMPRESSED.test(name) && content.length >= COMPRESSED_FROM_BYTES
+        const read = async () => content
+        return [`/${name}`, { ...described(name, content), read, gzipped: isCompressed ? gzippedOnce(content) : null }]
       }),
   )
 }
 
 const typeOf = (name: string): string | undefined => TYPES[name.split('.').at(-1) ?? '']
 
-function consoleFile(path: string, gzipped: ConsoleFile['gzipped']): ConsoleFile {
-  const content = readFileSync(path)
+function described(name: string, content: Buffer): Pick<ConsoleFile, 'type' | 'etag'> {
   const digest = createHash('sha256').update(content).digest('base64url').slice(0, 22)
-  return {
-    path,
-    type: typeOf(path) ?? 'application/octet-stream',
-    etag: `"${digest}"`,
-    gzipped: content.length < COMPRESSED_FROM_BYTES ? null : gzipped,
-  }
+  return { type: typeOf(name) ?? 'application/octet-stream', etag: `"${digest}"` }
 }
 
 /** Compresses a file at its first request, and keeps the result. The whole console is small. */
-function gzippedOnce(path: string): () => Promise<Buffer> {
+function gzippedOnce(content: Buffer): () => Promise<Buffer> {
   let zipping: Promise<Buffer> | undefined
   return () => {
-    zipping ??= readFile(path).then((content) => compress(content, { level: 9 }))
-    zipping.catch(() => {
-      zipping = undefined
-    })
+    zipping ??= compress(content, { level: 9 })
     return zipping
   }
 }
@@ -94,8 +90,20 @@ export function webcamFiles(): ReadonlyMap<string, ConsoleFile> {
   if (folder === null) return new Map()
   const models = HUMAN_MODELS.flatMap((model) => [`models/${model}.json`, `models/${model}.bin`])
   return new Map(
-    ['dist/human.esm.js', ...models].map((name) => [`/assets/human/${name}`, consoleFile(join(folder, name), null)]),
+    ['dist/human.esm.js', ...models].map((name) => [`/assets/human/${name}`, fileOnDisk(join(folder, name))]),
   )
+}
+
+/** Describes a file that is too large to keep in memory. It may be removed while the process runs. */
+export const fileOnDisk = (path: string): ConsoleFile => ({
+  ...described(path, readFileSync(path)),
+  read: () => readFile(path).catch(nullIfGone),
+  gzipped: null,
+})
+
+function nullIfGone(error: NodeJS.ErrnoException): null {
+  if (error.code === 'ENOENT') return null
+  throw error
 }
 
 function humanFolder(): string | null {

@@ -1,4 +1,3 @@
-import { readFile } from 'node:fs/promises'
 import type { Hono } from 'hono'
 import { parseAccept } from 'hono/utils/accept'
 import { GazewayError } from '../../src/errors.ts'
@@ -19,18 +18,27 @@ export const isConsolePath = (path: string): boolean => path === '/' || path.sta
  *
  * @param folder folder of the build; null for none. By default it is beside this program
  */
-export function consoleRoutes(app: Hono<Frame>, folder: string | null = consoleFolder()): void {
-  const files = folder === null ? null : new Map([...consoleFiles(folder), ...webcamFiles()])
+export function consoleRoutes(
+  app: Hono<Frame>,
+  folder: string | null = consoleFolder(),
+  ofWebcam: ReadonlyMap<string, ConsoleFile> = webcamFiles(),
+): void {
+  const files = folder === null ? null : new Map([...consoleFiles(folder), ...ofWebcam])
 
   const answer = async (c: FrameContext, path: string) => {
     if (files === null) {
       throw new GazewayError('not_found', 'The console was not built into this copy. Build it with: npm run build.')
     }
+    const nothing = () => new GazewayError('not_found', `There is nothing at ${path.slice(0, 200)}.`)
     const file = files.get(path)
-    if (!file) throw new GazewayError('not_found', `There is nothing at ${path.slice(0, 200)}.`)
+    if (!file) throw nothing()
     const headers = { ...headersOf(file, path), ...(path.endsWith('.html') && pageHeaders(c)) }
     if (c.req.header('if-none-match')?.includes(file.etag)) return c.body(null, 304, headers)
-    if (file.gzipped === null || !acceptsGzip(c)) return c.body(await readFile(file.path), 200, headers)
+    if (file.gzipped === null || !acceptsGzip(c)) {
+      const content = await file.read()
+      if (content === null) throw nothing()
+      return c.body(new Uint8Array(content), 200, headers)
+    }
     return c.body(new Uint8Array(await file.gzipped()), 200, { ...headers, 'content-encoding': 'gzip' })
   }
 

@@ -1,8 +1,13 @@
 import assert from 'node:assert/strict'
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, describe, it } from 'node:test'
+import { Hono } from 'hono'
+import { fileOnDisk } from '../../adapters/console/files.ts'
+import { consoleRoutes } from '../../adapters/console/routes.ts'
+import type { Frame } from '../../adapters/web/frame.ts'
+import { GazewayError } from '../../src/errors.ts'
 import { ask, type RunningPlatform, startPlatform } from '../adapters/platform.ts'
 
 const PAGE = `<!doctype html>${' '.repeat(1024)}`
@@ -33,6 +38,27 @@ describe('the console’s files', () => {
       const reply = await get(accepted)
       assert.deepEqual([reply.headers.get('content-encoding'), await reply.text()], [encoding, PAGE])
     })
+
+  it('are there until a restart when another version replaces them, and 404 for a name of that version', async () => {
+    const before = await get('identity')
+    rmSync(join(folder, 'index.html'))
+    mkdirSync(join(folder, 'assets'))
+    writeFileSync(join(folder, 'assets/main-abcdefgh.js'), 'export {}')
+    for (const accepted of ['identity', 'gzip']) assert.equal(await (await get(accepted)).text(), PAGE)
+    assert.equal((await get('identity')).headers.get('etag'), before.headers.get('etag'))
+    const unknown = await ask(platform, 'GET', '/assets/main-abcdefgh.js', { key: null })
+    assert.deepEqual([unknown.status, unknown.headers.get('cache-control')], [404, null])
+  })
+
+  it('are 404, too, where those of the webcam’s library were removed', async () => {
+    const gone = join(folder, 'human.esm.js')
+    writeFileSync(gone, 'export {}')
+    const app = new Hono<Frame>()
+    app.onError((error, c) => c.text(error.message, error instanceof GazewayError ? 404 : 500))
+    consoleRoutes(app, folder, new Map([['/assets/human/dist/human.esm.js', fileOnDisk(gone)]]))
+    rmSync(gone)
+    assert.equal((await app.request('/assets/human/dist/human.esm.js')).status, 404)
+  })
 
   // In time by the square of the header's length, this takes minutes.
   it('come at once whatever a client says that it accepts', { timeout: 30_000 }, async () => {
