@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
 import type { Route } from 'playwright-core'
+import { newId } from '../../src/text/ids.ts'
 import { ask } from '../adapters/platform.ts'
 import { startAgentGateway } from '../doubles/agent-gateway.ts'
 import { type ConsoleUnderTest, inspect, startConsole, WITHOUT_BROWSER } from './browser.ts'
@@ -96,6 +97,33 @@ describe('the overview', { skip: WITHOUT_BROWSER }, () => {
       error: 'The upstream sandbox answered 402.',
     })
     await errors.getByText('out of credit', { exact: false }).waitFor()
+    await page.close()
+  })
+
+  it('shows equal failures as one, with advice that leads to their upstream, on the page of the call too', async () => {
+    const { gateway } = console.platform
+    const [last] = (await gateway.calls.history({ limit: 1 })).items
+    assert.ok(last, 'there are calls')
+    const call_id = `call_${'e'.repeat(32)}`
+    for (let i = 0; i < 6; i++)
+      gateway.calls.record({
+        ...last,
+        call_id: i === 5 ? call_id : newId('call'),
+        at: new Date(Date.now() + i).toISOString(),
+        status: 'error',
+        upstream: 'elsewhere',
+        http_status: 503,
+        error: `elsewhere answered 503 after ${i * 7} ms (req_${i}).`,
+      })
+    const page = await console.open('#/overview')
+    const errors = page.getByRole('table', { name: 'Recent errors' })
+    const row = errors.getByRole('row').filter({ hasText: 'elsewhere' })
+    await row.getByText('6 calls').waitFor()
+    assert.equal(await row.count(), 1)
+    await row.getByRole('link', { name: 'elsewhere', exact: true }).click()
+    await page.getByRole('heading', { name: 'Upstreams', level: 1 }).waitFor()
+    await page.goto(`${console.platform.url}/#/calls/${call_id}`)
+    await page.getByText('Transient error at').getByRole('link', { name: 'elsewhere' }).waitFor()
     await page.close()
   })
 

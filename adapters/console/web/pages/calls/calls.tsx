@@ -1,4 +1,5 @@
 import type { CallRecord } from '../../../../../src/calls/call-record.ts'
+import { Advice } from '../../components/advice.tsx'
 import {
   Badge,
   Button,
@@ -209,6 +210,11 @@ function OneCall({ id }: { id: string }) {
       {call.error !== null && (
         <Card title="Error">
           <p>{call.error}</p>
+          {(call.status === 'error' || call.status === 'refused') && (
+            <p class="hint">
+              <Advice call={call} />
+            </p>
+          )}
         </Card>
       )}
       <Card title="Details">

@@ -1,35 +1,51 @@
 import type { CallRecord } from '../../../../../src/calls/call-record.ts'
+import { Advice } from '../../components/advice.tsx'
 import { Badge, Card, DataTable, Empty, ErrorNote, When } from '../../components/components.ts'
 import type { List } from '../../paging.ts'
 import { go, href } from '../../router.ts'
 import { useLive } from '../../use-live.ts'
 
-/** Latest failed calls, with advice for each. */
+/** Failed calls that are searched for causes. */
+const SEARCHED = 100
+/** Maximum number of causes shown. */
+const MAX_SHOWN = 6
+
+/** Failed calls with the same cause. */
+interface Cause {
+  key: string
+  latest: CallRecord
+  calls: number
+}
+
+/** Causes of the latest failed calls, with advice for each. */
 export function RecentErrors() {
-  const { data, error, reload } = useLive<List<CallRecord>>('/api/calls?status=error&limit=6', { everyMs: 5000 })
+  const path = `/api/calls?status=error&limit=${SEARCHED}`
+  const { data, error, reload } = useLive<List<CallRecord>>(path, { everyMs: 5000 })
   return (
     <Card title="Recent errors" actions={<a href={href('calls', { query: { status: 'error' } })}>All failed calls</a>}>
       <ErrorNote error={data ? null : error} onRetry={reload} />
       {data && (
-        <DataTable
+        <DataTable<Cause>
           label="Recent errors"
-          rows={data.items}
-          rowKey={({ call_id }) => call_id}
-          onRow={({ call_id }) => go(href('calls', { id: call_id }))}
+          rows={causesOf(data.items).slice(0, MAX_SHOWN)}
+          rowKey={({ key }) => key}
+          onRow={({ latest }) => go(href('calls', { id: latest.call_id }))}
           empty={<Empty title="No failed calls" hint="Failed calls appear here with a recommended action." />}
           columns={[
-            { key: 'at', label: 'When', render: ({ at }) => <When at={at} /> },
-            { key: 'model', label: 'Model', render: ({ model, requested_model }) => model ?? requested_model ?? '—' },
+            { key: 'at', label: 'Latest', render: ({ latest }) => <When at={latest.at} /> },
+            { key: 'upstream', label: 'Upstream', render: ({ latest }) => latest.upstream },
+            { key: 'model', label: 'Model', render: ({ latest }) => latest.model ?? latest.requested_model ?? '—' },
             {
               key: 'error',
               label: 'Error',
-              render: ({ http_status, error: said }) => (
+              render: ({ latest: { http_status, error: said }, calls }) => (
                 <>
                   {http_status !== null && <Badge tone="bad">{http_status}</Badge>} {said ?? 'No reason given.'}
+                  {calls > 1 && <span class="muted"> {calls} calls</span>}
                 </>
               ),
             },
-            { key: 'todo', label: 'What to do', render: adviceFor },
+            { key: 'todo', label: 'What to do', render: ({ latest }) => <Advice call={latest} /> },
           ]}
         />
       )}
@@ -37,21 +53,16 @@ export function RecentErrors() {
   )
 }
 
-/** Advice about a failure. */
-function adviceFor({ http_status: status, model }: CallRecord) {
-  const models = <a href={href('settings', { id: 'models' })}>Settings → Models</a>
-  if (status === 401 || status === 403) return <>The provider rejects the key: enter a valid key in {models}.</>
-  if (status === 402) return 'The account at the provider is out of credit: add credit there.'
-  if (status === 404)
-    return (
-      <>
-        The provider does not know {model ?? 'the model'}: choose another in {models}.
-      </>
-    )
-  if (status === 413) return 'The request is too long for the model: send less context.'
-  if (status === 429) return 'The provider limits the rate: slow down, or raise your limit at the provider.'
-  if (status !== null && status >= 500)
-    return 'Transient error at the provider. Retry later, or choose another provider.'
-  if (status !== null && status >= 400) return 'The provider rejected the request: see the call for details.'
-  return <>Check the network, and the provider’s address in {models}.</>
+/** Groups failed calls, newest first, by upstream, model, status and error. */
+function causesOf(calls: readonly CallRecord[]): Cause[] {
+  const causes = new Map<string, Cause>()
+  for (const call of calls) {
+    // Ids and figures in a message differ from call to call.
+    const said = call.error?.replace(/\S*\d\S*/g, '#')
+    const key = JSON.stringify([call.upstream, call.model, call.http_status, said])
+    const cause = causes.get(key)
+    if (cause) cause.calls += 1
+    else causes.set(key, { key, latest: call, calls: 1 })
+  }
+  return [...causes.values()]
 }

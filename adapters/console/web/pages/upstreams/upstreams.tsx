@@ -1,6 +1,7 @@
 import { useState } from 'preact/hooks'
 import type { ShownUpstream } from '../../../../platform/routes/upstream-routes.ts'
 import { Badge, Card, DataTable, Empty, ErrorNote, Loading, Page } from '../../components/components.ts'
+import { href } from '../../router.ts'
 import { session } from '../../signed-in.ts'
 import { useLive } from '../../use-live.ts'
 import { Candidates } from './candidates.tsx'
@@ -53,7 +54,9 @@ function UpstreamList() {
         ]}
       />
       <p class="muted">
-        Latency and errors cover the last 100 calls of this process. Add upstreams in Settings, under upstreams.
+        Latency and errors cover the last 100 calls of this process. Set up <code>default</code> in{' '}
+        <a href={href('settings', { id: 'models' })}>Settings → Models</a>, and all others in{' '}
+        <a href={href('settings', { id: 'configuration' })}>Settings → Configuration</a>, under upstreams.
       </p>
     </Card>
   )
