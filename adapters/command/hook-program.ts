@@ -1,6 +1,10 @@
 import type { Command } from 'commander'
 import type { LoadedConfig } from '../../src/config/config.ts'
 import type { Log } from '../../src/config/log.ts'
+import { GazewayError } from '../../src/errors.ts'
+
+/** Time limit of a hook in milliseconds, below the timeout in `plugin/hooks/hooks.json`. */
+const LIMIT_MS = 10_000
 
 /** Adds the commands that the hooks of the Claude Code plugin call (`plugin/hooks/hooks.json`). */
 export function addHookCommands(program: Command, start: () => Promise<{ loaded: LoadedConfig; log: Log }>): void {
@@ -8,14 +12,27 @@ export function addHookCommands(program: Command, start: () => Promise<{ loaded:
   hook
     .command('session-start')
     .description('print the memories of the project as context for a new session')
-    .action(async () => {
-      const { loaded, log } = await start()
-      await (await import('./hook-session-start.ts')).answerSessionStart(loaded, log)
-    })
+    .action(() =>
+      inTime(async () => {
+        const { loaded, log } = await start()
+        await (await import('./hook-session-start.ts')).answerSessionStart(loaded, log)
+      }),
+    )
   hook
     .command('stop')
     .description('suggest, once in a session that changed files, to store what later sessions need')
-    .action(async () => {
-      await (await import('./hook-stop.ts')).answerStop()
-    })
+    .action(() => inTime(async () => (await import('./hook-stop.ts')).answerStop()))
+}
+
+/**
+ * Runs a hook within its time limit. The process exits afterwards, whatever still waits.
+ *
+ * @throws GazewayError `request_timeout` when it has not ended by then
+ */
+async function inTime(hook: () => Promise<void>): Promise<void> {
+  const limit = new Promise<never>((_, reject) => {
+    const late = new GazewayError('request_timeout', `The hook did not end within ${LIMIT_MS / 1000} s.`)
+    setTimeout(() => reject(late), LIMIT_MS)
+  })
+  await Promise.race([hook(), limit])
 }

@@ -1,6 +1,7 @@
-import { createReadStream, existsSync, statSync } from 'node:fs'
-import { createInterface } from 'node:readline'
+import { constants, existsSync } from 'node:fs'
+import { open } from 'node:fs/promises'
 import * as z from 'zod'
+import { GazewayError } from '../../src/errors.ts'
 import { answerHook, hookInput } from './hook-input.ts'
 
 /** Bytes read from the end of a transcript. */
@@ -29,11 +30,26 @@ export async function answerStop(): Promise<void> {
 }
 
 async function shouldOffer(path: string): Promise<boolean> {
-  const start = Math.max(0, statSync(path).size - READ_BYTES)
-  let hasChanged = false
-  for await (const line of createInterface({ input: createReadStream(path, { start }) })) {
-    if (line.includes(OFFERED) || STORES.test(line)) return false
-    hasChanged ||= CHANGES_FILES.test(line)
+  const text = await endOf(path)
+  return CHANGES_FILES.test(text) && !STORES.test(text) && !text.includes(OFFERED)
+}
+
+/**
+ * Reads the end of a transcript.
+ *
+ * @throws GazewayError `invalid_json` for a pipe or a device, which may never end
+ */
+async function endOf(path: string): Promise<string> {
+  // Opening a pipe without this flag waits for a writer. Windows has no such flag, and no such pipes.
+  const file = await open(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0))
+  try {
+    const info = await file.stat()
+    if (!info.isFile()) throw new GazewayError('invalid_json', 'transcript_path: must be a regular file.')
+    const start = Math.max(0, info.size - READ_BYTES)
+    const bytes = Buffer.alloc(info.size - start)
+    const { bytesRead } = await file.read(bytes, 0, bytes.length, start)
+    return bytes.toString('utf8', 0, bytesRead)
+  } finally {
+    await file.close()
   }
-  return hasChanged
 }
