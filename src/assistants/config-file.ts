@@ -2,7 +2,7 @@ import { existsSync, lstatSync, readFileSync, rmdirSync, type Stats, statSync, u
 import { dirname, relative, resolve, sep } from 'node:path'
 import { GazewayError } from '../errors.ts'
 import { makeFolder } from '../store/make-folder.ts'
-import { type Like, notWritten, replaceFile } from '../store/replace-file.ts'
+import { type Like, notWritten, replaceFile, requireNotReadOnly } from '../store/replace-file.ts'
 
 /** Largest file accepted, in bytes. Configuration files are smaller. */
 const MAX_BYTES = 64 << 20
@@ -49,8 +49,8 @@ export const bytesOf = ({ hasBom }: ConfigFile, text: string): Buffer => Buffer.
  * @param next null deletes the file
  * @param backup path for a copy of its current content; null for none
  * @param within as when it was read
- * @throws GazewayError `conflict` when it has changed since it was read, `store_unavailable`, `store_full`; nothing is
- *   changed then
+ * @throws GazewayError `conflict` when it has changed since it was read, `store_unavailable` also for a read-only file,
+ *   `store_full`; nothing is changed then
  */
 export async function writeConfigFile(
   seen: ConfigFile,
@@ -67,6 +67,7 @@ export async function writeConfigFile(
     makeFolder(dirname(path), within === undefined ? 0o700 : 0o777)
     const like = likeOf(path, within === undefined ? 0o600 : 0o666 & ~process.umask())
     check()
+    await requireNotReadOnly(path)
     if (backup !== null && bytes !== null) await replaceFile(backup, bytes, { like })
     if (next !== null) return await replaceFile(path, next, { check, like })
     check()

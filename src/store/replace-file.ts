@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { renameSync } from 'node:fs'
-import { type FileHandle, open, readdir, rm, stat } from 'node:fs/promises'
+import { access, constants, type FileHandle, open, readdir, rm, stat } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import { GazewayError } from '../errors.ts'
 import { syncFolder } from './make-folder.ts'
@@ -23,13 +23,15 @@ export interface Like {
  *
  * @param like mode and owner; by default only for this user
  * @param check runs right before the rename; when it throws, nothing is replaced
- * @throws the system's error, for {@link notWritten}, and whatever `check` throws
+ * @throws GazewayError `store_unavailable` for a read-only file; the system's error, for {@link notWritten}, and
+ *   whatever `check` throws
  */
 export async function replaceFile(
   file: string,
   content: string | Uint8Array,
   { check, like }: { check?: () => void; like?: Like } = {},
 ): Promise<void> {
+  await requireNotReadOnly(file)
   await removeLeftovers(file)
   const temporary = `${file}.${process.pid}.${randomBytes(6).toString('hex')}.tmp`
   try {
@@ -49,6 +51,22 @@ export async function replaceFile(
     throw error
   }
   await syncFolder(dirname(file))
+}
+
+/**
+ * Checks that an existing file may be written. A rename would replace a read-only one, as it only needs a writable folder.
+ *
+ * @throws GazewayError `store_unavailable` for a file that is read-only, also to root
+ */
+export async function requireNotReadOnly(file: string): Promise<void> {
+  const stats = await stat(file).catch(() => null)
+  if (stats === null) return
+  const isPermitted = await access(file, constants.W_OK).then(
+    () => true,
+    () => false,
+  )
+  if (isPermitted && (stats.mode & 0o222) !== 0) return
+  throw new GazewayError('store_unavailable', `${file}: not written, as it is read-only; make it writable first.`)
 }
 
 /** Converts the system's error to a message that says why a file was not written and what to do. */
