@@ -22,6 +22,7 @@ import type { Store } from '../../src/store/store.ts'
 import { throughProxy } from '../../src/wire/proxy-choice.ts'
 import { checkCollector } from '../http/collector.ts'
 import type { Check } from './check.ts'
+import { otherCopies } from './other-copies.ts'
 import { PATIENCE_MS, upstreamChecks } from './upstream-checks.ts'
 
 /** Largest clock difference between the store and this machine, in milliseconds. */
@@ -181,15 +182,23 @@ async function requireSound({ engine, db }: Store): Promise<void> {
  * Runs all checks and prints a line for each. The line of a failed check says what to do.
  *
  * @param print takes a line without its end
+ * @param command path of the running command, which is compared to the installed one
  * @returns whether all checks passed
  */
-export async function runDoctor(loaded: LoadedConfig, log: Log, print: (line: string) => void): Promise<boolean> {
+export async function runDoctor(
+  loaded: LoadedConfig,
+  log: Log,
+  print: (line: string) => void,
+  command: string | null = null,
+): Promise<boolean> {
   const line = (verdict: string, name: string, found: string) =>
     print(`${verdict.padEnd(4)}  ${name.padEnd(13)}  ${found}`)
   const say = (ok: boolean, name: string, found: string) => line(ok ? 'ok' : 'FAIL', name, found)
   say(true, 'configuration', loaded.dataDir)
   const unknown = unknownVariables(loaded.request.env, Object.keys(loaded.config.upstreams))
   if (unknown !== null) line('warn', 'environment', unknown)
+  const others = command === null ? null : otherCopies(command, loaded.request.env)
+  if (others !== null) line('warn', 'installation', others)
   const exposed = exposedFiles(loaded.dataDir)
   if (exposed !== null) line('warn', 'data folder', exposed)
   let gateway: Gateway

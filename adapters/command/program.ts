@@ -29,7 +29,7 @@ Examples:
   $ gazeway setup                    configure the coding assistants on this machine
 
 An entry for an assistant's MCP configuration:
-  { "mcpServers": { "gazeway": { "command": "npx", "args": ["-y", "gazeway"], "env": { "XAI_API_KEY": "…" } } } }`
+  { "mcpServers": { "gazeway": { "command": "gazeway", "env": { "XAI_API_KEY": "…" } } } }`
 
 /** Timeout for writing the last output, in milliseconds. */
 const FLUSH_MS = 2000
@@ -87,7 +87,7 @@ program
     const { loaded, log } = await start()
     const { runDoctor } = await import('./doctor.ts')
     const print = (line: string) => void process.stdout.write(`${line}\n`)
-    if (!(await runDoctor(loaded, log, print))) process.exitCode = 1
+    if (!(await runDoctor(loaded, log, print, process.argv[1]))) process.exitCode = 1
   })
 
 program

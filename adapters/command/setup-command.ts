@@ -3,7 +3,7 @@ import type { Assistant, Machine, Scope } from '../../src/assistants/assistant.t
 import { ASSISTANT_NAMES, ASSISTANTS } from '../../src/assistants/assistants.ts'
 import {
   type Change,
-  hasEntry,
+  entryIn,
   isInstalled,
   removeChange,
   setupChange,
@@ -45,7 +45,6 @@ export async function setUp(clients: readonly string[], flags: SetupFlags): Prom
   const wanted: Wanted = {
     launch: launchOf(process.argv[1] ?? '', scope, machine),
     variables: handedOn(flags.env, machine.env),
-    areChosen: flags.env !== undefined,
   }
   const chosen = clients.length > 0 ? named(clients) : ASSISTANTS.filter((assistant) => isInstalled(assistant, machine))
   if (chosen.length === 0)
@@ -54,7 +53,7 @@ export async function setUp(clients: readonly string[], flags: SetupFlags): Prom
       `No assistant was found. Name those that you have: ${ASSISTANT_NAMES.join(', ')}.`,
     )
   const planned = plan(chosen, scope, machine, (targets) => {
-    const target = targets.find(hasEntry) ?? targets[0]
+    const target = targets.find((one) => entryIn(one) !== undefined) ?? targets[0]
     const change = target ? setupChange(target, wanted) : null
     if (target && change === null) say(`${target.assistant.label}: ${target.path} already has the entry.`)
     return [change]

@@ -1,3 +1,4 @@
+import { realpathSync } from 'node:fs'
 import type { LoadedConfig } from '../../src/config/config.ts'
 import { redactUrl } from '../../src/config/redact.ts'
 import { VERSION } from '../../src/config/version.ts'
@@ -26,11 +27,11 @@ Run gazeway doctor to check the setup, and gazeway --help for all commands. Pres
 function entry({ dataDir, storeUrl, config, sources, request }: LoadedConfig) {
   const isGiven = (key: string) => sources[key] === 'flag' || sources[key] === 'environment'
   const { provider } = config.upstream
-  const args = ['-y', 'gazeway']
+  const args = [realpathSync(process.argv[1] ?? '')]
   if (request.flags.data || request.env.GAZEWAY_HOME?.trim()) args.push('--data', dataDir)
   if (isGiven('store.url')) args.push('--store', redactUrl(storeUrl))
   if (isGiven('upstream.provider')) args.push('--upstream', provider)
   const ownKey = sources['upstream.api_key'] === 'environment' ? 'GAZEWAY_UPSTREAM_API_KEY' : null
   const variable = presetOf(provider)?.key?.variable ?? ownKey
-  return { command: 'npx', args, ...(variable ? { env: { [variable]: '…' } } : {}) }
+  return { command: process.execPath, args, ...(variable ? { env: { [variable]: '…' } } : {}) }
 }

@@ -1,5 +1,7 @@
 import { readFileSync } from 'node:fs'
+import { buildSync } from 'esbuild'
 import { claudeCode } from '../../src/assistants/claude-code.ts'
+import { BY_NAME } from '../../src/assistants/launch.ts'
 import { KEY_VARIABLES, PRESET_NAMES, PRESETS } from '../../src/providers/providers.ts'
 
 interface Variable {
@@ -19,13 +21,27 @@ export function serverDescription(found: string): string {
 /** `mcp.example.json`: an entry that hands on the provider and whichever key is exported. */
 export function entryExample(): string {
   const env = Object.fromEntries(['GAZEWAY_UPSTREAM', ...KEY_VARIABLES].map((name) => [name, `\${${name}:-}`]))
-  return json({ mcpServers: { gazeway: { command: 'npx', args: ['-y', 'gazeway'], env } } })
+  return json({ mcpServers: { gazeway: { ...BY_NAME, env } } })
 }
 
 /** `plugin/.mcp.json`: the server of the Claude Code plugin, which hands on whichever key is exported. */
 export function pluginServers(): string {
   const variables = ['GAZEWAY_UPSTREAM', 'GAZEWAY_UPSTREAM_API_KEY', ...KEY_VARIABLES]
-  return json({ mcpServers: { gazeway: claudeCode.entry({ command: 'npx', args: ['-y', 'gazeway'] }, variables) } })
+  const launch = { command: 'node', args: ['${CLAUDE_PLUGIN_ROOT}/gazeway.mjs'] }
+  return json({ mcpServers: { gazeway: claudeCode.entry(launch, variables) } })
+}
+
+/** `plugin/gazeway.mjs`: what the plugin starts, in one file, as nothing is built where a plugin is installed. */
+export function pluginLauncher(): string {
+  const { outputFiles } = buildSync({
+    entryPoints: ['adapters/command/plugin-launcher.ts'],
+    bundle: true,
+    format: 'esm',
+    platform: 'node',
+    target: 'node20',
+    write: false,
+  })
+  return `// Generated from adapters/command/plugin-launcher.ts by npm run docs.\n${outputFiles[0]?.text}`
 }
 
 /** `plugin/.claude-plugin/plugin.json`, with what package.json says of the package. */
@@ -49,7 +65,7 @@ const keyVariables = () =>
 
 /** As the formatter has it: lists on one line where they fit. */
 const json = (value: unknown): string =>
-  `${JSON.stringify(value, null, 2).replace(/^(.*)\[\n\s+("[^[\]{}]*")\n\s+\](,?)$/gm, oneLine)}\n`
+  `${JSON.stringify(value, null, 2).replace(/^(.*)\[\n\s+("(?:[^[\]{}]|\$\{\w+\})*")\n\s+\](,?)$/gm, oneLine)}\n`
 
 function oneLine(list: string, before: string, items: string, after: string): string {
   const line = `${before}[${items.replace(/\n\s+/g, ' ')}]${after}`

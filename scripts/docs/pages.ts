@@ -4,7 +4,7 @@ import { configurationReference } from './configuration.ts'
 import { errorsReference } from './errors.ts'
 import { withGenerated } from './generated-block.ts'
 import { assistantsTable, linksTable } from './install.ts'
-import { entryExample, pluginManifest, pluginServers, serverDescription } from './manifests.ts'
+import { entryExample, pluginLauncher, pluginManifest, pluginServers, serverDescription } from './manifests.ts'
 import { headlineTable, measuredTable } from './measured.ts'
 import { modelsTable, providersTable } from './providers.ts'
 import { tokensTable } from './tokens.ts'
@@ -35,6 +35,7 @@ export function generatedPages(): Page[] {
     page('mcp.example.json', entryExample),
     page('plugin/.claude-plugin/plugin.json', pluginManifest),
     page('plugin/.mcp.json', pluginServers),
+    page('plugin/gazeway.mjs', pluginLauncher),
     page('server.json', serverDescription),
   ]
 }

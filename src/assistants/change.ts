@@ -5,7 +5,7 @@ import type { Assistant, Launch, Machine, Scope } from './assistant.ts'
 import { bytesOf, type ConfigFile, readConfigFile, writeConfigFile } from './config-file.ts'
 import type { Format, Source } from './format.ts'
 import { isSame, json, jsonc } from './json-format.ts'
-import { isLaunchedAs, isOwn } from './launch.ts'
+import { isOwn } from './launch.ts'
 import { toml } from './toml-format.ts'
 
 /** Suffix of the backup from before Gazeway's entry was added. */
@@ -39,8 +39,6 @@ export interface Wanted {
   launch: Launch
   /** Variables to pass on, by name. */
   variables: readonly string[]
-  /** True when the variables were given explicitly. An entry with others is then changed. */
-  areChosen: boolean
 }
 
 /** Tells whether an assistant is installed: it has left traces, or its command is on the search path. */
@@ -73,15 +71,13 @@ export function targetsOf(assistant: Assistant, scope: Scope, machine: Machine):
 const isLink = (path: string): boolean => lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() ?? false
 
 /**
- * Computes the change that adds the entry to a file. Null when it is up to date.
+ * Computes the change that adds the entry to a file. Null when the file has exactly this entry: additional arguments or
+ * variables, such as `NODE_OPTIONS`, can make Gazeway another program.
  *
  * @throws GazewayError `config_invalid` for a file that is invalid or a link, `conflict` when another server has the
  *   name
  */
-export function setupChange(
-  { assistant, path, within }: Target,
-  { launch, variables, areChosen }: Wanted,
-): Change | null {
+export function setupChange({ assistant, path, within }: Target, { launch, variables }: Wanted): Change | null {
   const format = FORMATS[assistant.format]
   const file = readConfigFile(path, within)
   const source = sourceOf(assistant, file)
@@ -89,19 +85,19 @@ export function setupChange(
   const present = format.read(source)
   if (present !== undefined) {
     requireOwn(present, path)
-    if (isSame(present, entry) || (!areChosen && isLaunchedAs(present, entry))) return null
+    if (isSame(present, entry)) return null
   }
   const after = format.put(source, entry)
   return change(file, after, present === undefined ? BEFORE : WITH, within)
 }
 
 /**
- * Tells whether a file contains the entry.
+ * Reads the entry in a file. Undefined when there is none.
  *
  * @throws as {@link setupChange}
  */
-export function hasEntry({ assistant, path, within }: Target): boolean {
-  return FORMATS[assistant.format].read(sourceOf(assistant, readConfigFile(path, within))) !== undefined
+export function entryIn({ assistant, path, within }: Target): unknown {
+  return FORMATS[assistant.format].read(sourceOf(assistant, readConfigFile(path, within)))
 }
 
 /**

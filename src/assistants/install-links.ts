@@ -1,6 +1,7 @@
 import type { Assistant } from './assistant.ts'
 import { cursor } from './cursor.ts'
 import { SERVER_NAME } from './format.ts'
+import { BY_NAME } from './launch.ts'
 import { handedOn } from './variables.ts'
 import { vscode } from './vscode.ts'
 
@@ -14,12 +15,12 @@ export interface InstallLink {
 }
 
 /**
- * Creates the one-click links, with the entry of the published package. The assistant shows it and asks for consent.
+ * Creates the one-click links. A link cannot know a path, so its entry starts the installed command by name. The
+ * assistant shows the entry and asks for consent.
  */
 export function installLinks(): InstallLink[] {
-  const launch = { command: 'npx', args: ['-y', SERVER_NAME] }
   const variables = handedOn(undefined, {})
-  return [cursorLink(cursor.entry(launch, variables)), vscodeLink(vscode.entry(launch, variables))]
+  return [cursorLink(cursor.entry(BY_NAME, variables)), vscodeLink(vscode.entry(BY_NAME, variables))]
 }
 
 /** Link of https://cursor.com/docs/mcp/install-links, read on 2026-11-24. */

@@ -1,7 +1,8 @@
 import { type ExecFileException, execFile } from 'node:child_process'
-import { dirname } from 'node:path'
+import { delimiter, dirname } from 'node:path'
 import { GazewayError } from '../errors.ts'
 import { cut } from '../text/cut.ts'
+import { ownSearchPath } from '../text/search-path.ts'
 
 const TIME_LIMIT_MS = 5_000
 const OUTPUT_LIMIT = 64 * 1024 * 1024
@@ -38,7 +39,7 @@ const HARDENED = [
 function environment(top: string): NodeJS.ProcessEnv {
   const inherited = Object.entries(process.env).filter(([name]) => !name.startsWith('GIT_'))
   return {
-    ...Object.fromEntries(inherited),
+    ...Object.fromEntries(inherited.map(([name, value]) => [name, isPath(name) ? ownPath(value) : value])),
     LC_ALL: 'C',
     // Takes precedence over the repository's core.worktree. Git looks for no repository above the checked one.
     GIT_WORK_TREE: top,
@@ -49,6 +50,11 @@ function environment(top: string): NodeJS.ProcessEnv {
     GIT_ALLOW_PROTOCOL: 'none',
   }
 }
+
+/** Recognizes the search path: Windows calls it `Path`. */
+const isPath = (name: string): boolean => name.toUpperCase() === 'PATH'
+
+const ownPath = (value = ''): string => ownSearchPath(value, process.platform).join(delimiter)
 
 /** Runs one git command in a checkout. Throws only `cancelled`, when the signal aborts. */
 export function git({ root, top }: Checkout, args: string[], signal?: AbortSignal): Promise<Answer> {

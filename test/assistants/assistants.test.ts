@@ -1,11 +1,14 @@
 import assert from 'node:assert/strict'
-import { describe, it } from 'node:test'
+import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { after, describe, it } from 'node:test'
 import type { Machine } from '../../src/assistants/assistant.ts'
 import { ASSISTANTS } from '../../src/assistants/assistants.ts'
-import { isLaunchedAs, isOwn, launchOf } from '../../src/assistants/launch.ts'
+import { isOwn, launchOf } from '../../src/assistants/launch.ts'
 import { handedOn } from '../../src/assistants/variables.ts'
 
-const LAUNCH = { command: 'npx', args: ['-y', 'gazeway'] }
+const LAUNCH = { command: 'gazeway', args: [] }
 const linux: Machine = { platform: 'linux', home: '/home/ann', env: {}, project: '/p' }
 const mac: Machine = { platform: 'darwin', home: '/Users/ann', env: {}, project: '/p' }
 const windows: Machine = {
@@ -97,7 +100,6 @@ describe('an entry', () => {
     it(`of ${assistant.label} starts Gazeway, and names the variables that are handed on`, () => {
       const entry = assistant.entry(LAUNCH, ['XAI_API_KEY', 'GAZEWAY_UPSTREAM'])
       assert.ok(isOwn(entry), JSON.stringify(entry))
-      assert.ok(isLaunchedAs(entry, assistant.entry(LAUNCH, [])), JSON.stringify(entry))
       const named = JSON.stringify(entry).match(/XAI_API_KEY|GAZEWAY_UPSTREAM/g) ?? []
       // Zed hands on its environment as it is.
       assert.deepEqual([...new Set(named)], assistant.name === 'zed' ? [] : ['XAI_API_KEY', 'GAZEWAY_UPSTREAM'])
@@ -123,11 +125,25 @@ describe('an entry', () => {
       assert.ok(!isOwn(other), JSON.stringify(other))
   })
 
-  it('names the published package in a project, and from a clone its own command for a person', () => {
-    const clone = import.meta.dirname.replace(/test.assistants$/, 'scripts/build.ts')
-    assert.deepEqual(launchOf(clone, 'project', linux), LAUNCH)
-    assert.deepEqual(launchOf(clone, 'user', linux), LAUNCH)
-    assert.deepEqual(launchOf(clone, 'user', windows), { command: 'cmd', args: ['/c', 'npx', '-y', 'gazeway'] })
+  it('names the command in a project, and Node and its own copy for a person', () => {
+    const { clone, global, borrowed } = copies()
+    const machine = { ...linux, project: borrowed.project }
+    assert.deepEqual(launchOf(clone, 'project', machine), { command: 'gazeway', args: [] })
+    for (const own of [clone, global.cli])
+      assert.deepEqual(launchOf(own, 'user', machine), { command: process.execPath, args: [own] })
+  })
+
+  it('names the installed copy where the running one belongs to a project or to a cache', () => {
+    const { global, borrowed, cached } = copies()
+    const machine = { ...linux, project: join(borrowed.project, 'src') }
+    for (const command of [borrowed.cli, cached]) {
+      const env = { PATH: `${borrowed.bin}:.:${global.bin}` }
+      assert.deepEqual(launchOf(command, 'user', { ...machine, env }).args, [global.cli])
+      assert.throws(
+        () => launchOf(command, 'user', { ...machine, env: { PATH: `${borrowed.bin}:.` } }),
+        /cannot be what assistants start: .*npm install --global/,
+      )
+    }
   })
 })
 
@@ -157,3 +173,30 @@ describe('the variables that are handed on', () => {
       )
   })
 })
+
+/** Copies of Gazeway: a clone, one in npm's global folder with its link, one of a project, and one in the cache of npx. */
+function copies() {
+  const folder = realpathSync(mkdtempSync(join(tmpdir(), 'gazeway-copies-')))
+  after(() => rmSync(folder, { recursive: true, force: true }))
+  function copy(path: string): string {
+    const cli = join(folder, path, 'dist/cli.js')
+    mkdirSync(dirname(cli), { recursive: true })
+    writeFileSync(cli, '')
+    return cli
+  }
+  function link(bin: string, cli: string) {
+    mkdirSync(join(folder, bin), { recursive: true })
+    symlinkSync(cli, join(folder, bin, 'gazeway'))
+    return { bin: join(folder, bin), cli }
+  }
+  mkdirSync(join(folder, 'project/src'), { recursive: true })
+  return {
+    clone: copy('clone'),
+    global: link('prefix/bin', copy('prefix/lib/node_modules/gazeway')),
+    borrowed: {
+      ...link('project/node_modules/.bin', copy('project/node_modules/gazeway')),
+      project: join(folder, 'project'),
+    },
+    cached: copy('.npm/_npx/0a1b/node_modules/gazeway'),
+  }
+}

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import {
+  chmodSync,
   existsSync,
   linkSync,
   lstatSync,
@@ -19,7 +20,14 @@ import { afterEach, beforeEach, describe, it } from 'node:test'
 import fc from 'fast-check'
 import type { Assistant, Machine, Scope } from '../../src/assistants/assistant.ts'
 import { ASSISTANTS } from '../../src/assistants/assistants.ts'
-import { isInstalled, removeChange, setupChange, targetsOf, type Wanted } from '../../src/assistants/change.ts'
+import {
+  type Change,
+  isInstalled,
+  removeChange,
+  setupChange,
+  targetsOf,
+  type Wanted,
+} from '../../src/assistants/change.ts'
 import { claudeCode } from '../../src/assistants/claude-code.ts'
 import { codex } from '../../src/assistants/codex.ts'
 import { cursor } from '../../src/assistants/cursor.ts'
@@ -31,7 +39,6 @@ import { tomlText } from './toml-text.ts'
 const WANTED: Wanted = {
   launch: { command: 'npx', args: ['-y', 'gazeway'] },
   variables: ['XAI_API_KEY'],
-  areChosen: false,
 }
 
 let folder: string
@@ -156,20 +163,35 @@ describe('setup and remove', () => {
     }
   })
 
-  it('leave an entry alone that starts Gazeway with more, unless variables are asked for', async () => {
-    const own = {
-      command: 'npx',
-      args: ['-y', 'gazeway', '--upstream', 'sandbox'],
-      env: { XAI_API_KEY: 'xai-literal' },
+  for (const [what, more] of [
+    ['another argument', { args: ['-y', 'gazeway', '--upstream', 'http://127.0.0.1:9'] }],
+    ['another variable', { env: { XAI_API_KEY: '${env:XAI_API_KEY}', NODE_OPTIONS: '--require ./it.js' } }],
+    ['a key in it', { env: { XAI_API_KEY: 'xai-literal' } }],
+    ['another field', { envFile: '.env' }],
+  ] as const)
+    it(`replace an entry of Gazeway that has ${what}`, async () => {
+      const entry = cursor.entry(WANTED.launch, ['XAI_API_KEY'])
+      const before = JSON.stringify({ mcpServers: { gazeway: { ...entry, ...more } } })
+      const path = write(cursor, before)
+      await setup(cursor)?.make()
+      assert.deepEqual(JSON.parse(readFileSync(path, 'utf8')).mcpServers.gazeway, entry)
+      assert.equal(readFileSync(`${path}.with-gazeway`, 'utf8'), before)
+      assert.equal(setup(cursor), null)
+    })
+
+  it('leave a read-only file alone', async () => {
+    const path = write(cursor, '{ "mcpServers": {} }')
+    const refuses = async (change: Change | null) => {
+      const before = readFileSync(path, 'utf8')
+      chmodSync(path, 0o444)
+      await assert.rejects(async () => change?.make(), /mcp\.json: not written, as it is read-only/)
+      assert.deepEqual([readFileSync(path, 'utf8'), statSync(path).mode & 0o777], [before, 0o444])
+      chmodSync(path, 0o644)
     }
-    const path = write(cursor, JSON.stringify({ mcpServers: { gazeway: own } }))
-    assert.equal(setup(cursor), null)
-    await setup(cursor, 'user', { ...WANTED, areChosen: true })?.make()
-    assert.deepEqual(
-      JSON.parse(readFileSync(path, 'utf8')).mcpServers.gazeway,
-      cursor.entry(WANTED.launch, ['XAI_API_KEY']),
-    )
-    assert.match(readFileSync(`${path}.with-gazeway`, 'utf8'), /xai-literal/)
+    await refuses(setup(cursor))
+    assert.deepEqual(readdirSync(dirname(path)), ['mcp.json'], 'not even a backup was written')
+    await setup(cursor)?.make()
+    await refuses(remove(cursor))
   })
 
   it('use the file of opencode that is there', async () => {

@@ -208,6 +208,23 @@ describe('reading git', () => {
     assert.equal(existsSync(ran), false)
   })
 
+  it('runs no git that the repository holds, wherever the search path looks', async (t) => {
+    const { root, outside, write, commitAll } = createProject(t, { 'a.ts': '1' })
+    commitAll()
+    const ran = join(outside, 'ran')
+    for (const file of ['git', 'node_modules/.bin/git']) {
+      write(file, `#!/bin/sh\ntouch ${ran}\n`)
+      chmodSync(join(root, file), 0o755)
+    }
+    const { PATH } = process.env
+    t.after(() => {
+      process.env.PATH = PATH
+    })
+    process.env.PATH = `${join(root, 'node_modules/.bin')}:.::${PATH}`
+    assert.deepEqual(tracked(await createGitReader()(root)), ['a.ts'])
+    assert.equal(existsSync(ran), false)
+  })
+
   it('runs no filter of a folder that is itself a repository, inside of another', async (t) => {
     const { root, outside, write, git, commitAll } = createProject(t, { 'a.ts': '1', 'package/b.ts': '1' })
     commitAll()

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { after, describe, it } from 'node:test'
 import { type Tested, untestedCommands } from '../../scripts/docs/commands.ts'
 
-const COMMANDS = '```sh\nnpx -y gazeway doctor\n```\n'
+const COMMANDS = '```sh\ngazeway doctor\n```\n'
 
 describe('the check of commands', () => {
   const root = mkdtempSync(join(tmpdir(), 'gazeway-commands-'))

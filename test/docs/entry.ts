@@ -4,14 +4,14 @@ import { connect, newPlace, type ServerOptions } from '../e2e/server.ts'
 /** A server entry in an assistant's configuration. */
 export interface Entry {
   command: string
-  args: string[]
+  args?: string[]
   env?: Record<string, string>
 }
 
-/** An entry as the documentation has it, for the built command in place of the published package. */
-export function asBuilt({ command, args, env = {} }: Entry): Required<Omit<ServerOptions, 'cli'>> {
-  assert.deepEqual([command, ...args.slice(0, 2)], ['npx', '-y', 'gazeway'])
-  return { args: args.slice(2), env: expanded(env, {}) }
+/** An entry as the documentation has it, for the built command in place of the installed one. */
+export function asBuilt({ command, args = [], env = {} }: Entry): Required<Omit<ServerOptions, 'cli'>> {
+  assert.equal(command, 'gazeway')
+  return { args, env: expanded(env, {}) }
 }
 
 /** An entry's variables as Claude Code and Cursor pass them on: `${NAME}`, `${NAME:-default}` and `${env:NAME}` filled in. */

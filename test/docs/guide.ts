@@ -15,7 +15,7 @@ const BIN = 'node_modules/.bin'
 /** Generous: a block may wait for an alert or for a payment. */
 const PATIENCE_MS = 150_000
 /** The last line of a block that starts what goes on running, in a terminal of its own. */
-const SERVICE = /^(?:\w+=\S+ )*npx -y (?:gazeway --(?:http|platform)|@foundry-rs\/anvil).*\n$/m
+const SERVICE = /^(?:\w+=\S+ )*(?:gazeway --(?:http|platform)|npx -y @foundry-rs\/anvil).*\n$/m
 /** A block that stops what was started last. */
 const STOP = /^# Ctrl\+C/
 const NEXT = '-- the next block --'
@@ -107,7 +107,7 @@ const PACKAGES = {
   'solc@0.8.37': 'solcjs',
 }
 
-/** Writes commands that stand for published ones: `npx` starts what is built and installed here. */
+/** Writes commands that stand for installed ones: `gazeway` starts what is built here, `npx` what is installed here. */
 function writeShims(folder: string): string {
   const bin = join(folder, 'bin')
   const packages = Object.entries(PACKAGES).map(
@@ -116,10 +116,10 @@ function writeShims(folder: string): string {
   const shims = {
     npx: `shift; name=$1; shift
 case $name in
-  gazeway) exec '${process.execPath}' '${CLI}' "$@" ;;
 ${packages.join('\n')}
   *) echo "No test has installed $name" >&2; exit 1 ;;
 esac`,
+    gazeway: `exec '${process.execPath}' '${CLI}' "$@"`,
     claude: `exec ${CLAUDE.map((word) => `'${word}'`).join(' ')} "$@"`,
   }
   mkdirSync(bin)

@@ -6,7 +6,7 @@ import { cursor } from '../../src/assistants/cursor.ts'
 import { vscode } from '../../src/assistants/vscode.ts'
 
 const page = readFileSync('docs/reference/assistants.md', 'utf8')
-const LAUNCH = { command: 'npx', args: ['-y', 'gazeway'] }
+const LAUNCH = { command: 'gazeway', args: [] }
 const linksTo = (start: string): URL[] =>
   [...page.matchAll(/(?:https|cursor|vscode):[^\s)]+/g)].flatMap(([link]) =>
     link.startsWith(start) ? [new URL(link)] : [],

@@ -1,11 +1,12 @@
 import assert from 'node:assert/strict'
+import { spawn } from 'node:child_process'
 import { existsSync, mkdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, it } from 'node:test'
 import { CONFIG_KEYS } from '../../src/config/config-keys.ts'
 import { CODES } from '../../src/errors.ts'
 import { tools } from '../../tools/index.ts'
-import { newPlace, run } from '../e2e/server.ts'
+import { finish, newPlace, run } from '../e2e/server.ts'
 import { asBuilt, type Entry, start } from './entry.ts'
 import { blocksOf, codeIn, tableUnder } from './markdown.ts'
 import { commandsOf } from './walkthrough.ts'
@@ -35,8 +36,9 @@ async function check(line: string): Promise<void> {
     const [command = '', ...args] = (added[3] ?? '').split(' ')
     return startsWithAllTools({ command, args, env: { [added[1] ?? '']: added[2] ?? '' } })
   }
-  if (line === 'npx -y gazeway setup') return writesAnEntry()
-  if (line.startsWith('npx -y gazeway ')) return succeeds(line)
+  if (line === 'npm install --global .') return installsTheCommand()
+  if (line === 'gazeway setup') return writesAnEntry()
+  if (line.startsWith('gazeway ')) return succeeds(line)
   assert.fail('nothing checks this line')
 }
 
@@ -58,6 +60,16 @@ function scriptExists(name: string): void {
   assert.ok(scripts[name], `package.json has no script ${name}`)
   for (const [, file = ''] of scripts[name].matchAll(/tsx ((?:scripts|test|adapters)\/\S+)/g))
     assert.ok(existsSync(file), `${file} is missing`)
+}
+
+/** Installs the built clone below a folder of its own, as npm does globally. */
+async function installsTheCommand(): Promise<void> {
+  const { home, env, project } = newPlace()
+  const words = ['install', '--global', '--prefix', home, '--offline', '--ignore-scripts', '.']
+  const installed = await finish(spawn('npm', words, { env }))
+  assert.equal(installed.code, 0, installed.stderr)
+  const { code, stdout } = await finish(spawn(join(home, 'bin/gazeway'), ['--version'], { cwd: project, env }))
+  assert.deepEqual([code, stdout], [0, `${manifest.version}\n`])
 }
 
 async function succeeds(line: string): Promise<void> {
@@ -107,7 +119,7 @@ describe('an entry to paste from docs/reference/assistants.md', () => {
   })
 
   it('starts it with the sandbox when that is added to its arguments', async () => {
-    const { call } = await start({ command: 'npx', args: ['-y', 'gazeway', '--upstream', 'sandbox'] })
+    const { call } = await start({ command: 'gazeway', args: ['--upstream', 'sandbox'] })
     const answer = await call('gateway_chat_completion', { messages: [{ role: 'user', content: 'Hello' }] })
     assert.equal(answer.structuredContent.upstream, 'sandbox')
   })
@@ -123,7 +135,7 @@ function tomlEntry(text: string): Entry[] {
   assert.ok(text.startsWith('[mcp_servers.gazeway]\n'))
   const value = (key: string) =>
     JSON.parse((new RegExp(`^${key} = (.+)$`, 'm').exec(text)?.[1] ?? '').replaceAll(' = ', ': '))
-  return [{ command: value('command'), args: value('args'), env: value('env') }]
+  return [{ command: value('command'), env: value('env') }]
 }
 
 describe('the documentation', () => {

@@ -7,9 +7,8 @@ import { CLI, finish, newPlace, PATIENCE_MS, type Place } from '../e2e/server.ts
 import { asBuilt } from './entry.ts'
 import { type Block, blocksOf } from './markdown.ts'
 
-/** The commands in a terminal: `npx` and `gazeway` start the built command, and `curl` fails where the reply is an error. */
+/** The commands in a terminal: `gazeway` starts the built command, and `curl` fails where the reply is an error. */
 const PRELUDE = `set -eu
-npx() { shift 2; "$NODE" "$CLI" "$@"; }
 gazeway() { "$NODE" "$CLI" "$@"; }
 curl() { command curl --silent --show-error --fail-with-body "$@"; }
 `
@@ -65,7 +64,7 @@ export async function enter(blocks: readonly Block[], place: Place, here: (text:
 /** The blocks of a page that are run. */
 export const commandsOf = (page: string): Block[] => blocksOf(page).filter(({ language }) => language === 'sh')
 
-/** Starts `npx -y gazeway …` on free ports, and waits until all that it serves is there. */
+/** Starts `gazeway …` on free ports, and waits until all that it serves is there. */
 async function startService(place: Place, line: string) {
   const [command = '', ...words] = line.split(' ')
   const { args } = asBuilt({ command, args: words })

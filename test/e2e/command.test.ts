@@ -253,8 +253,8 @@ describe('a person in a terminal', { skip: !terminal && 'there is no script(1) t
     assert.ok(stdout().includes(place.data), 'where the data is')
     const pasted = /\{.*mcpServers.*\}/.exec(stdout())?.[0] ?? ''
     assert.deepEqual(JSON.parse(pasted).mcpServers.gazeway, {
-      command: 'npx',
-      args: ['-y', 'gazeway', '--data', place.data, '--upstream', 'sandbox'],
+      command: process.execPath,
+      args: [CLI, '--data', place.data, '--upstream', 'sandbox'],
     })
     child.stdin.write('\x03')
     assert.equal((await exit).code, 0)
@@ -266,7 +266,7 @@ describe('a person in a terminal', { skip: !terminal && 'there is no script(1) t
     await shown(stdout, /Ctrl\+C/)
     assert.match(stdout(), /xai.*no API key.*XAI_API_KEY.*--upstream sandbox/)
     const { args, env } = JSON.parse(/\{.*mcpServers.*\}/.exec(stdout())?.[0] ?? '').mcpServers.gazeway
-    assert.deepEqual(args, ['-y', 'gazeway', '--data', join(place.project, 'here')])
+    assert.deepEqual(args, [CLI, '--data', join(place.project, 'here')])
     assert.deepEqual(Object.keys(env), ['XAI_API_KEY'])
     child.stdin.write('\x04')
     assert.equal((await exit).code, 0)
@@ -281,13 +281,13 @@ describe('a person in a terminal', { skip: !terminal && 'there is no script(1) t
       const { args } = JSON.parse(/\{.*mcpServers.*\}/.exec(stdout())?.[0] ?? '').mcpServers.gazeway
       child.stdin.write('\x04')
       assert.equal((await exit).code, 0)
-      return args.join(' ').replaceAll(place.project, 'PROJECT')
+      return args.slice(1).join(' ').replaceAll(place.project, 'PROJECT')
     }
     const store = 'sqlite:PROJECT/a.db'
-    assert.equal(await entryFor('--store sqlite:a.db'), `-y gazeway --store ${store} --upstream sandbox`)
+    assert.equal(await entryFor('--store sqlite:a.db'), `--store ${store} --upstream sandbox`)
     assert.equal(
       await entryFor('--data d', { GAZEWAY_STORE: 'postgres://me:hunter22@db/x' }),
-      '-y gazeway --data PROJECT/d --store postgres://me:***@db/x --upstream sandbox',
+      '--data PROJECT/d --store postgres://me:***@db/x --upstream sandbox',
     )
   })
 

@@ -1,24 +1,15 @@
 import assert from 'node:assert/strict'
 import { execFileSync, spawn } from 'node:child_process'
-import { mkdirSync, writeFileSync } from 'node:fs'
+import { writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { before, describe, it } from 'node:test'
 import { chunks, sse } from '../doubles/upstream.ts'
 import { askClaude, CLAUDE, fromReadme, toolCall } from './claude.ts'
 import { onDouble, startGatewayProcess } from './gateway-process.ts'
-import { CLI, connect, finish, newPlace, type Place, run } from './server.ts'
+import { CLI, connect, finish, newPlace, type Place, run, watch } from './server.ts'
 
 const PLUGIN = resolve('plugin')
 const OFFER = /Gazeway offers to remember/
-
-/** A place where `npx -y gazeway` is the built command. */
-function placeWithNpx(): Place & { path: string } {
-  const place = newPlace()
-  const bin = join(place.home, 'bin')
-  mkdirSync(bin)
-  writeFileSync(join(bin, 'npx'), `#!/bin/sh\nshift 2\nexec "${process.execPath}" "${CLI}" "$@"\n`, { mode: 0o755 })
-  return { ...place, path: `${bin}:${process.env.PATH}` }
-}
 
 async function remember(place: Place, key: string, value: string): Promise<void> {
   const { call, client } = await connect(place)
@@ -36,14 +27,13 @@ it('is a plugin and a marketplace that Claude Code takes', () => {
 })
 
 onDouble('Claude Code with the plugin', (gateway, upstream) => {
-  const place = placeWithNpx()
+  const place = newPlace()
   const file = join(place.project, 'notes.txt')
   before(() => remember(place, 'deploy/staging', 'uses the eu-west cluster'))
 
   it('recalls at the start, has the tools, and offers once to store after files were changed', async () => {
     const variables = {
       ...fromReadme(gateway()),
-      PATH: place.path,
       GAZEWAY_HOME: place.data,
       XAI_API_KEY: 'xai-handed-on',
     }
@@ -157,6 +147,37 @@ describe('a hook of the plugin', () => {
     for (const input of [told({ stop_hook_active: true }), told({ transcript_path: join(place.home, 'none') })])
       assert.equal((await hook('stop', input)).stdout, '')
   })
+
+  it('ends with one line for a transcript that never ends', async () => {
+    const pipe = join(place.home, 'pipe')
+    execFileSync('mkfifo', [pipe])
+    for (const path of [pipe, '/dev/zero']) {
+      const { code, stdout, stderr } = await hook('stop', told({ transcript_path: path }))
+      assert.deepEqual([code, stdout], [1, ''])
+      assert.equal(stderr, 'gazeway: transcript_path: must be a regular file.\n')
+    }
+  })
+
+  it('reads the end of a transcript that is one long line', async () => {
+    writeFileSync(transcript, `${'x'.repeat(20 << 20)}${toolUse('Edit')}`)
+    assert.match((await hook('stop', told())).stdout, OFFER)
+  })
+
+  for (const event of ['session-start', 'stop'])
+    it(`ends with one line for an input of ${event} that never ends`, async () => {
+      const start = () => watch(spawn(process.execPath, [CLI, 'hook', event], { env: place.env }))
+      const [silent, endless] = [start(), start()]
+      const line = Buffer.alloc(1 << 20, 'x')
+      const write = () => void (endless.child.stdin.writable && endless.child.stdin.write(line, write))
+      write()
+      assert.equal((await endless.exit).code, 1)
+      assert.match(
+        endless.stderr(),
+        /^gazeway: The input is not a Claude Code hook event \(more than 8 MiB\)\. [^\n]+\n$/,
+      )
+      assert.equal((await silent.exit).code, 1)
+      assert.equal(silent.stderr(), 'gazeway: The hook did not end within 10 s.\n')
+    })
 
   it('says what it is for to people who call it', async () => {
     for (const event of ['session-start', 'stop']) {

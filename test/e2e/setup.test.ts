@@ -99,7 +99,7 @@ describe('gazeway setup', () => {
     for (const file of ['.cursor/mcp.json', '.vscode/mcp.json', '.mcp.json']) {
       const content = read(join(place.project, file))
       const { mcpServers, servers = mcpServers } = JSON.parse(content)
-      assert.deepEqual([servers.gazeway.command, servers.gazeway.args], ['npx', ['-y', 'gazeway']])
+      assert.deepEqual([servers.gazeway.command, servers.gazeway.args], ['gazeway', []])
       assert.doesNotMatch(content, /never-written/)
     }
     assert.equal((await gazeway(['remove', '--scope', 'project', '--yes'])).code, 0)
@@ -180,7 +180,7 @@ describe('gazeway setup', () => {
       spawn(process.execPath, [CLI, 'setup', 'cursor', 'gemini-cli', '--yes'], options),
     )
     for (const path of [dirname(cursor), place.home]) chmodSync(path, 0o755)
-    assert.match(stderr, /mcp\.json: not written \(EACCES\); its folder must be writable by this user\.\n/)
+    assert.match(stderr, /mcp\.json: not written, as it is read-only; make it writable first\.\n/)
     assert.match(stderr, /\.gemini.settings\.json: not written \(EACCES\)/)
     assert.deepEqual([code, read(cursor), readdirSync(dirname(cursor))], [1, CURSOR, ['mcp.json']])
     assert.ok(!existsSync(join(place.home, '.gemini')), 'nothing was made')
@@ -194,6 +194,40 @@ describe('gazeway setup', () => {
       /^gazeway: No assistant was found\. Name those that you have: claude-code, codex, .*windsurf\.\n$/,
     )
     assert.deepEqual([code, readdirSync(place.home)], [1, []])
+  })
+
+  it('replaces an entry in which anything else was added', async () => {
+    await gazeway(['setup', 'cursor', '--yes'])
+    const before = read(cursor)
+    writeFileSync(cursor, before.replace('"XAI_API_KEY"', '"NODE_OPTIONS": "--require ./it.cjs", "XAI_API_KEY"'))
+    const { stdout } = await gazeway(['setup', 'cursor', '--yes'])
+    assert.match(stdout, /-\s+"NODE_OPTIONS": [\s\S]*mcp\.json written/)
+    assert.equal(read(cursor), before)
+  })
+
+  it('replaces no read-only file', async () => {
+    chmodSync(cursor, 0o444)
+    const { code, stderr } = await gazeway(['setup', 'cursor', '--yes'])
+    assert.match(stderr, /mcp\.json: not written, as it is read-only; make it writable first\.\n$/)
+    assert.deepEqual([code, read(cursor), readdirSync(dirname(cursor))], [1, CURSOR, ['mcp.json']])
+  })
+
+  it('has doctor warn where an assistant starts another copy, and be silent where it starts this one', async () => {
+    const doctor = async () => (await gazeway(['doctor', '--upstream', 'sandbox'])).stdout
+    writeFileSync(cursor, '{ "mcpServers": { "gazeway": { "command": "npx", "args": ["-y", "gazeway"] } } }')
+    assert.match(
+      await doctor(),
+      /^warn {2}installation +this is .*cli\.js; Cursor starts another copy .*gazeway setup/m,
+    )
+    await gazeway(['setup', 'cursor', '--yes'])
+    assert.doesNotMatch(await doctor(), /installation/)
+    const bin = join(place.home, 'bin')
+    mkdirSync(join(place.home, 'other/dist'), { recursive: true })
+    mkdirSync(bin)
+    writeFileSync(join(place.home, 'other/dist/cli.js'), '')
+    symlinkSync(join(place.home, 'other/dist/cli.js'), join(bin, 'gazeway'))
+    const { stdout } = await gazeway(['doctor', '--upstream', 'sandbox'], '', { PATH: bin })
+    assert.match(stdout, /^warn {2}installation +.* the command gazeway is .*other.dist.cli\.js\./m)
   })
 
   it('finds the entry in whichever of its files an assistant has it', async () => {

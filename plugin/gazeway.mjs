@@ -1,0 +1,48 @@
+// Generated from adapters/command/plugin-launcher.ts by npm run docs.
+// adapters/command/plugin-launcher.ts
+import { existsSync } from "node:fs";
+import { fileURLToPath, pathToFileURL } from "node:url";
+
+// src/assistants/installed.ts
+import { realpathSync } from "node:fs";
+import { isAbsolute, join, relative, sep } from "node:path";
+
+// src/text/search-path.ts
+import { posix, win32 } from "node:path";
+var OF_PACKAGES = /[\\/]node_modules[\\/]\.bin[\\/]?$/;
+function ownSearchPath(path, platform) {
+  const { delimiter, isAbsolute: isAbsolute2 } = platform === "win32" ? win32 : posix;
+  return path.split(delimiter).filter((folder) => isAbsolute2(folder) && !OF_PACKAGES.test(folder));
+}
+
+// src/assistants/installed.ts
+var BUILT = /[\\/]dist[\\/]cli\.js$/;
+function installedCopy(env, platform) {
+  const path = Object.entries(env).find(([name]) => name.toUpperCase() === "PATH")?.[1] ?? "";
+  const inFolder = platform === "win32" ? ["node_modules", "gazeway", "dist", "cli.js"] : ["gazeway"];
+  for (const folder of ownSearchPath(path, platform)) {
+    const found = realPathOf(join(folder, ...inFolder));
+    if (found !== null && BUILT.test(found)) return found;
+  }
+  return null;
+}
+function realPathOf(path) {
+  try {
+    return realpathSync(path);
+  } catch {
+    return null;
+  }
+}
+
+// adapters/command/plugin-launcher.ts
+var beside = fileURLToPath(new URL("../dist/cli.js", import.meta.url));
+var command = existsSync(beside) ? beside : installedCopy(process.env, process.platform);
+if (command === null) {
+  process.stderr.write(
+    "gazeway: not installed. From a clone of Gazeway run `npm ci && npm run build && npm install --global .`\n"
+  );
+  process.exitCode = 1;
+} else {
+  process.argv[1] = command;
+  await import(pathToFileURL(command).href);
+}
