@@ -65,9 +65,9 @@ export function askClaude(
 }
 
 /** A streamed chat completion that calls a tool, its arguments in small pieces. */
-export function toolCall(name: string, input: object): object[] {
+export function toolCall(name: string, input: object, id = 'call_1'): object[] {
   const [begun] = chunks([], null)
-  const call = { id: 'call_1', type: 'function', function: { name, arguments: '' } }
+  const call = { id, type: 'function', function: { name, arguments: '' } }
   const piece = (delta: object, finish_reason: string | null = null) => ({
     ...begun,
     choices: [{ index: 0, delta, finish_reason }],

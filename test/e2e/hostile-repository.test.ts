@@ -1,0 +1,201 @@
+import assert from 'node:assert/strict'
+import { execFileSync, spawn } from 'node:child_process'
+import {
+  chmodSync,
+  cpSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
+import { dirname, join, resolve } from 'node:path'
+import { describe, it } from 'node:test'
+import { chunks, sse } from '../doubles/upstream.ts'
+import { askClaude, fromReadme, toolCall } from './claude.ts'
+import { onDouble } from './gateway-process.ts'
+import { CLI, connect, finish, newPlace, type Place, run } from './server.ts'
+
+/** Names of commands that a repository may hope are looked for in it. */
+const COMMANDS = ['gazeway', 'node', 'npx', 'npm', 'git', 'sh']
+
+/** Settings of git that name programs. */
+const GIT = ['core.fsmonitor', 'core.pager', 'diff.external', 'diff.trap.textconv', 'filter.trap.clean']
+
+/**
+ * A place whose project holds a trap wherever a program could be looked for, and the user's own folder of commands.
+ *
+ * @param of.git settings of git that are traps: none where Claude Code runs git itself
+ */
+function hostilePlace(
+  of: { git: readonly string[] } = { git: GIT },
+): Place & { bin: string; path: string; traps: string; sprung: () => string[] } {
+  const place = newPlace()
+  const { project, home } = place
+  const log = join(home, 'sprung')
+  const write = (path: string, content: string) => {
+    mkdirSync(dirname(join(project, path)), { recursive: true })
+    writeFileSync(join(project, path), content)
+  }
+  const shell = (path: string) => {
+    write(path, `#!/bin/sh\necho ${path} >> '${log}'\n`)
+    chmodSync(join(project, path), 0o755)
+  }
+  const script = (path: string) =>
+    write(path, `require('node:fs').appendFileSync(${JSON.stringify(log)}, ${JSON.stringify(`${path}\n`)})\n`)
+  for (const name of COMMANDS) for (const folder of ['node_modules/.bin', '.', 'bin']) shell(join(folder, name))
+  for (const folder of ['.', 'node_modules/gazeway', 'plugin']) {
+    write(join(folder, 'package.json'), JSON.stringify({ name: 'gazeway', version: '9.9.9', bin: 'dist/cli.js' }))
+    script(join(folder, 'dist/cli.js'))
+    script(join(folder, 'gazeway.mjs'))
+  }
+  for (const name of ['pino', '@photostructure/sqlite']) script(`node_modules/${name}/index.js`)
+  script('preload.cjs')
+  write('.npmrc', 'registry=http://127.0.0.1:9/\nscript-shell=./sh\nnode-options=--require ./preload.cjs\n')
+  write('.env', 'NODE_OPTIONS=--require ./preload.cjs\n')
+  write('node.config.json', JSON.stringify({ nodeOptions: { require: ['./preload.cjs'] } }))
+  // Changed, so that git would run its filter.
+  write('src/retry.ts', 'export const retries = 4\n')
+  for (const key of of.git) {
+    write('.gitattributes', '* filter=trap diff=trap\n')
+    shell(`.git/${key}`)
+    execFileSync('git', ['-C', project, 'config', key, join(project, '.git', key)])
+  }
+
+  const bin = join(home, 'bin')
+  mkdirSync(bin)
+  symlinkSync(CLI, join(bin, 'gazeway'))
+  symlinkSync(process.execPath, join(bin, 'node'))
+  const sprung = () => (existsSync(log) ? readFileSync(log, 'utf8').trim().split('\n') : [])
+  return { ...place, bin, path: `${bin}:${process.env.PATH}`, traps: join(project, 'node_modules/.bin'), sprung }
+}
+
+/** The plugin as a marketplace installs it: a copy of its folder alone. */
+function installedPlugin({ home }: Place): string {
+  const folder = join(home, 'plugins/gazeway')
+  cpSync('plugin', folder, { recursive: true })
+  return folder
+}
+
+it('holds traps that work', async () => {
+  const place = hostilePlace()
+  await finish(spawn('/bin/sh', ['-c', 'gazeway'], { cwd: place.project, env: { PATH: place.traps } }))
+  execFileSync('git', ['-C', place.project, 'status', '--short'])
+  for (const trap of ['node_modules/.bin/gazeway', '.git/core.fsmonitor', '.git/filter.trap.clean'])
+    assert.ok(place.sprung().includes(trap), trap)
+})
+
+onDouble('Claude Code in a hostile repository', (gateway, upstream) => {
+  /** Has Claude Code ask for the work context, write a file and stop. @returns its last request */
+  async function turn(place: ReturnType<typeof hostilePlace>, tool: string, args: string[]): Promise<string> {
+    const calls: [name: string, input: object][] = [
+      [tool, { root: place.project }],
+      ['Write', { file_path: join(place.home, 'notes.txt'), content: 'x' }],
+    ]
+    let asked = 0
+    upstream().on('/chat/completions', (response, request) => {
+      const { tools = [] } = request.body as { tools?: unknown[] }
+      if (tools.length === 0) return sse(chunks(['Done.']))(response, request)
+      // Claude Code asks before its servers are connected.
+      const isConnected = JSON.stringify(request.body).includes('gateway_get_context')
+      const read: [string, object] = ['Read', { file_path: join(place.project, 'README.md') }]
+      const call = isConnected ? calls.shift() : read
+      return sse(call ? toolCall(...call, `call_${asked++}`) : chunks(['Done.']))(response, request)
+    })
+    const variables = {
+      ...fromReadme(gateway()),
+      PATH: place.path,
+      GAZEWAY_HOME: place.data,
+      XAI_API_KEY: 'xai-secret',
+    }
+    const allowed = ['--allowedTools', tool, 'Write', '--add-dir', place.home]
+    const { is_error, result } = await askClaude(variables, place, 'Look around.', [...args, ...allowed])
+    assert.deepEqual(place.sprung(), [])
+    assert.deepEqual([is_error, result], [false, 'Done.'])
+    return JSON.stringify(upstream().received.at(-1)?.body)
+  }
+
+  it('runs the plugin, its server and its hooks, and nothing of the repository', async () => {
+    const place = hostilePlace({ git: [] })
+    const { call, client } = await connect(place)
+    await call('gateway_memory_store', { key: 'deploy/staging', value: 'uses the eu-west cluster' })
+    await client.close()
+
+    const tool = 'mcp__plugin_gazeway_gazeway__gateway_get_context'
+    const said = await turn(place, tool, ['--plugin-dir', installedPlugin(place)])
+
+    assert.match(said, /deploy\/staging: uses the eu-west cluster/, 'the hook of the start ran')
+    assert.match(said, /Stop hook feedback/, 'the hook of the end ran')
+    assert.match(said, /retry\.ts[^\n]{0,80}modified/, 'the tool ran git')
+  })
+
+  for (const scope of ['user', 'project'])
+    it(`runs what setup wrote for a ${scope}, and nothing of the repository`, async () => {
+      const place = hostilePlace({ git: [] })
+      const env = { PATH: `${place.traps}:${place.path}`, XAI_API_KEY: 'xai-secret' }
+      const { code, stderr } = await run(place, ['setup', 'claude-code', '--scope', scope, '--yes'], env)
+      assert.equal(code, 0, stderr)
+      const config = scope === 'user' ? [] : ['--mcp-config', '.mcp.json', '--strict-mcp-config']
+      const said = await turn(place, 'mcp__gazeway__gateway_get_context', config)
+      assert.match(said, /retry\.ts[^\n]{0,80}modified/, 'the tool ran git')
+    })
+})
+
+describe('gazeway in a hostile repository', () => {
+  for (const args of [
+    ['doctor', '--upstream', 'sandbox'],
+    ['setup', 'cursor', 'codex', '--yes'],
+    ['remove', '--yes'],
+    ['key', 'list'],
+    ['memory', 'export'],
+    ['prices'],
+    ['hook', 'session-start'],
+  ])
+    it(`runs nothing of it for ${args.join(' ')}, with its commands first on the search path`, async () => {
+      const place = hostilePlace()
+      const env = { PATH: `${place.traps}:.:${place.path}` }
+      const { code, stderr } = await run(place, args, env, JSON.stringify({ cwd: place.project }))
+      assert.equal(code, 0, stderr)
+      assert.deepEqual(place.sprung(), [])
+    })
+
+  it('runs no git of it where npx has put its commands first on the search path', async () => {
+    const place = hostilePlace()
+    const { call, client } = await connect(place, { env: { PATH: `${place.traps}:.::${place.path}` } })
+    const { content } = await call('gateway_get_context', { root: place.project })
+    await client.close()
+    assert.match(content[0]?.text ?? '', /retry\.ts.*modified/)
+    assert.deepEqual(place.sprung(), [])
+  })
+
+  it('runs no copy of it from the plugin, which says what to do where none is installed', async () => {
+    const place = hostilePlace()
+    const { code, stderr } = await finish(
+      spawn(process.execPath, [join(installedPlugin(place), 'gazeway.mjs'), '--version'], {
+        cwd: place.project,
+        env: { ...place.env, PATH: `${place.traps}:.:` },
+      }),
+    )
+    assert.deepEqual([code, place.sprung()], [1, []])
+    assert.match(stderr, /^gazeway: not installed\. .*npm install --global \.`\n$/)
+  })
+})
+
+describe('a place that starts a process', () => {
+  const sources = ['src', 'tools', 'adapters'].flatMap((folder) =>
+    readdirSync(folder, { recursive: true, encoding: 'utf8' }).map((name) => join(folder, name)),
+  )
+
+  it('is where git is run, and nowhere else: a new one needs a case above', () => {
+    const starting = sources.filter(
+      (file) => /\.tsx?$/.test(file) && /['"](?:node:)?(?:child_process|cluster)['"]/.test(readFileSync(file, 'utf8')),
+    )
+    assert.deepEqual(starting, ['src/context/git-command.ts'])
+  })
+
+  it('names no package that is looked for in the opened project', () => {
+    const files = ['plugin/.mcp.json', 'plugin/hooks/hooks.json', 'plugin/gazeway.mjs', 'mcp.example.json']
+    for (const file of files) assert.doesNotMatch(readFileSync(resolve(file), 'utf8'), /\b(?:npx|bunx|dlx)\b/, file)
+  })
+})
