@@ -52,6 +52,16 @@ describe('updateDocument', () => {
     )
   })
 
+  it('replaces no read-only file', async () => {
+    const { file } = openFolder()
+    writeFileSync(file, '{}', { mode: 0o444 })
+    await assert.rejects(
+      updateDocument(file, () => ({ log: { level: 'debug' } })),
+      /config\.json: not written, as it is read-only; make it writable first\./,
+    )
+    assert.equal(readFileSync(file, 'utf8'), '{}')
+  })
+
   it('says so where the file is a mount of its own, which stays as it is', async (t) => {
     const { home, file } = openFolder()
     const source = join(home, 'source.json')
