@@ -7,6 +7,10 @@ const RETRY_AFTER_MS = [20, 200, 1000]
 /** Files that a load may have open at once. */
 const FILES_AT_ONCE = 16
 
+/** Message for a process that could not read its code, because it had no file descriptor left. */
+export const OUT_OF_FILES =
+  'No file descriptor was left to read the code of Gazeway. Raise the limit of open files (ulimit -n 1024), and start it again.'
+
 const waiting = new Set<() => Promise<unknown>>()
 let onCodeGone: (error: GazewayError) => void = () => {}
 
@@ -47,6 +51,16 @@ export function lazily<T>(load: () => Promise<T>, { ahead = true } = {}): () => 
 export async function loadAll(): Promise<void> {
   // Includes those registered while loading.
   for (const part of waiting) await part()
+}
+
+/**
+ * Checks that files can be opened. Without descriptors, Node ends the whole process when a worker thread starts.
+ *
+ * @throws GazewayError `internal_error` when no file can be opened now
+ */
+export function requireDescriptors(): void {
+  const shortage = shortageOfFiles()
+  if (shortage !== null) throw noFiles(shortage)
 }
 
 /** Sets how a process ends that lacks code for good. Whoever started it then starts it again. */
@@ -97,11 +111,10 @@ const noFiles = (cause: unknown): GazewayError =>
   )
 
 function gone(cause: unknown): GazewayError {
-  const error = new GazewayError(
-    'service_stopping',
-    'The files of this Gazeway were replaced or removed while it ran, as by an update. It ends now: start it again.',
-    { cause },
-  )
+  const message = isOutOfFiles(cause)
+    ? OUT_OF_FILES
+    : 'The files of this Gazeway were replaced or removed while it ran, as by an update. It ends now: start it again.'
+  const error = new GazewayError('service_stopping', message, { cause })
   onCodeGone(error)
   return error
 }

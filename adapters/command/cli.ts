@@ -8,4 +8,14 @@ if (enableCompileCache) {
   const folder = await compileCacheFolder(process.argv.slice(2), process.env)
   if (folder !== null) enableCompileCache(folder)
 }
-await import('./program.ts')
+try {
+  await import('./program.ts')
+} catch (error) {
+  // Here no message of another file can be read, either.
+  const { code } = error as NodeJS.ErrnoException
+  if (code !== 'EMFILE' && code !== 'ENFILE') throw error
+  process.stderr.write(
+    'gazeway: No file descriptor was left to start. Raise the limit of open files (ulimit -n 1024).\n',
+  )
+  process.exitCode = 1
+}

@@ -6,9 +6,9 @@ import { exposedFiles } from '../../src/config/private-files.ts'
 import { TOOL_GROUPS } from '../../src/config/sections/mcp-section.ts'
 import { unknownVariables } from '../../src/config/unknown-variables.ts'
 import { FIRST_NODE, VERSION } from '../../src/config/version.ts'
-import { GazewayError } from '../../src/errors.ts'
+import { GazewayError, isOutOfFiles } from '../../src/errors.ts'
 import { missingKeys } from '../../src/inference/upstream-configs.ts'
-import { whenCodeIsGone } from '../../src/lazily.ts'
+import { OUT_OF_FILES, whenCodeIsGone } from '../../src/lazily.ts'
 import { PRESET_NAMES } from '../../src/providers/providers.ts'
 import { addHookCommands } from './hook-program.ts'
 import { addKeyCommands } from './key-program.ts'
@@ -145,6 +145,11 @@ function fail(error: unknown): void {
     return
   }
   const known = error instanceof GazewayError
+  if (!known && isOutOfFiles(error)) {
+    process.stderr.write(`gazeway: ${OUT_OF_FILES}\n`)
+    process.exitCode = 1
+    return
+  }
   process.stderr.write(`gazeway: ${known ? error.message : error instanceof Error ? error.stack : String(error)}\n`)
   process.exitCode = known && /^(--|[A-Z_]+$)/.test(error.param ?? '') ? 2 : 1
 }

@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs'
+import { readFileSync, statSync } from 'node:fs'
 import { getProperty } from 'dot-prop'
 import { GazewayError } from '../errors.ts'
 import { explain } from '../wire/validation.ts'
@@ -15,8 +15,13 @@ import { routingFault } from './routing-fault.ts'
  */
 export function readText(file: string): string | null {
   try {
+    const found = statSync(file)
+    // Reading a pipe would wait for its writer, and a device may have no end.
+    if (!found.isFile() && !found.isDirectory())
+      throw new GazewayError('config_invalid', `${file}: a pipe, socket or device; must be a readable JSON file.`)
     return readFileSync(file, 'utf8')
   } catch (cause) {
+    if (cause instanceof GazewayError) throw cause
     const code = (cause as NodeJS.ErrnoException).code
     if (code === 'ENOENT' || code === 'ENOTDIR') return null
     throw new GazewayError('config_invalid', `${file}: cannot be read (${code}); must be a readable JSON file.`, {

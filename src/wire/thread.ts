@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises'
 import { Worker } from 'node:worker_threads'
-import { lazily } from '../lazily.ts'
+import { lazily, requireDescriptors } from '../lazily.ts'
 import type { Message } from './thread-code.ts'
 
 /** Time a thread has to end by itself, in milliseconds. */
@@ -54,7 +54,9 @@ export function createThread<Question, Answer>(code: ThreadCode, data: () => unk
   let answering: { resolve(answer: Answer): void; reject(error: unknown): void } | undefined
 
   async function start(): Promise<Worker> {
-    const started = new Worker(await code.program(), { workerData: data(), eval: true })
+    const program = await code.program()
+    requireDescriptors()
+    const started = new Worker(program, { workerData: data(), eval: true })
     const over = (error: unknown) => {
       if (worker === started) worker = undefined
       answering?.reject(error)

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
-import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { execFileSync } from 'node:child_process'
+import { mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { join } from 'node:path'
 import { describe, it } from 'node:test'
@@ -150,6 +151,18 @@ describe('loadConfig', () => {
       code: 'config_invalid',
       message: `${file}: cannot be read (EISDIR); must be a readable JSON file.`,
     })
+  })
+
+  it('refuses a config.json that is a pipe or a device, and waits for neither', async () => {
+    const pipe = folderWith()
+    execFileSync('mkfifo', [pipe.file])
+    const device = folderWith()
+    symlinkSync('/dev/zero', device.file)
+    for (const { file, request } of [pipe, device])
+      await assert.rejects(loadConfig(request), {
+        code: 'config_invalid',
+        message: `${file}: a pipe, socket or device; must be a readable JSON file.`,
+      })
   })
 
   it('takes at most 5 ms once warm', async () => {

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { spawnSync } from 'node:child_process'
 import { readdirSync } from 'node:fs'
 import { Agent, request } from 'node:http'
 import { connect, type Socket } from 'node:net'
@@ -7,7 +8,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { freePort } from '../doubles/free-port.ts'
 import type { UpstreamDouble } from '../doubles/upstream.ts'
 import { type GatewayProcess, platformOf, startGatewayProcess, startProvider } from './gateway-process.ts'
-import { newPlace } from './server.ts'
+import { CLI, newPlace } from './server.ts'
 
 /** Some more than a start needs, which opens the modules that it imports together. */
 const OPEN_FILES = 128
@@ -65,6 +66,15 @@ describe('a process that has no file descriptor left for a while', { skip: proce
       assert.equal(status, 200, `${body}\n${gateway.stderr()}`)
     }
   })
+})
+
+it('a process with too few file descriptors for its code says so in one line', async () => {
+  for (const args of [['--http', '--platform', '--port', '0', '--platform-port', '0'], ['doctor']]) {
+    const command = ['-c', 'ulimit -n 40; exec "$@"', 'sh', process.execPath, CLI, ...args]
+    const { status, signal, stderr } = spawnSync('sh', command, { env: newPlace().env, encoding: 'utf8' })
+    assert.deepEqual([status, signal], [1, null])
+    assert.match(stderr, /^gazeway: No file descriptor was left [^\n]+ulimit -n 1024[^\n]+\n$/)
+  }
 })
 
 it('a process whose clients come back while it starts, and take the last file descriptor, goes on', {

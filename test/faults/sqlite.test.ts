@@ -99,7 +99,9 @@ describe('a store that is refused', () => {
     database.close()
     const store = await open(file)
     const memory = createMemory({ store, now: () => new Date() })
+    assert.equal(await store.check(), true)
     await assert.rejects(memory.search(MemorySearch.parse({ query: 'value' })), { code: 'store_corrupt' })
+    assert.equal(await store.check(), false, 'as /health then says')
     await store.close()
   })
 

@@ -34,6 +34,11 @@ const MESSAGES: Readonly<
   [MALFORMED]: ['store_corrupt', `it is damaged. ${DAMAGED_ADVICE}`],
 }
 
+const damaged = new Set<string>()
+
+/** Tells whether this process has found a file to be damaged. It stays so until a restart, with a restored file. */
+export const isDamaged = (file: string): boolean => damaged.has(file)
+
 /** Tells whether another connection holds the lock that a statement needs. */
 export const isBusy = (error: unknown): boolean => resultOf(error) === BUSY
 
@@ -52,6 +57,7 @@ export function refusesWrites(error: unknown): boolean {
 export function storeError(error: unknown, file: string): unknown {
   const found = MESSAGES[resultOf(error) ?? '']
   if (!found) return error
+  if (found[0] === 'store_corrupt') damaged.add(file)
   return new GazewayError(found[0], `The store ${file}: ${found[1]}`, { cause: error, file })
 }
 

@@ -12,7 +12,7 @@ import { type Database, driver } from './driver.ts'
 import { readerDialect } from './reader.ts'
 import type { ReaderData } from './reader-messages.ts'
 import { BUSY_TIMEOUT_MS, type Connections, nodeSqliteDialect, PATIENCE_MS, untilFree } from './sqlite-dialect.ts'
-import { refusesWrites, storeError } from './sqlite-errors.ts'
+import { isDamaged, refusesWrites, storeError } from './sqlite-errors.ts'
 
 /**
  * Pages of the log that a checkpoint moves into the file. Smaller than SQLite's default of 1000, because a checkpoint
@@ -193,8 +193,8 @@ async function leaveNothing(trx: Transaction<Schema>): Promise<void> {
 async function answers(file: string, ask: () => Promise<unknown>): Promise<boolean> {
   try {
     await ask()
-    // A deleted file still answers, but its writes are lost when the process ends.
-    return existsSync(file)
+    // A deleted file still answers, but its writes are lost when the process ends. A damaged one answers most queries.
+    return existsSync(file) && !isDamaged(file)
   } catch {
     // The health check reports only the failure; callers of the store get the reason.
     return false
