@@ -3,13 +3,14 @@ import { Hono } from 'hono'
 import type { Gateway } from '../../src/gateway.ts'
 import type { Passes } from '../../src/identity/passes.ts'
 import { arrivalOf } from '../web/arrival.ts'
+import { addressOf } from '../web/client-address.ts'
 import { errorHandler, notFound, refuseOtherMethods } from '../web/error-handler.ts'
 import { errorPages, isErrorPage } from '../web/error-pages.ts'
 import { fastLane } from '../web/fast-lane.ts'
 import { type Frame, frame } from '../web/frame.ts'
-import { isToLoopback } from '../web/hosts.ts'
+import { isLoopback, isToLoopback } from '../web/hosts.ts'
 import { ALREADY_SENT } from '../web/http-receiver.ts'
-import { liveHostRules, liveRateLimit } from '../web/live-rules.ts'
+import { liveClientAddresses, liveHostRules, liveRateLimit } from '../web/live-rules.ts'
 import { refusedCalls } from '../web/refused-calls.ts'
 import { type Listening, serve } from '../web/serve.ts'
 import { MODEL_ENDPOINTS } from './endpoints.ts'
@@ -81,6 +82,8 @@ export async function serveHttp(gateway: Gateway, passes?: Passes): Promise<List
     flag: '--port',
     headerTimeoutMs: http.header_timeout_ms,
     requestTimeoutMs: http.request_timeout_ms,
+    keepAliveMs: http.keep_alive_ms,
+    addresses: liveClientAddresses(gateway),
     onDeadline: () => void calls.close(),
   })
   return {
@@ -96,9 +99,9 @@ export async function serveHttp(gateway: Gateway, passes?: Passes): Promise<List
 /**
  * Tells whether a metrics request comes from this machine: a local peer with a loopback host name. The operator's
  * collector needs no key then. A web page with DNS rebinding has another host name, and so has a proxy that keeps the
- * Host.
+ * Host. A trusted proxy names another client.
  */
-function isOwnCollector({ headers, socket: { remoteAddress: address } }: IncomingMessage): boolean {
-  const isHere = address === '::1' || address?.replace(/^::ffff:/, '').startsWith('127.')
-  return isHere === true && isToLoopback(headers)
+function isOwnCollector(incoming: IncomingMessage): boolean {
+  const isHere = (address: string | null | undefined) => address != null && isLoopback(address.replace(/^::ffff:/, ''))
+  return isHere(incoming.socket.remoteAddress) && isHere(addressOf(incoming)) && isToLoopback(incoming.headers)
 }

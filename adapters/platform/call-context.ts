@@ -1,5 +1,6 @@
 import type { CallContext } from '../../src/calls/call-record.ts'
 import { serviceStopping } from '../../src/wire/stopping.ts'
+import { addressOf } from '../web/client-address.ts'
 import type { FrameContext } from '../web/frame.ts'
 
 /**
@@ -24,6 +25,7 @@ export function callContext(c: FrameContext, callerId: string, stopping: AbortSi
   return {
     surface: 'platform',
     callerId,
+    address: addressOf(incoming),
     signal: ending.signal,
     traceparent: typeof traceparent === 'string' ? traceparent : undefined,
   }

@@ -11,7 +11,7 @@ import { consoleRoutes, isConsolePath } from '../console/routes.ts'
 import { errorHandler, notFound, refuseOtherMethods } from '../web/error-handler.ts'
 import { errorPages, isErrorPage } from '../web/error-pages.ts'
 import { type Frame, frame } from '../web/frame.ts'
-import { liveHostRules, liveRateLimit } from '../web/live-rules.ts'
+import { liveClientAddresses, liveHostRules, liveRateLimit } from '../web/live-rules.ts'
 import { refusedCalls } from '../web/refused-calls.ts'
 import { type Listening, serve } from '../web/serve.ts'
 import { keyHolder } from './caller.ts'
@@ -186,6 +186,8 @@ export async function servePlatform(gateway: Gateway, options: PlatformOptions):
     flag: '--platform-port',
     headerTimeoutMs: http.header_timeout_ms,
     requestTimeoutMs: http.request_timeout_ms,
+    keepAliveMs: http.keep_alive_ms,
+    addresses: liveClientAddresses(gateway),
     onUpgrade: socket.upgrade,
     onLastWords: () => stopping.abort(),
     onDeadline: () => deadline.abort(),

@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
+import { addressOf } from './client-address.ts'
 import type { FrameContext } from './frame.ts'
 
 /** Request with a known caller, for routes that write their own reply. */
@@ -8,6 +9,8 @@ export interface Arrival {
   requestId: string
   /** Id of the caller's key. */
   callerId: string | null
+  /** Address of the client. */
+  address: string | null
   /** The request was paid for and is not billed. */
   isPaid: boolean
 }
@@ -23,5 +26,6 @@ export const arrivalOf = (c: FrameContext): Arrival => ({
   outgoing: c.env.outgoing,
   requestId: c.get('requestId'),
   callerId: c.get('identity')?.id ?? null,
+  address: addressOf(c.env.incoming),
   isPaid: c.get('identity')?.isPaid === true,
 })

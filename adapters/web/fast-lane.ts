@@ -5,6 +5,7 @@ import type { Scope } from '../../src/identity/keys.ts'
 import type { Authenticator } from '../../src/identity/passes.ts'
 import { cameThrough, VIA } from '../../src/wire/via.ts'
 import type { Arrival, Endpoint } from './arrival.ts'
+import { addressOf, noteAddress } from './client-address.ts'
 import { errorReply } from './error-reply.ts'
 import { keyOf, requestIdOf } from './frame.ts'
 import { type HostRules, hostFault } from './hosts.ts'
@@ -69,12 +70,14 @@ export function fastLane(options: {
     if (cameThrough(headers.via, VIA)) return false
     const identity = keys.authenticateCached(keyOf(headers, url))
     if (!identity?.scopes.has(scope)) return false
+    if (identity.address !== undefined) noteAddress(incoming, identity.address)
     began(url, incoming, outgoing)
     const arrival = {
       incoming,
       outgoing,
       requestId: requestIdOf(headers),
       callerId: identity.id,
+      address: addressOf(incoming),
       isPaid: identity.isPaid === true,
     }
     noteCaller(incoming, { requestId: arrival.requestId, keyId: identity.id })

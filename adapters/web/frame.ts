@@ -7,6 +7,7 @@ import type { Authenticator } from '../../src/identity/passes.ts'
 import { isMessagesPath } from '../../src/inference/relay/message-error.ts'
 import { newId } from '../../src/text/ids.ts'
 import { refuseLoop, VIA } from '../../src/wire/via.ts'
+import { noteAddress } from './client-address.ts'
 import { allowOrigin } from './cors.ts'
 import { checkHost, type HostRules } from './hosts.ts'
 import { noteCaller } from './request-log.ts'
@@ -81,6 +82,7 @@ export function frame(options: {
       const token = keyOf(incoming.headers, c.req.path)
       const identity = keys.authenticateCached(token) ?? (await keys.authenticate(token))
       noteCaller(incoming, { requestId, keyId: identity.id })
+      if (identity.address !== undefined) noteAddress(incoming, identity.address)
       // Set before the check, so that a refusal is recorded under its key.
       c.set('identity', identity)
       requireScope(identity, scope)

@@ -30,7 +30,7 @@ export function hostRules(host: string, allowedHosts: readonly string[], allowed
 }
 
 /** Tells whether a host is a loopback address (RFC 1122 section 3.2.1.3, RFC 4291 section 2.5.3). */
-function isLoopback(host: string): boolean {
+export function isLoopback(host: string): boolean {
   const version = isIP(host)
   return version === 0 ? host.toLowerCase() === 'localhost' : loopback.check(host, version === 6 ? 'ipv6' : 'ipv4')
 }

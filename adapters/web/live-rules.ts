@@ -1,4 +1,5 @@
 import type { Gateway } from '../../src/gateway.ts'
+import { type ClientAddresses, clientAddresses } from './client-address.ts'
 import { type HostRules, hostRules } from './hosts.ts'
 import { type RateLimit, rateLimit } from './rate-limit.ts'
 
@@ -8,6 +9,11 @@ export function liveHostRules({ config }: Gateway): HostRules {
     ({ http: { host, allowed_hosts, allowed_origins } }) => ({ host, allowed_hosts, allowed_origins }),
     ({ host, allowed_hosts, allowed_origins }) => hostRules(host, allowed_hosts, allowed_origins),
   ).always
+}
+
+/** Addresses of clients, by the trusted proxies of the current configuration. */
+export function liveClientAddresses({ config }: Gateway): ClientAddresses {
+  return config.follow(({ http }) => http.trusted_proxies, clientAddresses).always
 }
 
 /** Limits the requests of each key by the current configuration. A changed limit starts to count from zero. */

@@ -4,6 +4,7 @@ import type { GazewayError } from '../../src/errors.ts'
 import type { Gateway } from '../../src/gateway.ts'
 import { CALL_PATHS } from '../../src/inference/endpoints.ts'
 import { askedModel } from './asked-model.ts'
+import { addressOf } from './client-address.ts'
 
 /** Statuses that refuse a caller: no key, no money, no permission, too many requests. */
 const REFUSING = new Set([401, 402, 403, 429])
@@ -54,7 +55,7 @@ export function refusedCalls({ noteRefusal }: Pick<Gateway, 'noteRefusal'>, surf
     const called = callPath(path)
     if (called === null) return
     const requestedModel = () => askedModel(incoming, callerId)
-    return noteRefusal({ surface, callerId, path: called, requestedModel, error })
+    return noteRefusal({ surface, callerId, address: addressOf(incoming), path: called, requestedModel, error })
   }
 }
 

@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Log } from '../../src/config/log.ts'
+import { addressOf } from './client-address.ts'
 
 /** Status of a request whose client disconnected before the reply; a convention of nginx. */
 export const CLIENT_GONE = 499
@@ -38,6 +39,7 @@ export function logRequest(log: Log, incoming: IncomingMessage, outgoing: Server
     path: url.split('?', 1)[0]?.slice(0, PATH_LENGTH),
     status,
     ms: Math.round(ms),
+    address: addressOf(incoming),
     key_id: asked?.keyId ?? null,
     request_id: asked?.requestId ?? null,
   })

@@ -5,6 +5,7 @@ import { getRequestListener, RequestError } from '@hono/node-server'
 import type { Hono } from 'hono'
 import type { Log } from '../../src/config/log.ts'
 import { GazewayError } from '../../src/errors.ts'
+import { type ClientAddresses, noteAddress } from './client-address.ts'
 import type { FastLane } from './fast-lane.ts'
 import type { Frame } from './frame.ts'
 import { type Address, listen } from './listen.ts'
@@ -41,6 +42,9 @@ export async function serve(
   options: Address & {
     headerTimeoutMs: number
     requestTimeoutMs: number
+    /** Timeout of an idle connection. */
+    keepAliveMs: number
+    addresses: ClientAddresses
     /** Logs each request. */
     log: Log
     lane?: FastLane
@@ -62,6 +66,7 @@ export async function serve(
   function reply(incoming: IncomingMessage, outgoing: ServerResponse): void {
     const at = performance.now()
     const { socket } = incoming
+    noteAddress(incoming, options.addresses.of(incoming))
     const unsent = connections.get(socket) ?? []
     unsent.push(outgoing)
     working++
@@ -96,6 +101,8 @@ export async function serve(
   }
   function refuse(error: ClientError, socket: Duplex): void {
     const answer = connections.get(socket as Socket)?.[0]
+    // Nobody waits for a reply on a connection that was opened ahead, or by a health check.
+    if (hasNeverSent(socket)) return void socket.destroy()
     // A connection that is closed, closing or being answered takes no other reply.
     if (error.code === 'ECONNRESET' || !socket.writable || answer?.headersSent) socket.destroy()
     else {
@@ -112,7 +119,7 @@ export async function serve(
       headersTimeout: Math.min(options.headerTimeoutMs, options.requestTimeoutMs),
       requestTimeout: options.requestTimeoutMs,
       connectionsCheckingInterval: 1000,
-      keepAliveTimeout: 65_000,
+      keepAliveTimeout: options.keepAliveMs,
       maxHeaderSize: 16 * 1024,
       // Node's own refusal has neither body nor request id.
       requireHostHeader: false,
@@ -126,7 +133,16 @@ export async function serve(
     connections.set(socket, [])
     socket.once('close', () => connections.delete(socket))
   })
-  if (options.onUpgrade) passUpgrades(server, options.onUpgrade, connections)
+  const { onUpgrade } = options
+  if (onUpgrade)
+    passUpgrades(
+      server,
+      (incoming, raw, head) => {
+        noteAddress(incoming, options.addresses.of(incoming))
+        onUpgrade(incoming, raw, head)
+      },
+      connections,
+    )
   server.prependListener('request', notifyWaiting)
   server.on('clientError', refuse)
   server.on('checkExpectation', (incoming, outgoing) => refuseRequest(unmet(), incoming, outgoing))
@@ -175,6 +191,9 @@ function notifyWaiting(incoming: IncomingMessage, outgoing: ServerResponse): voi
   socket.once('close', tell)
   outgoing.once('close', () => socket.off('close', tell))
 }
+
+/** Tells whether a connection has sent nothing at all. */
+const hasNeverSent = (socket: Duplex): boolean => 'bytesRead' in socket && socket.bytesRead === 0
 
 /** Error of a request that never reached the app, or of a thrown value that is not an error. */
 function notForApp(cause: unknown): GazewayError {

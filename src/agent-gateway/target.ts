@@ -14,9 +14,10 @@ export interface AgentGatewayTarget {
   /**
    * Finds the key or pass for a request of `caller`; null sends none.
    *
+   * @param address address of the caller's client
    * @throws GazewayError `upstream_not_configured` when it is a Gazeway in another process without a configured key
    */
-  admit(caller: Identity): Pass | null
+  admit(caller: Identity, address: string | null): Pass | null
 }
 
 /**
@@ -35,7 +36,12 @@ export function agentGatewayTarget(
   if (url !== null)
     return { url: url.replace(/\/+$/, '').replace(/\/v1$/, ''), key, isOwn: false, admit: () => shared(key) }
   if (own !== null)
-    return { url: fromHere(own.url), key: null, isOwn: true, admit: (caller) => own.passes.issue(caller) }
+    return {
+      url: fromHere(own.url),
+      key: null,
+      isOwn: true,
+      admit: (caller, address) => own.passes.issue(caller, address),
+    }
   return {
     url: fromHere(`http://${http.host.includes(':') ? `[${http.host}]` : http.host}:${http.port}`),
     key,

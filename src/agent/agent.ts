@@ -38,6 +38,8 @@ export interface AgentMessage {
   /** Identity of the key: owner of the sessions and of the call record. */
   identity: Pick<Identity, 'id' | 'scopes'>
   surface: Surface
+  /** Address of the client. */
+  address?: string | null | undefined
   /** Aborted when the client disconnects. The upstream is then stopped at once and nothing is stored. */
   signal?: AbortSignal | undefined
   traceparent?: string | undefined
@@ -134,7 +136,7 @@ export function createAgent(deps: {
   }
 
   async function messagesFor(
-    { content, user = null, identity, surface, traceparent }: AgentMessage,
+    { content, user = null, identity, surface, address, traceparent }: AgentMessage,
     { id, user_id, isNew }: Target,
   ) {
     // The owner of the session can read the answer, so the memories are the owner's.
@@ -142,7 +144,9 @@ export function createAgent(deps: {
     const query = content.slice(0, SEARCHED_CHARACTERS)
     const [history, found, attention] = await Promise.all([
       isNew ? [] : historyWithin(sessions.newest(id), AGENT_BUDGET.history),
-      memory.of(owner, user_id).related({ query, limit: MEMORIES }, { surface, callerId: identity.id, traceparent }),
+      memory
+        .of(owner, user_id)
+        .related({ query, limit: MEMORIES }, { surface, callerId: identity.id, address, traceparent }),
       latestAttention(gaze, { sessionId: id, callerId: identity.id }, now()),
     ])
     const known = { speaker: user, memories: found.results.map((result) => result.memory), gaze: attention.records }
@@ -155,14 +159,14 @@ export function createAgent(deps: {
   async function answer(message: AgentMessage, accepted: Target, ids: ExchangeIds): Promise<AgentReply> {
     // Earlier messages may have created the session, or another request may have deleted it.
     const session = await target({ ...message, sessionId: accepted.id, createIfMissing: accepted.isNew })
-    const { content: asked, identity, surface, traceparent } = message
+    const { content: asked, identity, surface, address, traceparent } = message
     const at = now().toISOString()
     const { messages, attention } = await messagesFor(message, session)
     const limited = limitedText(message)
     const result = await upstream
       .chat(
         { messages, ...(session.model === null ? {} : { model: session.model }) },
-        { surface, callerId: identity.id, traceparent, signal: limited.signal, onText: limited.onText },
+        { surface, callerId: identity.id, address, traceparent, signal: limited.signal, onText: limited.onText },
       )
       .catch((error: unknown) => Promise.reject(limited.isOver() ? tooLong(error) : asUpstreamFailure(error)))
     const content = textOf(result)

@@ -106,6 +106,7 @@ const CALL_COLUMNS = [
   'at',
   'surface',
   'caller_id',
+  'address',
   'path',
   'requested_model',
   'model',

@@ -20,6 +20,7 @@ export const CallRecord = z.object({
   at: z.string().describe('When the call began, RFC 3339 UTC'),
   surface: Surface,
   caller_id: z.string().nullable(),
+  address: z.string().nullable().describe('Address of the client'),
   path: z.string().describe('Path on the upstream'),
   requested_model: z.string().nullable(),
   model: z.string().nullable().describe('Model requested from the upstream'),
@@ -42,6 +43,8 @@ export interface CallContext {
   surface: Surface
   /** Id of the key or wallet that pays. Null on stdio. */
   callerId: string | null
+  /** Address of the client, over HTTP and on the socket. */
+  address?: string | null | undefined
   /** True when the caller of this function charges for the call itself. */
   isPaid?: boolean | undefined
   /** Aborted when the client cancels or disconnects. When the service ends the call, the reason is an error. */

@@ -132,6 +132,7 @@ function toRow(record: CallRecord): CallRow {
     at: record.at,
     surface: record.surface,
     caller_id: record.caller_id,
+    address: record.address,
     path: withoutNul(record.path),
     requested_model: withoutNul(record.requested_model),
     model: withoutNul(record.model),

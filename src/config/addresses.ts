@@ -1,3 +1,5 @@
+import { isIP } from 'node:net'
+
 /**
  * Tells whether `text` is a base URL for an upstream: http or https, without credentials, query or fragment.
  *
@@ -18,4 +20,15 @@ export function isOrigin(text: string): boolean {
 /** Tells whether `text` is a plain absolute path: no empty or dot segments, no percent-encoding, no query. */
 export function isPlainPath(text: string): boolean {
   return /^(\/[\w.~:-]+)+$/.test(text) && text.split('/').every((segment) => segment !== '.' && segment !== '..')
+}
+
+/**
+ * Tells whether `text` is an IP address, or a network in CIDR notation.
+ *
+ * @example isNetwork('10.0.0.0/8') // true
+ */
+export function isNetwork(text: string): boolean {
+  const [, address = '', bits] = /^([^/%]+)(?:\/(\d{1,3}))?$/.exec(text) ?? []
+  const version = isIP(address)
+  return version !== 0 && Number(bits ?? 0) <= (version === 6 ? 128 : 32)
 }

@@ -31,6 +31,8 @@ export interface Identity {
   expiresAt: string | null
   /** Set when the request itself was paid for, so that the payer's key is not billed. */
   isPaid?: boolean
+  /** Address of the client, set when another service of this process calls on behalf of it. */
+  address?: string | null
 }
 
 /** Limits of an identity without a key: none. */

@@ -17,8 +17,12 @@ export interface Pass {
  * memory and end with their request.
  */
 export interface Passes {
-  /** Issues a pass for an authenticated caller, with the scope `inference`. */
-  issue(caller: Identity): Pass
+  /**
+   * Issues a pass for an authenticated caller, with the scope `inference`.
+   *
+   * @param address address of its client
+   */
+  issue(caller: Identity, address: string | null): Pass
   /** Extends `keys` with the valid passes. */
   beside(keys: Authenticator): Authenticator
 }
@@ -27,9 +31,9 @@ export interface Passes {
 export function createPasses(): Passes {
   const inForce = new Map<string, Identity>()
   return {
-    issue(caller) {
+    issue(caller, address) {
       const token = `pass_${randomBytes(32).toString('base64url')}`
-      inForce.set(token, { ...caller, scopes: new Set([...caller.scopes, 'inference'] as const) })
+      inForce.set(token, { ...caller, address, scopes: new Set([...caller.scopes, 'inference'] as const) })
       return { token, end: () => void inForce.delete(token) }
     },
     beside: (keys) => ({

@@ -155,12 +155,12 @@ export function billFor(deps: AdmitDeps, asked: BilledRequest, context: CallCont
 function refuseNoted(
   deps: AdmitDeps,
   { path, upstream, requested }: Pick<BilledRequest, 'path' | 'upstream'> & { requested: string | undefined },
-  { surface, callerId }: CallContext,
+  { surface, callerId, address = null }: CallContext,
   error: unknown,
 ): never {
   if (error instanceof GazewayError && !error.isNoted && error.code !== 'validation_failed')
     // The record of a request that leaves the model to the upstream has none.
-    void deps.noteRefusal({ surface, callerId, path, upstream, requestedModel: requested || null, error })
+    void deps.noteRefusal({ surface, callerId, address, path, upstream, requestedModel: requested || null, error })
   throw error
 }
 

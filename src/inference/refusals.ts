@@ -15,6 +15,8 @@ export interface Refusal {
   surface: Surface
   /** Id of the key. Null without a valid one. */
   callerId: string | null
+  /** Address of the client; null when there is none. */
+  address: string | null
   /** Route, not URL: each is a row of the statistics, so there must be few. */
   path: string
   /** Service that was not called, if not the model provider. */
@@ -53,7 +55,7 @@ export function createRefusals({
     return true
   }
 
-  return ({ surface, callerId, path, upstream: other, requestedModel, error }) => {
+  return ({ surface, callerId, address, path, upstream: other, requestedModel, error }) => {
     error.isNoted = true
     const at = now()
     const recordOf = (requested_model: string | null): CallRecord => ({
@@ -61,6 +63,7 @@ export function createRefusals({
       at: at.toISOString(),
       surface,
       caller_id: callerId,
+      address,
       path,
       requested_model,
       model: null,

@@ -111,6 +111,7 @@ export function beginCall(deps: SettleDeps, invocation: Invocation, context: Cal
       at: timeOf(at),
       surface: context.surface,
       caller_id: context.callerId,
+      address: context.address ?? null,
       path: provider.pathname + invocation.path,
       requested_model: invocation.model?.requested ?? null,
       model: invocation.model?.upstream ?? null,

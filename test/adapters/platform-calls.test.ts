@@ -7,6 +7,7 @@ const CALL: CallRecord = {
   call_id: 'call_1',
   at: '2026-03-01T10:20:00.000Z',
   surface: 'http',
+  address: null,
   caller_id: null,
   path: '/v1/responses',
   requested_model: 'm',

@@ -92,6 +92,9 @@ describe('the passage to an agent gateway', () => {
       'x-once': '1',
       connection: 'x-once',
       'x-request-id': 'mine',
+      'x-forwarded-for': '203.0.113.7',
+      forwarded: 'for=203.0.113.7',
+      'x-real-ip': '203.0.113.7',
     }
     const url = new URL(`${running.url}/v1/models`)
     const outgoing = httpRequest(url, { headers: { ...sent, authorization: `Bearer ${running.key}` } }).end()
@@ -99,9 +102,10 @@ describe('the passage to an agent gateway', () => {
     reply.resume()
     assert.equal(headers.authorization, 'Bearer agent-secret-key')
     assert.deepEqual([headers['x-mine'], headers['x-request-id']], ['1', 'mine'])
-    for (const name of ['cookie', 'x-api-key', 'proxy-authorization', 'te', 'x-once'])
+    for (const name of ['cookie', 'x-api-key', 'proxy-authorization', 'te', 'x-once', 'forwarded', 'x-real-ip'])
       assert.equal(headers[name], undefined, name)
     assert.ok(!JSON.stringify(headers).includes(running.key))
+    assert.equal(headers['x-forwarded-for'], '127.0.0.1', 'its peer, and not whom the caller claims to be')
     for (const name of ['set-cookie', 'www-authenticate', 'access-control-allow-origin', 'x-hop'])
       assert.equal(reply.headers[name], undefined, name)
     assert.equal(reply.headers['x-request-id'], 'mine')
@@ -145,7 +149,7 @@ describe('the passage to an agent gateway', () => {
     // By the square of it, this would take most of an hour.
     const connection = `x-once,${' '.repeat(1_000_000)}x`
     const caller = identityWithoutKey({ id: 'key_a', name: 'a', scopes: new Set(), wallet: null })
-    const of = { caller, token: null, requestId: 'a', isRead: false }
+    const of = { caller, address: null, token: null, requestId: 'a', isRead: false }
     const sent = requestHeaders({ connection, 'x-once': '1', 'x-mine': '1' }, of)
     assert.deepEqual([sent['x-once'], sent['x-mine']], [undefined, '1'])
   })

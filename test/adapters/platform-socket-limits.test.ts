@@ -5,6 +5,7 @@ import { Hono } from 'hono'
 import { WebSocket } from 'ws'
 import { operatorQueries } from '../../adapters/platform/socket/queries.ts'
 import { type AgentSocket, createAgentSocket } from '../../adapters/platform/socket/socket.ts'
+import { clientAddresses } from '../../adapters/web/client-address.ts'
 import type { Frame } from '../../adapters/web/frame.ts'
 import { hostRules } from '../../adapters/web/hosts.ts'
 import { type Listening, serve } from '../../adapters/web/serve.ts'
@@ -15,6 +16,7 @@ import { connectWithKey, openSocket, refusalOf, type SocketClient } from './sock
 const PING_MS = 1000
 const AUTH_MS = 1000
 const MAX_UNKNOWN = 3
+const MAX_UNKNOWN_PER_NETWORK = 2
 
 describe('the agent socket in a hurry', () => {
   let running: RunningPlatform
@@ -31,6 +33,7 @@ describe('the agent socket in a hurry', () => {
       pingMs: PING_MS,
       authMs: AUTH_MS,
       maxUnknown: MAX_UNKNOWN,
+      maxUnknownPerNetwork: MAX_UNKNOWN_PER_NETWORK,
     })
     listening = await serve(new Hono<Frame>(), {
       host: '127.0.0.1',
@@ -38,6 +41,8 @@ describe('the agent socket in a hurry', () => {
       flag: '--platform-port',
       headerTimeoutMs: 10_000,
       requestTimeoutMs: 10_000,
+      keepAliveMs: 75_000,
+      addresses: clientAddresses(['127.0.0.1']),
       log: gateway.log,
       onUpgrade: socket.upgrade,
     })
@@ -53,8 +58,11 @@ describe('the agent socket in a hurry', () => {
   })
 
   it('turns away one more client that does not say who it is, but none that does', async () => {
-    const unknown = await Promise.all(Array.from({ length: MAX_UNKNOWN }, () => openSocket(listening.url)))
-    const { status, body } = await refusalOf(listening.url)
+    const from = (address: string) => ({ headers: { 'x-forwarded-for': address } })
+    const unknown = await Promise.all(
+      ['203.0.113.1', '203.0.113.2', '203.0.113.3'].map((address) => openSocket(listening.url, from(address))),
+    )
+    const { status, body } = await refusalOf(listening.url, from('203.0.113.4'))
     assert.equal(status, 429)
     assert.equal(JSON.parse(body).error.code, 'rate_limited')
     const known = await connectWithKey(listening, running.key)
@@ -63,6 +71,19 @@ describe('the agent socket in a hurry', () => {
     assert.equal((await later.closed).code, 4401)
     known.ws.close()
     await known.closed
+  })
+
+  it('turns away one network that takes more than its share, and no other', async () => {
+    const from = (address: string) => ({ headers: { 'x-forwarded-for': address } })
+    const network = ['2001:db8::1', '2001:db8::2']
+    const unknown = await Promise.all(network.map((address) => openSocket(listening.url, from(address))))
+    const { status, body } = await refusalOf(listening.url, from('2001:db8::3'))
+    assert.equal(status, 429)
+    assert.match(JSON.parse(body).error.message, /from your address/)
+    const other = await openSocket(listening.url, from('203.0.113.7'))
+    for (const { closed } of [...unknown, other]) assert.equal((await closed).code, 4401)
+    const later = await openSocket(listening.url, from('2001:db8::3'))
+    assert.equal((await later.closed).code, 4401)
   })
 
   it('keeps a client that answers pings, and cuts off one that does not', async () => {

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, it } from 'node:test'
 import { Hono } from 'hono'
+import { clientAddresses } from '../../adapters/web/client-address.ts'
 import { fastLane } from '../../adapters/web/fast-lane.ts'
 import type { Frame } from '../../adapters/web/frame.ts'
 import { liveHostRules } from '../../adapters/web/live-rules.ts'
@@ -137,9 +138,10 @@ it('notes what an endpoint of the fast lane refuses, once, under its key', async
     log,
     refused: refusedCalls(gateway, 'http'),
   })
-  const timeouts = { headerTimeoutMs: 10_000, requestTimeoutMs: 10_000 }
+  const timeouts = { headerTimeoutMs: 10_000, requestTimeoutMs: 10_000, keepAliveMs: 75_000 }
+  const addresses = clientAddresses([])
   const at = { host: '127.0.0.1', port: 0, flag: '--port' }
-  const { url, stop } = await serve(new Hono<Frame>(), { ...at, ...timeouts, lane, log })
+  const { url, stop } = await serve(new Hono<Frame>(), { ...at, ...timeouts, addresses, lane, log })
   const found = await refusedDuring(async () => assert.equal(await post(`${url}/v1/responses`, {}, key), 402))
   await stop()
   assert.deepEqual(found, [['http', '/v1/responses', record.id, 402, 'insufficient_credit']])

@@ -49,6 +49,7 @@ describe('the log of requests', () => {
       method: 'GET',
       path: '/api/memory',
       status: 200,
+      address: '127.0.0.1',
       key_id: running.keyId,
       request_id: 'mine',
     })
@@ -63,6 +64,7 @@ describe('the log of requests', () => {
       method: 'POST',
       path: '/v1/chat/completions',
       status: 200,
+      address: '127.0.0.1',
       key_id: inference.id,
       request_id: 'asked',
     })

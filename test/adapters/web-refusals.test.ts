@@ -124,6 +124,13 @@ describe('requests that reach no route', () => {
     }
   })
 
+  it('closes a connection that has never sent a byte without a word', async () => {
+    const before = running.logged.length
+    const socket = connect(Number(new URL(running.url).port), '127.0.0.1')
+    assert.equal(await text(socket), '')
+    assert.doesNotMatch(running.logged.slice(before).join(''), /could not be read/)
+  })
+
   it('writes no refusal into a reply that has begun', async () => {
     server.on('/chat/completions', double.sse(double.chunks(['Hel']).slice(0, 2), 'hang'))
     const body = JSON.stringify({ messages: [{ role: 'user', content: 'Say hello.' }], stream: true })

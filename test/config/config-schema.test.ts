@@ -96,6 +96,13 @@ describe('the configuration schema', () => {
     }
   })
 
+  it('takes proxies by address or network', () => {
+    for (const proxy of ['192.0.2.7', '10.0.0.0/8', '::1', 'fd00::/8', '0.0.0.0/0', '2001:DB8::/128'])
+      assert.ok(!refused({ http: { trusted_proxies: [proxy] } }), proxy)
+    for (const proxy of ['nginx', '10.0.0.0/33', '10.0.0.0/', 'fd00::/129', '10.0.0/8', 'fe80::1%eth0', '/8', ''])
+      assert.ok(refused({ http: { trusted_proxies: [proxy] } }), proxy)
+  })
+
   it('takes the absolute path of a project', () => {
     assert.ok(!refused({ skills: { project: process.cwd() } }))
     for (const project of ['.', 'project', './project', '~/project'])

@@ -41,6 +41,7 @@ describe('who is about to run dry, in the console', { skip: WITHOUT_BROWSER }, (
       call_id: newId('call'),
       at,
       surface: 'http' as const,
+      address: null,
       caller_id: id,
       path: '/v1/chat/completions',
       requested_model: null,

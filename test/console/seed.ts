@@ -16,6 +16,7 @@ export async function seedCalls({ gateway, keyId }: RunningPlatform): Promise<Ca
       call_id: newId('call'),
       at: new Date(end - (i * HOUR_MS) / 5).toISOString(),
       surface: 'http',
+      address: null,
       caller_id: [keyId, other.id, other.id, null][i % 4] ?? null,
       path: isResearch ? '/v1/responses' : '/v1/chat/completions',
       requested_model: isResearch ? 'llm-4.20-multi-agent-beta-0309' : 'llm-3-fast',

@@ -17,6 +17,7 @@ const CALLS: CallRecord[] = Array.from({ length: 720 }, (_, i) => ({
   call_id: newId('call'),
   at: new Date(START + (i * HOUR) / 3 + i).toISOString(),
   surface: 'http',
+  address: '203.0.113.7',
   caller_id: [null, 'key_a', 'key_b'][i % 3] ?? null,
   path: '/v1/chat/completions',
   requested_model: 'm',
@@ -360,7 +361,14 @@ export function callsContract(open: () => Promise<Store>): void {
       const note = createRefusals({ calls, upstream: () => 'double', now: () => at })
       const error = new GazewayError('invalid_api_key', 'Send a key.')
       const refuse = (callerId: string | null, times: number) => {
-        const refusal = { surface: 'http', callerId, path: '/v1/responses', requestedModel: 'any', error } as const
+        const refusal = {
+          surface: 'http',
+          callerId,
+          address: null,
+          path: '/v1/responses',
+          requestedModel: 'any',
+          error,
+        } as const
         for (let i = 0; i < times; i++) void note(refusal)
       }
       refuse(null, 5_000)
@@ -402,6 +410,7 @@ export function callsContract(open: () => Promise<Store>): void {
       assert.deepEqual(refused, {
         at: '2026-11-21T08:15:00.000Z',
         surface: 'http',
+        address: null,
         caller_id: 'key_a',
         path: '/v1/responses',
         requested_model: null,

@@ -129,6 +129,7 @@ async function fill(store: Store): Promise<void> {
       call_id: `call_${String(i).padStart(5, '0')}`,
       at: new Date(now().getTime() - i * 60_000).toISOString(),
       surface: 'http',
+      address: null,
       caller_id: null,
       path: '/v1/responses',
       requested_model: null,

@@ -23,6 +23,7 @@ export function callAt(ms: number): CallRecord {
     call_id: newId('call'),
     at: new Date(ms).toISOString(),
     surface: 'http',
+    address: null,
     caller_id: null,
     path: '/v1/responses',
     requested_model: 'm',

@@ -27,6 +27,7 @@ async function record(): Promise<void> {
     call_id,
     at: new Date().toISOString(),
     surface: 'http',
+    address: null,
     caller_id: name,
     path: '/v1/responses',
     requested_model: null,

@@ -16,16 +16,17 @@ describe('a pass', () => {
   it('opens the gateway in its caller’s name, for inference', async () => {
     const passes = createPasses()
     const keys = passes.beside(nobody)
-    const { token } = passes.issue(caller)
+    const { token } = passes.issue(caller, '203.0.113.7')
     const identity = await keys.authenticate(token)
     assert.deepEqual([identity.id, [...identity.scopes]], ['key_1', ['platform', 'inference']])
     assert.equal(keys.authenticateCached(token)?.id, 'key_1')
+    assert.equal(identity.address, '203.0.113.7')
     assert.deepEqual([...caller.scopes], ['platform'])
   })
 
   it('opens nothing once it has ended, nor in another process', async () => {
     const passes = createPasses()
-    const { token, end } = passes.issue(caller)
+    const { token, end } = passes.issue(caller, null)
     await assert.rejects(createPasses().beside(nobody).authenticate(token), { code: 'invalid_api_key' })
     end()
     await assert.rejects(passes.beside(nobody).authenticate(token), { code: 'invalid_api_key' })
@@ -35,6 +36,6 @@ describe('a pass', () => {
 
   it('is another one each time', () => {
     const passes = createPasses()
-    assert.notEqual(passes.issue(caller).token, passes.issue(caller).token)
+    assert.notEqual(passes.issue(caller, null).token, passes.issue(caller, null).token)
   })
 })

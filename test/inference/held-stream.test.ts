@@ -35,7 +35,10 @@ describe('a Responses stream whose model thinks', { timeout: 30_000 }, () => {
     const call = createCallModel(deps, () => relays)
     gateway = createServer(async (incoming, outgoing) => {
       const text = (await incoming.toArray()).join('')
-      const receiver = receiverOf({ incoming, outgoing, requestId: 'r1', callerId: null, isPaid: false }, TIMEOUT_MS)
+      const receiver = receiverOf(
+        { incoming, outgoing, requestId: 'r1', callerId: null, address: null, isPaid: false },
+        TIMEOUT_MS,
+      )
       const request = { bytes: Buffer.from(text), text, json: JSON.parse(text) }
       served = call({ endpoint: '/responses', request, retries: 0, needsText: false }, receiver, CONTEXT)
       await served

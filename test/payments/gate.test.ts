@@ -397,4 +397,21 @@ describe('a request that is paid for', () => {
     const { key } = await gateway.keys.create({ name: 'caller', scopes: ['platform'] })
     assert.equal((await fetch(`${own.url}/v1/models`, { headers: { authorization: `Bearer ${key}` } })).status, 200)
   })
+
+  it('limits each client of a trusted proxy by itself', async (t) => {
+    await gateway.config.set({ 'mpp.requests_per_minute': 2, 'http.trusted_proxies': ['127.0.0.1'] })
+    t.after(() => gateway.config.set({ 'mpp.requests_per_minute': null, 'http.trusted_proxies': null }))
+    const statuses: number[] = []
+    for (const client of [
+      '203.0.113.7',
+      '203.0.113.7',
+      '203.0.113.7',
+      '203.0.113.8',
+      '2001:db8::1',
+      '2001:db8::2',
+      '2001:db8::3',
+    ])
+      statuses.push((await fetch(`${own.url}/v1/models`, { headers: { 'x-forwarded-for': client } })).status)
+    assert.deepEqual(statuses, [402, 402, 429, 402, 402, 402, 429])
+  })
 })

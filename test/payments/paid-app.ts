@@ -1,5 +1,6 @@
 import { Hono } from 'hono'
 import { paymentGate } from '../../adapters/platform/payments/payment-gate.ts'
+import { clientAddresses } from '../../adapters/web/client-address.ts'
 import { errorHandler } from '../../adapters/web/error-handler.ts'
 import { type Frame, frame } from '../../adapters/web/frame.ts'
 import { hostRules } from '../../adapters/web/hosts.ts'
@@ -112,6 +113,8 @@ export async function startPaidApp(
     flag: '--platform-port',
     headerTimeoutMs: 10_000,
     requestTimeoutMs: 60_000,
+    keepAliveMs: 75_000,
+    addresses: clientAddresses([]),
     log,
   })
   return {

@@ -41,6 +41,7 @@ export function burnContract(open: OpenStore): void {
           call_id: `call_${made++}`,
           at,
           surface: 'http' as const,
+          address: null,
           caller_id: id,
           path: '/v1/chat/completions',
           requested_model: null,

@@ -81,13 +81,14 @@ export function modelCall(
 
 /** Context of a model call for a request. @param headers forwarded to an upstream of the same protocol */
 export function callContext(
-  { incoming, callerId, isPaid, requestId }: Arrival,
+  { incoming, callerId, address, isPaid, requestId }: Arrival,
   headers?: CallerContext['headers'],
 ): CallerContext {
   const { traceparent, via } = incoming.headers
   return {
     surface: 'http',
     callerId,
+    address,
     isPaid,
     requestId,
     headers,

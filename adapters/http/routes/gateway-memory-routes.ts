@@ -12,7 +12,7 @@ import { readJson } from '../../web/json-body.ts'
 import { listReply } from '../../web/list-reply.ts'
 import { readQuery } from '../../web/read-query.ts'
 import { recallMemory } from '../../web/recall-memory.ts'
-import { toolContext } from '../../web/tool-context.ts'
+import { requestToolContext } from '../../web/tool-context.ts'
 
 const RecentQuery = MemoryList.strict()
 
@@ -43,4 +43,4 @@ export function memoryRoutes(app: Hono<Frame>, gateway: Gateway): void {
   })
 }
 
-const contextOf = (c: FrameContext) => toolContext(callerOf(c), { surface: 'http' })
+const contextOf = (c: FrameContext) => requestToolContext(c, 'http')

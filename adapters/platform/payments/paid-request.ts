@@ -29,7 +29,7 @@ export async function checkPaidRequest(c: FrameContext, gateway: Gateway, target
   const { headers, method = 'GET' } = incoming
   const [path = ''] = pathBelowV1(c.req.url).split('?')
   refuseLoop(headers.via, PLATFORM_VIA)
-  target.admit(NOBODY)?.end()
+  target.admit(NOBODY, null)?.end()
   if (target.isOwn) requirePath(c, method, path)
   const bytes = await readBytes(incoming, gateway.loaded.config.http.max_body_bytes)
   c.set('body', bytes)

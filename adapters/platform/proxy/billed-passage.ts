@@ -44,7 +44,7 @@ interface Way {
 export function passModelRequest(c: FrameContext, asked: Asked, way: Way): Promise<Error | null> {
   const { token, timeoutMs, passOn } = way
   const arrival = arrivalOf(c)
-  const { requestId, callerId, incoming } = arrival
+  const { requestId, callerId, address, incoming } = arrival
   const { 'content-length': _, ...headers } = asked.headers
   const passedOn = {
     ...asked,
@@ -59,6 +59,7 @@ export function passModelRequest(c: FrameContext, asked: Asked, way: Way): Promi
   const context = {
     surface: 'platform' as const,
     callerId,
+    address,
     requestId,
     via,
     traceparent: typeof traceparent === 'string' ? traceparent : undefined,

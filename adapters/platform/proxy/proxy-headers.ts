@@ -33,6 +33,10 @@ const NOT_SENT = new Set([
   'x-method-override',
   'x-original-url',
   'x-rewrite-url',
+  // The platform names the client itself: anyone could have sent these.
+  'x-forwarded-for',
+  'forwarded',
+  'x-real-ip',
 ])
 /** Reply headers that are not returned, because clients would take them as the platform's own. */
 const NOT_RETURNED = new Set([
@@ -50,18 +54,20 @@ const SESSION = 'x-hermes-session'
 /**
  * Builds the headers of a forwarded request.
  *
+ * @param of.address address of the client, in place of what its headers say
  * @param of.token bearer token for the agent gateway; null for none
  * @param of.isRead whether the reply is read on the way and must therefore be uncompressed
  */
 export function requestHeaders(
   headers: IncomingHttpHeaders,
-  of: { caller: Identity; token: string | null; requestId: string; isRead: boolean },
+  of: { caller: Identity; address: string | null; token: string | null; requestId: string; isRead: boolean },
 ): Record<string, string> {
   const sent = passed(headers, NOT_SENT)
   if (!of.caller.scopes.has('admin'))
     for (const name of Object.keys(sent)) if (name.startsWith(SESSION)) delete sent[name]
   if (of.isRead) delete sent['accept-encoding']
   sent['x-request-id'] = of.requestId
+  if (of.address !== null) sent['x-forwarded-for'] = of.address
   sent.via = headers.via === undefined ? PLATFORM_VIA : `${headers.via}, ${PLATFORM_VIA}`
   if (of.token !== null) sent.authorization = `Bearer ${of.token}`
   return sent as Record<string, string>

@@ -6,6 +6,7 @@ import type { PassOn } from '../../../src/inference/pass-on.ts'
 import { poolSend, type RequestPool } from '../../../src/inference/relay/request-pool.ts'
 import type { Replaceable } from '../../../src/inference/relay/succession.ts'
 import { PLATFORM_VIA, refuseLoop } from '../../../src/wire/via.ts'
+import { addressOf } from '../../web/client-address.ts'
 import { callerOf, type FrameContext } from '../../web/frame.ts'
 import { ALREADY_SENT } from '../../web/http-receiver.ts'
 import { passModelRequest } from './billed-passage.ts'
@@ -49,7 +50,8 @@ export function createProxy(options: ProxyOptions): Passage {
       refuseLoop(incoming.headers.via, PLATFORM_VIA)
       if (Number(incoming.headers['content-length'] ?? 0) > maxBodyBytes) throw tooLarge(maxBodyBytes)
       const caller = callerOf(c)
-      const pass = target.admit(caller)
+      const address = addressOf(incoming)
+      const pass = target.admit(caller, address)
       const token = pass?.token ?? null
       const requestId = c.get('requestId')
       const paid = c.get('paid') ?? null
@@ -59,7 +61,7 @@ export function createProxy(options: ProxyOptions): Passage {
         const post =
           method === 'POST' && !isOwn && !paid ? await readPost(incoming, { caller, path, limit: maxBodyBytes }) : null
         if (post?.asksModel) {
-          const headers = requestHeaders(incoming.headers, { caller, token, requestId, isRead: true })
+          const headers = requestHeaders(incoming.headers, { caller, address, token, requestId, isRead: true })
           const to = { url, token, timeoutMs, stopping, send: pool.send, passOn }
           const reported = await passModelRequest(c, { ...post, path, headers }, to)
           if (reported !== null) c.error = reported
@@ -69,7 +71,7 @@ export function createProxy(options: ProxyOptions): Passage {
         const request = {
           method,
           path,
-          headers: requestHeaders(incoming.headers, { caller, token, requestId, isRead: paid !== null }),
+          headers: requestHeaders(incoming.headers, { caller, address, token, requestId, isRead: paid !== null }),
           body: read ? nullIfEmpty(read) : bodyOf(incoming, maxBodyBytes),
         }
         const how = { requestId, stallMs: timeoutMs, isOwn, token, stopping, paid }

@@ -9,7 +9,7 @@ import { runTool } from '../../../tools/run-tool.ts'
 import { upstreamApiHistory } from '../../../tools/upstream-api-history.ts'
 import { callerOf } from '../../web/frame.ts'
 import { listReply } from '../../web/list-reply.ts'
-import { toolContext } from '../../web/tool-context.ts'
+import { requestToolContext } from '../../web/tool-context.ts'
 import { shownTo } from '../caller.ts'
 import { defineRoute, type Route } from '../define-route.ts'
 import { pageOf } from '../list-page.ts'
@@ -39,7 +39,7 @@ export const callRoutes = (gateway: Gateway): Route[] => [
     reply: pageOf(CallRecord),
     run({ query, c }) {
       const caller = callerOf(c)
-      const context = toolContext(caller, { surface: 'platform' })
+      const context = requestToolContext(c, 'platform')
       const shown = { ...query, caller_id: shownTo(caller, query.caller_id) }
       return listReply(shown, async ({ maxBytes, ...part }) => {
         const page = await runTool(upstreamApiHistory, gateway, part, { ...context, maxBytes })

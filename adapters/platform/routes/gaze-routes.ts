@@ -10,7 +10,7 @@ import { runTool } from '../../../tools/run-tool.ts'
 import { storeGazeData } from '../../../tools/store-gaze-data.ts'
 import { callerOf, type FrameContext } from '../../web/frame.ts'
 import { listReply } from '../../web/list-reply.ts'
-import { toolContext } from '../../web/tool-context.ts'
+import { requestToolContext, toolContext } from '../../web/tool-context.ts'
 import { callContext } from '../call-context.ts'
 import { shownTo } from '../caller.ts'
 import { defineRoute, type Route } from '../define-route.ts'
@@ -90,7 +90,7 @@ export const gazeRoutes = (gateway: Gateway, stopping: AbortSignal): Route[] => 
   }),
 ]
 
-const contextOf = (c: FrameContext) => toolContext(callerOf(c), { surface: 'platform' })
+const contextOf = (c: FrameContext) => requestToolContext(c, 'platform')
 
 /** Owner whose attestations for a task a caller may see. The creator of the task sees all, to release its reward. */
 export const attestationsVisibleTo = (caller: Identity, task: Pick<Task, 'creator'> | null): string | undefined =>

@@ -19,7 +19,7 @@ import { callerOf, type FrameContext } from '../../web/frame.ts'
 import { listReply } from '../../web/list-reply.ts'
 import { recallMemory } from '../../web/recall-memory.ts'
 import { beginReplyInTurn } from '../../web/reply-turns.ts'
-import { toolContext } from '../../web/tool-context.ts'
+import { requestToolContext } from '../../web/tool-context.ts'
 import { shownTo } from '../caller.ts'
 import { defineRoute, type Route } from '../define-route.ts'
 import { pageOf } from '../list-page.ts'
@@ -171,7 +171,7 @@ export const memoryRoutes = (gateway: Gateway): Route[] => [
   }),
 ]
 
-const contextOf = (c: FrameContext) => toolContext(callerOf(c), { surface: 'platform' })
+const contextOf = (c: FrameContext) => requestToolContext(c, 'platform')
 
 /**
  * Finds the owner of the memories that a caller reads: itself, or the key that an admin names.

@@ -119,8 +119,8 @@ function completion(reply: AgentReply) {
 /** Builds the agent's message from a request. Its signal aborts as in {@link callContext}. */
 function messageOf(sessionId: string, body: unknown, c: FrameContext, stopping: AbortSignal): AgentMessage {
   const identity = callerOf(c)
-  const { surface, traceparent, signal } = callContext(c, identity.id, stopping)
-  return { sessionId, ...readChat(body), identity, surface, traceparent, signal }
+  const { surface, address, traceparent, signal } = callContext(c, identity.id, stopping)
+  return { sessionId, ...readChat(body), identity, surface, address, traceparent, signal }
 }
 
 /** @throws GazewayError `invalid_request` with the field at fault */

@@ -16,6 +16,8 @@ export interface Speaker {
   sessionId: string
   /** Address of the service as the client reached it: http://127.0.0.1:8812 */
   reachedAt: string
+  /** Address of the client. */
+  address: string
 }
 
 /** Dependencies of answering frames. */
@@ -35,7 +37,7 @@ export type Answer = (frame: ClientFrame, speaker: Speaker, signal: AbortSignal)
  */
 export function createAnswer({ agent, queries }: AnswerDeps): Answer {
   return async (frame, speaker, signal) => {
-    const { role, identity, sessionId, speaksForOthers } = speaker
+    const { role, identity, sessionId, address, speaksForOthers } = speaker
     if (frame.type !== 'chat') {
       if (role !== 'admin')
         throw new GazewayError(
@@ -57,6 +59,7 @@ export function createAnswer({ agent, queries }: AnswerDeps): Answer {
       content: asked,
       identity,
       surface: 'socket',
+      address,
       signal,
     })
     return { type: 'reply', content, tensor, poa_score, session_id, message_id }

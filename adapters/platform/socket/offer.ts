@@ -3,6 +3,7 @@ import * as z from 'zod'
 import { GazewayError } from '../../../src/errors.ts'
 import { SessionId } from '../../../src/sessions/session.ts'
 import { parseInput } from '../../../src/wire/validation.ts'
+import { addressOf } from '../../web/client-address.ts'
 import { bearerToken } from '../../web/frame.ts'
 import { checkHost, type HostRules } from '../../web/hosts.ts'
 import { reachedAt } from '../../web/reached-at.ts'
@@ -50,7 +51,7 @@ export function readOffer(incoming: IncomingMessage, hosts: HostRules): Offer {
     key: bearerToken(headers.authorization),
     sessionId: session_id,
     reachedAt: reachedAt(headers),
-    remote: incoming.socket.remoteAddress ?? '',
+    remote: addressOf(incoming) ?? '',
   }
 }
 

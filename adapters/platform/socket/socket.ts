@@ -19,6 +19,7 @@ import { type First, firstFrame } from './first-frame.ts'
 import type { AuthFrame } from './frames.ts'
 import { type Offer, PROTOCOL, readOffer, SOCKET_PATH } from './offer.ts'
 import { startPings } from './pings.ts'
+import { createUnknownClients } from './unknown-clients.ts'
 
 /** Maximum size of a frame of an authenticated client, in bytes. A larger frame closes the socket (1009). */
 const MAX_FRAME_BYTES = 256 * 1024
@@ -35,6 +36,8 @@ const MAX_REVOKED = 10_000
  * Maximum number of unauthenticated clients. Beyond it, only clients that authenticate with their request are admitted.
  */
 const MAX_UNKNOWN = 500
+/** Maximum number of them in one network, so that it cannot keep the others out. */
+const MAX_UNKNOWN_PER_NETWORK = 100
 
 /** Options that ws's types lack: `closeTimeout` exists since ws 8.19. */
 const WS_OPTIONS = {
@@ -66,6 +69,8 @@ export interface AgentSocketOptions extends AnswerDeps {
   authMs?: number
   /** Maximum number of unauthenticated clients; 500 by default. */
   maxUnknown?: number
+  /** Maximum number of unauthenticated clients of one network; 100 by default. */
+  maxUnknownPerNetwork?: number
 }
 
 /** An admitted client. */
@@ -77,7 +82,8 @@ interface Admitted extends Admission, Pick<Speaker, 'speaksForOthers'> {
 /** Serves the agent socket on the `upgrade` events of an existing server. */
 export function createAgentSocket(gateway: Gateway, options: AgentSocketOptions): AgentSocket {
   const { store, keys, log } = gateway
-  const { hosts, count, pingMs, authMs, maxUnknown = MAX_UNKNOWN } = options
+  const { hosts, count, pingMs, authMs } = options
+  const { maxUnknown = MAX_UNKNOWN, maxUnknownPerNetwork = MAX_UNKNOWN_PER_NETWORK } = options
   const now = () => new Date()
   const tickets = createTickets({ store, now, fixedKey: () => gateway.loaded.config.identity.api_key })
   const connections = createConnections({
@@ -107,7 +113,7 @@ export function createAgentSocket(gateway: Gateway, options: AgentSocketOptions)
     if (present.config.identity.api_key === before.identity.api_key) return
     connections.endThoseOf(ENVIRONMENT_IDENTITY.id)
   })
-  let unknown = 0
+  const unknown = createUnknownClients({ total: maxUnknown, perNetwork: maxUnknownPerNetwork })
   let stopping = false
 
   /** @throws GazewayError `invalid_ticket`, `invalid_api_key`, `insufficient_scope` */
@@ -128,12 +134,12 @@ export function createAgentSocket(gateway: Gateway, options: AgentSocketOptions)
     }
   }
 
-  async function introduction(ws: WebSocket, raw: Duplex): Promise<First | null> {
-    unknown += 1
+  async function introduction(ws: WebSocket, { remote }: Offer, raw: Duplex): Promise<First | null> {
+    const leave = unknown.take(remote)
     const first = await firstFrame(ws, raw, authMs)
     // A refused client keeps its place until it has disconnected.
-    if (first === null && ws.readyState !== ws.CLOSED) ws.once('close', () => (unknown -= 1))
-    else unknown -= 1
+    if (first === null && ws.readyState !== ws.CLOSED) ws.once('close', leave)
+    else leave()
     return first
   }
 
@@ -143,7 +149,7 @@ export function createAgentSocket(gateway: Gateway, options: AgentSocketOptions)
     ws.once('close', () => open.delete(ws))
     // The close code already tells the client. The error is the client's concern, so it is logged only at debug.
     ws.on('error', (err) => log.debug('Socket error.', { err }))
-    const first = isKnown(offer) ? null : await introduction(ws, raw)
+    const first = isKnown(offer) ? null : await introduction(ws, offer, raw)
     if (!isKnown(offer) && first === null) return
     ws.pause()
     try {
@@ -173,7 +179,8 @@ export function createAgentSocket(gateway: Gateway, options: AgentSocketOptions)
   ): OpenConnection {
     const { id, user, role, identity, speaksForOthers, named } = admitted
     const sessionId = offer.sessionId ?? newId('ses')
-    const speaker: Speaker = { identity, user: named ? user : null, role, speaksForOthers, sessionId, reachedAt }
+    const spokenFor = named ? user : null
+    const speaker: Speaker = { identity, user: spokenFor, role, speaksForOthers, sessionId, reachedAt, address: remote }
     const at = Date.now()
     const live: LiveConnection = {
       id,
@@ -201,6 +208,7 @@ export function createAgentSocket(gateway: Gateway, options: AgentSocketOptions)
         void gateway.noteRefusal({
           surface: 'socket',
           callerId: identity.id,
+          address: remote,
           path: SOCKET_PATH,
           requestedModel: null,
           error,
@@ -229,7 +237,7 @@ export function createAgentSocket(gateway: Gateway, options: AgentSocketOptions)
     raw.on('error', () => raw.destroy())
     try {
       const offer = readOffer(incoming, hosts)
-      if (unknown >= maxUnknown && !isKnown(offer)) throw tooManyUnknown()
+      if (!isKnown(offer)) unknown.requirePlace(offer.remote)
       if (stopping) throw new GazewayError('cancelled', 'The service is stopping.', { status: 503 })
       server.handleUpgrade(incoming, raw, head, (ws) => {
         begin(ws, offer, raw).catch((err) => {
@@ -272,14 +280,6 @@ const roleOf = ({ scopes }: Identity) => (scopes.has('admin') ? 'admin' : 'user'
 
 /** Tells whether a client authenticates with its request rather than with a frame. */
 const isKnown = ({ ticket, key }: Offer): boolean => ticket !== null || key !== null
-
-function tooManyUnknown(): GazewayError {
-  return new GazewayError(
-    'rate_limited',
-    'Too many connections are waiting for their auth frame. Retry in a few seconds, or send the ticket with the request.',
-    { retryAfterSeconds: 5 },
-  )
-}
 
 /** Resolves when a socket is closed, after its received frames are answered. */
 function closing(ws: WebSocket, serving: OpenConnection | null): Promise<void> {

@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import { isOrigin } from '../addresses.ts'
+import { isNetwork, isOrigin } from '../addresses.ts'
 import { section } from './section.ts'
 import { host, milliseconds, port } from './setting-values.ts'
 
@@ -34,6 +34,24 @@ export const httpSection = section(() => ({
     .max(200)
     .default([])
     .describe("Allowed CORS origins besides the service's own."),
+  trusted_proxies: z
+    .array(
+      z
+        .string()
+        .refine(isNetwork, 'not a network')
+        .meta({ accepted: 'an IP address, or a network such as 10.0.0.0/8 or fd00::/8' }),
+    )
+    .max(200)
+    .default([])
+    .describe(
+      'Proxies in front of the service, by address or network. The address of a client behind them is read from ' +
+        'X-Forwarded-For; otherwise it is that of the TCP connection.',
+    ),
+  keep_alive_ms: milliseconds.default(75_000).meta({
+    description:
+      'How long an idle connection stays open. Must be longer than a load balancer in front keeps it: 620000 for one that idles 600 s.',
+    restart: true,
+  }),
   header_timeout_ms: milliseconds
     .default(10_000)
     .meta({ description: 'Timeout for the headers of a request.', restart: true }),

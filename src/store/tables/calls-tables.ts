@@ -7,6 +7,8 @@ export interface CallRow {
   at: string
   surface: string
   caller_id: string | null
+  /** Address of the client. Null for tools on this machine. */
+  address: string | null
   path: string
   requested_model: string | null
   model: string | null
