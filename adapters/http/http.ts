@@ -11,6 +11,7 @@ import { type Frame, frame } from '../web/frame.ts'
 import { isLoopback, isToLoopback } from '../web/hosts.ts'
 import { ALREADY_SENT } from '../web/http-receiver.ts'
 import { liveClientAddresses, liveHostRules, liveRateLimit } from '../web/live-rules.ts'
+import { livez } from '../web/probes.ts'
 import { refusedCalls } from '../web/refused-calls.ts'
 import { type Listening, serve } from '../web/serve.ts'
 import { MODEL_ENDPOINTS } from './endpoints.ts'
@@ -46,11 +47,12 @@ export async function serveHttp(gateway: Gateway, passes?: Passes): Promise<List
       scope: 'inference',
       hosts,
       open: ({ req: { path }, env: { incoming } }) =>
-        path === '/health' || isErrorPage(path) || (path === '/metrics' && isOwnCollector(incoming)),
+        isErrorPage(path) || (path === '/metrics' && isOwnCollector(incoming)),
     }),
   )
   app.use(liveRateLimit(gateway).limit)
 
+  livez(app)
   app.get('/health', health(gateway))
   app.get('/metrics', metrics.expose)
   errorPages(app)

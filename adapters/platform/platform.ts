@@ -12,6 +12,7 @@ import { errorHandler, notFound, refuseOtherMethods } from '../web/error-handler
 import { errorPages, isErrorPage } from '../web/error-pages.ts'
 import { type Frame, frame } from '../web/frame.ts'
 import { liveClientAddresses, liveHostRules, liveRateLimit } from '../web/live-rules.ts'
+import { livez } from '../web/probes.ts'
 import { refusedCalls } from '../web/refused-calls.ts'
 import { type Listening, serve } from '../web/serve.ts'
 import { keyHolder } from './caller.ts'
@@ -156,6 +157,7 @@ export async function servePlatform(gateway: Gateway, options: PlatformOptions):
   registerRoutes(app, { gateway, routes, limit })
   docsRoutes(app, routes)
   errorPages(app)
+  livez(app)
   consoleRoutes(app, options.consoleFolder)
   if (payments)
     app.use(

@@ -10,6 +10,7 @@ import { refuseLoop, VIA } from '../../src/wire/via.ts'
 import { noteAddress } from './client-address.ts'
 import { allowOrigin } from './cors.ts'
 import { checkHost, type HostRules } from './hosts.ts'
+import { isProbe } from './probes.ts'
 import { noteCaller } from './request-log.ts'
 
 /** Context of every route of both HTTP services. */
@@ -59,7 +60,7 @@ const BEARER = /^bearer +([^ ]+)/i
  * - CORS preflight
  * - authentication by bearer key
  *
- * @param options.open tells whether a request needs no key
+ * @param options.open tells whether a request needs no key; probes never need one
  * @throws GazewayError `forbidden_origin`, `loop_detected`, `invalid_api_key` or `insufficient_scope`
  */
 export function frame(options: {
@@ -74,11 +75,11 @@ export function frame(options: {
     const requestId = requestIdOf(incoming.headers)
     c.set('requestId', requestId)
     noteCaller(incoming, { requestId, keyId: null })
-    checkHost(incoming.headers, hosts)
+    checkHost(incoming.headers, isProbe(c.req.path) ? { ...hosts, anyHost: true } : hosts)
     refuseLoop(incoming.headers.via, VIA)
     const preflight = allowOrigin(c, hosts)
     if (preflight) return preflight
-    if (!open(c)) {
+    if (!isProbe(c.req.path) && !open(c)) {
       const token = keyOf(incoming.headers, c.req.path)
       const identity = keys.authenticateCached(token) ?? (await keys.authenticate(token))
       noteCaller(incoming, { requestId, keyId: identity.id })
