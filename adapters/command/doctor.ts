@@ -2,6 +2,7 @@ import { sql } from 'kysely'
 import { type Detected, detect } from '../../src/agent-gateway/detect.ts'
 import { agentGatewayTarget } from '../../src/agent-gateway/target.ts'
 import { undelivered } from '../../src/alerts/alerts.ts'
+import { silentAlerts } from '../../src/alerts/silent-alerts.ts'
 import { checkChains } from '../../src/chain/check-chains.ts'
 import type { LoadedConfig } from '../../src/config/config.ts'
 import type { Log } from '../../src/config/log.ts'
@@ -118,6 +119,8 @@ const OTHER_CHECKS: readonly Check[] = [
     name: 'alerts',
     async run({ loaded, store }) {
       const { webhook_url: url, webhook_secret: secret } = loaded.config.alerts
+      const silent = await silentAlerts(store, loaded.config.alerts)
+      if (silent !== null) return { warning: silent }
       if (url === null && secret === null) return 'not configured'
       if (url === null || secret === null)
         return { warning: 'not sent: set both alerts.webhook_url and alerts.webhook_secret.' }

@@ -1,4 +1,5 @@
 import * as z from 'zod'
+import { alertWarnings } from '../../../src/alerts/silent-alerts.ts'
 import type { Gateway } from '../../../src/gateway.ts'
 import { GroupChange, GroupId, GroupRecord, NewGroup } from '../../../src/identity/groups.ts'
 import { ListQuery } from '../../../src/store/page.ts'
@@ -9,9 +10,12 @@ import { pageOf } from '../list-page.ts'
 
 const tag = 'Keys'
 const params = z.strictObject({ id: GroupId })
+const Warned = GroupRecord.extend({
+  warnings: z.array(z.string()).describe('Accepted values that may be mistakes, such as alerts that nobody receives.'),
+})
 
 /** Routes of groups of keys that share budgets, for admins. */
-export const groupRoutes = ({ groups, log }: Gateway): Route[] => [
+export const groupRoutes = ({ groups, log, loaded }: Gateway): Route[] => [
   defineRoute({
     method: 'GET',
     path: '/api/groups',
@@ -30,14 +34,15 @@ export const groupRoutes = ({ groups, log }: Gateway): Route[] => [
     description: 'Calls count against the budgets of their key and of its group. Add keys with PATCH /api/keys/{id}.',
     access: 'admin',
     body: NewGroup,
-    reply: GroupRecord,
+    reply: Warned,
     status: 201,
     idempotent: true,
     location: ({ id }) => `/api/groups/${id}`,
     async run({ body, c, keep }) {
-      const record = await groups.create(body, keep)
+      const warnings = alertWarnings(body, loaded.config.alerts)
+      const record = await groups.create(body, keep && ((trx, made) => keep(trx, { ...made, warnings })))
       log.info('Group created.', { by: callerOf(c).id, group_id: record.id })
-      return record
+      return { ...record, warnings }
     },
   }),
   defineRoute({
@@ -51,11 +56,11 @@ export const groupRoutes = ({ groups, log }: Gateway): Route[] => [
     access: 'admin',
     params,
     body: GroupChange,
-    reply: GroupRecord,
+    reply: Warned,
     async run({ params: { id }, body, c }) {
       const record = await groups.change(id, body)
       log.info('Group changed.', { by: callerOf(c).id, group_id: id, changed: Object.keys(body) })
-      return record
+      return { ...record, warnings: alertWarnings(record, loaded.config.alerts) }
     },
   }),
   defineRoute({

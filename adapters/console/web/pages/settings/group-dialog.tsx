@@ -8,6 +8,11 @@ import { AlertsField } from './alerts-field.tsx'
 import { budgetDrafts, budgetsIn } from './budget-draft.ts'
 import { BudgetFields } from './budget-fields.tsx'
 
+/** Accepted values that may be mistakes. */
+interface Warned {
+  warnings: string[]
+}
+
 /** Creates a group, or changes its name, budgets and alerts. @param of null creates a group */
 export function GroupDialog(props: { of: GroupRecord | null; onClose: () => void; onSaved: () => void }) {
   const { of, onClose, onSaved } = props
@@ -30,9 +35,12 @@ export function GroupDialog(props: { of: GroupRecord | null; onClose: () => void
   }
 
   const save = async () => {
-    if (of === null) await post('/api/groups', { name, budgets, alerts })
-    else await api.patch(`/api/groups/${of.id}`, changes)
+    const { warnings } =
+      of === null
+        ? await post<Warned>('/api/groups', { name, budgets, alerts })
+        : await api.patch<Warned>(`/api/groups/${of.id}`, changes)
     notify(of === null ? `Created the group ${name.trim()}.` : `Saved ${name.trim()}.`)
+    for (const warning of warnings) notify(warning, 'warn')
     onSaved()
     onClose()
   }
