@@ -222,6 +222,7 @@ export async function createGateway(read: LoadedConfig, log: Log): Promise<Gatew
     onBound: bindWallet,
     onUnbound: unbindWallet,
     onEnded: endSpace,
+    dataDir: loaded.dataDir,
     onError: (err) => log.error('Failed to read or record keys.', { err }),
   })
   const groups = createGroups({ store, now, spendOf: spent, onChanged: keys.groupChanged })

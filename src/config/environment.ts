@@ -128,7 +128,9 @@ function parseText(key: string, text: string, name: string): unknown {
   const result = value === text ? asText : schema.safeParse(value)
   if (result.success) return result.data
   // Text cannot be null: omit a variable to unset it.
-  throw invalid(name, explain(result.error, schema, value, name).message.replace(/,? or null\.$/, '.'))
+  const { message } = explain(result.error, schema, value, name)
+  // The place in a list is not what was typed: name the flag or variable.
+  throw invalid(name, message.replaceAll(/(?<=^|\. )\d+: /g, `${name}: `).replace(/,? or null\.$/, '.'))
 }
 
 /** Parses a text as number, boolean or comma-separated list, by the schema; otherwise the text itself. */

@@ -1,11 +1,13 @@
-import { open, rename, rm } from 'node:fs/promises'
+import { open, readFile, rename, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Kysely } from 'kysely'
 import { GazewayError } from '../errors.ts'
 import { makeFolder, syncFolder } from '../store/make-folder.ts'
+import { notWritten, replaceFile } from '../store/replace-file.ts'
 import type { Schema } from '../store/schema.ts'
 import type { Store } from '../store/store.ts'
 import type { KeyRow } from '../store/tables/keys-tables.ts'
+import { keyIdOf } from './key-token.ts'
 
 /** File of the first key in the data folder. */
 const FILE = 'admin.key'
@@ -42,6 +44,22 @@ export async function keepFirstKey(
     // Without a folder there is no draft to remove.
     await rm(draft, { force: true }).catch(() => {})
   }
+}
+
+/**
+ * Writes the new token of a rotated key to `admin.key`, where that file holds the key.
+ *
+ * @returns the file; null when it is absent or holds another key
+ * @throws GazewayError `store_unavailable` or `store_full` when the file cannot be written
+ */
+export async function renewKeyFile(dataDir: string, id: string, token: string): Promise<string | null> {
+  const file = join(dataDir, FILE)
+  const before = await readFile(file, 'utf8').catch(() => '')
+  if (keyIdOf(before.trim()) !== id) return null
+  await replaceFile(file, `${token}\n`).catch((error: unknown) => {
+    throw notWritten(error, file)
+  })
+  return file
 }
 
 /** Inserts `row` when it is the first key. The unique column `first` decides on engines with concurrent writers. */

@@ -15,7 +15,7 @@ import { readAlerts, replaceAlerts, toAlertRows } from './alerts.ts'
 import { type Callers, createAuthentication } from './authentication.ts'
 import { readBudgets, replaceBudgets, toBudgetRows } from './budgets.ts'
 import { readCheckedKeys } from './checked-keys.ts'
-import { keepFirstKey } from './first-key.ts'
+import { keepFirstKey, renewKeyFile } from './first-key.ts'
 import { lockGroup, unknownGroup } from './groups.ts'
 import { ENVIRONMENT_IDENTITY, type Identity, identityOf } from './identity.ts'
 import { keysInForce } from './in-force.ts'
@@ -38,6 +38,8 @@ export interface NewlyMade {
 export interface NewlyRotated extends NewlyMade {
   /** Expiry of the previous secret; null if it expired at once. */
   previousExpiresAt: string | null
+  /** `admin.key`, if it held the key and now holds the new secret; null otherwise. */
+  keyFile: string | null
 }
 
 /** Default billing of new keys. */
@@ -66,13 +68,17 @@ export interface Keys extends Callers {
    */
   change(id: string, change: z.input<typeof KeyChange>): Promise<KeyRecord>
   /**
-   * Replaces the secret of a key. The previous token works until the grace ends. An older one expires at once in this
+   * Replaces the secret of a key, in `admin.key` too where that holds it. The previous token works until the grace ends. An older one expires at once in this
    * process, within 5 s in others.
    *
    * @param keep called with the key in the same transaction
    * @throws GazewayError `validation_failed`, `not_found`, or `conflict` for a revoked or expired key
    */
-  rotate(id: string, rotation: z.input<typeof KeyRotation>, keep?: Keep<NewlyRotated>): Promise<NewlyRotated>
+  rotate(
+    id: string,
+    rotation: z.input<typeof KeyRotation>,
+    keep?: Keep<Omit<NewlyRotated, 'keyFile'>>,
+  ): Promise<NewlyRotated>
   /**
    * Revokes a key permanently: at once in this process, within 5 s in others. Idempotent. The balance of a wallet's key
    * moves on, see {@link KeysDeps.onUnbound}.
@@ -111,6 +117,8 @@ export interface KeysDeps {
   now: () => Date
   /** Fixed admin key of the configuration, at least 16 characters. */
   fixedKey: string | null
+  /** Data folder whose `admin.key` follows its key; none by default. */
+  dataDir?: string
   /** Called when background work failed. */
   onError: (error: unknown) => void
   /** Default billing of new keys, read for each; the configuration's by default. */
@@ -133,7 +141,7 @@ export interface KeysDeps {
 export function createKeys(deps: KeysDeps): Keys {
   const { store, now, fixedKey, onError, onChanged, onBound, onUnbound, onEnded } = deps
   const { billing = () => DEFAULT_BILLING, spendOf = nothingSpent } = deps
-  const { elapsedMs = () => performance.now() } = deps
+  const { elapsedMs = () => performance.now(), dataDir = null } = deps
   const { db } = store
   const authentication = createAuthentication({ store, now, elapsedMs, fixedKey, onError })
   const { forget } = authentication
@@ -178,6 +186,17 @@ export function createKeys(deps: KeysDeps): Keys {
     if (row === undefined) return unknownKey()
     const why = row.revoked_at === null ? 'has expired; extend it first (expires_at)' : 'was revoked; create a new one'
     return new GazewayError('conflict', `This key ${why}.`, { param: 'id' })
+  }
+
+  /** Rewrites `admin.key`. The key is rotated by then, so a failure must not keep its new secret from the caller. */
+  async function renewed(id: string, token: string): Promise<string | null> {
+    if (dataDir === null) return null
+    try {
+      return await renewKeyFile(dataDir, id, token)
+    } catch (error) {
+      onError(error)
+      return null
+    }
   }
 
   return {
@@ -274,7 +293,7 @@ export function createKeys(deps: KeysDeps): Keys {
         return made
       })
       forget((identity) => identity.id === id)
-      return newlyRotated
+      return { ...newlyRotated, keyFile: await renewed(id, key) }
     },
 
     async revoke(id) {

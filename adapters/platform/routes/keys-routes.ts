@@ -1,4 +1,5 @@
 import * as z from 'zod'
+import { alertWarnings } from '../../../src/alerts/silent-alerts.ts'
 import type { Gateway } from '../../../src/gateway.ts'
 import { KeyChange, KeyId, KeyRecord, KeyRotation, NewKey, type NewlyRotated } from '../../../src/identity/keys.ts'
 import { modelWarnings } from '../../../src/identity/model-warnings.ts'
@@ -25,7 +26,9 @@ const Warned = KeyRecord.extend({
 })
 
 /** Routes of API keys, for admins. */
-export const keyRoutes = ({ keys, wallet, burn, upstream, log }: Gateway, stopping: AbortSignal): Route[] => {
+export const keyRoutes = (gateway: Gateway, stopping: AbortSignal): Route[] => {
+  const { keys, wallet, burn, upstream, log, loaded } = gateway
+
   /** Requests the list of models only when there are globs. */
   async function warningsOf(globs: readonly string[] | null | undefined, c: FrameContext): Promise<string[]> {
     if (globs == null) return []
@@ -76,7 +79,11 @@ export const keyRoutes = ({ keys, wallet, burn, upstream, log }: Gateway, stoppi
       secret: 'If you did not receive the reply, revoke that key and create another with a new Idempotency-Key.',
       location: ({ id }) => `/api/keys/${id}`,
       async run({ body, c, keep }) {
-        const warnings = await warningsOf(body.models, c)
+        const { budgets } = body.limits
+        const warnings = [
+          ...(await warningsOf(body.models, c)),
+          ...alertWarnings({ alerts: body.alerts, budgets }, loaded.config.alerts),
+        ]
         const { key, record } = await keys.create(
           body,
           keep && ((trx, made) => keep(trx, { ...made.record, key: made.key, warnings })),
@@ -101,6 +108,8 @@ export const keyRoutes = ({ keys, wallet, burn, upstream, log }: Gateway, stoppi
         const warnings = await warningsOf(body.models, c)
         const record = await keys.change(params.id, body)
         log.info('Key changed.', { by: callerOf(c).id, key_id: record.id, changed: Object.keys(body) })
+        const { alerts, limits } = record
+        warnings.push(...alertWarnings({ alerts, budgets: limits.budgets }, loaded.config.alerts))
         return { ...record, warnings }
       },
     }),
@@ -112,7 +121,7 @@ export const keyRoutes = ({ keys, wallet, burn, upstream, log }: Gateway, stoppi
       description:
         'Only this reply contains the new key. Its id, limits and balance stay. The old secret works until the grace ' +
         'period ends. The next rotation revokes it earlier: at once in this process, and within 5 s in others on the ' +
-        'same store. The file admin.key of the first start is not changed.',
+        'same store. Where the file admin.key in the data folder holds this key, it is rewritten.',
       access: 'admin',
       params: z.strictObject({ id: KeyId }),
       body: KeyRotation,
@@ -128,7 +137,7 @@ export const keyRoutes = ({ keys, wallet, burn, upstream, log }: Gateway, stoppi
       secret: 'If you did not receive the reply, rotate again with a new Idempotency-Key.',
       location: ({ id }) => `/api/keys/${id}`,
       async run({ params, body, c, keep }) {
-        const replyOf = ({ record, key, previousExpiresAt }: NewlyRotated) => ({
+        const replyOf = ({ record, key, previousExpiresAt }: Omit<NewlyRotated, 'keyFile'>) => ({
           ...record,
           key,
           previous_expires_at: previousExpiresAt,
