@@ -1,5 +1,5 @@
 import type { Burn } from '../../src/wallet/burn.ts'
-import { aligned } from './aligned.ts'
+import { clipped, detailed } from './detailed.ts'
 
 const MINUTE = 60
 const HOUR = 60 * MINUTE
@@ -7,19 +7,24 @@ const DAY = 24 * HOUR
 
 /** Formats keys and groups as a table, with what each has left and for how long. */
 export const burnTable = (burns: readonly Burn[]): string =>
-  aligned(
-    ['ID', 'NAME', 'BALANCE USD', 'BUDGET', 'SPENT USD', 'LEFT USD', 'RESETS', 'LAST 24 H USD', 'TIME LEFT'],
-    burns.map(({ id, name, balance, budget, burned_24h_usd, runs_out, time_left_seconds }) => [
-      id,
-      name,
-      balance && String(balance.left_usd),
-      budget && `${budget.usd} ${budget.per === 'total' ? 'in total' : `per ${budget.per}`}${ofGroup(id, budget)}`,
-      budget && String(budget.spent_usd),
-      budget && String(budget.left_usd),
-      budget?.resets_at ?? null,
-      String(burned_24h_usd),
-      time_left_seconds === null ? null : `${durationOf(time_left_seconds)} (${runs_out})`,
-    ]),
+  detailed(
+    ['ID', 'NAME', 'BALANCE USD', 'LAST 24 H USD', 'TIME LEFT'],
+    burns.map(({ id, name, balance, budget, burned_24h_usd, runs_out, time_left_seconds }) => ({
+      cells: [
+        id,
+        clipped(name),
+        balance && String(balance.left_usd),
+        String(burned_24h_usd),
+        time_left_seconds === null ? null : `${durationOf(time_left_seconds)} (${runs_out})`,
+      ],
+      details: {
+        budget:
+          budget && `${budget.usd} ${budget.per === 'total' ? 'in total' : `per ${budget.per}`}${ofGroup(id, budget)}`,
+        'spent USD': budget && String(budget.spent_usd),
+        'left USD': budget && String(budget.left_usd),
+        resets: budget?.resets_at ?? null,
+      },
+    })),
   )
 
 const ofGroup = (id: string, { owner }: NonNullable<Burn['budget']>): string => (owner === id ? '' : ' (group)')

@@ -1,3 +1,4 @@
+import { alertWarnings } from '../../src/alerts/silent-alerts.ts'
 import type { LoadedConfig } from '../../src/config/config.ts'
 import type { Log } from '../../src/config/log.ts'
 import { GazewayError } from '../../src/errors.ts'
@@ -5,7 +6,8 @@ import { GroupName } from '../../src/identity/group.ts'
 import type { GroupRecord, Groups } from '../../src/identity/groups.ts'
 import { alertsIn, budgetsIn, checked } from './key-flags.ts'
 import { groupTable } from './key-table.ts'
-import { all, withKeys } from './with-keys.ts'
+import { warn } from './warn.ts'
+import { all, printList, withKeys, withStoredKeys } from './with-keys.ts'
 
 /** Flags of `gazeway group create` and `gazeway group edit`, as commander names them. */
 export interface GroupFlags {
@@ -25,17 +27,21 @@ export async function createGroup(loaded: LoadedConfig, log: Log, flags: GroupFl
   const name = checked('--name', GroupName, flags.name ?? '')
   const budgets = budgetsIn(flags.budget ?? [])
   const alerts = alertsIn(flags.alert ?? [])
-  const { id } = await withKeys(loaded, log, ({ groups }) => groups.create({ name, budgets, alerts }))
+  const { id } = await withKeys(loaded, log, ({ groups, config }) => {
+    warn(alertWarnings({ alerts, budgets }, config.alerts))
+    return groups.create({ name, budgets, alerts })
+  })
   process.stdout.write(`${id}\n`)
   process.stderr.write(
     `Created the group ${name}. To add a key: gazeway key create --group, or gazeway key edit --group\n`,
   )
 }
 
-/** Prints all groups, newest first, as a table. */
-export async function listGroups(loaded: LoadedConfig, log: Log): Promise<void> {
-  const records = await withKeys(loaded, log, ({ groups }) => all(groups.list))
-  if (records.length === 0)
+/** Prints all groups, newest first, as a table or as JSON. */
+export async function listGroups(loaded: LoadedConfig, log: Log, { json }: { json?: boolean }): Promise<void> {
+  const records = await withStoredKeys(loaded, log, ({ groups }) => all(groups.list))
+  if (json) printList(records)
+  else if (records.length === 0)
     process.stderr.write('No groups yet. Create one with: gazeway group create --name NAME --budget 100/month\n')
   else process.stdout.write(groupTable(records))
 }
@@ -60,9 +66,11 @@ export async function editGroup(loaded: LoadedConfig, log: Log, group: string, f
         param: '--budget',
       },
     )
-  await withKeys(loaded, log, async ({ groups }) => {
+  await withStoredKeys(loaded, log, async ({ groups, config }) => {
     const { id } = await found(groups, group)
-    process.stdout.write(groupTable([await groups.change(id, change)]))
+    const record = await groups.change(id, change)
+    warn(alertWarnings(record, config.alerts))
+    process.stdout.write(groupTable([record]))
   })
   process.stderr.write('Running servers apply the change within 5 seconds.\n')
 }
@@ -74,7 +82,7 @@ export async function editGroup(loaded: LoadedConfig, log: Log, group: string, f
  * @throws GazewayError `not_found`, or `conflict` for a group that has keys
  */
 export async function deleteGroup(loaded: LoadedConfig, log: Log, group: string): Promise<void> {
-  await withKeys(loaded, log, async ({ groups }) => groups.remove((await found(groups, group)).id))
+  await withStoredKeys(loaded, log, async ({ groups }) => groups.remove((await found(groups, group)).id))
   process.stderr.write(`Deleted the group ${group}.\n`)
 }
 

@@ -1,10 +1,11 @@
+import { alertWarnings } from '../../src/alerts/silent-alerts.ts'
 import type { LoadedConfig } from '../../src/config/config.ts'
 import type { Config } from '../../src/config/config-schema.ts'
 import type { Log } from '../../src/config/log.ts'
 import { Billing } from '../../src/config/sections/wallet-section.ts'
 import { GazewayError } from '../../src/errors.ts'
 import { KeyRotation } from '../../src/identity/key.ts'
-import { NewKey, Scope, WalletAddress } from '../../src/identity/keys.ts'
+import { type KeyRecord, NewKey, Scope, WalletAddress } from '../../src/identity/keys.ts'
 import { modelWarnings } from '../../src/identity/model-warnings.ts'
 import { createProvider } from '../../src/inference/provider.ts'
 import { namedConfigs } from '../../src/inference/upstream-configs.ts'
@@ -15,9 +16,12 @@ import { burnTable } from './burn-table.ts'
 import { alertsIn, checked, endIn, graceIn, type LimitFlags, limitsIn, modelsIn } from './key-flags.ts'
 import { keyIdOf, keyReference } from './key-reference.ts'
 import { keyTable } from './key-table.ts'
-import { all, withKeys } from './with-keys.ts'
+import { warn } from './warn.ts'
+import { all, printList, withKeys, withStoredKeys } from './with-keys.ts'
 
 const ScopeFlag = Scope.meta({ accepted: `${Scope.options.join(', ')}, or several of them with commas` })
+
+const NO_KEYS = 'No keys yet. Create one with: gazeway key create --name NAME\n'
 
 /** Flags of a new key, as commander names them. */
 export interface KeyFlags extends LimitFlags {
@@ -58,7 +62,7 @@ export async function createKey(loaded: LoadedConfig, log: Log, flags: KeyFlags)
   }
   await withKeys(loaded, log, async ({ keys, config }) => {
     const { key, record } = await keys.create(input)
-    warn(input.models, config)
+    warn([...globWarnings(input.models, config), ...alertWarnings(termsOf(record), config.alerts)])
     process.stdout.write(`${key}\n`)
     process.stderr.write(
       `Created the key ${record.name} (${record.id}, ${record.scopes.join(', ')}). The key is not shown again.\n`,
@@ -85,9 +89,9 @@ export async function editKey(loaded: LoadedConfig, log: Log, idOrName: string, 
     throw new GazewayError('validation_failed', 'Nothing to change; `gazeway key edit --help` lists the options.', {
       param: '--help',
     })
-  await withKeys(loaded, log, async ({ keys, groups, config }) => {
+  await withStoredKeys(loaded, log, async ({ keys, groups, config }) => {
     const record = await keys.change(await keyIdOf(keys, reference), change)
-    warn(change.models, config)
+    warn([...globWarnings(change.models, config), ...alertWarnings(termsOf(record), config.alerts)])
     process.stdout.write(keyTable([record], await all(groups.list)))
     process.stderr.write('Running servers apply the change within 5 seconds.\n')
   })
@@ -107,7 +111,7 @@ export async function rotateKey(
 ): Promise<void> {
   const reference = keyReference(idOrName)
   const grace_seconds = graceIn(flags.grace, KeyRotation.shape.grace_seconds)
-  const { key, record, previousExpiresAt } = await withKeys(loaded, log, async ({ keys }) =>
+  const { key, record, previousExpiresAt, keyFile } = await withStoredKeys(loaded, log, async ({ keys }) =>
     keys.rotate(await keyIdOf(keys, reference), { grace_seconds }),
   )
   process.stdout.write(`${key}\n`)
@@ -116,22 +120,25 @@ export async function rotateKey(
       ? 'Running servers refuse the old secret within 5 seconds.'
       : `The old secret works until ${previousExpiresAt}.`
   process.stderr.write(`Rotated the key ${record.name} (${record.id}). The new key is not shown again. ${before}\n`)
+  if (keyFile !== null) process.stderr.write(`Wrote the new key to ${keyFile}.\n`)
 }
 
-/** Prints all keys, newest first, as a table. */
-export async function listKeys(loaded: LoadedConfig, log: Log): Promise<void> {
-  await withKeys(loaded, log, async ({ keys, groups }) => {
+/** Prints all keys, newest first, as a table or as JSON. */
+export async function listKeys(loaded: LoadedConfig, log: Log, { json }: { json?: boolean }): Promise<void> {
+  await withStoredKeys(loaded, log, async ({ keys, groups }) => {
     const records = await all(keys.list)
-    if (records.length === 0) process.stderr.write('No keys yet. Create one with: gazeway key create --name NAME\n')
+    if (json) printList(records)
+    else if (records.length === 0) process.stderr.write(NO_KEYS)
     else process.stdout.write(keyTable(records, await all(groups.list)))
   })
 }
 
-/** Prints the keys in force and the groups as a table, ordered by the time until they run out of money. */
-export async function listBurn(loaded: LoadedConfig, log: Log): Promise<void> {
-  await withKeys(loaded, log, async ({ store, now, config }) => {
+/** Prints the keys in force and the groups, ordered by the time until they run out of money. */
+export async function listBurn(loaded: LoadedConfig, log: Log, { json }: { json?: boolean }): Promise<void> {
+  await withStoredKeys(loaded, log, async ({ store, now, config }) => {
     const burns = await all((page) => burnList({ store, now, ...burnTerms(config) }, page))
-    if (burns.length === 0) process.stderr.write('No keys yet. Create one with: gazeway key create --name NAME\n')
+    if (json) printList(burns)
+    else if (burns.length === 0) process.stderr.write(NO_KEYS)
     else process.stdout.write(burnTable(burns))
   })
 }
@@ -145,7 +152,7 @@ export async function listBurn(loaded: LoadedConfig, log: Log): Promise<void> {
  */
 export async function revokeKey(loaded: LoadedConfig, log: Log, idOrName: string): Promise<void> {
   const reference = keyReference(idOrName)
-  const { id, name, left } = await withKeys(loaded, log, async ({ keys, store }) => {
+  const { id, name, left } = await withStoredKeys(loaded, log, async ({ keys, store }) => {
     const record = await keys.revoke(await keyIdOf(keys, reference))
     return {
       ...record,
@@ -171,10 +178,13 @@ function termsIn({ billing, alert, models, expires }: Pick<KeyFlags, 'billing' |
   }
 }
 
+/** Terms of a key that alerts depend on. */
+const termsOf = ({ alerts, limits }: KeyRecord) => ({ alerts, budgets: limits.budgets })
+
 /** Warns about globs that match no model of the configuration. Sends no request to the upstream. */
-function warn(globs: readonly string[] | null | undefined, config: Config): void {
+function globWarnings(globs: readonly string[] | null | undefined, config: Config): string[] {
   const named = namedConfigs(config).flatMap((one) => createProvider(one).aliases.map((alias) => `${one.id}/${alias}`))
   const routed = config.routes.map(({ model }) => model).filter((model) => !model.includes('*'))
   const known = [...createProvider(config.upstream).aliases, ...named, ...routed, ...Object.keys(config.pricing.models)]
-  for (const warning of modelWarnings(globs ?? [], known)) process.stderr.write(`Warning: ${warning}\n`)
+  return modelWarnings(globs ?? [], known)
 }

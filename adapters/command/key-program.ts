@@ -85,10 +85,11 @@ export function addKeyCommands(program: Command, start: Start): void {
     .command('list')
     .description('list all keys with their limits and spending, without their secrets')
     .option('--burn', 'list keys and groups by the time until they run out, at the rate of the last 24 h')
-    .action(async ({ burn = false }: { burn?: boolean }) => {
+    .option('--json', 'print JSON')
+    .action(async ({ burn = false, ...flags }: { burn?: boolean; json?: boolean }) => {
       const { loaded, log } = await start()
       const { listBurn, listKeys } = await import('./key-command.ts')
-      await (burn ? listBurn : listKeys)(loaded, log)
+      await (burn ? listBurn : listKeys)(loaded, log, flags)
     })
   withTerms(
     key
@@ -153,9 +154,10 @@ function addGroupCommands(program: Command, start: Start): void {
   group
     .command('list')
     .description('list all groups with their budgets and spending')
-    .action(async () => {
+    .option('--json', 'print JSON')
+    .action(async (flags: { json?: boolean }) => {
       const { loaded, log } = await start()
-      await (await import('./group-command.ts')).listGroups(loaded, log)
+      await (await import('./group-command.ts')).listGroups(loaded, log, flags)
     })
   group
     .command('edit')

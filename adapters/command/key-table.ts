@@ -2,61 +2,44 @@ import type { BudgetRecord } from '../../src/identity/budgets.ts'
 import type { GroupRecord } from '../../src/identity/groups.ts'
 import type { KeyRecord } from '../../src/identity/keys.ts'
 import type { Spend } from '../../src/identity/spend.ts'
-import { aligned } from './aligned.ts'
-
-const KEY_HEAD = [
-  'ID',
-  'NAME',
-  'SCOPES',
-  'GROUP',
-  'WALLET',
-  'BILLING',
-  'LIMITS',
-  'ALERTS',
-  'MODELS',
-  'SPENT USD',
-  'EXPIRES',
-  'CREATED',
-  'LAST USED',
-  'REVOKED',
-]
+import { clipped, detailed } from './detailed.ts'
 
 /** Formats keys as a table, with the names of their groups. */
 export const keyTable = (records: readonly KeyRecord[], groups: readonly GroupRecord[]): string =>
-  aligned(
-    KEY_HEAD,
-    records.map((key) => [
-      key.id,
-      key.name,
-      key.scopes.join(','),
-      groups.find(({ id }) => id === key.group)?.name ?? key.group,
-      key.wallet,
-      key.billing,
-      limitsOf(key),
-      alertsOf(key.alerts),
-      key.models?.join(',') ?? null,
-      spent(key.spend),
-      key.expires_at,
-      key.created_at,
-      key.last_used_at,
-      key.revoked_at,
-    ]),
+  detailed(
+    ['ID', 'NAME', 'SCOPES', 'CREATED', 'LAST USED'],
+    records.map((key) => ({
+      cells: [key.id, clipped(key.name), key.scopes.join(','), dayOf(key.created_at), dayOf(key.last_used_at)],
+      details: {
+        revoked: key.revoked_at,
+        expires: key.expires_at,
+        group: groups.find(({ id }) => id === key.group)?.name ?? key.group,
+        wallet: key.wallet,
+        billing: key.billing,
+        limits: limitsOf(key),
+        alerts: alertsOf(key.alerts),
+        models: key.models?.join(', ') ?? null,
+        'spent USD': spent(key.spend),
+      },
+    })),
   )
 
 /** Formats groups as a table. */
 export const groupTable = (records: readonly GroupRecord[]): string =>
-  aligned(
-    ['ID', 'NAME', 'KEYS', 'BUDGETS', 'ALERTS', 'SPENT USD', 'CREATED'],
-    records.map((group) => [
-      group.id,
-      group.name,
-      String(group.keys),
-      budgetsOf(group.budgets).join(', '),
-      alertsOf(group.alerts),
-      spent(group.spend),
-      group.created_at,
-    ]),
+  detailed(
+    ['ID', 'NAME', 'KEYS', 'CREATED'],
+    records.map((group) => ({
+      cells: [group.id, clipped(group.name), String(group.keys), dayOf(group.created_at)],
+      details: {
+        budgets: budgetsOf(group.budgets).join(', '),
+        alerts: alertsOf(group.alerts),
+        'spent USD': spent(group.spend),
+      },
+    })),
   )
+
+/** The day of a time; `--json` has the whole of it. */
+const dayOf = (at: string | null): string | null => at?.slice(0, 10) ?? null
 
 /** `credit 10, 5 per day, 60 requests per minute` */
 function limitsOf({ limits }: KeyRecord): string {

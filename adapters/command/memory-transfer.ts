@@ -6,9 +6,11 @@ import { importLines, memoryLines } from '../../src/memory/memory-lines.ts'
 import { MemoryInput } from '../../src/memory/memory-record.ts'
 import { openStore } from '../../src/store/open-store.ts'
 import type { Store } from '../../src/store/store.ts'
+import { requireStore } from './require-store.ts'
 
 /** Prints the operator's memories on stdout. @throws GazewayError when the store cannot be opened */
 export async function exportMemories(loaded: LoadedConfig, { namespace }: { namespace?: string }): Promise<void> {
+  requireStore(loaded)
   await onStore(loaded, async (store) => {
     for await (const line of memoryLines(store, { namespace, now: new Date().toISOString() }))
       if (!(await print(line))) return

@@ -105,6 +105,12 @@ addHookCommands(program, start)
 addMemoryCommands(program, start)
 
 program
+  .command('help')
+  .description('print the help of a command')
+  .argument('[command...]', 'command, such as key create; none: all of gazeway')
+  .action((words: string[]) => named(words).outputHelp())
+
+program
   .command('store')
   .description('copy the store')
   .command('copy')
@@ -184,6 +190,18 @@ function unknownWord(command: Command): string {
 }
 
 const namesIn = ({ commands }: Command): string => commands.map((one) => one.name()).join(', ')
+
+/** Finds a command. @throws GazewayError `validation_failed` for a word that names none */
+function named(words: readonly string[]): Command {
+  return words.reduce<Command>((command, word) => {
+    const next = command.commands.find((one) => one.name() === word)
+    if (next !== undefined) return next
+    const accepted = command.commands.length === 0 ? 'it has no commands' : `must be one of ${namesIn(command)}`
+    throw new GazewayError('validation_failed', `${command.name()} has no such command; ${accepted}.`, {
+      param: '--help',
+    })
+  }, program)
+}
 
 /** Finds the command that the words of the command line name. */
 function reached(words: readonly string[], from: Command = program): Command {

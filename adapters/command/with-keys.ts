@@ -12,6 +12,7 @@ import type { Page, Paged } from '../../src/store/page.ts'
 import type { Store } from '../../src/store/store.ts'
 import { bindWallet, unbindWallet } from '../../src/wallet/bind-wallet.ts'
 import { spendOf } from '../../src/wallet/spending.ts'
+import { requireStore } from './require-store.ts'
 
 /** Number of records read at a time for a table. */
 const PAGE = 1000
@@ -59,6 +60,7 @@ export async function withKeys<T>(loaded: LoadedConfig, log: Log, work: (tools: 
         spendOf: spent,
         onBound: bindWallet,
         onUnbound: unbindWallet,
+        dataDir: loaded.dataDir,
         onError,
       })
       return await work({ keys, groups: createGroups({ store, now, spendOf: spent }), store, config, now })
@@ -71,6 +73,21 @@ export async function withKeys<T>(loaded: LoadedConfig, log: Log, work: (tools: 
   } finally {
     await store.close()
   }
+}
+
+/** Does so where the store exists already. @throws GazewayError `not_found` where it does not, and as {@link withKeys} */
+export async function withStoredKeys<T>(
+  loaded: LoadedConfig,
+  log: Log,
+  work: (tools: KeyTools) => Promise<T>,
+): Promise<T> {
+  requireStore(loaded)
+  return withKeys(loaded, log, work)
+}
+
+/** Prints a whole list as JSON, in the form of the API's lists. */
+export function printList(items: readonly unknown[]): void {
+  process.stdout.write(`${JSON.stringify({ items, total: items.length, next_cursor: null }, null, 2)}\n`)
 }
 
 /** Reads all items of a list, newest first. */

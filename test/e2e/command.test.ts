@@ -27,6 +27,14 @@ describe('the command line', () => {
     [['store'], {}, /^gazeway: store needs a command; must be one of copy\.$/m],
     [['key'], {}, /^gazeway: key needs a command; must be one of create, list, edit, rotate, revoke\.$/m],
     [['key', 'nothing'], {}, /unknown command key nothing; must be one of create, list, edit, rotate, revoke\.$/m],
+    [['help', 'nothing'], {}, /gazeway has no such command; must be one of doctor, .*key/],
+    [['help', 'key', 'nothing'], {}, /key has no such command; must be one of create, list, edit, rotate, revoke\.$/m],
+    [['--tools', 'foo'], {}, /^gazeway: --tools: .*must be one of the groups model, .* gateway_memory_store/],
+    [
+      ['--exclude-tools', 'memory,foo'],
+      {},
+      /^gazeway: --exclude-tools: invalid value; must be one of the groups model/,
+    ],
     [['key', 'create'], {}, /--name <name>' not specified: display name of the key/],
     [['store', 'copy'], {}, /--to <url>' not specified: target store/],
     [['--http', '--host', '999.1.1.1'], FIXED_KEY, /--host: 999\.1\.1\.1 is not an address .*ENOTFOUND.*127\.0\.0\.1/],
@@ -101,6 +109,14 @@ describe('the command line', () => {
       assert.ok(stdout.includes(taught), `mentions ${taught}`)
     assert.match(stdout, /mcpServers/, 'shows what to paste')
     assert.deepEqual((await run(place, ['doctor', '--help'])).code, 0)
+  })
+
+  it('prints the help of a command', async () => {
+    for (const words of [[], ['key'], ['key', 'create'], ['group', 'edit'], ['store', 'copy'], ['doctor'], ['setup']]) {
+      const { code, stdout } = await run(place, ['help', ...words])
+      assert.match(stdout, new RegExp(`^Usage: ${['gazeway', ...words].join(' ')} `))
+      assert.deepEqual([code, stdout], [0, (await run(place, [...words, '--help'])).stdout])
+    }
   })
 
   for (const [what, text, named] of [

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { describe, it } from 'node:test'
@@ -39,11 +39,21 @@ async function bearer(place: Place, token: string) {
   }
 }
 
-/** The rows of a table, by the words of its head. */
+/** The rows of a table, by the words of its head, with their details by their labels. */
 function rowsOf(table: string): Record<string, string>[] {
-  const [head = '', ...rows] = table.trimEnd().split('\n')
+  const [head = '', ...lines] = table.trimEnd().split('\n')
   const titles = head.split(/ {2,}/)
-  return rows.map((row) => Object.fromEntries(row.split(/ {2,}/).map((cell, i) => [titles[i] ?? '', cell])))
+  const rows: { cells: string[]; details: string }[] = []
+  for (const line of lines) {
+    assert.ok(line.length <= 120, line)
+    const last = rows.at(-1)
+    if (!line.startsWith(' ')) rows.push({ cells: line.split(/ {2,}/), details: '' })
+    else if (last) last.details += ` ${line.trim()}`
+  }
+  return rows.map(({ cells, details }) => ({
+    ...Object.fromEntries(cells.map((cell, i) => [titles[i] ?? '', cell])),
+    ...Object.fromEntries(details.split(';').flatMap((one) => (one ? [one.trim().split(': ', 2)] : []))),
+  }))
 }
 
 const UNKNOWN = `key_${'0'.repeat(32)}`
@@ -69,17 +79,11 @@ describe('gazeway key', () => {
       ID: id,
       NAME: 'my ide',
       SCOPES: 'inference,platform',
-      GROUP: '-',
-      WALLET: wallet,
-      BILLING: 'metered',
-      LIMITS: 'credit 5.25, 0.000001 per day',
-      ALERTS: '-',
-      MODELS: '-',
-      'SPENT USD': '-',
-      EXPIRES: '-',
-      REVOKED: '-',
+      wallet,
+      billing: 'metered',
+      limits: 'credit 5.25, 0.000001 per day',
     })
-    for (const at of [created, used]) assert.match(at ?? '', /^\d{4}-\d\d-\d\dT.*Z$/)
+    for (const at of [created, used]) assert.match(at ?? '', /^\d{4}-\d\d-\d\d$/)
 
     for (const _ of ['once', 'again']) {
       const revoked = await key(place, 'revoke', id)
@@ -87,7 +91,7 @@ describe('gazeway key', () => {
       assert.match(revoked.stderr, /Revoked the key my ide .*Running servers refuse it within 5 seconds\.\n$/)
     }
     await assert.rejects(bearer(place, token), { code: 'invalid_api_key' })
-    assert.match(rowsOf((await key(place, 'list')).stdout)[0]?.REVOKED ?? '', /^\d{4}-\d\d-\d\dT\S+Z$/)
+    assert.match(rowsOf((await key(place, 'list')).stdout)[0]?.revoked ?? '', /^\d{4}-\d\d-\d\dT\S+Z$/)
     for (const file of readdirSync(place.data))
       assert.ok(!readFileSync(join(place.data, file)).includes(token.slice(37)), file)
   })
@@ -102,23 +106,23 @@ describe('gazeway key', () => {
     const id = idOf(made.stdout)
     const [before = {}] = rowsOf((await key(place, 'list')).stdout)
     assert.equal(
-      before.LIMITS,
+      before.limits,
       '0.5 per day, 1 in total, 60 requests per minute, 9000 tokens per minute, 4 concurrent calls',
     )
-    assert.deepEqual([before.GROUP, before.BILLING, before.MODELS], ['team', 'recorded', 'llm-*,sandbox'])
-    const days = (Date.parse(before.EXPIRES ?? '') - Date.now()) / 86_400_000
+    assert.deepEqual([before.group, before.billing, before.models], ['team', 'recorded', 'llm-*, sandbox'])
+    const days = (Date.parse(before.expires ?? '') - Date.now()) / 86_400_000
     assert.ok(days > 89.9 && days < 90, `${days} days`)
 
     const changes = ['--name', 'anna', '--budget', '7/week', '--concurrent', 'none', '--billing', 'cost']
     const edited = await key(place, 'edit', id, ...changes)
     assert.deepEqual([edited.code, edited.stderr], [0, 'Running servers apply the change within 5 seconds.\n'])
     const [after = {}] = rowsOf(edited.stdout)
-    const now = { NAME: 'anna', BILLING: 'cost', LIMITS: '7 per week, 60 requests per minute, 9000 tokens per minute' }
+    const now = { NAME: 'anna', billing: 'cost', limits: '7 per week, 60 requests per minute, 9000 tokens per minute' }
     assert.deepEqual(after, { ...before, ...now })
     const freed = ['--no-group', '--models', 'all', '--expires', 'never', '--budget', 'none']
     const [last = {}] = rowsOf((await key(place, 'edit', id, ...freed)).stdout)
-    const none = { GROUP: '-', MODELS: '-', EXPIRES: '-' }
-    assert.deepEqual(last, { ...after, ...none, LIMITS: '60 requests per minute, 9000 tokens per minute' })
+    const { group: _, models: _models, expires: _expires, ...kept }: Record<string, string> = after
+    assert.deepEqual(last, { ...kept, limits: '60 requests per minute, 9000 tokens per minute' })
   })
 
   it('rotates a key, whose secret before works until the grace ends', async () => {
@@ -146,7 +150,7 @@ describe('gazeway key', () => {
     assert.equal(code, 0, stderr)
     assert.match(stderr, /^Warning: models: "nothing-\*" matches no known model/)
     assert.equal(stderr.split('Warning').length, 2)
-    assert.equal(rowsOf((await key(place, 'list')).stdout)[0]?.BILLING, 'cost')
+    assert.equal(rowsOf((await key(place, 'list')).stdout)[0]?.billing, 'cost')
   })
 
   it('shows what keys and groups have spent', async () => {
@@ -161,7 +165,7 @@ describe('gazeway key', () => {
     await store.close()
     const shown = '1.25 today, 1.25 this week, 1.25 this month, 1.250001 in total'
     const tables = [await key(place, 'list'), await group(place, 'list')]
-    for (const { stdout } of tables) assert.equal(rowsOf(stdout)[0]?.['SPENT USD'], shown)
+    for (const { stdout } of tables) assert.equal(rowsOf(stdout)[0]?.['spent USD'], shown)
   })
 
   it('does what docs/reference/keys.md shows', async () => {
@@ -178,8 +182,8 @@ describe('gazeway key', () => {
     }
     const [row = {}] = rowsOf((await key(place, 'list')).stdout)
     assert.deepEqual(
-      [row.GROUP, row.LIMITS, row.MODELS],
-      ['team', '10 per day, 4 concurrent calls', 'gpt-*,llm-3-fast'],
+      [row.group, row.limits, row.models],
+      ['team', '10 per day, 4 concurrent calls', 'gpt-*, llm-3-fast'],
     )
   })
 
@@ -218,29 +222,17 @@ describe('gazeway key', () => {
     const day = new Date().toISOString().slice(0, 10)
     await store.write((trx) => addSpending(trx, 'charged', [{ spender: { id, groupId }, day, micros: 2_000_000 }]))
     await store.close()
+    const ann = {
+      'BALANCE USD': '7',
+      budget: '2 in total',
+      'spent USD': '2',
+      'left USD': '0',
+      'TIME LEFT': '0 (budget)',
+    }
+    const team = { 'BALANCE USD': '-', budget: '4 in total', 'spent USD': '2', 'left USD': '2', 'TIME LEFT': '-' }
     assert.deepEqual(rowsOf((await key(place, 'list', '--burn')).stdout), [
-      {
-        ID: id,
-        NAME: 'ann',
-        'BALANCE USD': '7',
-        BUDGET: '2 in total',
-        'SPENT USD': '2',
-        'LEFT USD': '0',
-        RESETS: '-',
-        'LAST 24 H USD': '0',
-        'TIME LEFT': '0 (budget)',
-      },
-      {
-        ID: groupId,
-        NAME: 'team',
-        'BALANCE USD': '-',
-        BUDGET: '4 in total',
-        'SPENT USD': '2',
-        'LEFT USD': '2',
-        RESETS: '-',
-        'LAST 24 H USD': '0',
-        'TIME LEFT': '-',
-      },
+      { ID: id, NAME: 'ann', 'LAST 24 H USD': '0', ...ann },
+      { ID: groupId, NAME: 'team', 'LAST 24 H USD': '0', ...team },
     ])
   })
 
@@ -248,17 +240,89 @@ describe('gazeway key', () => {
     const place = newPlace()
     await group(place, 'create', '--name', 'team', '--budget', '4/total', '--alert', '90%')
     const id = idOf((await key(place, 'create', '--name', 'ann', '--alert', '100%', '--alert', '7%')).stdout)
-    const alertsOf = ({ stdout }: { stdout: string }) => rowsOf(stdout)[0]?.ALERTS
+    const alertsOf = ({ stdout }: { stdout: string }) => rowsOf(stdout)[0]?.alerts
     assert.equal(alertsOf(await key(place, 'list')), '7%, 100%')
-    assert.equal(alertsOf(await key(place, 'edit', id, '--alert', 'none')), '-')
+    assert.equal(alertsOf(await key(place, 'edit', id, '--alert', 'none')), undefined)
     assert.equal(alertsOf(await group(place, 'list')), '90%')
     assert.equal(alertsOf(await group(place, 'edit', 'team', '--alert', '50%')), '50%')
   })
 
   it('says so when there is no key', async () => {
-    const { code, stdout, stderr } = await key(newPlace(), 'list')
+    const place = newPlace()
+    await (await openStore(`sqlite:${join(place.data, 'gazeway.db')}`)).close()
+    const { code, stdout, stderr } = await key(place, 'list')
     assert.deepEqual([code, stdout], [0, ''])
     assert.match(stderr, /No keys yet.*gazeway key create/)
+  })
+
+  it('names a data folder without a store, and creates none', async () => {
+    const place = newPlace()
+    for (const words of [
+      ['key', 'list'],
+      ['key', 'list', '--burn'],
+      ['key', 'revoke', 'ann'],
+      ['group', 'list'],
+      ['group', 'delete', 'team'],
+      ['memory', 'export'],
+    ]) {
+      const { code, stdout, stderr } = await gazeway(place, ...words)
+      assert.deepEqual([code, stdout], [1, ''], words.join(' '))
+      assert.ok(stderr.includes(`There is no store at ${join(place.data, 'gazeway.db')}. Name the data folder`), stderr)
+    }
+    assert.ok(!existsSync(place.data))
+  })
+
+  it('fits names, models and limits of any length within 120 columns, and prints all of them as JSON', async () => {
+    const place = newPlace()
+    const models = Array.from({ length: 12 }, (_, i) => `provider/some-model-${i}-*`)
+    const name = 'n'.repeat(100)
+    const scope = ['--scope', 'inference,platform,admin', '--models', `${models.join(',')},${'x'.repeat(180)}`]
+    await key(place, 'create', '--name', name, ...scope, '--budget', '5/day', '--tokens-per-minute', '900000')
+    await group(place, 'create', '--name', name, '--budget', '5/day', '--budget', '9/week', '--budget', '20/month')
+    const { stdout } = await key(place, 'list')
+    for (const table of [stdout, (await key(place, 'list', '--burn')).stdout, (await group(place, 'list')).stdout])
+      for (const line of table.split('\n')) assert.ok(line.length <= 120, line)
+    const [shown] = rowsOf(stdout)
+    assert.ok(shown?.NAME?.endsWith('n…') && shown.models?.startsWith(models.join(', ')), stdout)
+    for (const words of [
+      ['key', 'list'],
+      ['key', 'list', '--burn'],
+      ['group', 'list'],
+    ]) {
+      const { items, total, next_cursor } = JSON.parse((await gazeway(place, ...words, '--json')).stdout)
+      assert.deepEqual([items[0].name, items.length, next_cursor], [name, total, null], words.join(' '))
+    }
+  })
+
+  it('rewrites admin.key where the rotated key is the one in it', async () => {
+    const place = newPlace()
+    const first = (await key(place, 'create', '--name', 'root', '--scope', 'admin')).stdout.trim()
+    const other = (await key(place, 'create', '--name', 'other')).stdout.trim()
+    const file = join(place.data, 'admin.key')
+    writeFileSync(file, `${first}\n`)
+    assert.doesNotMatch((await key(place, 'rotate', idOf(other))).stderr, /admin\.key/)
+    assert.equal(readFileSync(file, 'utf8'), `${first}\n`)
+    const { stdout, stderr } = await key(place, 'rotate', idOf(first))
+    assert.ok(stderr.endsWith(`Wrote the new key to ${file}.\n`), stderr)
+    assert.equal(readFileSync(file, 'utf8'), stdout)
+    assert.equal(statSync(file).mode & 0o777, 0o600)
+  })
+
+  it('warns of alerts that nobody receives', async () => {
+    const place = newPlace()
+    const alert = ['--alert', '80%', '--budget', '5/day']
+    const warned = /^Warning: alerts: none is sent; set both alerts\.webhook_url and alerts\.webhook_secret\.$/m
+    assert.match((await key(place, 'create', '--name', 'a', ...alert)).stderr, warned)
+    assert.match((await key(place, 'edit', 'a', '--alert', '90%')).stderr, warned)
+    assert.match((await group(place, 'create', '--name', 'team', ...alert)).stderr, warned)
+    assert.match((await group(place, 'edit', 'team', '--alert', '90%')).stderr, warned)
+    const found = (await gazeway(place, 'doctor', '--upstream', 'sandbox')).stdout
+    assert.match(found, /^warn +alerts +a and 1 more have alerts that are not sent: set both alerts\.webhook_url/m)
+    const secret = `whsec_${Buffer.alloc(32).toString('base64')}`
+    const config = { alerts: { webhook_url: 'http://127.0.0.1:9/', webhook_secret: secret } }
+    writeFileSync(join(place.data, 'config.json'), JSON.stringify(config))
+    assert.doesNotMatch((await key(place, 'create', '--name', 'b', ...alert)).stderr, /Warning/)
+    assert.match((await key(place, 'create', '--name', 'c', '--alert', '80%')).stderr, /none is sent without a budget/)
   })
 
   it('refuses a bad value with exit code 2 and a line that says what is accepted', async () => {
@@ -322,6 +386,7 @@ describe('gazeway key', () => {
 
   it('ends with 1 for a key that is not there', async () => {
     const place = newPlace()
+    await (await openStore(`sqlite:${join(place.data, 'gazeway.db')}`)).close()
     const { code, stderr } = await key(place, 'revoke', UNKNOWN)
     assert.deepEqual([code, stderr], [1, 'gazeway: There is no key with this id.\n'])
     const named = await key(place, 'rotate', 'nobody')
@@ -352,6 +417,7 @@ describe('gazeway key', () => {
 describe('gazeway group', () => {
   it('makes, lists, changes and deletes groups by name or id', async () => {
     const place = newPlace()
+    await (await openStore(`sqlite:${join(place.data, 'gazeway.db')}`)).close()
     assert.match((await group(place, 'list')).stderr, /No groups yet.*gazeway group create/)
     const made = await group(place, 'create', '--name', 'team', '--budget', '300/month', '--budget', '20/day')
     assert.equal(made.code, 0, made.stderr)
@@ -361,12 +427,13 @@ describe('gazeway group', () => {
     const [row = {}] = rowsOf((await group(place, 'list')).stdout)
     const { CREATED: _, ...shown } = row
     const budgets = '20 per day, 300 per month'
-    assert.deepEqual(shown, { ID: id, NAME: 'team', KEYS: '1', BUDGETS: budgets, ALERTS: '-', 'SPENT USD': '-' })
+    assert.deepEqual(shown, { ID: id, NAME: 'team', KEYS: '1', budgets })
 
     const renamed = await group(place, 'edit', 'team', '--name', 'research')
     assert.deepEqual(rowsOf(renamed.stdout), [{ ...row, NAME: 'research' }])
     const freed = await group(place, 'edit', id, '--budget', 'none')
-    assert.deepEqual(rowsOf(freed.stdout), [{ ...row, NAME: 'research', BUDGETS: '-' }])
+    const { budgets: _budgets, ...unlimited } = row
+    assert.deepEqual(rowsOf(freed.stdout), [{ ...unlimited, NAME: 'research' }])
 
     const refused = await group(place, 'delete', 'research')
     assert.deepEqual([refused.code, refused.stdout], [1, ''])
