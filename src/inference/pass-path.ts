@@ -66,7 +66,8 @@ export function createPassPath(deps: CallDeps, objects: OwnObjects, places: Plac
     }
     if (!asksModel(route)) {
       // A batch executes the lines of its file, so these are checked too.
-      if (holdsRequests) await objects.requireOwn({ text: body.bytes.toString('latin1') }, caller)
+      // Without NULs, ids in UTF-16 and UTF-32 read as in UTF-8.
+      if (holdsRequests) await objects.requireOwn({ text: body.bytes.toString('latin1').replaceAll('\0', '') }, caller)
       return places.first(path)
     }
     if (mayNameObjects(body)) await objects.requireOwn(body, caller)

@@ -312,6 +312,15 @@ describe('what a caller has made at an upstream', () => {
       { status: 404 },
       'whatever they are said to be for',
     )
+    const text = JSON.stringify(line)
+    const encoded = [`\0${text}`, Buffer.from(`\ufeff${text}`, 'utf16le'), Buffer.from(text, 'utf16le').swap16()]
+    for (const bytes of encoded)
+      for (const purpose of ['batch', 'user_data'] as const)
+        await assert.rejects(
+          clientOf(stranger.key).files.create({ file: await toFile(Buffer.from(bytes), 'b.jsonl'), purpose }),
+          { status: 404 },
+          'in any encoding',
+        )
     assert.equal(upstream.received.length, asked, 'the upstream was not asked')
   })
 

@@ -139,8 +139,8 @@ async function mayHoldRequests(form: FormData): Promise<boolean> {
   return false
 }
 
-/** White space, and the bytes of a byte order mark. */
-const BLANK = [...Buffer.from(' \t\r\n\ufeff')]
+/** White space, and the bytes of byte order marks and of padding, also in UTF-16 and UTF-32. */
+const BLANK = [...Buffer.from(' \t\r\n\ufeff'), 0x00, 0xfe, 0xff]
 const [OBJECT] = Buffer.from('{')
 
 /** Reads the model and the `stream` flag of a form. @throws GazewayError `validation_failed` */
