@@ -115,6 +115,7 @@ const CALL_COLUMNS = [
   'status',
   'http_status',
   'fallback_from',
+  'skipped',
   'latency_ms',
   'latency_bucket',
   'first_token_ms',
@@ -167,7 +168,7 @@ async function countKept(store: Store, selection: CallSelection): Promise<number
 
 function toRecord(row: CallRow): CallRecord {
   const { prompt_tokens, completion_tokens, total_tokens, usage_estimated, latency_bucket, ...rest } = row
-  const { cached_tokens, cache_write_tokens, upstream_cost_micros, content, stream, ...fields } = rest
+  const { cached_tokens, cache_write_tokens, upstream_cost_micros, skipped, content, stream, ...fields } = rest
   const usage =
     prompt_tokens === null || completion_tokens === null || total_tokens === null
       ? null
@@ -180,7 +181,8 @@ function toRecord(row: CallRow): CallRecord {
           ...(usage_estimated ? { estimated: true } : {}),
         }
   return {
-    ...(fields as Omit<CallRecord, 'usage' | 'stream' | 'upstream_cost_usd' | 'content'>),
+    ...(fields as Omit<CallRecord, 'skipped' | 'usage' | 'stream' | 'upstream_cost_usd' | 'content'>),
+    skipped: skipped === null ? [] : JSON.parse(skipped),
     stream: stream === 1,
     usage,
     upstream_cost_usd: fields.status === 'hedged' ? null : toUsd(upstream_cost_micros),

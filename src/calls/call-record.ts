@@ -14,6 +14,13 @@ export type Surface = z.infer<typeof Surface>
 export const CallStatus = z.enum(['ok', 'error', 'aborted', 'hedged', 'refused'])
 export type CallStatus = z.infer<typeof CallStatus>
 
+/** A candidate that a call passed over, and why. */
+export const SkippedCandidate = z.object({
+  upstream: z.string(),
+  reason: z.enum(['circuit_open', 'keys_resting']),
+})
+export type SkippedCandidate = z.infer<typeof SkippedCandidate>
+
 /** Audit trail entry of one call to the upstream: counts and outcome, not content. */
 export const CallRecord = z.object({
   call_id: z.string(),
@@ -29,6 +36,7 @@ export const CallRecord = z.object({
   status: CallStatus,
   http_status: z.number().int().nullable(),
   fallback_from: z.string().nullable().describe('The call that failed or was slow and led to this one'),
+  skipped: z.array(SkippedCandidate).describe('Candidates passed over since the attempt before'),
   latency_ms: z.number().int(),
   first_token_ms: z.number().int().nullable(),
   usage: Usage.nullable(),

@@ -141,6 +141,7 @@ function toRow(record: CallRecord): CallRow {
     status: record.status,
     http_status: record.http_status,
     fallback_from: record.fallback_from,
+    skipped: record.skipped.length === 0 ? null : JSON.stringify(record.skipped),
     latency_ms: record.latency_ms,
     latency_bucket: latencyBucket(record.latency_ms),
     first_token_ms: record.first_token_ms,

@@ -72,6 +72,7 @@ export function createRefusals({
       status: 'refused',
       http_status: error.status,
       fallback_from: null,
+      skipped: [],
       latency_ms: 0,
       first_token_ms: null,
       usage: null,

@@ -1,4 +1,4 @@
-import type { CallContext, CallRecord, CallStatus } from '../calls/call-record.ts'
+import type { CallContext, CallRecord, CallStatus, SkippedCandidate } from '../calls/call-record.ts'
 import type { Calls } from '../calls/calls.ts'
 import { GazewayError } from '../errors.ts'
 import { type PricedModel, type Prices, tierIn, upstreamCost } from '../providers/prices.ts'
@@ -31,6 +31,8 @@ export interface Invocation {
   stream: boolean
   /** Failed call that this one replaces. */
   fallbackFrom?: string | undefined
+  /** Candidates passed over since the attempt before. */
+  skipped?: SkippedCandidate[]
   /** Bill to charge. */
   bill: Bill
   /** Body sent, for the record when content is stored, and for estimating usage when none is reported. */
@@ -120,6 +122,7 @@ export function beginCall(deps: SettleDeps, invocation: Invocation, context: Cal
       status: statusOf(error),
       http_status: httpStatus ?? statusIn(error),
       fallback_from: invocation.fallbackFrom ?? null,
+      skipped: invocation.skipped ?? [],
       latency_ms: elapsedMs(),
       first_token_ms: firstTokenMs,
       usage,

@@ -17,6 +17,7 @@ const CALL: CallRecord = {
   status: 'ok',
   http_status: 200,
   fallback_from: null,
+  skipped: [],
   latency_ms: 100,
   first_token_ms: null,
   usage: { prompt_tokens: 2, completion_tokens: 1, total_tokens: 3 },

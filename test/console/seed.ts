@@ -26,6 +26,7 @@ export async function seedCalls({ gateway, keyId }: RunningPlatform): Promise<Ca
       status: failed ? 'error' : 'ok',
       http_status: failed ? ([429, 401, 503, null][Math.floor(i / 24) % 4] ?? null) : 200,
       fallback_from: i % 40 === 1 ? newId('call') : null,
+      skipped: [],
       latency_ms: 220 + ((i * 211) % 1700),
       first_token_ms: 90,
       usage: failed ? null : { prompt_tokens: tokens - 120, completion_tokens: 120, total_tokens: tokens },

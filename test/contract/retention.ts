@@ -33,6 +33,7 @@ export function callAt(ms: number): CallRecord {
     status: 'ok',
     http_status: 200,
     fallback_from: null,
+    skipped: [],
     latency_ms: 10,
     first_token_ms: null,
     usage: { prompt_tokens: 1, completion_tokens: 1, total_tokens: 2 },

@@ -2,6 +2,7 @@ import type { Kysely } from 'kysely'
 import type { Engine } from '../engine.ts'
 import { up as initial } from './001_initial.ts'
 import { up as memoryWriters } from './002_memory_writers.ts'
+import { up as skippedCandidates } from './003_skipped_candidates.ts'
 import { up as callAddresses } from './004_call_addresses.ts'
 
 /** Migrates the store by one step, forward only. */
@@ -14,5 +15,6 @@ export type Migrations = Readonly<Record<string, Migrate>>
 export const MIGRATIONS: Migrations = {
   '001_initial': initial,
   '002_memory_writers': memoryWriters,
+  '003_skipped_candidates': skippedCandidates,
   '004_call_addresses': callAddresses,
 }

@@ -17,6 +17,8 @@ export interface CallRow {
   status: string
   http_status: number | null
   fallback_from: string | null
+  /** Candidates passed over, as JSON. Null for none. */
+  skipped: string | null
   latency_ms: number
   latency_bucket: number
   first_token_ms: number | null

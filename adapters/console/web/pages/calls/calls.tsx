@@ -1,4 +1,4 @@
-import type { CallRecord } from '../../../../../src/calls/call-record.ts'
+import type { CallRecord, SkippedCandidate } from '../../../../../src/calls/call-record.ts'
 import { Advice } from '../../components/advice.tsx'
 import {
   Badge,
@@ -176,6 +176,12 @@ function Outcome({ call: { status, fallback_from } }: { call: CallRecord }) {
 /** Label of a caller without a known key. */
 const nobody = ({ status }: CallRecord) => (status === 'refused' ? 'unknown key' : 'local tool')
 
+/** Reasons to skip an upstream, in words. */
+const SKIPPED: Readonly<Record<SkippedCandidate['reason'], string>> = {
+  circuit_open: 'circuit breaker open',
+  keys_resting: 'its keys are paused',
+}
+
 function OneCall({ id }: { id: string }) {
   const { data: call, error, reload } = useLive<CallRecord>(`/api/calls/${encodeURIComponent(id)}`, { everyMs: 30_000 })
   if (call === null) return error ? <ErrorNote error={error} onRetry={reload} /> : <Loading what="the call" />
@@ -243,6 +249,12 @@ function OneCall({ id }: { id: string }) {
           <dd>{call.surface}</dd>
           <dt>Caller</dt>
           <dd>{call.caller_id === null ? nobody(call) : <code>{call.caller_id}</code>}</dd>
+          {call.skipped.length > 0 && (
+            <>
+              <dt>Skipped</dt>
+              <dd>{call.skipped.map(({ upstream, reason }) => `${upstream} (${SKIPPED[reason]})`).join(', ')}</dd>
+            </>
+          )}
           {call.fallback_from !== null && (
             <>
               <dt>Fallback for</dt>
