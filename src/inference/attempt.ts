@@ -58,10 +58,11 @@ export async function tryOne(
   { receiver, attempt, fallbackFrom, begun: continued, onCall }: Turn,
 ): Promise<Attempt> {
   const { request, needsText, context, bill } = call
-  const { path, passage } = selection.candidate
+  const { candidate, skipped } = selection
+  const { path, passage } = candidate
   const { provider } = selection.relay
   const stream = request.json.stream === true
-  const begun = beginCall(deps, { provider, path, model, stream, request: body, fallbackFrom, bill }, context)
+  const begun = beginCall(deps, { provider, path, model, stream, request: body, fallbackFrom, skipped, bill }, context)
   onCall?.(begun.callId)
   const passing: Passing = {
     provider,

@@ -1,9 +1,9 @@
 import { GazewayError } from '../errors.ts'
 import type { Admission } from './admit.ts'
 import { type Attempt, type Result, type Turn, tryOne } from './attempt.ts'
-import { attemptOrder, hasChoice, type Selection } from './attempt-order.ts'
+import { attemptOrder, circuitOf, hasChoice, type Selection } from './attempt-order.ts'
 import type { BegunResponse } from './convert/begun-response.ts'
-import { isEnded, MAX_ATTEMPTS, MAX_TIME_MS, restMs } from './fallback.ts'
+import { cooldownAfter, isEnded, MAX_ATTEMPTS, MAX_TIME_MS } from './fallback.ts'
 import { besideOf, createRace, isHedgeable, type Race } from './hedge.ts'
 import { isOutrun } from './outrun.ts'
 import { type PreparedRequest, prepareRequest } from './prepare-request.ts'
@@ -32,7 +32,7 @@ export async function attempt(
 ): Promise<Result> {
   const first = candidates[0] as Candidate
   if (candidates.length > 1 || first.relays.all.length > 1) return attemptEach(deps, call, candidates, receiver)
-  const selection = { candidate: first, relay: first.relays.all[0], isLast: true }
+  const selection = { candidate: first, relay: first.relays.all[0], isLast: true, isLastResort: true, skipped: NONE }
   const prepared = prepareRequest({ call, selection, refused: null, client: receiver })
   // Avoids a promise where possible: each one is a measurable share of a request.
   const request = prepared instanceof Promise ? await prepared : prepared
@@ -98,9 +98,11 @@ async function attemptEach(
 
   /** Records an attempt that was not cancelled. A failed one may start the cooldown of its key. */
   function noted(made: Attempt): Attempt {
-    const { selection, passed } = made
+    const { passed } = made
+    const { candidate, relay } = made.selection
     before.push(made)
-    if (passed.kind === 'failed' && mayRest) selection.candidate.relays.rest(selection.relay, restMs(passed.refused))
+    if (passed.kind === 'failed' && mayRest)
+      candidate.relays.rest(relay, circuitOf(candidate, call.context), cooldownAfter(passed.refused))
     return made
   }
 
@@ -132,7 +134,7 @@ async function attemptEach(
     const giveBack = await call.bill.reserveAgain()
     if (giveBack === null) return null
     try {
-      const selection = race.isDecided() ? null : besideOf(candidates, slow.candidate)
+      const selection = race.isDecided() ? null : besideOf(candidates, slow.candidate, call)
       if (selection === null) return null
       const receiver = race.enter()
       const request = await prepareRequest({ call, selection, refused: null, client: receiver })
@@ -154,6 +156,8 @@ async function attemptEach(
     return result
   }
 }
+
+const NONE: Selection['skipped'] = []
 
 const isSame = (one: Selection, other: Selection): boolean =>
   one.candidate === other.candidate && one.relay === other.relay

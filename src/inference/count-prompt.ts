@@ -1,12 +1,12 @@
 import { type AdmitDeps, admitFree, type CallerContext, type ModelBody } from './admit.ts'
-import { attemptOrder, type Destination, hasChoice, type Selection } from './attempt-order.ts'
+import { attemptOrder, circuitOf, type Destination, hasChoice, type Selection } from './attempt-order.ts'
 import { NO_BILL } from './bill.ts'
 import { type CountedCall, NO_HEADERS } from './call-rates.ts'
 import { toChatFromMessages } from './convert/messages-to-chat.ts'
 import type { MessagesRequest } from './convert/requests.ts'
 import { estimatePrompt } from './estimate.ts'
 import { badReply, hideSecrets, refusal, upstreamFailure } from './failure.ts'
-import { isEnded, MAX_ATTEMPTS, restMs } from './fallback.ts'
+import { cooldownAfter, isEnded, MAX_ATTEMPTS } from './fallback.ts'
 import { modelFor } from './model-for.ts'
 import type { NamedUpstream } from './named-upstream.ts'
 import { NOTHING } from './observe.ts'
@@ -61,14 +61,17 @@ export function createCountPrompt(
     const limits = counted?.headers ?? NO_HEADERS
     try {
       const attempts: Attempt[] = []
-      for (const selection of attemptOrder(places, () => attempts.at(-1)?.passed, { endpoint: PATH, request })) {
+      const asked = { endpoint: PATH, request, context }
+      for (const selection of attemptOrder(places, () => attempts.at(-1)?.passed, asked)) {
         if (attempts.length >= MAX_ATTEMPTS) break
         if (selection.relay.provider.protocol !== 'anthropic') return await estimate(request, receiver, limits)
         const made = await passOn(selection, request, { receiver, context, limits, attempts })
         if (made.passed.kind === 'answered') return
         if (isEnded(made.passed.outcome.error)) return tell(made, receiver, { limits, attempt: attempts.length + 1 })
         attempts.push(made)
-        if (hasChoice(places)) selection.candidate.relays.rest(selection.relay, restMs(made.passed.refused))
+        const { candidate, relay } = selection
+        if (hasChoice(places))
+          candidate.relays.rest(relay, circuitOf(candidate, context), cooldownAfter(made.passed.refused))
       }
       tell(attempts[0] as Attempt, receiver, { limits, attempt: attempts.length })
     } finally {
@@ -79,13 +82,17 @@ export function createCountPrompt(
   function placesFor(asked: string | undefined): Place[] {
     const { all, isWeighted } = routing.targets(asked, 'chat')
     const requested = asked ?? all[0].model
-    return (isWeighted ? drawn(all) : all).map(({ upstream, model: name }) => ({
-      relays: relaysOf(upstream),
-      path: PATH,
-      isStandIn: false,
-      choice: { ...upstream.provider.resolve(name, 'chat'), requested },
-      model: async (context) => ({ ...(await modelFor(upstream, name, 'chat', context)), requested }),
-    }))
+    return (isWeighted ? drawn(all) : all).map(({ upstream, model: name }) => {
+      const choice = { ...upstream.provider.resolve(name, 'chat'), requested }
+      return {
+        relays: relaysOf(upstream),
+        path: PATH,
+        isStandIn: false,
+        choice,
+        modelId: choice.upstream,
+        model: async (context) => ({ ...(await modelFor(upstream, name, 'chat', context)), requested }),
+      }
+    })
   }
 
   async function estimate(
@@ -103,7 +110,7 @@ export function createCountPrompt(
     request: ClientRequest<ModelBody>,
     { receiver, context, limits, attempts }: Passing,
   ): Promise<Attempt> {
-    const { relay, candidate } = selection
+    const { relay, candidate, isLastResort, skipped } = selection
     const { provider } = relay
     const model = await candidate.model(context)
     const body = await requestBody(request, { model: model.upstream })
@@ -115,12 +122,14 @@ export function createCountPrompt(
       stream: false,
       request: request.json,
       fallbackFrom,
+      skipped,
       bill: NO_BILL,
     }
     const call = beginCall(deps, invocation, context)
     const { callId } = call
     const { via, headers } = context
-    const passed = await relay.open(PATH, { body, stream: false, via, headers }, receiver).then(
+    const circuit = circuitOf(candidate, context)
+    const passed = await relay.open(PATH, { body, stream: false, via, headers, circuit, isLastResort }, receiver).then(
       (reply) => {
         if (reply.kind === 'stream') {
           reply.exchange.abort()

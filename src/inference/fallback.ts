@@ -1,6 +1,8 @@
+import type { CallContext } from '../calls/call-record.ts'
 import type { GazewayError } from '../errors.ts'
 import { countsOnStored } from './convert/stored-state.ts'
 import type { Failed } from './relay/passing.ts'
+import type { Cooldown } from './relay/relays.ts'
 import type { WholeReply } from './relay/send.ts'
 import { ReportedError } from './reported-error.ts'
 import { retryAfterMs } from './retry.ts'
@@ -15,6 +17,7 @@ export interface AskedFor {
   /** Path below `/v1`. */
   endpoint: string
   request: { json: { [field: string]: unknown } }
+  context: Pick<CallContext, 'callerId'>
 }
 
 /** Maximum number of candidates tried per call. */
@@ -43,11 +46,11 @@ export const isEnded = ({ code }: GazewayError): boolean => ENDED.has(code)
 export const isOfKey = ({ refused }: Failed, call: AskedFor): boolean =>
   refused !== null && BY_KEY.has(refused.status) && !isBound(call)
 
-/** Cooldown of a key after a refusal, in milliseconds; 0 for none. */
-export function restMs(refused: Pick<WholeReply, 'status' | 'headers'> | null): number {
-  if (refused?.status === 401) return REFUSED_REST_MS
-  if (refused?.status !== 429) return 0
-  return Math.min(retryAfterMs(refused.headers) ?? SHORTEST_REST_MS, LONGEST_REST_MS)
+/** Cooldown of a key after a refusal. Null for none. */
+export function cooldownAfter(refused: Pick<WholeReply, 'status' | 'headers'> | null): Cooldown | null {
+  if (refused?.status === 401) return { of: 'key', forMs: REFUSED_REST_MS }
+  if (refused?.status !== 429) return null
+  return { of: 'model', forMs: Math.min(retryAfterMs(refused.headers) ?? SHORTEST_REST_MS, LONGEST_REST_MS) }
 }
 
 /**

@@ -1,5 +1,6 @@
+import type { SkippedCandidate } from '../calls/call-record.ts'
 import type { Admission } from './admit.ts'
-import type { Selection } from './attempt-order.ts'
+import { circuitOf, type Selection, skippedAs, whySkipped } from './attempt-order.ts'
 import { records } from './convert/loose.ts'
 import { countsOnStored } from './convert/stored-state.ts'
 import { outrun } from './outrun.ts'
@@ -110,11 +111,19 @@ export function createRace(client: Receiver, attempts: () => number): Race {
  * Candidate to hedge a slow one with: the next that has a key which is not cooling down, and a closed circuit breaker.
  * Null for none.
  */
-export function besideOf(candidates: readonly Candidate[], slow: Candidate): Selection | null {
+export function besideOf(
+  candidates: readonly Candidate[],
+  slow: Candidate,
+  { context }: Pick<Admission, 'context'>,
+): Selection | null {
+  const skipped: SkippedCandidate[] = []
   for (const candidate of candidates.slice(candidates.indexOf(slow) + 1)) {
-    const { relays, path, isStandIn } = candidate
-    const [relay] = relays.awake()
-    if (relay && !isStandIn && !relays.isOpen(path)) return { candidate, relay, isLast: false }
+    if (candidate.isStandIn) continue
+    const circuit = circuitOf(candidate, context)
+    const reason = whySkipped(candidate, circuit)
+    const [relay] = candidate.relays.awake(circuit)
+    if (relay && reason === null) return { candidate, relay, isLast: false, isLastResort: false, skipped }
+    skipped.push(skippedAs(candidate, reason ?? 'keys_resting'))
   }
   return null
 }

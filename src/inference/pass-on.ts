@@ -156,8 +156,11 @@ async function pass(asked: PassedOn, { body, ...passing }: Passing): Promise<Pas
   const stream = request.json.stream === true
   let status: number | null = null
   try {
-    const reply = await openReply(send, sent, { stream }, held, service, (code) => {
-      status = code
+    const reply = await openReply(send, sent, { stream }, held, service, {
+      connected() {},
+      answered(code) {
+        status = code
+      },
     })
     return reply.kind === 'whole' ? passWhole(asked, passing, reply) : await passStream(asked, passing, reply)
   } catch (cause) {

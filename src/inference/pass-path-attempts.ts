@@ -1,12 +1,12 @@
 import type { GazewayError } from '../errors.ts'
 import type { CallerContext } from './admit.ts'
 import { limitsAt } from './answer-limit.ts'
-import { attemptOrder, hasChoice, type Selection } from './attempt-order.ts'
+import { attemptOrder, circuitOf, hasChoice, type Selection } from './attempt-order.ts'
 import type { Bill } from './bill.ts'
 import type { BilledReceiver } from './billed-receiver.ts'
 import { billedFields } from './call-bound.ts'
 import { hideSecrets, upstreamFailure } from './failure.ts'
-import { isEnded, MAX_ATTEMPTS, MAX_TIME_MS, restMs } from './fallback.ts'
+import { cooldownAfter, isEnded, MAX_ATTEMPTS, MAX_TIME_MS } from './fallback.ts'
 import { formWithModel } from './form-model.ts'
 import type { Caller, OwnObjects } from './own-objects.ts'
 import { passReply } from './pass-path-reply.ts'
@@ -60,7 +60,7 @@ export async function attemptPlaces(
   const made: PathAttempt[] = []
   const began = performance.now()
   try {
-    const call = { endpoint: asked.route.path, request: asked.body }
+    const call = { endpoint: asked.route.path, request: asked.body, context: passing.context }
     for (const selection of attemptOrder(places, () => made.at(-1)?.passed, call)) {
       if (made.length >= MAX_ATTEMPTS || performance.now() - began > MAX_TIME_MS) break
       const turn = { receiver, attempt: made.length + 1, fallbackFrom: made[0]?.callId }
@@ -69,7 +69,8 @@ export async function attemptPlaces(
       if (passed.kind === 'answered') return one
       if (isEnded(passed.outcome.error)) return tell(one, { ...passing, ...turn })
       made.push(one)
-      if (mayRest) selection.candidate.relays.rest(selection.relay, restMs(passed.refused))
+      const { candidate, relay } = selection
+      if (mayRest) candidate.relays.rest(relay, circuitOf(candidate, call.context), cooldownAfter(passed.refused))
     }
     const [first] = made as [PathAttempt, ...PathAttempt[]]
     if (waiting?.isBegun()) return sendErrorEvent(first, asked, passing)
@@ -95,12 +96,13 @@ async function tryOne(
   { receiver, attempt, fallbackFrom, ...passing }: Passing & Turn,
 ): Promise<PathAttempt> {
   const { provider } = selection.relay
-  const { model } = selection.candidate
+  const { candidate, skipped } = selection
+  const { model } = candidate
   const { bill, context } = passing
   const { path } = asked.route
   const { json } = asked.body
   const stream = json.stream === true
-  const call = beginCall(deps, { provider, path, model, stream, request: json, fallbackFrom, bill }, context)
+  const call = beginCall(deps, { provider, path, model, stream, request: json, fallbackFrom, skipped, bill }, context)
   let reply: WholeReply | StreamReply | undefined
   let passed: Answered | Failed
   try {
@@ -121,13 +123,15 @@ async function tryOne(
 
 async function send(
   { route, target, body, formType }: PathRequest,
-  { relay, candidate: { model } }: Selection<Place>,
+  { relay, candidate, isLastResort }: Selection<Place>,
   { receiver, bill, context }: Pick<Passing & Turn, 'receiver' | 'bill' | 'context'>,
 ): Promise<WholeReply | StreamReply> {
-  const { written, type } = await bodyOf({ route, body, formType }, model, bill)
+  const { written, type } = await bodyOf({ route, body, formType }, candidate.model, bill)
   const headers = { ...context.headers, ...(type !== null && { 'content-type': type }) }
   const stream = body.json.stream === true
-  return relay.open(target, { method: route.method, body: written, stream, via: context.via, headers }, receiver)
+  const circuit = circuitOf(candidate, context)
+  const sending = { method: route.method, body: written, stream, via: context.via, headers, circuit, isLastResort }
+  return relay.open(target, sending, receiver)
 }
 
 /**

@@ -72,7 +72,7 @@ export function createPassPath(deps: CallDeps, objects: OwnObjects, places: Plac
     }
     if (mayNameObjects(body)) await objects.requireOwn(body, caller)
     const model = requestedModel(route, body.json)
-    if (model === null) return [{ ...places.first(path)[0], model: DEFAULT_MODEL }]
+    if (model === null) return [{ ...places.first(path)[0], model: DEFAULT_MODEL, modelId: DEFAULT_MODEL.upstream }]
     const keeper = mayNameObjects(body) ? await objects.keeperOf(body.json, caller) : null
     return kept(places.ofModel(model, path), keeper)
   }

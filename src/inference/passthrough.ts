@@ -100,7 +100,8 @@ export async function passThrough(
   const path = below.split('?')[0] ?? request.path
   const stream = record(body).stream === true
   const relays = (await deps.open()).relaysOf(upstream)
-  const [relay = relays.firstAwake()] = relays.awake()
+  const circuit = model === null ? null : { path, model: model.upstream, callerId: context.callerId }
+  const [relay = relays.firstAwake(circuit)] = relays.awake(circuit)
   const bill = await billOf(deps, { path, text: sent, body, model }, context)
   const call = beginCall(deps, { provider, path, model, stream, request: body, bill }, context)
   const client = signalClient(context.signal)
@@ -119,7 +120,7 @@ export async function passThrough(
   try {
     reply = await relay.open(
       below,
-      { method, body: sent, stream, via: context.via, cutAtBytes: READ_LIMIT_BYTES },
+      { method, body: sent, stream, via: context.via, cutAtBytes: READ_LIMIT_BYTES, circuit },
       client,
     )
     if (reply.kind === 'whole') chunks.push(reply.body)

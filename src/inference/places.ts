@@ -42,6 +42,7 @@ export function createPlaces(routing: Routing, relaysOf: (upstream: NamedUpstrea
     relays: relaysOf(upstream),
     path,
     isStandIn: false,
+    modelId: model?.upstream ?? null,
     model,
   })
 

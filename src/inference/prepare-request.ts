@@ -1,6 +1,6 @@
 import type { Admission } from './admit.ts'
 import { honouredLimit } from './answer-limit.ts'
-import type { Selection } from './attempt-order.ts'
+import { circuitOf, type Selection } from './attempt-order.ts'
 import { billedFields } from './call-bound.ts'
 import type { ModelChoice } from './provider.ts'
 import { convertedText, readable, requestBody } from './relay/request-body.ts'
@@ -49,9 +49,10 @@ function write(
   choice: ModelChoice,
 ): PreparedRequest | Promise<PreparedRequest> {
   const { request, context, bill } = call
-  const { candidate, relay, isLast } = selection
+  const { candidate, relay, isLast, isLastResort } = selection
   const { path, passage } = candidate
   const model = choice.upstream
+  const circuit = circuitOf(candidate, context)
   const retries = isLast ? call.retries : 0
   const converted = (body: object) => ({ ...passage.convert(body, refused), model })
   const sent = readable(() => converted(request.json))
@@ -81,6 +82,8 @@ function write(
         stream: form.stream,
         via: context.via,
         headers: passage.keepsBytes ? context.headers : undefined,
+        circuit,
+        isLastResort,
       }
       const reply = await withRetries(retries, client, () => relay.open(path, sending, client))
       const next = reply.kind === 'whole' ? nextForm(form, reply, formed) : null

@@ -30,6 +30,8 @@ export interface Candidate {
   hedgeAfterMs: number | null
   /** The model there, if known, for prices and limits. */
   choice: ModelChoice
+  /** Id of that model, for circuit breakers. Null when no model is asked. */
+  modelId: string | null
   /** False when another model of the upstream answers if it does not know the name. */
   isAssigned: boolean
   /** The model there. A promise only when the upstream's list must be fetched. */
@@ -133,7 +135,17 @@ function candidatesAt(
     const model = isAssigned
       ? () => choice
       : async (context: CallContext) => ({ ...(await modelFor(upstream, name, as, context)), requested })
-    return { relays, path, passage, isStandIn: false, hedgeAfterMs, choice, isAssigned, model }
+    return {
+      relays,
+      path,
+      passage,
+      isStandIn: false,
+      hedgeAfterMs,
+      choice,
+      modelId: choice.upstream,
+      isAssigned,
+      model,
+    }
   }
   if (provider.protocol === 'anthropic') return [at('/messages', OVER_MESSAGES[endpoint])]
   if (endpoint === '/chat/completions') return [at(endpoint, passChat)]

@@ -1,7 +1,8 @@
 import type { Liveness } from './liveness.ts'
 import type { NamedUpstream } from './named-upstream.ts'
 import type { RecentCalls } from './recent-calls.ts'
-import type { Relays } from './relay/relays.ts'
+import type { OpenCircuit } from './relay/circuits.ts'
+import type { Relays, RestingKey } from './relay/relays.ts'
 import type { Routing } from './routing.ts'
 
 /** State of an upstream, for operators. */
@@ -15,10 +16,10 @@ export interface ShownUpstream extends RecentCalls {
   configured: boolean
   reachable: boolean | null
   keys: number
-  /** Keys that are cooling down, by position from 1, with the seconds left. */
-  resting_keys: { key: number; seconds: number }[]
-  /** Endpoints whose circuit breaker is open. */
-  open_circuits: string[]
+  /** Keys that are cooling down. */
+  resting_keys: RestingKey[]
+  /** Circuits that are open. */
+  open_circuits: OpenCircuit[]
 }
 
 /** Reads the state of all configured upstreams, `default` first. */

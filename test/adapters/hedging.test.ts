@@ -311,7 +311,7 @@ describe('a hedged route', () => {
     one.on(CHAT, slowly)
     assert.deepEqual(originOf(await post({ ...ASK, model: 'to-claude', n: 2 }, { key })), ['default', '1'])
     two.on(CHAT, double.drops)
-    for (let i = 0; i < 10; i++) assert.equal((await post({ ...ASK, model: 'two/x' }, { key })).status, 502)
+    for (let i = 0; i < 10; i++) assert.equal((await post({ ...ASK, model: `two/${ASK.model}` }, { key })).status, 502)
     two.received.length = 0
     three.on(CHAT, double.fails(429, { 'retry-after': '30' }))
     one.on(CHAT, double.fails(503))

@@ -8,7 +8,7 @@ import { ASK, errorOf, openGateway, QUESTION, until } from './http-gateway.ts'
 
 const { server } = await openGateway()
 
-describe('the circuit breaker of an endpoint', () => {
+describe('the circuit breaker of a model', () => {
   it('admits one probe to an endpoint whose circuit is open, and has nobody wait for it', async () => {
     const fresh = await startGateway(server.url)
     const call = (signal?: AbortSignal) =>
@@ -80,7 +80,7 @@ describe('the circuit breaker of an endpoint', () => {
     assert.equal(server.received.length, 0)
   })
 
-  it('says when an open circuit admits the next request', async (t) => {
+  it('probes a lone upstream every second, and says when', async (t) => {
     const fresh = await startGateway(server.url)
     t.after(() => fresh.close())
     const pass = holdTime(t)
@@ -90,25 +90,81 @@ describe('the circuit breaker of an endpoint', () => {
         body: JSON.stringify(ASK),
         headers: { authorization: `Bearer ${fresh.key}`, 'content-type': 'application/json' },
       })
-      const { message } = await errorOf(reply)
       return {
-        isOpen: String(message).includes('circuit breaker is open'),
+        isOpen: (await reply.text()).includes('circuit breaker is open'),
         seconds: Number(reply.headers.get('retry-after')),
       }
     }
     server.on('/chat/completions', double.fails(503))
     for (let i = 0; i < 10; i++) await retryAfter()
-    let longest = 0
-    for (let trial = 0; trial < 12; trial++) {
-      const { isOpen, seconds } = await retryAfter()
-      assert.ok(isOpen && Number.isInteger(seconds) && seconds >= 1 && seconds <= 15, `${seconds} s`)
-      longest = Math.max(longest, seconds)
-      pass(1000 * (seconds - 1))
+    for (let trial = 0; trial < 6; trial++) {
       assert.deepEqual(await retryAfter(), { isOpen: true, seconds: 1 })
-      pass(1000)
+      pass(999)
+      assert.deepEqual(await retryAfter(), { isOpen: true, seconds: 1 })
+      pass(1)
       assert.equal((await retryAfter()).isOpen, false, 'retried as soon as it was told')
     }
-    assert.ok(longest > 2, `${longest} s`)
+    server.on('/chat/completions', double.json(200, double.completion('Hello.')))
+    pass(1000)
+    assert.deepEqual(await retryAfter(), { isOpen: false, seconds: 0 }, 'a second after it is back')
+  })
+
+  it('probes an upstream that another stands in for after growing pauses, and names it in the calls that pass it over', async (t) => {
+    const other = await double.startUpstream()
+    t.after(() => other.close())
+    other.on('/chat/completions', double.json(200, double.completion('Hello.')))
+    server.on('/chat/completions', double.fails(503))
+    const upstreams = { first: { provider: server.url }, other: { provider: other.url } }
+    const fresh = await startGateway('sandbox', {}, { upstreams, routes: [{ model: 'm', to: ['first', 'other'] }] })
+    t.after(() => fresh.close())
+    const call = async () => {
+      const reply = await fetch(`${fresh.url}/v1/chat/completions`, {
+        method: 'POST',
+        body: JSON.stringify({ ...ASK, model: 'm' }),
+        headers: { authorization: `Bearer ${fresh.key}`, 'content-type': 'application/json' },
+      })
+      assert.equal(reply.status, 200)
+      assert.equal(reply.headers.get('x-gazeway-upstream'), 'other')
+    }
+    const lastRecord = async () => (await fresh.gateway.calls.history({ limit: 1 })).items[0]
+    const pass = holdTime(t)
+    for (let i = 0; i < 10; i++) await call()
+    assert.deepEqual((await lastRecord())?.skipped, [])
+    const probedAt: number[] = []
+    for (let second = 1; second <= 31; second++) {
+      server.received.length = 0
+      pass(1000)
+      await call()
+      if (server.received.length > 0) probedAt.push(second)
+    }
+    assert.deepEqual(probedAt, [1, 3, 7, 15, 30])
+    const { skipped, fallback_from } = (await lastRecord()) ?? {}
+    assert.deepEqual([skipped, fallback_from], [[{ upstream: 'first', reason: 'circuit_open' }], null])
+  })
+
+  it('tries all upstreams of a model again within a second once all of them are open', async (t) => {
+    const other = await double.startUpstream()
+    t.after(() => other.close())
+    for (const upstream of [server, other]) upstream.on('/chat/completions', double.fails(503))
+    const upstreams = { first: { provider: server.url }, other: { provider: other.url } }
+    const fresh = await startGateway('sandbox', {}, { upstreams, routes: [{ model: 'm', to: ['first', 'other'] }] })
+    t.after(() => fresh.close())
+    const call = () =>
+      fetch(`${fresh.url}/v1/chat/completions`, {
+        method: 'POST',
+        body: JSON.stringify({ ...ASK, model: 'm' }),
+        headers: { authorization: `Bearer ${fresh.key}`, 'content-type': 'application/json' },
+      })
+    const pass = holdTime(t)
+    for (let i = 0; i < 10; i++) await call()
+    for (let second = 0; second < 20; second++) {
+      pass(1000)
+      assert.equal((await call()).status, 503)
+    }
+    other.on('/chat/completions', double.json(200, double.completion('Hello.')))
+    assert.equal((await call()).status, 503, 'its last probe was this second')
+    pass(1000)
+    assert.equal((await call()).headers.get('x-gazeway-upstream'), 'other')
   })
 
   it('measures elapsed time, so a clock that is set back changes nothing', async (t) => {

@@ -80,10 +80,12 @@ describe('the upstreams on the platform', () => {
     assert.doesNotMatch(JSON.stringify(shown), /key-of-one/)
   })
 
-  it('show the endpoints whose circuit breaker is open', async () => {
+  it('show the models whose circuit breaker is open, and to whom', async () => {
     one.on('/chat/completions', double.fails(503))
     for (let i = 0; i < 10; i++) await chat('one/other')
-    assert.deepEqual((await states()).one?.open_circuits, ['/chat/completions'])
+    assert.deepEqual((await states()).one?.open_circuits, [
+      { path: '/chat/completions', model: 'other', for_everyone: false },
+    ])
   })
 
   for (const [model, by, route, candidates] of [

@@ -17,9 +17,23 @@ const ShownUpstream = z.object({
   reachable: z.boolean().nullable().describe('By its last call, or a check at most every 30 s; null when unknown'),
   keys: z.int(),
   resting_keys: z
-    .array(z.object({ key: z.int(), seconds: z.int() }))
-    .describe('Keys that are paused after a 429 or 401, by position from 1'),
-  open_circuits: z.array(z.string()).describe('Endpoints with an open circuit breaker'),
+    .array(
+      z.object({
+        key: z.int().describe('Its position, from 1'),
+        model: z.string().nullable().describe('null: paused for all models'),
+        seconds: z.int(),
+      }),
+    )
+    .describe('Keys that are paused after a 429 or 401'),
+  open_circuits: z
+    .array(
+      z.object({
+        path: z.string().nullable().describe('Endpoint; null when the upstream accepts no connection'),
+        model: z.string().nullable(),
+        for_everyone: z.boolean().describe('false: only for the key whose calls failed'),
+      }),
+    )
+    .describe('Open circuit breakers'),
   calls: z.int().describe('Of the last 100 in this process'),
   error_rate: z.number().nullable().describe('From 0 to 1; null without calls'),
   latency_ms: z.number().nullable().describe('Median of answered calls'),

@@ -1,74 +1,95 @@
-import { ASKING_PATHS } from '../endpoints.ts'
-
-/** Consecutive failures that open the circuit. */
+/** Consecutive failures that open a circuit. */
 export const FAILURES = 10
-/** First pause of an open circuit, in milliseconds. It doubles after each failed probe. */
+/** Failures of one caller that count for the others: half, so that no caller opens a circuit to others alone. */
+const COUNTED_OF_ONE = FAILURES / 2
+/** First pause of an open circuit, in milliseconds. It doubles with each probe, unless nothing else is left to try. */
 const FIRST_PAUSE_MS = 1000
 const LONGEST_PAUSE_MS = 15_000
-/** Statuses of a proxy or overloaded server that answers for one that is down. */
-const DOWN = new Set([502, 503, 504])
 
-/** Circuit breaker for one endpoint. */
+/**
+ * Circuit breaker. Failures count by caller:
+ *
+ * - Ten in a row of one caller open the circuit to that caller.
+ * - Ten of all callers open it to everyone, of which one caller contributes five at most.
+ *
+ * An answer to any caller ends the row, and closes the circuit.
+ */
 export interface Breaker {
   /**
-   * Admits a request, or not. A probe may take minutes to report, since models think before they answer, so one further
-   * probe is admitted after each pause.
+   * Time until the circuit admits a request; 0 when it does.
    *
-   * @returns a callback for the status of the reply, to be called as soon as it is known; null while the circuit is
-   *   open
+   * @param isLastResort true when nothing else is left to try: a probe is then due each second
+   * @returns milliseconds
    */
-  admit(): ((status: number) => void) | null
-  /** Reports that an admitted request got no reply. */
-  failed(): void
-  /** True while no request is admitted. */
-  isOpen(): boolean
-  /** Seconds until an open circuit admits a probe. */
-  pauseSeconds(): number
+  waitMs(caller: string | null, isLastResort: boolean): number
+  /**
+   * Notes that a request is sent. While the circuit is open it is a probe, and the next one is due after a longer pause.
+   * A probe may take minutes to report, since models think before they answer, so the pause begins now.
+   */
+  sent(caller: string | null): void
+  /** Counts a failure. @param newest number of the request that was sent last */
+  failed(caller: string | null, newest: number): void
+  /**
+   * Ends the row of failures. A request from before the circuit opened does not prove that the endpoint is back.
+   *
+   * @param request its number: requests are numbered as they are sent
+   * @returns true when no failure is left
+   */
+  succeeded(request: number): boolean
+  /** Callers that the circuit is open to now. Null while it is closed. */
+  openTo(): 'everyone' | 'one' | null
 }
 
-/** Creates the breaker of one endpoint. A success costs a request next to nothing. */
-function createBreaker(): Breaker {
-  let failures = 0
+/** Creates a breaker whose circuit is closed. */
+export function createBreaker(): Breaker {
+  /** Failures since the last answer, by caller: ten callers at most. */
+  const failures = new Map<string | null, number>()
   let pauseMs = FIRST_PAUSE_MS
-  let openUntil = 0
+  let triedAt = 0
+  /** Number of the last request before the circuit opened. */
+  let openedAfter = 0
 
-  function failed(): void {
-    failures++
-    if (failures === FAILURES) openFor(FIRST_PAUSE_MS)
+  /** Failures that count for everyone. */
+  function counted(): number {
+    let sum = 0
+    for (const own of failures.values()) sum += Math.min(own, COUNTED_OF_ONE)
+    return sum
   }
 
-  function openFor(forMs: number): void {
-    pauseMs = forMs
-    openUntil = elapsedMs() + forMs
-  }
+  const isOpenTo = (caller: string | null): boolean =>
+    failures.size > 0 && ((failures.get(caller) ?? 0) >= FAILURES || counted() >= FAILURES)
 
-  function answered(status: number): void {
-    if (DOWN.has(status)) failed()
-    // A late reply to a request from before the circuit opened does not prove that the endpoint is back.
-    else if (failures < FAILURES) failures = 0
-  }
-
-  function answeredTry(status: number): void {
-    if (DOWN.has(status)) failed()
-    else failures = 0
+  function open(newest: number): void {
+    openedAfter = newest
+    pauseMs = FIRST_PAUSE_MS
+    triedAt = elapsedMs()
   }
 
   return {
-    admit() {
-      if (failures < FAILURES) return answered
-      if (elapsedMs() < openUntil) return null
-      openFor(Math.min(2 * pauseMs, LONGEST_PAUSE_MS))
-      return answeredTry
+    waitMs(caller, isLastResort) {
+      if (!isOpenTo(caller)) return 0
+      return Math.max(0, triedAt + (isLastResort ? FIRST_PAUSE_MS : pauseMs) - elapsedMs())
     },
-    failed,
-    isOpen: () => failures >= FAILURES && elapsedMs() < openUntil,
-    pauseSeconds: () => Math.max(1, Math.ceil((openUntil - elapsedMs()) / 1000)),
+    sent(caller) {
+      if (!isOpenTo(caller)) return
+      pauseMs = Math.min(2 * pauseMs, LONGEST_PAUSE_MS)
+      triedAt = elapsedMs()
+    },
+    failed(caller, newest) {
+      const wasOpen = isOpenTo(caller)
+      if (failures.has(caller) || counted() < FAILURES) failures.set(caller, (failures.get(caller) ?? 0) + 1)
+      if (!wasOpen && isOpenTo(caller)) open(newest)
+    },
+    succeeded(request) {
+      if (request > openedAfter) failures.clear()
+      return failures.size === 0
+    },
+    openTo() {
+      if (counted() >= FAILURES) return 'everyone'
+      return [...failures.values()].some((own) => own >= FAILURES) ? 'one' : null
+    },
   }
 }
-
-/** Breakers of one upstream by endpoint path. Other paths have none: clients can invent any number. */
-export const createBreakers = (): ReadonlyMap<string, Breaker> =>
-  new Map(ASKING_PATHS.map((path) => [path, createBreaker()]))
 
 /** Monotonic clock in whole milliseconds, so that sums are exact. */
 const elapsedMs = () => Math.floor(performance.now())

@@ -1,16 +1,16 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { NamedUpstreamConfig } from '../named-upstream.ts'
-import { type Breaker, createBreakers } from './breaker.ts'
+import { type Circuits, createCircuits } from './circuits.ts'
+import { createRests, type Rests } from './rests.ts'
 
 /** Circuit breakers and key cooldowns of an upstream. */
 export interface Health {
-  breakers: ReadonlyMap<string, Breaker>
-  /** End of the cooldown by key, on the monotonic clock in milliseconds. */
-  restUntil: Map<string | null, number>
+  circuits: Circuits
+  rests: Rests
 }
 
 /** Creates the health of an upstream that has not failed. */
-export const createHealth = (): Health => ({ breakers: createBreakers(), restUntil: new Map() })
+export const createHealth = (): Health => ({ circuits: createCircuits(), rests: createRests() })
 
 /** Keeps the health of upstreams when other settings change. @returns the health of one; new when its own settings changed */
 export function keepHealth(): (config: NamedUpstreamConfig) => Health {

@@ -4,7 +4,8 @@ import { VIA } from '../../wire/via.ts'
 import { upstreamFailure } from '../failure.ts'
 import { keyHeaders } from '../key-headers.ts'
 import type { Provider } from '../provider.ts'
-import { type Breaker, createBreakers, FAILURES } from './breaker.ts'
+import { FAILURES } from './breaker.ts'
+import { type Circuit, type Circuits, createCircuits, type Report } from './circuits.ts'
 import { HEARTBEAT_MS } from './held-receiver.ts'
 import { CLIENT_GONE, type Client, endingOf, openReply, type Send, type StreamReply, type WholeReply } from './send.ts'
 
@@ -12,14 +13,15 @@ import { CLIENT_GONE, type Client, endingOf, openReply, type Send, type StreamRe
 export interface Relay {
   provider: Provider
   /**
-   * Sends a request to the upstream with its key. While the circuit breaker of a model endpoint is open, requests to it
-   * fail at once.
+   * Sends a request to the upstream with its key. While its circuit breaker is open, it fails at once.
    *
    * @param path path below the base URL
    * @param asked.method POST by default
    * @param asked.body JSON; null for none
    * @param asked.stream true when a stream is requested
    * @param asked.cutAtBytes length at which a whole reply is cut; without it, a reply above the limit fails
+   * @param asked.circuit circuit of a request that asks a model; other requests have none
+   * @param asked.isLastResort true when nothing else is left to try: an open circuit then admits a probe each second
    * @param asked.headers client headers to forward, which replace our own
    * @param asked.via `Via` of the client's request, when it has passed through others
    * @throws GazewayError `upstream_unreachable`, `upstream_timeout` or `upstream_bad_reply`; `too_many_requests` when
@@ -35,6 +37,8 @@ interface Asked {
   body: string | Buffer | null
   stream: boolean
   cutAtBytes?: number
+  circuit?: Circuit | null
+  isLastResort?: boolean
   via?: string | undefined
   headers?: Readonly<Record<string, string>> | undefined
 }
@@ -42,12 +46,12 @@ interface Asked {
 /**
  * Creates the relay of one upstream and key over a transport.
  *
- * @param breakers circuit breakers of the upstream
+ * @param circuits circuit breakers of the upstream
  */
 export function createRelay(
   provider: Provider,
   send: Send,
-  breakers: ReadonlyMap<string, Breaker> = createBreakers(),
+  circuits: Circuits = createCircuits(),
   heartbeatMs = HEARTBEAT_MS,
 ): Relay {
   const bodiless = {
@@ -72,23 +76,28 @@ export function createRelay(
         headers: via === undefined ? headers : { ...headers, via: `${via}, ${VIA}` },
         body,
       }
-      const breaker = breakers.get(path)
-      const onStatus = breaker ? breaker.admit() : () => {}
-      if (onStatus === null) return Promise.reject(circuitOpen(provider, breaker?.pauseSeconds() ?? 1))
-      return openReply(send, request, asked, client, provider, onStatus).catch((error) => {
-        if (isDown(error)) breaker?.failed()
+      const { circuit = null, isLastResort = true } = asked
+      const report = circuit === null ? UNREPORTED : circuits.admit(circuit, isLastResort)
+      if (typeof report === 'number') return Promise.reject(circuitOpen(provider, report))
+      return openReply(send, request, asked, client, provider, report).catch((error) => {
+        if (isDown(error)) report.failed()
         throw upstreamFailure(error, provider, endingOf(client))
       })
     },
   }
 }
 
-const circuitOpen = (provider: Provider, seconds: number): GazewayError =>
-  new GazewayError(
+/** Report of a request without a circuit. */
+const UNREPORTED: Report = { connected() {}, answered() {}, failed() {} }
+
+function circuitOpen({ label }: Provider, waitMs: number): GazewayError {
+  const seconds = Math.max(1, Math.ceil(waitMs / 1000))
+  return new GazewayError(
     'upstream_unreachable',
-    `The upstream ${provider.label} has failed ${FAILURES} times in a row; its circuit breaker is open. Retry in ${seconds} s.`,
+    `The upstream ${label} has failed ${FAILURES} times in a row; its circuit breaker is open. Retry in ${seconds} s.`,
     { status: 503, retryAfterSeconds: seconds },
   )
+}
 
 /**
  * Tells whether an error means that the upstream cannot be reached. Gazeway's own errors do not, except those of a

@@ -1,55 +1,71 @@
 import type { NamedUpstream } from '../named-upstream.ts'
+import type { Circuit, OpenCircuit } from './circuits.ts'
 import { HEARTBEAT_MS } from './held-receiver.ts'
 import { createRelay, type Relay } from './relay.ts'
 import type { Send } from './send.ts'
 
-/** Relays to one upstream, one per key. */
+/** A key that is cooling down. */
+export interface RestingKey {
+  /** Position of the key, from 1. */
+  key: number
+  /** Model that it is limited for. Null for all. */
+  model: string | null
+  seconds: number
+}
+
+/** Relays to one upstream, one per key. A request that asks no model has no circuit. */
 export interface Relays {
   upstream: NamedUpstream
   /** In the order of the keys. */
   all: readonly [Relay, ...Relay[]]
-  /** Relays whose keys are not cooling down. */
-  awake(): readonly Relay[]
+  /** Relays whose keys are not cooling down for a request. */
+  awake(circuit: Circuit | null): readonly Relay[]
   /** Relay whose cooldown ends first. */
-  firstAwake(): Relay
-  /** Lets the key of a relay cool down for some milliseconds. */
-  rest(relay: Relay, forMs: number): void
-  /** Keys that are cooling down, by position from 1, with the seconds left. */
-  resting(): { key: number; seconds: number }[]
-  /** Paths whose circuit breaker is open. */
-  openCircuits(): string[]
-  /** Tells whether the circuit breaker of a path is open, so that requests to it fail at once. */
-  isOpen(path: string): boolean
+  firstAwake(circuit: Circuit | null): Relay
+  /** Lets the key of a relay cool down after a refusal. */
+  rest(relay: Relay, circuit: Circuit | null, cooldown: Cooldown | null): void
+  /** Keys that are cooling down. */
+  resting(): RestingKey[]
+  /** Circuits that are open. */
+  openCircuits(): OpenCircuit[]
+  /** Tells whether the circuit of a request is open, so that it fails at once. */
+  isOpen(circuit: Circuit | null): boolean
+}
+
+/** Cooldown of a key: for a model that it is limited for, or for all when it is rejected. */
+export interface Cooldown {
+  of: 'model' | 'key'
+  forMs: number
 }
 
 /** Creates the relays of an upstream over one transport. They share its circuit breakers. */
 export function createRelays(upstream: NamedUpstream, send: Send, heartbeatMs = HEARTBEAT_MS): Relays {
-  const { breakers, restUntil } = upstream.health
-  const relayWith = (provider: NamedUpstream['provider']) => createRelay(provider, send, breakers, heartbeatMs)
+  const { circuits, rests } = upstream.health
+  const relayWith = (provider: NamedUpstream['provider']) => createRelay(provider, send, circuits, heartbeatMs)
   const [first, ...others] = upstream.keys
   const all: Relays['all'] = [relayWith(first), ...others.map(relayWith)]
-  const until = ({ provider }: Relay): number => restUntil.get(provider.apiKey) ?? 0
+  const left = ({ provider }: Relay, circuit: Circuit | null): number => rests.leftMs(provider.apiKey, circuit)
 
   return {
     upstream,
     all,
-    awake() {
-      if (restUntil.size === 0) return all
-      const now = performance.now()
-      for (const [key, end] of restUntil) if (end <= now) restUntil.delete(key)
-      return restUntil.size === 0 ? all : all.filter(({ provider }) => !restUntil.has(provider.apiKey))
+    awake(circuit) {
+      const awake = all.filter((relay) => left(relay, circuit) === 0)
+      return awake.length === all.length ? all : awake
     },
-    firstAwake: () => all.reduce((soonest, relay) => (until(relay) < until(soonest) ? relay : soonest)),
-    rest(relay, forMs) {
-      restUntil.set(relay.provider.apiKey, Math.max(until(relay), performance.now() + forMs))
+    firstAwake: (circuit) =>
+      all.reduce((soonest, relay) => (left(relay, circuit) < left(soonest, circuit) ? relay : soonest)),
+    rest({ provider: { apiKey } }, circuit, cooldown) {
+      if (cooldown?.of === 'key') rests.reject(apiKey, cooldown.forMs)
+      else if (cooldown && circuit) rests.limit(apiKey, circuit, cooldown.forMs)
     },
-    resting() {
-      const now = performance.now()
-      return all.flatMap((relay, at) =>
-        until(relay) > now ? [{ key: at + 1, seconds: Math.ceil((until(relay) - now) / 1000) }] : [],
-      )
-    },
-    openCircuits: () => [...breakers].flatMap(([path, breaker]) => (breaker.isOpen() ? [path] : [])),
-    isOpen: (path) => breakers.get(path)?.isOpen() ?? false,
+    resting: () =>
+      rests.list().map(({ apiKey, model, leftMs }) => ({
+        key: 1 + upstream.keys.findIndex((key) => key.apiKey === apiKey),
+        model,
+        seconds: Math.ceil(leftMs / 1000),
+      })),
+    openCircuits: () => circuits.open(),
+    isOpen: (circuit) => circuit !== null && circuits.isOpen(circuit),
   }
 }

@@ -59,8 +59,9 @@ export function poolSend(
       pool.dispatch(options, {
         onRequestStart(started) {
           controller = started
-          if (given) started.abort(given)
-          else heard()
+          if (given) return started.abort(given)
+          listener.onConnected?.()
+          heard()
         },
         onResponseStart(_, status, head) {
           heard()

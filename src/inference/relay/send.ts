@@ -2,6 +2,7 @@ import type { GazewayError } from '../../errors.ts'
 import { type BodyListener, type Decompressing, decompressing } from '../../wire/decompress.ts'
 import { badReply, type Ending, streamFailure } from '../failure.ts'
 import type { Provider } from '../provider.ts'
+import type { Report } from './circuits.ts'
 
 /** A request to the upstream, as bytes. */
 export interface RelayRequest {
@@ -14,6 +15,8 @@ export interface RelayRequest {
 
 /** Receives a reply in order: head, data, then end or error. */
 export interface ReplyListener extends BodyListener {
+  /** There is a connection, over which the request is sent now. */
+  onConnected?(): void
   onHead(status: number, headers: Headers): void
 }
 
@@ -83,7 +86,7 @@ export const WHOLE_LIMIT_BYTES = 64 * 1024 * 1024
  * @param asked.stream true when a stream is requested
  * @param asked.cutAtBytes length at which a whole reply is cut; without it, a reply above the limit fails
  * @param client ends the request, and the stream that follows, when it disconnects
- * @param onStatus called with the status as soon as the headers arrive
+ * @param report told of the connection, and of the status as soon as the headers arrive
  * @throws the transport's error before the headers; GazewayError `upstream_bad_reply` for a reply that was cut off or is
  *   too large, `upstream_timeout` for one that fell silent, both with the reply's status
  */
@@ -93,7 +96,7 @@ export function openReply(
   asked: { stream: boolean; cutAtBytes?: number },
   client: Client,
   provider: Provider,
-  onStatus: (status: number) => void,
+  report: Pick<Report, 'connected' | 'answered'>,
 ): Promise<WholeReply | StreamReply> {
   const { cutAtBytes = Number.POSITIVE_INFINITY } = asked
   return new Promise((resolve, reject) => {
@@ -117,6 +120,7 @@ export function openReply(
     }
 
     const listener: ReplyListener = {
+      onConnected: () => report.connected(),
       onHead(code, head) {
         status = code
         headers = head
@@ -126,7 +130,7 @@ export function openReply(
           const { onData, onEnd, onError } = decompress ?? listener
           Object.assign(listener, { onData, onEnd, onError })
         }
-        onStatus(code)
+        report.answered(code)
         if (code < 200 || code >= 300) isStream = false
         else if (asked.stream && isAnnounced()) begin()
       },

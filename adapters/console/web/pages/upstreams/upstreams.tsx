@@ -64,9 +64,16 @@ function UpstreamList() {
 
 function State({ of: { configured, reachable, open_circuits } }: { of: ShownUpstream }) {
   if (!configured) return <Badge tone="warn">no key</Badge>
-  if (open_circuits.length > 0) return <Badge tone="bad">circuit breaker open: {open_circuits.join(', ')}</Badge>
+  if (open_circuits.length > 0)
+    return <Badge tone="bad">circuit breaker open: {open_circuits.map(circuitName).join(', ')}</Badge>
   if (reachable === null) return <span class="muted">not known</span>
   return reachable ? <Badge tone="good">answers</Badge> : <Badge tone="bad">does not answer</Badge>
+}
+
+/** Describes what an open circuit breaker refuses. */
+function circuitName({ path, model, for_everyone }: ShownUpstream['open_circuits'][number]): string {
+  if (path === null) return 'no connection'
+  return for_everyone ? `${model} at ${path}` : `${model} at ${path}, for one key`
 }
 
 function Errors({ of: { error_rate, calls } }: { of: ShownUpstream }) {
@@ -79,10 +86,10 @@ function Keys({ of: { keys, resting_keys } }: { of: ShownUpstream }) {
   return (
     <>
       {keys}
-      {resting_keys.map(({ key, seconds }) => (
-        <div key={key}>
+      {resting_keys.map(({ key, model, seconds }) => (
+        <div key={`${key} ${model}`}>
           <Badge tone="warn">
-            key {key} paused {seconds} s
+            key {key} paused {seconds} s{model !== null && ` for ${model}`}
           </Badge>
         </div>
       ))}
