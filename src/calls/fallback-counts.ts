@@ -1,39 +1,84 @@
+import { sql } from 'kysely'
 import * as z from 'zod'
 import { toUtc } from '../store/dates.ts'
 import type { Store } from '../store/store.ts'
 import { type ChartQuery, callStats } from './call-stats.ts'
 
-/** Rate at which chat completions answer in place of the responses endpoint. */
+/** Rate at which chat completions take over from the responses endpoint, among calls still in the audit trail. */
 export const Fallbacks = z.object({
-  requests: z.int().describe('Calls to the responses endpoint'),
-  fallen_back: z
-    .int()
-    .describe('Number of them that chat completions answered instead, among calls still in the audit trail'),
-  rate: z.number().describe('Share of them that fell back, 0–1'),
+  requests: z.int().describe('Requests whose first attempt was at the responses endpoint'),
+  fallen_back: z.int().describe('Number of them that chat completions took over'),
+  rate: z.number().describe('Share of them that chat completions took over, 0–1'),
 })
 export type Fallbacks = z.infer<typeof Fallbacks>
 
-/** Counts the fallbacks of a time range through their own index. `from` is inclusive, `to` exclusive. */
+/** Paths of the responses endpoint at any upstream. */
+const RESPONSES = '/responses'
+
+/**
+ * Counts the fallbacks of a time range. Both numbers count the same requests: those whose first attempt began in the
+ * range and is still in the trail. `from` is inclusive, `to` exclusive.
+ */
 export async function countFallbacks(
   store: Store,
   selection: Omit<ChartQuery, 'group_by' | 'model'>,
 ): Promise<Fallbacks> {
-  const { from, to, caller_id } = selection
+  const oldest = await store.reads.selectFrom('calls').select('at').orderBy('at').orderBy('call_id').limit(1).execute()
+  const kept = oldest[0]?.at
+  if (kept === undefined) return { requests: 0, fallen_back: 0, rate: 0 }
+  const { to, caller_id } = selection
+  const asked = selection.from && toUtc(selection.from)
+  const from = asked !== undefined && asked > kept ? asked : kept
+  const [{ groups }, laterAttempts, fallenBack] = await Promise.all([
+    callStats(store, { from, to, caller_id, group_by: 'path' }),
+    countLaterAttempts(store, { from, to: to && toUtc(to), caller_id }),
+    countFallenBack(store, { from, to: to && toUtc(to), caller_id }),
+  ])
+  const attempts = groups
+    .filter(({ key }) => key.endsWith(RESPONSES))
+    .reduce((sum, { calls, refused }) => sum + calls - refused, 0)
+  const requests = attempts - laterAttempts
+  return { requests, fallen_back: fallenBack, rate: requests === 0 ? 0 : fallenBack / requests }
+}
+
+/** Times are RFC 3339 UTC with milliseconds. */
+interface Range {
+  from: string
+  to: string | undefined
+  caller_id: string | undefined
+}
+
+/** Counts attempts at a responses endpoint that were not the first of their request. */
+async function countLaterAttempts(store: Store, { from, to, caller_id }: Range): Promise<number> {
   let query = store.reads
     .selectFrom('calls')
     .select(({ fn }) => fn.countAll<number>().as('calls'))
     .where('fallback_from', 'is not', null)
-    .where('status', '!=', 'hedged')
+    .where('path', 'like', `%${RESPONSES}`)
+    .where('at', '>=', from)
+  if (to !== undefined) query = query.where('at', '<', to)
   if (caller_id !== undefined) query = query.where('caller_id', '=', caller_id)
-  if (from) query = query.where('at', '>=', toUtc(from))
-  if (to) query = query.where('at', '<', toUtc(to))
-  const [{ calls }, { groups }] = await Promise.all([
-    query.executeTakeFirstOrThrow(),
-    callStats(store, { from, to, caller_id, group_by: 'path' }),
-  ])
-  const fallenBack = Number(calls)
-  const requests = groups
-    .filter(({ key }) => key.endsWith('/responses'))
-    .reduce((sum, { calls, refused }) => sum + calls - refused, 0)
-  return { requests, fallen_back: fallenBack, rate: requests === 0 ? 0 : Math.min(1, fallenBack / requests) }
+  return Number((await query.executeTakeFirstOrThrow()).calls)
+}
+
+/** Counts requests whose first attempt was at a responses endpoint, and a later one was not. */
+async function countFallenBack(store: Store, { from, to, caller_id }: Range): Promise<number> {
+  let query = store.reads
+    .selectFrom('calls as later')
+    .select(sql<number>`count(distinct later.fallback_from)`.as('calls'))
+    .where('later.fallback_from', 'is not', null)
+    .where('later.path', 'not like', `%${RESPONSES}`)
+    .where('later.at', '>=', from)
+    .where(({ exists, selectFrom }) => {
+      let first = selectFrom('calls as first')
+        .select('first.call_id')
+        .whereRef('first.call_id', '=', 'later.fallback_from')
+        .where('first.path', 'like', `%${RESPONSES}`)
+        .where('first.status', '!=', 'hedged')
+        .where('first.at', '>=', from)
+      if (to !== undefined) first = first.where('first.at', '<', to)
+      return exists(first)
+    })
+  if (caller_id !== undefined) query = query.where('later.caller_id', '=', caller_id)
+  return Number((await query.executeTakeFirstOrThrow()).calls)
 }

@@ -323,6 +323,27 @@ export function callsContract(open: () => Promise<Store>): void {
       await separate.close()
     })
 
+    it('counts fallbacks among the requests to the responses endpoint alone', async () => {
+      const separate = await open()
+      const trail = createCalls({ store: separate, onError: (error) => assert.fail(String(error)) })
+      const [template] = CALLS
+      assert.ok(template, 'there is a call')
+      const record = (path: string, fallback_from: string | null) => {
+        const call_id = newId('call')
+        trail.record({ ...template, call_id, path, fallback_from, status: fallback_from === null ? 'error' : 'ok' })
+        return call_id
+      }
+      for (let i = 0; i < 4; i++) record('/v1/chat/completions', record('/v1/chat/completions', null))
+      const other = record('/v1/responses', null)
+      record('/v1/responses', other)
+      const first = record('/v1/responses', null)
+      record('/v1/responses', first)
+      record('/v1/chat/completions', first)
+      record('/v1/chat/completions', first)
+      assert.deepEqual(await trail.fallbacks({}), { requests: 2, fallen_back: 1, rate: 0.5 })
+      await separate.close()
+    })
+
     it('knows latency quantiles within 2.5 %', async () => {
       const sorted = CALLS.map((call) => call.latency_ms).sort((a, b) => a - b)
       const { totals } = await calls.stats({})
