@@ -35,6 +35,16 @@ export interface ModelList {
    * name.
    */
   knows(name: string): boolean
+  /** The last fetch. Null before the first. */
+  fetched(): FetchedList | null
+}
+
+/** A fetch of an upstream's list. It is no call, so operators find it here and not in the audit trail. */
+export interface FetchedList {
+  /** RFC 3339 UTC. */
+  at: string
+  /** Reason why there is no list. Null when there is one. */
+  error: string | null
 }
 
 /** Requests an upstream's list. */
@@ -43,40 +53,42 @@ type AskForModels = (context: CallContext) => Promise<PassthroughReply>
 /**
  * Creates the list of models that clients can request. The upstream's list is fetched at most once a minute.
  *
- * @param options.askForModels fetches for a client; recorded in the audit trail
- * @param options.lookUp fetches for Gazeway itself; not recorded
+ * @param options.askForModels fetches the list
  */
 export function createModelList(options: {
   provider: Provider
   askForModels: AskForModels
-  lookUp: AskForModels
   now: () => Date
 }): ModelList {
-  const { provider, askForModels, lookUp, now } = options
+  const { provider, askForModels, now } = options
   const started = Math.floor(now().getTime() / 1000)
   let list: Model[] | null = null
   let staleAt = 0
   let asking: Promise<void> | undefined
+  let fetched: FetchedList | null = null
 
-  async function ask(by: AskForModels, context: CallContext): Promise<void> {
+  async function ask(context: CallContext): Promise<void> {
     const began = now().getTime()
+    const at = now().toISOString()
     const signal = AbortSignal.timeout(PATIENCE_MS)
     try {
-      const { status, body } = await by({ ...context, signal })
+      const { status, body } = await askForModels({ ...context, signal })
+      fetched = { at, error: status < 300 ? null : `It answered ${status}.` }
       const isBusy = status === 429
       // It is rate limited, not down: keep the earlier list.
       if (!isBusy) list = status < 300 ? readModels(body) : null
       staleAt = began + (isBusy || status >= 500 ? PAUSE_MS : FRESH_MS)
-    } catch {
+    } catch (error) {
+      fetched = { at, error: error instanceof Error ? error.message : String(error) }
       // Continue without the upstream: a later call to it reports why it is down.
       list = null
       staleAt = began + PAUSE_MS
     }
   }
 
-  async function present(by: AskForModels, context: CallContext): Promise<Model[] | null> {
+  async function present(context: CallContext): Promise<Model[] | null> {
     if (now().getTime() >= staleAt)
-      asking ??= ask(by, context).finally(() => {
+      asking ??= ask(context).finally(() => {
         asking = undefined
       })
     await asking
@@ -110,10 +122,11 @@ export function createModelList(options: {
   }
 
   return {
-    listed: async (context) => (await present(lookUp, context))?.map(({ id }) => id) ?? null,
-    all: async (context) => shown(await present(askForModels, context)),
+    listed: async (context) => (await present(context))?.map(({ id }) => id) ?? null,
+    all: async (context) => shown(await present(context)),
     known,
     knows: (name) => names().has(name),
+    fetched: () => fetched,
   }
 }
 

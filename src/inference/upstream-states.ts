@@ -1,4 +1,5 @@
 import type { Liveness } from './liveness.ts'
+import type { FetchedList } from './model-list.ts'
 import type { NamedUpstream } from './named-upstream.ts'
 import type { RecentCalls } from './recent-calls.ts'
 import type { OpenCircuit } from './relay/circuits.ts'
@@ -20,6 +21,8 @@ export interface ShownUpstream extends RecentCalls {
   resting_keys: RestingKey[]
   /** Circuits that are open. */
   open_circuits: OpenCircuit[]
+  /** Last fetch of its model list in this process. Null before the first. */
+  model_list: FetchedList | null
 }
 
 /** Reads the state of all configured upstreams, `default` first. */
@@ -45,6 +48,7 @@ export async function upstreamStates(deps: {
       keys: keys.filter(({ apiKey }) => apiKey !== null).length,
       resting_keys: relays?.resting() ?? [],
       open_circuits: relays?.openCircuits() ?? [],
+      model_list: upstream.models.fetched(),
       ...recent(provider.name),
     }
   })

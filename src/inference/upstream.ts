@@ -61,7 +61,7 @@ export interface Upstream {
   /** Forwards a request to another service, under the bill of its caller. */
   passOn: PassOn
   /**
-   * Fetches an upstream's own model list, and anything that {@link passThrough} may reach. By default from `default`.
+   * Fetches an upstream's own model list, by default that of `default`. Not in the audit trail.
    */
   askForModels(context: CallContext, of?: NamedUpstream): Promise<PassthroughReply>
   /** Asks a model at one upstream for a word, bypassing all routes. */
@@ -123,7 +123,6 @@ export function createUpstream(options: {
     return createModelList({
       provider,
       askForModels: (context) => askForModels(context, upstream()),
-      lookUp: (context) => lookUp(context, upstream()),
       now: () => new Date(),
     })
   }
@@ -149,17 +148,14 @@ export function createUpstream(options: {
   }
   const open = async () => openBy((await loadOpen()).openUpstream)
   const deps = { ...calling, provider, open }
-  const listing =
-    (asking: PassthroughDeps): Upstream['askForModels'] =>
-    (context, of = first) =>
-      passThrough(
-        { ...asking, only: of, allowedPaths: [MODELS], limitBytes: LIST_LIMIT_BYTES },
-        { method: 'GET', path: MODELS, ...(of.provider.protocol === 'anthropic' && { query: ALL_MODELS }) },
-        context,
-      )
-  const askForModels = listing(deps)
-  // A lookup of Gazeway itself is not recorded: the client of a chat did not make it.
-  const lookUp = listing({ ...deps, calls: { ...deps.calls, record() {} } })
+  // A list is no call: no model is asked, and the client whose request needs the list did not ask the upstream.
+  const unrecorded: PassthroughDeps = { ...deps, calls: { ...deps.calls, record() {} } }
+  const askForModels: Upstream['askForModels'] = (context, of = first) =>
+    passThrough(
+      { ...unrecorded, only: of, allowedPaths: [MODELS], limitBytes: LIST_LIMIT_BYTES },
+      { method: 'GET', path: MODELS, ...(of.provider.protocol === 'anthropic' && { query: ALL_MODELS }) },
+      context,
+    )
   return {
     provider,
     routing,

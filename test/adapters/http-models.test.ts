@@ -22,6 +22,7 @@ describe('models over HTTP', () => {
     assert.equal(((await (await get('/v1/models/a/b')).json()) as { id: string }).id, 'a/b')
     assert.equal((await get('/v1/models/none')).status, 404)
     assert.equal(server.received.filter((entry) => entry.path === '/v1/models').length, 1, 'asked once a minute')
+    assert.equal((await fresh.gateway.calls.history({ limit: 1 })).total, 0, 'a list is no call')
     await fresh.close()
   })
 

@@ -88,6 +88,16 @@ describe('the upstreams on the platform', () => {
     ])
   })
 
+  it('show when their lists of models failed, which is no call', async () => {
+    const before = (await running.gateway.calls.history({ limit: 1 })).total
+    await running.gateway.config.set({ 'upstreams.one.weight': 3 })
+    one.on('/models', double.fails(500))
+    assert.equal((await request('/api/available-models', undefined, running.key)).status, 200)
+    const { one: failed, claude: listed } = await states()
+    assert.deepEqual([failed?.model_list?.error, listed?.model_list?.error], ['It answered 500.', null])
+    assert.equal((await running.gateway.calls.history({ limit: 1 })).total, before)
+  })
+
   for (const [model, by, route, candidates] of [
     [
       'smart',

@@ -28,6 +28,7 @@ export const upstreamAt = (
       all: async () => [],
       known: () => listed,
       knows: (name) => listed.includes(name),
+      fetched: () => null,
     }),
   )
 

@@ -28,7 +28,6 @@ describe('the models that clients can ask for', () => {
     const list = createModelList({
       provider: createProvider({ ...config, provider: 'http://127.0.0.1:1/v1' }),
       askForModels: ask,
-      lookUp: ask,
       now: () => new Date(at),
     })
     return {
@@ -59,7 +58,7 @@ describe('the models that clients can ask for', () => {
     const config = { api_key: 'k', headers: {}, timeout_ms: 1000, max_retries: 0, models: ROLES, aliases: { own: 'a' } }
     const ask = async () => ({ status: 200, headers: {}, truncated: false, call_id: 'call_1', body: { data: [A] } })
     const provider = createProvider({ ...config, provider: 'openai', id: 'main' })
-    const list = createModelList({ provider, askForModels: ask, lookUp: ask, now: () => new Date() })
+    const list = createModelList({ provider, askForModels: ask, now: () => new Date() })
     assert.deepEqual([list.known().includes('main/own'), list.known().includes('main/gpt-5')], [true, true])
     await list.all(anyone)
     assert.deepEqual(list.known(), ['main/own', 'main/a'])
@@ -69,7 +68,7 @@ describe('the models that clients can ask for', () => {
     const config = { api_key: 'k', headers: {}, timeout_ms: 1000, max_retries: 0, models: ROLES, aliases: { own: 'a' } }
     const ask = () => Promise.reject(new Error('down'))
     const provider = createProvider({ ...config, provider: 'http://127.0.0.1:1/v1', id: 'main' })
-    const list = createModelList({ provider, askForModels: ask, lookUp: ask, now: () => new Date() })
+    const list = createModelList({ provider, askForModels: ask, now: () => new Date() })
     assert.deepEqual(
       (await list.all(anyone)).map(({ id }) => id),
       ['main/own'],

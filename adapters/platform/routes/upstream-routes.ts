@@ -34,6 +34,10 @@ const ShownUpstream = z.object({
       }),
     )
     .describe('Open circuit breakers'),
+  model_list: z
+    .object({ at: z.string(), error: z.string().nullable().describe('Why there is no list') })
+    .nullable()
+    .describe('The last fetch of its model list in this process; these are not in the audit trail'),
   calls: z.int().describe('Of the last 100 in this process'),
   error_rate: z.number().nullable().describe('From 0 to 1; null without calls'),
   latency_ms: z.number().nullable().describe('Median of answered calls'),

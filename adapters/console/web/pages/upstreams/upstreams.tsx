@@ -1,6 +1,6 @@
 import { useState } from 'preact/hooks'
 import type { ShownUpstream } from '../../../../platform/routes/upstream-routes.ts'
-import { Badge, Card, DataTable, Empty, ErrorNote, Loading, Page } from '../../components/components.ts'
+import { Badge, Card, DataTable, Empty, ErrorNote, Loading, Page, When } from '../../components/components.ts'
 import { href } from '../../router.ts'
 import { session } from '../../signed-in.ts'
 import { useLive } from '../../use-live.ts'
@@ -42,6 +42,7 @@ function UpstreamList() {
         columns={[
           { key: 'name', label: 'Name' },
           { key: 'state', label: 'State', render: (upstream) => <State of={upstream} /> },
+          { key: 'model_list', label: 'Model list', render: ({ model_list }) => <FetchedList of={model_list} /> },
           { key: 'base_url', label: 'Address', align: 'words' },
           {
             key: 'latency',
@@ -68,6 +69,15 @@ function State({ of: { configured, reachable, open_circuits } }: { of: ShownUpst
     return <Badge tone="bad">circuit breaker open: {open_circuits.map(circuitName).join(', ')}</Badge>
   if (reachable === null) return <span class="muted">not known</span>
   return reachable ? <Badge tone="good">answers</Badge> : <Badge tone="bad">does not answer</Badge>
+}
+
+function FetchedList({ of }: { of: ShownUpstream['model_list'] }) {
+  if (of === null) return <span class="muted">not asked for</span>
+  return (
+    <>
+      {of.error === null ? 'listed' : <Badge tone="warn">{of.error}</Badge>} <When at={of.at} />
+    </>
+  )
 }
 
 /** Describes what an open circuit breaker refuses. */
