@@ -1,4 +1,4 @@
-import { asksModel, PASSED_PATHS } from './passed-paths.ts'
+import { PASSED_PATHS } from './passed-paths.ts'
 
 /**
  * Model endpoints whose protocols are converted into each other, below the base URL: two of OpenAI's API, one of
@@ -10,10 +10,4 @@ export type Endpoint = (typeof ENDPOINTS)[number]
 /** Paths of `/v1` that may lead to a call, as records and metrics name them. */
 export const CALL_PATHS: readonly string[] = [
   ...new Set([...ENDPOINTS, '/messages/count_tokens', ...PASSED_PATHS.map(({ path }) => path)]),
-]
-
-/** Paths that call a model, except those with a parameter. */
-export const ASKING_PATHS: readonly string[] = [
-  ...ENDPOINTS,
-  ...PASSED_PATHS.filter((path) => asksModel(path) && !path.path.includes('{')).map(({ path }) => path),
 ]
