@@ -34,9 +34,9 @@ export function whySkipped(candidate: Destination, circuit: Circuit | null): Ski
   return relays.awake(circuit).length === 0 ? 'keys_resting' : null
 }
 
-/** A candidate that was passed over, for the record of the call. */
+/** A candidate that was passed over, for the record of the call, which its caller may read: without a host. */
 export const skippedAs = ({ relays }: Destination, reason: SkippedCandidate['reason']): SkippedCandidate => ({
-  upstream: relays.upstream.provider.name,
+  upstream: relays.upstream.provider.label,
   reason,
 })
 
