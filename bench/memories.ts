@@ -1,7 +1,7 @@
 import { copyFileSync, mkdirSync } from 'node:fs'
 import { join } from 'node:path'
-import { keepMemory } from '../src/memory/keep.ts'
 import type { MemoryInput } from '../src/memory/memory.ts'
+import { keepMemory } from '../src/memory/records/store-memory.ts'
 import { openStore } from '../src/store/open-store.ts'
 import type { Store } from '../src/store/store.ts'
 import { createVocabulary } from './vocabulary.ts'

@@ -1,6 +1,6 @@
 import * as z from 'zod'
 import { AnsweredId, ConversationId } from '../src/conversations/conversations.ts'
-import { type IncompleteReason, incompleteReason } from '../src/inference/finish-reason.ts'
+import { type IncompleteReason, incompleteReason } from '../src/inference/api/finish-reason.ts'
 import { Usage } from '../src/providers/token-usage.ts'
 import { LIST_LIMIT } from '../src/wire/validation.ts'
 import { defineTool } from './tool.ts'

@@ -1,4 +1,4 @@
-import { PassthroughReply, PassthroughRequest } from '../src/inference/passthrough.ts'
+import { PassthroughReply, PassthroughRequest } from '../src/inference/verbatim/passthrough.ts'
 import { defineTool } from './tool.ts'
 
 export const upstreamGateway = defineTool({

@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import { Memory, MemoryInput } from '../src/memory/memory-record.ts'
+import { Memory, MemoryInput } from '../src/memory/records/memory-record.ts'
 import { plain } from '../src/text/plain.ts'
 import { defineTool } from './tool.ts'
 

@@ -1,6 +1,6 @@
 import * as z from 'zod'
-import { Memory, MemorySearch } from '../src/memory/memory-record.ts'
-import { projectOf } from '../src/memory/project.ts'
+import { Memory, MemorySearch } from '../src/memory/records/memory-record.ts'
+import { projectOf } from '../src/memory/records/project.ts'
 import { plain } from '../src/text/plain.ts'
 import { defineTool } from './tool.ts'
 

@@ -1,7 +1,7 @@
 import * as z from 'zod'
-import { Memory, MemoryInput } from '../src/memory/memory-record.ts'
-import { projectOf } from '../src/memory/project.ts'
-import { Similar } from '../src/memory/similar.ts'
+import { Memory, MemoryInput } from '../src/memory/records/memory-record.ts'
+import { projectOf } from '../src/memory/records/project.ts'
+import { Similar } from '../src/memory/search/similar.ts'
 import { plain } from '../src/text/plain.ts'
 import { defineTool } from './tool.ts'
 

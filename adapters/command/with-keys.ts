@@ -10,8 +10,8 @@ import { openStoreClock } from '../../src/store/clock.ts'
 import { openStore } from '../../src/store/open-store.ts'
 import type { Page, Paged } from '../../src/store/page.ts'
 import type { Store } from '../../src/store/store.ts'
-import { bindWallet, unbindWallet } from '../../src/wallet/bind-wallet.ts'
-import { spendOf } from '../../src/wallet/spending.ts'
+import { spendOf } from '../../src/wallet/budget/spending.ts'
+import { bindWallet, unbindWallet } from '../../src/wallet/ledger/bind-wallet.ts'
 import { requireStore } from './require-store.ts'
 
 /** Number of records read at a time for a table. */

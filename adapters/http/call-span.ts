@@ -1,6 +1,6 @@
 import { type Attributes, SpanKind } from '@opentelemetry/api'
 import type { CallRecord } from '../../src/calls/call-record.ts'
-import type { Provider } from '../../src/inference/provider.ts'
+import type { Provider } from '../../src/inference/upstreams/provider.ts'
 import { contentAttributes } from './span-content.ts'
 
 /** Endpoint → `gen_ai.operation.name`. Other endpoints run no model and have a plain client span. */

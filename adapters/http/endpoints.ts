@@ -1,5 +1,5 @@
 import type { Gateway } from '../../src/gateway.ts'
-import type { OpenCalls } from '../../src/inference/upstream.ts'
+import type { OpenCalls } from '../../src/inference/inference.ts'
 import type { Endpoint } from '../web/arrival.ts'
 import { chatCompletions, checkChat } from './routes/chat-completions-route.ts'
 import { checkCount, checkMessages, countTokens, messages } from './routes/messages-route.ts'

@@ -1,6 +1,6 @@
 import { Counter, type Registry } from 'prom-client'
 import { toUsd } from '../../src/text/money.ts'
-import type { Overrun } from '../../src/wallet/overruns.ts'
+import type { Overrun } from '../../src/wallet/budget/overruns.ts'
 
 /** Counts charged calls whose cost exceeded their reservation, and the cost that is not charged. */
 export function overrunMetrics(registry: Registry): (overrun: Overrun) => void {

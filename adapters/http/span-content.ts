@@ -1,6 +1,6 @@
 import type { Attributes } from '@opentelemetry/api'
 import type { CallStatus } from '../../src/calls/call-record.ts'
-import { asText, type Loose, record, records } from '../../src/inference/convert/loose.ts'
+import { asText, type Loose, record, records } from '../../src/text/loose.ts'
 
 /** Part of a message in the conventions' schema: `text`, `tool_call`, `tool_call_response`, or another type. */
 interface Part {

@@ -1,5 +1,5 @@
 import { GazewayError } from '../../src/errors.ts'
-import { hideSecrets } from '../../src/inference/failure.ts'
+import { hideSecrets } from '../../src/inference/upstreams/failure.ts'
 import { cut } from '../../src/text/cut.ts'
 import { parseJson } from '../../src/text/json.ts'
 

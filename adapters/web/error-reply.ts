@@ -1,6 +1,6 @@
 import type { Log } from '../../src/config/log.ts'
 import { ERROR_PAGES, type ErrorCode, GazewayError, linkedErrorBody } from '../../src/errors.ts'
-import { isMessagesPath, messageErrorOf } from '../../src/inference/relay/message-error.ts'
+import { isMessagesPath, messageErrorOf } from '../../src/inference/api/message-error.ts'
 import type { FailedRequest } from './refused-calls.ts'
 
 /** HTTP reply to an error. */

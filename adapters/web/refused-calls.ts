@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http'
 import type { Surface } from '../../src/calls/call-record.ts'
 import type { GazewayError } from '../../src/errors.ts'
 import type { Gateway } from '../../src/gateway.ts'
-import { CALL_PATHS } from '../../src/inference/endpoints.ts'
+import { CALL_PATHS } from '../../src/inference/api/endpoints.ts'
 import { askedModel } from './asked-model.ts'
 import { addressOf } from './client-address.ts'
 

@@ -11,8 +11,8 @@ const PAUSES = [
 ]
 /** Places that the reader looks at, and looks before they move on to the next. */
 const PLACES = [
-  { path: 'src/inference/respond.ts', line_start: 30, line_end: 60 },
-  { path: 'src/inference/complete-chat.ts', line_start: 20, line_end: 48 },
+  { path: 'src/inference/client/respond.ts', line_start: 30, line_end: 60 },
+  { path: 'src/inference/client/complete-chat.ts', line_start: 20, line_end: 48 },
   { path: 'tools/llm-query.ts', line_start: 1, line_end: 24 },
 ]
 const LOOKS_PER_VISIT = 5

@@ -4,8 +4,8 @@ import type { Store } from '../store/store.ts'
 import type { AlertMessageRow } from '../store/tables/alerts-tables.ts'
 import { newId } from '../text/ids.ts'
 import { type Micros, toUsd } from '../text/money.ts'
-import { periodOf } from '../wallet/period.ts'
-import { dayOf } from '../wallet/spending.ts'
+import { periodOf } from '../wallet/budget/period.ts'
+import { dayOf } from '../wallet/budget/spending.ts'
 
 /** A budget that has passed a threshold without an alert in its current period. */
 interface Passed {

@@ -2,7 +2,7 @@ import type { SettlementMode, Settlements } from '../chain/settlements.ts'
 import { GazewayError } from '../errors.ts'
 import { WalletAddress } from '../identity/key.ts'
 import type { Store } from '../store/store.ts'
-import { knownCaller } from '../wallet/deposits.ts'
+import { knownCaller } from '../wallet/ledger/deposits.ts'
 import type { Payee } from './moves.ts'
 
 /** Recipients of rewards. */

@@ -7,12 +7,9 @@ import type { Page, Paged } from '../store/page.ts'
 import type { Schema } from '../store/schema.ts'
 import type { Store } from '../store/store.ts'
 import type { Sweep } from '../store/sweeps.ts'
-import { createCountChanges } from './count-changes.ts'
-import type { EmbeddingProgress } from './embed-memories.ts'
-import { fuse } from './fusion.ts'
-import { keepMemory } from './keep.ts'
-import { deleteMemories, isLive, REMOVED, sweepExpired } from './memory-expiry.ts'
-import { type KeysQuery, memoryKeys } from './memory-keys.ts'
+import { createCountChanges } from './records/count-changes.ts'
+import { deleteMemories, isLive, REMOVED, sweepExpired } from './records/memory-expiry.ts'
+import { type KeysQuery, memoryKeys } from './records/memory-keys.ts'
 import {
   MEMORY_COLUMNS,
   type Memory,
@@ -20,22 +17,25 @@ import {
   type MemoryList,
   type MemorySearch,
   toMemory,
-} from './memory-record.ts'
-import { createSearch } from './memory-search.ts'
-import { totals } from './memory-totals.ts'
-import { earlierVersion, forgetVersions } from './memory-versions.ts'
-import { createMemoryWords } from './memory-words.ts'
-import { recentMemories } from './recent.ts'
-import { type MemoryResult, readResults } from './results.ts'
-import { type Filters, scopeOf } from './search-scope.ts'
-import { createSimilar, type Similar } from './similar.ts'
-import { claimSpace, findSpace, type MemoryOwner, sweepEndedSpaces } from './spaces.ts'
-import { openTextIndex } from './text-index.ts'
-import type { Caller } from './trusted-writers.ts'
-import type { VectorSearch } from './vector-search.ts'
+} from './records/memory-record.ts'
+import { totals } from './records/memory-totals.ts'
+import { earlierVersion, forgetVersions } from './records/memory-versions.ts'
+import { recentMemories } from './records/recent.ts'
+import { claimSpace, findSpace, type MemoryOwner, sweepEndedSpaces } from './records/spaces.ts'
+import { keepMemory } from './records/store-memory.ts'
+import type { Caller } from './records/trusted-writers.ts'
+import { fuse } from './search/fusion.ts'
+import { createSearch } from './search/memory-search.ts'
+import { type MemoryResult, readResults } from './search/results.ts'
+import { type Filters, scopeOf } from './search/search-scope.ts'
+import { createSimilar, type Similar } from './search/similar.ts'
+import type { EmbeddingProgress } from './vectors/embed-memories.ts'
+import type { VectorSearch } from './vectors/vector-search.ts'
+import { createMemoryWords } from './words/memory-words.ts'
+import { openTextIndex } from './words/text-index.ts'
 
-export { Memory, MemoryInput, MemoryList, MemorySearch } from './memory-record.ts'
-export { endSpace, type MemoryOwner, memoryOwner } from './spaces.ts'
+export { Memory, MemoryInput, MemoryList, MemorySearch } from './records/memory-record.ts'
+export { endSpace, type MemoryOwner, memoryOwner } from './records/spaces.ts'
 
 /**
  * The memories of one owner, for one caller, which writes what it stores. Memories of other owners and expired memories

@@ -1,9 +1,9 @@
 import type { CallContext } from '../calls/call-record.ts'
 import { GazewayError } from '../errors.ts'
-import type { Upstream } from '../inference/upstream.ts'
+import type { Upstream } from '../inference/inference.ts'
 import type { Usage } from '../providers/token-usage.ts'
 import { toMicros } from '../text/money.ts'
-import type { Answered } from '../wallet/holds.ts'
+import type { Answered } from '../wallet/receipts/holds.ts'
 import type { MeteredCall } from './metered-call.ts'
 
 /** A metered call with all defaults applied. */

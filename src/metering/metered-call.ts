@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import { SearchTool } from '../inference/search-tool.ts'
+import { SearchTool } from '../inference/client/search-tool.ts'
 
 /** Input of a metered call. The caller's authentication determines who pays. */
 export const MeteredCall = z.strictObject({

@@ -1,4 +1,4 @@
-import { estimateUsage } from '../inference/estimate.ts'
+import { estimateUsage } from '../inference/observe/estimate.ts'
 import { maxCost, type PricedModel, type Prices } from '../providers/prices.ts'
 import type { Micros } from '../text/money.ts'
 import type { MeteredCall } from './metered-call.ts'

@@ -1,6 +1,6 @@
 import type { Store } from '../store/store.ts'
-import type { Credit } from '../wallet/deposits.ts'
-import { returnCredit } from '../wallet/spend.ts'
+import { returnCredit } from '../wallet/budget/spend.ts'
+import type { Credit } from '../wallet/ledger/deposits.ts'
 import type { Claims } from './claims.ts'
 import type { Payment, PaymentStatus } from './payment.ts'
 

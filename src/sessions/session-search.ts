@@ -1,5 +1,5 @@
 import { sql } from 'kysely'
-import { excerpt } from '../memory/memory-excerpt.ts'
+import { excerpt } from '../memory/search/memory-excerpt.ts'
 import type { Store } from '../store/store.ts'
 import type { SessionMessageRow } from '../store/tables/sessions-tables.ts'
 import { distinctWords, queryWords, shortened } from '../text/words.ts'

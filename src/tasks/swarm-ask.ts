@@ -1,7 +1,7 @@
 import type OpenAI from 'openai'
 import type { CallContext } from '../calls/call-record.ts'
 import { GazewayError } from '../errors.ts'
-import type { Upstream } from '../inference/upstream.ts'
+import type { Upstream } from '../inference/inference.ts'
 import { asUpstreamFailure } from '../metering/ask-model.ts'
 import { type Plan, type PlanResult, readPlan } from './plan.ts'
 import { type PlanLimits, planFormat } from './plan-schema.ts'

@@ -1,26 +1,32 @@
 import type { Page, Paged } from '../store/page.ts'
 import type { Store } from '../store/store.ts'
 import type { Sweep } from '../store/sweeps.ts'
-import { type Balances, readBalances } from './account-balances.ts'
-import { sweepAllowances } from './allowances.ts'
-import { type Credit, creditAccount, type DepositReceipt, knownCaller, makeDeposit } from './deposits.ts'
-import { forgetAnswers } from './forget.ts'
-import { createHolds, type Holds } from './holds.ts'
-import type { LimitsOf } from './limits.ts'
-import type { Overrun } from './overruns.ts'
-import { type Pricing, type PricingConfig, priceList } from './pricing.ts'
-import { readStatement, type StatementLine } from './statement.ts'
-import { usageCsv } from './usage-csv.ts'
-import { type ReceiptPage, type UsageQuery, type UsageReport, usageReceipts, usageReport } from './usage-report.ts'
-import { callFaults } from './verify-calls.ts'
-import { type LedgerReport, verifyLedger } from './verify-ledger.ts'
+import { sweepAllowances } from './budget/allowances.ts'
+import type { LimitsOf } from './budget/limits.ts'
+import type { Overrun } from './budget/overruns.ts'
+import { type Balances, readBalances } from './ledger/account-balances.ts'
+import { type Credit, creditAccount, type DepositReceipt, knownCaller, makeDeposit } from './ledger/deposits.ts'
+import { readStatement, type StatementLine } from './ledger/transfer-list.ts'
+import { type LedgerReport, verifyLedger } from './ledger/verify-ledger.ts'
+import { forgetAnswers } from './receipts/forget-answers.ts'
+import { createHolds, type Holds } from './receipts/holds.ts'
+import { type Pricing, type PricingConfig, priceList } from './receipts/pricing.ts'
+import { usageCsv } from './receipts/usage-csv.ts'
+import {
+  type ReceiptPage,
+  type UsageQuery,
+  type UsageReport,
+  usageReceipts,
+  usageReport,
+} from './receipts/usage-report.ts'
+import { callFaults } from './receipts/verify-calls.ts'
 
-export { Balances } from './account-balances.ts'
-export { Deposit, DepositReceipt } from './deposits.ts'
-export { Pricing } from './pricing.ts'
-export { Receipt, ReceiptRecord } from './receipt.ts'
-export { StatementLine, StatementQuery } from './statement.ts'
-export { UsageQuery, UsageSums } from './usage-report.ts'
+export { Balances } from './ledger/account-balances.ts'
+export { Deposit, DepositReceipt } from './ledger/deposits.ts'
+export { StatementLine, StatementQuery } from './ledger/transfer-list.ts'
+export { Pricing } from './receipts/pricing.ts'
+export { Receipt, ReceiptRecord } from './receipts/receipt.ts'
+export { UsageQuery, UsageSums } from './receipts/usage-report.ts'
 
 /** Interval of the sweep for expired holds, in milliseconds. */
 const HOLDS_MS = 60_000

@@ -8,7 +8,7 @@ import type { OpenApi, Operation, Parameter } from '../../adapters/platform/open
 import { checkAuth, checkFrame, readFrame } from '../../adapters/platform/socket/frames.ts'
 import { CONFIG_KEYS, schemaOf } from '../../src/config/config-keys.ts'
 import { GazewayError } from '../../src/errors.ts'
-import { PASSED_PATHS } from '../../src/inference/passed-paths.ts'
+import { PASSED_PATHS } from '../../src/inference/api/passed-paths.ts'
 import { tools } from '../../tools/index.ts'
 import { type RunningPlatform, startPlatform } from './platform.ts'
 
@@ -214,7 +214,7 @@ describe('no input is an error of the server', () => {
 
 /** The routes of every file, which are registered with their schemas. */
 async function allRoutes(): Promise<Route[]> {
-  const folder = new URL('../../adapters/platform/routes/', import.meta.url)
+  const folder = new URL('../../adapters/platform/routes', import.meta.url)
   const files = readdirSync(folder).filter((file) => file !== 'docs-routes.ts')
   const modules = await Promise.all(files.map((file) => import(new URL(file, folder).href)))
   return modules

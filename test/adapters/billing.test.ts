@@ -6,9 +6,9 @@ import type * as z from 'zod'
 import { MODEL_ENDPOINTS } from '../../adapters/http/endpoints.ts'
 import type { pageOf } from '../../adapters/platform/list-page.ts'
 import type { NewKey } from '../../src/identity/keys.ts'
-import { asksModel, PASSED_PATHS } from '../../src/inference/passed-paths.ts'
-import { textOf } from '../../src/inference/relay/sse-tap.ts'
-import type { Burn } from '../../src/wallet/burn.ts'
+import { asksModel, PASSED_PATHS } from '../../src/inference/api/passed-paths.ts'
+import { textOf } from '../../src/inference/observe/sse-tap.ts'
+import type { Burn } from '../../src/wallet/burn/burn.ts'
 import {
   type Behaviour,
   chunks,

@@ -4,7 +4,7 @@ import { homedir, tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { after, before, describe, it } from 'node:test'
 import { callTool } from '../../adapters/stdio/call-tool.ts'
-import { projectOf } from '../../src/memory/project.ts'
+import { projectOf } from '../../src/memory/records/project.ts'
 import * as double from '../doubles/upstream.ts'
 import { type RunningGateway, startGateway } from './gateway.ts'
 

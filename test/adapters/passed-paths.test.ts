@@ -3,7 +3,7 @@ import { after, before, beforeEach, describe, it } from 'node:test'
 import OpenAI, { toFile } from 'openai'
 import type * as z from 'zod'
 import type { NewKey } from '../../src/identity/keys.ts'
-import { PASSED_PATHS } from '../../src/inference/passed-paths.ts'
+import { PASSED_PATHS } from '../../src/inference/api/passed-paths.ts'
 import { fails, json, response, sse, startUpstream, type UpstreamDouble } from '../doubles/upstream.ts'
 import { type RunningPlatform, startPlatform } from './platform.ts'
 

@@ -9,7 +9,7 @@ import { createGroups } from '../../src/identity/groups.ts'
 import { createKeys } from '../../src/identity/keys.ts'
 import { openStore } from '../../src/store/open-store.ts'
 import type { Store } from '../../src/store/store.ts'
-import { addSpending } from '../../src/wallet/spending.ts'
+import { addSpending } from '../../src/wallet/budget/spending.ts'
 import { bundledProgram } from '../doubles/bundled-program.ts'
 import { startWebhook, type WebhookDouble } from '../doubles/webhook.ts'
 

@@ -5,7 +5,7 @@ import type { CallRecord } from '../../src/calls/call-record.ts'
 import { type Calls, createCalls } from '../../src/calls/calls.ts'
 import { foldCalls } from '../../src/calls/fold-calls.ts'
 import { GazewayError } from '../../src/errors.ts'
-import { createRefusals } from '../../src/inference/refusals.ts'
+import { createRefusals } from '../../src/inference/admit/refusals.ts'
 import type { Store } from '../../src/store/store.ts'
 import { newId } from '../../src/text/ids.ts'
 

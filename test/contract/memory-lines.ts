@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, describe, it } from 'node:test'
 import { createMemory, MemoryInput, MemoryList, MemorySearch } from '../../src/memory/memory.ts'
-import { importLines, memoryLines } from '../../src/memory/memory-lines.ts'
+import { importLines, memoryLines } from '../../src/memory/records/memory-lines.ts'
 import type { Store } from '../../src/store/store.ts'
 
 const AT = '2026-11-21T07:17:52.000Z'

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { GazewayError } from '../../src/errors.ts'
-import type { AskForVectors } from '../../src/memory/embedder.ts'
 import { createMemory, MemoryInput, MemorySearch } from '../../src/memory/memory.ts'
-import { createVectorSearch } from '../../src/memory/vector-search.ts'
+import type { AskForVectors } from '../../src/memory/vectors/embedder.ts'
+import { createVectorSearch } from '../../src/memory/vectors/vector-search.ts'
 import type { Store } from '../../src/store/store.ts'
 
 /** Topics of texts, by words of one meaning, for the embedding double. */

@@ -11,7 +11,7 @@ import { createSessions } from '../../src/sessions/sessions.ts'
 import { encodeCursor } from '../../src/store/page.ts'
 import type { Store } from '../../src/store/store.ts'
 import { TaskList } from '../../src/tasks/tasks.ts'
-import { burnList } from '../../src/wallet/burn.ts'
+import { burnList } from '../../src/wallet/burn/burn.ts'
 import { humanStream } from '../gaze/human-stream.ts'
 import { worksOn } from '../tasks/setup.ts'
 

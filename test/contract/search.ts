@@ -243,7 +243,7 @@ export function searchContract(open: () => Promise<Store>): void {
     })
 
     it('counts up to 1,000 of many matches, and still shows those with the word in the key first', async () => {
-      const { keepMemory } = await import('../../src/memory/keep.ts')
+      const { keepMemory } = await import('../../src/memory/records/store-memory.ts')
       await store.write(async (trx) => {
         const now = new Date(at).toISOString()
         const put = (key: string, value: string) =>
@@ -257,7 +257,7 @@ export function searchContract(open: () => Promise<Store>): void {
     })
 
     it('counts all with a word that many have in their key, of which it ranks the newest', async () => {
-      const { keepMemory } = await import('../../src/memory/keep.ts')
+      const { keepMemory } = await import('../../src/memory/records/store-memory.ts')
       await store.write(async (trx) => {
         const now = new Date(at).toISOString()
         const put = (key: string, value: string) => keepMemory(trx, 0, MemoryInput.parse({ key, value }), now)
@@ -270,7 +270,7 @@ export function searchContract(open: () => Promise<Store>): void {
     })
 
     it('finds the one with all words behind many newer ones with the rarest of them', async () => {
-      const { keepMemory } = await import('../../src/memory/keep.ts')
+      const { keepMemory } = await import('../../src/memory/records/store-memory.ts')
       await store.write(async (trx) => {
         const now = new Date(at).toISOString()
         const put = (key: string, value: string) => keepMemory(trx, 0, MemoryInput.parse({ key, value }), now)

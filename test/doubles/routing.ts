@@ -1,9 +1,9 @@
+import { createRouting, type Route, type Routing } from '../../src/inference/route/routing.ts'
 import {
   createNamedUpstream,
   type NamedUpstream,
   type NamedUpstreamConfig,
-} from '../../src/inference/named-upstream.ts'
-import { createRouting, type Route, type Routing } from '../../src/inference/routing.ts'
+} from '../../src/inference/upstreams/named-upstream.ts'
 
 /** An upstream whose list of models is not requested. */
 export const upstreamAt = (

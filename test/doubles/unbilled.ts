@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
-import type { CallDeps } from '../../src/inference/call-model.ts'
-import { createCallRates } from '../../src/inference/call-rates.ts'
+import { createCallRates } from '../../src/inference/admit/call-rates.ts'
+import type { CallDeps } from '../../src/inference/call.ts'
 
 /** Billing for callers without keys: nobody has a limit, and nothing is charged. */
 export const UNBILLED: CallDeps['billing'] = {

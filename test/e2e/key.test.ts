@@ -7,8 +7,8 @@ import { text } from 'node:stream/consumers'
 import { describe, it } from 'node:test'
 import { createKeys } from '../../src/identity/keys.ts'
 import { openStore } from '../../src/store/open-store.ts'
-import { creditAccount } from '../../src/wallet/deposits.ts'
-import { addSpending } from '../../src/wallet/spending.ts'
+import { addSpending } from '../../src/wallet/budget/spending.ts'
+import { creditAccount } from '../../src/wallet/ledger/deposits.ts'
 import { CLI, newPlace, type Place } from './server.ts'
 
 /** Runs `gazeway key …` to its end. */

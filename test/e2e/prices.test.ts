@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, it } from 'node:test'
-import type { ListedPrice } from '../../src/inference/price-list.ts'
+import type { ListedPrice } from '../../src/inference/status/price-list.ts'
 import { newPlace, run } from './server.ts'
 
 interface Listed {

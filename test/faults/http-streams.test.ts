@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { setTimeout } from 'node:timers/promises'
 import fc from 'fast-check'
-import { createSseTap } from '../../src/inference/relay/sse-tap.ts'
+import { createSseTap } from '../../src/inference/observe/sse-tap.ts'
 import * as double from '../doubles/upstream.ts'
 import { onDouble } from '../e2e/gateway-process.ts'
 

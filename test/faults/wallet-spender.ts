@@ -1,7 +1,7 @@
 import { GazewayError } from '../../src/errors.ts'
 import { openStore } from '../../src/store/open-store.ts'
-import { makeDeposit } from '../../src/wallet/deposits.ts'
-import { createHolds, type NewHold } from '../../src/wallet/holds.ts'
+import { makeDeposit } from '../../src/wallet/ledger/deposits.ts'
+import { createHolds, type NewHold } from '../../src/wallet/receipts/holds.ts'
 
 /** One thing that a spender does. Calls are named by number, the same in all processes. */
 export type Step =

@@ -3,6 +3,7 @@ import { describe, it } from 'node:test'
 import fc from 'fast-check'
 import type { ResponseOutputItem } from 'openai/resources/responses/responses'
 import { GazewayError } from '../../src/errors.ts'
+import type { ChatCompletion, ResponseRequest } from '../../src/inference/api/requests.ts'
 import { type ResponseObject, toResponse } from '../../src/inference/convert/chat-to-response.ts'
 import {
   type ChatChunk,
@@ -10,7 +11,6 @@ import {
   createResponseEvents,
   type ResponseEvent,
 } from '../../src/inference/convert/chat-to-response-events.ts'
-import type { ChatCompletion, ResponseRequest } from '../../src/inference/convert/requests.ts'
 import { failedChoices } from '../doubles/upstream.ts'
 
 const request: ResponseRequest = { input: 'Hello', tools: [{ type: 'custom', name: 'patch' }] }

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
+import type { ChatCompletion, ResponseRequest } from '../../src/inference/api/requests.ts'
 import { toResponse, toResponseUsage } from '../../src/inference/convert/chat-to-response.ts'
-import type { ChatCompletion, ResponseRequest } from '../../src/inference/convert/requests.ts'
 import { toChatRequest } from '../../src/inference/convert/responses-to-chat.ts'
 
 const search = { type: 'web_search' }

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import fc from 'fast-check'
-import { estimateUsage } from '../../src/inference/estimate.ts'
-import { countUsage, UNCOUNTED } from '../../src/inference/observe.ts'
-import { requestText } from '../../src/inference/request-text.ts'
+import { estimateUsage } from '../../src/inference/observe/estimate.ts'
+import { countUsage, UNCOUNTED } from '../../src/inference/observe/observe.ts'
+import { requestText } from '../../src/inference/observe/request-text.ts'
 import { createTokenCounter } from '../../src/text/token-counter.ts'
 import { longestHold } from '../doubles/longest-hold.ts'
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { joinChunks } from '../../src/inference/join-chunks.ts'
+import { joinChunks } from '../../src/inference/observe/join-chunks.ts'
 
 /** The id, name and arguments of the calls that the pieces of a stream are joined to, each piece in a chunk of its own. */
 function callsOf(...pieces: object[]) {

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { afterEach, beforeEach, describe, it } from 'node:test'
 import type { CallListener } from '../../src/calls/calls.ts'
-import { createLiveness } from '../../src/inference/liveness.ts'
-import type { NamedUpstream } from '../../src/inference/named-upstream.ts'
-import type { Route } from '../../src/inference/routing.ts'
+import type { Route } from '../../src/inference/route/routing.ts'
+import { createLiveness } from '../../src/inference/status/liveness.ts'
+import type { NamedUpstream } from '../../src/inference/upstreams/named-upstream.ts'
 import { routingTo, upstreamAt } from '../doubles/routing.ts'
 import * as double from '../doubles/upstream.ts'
 

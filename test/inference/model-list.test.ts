@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { createModelList } from '../../src/inference/model-list.ts'
-import type { PassthroughReply } from '../../src/inference/passthrough.ts'
-import { createProvider } from '../../src/inference/provider.ts'
+import { createModelList } from '../../src/inference/upstreams/model-list.ts'
+import { createProvider } from '../../src/inference/upstreams/provider.ts'
+import type { PassthroughReply } from '../../src/inference/verbatim/passthrough.ts'
 
 const OWN = { id: 'own', object: 'model', created: 1795338000, owned_by: 'gazeway' }
 const A = { id: 'a', object: 'model', created: 5, owned_by: 'me' }

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { it } from 'node:test'
-import type { NamedUpstream } from '../../src/inference/named-upstream.ts'
-import { createPlaces } from '../../src/inference/places.ts'
 import { createRelays } from '../../src/inference/relay/relays.ts'
+import type { NamedUpstream } from '../../src/inference/upstreams/named-upstream.ts'
+import { createPlaces } from '../../src/inference/verbatim/places.ts'
 import { routingTo, upstreamAt } from '../doubles/routing.ts'
 
 it('what an upstream keeps that has the name of the provider of default is there, where default has no key', () => {

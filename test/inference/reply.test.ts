@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { createProvider } from '../../src/inference/provider.ts'
-import { createSseTap } from '../../src/inference/relay/sse-tap.ts'
-import { readRefusal } from '../../src/inference/relay/upstream-reply.ts'
+import { createSseTap } from '../../src/inference/observe/sse-tap.ts'
+import { readRefusal } from '../../src/inference/passages/upstream-reply.ts'
+import { createProvider } from '../../src/inference/upstreams/provider.ts'
 
 const provider = createProvider({
   provider: 'http://127.0.0.1:1/v1',

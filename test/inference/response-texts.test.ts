@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import type { ResponseObject } from '../../src/inference/convert/chat-to-response.ts'
-import { citedPages, outputText } from '../../src/inference/response-texts.ts'
+import { citedPages, outputText } from '../../src/inference/observe/response-texts.ts'
 
 const url_citation = { type: 'url_citation', url: 'https://a.example', title: 'A' }
 

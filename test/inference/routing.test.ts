@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import type { Route } from '../../src/inference/routing.ts'
+import type { Route } from '../../src/inference/route/routing.ts'
 import { errorOf } from '../doubles/error-of.ts'
 import { routingTo, upstreamAt } from '../doubles/routing.ts'
 

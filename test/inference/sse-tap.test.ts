@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { createSseTap, eventData } from '../../src/inference/relay/sse-tap.ts'
+import { createSseTap, eventData } from '../../src/inference/observe/sse-tap.ts'
 import { splitEvents } from '../../src/wire/whole-events.ts'
 import { chunks, failedChoices, failedChunks } from '../doubles/upstream.ts'
 

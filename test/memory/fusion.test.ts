@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { fuse } from '../../src/memory/fusion.ts'
+import { fuse } from '../../src/memory/search/fusion.ts'
 
 describe('two lists of memories', () => {
   const hits = (...seqs: number[]) => seqs.map((seq) => ({ seq, score: 0.5 }))

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { indexedWords } from '../../src/memory/indexed-words.ts'
+import { indexedWords } from '../../src/memory/words/indexed-words.ts'
 
 describe('the words that a memory is found by', () => {
   it('are its words, the parts of joined ones, and characters and pairs of scripts without spaces', () => {

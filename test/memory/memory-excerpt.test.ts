@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import fc from 'fast-check'
-import { excerpt } from '../../src/memory/memory-excerpt.ts'
+import { excerpt } from '../../src/memory/search/memory-excerpt.ts'
 
 describe('an excerpt', () => {
   it('is the whole of a short text, on one line', () => {

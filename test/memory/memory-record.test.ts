@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import * as z from 'zod'
-import { Memory, MemoryInput, MemorySearch } from '../../src/memory/memory-record.ts'
+import { Memory, MemoryInput, MemorySearch } from '../../src/memory/records/memory-record.ts'
 
 const refused = (input: Record<string, unknown>) => {
   const result = MemoryInput.safeParse({ key: 'k', value: 'v', ...input })

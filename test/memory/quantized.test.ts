@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { cosine, nearestBySigns, quantize, readSigns, signsOf } from '../../src/memory/quantized.ts'
+import { cosine, nearestBySigns, quantize, readSigns, signsOf } from '../../src/memory/vectors/quantized.ts'
 import { randomOf } from '../gaze/human-stream.ts'
 
 /** Vectors in clusters of ten, as embeddings of related texts are. */

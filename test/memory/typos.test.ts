@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import fc from 'fast-check'
 import { distance } from 'fastest-levenshtein'
-import { startsCorrected, typosAllowed, typosBetween } from '../../src/memory/typos.ts'
+import { startsCorrected, typosAllowed, typosBetween } from '../../src/memory/words/typos.ts'
 
 /** The textbook table of the restricted edit distance with swaps, to check against. */
 function reference(a: string, b: string): number {

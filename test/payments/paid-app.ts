@@ -15,7 +15,7 @@ import { loadMethods } from '../../src/payments/methods.ts'
 import { paymentSettings } from '../../src/payments/payment-settings.ts'
 import { createPayments, type FailedPayment, type Payments } from '../../src/payments/payments.ts'
 import { openStore } from '../../src/store/open-store.ts'
-import { creditAccount } from '../../src/wallet/deposits.ts'
+import { creditAccount } from '../../src/wallet/ledger/deposits.ts'
 
 /** A service behind the payment gate. */
 export interface PaidApp {

@@ -58,9 +58,9 @@ describe('a new preset', () => {
   })
 
   it('is where calls go, with its own ids of models', async () => {
-    const { createProvider } = await load('src/inference/provider.ts')
+    const { createProvider } = await load('src/inference/upstreams/provider.ts')
     const { checkConfig } = await load('src/config/check-config.ts')
-    const { missingKey } = await load('src/inference/missing-key.ts')
+    const { missingKey } = await load('src/inference/upstreams/missing-key.ts')
     const { upstream } = checkConfig({ upstream: { provider: 'example' } }).data
     const { name, baseUrl, resolve } = createProvider(upstream)
     assert.deepEqual([name, baseUrl], ['example', 'https://api.example.com/v1'])

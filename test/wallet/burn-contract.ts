@@ -4,9 +4,9 @@ import { createCalls } from '../../src/calls/calls.ts'
 import { foldCalls } from '../../src/calls/fold-calls.ts'
 import { createGroups } from '../../src/identity/groups.ts'
 import { createKeys } from '../../src/identity/keys.ts'
-import { writeCallSpending } from '../../src/wallet/allowances.ts'
-import { burnList } from '../../src/wallet/burn.ts'
-import { makeDeposit } from '../../src/wallet/deposits.ts'
+import { writeCallSpending } from '../../src/wallet/budget/allowances.ts'
+import { burnList } from '../../src/wallet/burn/burn.ts'
+import { makeDeposit } from '../../src/wallet/ledger/deposits.ts'
 import type { OpenStore } from './setup.ts'
 
 /** A Saturday, 18.5 h into the day: 23.5 h after the first hour that counts. */

@@ -3,9 +3,9 @@ import { it, type TestContext } from 'node:test'
 import { sql } from 'kysely'
 import type { Store } from '../../src/store/store.ts'
 import { toUsd } from '../../src/text/money.ts'
-import { createHolds } from '../../src/wallet/holds.ts'
-import { usageCsv } from '../../src/wallet/usage-csv.ts'
-import { usageReceipts, usageReport } from '../../src/wallet/usage-report.ts'
+import { createHolds } from '../../src/wallet/receipts/holds.ts'
+import { usageCsv } from '../../src/wallet/receipts/usage-csv.ts'
+import { usageReceipts, usageReport } from '../../src/wallet/receipts/usage-report.ts'
 import { type OpenStore, walletOn } from './setup.ts'
 
 const CALLS: Array<[at: string, caller: string, model: string, cost: number]> = [

@@ -1,6 +1,6 @@
 import * as z from 'zod'
 import type { Gateway } from '../../../src/gateway.ts'
-import type { OpenCalls } from '../../../src/inference/upstream.ts'
+import type { OpenCalls } from '../../../src/inference/inference.ts'
 import { LIST_LIMIT, parseInput } from '../../../src/wire/validation.ts'
 import type { Endpoint } from '../../web/arrival.ts'
 import { modelCall } from './chat-completions-route.ts'

@@ -1,8 +1,8 @@
 import type { GazewayError } from '../../../src/errors.ts'
-import { errorEvent } from '../../../src/inference/relay/error-event.ts'
+import { ReportedError } from '../../../src/inference/api/reported-error.ts'
+import { createSseTap } from '../../../src/inference/observe/sse-tap.ts'
+import { errorEvent } from '../../../src/inference/passages/error-event.ts'
 import type { Headers } from '../../../src/inference/relay/send.ts'
-import { createSseTap } from '../../../src/inference/relay/sse-tap.ts'
-import { ReportedError } from '../../../src/inference/reported-error.ts'
 
 /** Longest end of an event, in bytes: two line ends. */
 const END_BYTES = 4

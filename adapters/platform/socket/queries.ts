@@ -2,7 +2,7 @@ import type { Chain } from '../../../src/chain/chain.ts'
 import type { Config } from '../../../src/config/config-schema.ts'
 import { GazewayError } from '../../../src/errors.ts'
 import type { Gateway } from '../../../src/gateway.ts'
-import { readLedgerHead } from '../../../src/wallet/ledger-head.ts'
+import { readLedgerHead } from '../../../src/wallet/ledger/ledger-head.ts'
 import type { AnswerDeps, Speaker } from './answers.ts'
 
 /** Lifetime of the cached ledger head, in milliseconds. */

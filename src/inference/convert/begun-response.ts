@@ -1,6 +1,6 @@
+import { asText, type Loose, record, records } from '../../text/loose.ts'
+import type { ResponseRequest } from '../api/requests.ts'
 import { callableTools } from './callable-tools.ts'
-import { asText, type Loose, record, records } from './loose.ts'
-import type { ResponseRequest } from './requests.ts'
 
 /**
  * A streamed Response that was cut off before its client received text. Another answer can continue it in the same

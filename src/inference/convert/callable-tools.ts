@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
-import { asText, type Loose, records } from './loose.ts'
-import type { ResponseRequest } from './requests.ts'
+import { asText, type Loose, records } from '../../text/loose.ts'
+import type { ResponseRequest } from '../api/requests.ts'
 
 /** A tool as the calls of a Response name it. */
 export interface CalledTool {

@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto'
 import { isObject, parseJson } from '../../text/json.ts'
-import { incompleteReason, type StopReason, stopReason } from '../finish-reason.ts'
-import { asText, type Loose, record, records } from './loose.ts'
-import type { ChatCompletion, Message, MessagesRequest } from './requests.ts'
+import { asText, type Loose, record, records } from '../../text/loose.ts'
+import { incompleteReason, type StopReason, stopReason } from '../api/finish-reason.ts'
+import type { ChatCompletion, Message, MessagesRequest } from '../api/requests.ts'
 import { chatText } from './response-items.ts'
 import { calledTools } from './tool-names.ts'
 

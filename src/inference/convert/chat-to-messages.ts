@@ -1,7 +1,7 @@
 import { isObject, parseJson } from '../../text/json.ts'
-import { CHAT_LIMIT, limitsAt } from '../answer-limit.ts'
-import { asText, type Loose, present, record, records } from './loose.ts'
-import type { ChatRequest, MessagesRequest } from './requests.ts'
+import { asText, type Loose, present, record, records } from '../../text/loose.ts'
+import { CHAT_LIMIT, limitsAt } from '../api/answer-limit.ts'
+import type { ChatRequest, MessagesRequest } from '../api/requests.ts'
 import { unsupported } from './unsupported.ts'
 
 /** Default `max_tokens`. Messages requires one, and every current model accepts this value. */

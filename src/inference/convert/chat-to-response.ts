@@ -1,9 +1,9 @@
 import type OpenAI from 'openai'
 import { readUsage } from '../../providers/token-usage.ts'
-import { incompleteReason } from '../finish-reason.ts'
+import { asText, type Loose, record, records } from '../../text/loose.ts'
+import { incompleteReason } from '../api/finish-reason.ts'
+import type { ChatCompletion, ResponseRequest } from '../api/requests.ts'
 import { callableTools, type FindTool } from './callable-tools.ts'
-import { asText, type Loose, record, records } from './loose.ts'
-import type { ChatCompletion, ResponseRequest } from './requests.ts'
 import {
   callItem,
   chatCitations,

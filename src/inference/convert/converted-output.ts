@@ -1,5 +1,5 @@
+import { type Loose, record, records } from '../../text/loose.ts'
 import type { FindTool } from './callable-tools.ts'
-import { type Loose, record, records } from './loose.ts'
 import { chatCitations, chatLogprobs, chatReasoning, chatText, type OutputItem } from './response-items.ts'
 import { createStreamedCalls } from './streamed-calls.ts'
 import {

@@ -1,7 +1,7 @@
 import { isObject, parseJson } from '../../text/json.ts'
-import { MESSAGE_STOP } from '../finish-reason.ts'
-import { asText, type Loose, present, record, records } from './loose.ts'
-import type { Message, MessageEvent } from './requests.ts'
+import { asText, type Loose, present, record, records } from '../../text/loose.ts'
+import { MESSAGE_STOP } from '../api/finish-reason.ts'
+import type { Message, MessageEvent } from '../api/requests.ts'
 
 /** Converts a whole Message to the events of a stream. */
 export function messageEvents(message: Message): MessageEvent[] {

@@ -1,7 +1,7 @@
 import { isObject } from '../../text/json.ts'
-import { finishReason } from '../finish-reason.ts'
-import { asText, type Loose, present, record, records } from './loose.ts'
-import type { ChatCompletion, Message } from './requests.ts'
+import { asText, type Loose, present, record, records } from '../../text/loose.ts'
+import { finishReason } from '../api/finish-reason.ts'
+import type { ChatCompletion, Message } from '../api/requests.ts'
 
 /** Converts a Message to the chat completion of the same request. Thinking blocks are dropped. */
 export function toCompletion(message: Message): ChatCompletion {

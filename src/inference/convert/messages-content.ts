@@ -1,5 +1,5 @@
 import type OpenAI from 'openai'
-import { asText, type Loose, record, records } from './loose.ts'
+import { asText, type Loose, record, records } from '../../text/loose.ts'
 import { unsupported } from './unsupported.ts'
 
 type Part = OpenAI.Chat.ChatCompletionContentPart

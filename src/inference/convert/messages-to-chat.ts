@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto'
 import type OpenAI from 'openai'
-import { CHAT_LIMIT } from '../answer-limit.ts'
+import { asText, type Loose, present, record, records } from '../../text/loose.ts'
+import { CHAT_LIMIT } from '../api/answer-limit.ts'
+import type { ChatRequest, MessagesRequest } from '../api/requests.ts'
 import { exactJson } from './exact-json.ts'
-import { asText, type Loose, present, record, records } from './loose.ts'
 import { blocksOf, compact, textOf, toPart, toParts } from './messages-content.ts'
-import type { ChatRequest, MessagesRequest } from './requests.ts'
 import { chatToolName } from './tool-names.ts'
 import { unsupported } from './unsupported.ts'
 

@@ -1,5 +1,5 @@
 import type { ResponseStreamEvent } from 'openai/resources/responses/responses'
-import { asText, type Loose, records } from './loose.ts'
+import { asText, type Loose, records } from '../../text/loose.ts'
 
 /** An event of a streamed response, with the fields of the OpenAI event of that `type`. */
 export type StreamEvent = { type: ResponseStreamEvent['type']; sequence_number: number } & Record<string, unknown>

@@ -1,7 +1,7 @@
 import type OpenAI from 'openai'
+import { asText, type Loose, present, records } from '../../text/loose.ts'
+import type { ResponseRequest } from '../api/requests.ts'
 import type { CallableTools } from './callable-tools.ts'
-import { asText, type Loose, present, records } from './loose.ts'
-import type { ResponseRequest } from './requests.ts'
 import { toCustomCall } from './response-tools.ts'
 
 type Message = OpenAI.Chat.ChatCompletionMessageParam

@@ -7,8 +7,8 @@ import type {
   ResponseOutputText,
   ResponseReasoningItem,
 } from 'openai/resources/responses/responses'
+import { asText, type Loose, record, records } from '../../text/loose.ts'
 import type { CalledTool } from './callable-tools.ts'
-import { asText, type Loose, record, records } from './loose.ts'
 import { fromCustomCall } from './response-tools.ts'
 
 /** Progress of an item. `incomplete` when the model was cut off while writing it. */

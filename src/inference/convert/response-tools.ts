@@ -1,7 +1,7 @@
 import type OpenAI from 'openai'
+import { asText, type Loose, present, record, records } from '../../text/loose.ts'
+import type { ResponseRequest } from '../api/requests.ts'
 import { type CallableTool, isCallable, isNamespace } from './callable-tools.ts'
-import { asText, type Loose, present, record, records } from './loose.ts'
-import type { ResponseRequest } from './requests.ts'
 
 type ChatTool = OpenAI.Chat.ChatCompletionFunctionTool
 type ChatToolChoice = OpenAI.Chat.ChatCompletionToolChoiceOption

@@ -1,7 +1,7 @@
-import { CHAT_LIMIT, RESPONSES_LIMIT } from '../answer-limit.ts'
+import { type Loose, present, record } from '../../text/loose.ts'
+import { CHAT_LIMIT, RESPONSES_LIMIT } from '../api/answer-limit.ts'
+import type { ChatRequest, ResponseRequest } from '../api/requests.ts'
 import { callableTools } from './callable-tools.ts'
-import { type Loose, present, record } from './loose.ts'
-import type { ChatRequest, ResponseRequest } from './requests.ts'
 import { toMessages } from './response-input.ts'
 import { toChatTools } from './response-tools.ts'
 

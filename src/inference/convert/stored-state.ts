@@ -1,4 +1,4 @@
-import { asText, type Loose, record, records } from './loose.ts'
+import { asText, type Loose, record, records } from '../../text/loose.ts'
 
 /** Fields that refer to state stored at the upstream: an earlier response, a conversation, a prompt. */
 const STORED = ['previous_response_id', 'conversation', 'prompt']

@@ -1,4 +1,4 @@
-import { asText, type Loose, record } from './loose.ts'
+import { asText, type Loose, record } from '../../text/loose.ts'
 import { itemId, type ToolCall } from './response-items.ts'
 import type { StreamedCall } from './streamed-items.ts'
 

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { asText, records } from './loose.ts'
+import { asText, records } from '../../text/loose.ts'
 
 /** Longest function name in chat completions. Messages allows twice as much. */
 const LONGEST_NAME = 64

@@ -1,4 +1,4 @@
-import type { Provider } from '../provider.ts'
+import type { Provider } from '../upstreams/provider.ts'
 import { CLIENT_GONE, type Send } from './send.ts'
 
 /** Sends to an upstream in this process (the sandbox), through the provider's own `fetch`. */

@@ -1,6 +1,6 @@
 import type { GazewayError } from '../../errors.ts'
+import type { SseTap } from '../observe/sse-tap.ts'
 import type { Client, StreamReply } from './send.ts'
-import type { SseTap } from './sse-tap.ts'
 
 /** Receiver of a reply: an HTTP response, seen from the domain. */
 export interface Receiver extends Client {

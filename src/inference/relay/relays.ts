@@ -1,5 +1,5 @@
-import type { NamedUpstream } from '../named-upstream.ts'
-import type { Circuit, OpenCircuit } from './circuits.ts'
+import type { Circuit, OpenCircuit } from '../upstreams/circuits.ts'
+import type { NamedUpstream } from '../upstreams/named-upstream.ts'
 import { HEARTBEAT_MS } from './held-receiver.ts'
 import { createRelay, type Relay } from './relay.ts'
 import type { Send } from './send.ts'

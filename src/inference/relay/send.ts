@@ -1,8 +1,8 @@
 import type { GazewayError } from '../../errors.ts'
 import { type BodyListener, type Decompressing, decompressing } from '../../wire/decompress.ts'
-import { badReply, type Ending, streamFailure } from '../failure.ts'
-import type { Provider } from '../provider.ts'
-import type { Report } from './circuits.ts'
+import type { Report } from '../upstreams/circuits.ts'
+import { badReply, type Ending, streamFailure } from '../upstreams/failure.ts'
+import type { Provider } from '../upstreams/provider.ts'
 
 /** A request to the upstream, as bytes. */
 export interface RelayRequest {

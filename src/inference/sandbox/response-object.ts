@@ -6,9 +6,9 @@ import type {
   ResponseOutputMessage,
   ResponseUsage,
 } from 'openai/resources/responses/responses'
+import { records } from '../../text/loose.ts'
+import type { ResponseRequest as ConvertedRequest } from '../api/requests.ts'
 import { responseShell } from '../convert/chat-to-response.ts'
-import { records } from '../convert/loose.ts'
-import type { ResponseRequest as ConvertedRequest } from '../convert/requests.ts'
 import { wholeTool } from '../convert/response-tools.ts'
 import { type Answer, idFrom } from './answer.ts'
 import type { ResponseRequest } from './response-request.ts'

@@ -1,4 +1,4 @@
-import type { Burn } from '../../../../../src/wallet/burn.ts'
+import type { Burn } from '../../../../../src/wallet/burn/burn.ts'
 import { budgetText } from '../../components/budgets.tsx'
 import {
   Badge,

@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks'
-import type { Memory } from '../../../../../src/memory/memory-record.ts'
+import type { Memory } from '../../../../../src/memory/records/memory-record.ts'
 import type { StoredMemory } from '../../../../platform/routes/memory-routes.ts'
 import { api } from '../../api.ts'
 import { Field, Select, SubmitForm, TextInput } from '../../components/components.ts'

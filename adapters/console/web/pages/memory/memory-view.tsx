@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks'
-import type { Memory } from '../../../../../src/memory/memory-record.ts'
+import type { Memory } from '../../../../../src/memory/records/memory-record.ts'
 import { api } from '../../api.ts'
 import type { Names } from '../../components/caller-name.tsx'
 import { Badge, Button, Confirm, Dialog, notify, When } from '../../components/components.ts'

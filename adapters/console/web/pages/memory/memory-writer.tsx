@@ -1,4 +1,4 @@
-import type { Memory } from '../../../../../src/memory/memory-record.ts'
+import type { Memory } from '../../../../../src/memory/records/memory-record.ts'
 import { Caller, type Names } from '../../components/caller-name.tsx'
 
 /** Writer of a memory: the name of its key, or this machine, for the tools of assistants on it. */

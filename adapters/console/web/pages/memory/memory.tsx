@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks'
-import type { Memory } from '../../../../../src/memory/memory-record.ts'
+import type { Memory } from '../../../../../src/memory/records/memory-record.ts'
 import type { MemoryStats } from '../../../../platform/routes/memory-routes.ts'
 import { type Names, useNames } from '../../components/caller-name.tsx'
 import {

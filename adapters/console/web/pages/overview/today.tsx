@@ -1,5 +1,5 @@
 import type { CallSums } from '../../../../../src/calls/call-stats.ts'
-import type { UsageReport } from '../../../../../src/wallet/usage-report.ts'
+import type { UsageReport } from '../../../../../src/wallet/receipts/usage-report.ts'
 import type { CallStatsReply } from '../../../../platform/routes/calls-routes.ts'
 import { type Names, useNames } from '../../components/caller-name.tsx'
 import { BarList, Card, Empty, ErrorNote, Grid, Stat } from '../../components/components.ts'

@@ -1,6 +1,6 @@
 import { useState } from 'preact/hooks'
-import type { ReceiptRecord } from '../../../../../src/wallet/receipt.ts'
-import type { UsageReport } from '../../../../../src/wallet/usage-report.ts'
+import type { ReceiptRecord } from '../../../../../src/wallet/receipts/receipt.ts'
+import type { UsageReport } from '../../../../../src/wallet/receipts/usage-report.ts'
 import { api, PATIENT_MS } from '../../api.ts'
 import { Caller, callerOptions, type Names } from '../../components/caller-name.tsx'
 import {

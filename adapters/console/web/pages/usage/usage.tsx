@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks'
-import type { UsageReport, UsageSums } from '../../../../../src/wallet/usage-report.ts'
+import type { UsageReport, UsageSums } from '../../../../../src/wallet/receipts/usage-report.ts'
 import { type Names, useNames } from '../../components/caller-name.tsx'
 import {
   BarList,

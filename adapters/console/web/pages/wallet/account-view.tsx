@@ -1,5 +1,5 @@
 import type { ChainBalance } from '../../../../../src/chain/chain-balances.ts'
-import type { Balances } from '../../../../../src/wallet/account-balances.ts'
+import type { Balances } from '../../../../../src/wallet/ledger/account-balances.ts'
 import type { WalletOverview } from '../../../../platform/routes/wallet-routes.ts'
 import { BudgetList } from '../../components/budgets.tsx'
 import {

@@ -1,6 +1,6 @@
 import { useState } from 'preact/hooks'
 import type { KeyRecord } from '../../../../../src/identity/key.ts'
-import type { UsageReport } from '../../../../../src/wallet/usage-report.ts'
+import type { UsageReport } from '../../../../../src/wallet/receipts/usage-report.ts'
 import { BudgetList } from '../../components/budgets.tsx'
 import { Badge, Button, Card, DataTable, Empty, ErrorNote, Money, Pager, When } from '../../components/components.ts'
 import { shortId } from '../../format.ts'

@@ -1,6 +1,6 @@
 import { useState } from 'preact/hooks'
 import type { KeyRecord } from '../../../../../src/identity/key.ts'
-import type { DepositReceipt } from '../../../../../src/wallet/deposits.ts'
+import type { DepositReceipt } from '../../../../../src/wallet/ledger/deposits.ts'
 import { api } from '../../api.ts'
 import { Dialog, Field, notify, SubmitForm, TextInput } from '../../components/components.ts'
 import { usd } from '../../format.ts'

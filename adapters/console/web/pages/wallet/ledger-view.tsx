@@ -1,4 +1,4 @@
-import type { StatementLine } from '../../../../../src/wallet/statement.ts'
+import type { StatementLine } from '../../../../../src/wallet/ledger/transfer-list.ts'
 import type { Statement } from '../../../../platform/routes/wallet-routes.ts'
 import { callerOptions, type Names, useNames } from '../../components/caller-name.tsx'
 import {

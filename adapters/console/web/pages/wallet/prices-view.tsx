@@ -1,4 +1,4 @@
-import type { Pricing } from '../../../../../src/wallet/pricing.ts'
+import type { Pricing } from '../../../../../src/wallet/receipts/pricing.ts'
 import { Card, DataTable, Empty, ErrorNote, Grid, Loading, Money, Stat } from '../../components/components.ts'
 import { useLive } from '../../use-live.ts'
 

@@ -1,0 +1,299 @@
+import type { CallContext } from '../../calls/call-record.ts'
+import { GazewayError } from '../../errors.ts'
+import { type Identity, identityWithoutKey, isHeld } from '../../identity/identity.ts'
+import { matchesGlob } from '../../text/glob.ts'
+import type { Reservation } from '../../wallet/budget/reservations.ts'
+import { CHAT_LIMIT, limitsAt, RESPONSES_LIMIT } from '../api/answer-limit.ts'
+import type { Endpoint } from '../api/endpoints.ts'
+import { addField, type ClientRequest } from '../relay/request-body.ts'
+import type { ModelChoice } from '../upstreams/provider.ts'
+import { type Bill, type BillDeps, createBill, NO_BILL, PAID_BILL, reserveFor } from './bill.ts'
+import type { CallRates, CountedCall } from './call-rates.ts'
+import type { NoteRefusal } from './refusals.ts'
+import {
+  type BoundDeps,
+  type BoundedRequest,
+  boundOf,
+  type CallBound,
+  requireCounts,
+  requireExactNames,
+  UNBOUNDED,
+} from './worst-case.ts'
+
+/** Approximate bytes per token of ordinary text. */
+const BYTES_PER_TOKEN = 4
+
+/** The fields of a model request that Gazeway reads. All other fields are passed on. */
+export interface ModelBody {
+  model?: string | null | undefined
+  stream?: boolean | null | undefined
+  [field: string]: unknown
+}
+
+/** A model request from any caller. */
+export interface ModelRequest {
+  endpoint: Endpoint
+  request: ClientRequest<ModelBody>
+  /** Maximum number of retries of transient errors. Clients over HTTP retry by themselves. */
+  retries: number
+  /** True when the caller reads only text. An answer without text, such as a function call, does not count then. */
+  needsText: boolean
+  /** Name, in records, of the upstream that stores what the request continues. Only it can answer. Null for any. */
+  keeper?: string | null
+}
+
+/** Caller of a call, with its request. */
+export interface CallerContext extends CallContext {
+  /** Request id for errors. Null when they carry none. */
+  requestId: string | null
+  /** Headers of the client's request that an upstream of the same protocol receives too. */
+  headers?: Readonly<Record<string, string>> | undefined
+}
+
+/** Models that may answer a call. */
+export interface Answering {
+  /** The requested model at each candidate, as far as known, and the fallback role's. */
+  choices: readonly ModelChoice[]
+  /** Finds the models that answer for names which their upstreams do not know. Null when there are none. */
+  standIns: ((context: CallContext) => Promise<readonly ModelChoice[]>) | null
+}
+
+/** An admitted call, with its caller and its bill. */
+export interface Admission extends ModelRequest {
+  context: CallerContext
+  bill: Bill
+}
+
+/** Dependencies of admission. */
+export interface AdmitDeps extends BillDeps, BoundDeps {
+  rates: CallRates
+  noteRefusal: NoteRefusal
+}
+
+/**
+ * Second step of a call: decides whether it is allowed, and reserves its worst-case cost. Sends nothing.
+ *
+ * @returns a promise only when the store is asked
+ * @throws GazewayError the refusal, recorded in the audit trail, as `billFor`
+ */
+export function admit(
+  deps: AdmitDeps,
+  asked: ModelRequest,
+  { choices, standIns }: Answering,
+  context: CallerContext,
+): Admission | Promise<Admission> {
+  const { endpoint, request } = asked
+  const billed = {
+    path: `/v1${endpoint}`,
+    request,
+    models: () => choices,
+    ...(standIns !== null && { standIns: () => standIns(context) }),
+  }
+  const bill = billFor(deps, billed, context)
+  if (bill instanceof Promise) return bill.then((made) => limited(asked, context, made))
+  return limited(asked, context, bill)
+}
+
+/** Limits the cost of a request to its reservation: one without a token limit gets one. */
+function limited(asked: ModelRequest, context: CallerContext, bill: Bill): Admission | Promise<Admission> {
+  const { endpoint, retries, needsText, keeper } = asked
+  const of = (request: ClientRequest<ModelBody>): Admission => ({
+    endpoint,
+    request,
+    retries,
+    needsText,
+    keeper: keeper ?? null,
+    context,
+    bill,
+  })
+  if (bill.answerLimit === null) return of(asked.request)
+  const name = endpoint === '/responses' ? RESPONSES_LIMIT : CHAT_LIMIT
+  const request = addField(asked.request, name, bill.answerLimit)
+  return request instanceof Promise ? request.then(of) : of(request)
+}
+
+/** A request to bill. */
+export interface BilledRequest {
+  /** Endpoint, for the audit trail. */
+  path: string
+  request: BoundedRequest
+  /** The models that may answer. */
+  models(): readonly ModelChoice[]
+  /** Finds further models that may answer, by asking upstreams for their lists. They count for the cost alone. */
+  standIns?(): Promise<readonly ModelChoice[]>
+  /** Service that is called, if not the model provider. */
+  upstream?: string
+}
+
+/**
+ * Creates the bill of a request: checks the permissions of the key and reserves the worst-case cost.
+ *
+ * @throws GazewayError `model_not_allowed`, `too_many_requests`, `insufficient_credit` or `budget_reached`
+ */
+export function billFor(deps: AdmitDeps, asked: BilledRequest, context: CallContext): Bill | Promise<Bill> {
+  const { callerId, isPaid = false } = context
+  if (callerId === null) return NO_BILL
+  const refuse = (error: unknown): never =>
+    refuseNoted(deps, { ...asked, requested: asked.models()[0]?.requested }, context, error)
+  try {
+    const known = deps.identity(callerId)
+    const key = known instanceof Promise ? null : known
+    if (known instanceof Promise)
+      return known.then((found) => billOf(deps, asked, { callerId, isPaid, key: found })).catch(refuse)
+    const bill = billOf(deps, asked, { callerId, isPaid, key })
+    return bill instanceof Promise ? bill.catch(refuse) : bill
+  } catch (error) {
+    return refuse(error)
+  }
+}
+
+/**
+ * Records a refusal in the audit trail.
+ *
+ * @throws the error
+ */
+function refuseNoted(
+  deps: AdmitDeps,
+  { path, upstream, requested }: Pick<BilledRequest, 'path' | 'upstream'> & { requested: string | undefined },
+  { surface, callerId, address = null }: CallContext,
+  error: unknown,
+): never {
+  if (error instanceof GazewayError && !error.isNoted && error.code !== 'validation_failed')
+    // The record of a request that leaves the model to the upstream has none.
+    void deps.noteRefusal({ surface, callerId, address, path, upstream, requestedModel: requested || null, error })
+  throw error
+}
+
+/**
+ * Admits a request that costs nothing: the key must be allowed to use the model, and its rate limits apply.
+ *
+ * @returns the counted call, to be ended with the request; null for a caller without limits
+ * @throws GazewayError `model_not_allowed` or `too_many_requests`
+ */
+export async function admitFree(
+  deps: AdmitDeps,
+  asked: { path: string; models: readonly ModelChoice[] },
+  context: CallContext,
+): Promise<CountedCall | null> {
+  const { callerId } = context
+  const key = callerId === null ? null : await deps.identity(callerId)
+  if (key === null) return null
+  try {
+    if (asked.models.length > 0) requireModels(key, asked.models)
+    return deps.rates.begin(key, 0)
+  } catch (error) {
+    return refuseNoted(deps, { path: asked.path, requested: asked.models[0]?.requested }, context, error)
+  }
+}
+
+/**
+ * Admits a request of unknown cost, such as a batch of calls made later.
+ *
+ * @returns as `admitFree`
+ * @throws GazewayError `forbidden_path` for a caller whose calls are charged or have a budget, or who may not use all
+ *   models, and as `admitFree`
+ */
+export async function admitUnbounded(
+  deps: AdmitDeps,
+  asked: { path: string; models: readonly [] },
+  context: CallContext,
+): Promise<CountedCall | null> {
+  const { callerId } = context
+  const key = callerId === null ? null : await deps.identity(callerId)
+  const refusal = key === null ? null : unboundedRefusal(key, asked.path)
+  if (refusal) refuseNoted(deps, { path: asked.path, requested: undefined }, context, refusal)
+  return admitFree(deps, asked, context)
+}
+
+/** Error for a key that may not start calls made later or elsewhere. Null when it may. */
+export function unboundedRefusal(key: Identity, path: string): GazewayError | null {
+  const refusal = (message: string) => new GazewayError('forbidden_path', message, { param: 'path' })
+  if (isHeld(key))
+    return refusal(
+      `Calls to ${path} cannot be billed, so keys that are charged or have a budget may not make them. Use a key with --billing recorded and without budgets.`,
+    )
+  if (key.models === null) return null
+  return refusal(
+    `The models that ${path} uses are unknown, so keys that are limited to some models (${key.models.join(', ')}) may not call it. Use a key for all models.`,
+  )
+}
+
+function billOf(
+  deps: AdmitDeps,
+  asked: BilledRequest,
+  { callerId, isPaid, key }: { callerId: string; isPaid: boolean; key: Identity | null },
+): Bill | Promise<Bill> {
+  if (key === null && isPaid) return PAID_BILL
+  const caller = key ?? identityWithoutKey({ id: callerId, name: callerId, scopes: new Set(), wallet: null })
+  const choices = asked.models()
+  if (isHeld(caller) || caller.models !== null) requireExactNames(asked.request.json)
+  requireModels(caller, choices)
+  if (!isHeld(caller)) return billWithin(deps, asked, { caller, isPaid, bound: UNBOUNDED })
+  const within = (all: readonly ModelChoice[]) =>
+    billWithin(deps, asked, { caller, isPaid, bound: boundOfHeld(deps, asked, all) })
+  return asked.standIns ? asked.standIns().then((found) => within([...choices, ...found])) : within(choices)
+}
+
+/** Creates the bill of a call whose cost has an upper bound. */
+function billWithin(
+  deps: AdmitDeps,
+  { path, request }: BilledRequest,
+  { caller, isPaid, bound }: { caller: Identity; isPaid: boolean; bound: CallBound },
+): Bill | Promise<Bill> {
+  const { stream, background } = request.json
+  // Lenient servers read other values than true as true.
+  const isDetached = (background ?? false) !== false
+  const counted = deps.rates.begin(caller, Math.ceil(request.bytes.length / BYTES_PER_TOKEN))
+  if (isPaid) return { ...PAID_BILL, headers: counted.headers, end: () => counted.end(0) }
+  const made = (reservation: Reservation) =>
+    createBill(deps, {
+      key: caller,
+      bound,
+      reservation,
+      counted,
+      isOpenEnded:
+        stream === true && !isDetached && bound.answerLimit !== null && limitsAt(endpointOf(path)).length > 0,
+      isDetached,
+    })
+  const failed = (error: unknown): never => {
+    counted.end(0)
+    throw error
+  }
+  try {
+    const reservation = reserveFor(deps, caller, bound)
+    return reservation instanceof Promise ? reservation.then(made, failed) : made(reservation)
+  } catch (error) {
+    return failed(error)
+  }
+}
+
+/**
+ * Worst-case cost of a call by a key with limits.
+ *
+ * @throws GazewayError `validation_failed`
+ */
+function boundOfHeld(deps: AdmitDeps, { path, request }: BilledRequest, choices: readonly ModelChoice[]): CallBound {
+  requireCounts(request.json)
+  return boundOf(deps, endpointOf(path), request, choices)
+}
+
+const endpointOf = (path: string): string => path.slice('/v1'.length)
+
+/**
+ * Requires that the key may use a model: by the requested name, or by its id at each upstream that may answer. The
+ * fallback role's model has its own name and is always allowed.
+ *
+ * @throws GazewayError `model_not_allowed`
+ */
+function requireModels({ models }: Identity, choices: readonly ModelChoice[]): void {
+  if (models === null) return
+  const { requested } = choices[0] as ModelChoice
+  const isAllowed = (name: string) => models.some((glob) => matchesGlob(glob, name))
+  if (isAllowed(requested)) return
+  if (choices.every((choice) => choice.requested !== requested || isAllowed(choice.upstream))) return
+  throw new GazewayError(
+    'model_not_allowed',
+    `This key may not use the model ${JSON.stringify(requested.slice(0, 100))}; it may use: ${models.join(', ')}.`,
+    { param: 'model' },
+  )
+}

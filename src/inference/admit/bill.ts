@@ -1,0 +1,266 @@
+import type { CallSpend } from '../../calls/call-spend.ts'
+import { GazewayError } from '../../errors.ts'
+import type { Identity } from '../../identity/identity.ts'
+import type { Usage } from '../../providers/token-usage.ts'
+import type { Micros } from '../../text/money.ts'
+import type { Overrun } from '../../wallet/budget/overruns.ts'
+import type { Payer, Reservation, Reservations } from '../../wallet/budget/reservations.ts'
+import type { ChargeCall } from '../../wallet/receipts/charges.ts'
+import { marginOf, type PricingConfig } from '../../wallet/receipts/pricing.ts'
+import { type CountedCall, NO_HEADERS } from './call-rates.ts'
+import type { CallBound } from './worst-case.ts'
+
+/** Dependencies of billing. */
+export interface BillDeps {
+  reservations: Reservations
+  charge: ChargeCall
+  pricing: PricingConfig
+  /** Default credit limit of a key: how far it may spend beyond its deposits. */
+  defaultCreditMicros: Micros
+  now: () => Date
+  /**
+   * Finds a caller by id, synchronously when cached. Null for one without a key.
+   *
+   * @throws GazewayError `invalid_api_key` for a revoked key, `key_expired`
+   */
+  identity(id: string): Identity | null | Promise<Identity | null>
+  /** Called for each call that cost more than its reservation. */
+  onOverrun: (overrun: Overrun) => void
+}
+
+/** Result of a call, for its receipt. */
+export interface Billed {
+  /** Id of the attempt that answered. */
+  callId: string
+  model: string
+  path: string
+  usage: Usage | null
+  latencyMs: number
+}
+
+/** The money side of one call: reservation, cost and release. */
+export interface Bill {
+  /** Token limit to send, so that the answer cannot cost more than was reserved. Null for none. */
+  answerLimit: number | null
+  /** Headers about the caller's limits. */
+  headers: Readonly<Record<string, string>>
+  /** True when there is a reservation, which the answer may outgrow. */
+  isBounded: boolean
+  /** True when no limit of the answer is sent: a stream is cut off instead. */
+  isOpenEnded: boolean
+  /** True when the call is charged. No answer is complete before the charge is durable. */
+  isCharged: boolean
+  /** Number of answer tokens that the reservation pays for. */
+  answerTokens(): number
+  /**
+   * Extends the reservation by the cost of some answer tokens.
+   *
+   * @returns false when there is not enough money left
+   * @throws GazewayError `invalid_api_key` or `key_expired` when the key has ended meanwhile
+   */
+  extend(tokens: number): Promise<boolean>
+  /**
+   * Reserves the same amount again, for an upstream that is tried beside the first: both may bill.
+   *
+   * @returns releases it; null when there is not enough money left
+   */
+  reserveAgain(): Promise<(() => void) | null>
+  /** Marks the answer as cut off, or its cost as unknown. The call then costs its whole reservation, if there is one. */
+  cutOff(): void
+  /**
+   * Records the cost of an attempt.
+   *
+   * @param isHad true when the client received part of its answer
+   * @returns the spend to write with its record
+   */
+  attempted(of: {
+    callId: string
+    model: string
+    costMicros: Micros
+    usage: Usage | null
+    isHad: boolean
+  }): CallSpend | null
+  /**
+   * Charges the cost of the attempts, if the call is charged.
+   *
+   * @returns the amount charged, once it is durable; null when nothing was
+   * @throws as `ChargeCall`
+   */
+  settle(billed: Billed): Promise<Micros | null>
+  /** Releases the rest of the reservation. Call it once, whatever the result. */
+  end(): void
+}
+
+/** Bill of a call without limits: by a tool on this machine. */
+export const NO_BILL: Bill = {
+  answerLimit: null,
+  headers: NO_HEADERS,
+  isBounded: false,
+  isOpenEnded: false,
+  isCharged: false,
+  answerTokens: () => Infinity,
+  extend: async () => true,
+  reserveAgain: async () => () => {},
+  cutOff() {},
+  attempted: () => null,
+  settle: async () => null,
+  end() {},
+}
+
+/** Bill of a call that its caller charges for itself. It has no money for a second upstream. */
+export const PAID_BILL: Bill = { ...NO_BILL, reserveAgain: async () => null }
+
+/** Reserves the upper bound of a call's cost. Counts the prompt when the quick bound exceeds the money left. */
+export function reserveFor(
+  deps: Pick<BillDeps, 'reservations' | 'defaultCreditMicros' | 'pricing'>,
+  key: Identity,
+  bound: CallBound,
+): Reservation | Promise<Reservation> {
+  const payer = payerOf(key, deps.defaultCreditMicros)
+  const margin = marginFor(key, deps.pricing)
+  const quick = deps.reservations.reserve(payer, bound.micros + margin)
+  if (!(quick instanceof Promise)) return quick
+  return quick.catch(async (error: unknown) => {
+    if (!isShort(error)) throw error
+    const counted = await bound.counted()
+    if (counted >= bound.micros) throw error
+    return deps.reservations.reserve(payer, counted + margin)
+  })
+}
+
+const isShort = (error: unknown): boolean =>
+  error instanceof GazewayError && (error.code === 'budget_reached' || error.code === 'insufficient_credit')
+
+const marginFor = ({ billing }: Identity, pricing: PricingConfig): Micros =>
+  billing === 'metered' ? marginOf(pricing) : 0
+
+/** Cache of payers. Keys are read again every two seconds, and the payer of a key must stay the same object. */
+const payers = new WeakMap<Identity, Payer & { defaultCreditMicros: Micros }>()
+
+function payerOf(key: Identity, defaultCreditMicros: Micros): Payer {
+  const known = payers.get(key)
+  if (known?.defaultCreditMicros === defaultCreditMicros) return known
+  const { id, group, budgets, billing, creditLimitMicros } = key
+  const bounds = [...budgets, ...(group?.budgets ?? [])]
+  const payer = {
+    spender: { id, groupId: group?.id ?? null },
+    creditMicros: billing === 'recorded' ? null : (creditLimitMicros ?? defaultCreditMicros),
+    budgets: bounds.length === 0 ? null : JSON.stringify([budgets, group]),
+    defaultCreditMicros,
+  }
+  payers.set(key, payer)
+  return payer
+}
+
+/** Call that a bill is for. */
+interface BillOf {
+  key: Identity
+  bound: CallBound
+  reservation: Reservation
+  counted: CountedCall
+  /** True for a stream without a limit, which is cut off when it outgrows its reservation. */
+  isOpenEnded: boolean
+  /** True when the model may continue after the reply: a Response in the background. */
+  isDetached: boolean
+}
+
+/** Creates the bill of a call that reserves money or budget, or is only counted. */
+export function createBill(
+  deps: BillDeps,
+  { key, bound, reservation, counted, isOpenEnded, isDetached }: BillOf,
+): Bill {
+  const { charge, pricing, now, identity, onOverrun } = deps
+  const isBounded = reservation.left() !== Infinity
+  const isCharged = key.billing !== 'recorded'
+  const margin = marginFor(key, pricing)
+  const began = now()
+  let { answerTokens } = bound
+  let costMicros = 0
+  let tokens = 0
+  let isHad = false
+  let isCut = false
+
+  /** Reservation left for the call's cost. The margin is taken last. */
+  const leftForCost = (): Micros => reservation.left() - margin - costMicros
+
+  return {
+    answerLimit: isBounded && !isOpenEnded ? bound.answerLimit : null,
+    headers: counted.headers,
+    isBounded,
+    isOpenEnded: isBounded && isOpenEnded,
+    isCharged,
+    answerTokens: () => answerTokens,
+    async extend(more) {
+      const micros = bound.more(more)
+      const present = await identity(key.id)
+      const payer = present && payerOf(present, deps.defaultCreditMicros)
+      if (!(await reservation.extend(micros, payer))) return false
+      answerTokens += more
+      return true
+    },
+    async reserveAgain() {
+      try {
+        return (await reserveFor(deps, key, bound)).end
+      } catch {
+        // The call continues without a second upstream. If the store has failed, the settlement reports it.
+        return null
+      }
+    },
+    cutOff() {
+      isCut = isBounded
+    },
+    attempted(attempt) {
+      const { callId, model } = attempt
+      tokens += attempt.usage?.total_tokens ?? 0
+      isHad ||= attempt.isHad
+      const left = leftForCost()
+      if (attempt.costMicros > left)
+        onOverrun({ callId, callerId: key.id, model, reservedMicros: left, costMicros: attempt.costMicros })
+      const isUnseen = isDetached && isBounded && attempt.isHad && (attempt.usage?.estimated ?? true)
+      const cost = isCut || isUnseen ? left : Math.min(attempt.costMicros, left)
+      if (!isCharged) return reservation.take(cost)
+      costMicros += cost
+      return null
+    },
+    async settle({ callId, model, path, usage, latencyMs }) {
+      if (!isCharged || !isHad) return null
+      const held = reservation.left()
+      const at = began.toISOString()
+      const spend = reservation.take(costMicros + margin)
+      const receipt = {
+        call_id: callId,
+        caller_id: key.id,
+        model,
+        status: 'captured',
+        at,
+        deadline: at,
+        held_micros: held,
+        margin_micros: margin,
+        upstream_cost_micros: costMicros,
+        token: pricing.token,
+        prompt_tokens: usage?.prompt_tokens ?? 0,
+        completion_tokens: usage?.completion_tokens ?? 0,
+        total_tokens: usage?.total_tokens ?? 0,
+        usage_estimated: Number(usage?.estimated ?? false),
+        latency_ms: latencyMs,
+        upstream_call_id: callId,
+        idempotency_key: null,
+        fingerprint: null,
+        content: null,
+        path,
+        counted_on: spend.day,
+        group_id: spend.spender.groupId,
+      }
+      await charge({ allowanceId: spend.allowanceId as string, receipt }).catch((error) => {
+        spend.undo()
+        throw error
+      })
+      spend.written()
+      return costMicros + margin
+    },
+    end() {
+      counted.end(tokens)
+      reservation.end()
+    },
+  }
+}

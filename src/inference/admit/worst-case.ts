@@ -1,0 +1,189 @@
+import { GazewayError } from '../../errors.ts'
+import { maxCost, type PricedModel, type Prices, tierIn } from '../../providers/prices.ts'
+import { records } from '../../text/loose.ts'
+import type { Micros } from '../../text/money.ts'
+import { ANSWER_LIMITS, limitsAt } from '../api/answer-limit.ts'
+import { INPUT_ALONE } from '../api/passed-paths.ts'
+import { countLong, MEDIA_TOKENS } from '../observe/estimate.ts'
+import { requestText } from '../observe/request-text.ts'
+
+/** Allowance for a provider's tokenizer that counts more than ours. */
+const TOKENIZER_FACTOR = 1.25
+/** Tokens that a provider adds around a prompt: its own instructions, roles, tool descriptions. */
+const WRAPPING_TOKENS = 256
+/** References in a request to content that the provider reads, such as files. Documents may be referenced by URL. */
+const NAMED_INPUT =
+  /"(?:previous_response_id|conversation|file_id|file_url|vector_store_ids|mcp_servers)"\s*:|"prompt"\s*:\s*\{|"type"\s*:\s*"document"/iu
+/** Media referenced by URL instead of embedded. */
+const LINKED_MEDIUM = /"(?:image_url|url|file_url)"\s*:\s*"https?:|"url"\s*:\s*"https?:/g
+
+/** Dependencies of a bound. */
+export interface BoundDeps {
+  prices: Prices
+  /** Answer tokens assumed for a call without a limit. */
+  maxOutputTokens: number
+  /** Tokens assumed when the provider reads more than the request contains: search results, files, earlier turns. */
+  searchTokens: number
+  countTokens(text: string): Promise<number>
+}
+
+/** Parts of a request that bound its cost. */
+export interface BoundedRequest {
+  bytes: Buffer
+  text: string
+  json: { [field: string]: unknown }
+}
+
+/** Upper bound of a call's tokens and cost. */
+export interface CallBound {
+  /** Tokens of the prompt, by its bytes: a token has at least one. */
+  promptTokens: number
+  /** Tokens of the answer, over all choices. */
+  answerTokens: number
+  /** Limit per choice to send. Null when the client sent one. */
+  answerLimit: number | null
+  /** Upper bound of the upstream's cost. */
+  micros: Micros
+  /** The same with the prompt counted: slower, and lower. */
+  counted(): Promise<Micros>
+  /** Cost of further answer tokens. */
+  more(tokens: number): Micros
+}
+
+/** Bound of a call without a reservation: unlimited. */
+export const UNBOUNDED: CallBound = {
+  promptTokens: Number.POSITIVE_INFINITY,
+  answerTokens: Number.POSITIVE_INFINITY,
+  answerLimit: null,
+  micros: Number.POSITIVE_INFINITY,
+  counted: async () => Number.POSITIVE_INFINITY,
+  more: () => Number.POSITIVE_INFINITY,
+}
+
+/**
+ * Computes the bound of a call.
+ *
+ * @param endpoint path below `/v1`
+ * @param models models that may answer: the requested one, and its stand-ins
+ */
+export function boundOf(
+  deps: BoundDeps,
+  endpoint: string,
+  { bytes, text, json }: BoundedRequest,
+  models: readonly PricedModel[],
+): CallBound {
+  const tier = tierIn(json)
+  const cost = (prompt: number, answer: number, wholePrompt = prompt): Micros =>
+    maxCost({ prompt, answer, tier, wholePrompt }, models, deps.prices)
+  const isInputAlone = INPUT_ALONE.has(endpoint)
+  const known = limitsAt(endpoint)
+  const sent = largestOf(known, json)
+  // On an unknown endpoint, the limit sent may be ignored.
+  const limit =
+    known.length > 0
+      ? (sent ?? deps.maxOutputTokens)
+      : Math.max(deps.maxOutputTokens, largestOf(ANSWER_LIMITS, json) ?? 0)
+  const answerTokens = isInputAlone ? 0 : limit * choicesOf(json) * promptsOf(json)
+  // Names may be written with escapes.
+  const plain = text.includes('\\u') ? JSON.stringify(json) : text
+  const beside =
+    WRAPPING_TOKENS +
+    (readsMore(plain, json) ? deps.searchTokens : 0) +
+    linkedMedia(plain) * MEDIA_TOKENS +
+    repeatedQuery(json)
+  const promptTokens = bytes.length + beside
+  return {
+    promptTokens,
+    answerTokens,
+    answerLimit: sent === null ? limit : null,
+    micros: cost(promptTokens, answerTokens),
+    async counted() {
+      // A body that is not JSON, such as a recording, has no text to count.
+      if (text === '') return cost(promptTokens, answerTokens)
+      const { text: prompt, media } = await requestText(json)
+      const tokens = (await countLong(deps.countTokens, prompt)) + media * MEDIA_TOKENS
+      return cost(Math.ceil(tokens * TOKENIZER_FACTOR) + beside, answerTokens)
+    },
+    more: (tokens) => cost(0, tokens, promptTokens),
+  }
+}
+
+/** Fields that determine the bill of a request. */
+const BILLED_BY = ['model', 'stream', 'n', 'best_of', 'service_tier', ...ANSWER_LIMITS]
+
+/**
+ * Values of the billing fields in a request. A field that occurs twice is ambiguous: servers differ in which one they
+ * use.
+ */
+export function billedFields(json: BoundedRequest['json']): Record<string, unknown> {
+  const fields: Record<string, unknown> = {}
+  for (const name of BILLED_BY) if (json[name] !== undefined) fields[name] = json[name]
+  return fields
+}
+
+/** Fields that the bound of a call depends on. */
+const READ = new Set([
+  ...BILLED_BY,
+  ...['background', 'prompt', 'query', 'documents', 'tools', 'web_search_options', 'search_parameters', 'mcp_servers'],
+])
+
+/** Tells whether servers that ignore the case of names read a field as another one: those in Go, such as Ollama. */
+export const isReadAs = (name: string, field: string): boolean =>
+  name !== field && name.toUpperCase().toLowerCase() === field
+
+/**
+ * Rejects names that differ from those of billing fields in their case alone. Servers differ in whether they read them.
+ *
+ * @throws GazewayError `validation_failed`
+ */
+export function requireExactNames(json: BoundedRequest['json']): void {
+  for (const name in json) {
+    const field = name.toUpperCase().toLowerCase()
+    if (field === name || !READ.has(field)) continue
+    throw new GazewayError('validation_failed', `${name}: not a field; did you mean ${field}?`, { param: name })
+  }
+}
+
+/** Fields that multiply the cost of a request. */
+const COUNTS = [...ANSWER_LIMITS, 'n', 'best_of']
+
+/**
+ * Rejects counts that servers interpret differently, such as -1 or `"128"`.
+ *
+ * @throws GazewayError `validation_failed`
+ */
+export function requireCounts(json: BoundedRequest['json']): void {
+  for (const name of COUNTS) {
+    const value = json[name] ?? null
+    if (value !== null && !(Number.isSafeInteger(value) && (value as number) > 0))
+      throw new GazewayError('validation_failed', `${name}: must be a whole number above 0.`, { param: name })
+  }
+}
+
+/** Largest token limit in a request. Null without one. */
+function largestOf(names: readonly string[], json: BoundedRequest['json']): number | null {
+  const named = names.map((name) => json[name]).filter((value) => typeof value === 'number' && value > 0)
+  return named.length === 0 ? null : Math.max(...(named as number[]))
+}
+
+const choicesOf = (json: BoundedRequest['json']): number => largestOf(['n', 'best_of'], json) ?? 1
+
+/** Number of prompts of a legacy completion, each with its own answers. A list of tokens is one prompt. */
+function promptsOf({ prompt }: BoundedRequest['json']): number {
+  const several = Array.isArray(prompt) ? prompt.filter((one) => typeof one !== 'number').length : 1
+  return Math.max(1, several)
+}
+
+/** Bytes of the query, repeated per document: some providers count it with each document that they rank. */
+function repeatedQuery({ query, documents }: BoundedRequest['json']): number {
+  if (query === undefined || !Array.isArray(documents)) return 0
+  return Buffer.byteLength(JSON.stringify(query)) * documents.length
+}
+
+/** Tells whether the provider reads more than the request contains. */
+function readsMore(text: string, { tools, web_search_options, search_parameters }: BoundedRequest['json']): boolean {
+  if (web_search_options || search_parameters || NAMED_INPUT.test(text)) return true
+  return records(tools).some(({ type }) => type !== undefined && type !== 'function' && type !== 'custom')
+}
+
+const linkedMedia = (text: string): number => (text.includes('url"') ? (text.match(LINKED_MEDIUM)?.length ?? 0) : 0)

@@ -1,0 +1,89 @@
+import { GazewayError } from '../../errors.ts'
+import { readUsage, type Usage } from '../../providers/token-usage.ts'
+import { record, records } from '../../text/loose.ts'
+import type { Provider } from '../upstreams/provider.ts'
+import { FAILED_FINISHES } from './finish-reason.ts'
+
+/** Pattern of a code. Anything longer may quote the request. */
+const CODE = /^[\w.-]{1,64}$/
+
+/** An error in the upstream's own words, which may quote the request. */
+export class ReportedError extends Error {
+  override readonly name = 'ReportedError'
+  /** The upstream's code. */
+  readonly code: unknown
+  /** HTTP status of the reply. Null for an error inside a reply with a success status. */
+  readonly status: number | null
+  /** Reason alone, when the message contains more. */
+  readonly reason: string
+  /** Usage that the reply reports in addition to the error. */
+  usage: Usage | null = null
+
+  constructor(message: string, code: unknown, status: number | null = null, reason = message) {
+    super(message)
+    this.code = code
+    this.status = status
+    this.reason = reason
+  }
+}
+
+/** Reads the value of a field `error`: an object, or only a text. */
+export function readReported(error: unknown): ReportedError {
+  const { message, code } = (typeof error === 'string' ? { message: error } : (error ?? {})) as Partial<ReportedError>
+  return new ReportedError(typeof message === 'string' && message !== '' ? message : 'no reason given', code)
+}
+
+/** Tells whether `error` reports a failure. A flag does not, such as the `true` of Hermes' `tool.completed`. */
+export const isReport = (error: unknown): boolean =>
+  (typeof error === 'object' && error !== null) || (typeof error === 'string' && error !== '')
+
+/** Error in a choice of a chat completion, instead of an answer or its rest, in a reply with a success status. */
+export function choiceFault(choice: unknown): ReportedError | null {
+  const { error, finish_reason: code } = record(choice)
+  if (isReport(error)) return readReported(error)
+  return FAILED_FINISHES.includes(code as string)
+    ? readReported({ message: `its answer ended with ${code}`, code })
+    : null
+}
+
+/**
+ * Finds the error that a reply contains instead of an answer, as some upstreams send with a success status. It is the
+ * reply's own, or that of its first choice when all choices failed. Null without one.
+ */
+export function reportedIn(reply: unknown): ReportedError | null {
+  const { error, choices, usage } = record(reply)
+  const reported = isReport(error) ? readReported(error) : faultOfAll(records(choices))
+  if (reported) reported.usage = readUsage(usage)
+  return reported
+}
+
+/** Usage of a call that failed with `error`, as reported by the reply. Null when unknown. */
+export const reportedUsage = (error: unknown): Usage | null => (error instanceof ReportedError ? error.usage : null)
+
+function faultOfAll(choices: readonly object[]): ReportedError | null {
+  const [first = null, ...others] = choices.map(choiceFault)
+  return others.includes(null) ? null : first
+}
+
+/**
+ * Error message for the call record. Unless content is stored, the upstream's words are reduced to status and code;
+ * Gazeway's own messages are kept.
+ */
+export function recordedError(error: Error, provider: Provider, keepContent: boolean): string {
+  const reported = keepContent ? null : upstreamPart(error)
+  if (reported === null) return error.message
+  const { status, code } = reported as { status?: unknown; code?: unknown }
+  const outcome = typeof status === 'number' ? `answered ${status}` : 'reported an error'
+  return `The upstream ${provider.label} ${outcome}${isPlain(code, provider.secrets) ? ` (${code})` : ''}.`
+}
+
+function isPlain(code: unknown, secrets: readonly string[]): boolean {
+  return typeof code === 'string' && CODE.test(code) && !secrets.some((secret) => code.includes(secret))
+}
+
+/** The upstream's part of an error whose message repeats it. */
+function upstreamPart(error: Error): object | null {
+  if (!(error instanceof GazewayError)) return error instanceof ReportedError ? error : null
+  const { code, cause } = error
+  return code === 'upstream_error' && cause instanceof ReportedError ? cause : null
+}

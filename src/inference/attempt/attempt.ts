@@ -1,0 +1,199 @@
+import { GazewayError } from '../../errors.ts'
+import type { Admission } from '../admit/admit.ts'
+import type { BegunResponse } from '../convert/begun-response.ts'
+import { errorEvent } from '../passages/error-event.ts'
+import type { Failed } from '../passages/passage.ts'
+import { attemptHeaders, passedHeaders, readRefusal } from '../passages/upstream-reply.ts'
+import { heldReceiver } from '../relay/held-receiver.ts'
+import type { Receiver } from '../relay/receiver.ts'
+import type { Candidate } from '../route/route.ts'
+import type { SettleDeps } from '../settle/settle.ts'
+import { isOutrun } from '../upstreams/race-lost.ts'
+import { attemptOrder, circuitOf, hasChoice, type Selection } from './attempt-order.ts'
+import { cooldownAfter, isEnded, MAX_ATTEMPTS, MAX_TIME_MS } from './fallback.ts'
+import { besideOf, createRace, isHedgeable, type Race } from './hedge.ts'
+import { type PreparedRequest, prepareRequest } from './prepare-request.ts'
+import { refusedBy } from './request-form.ts'
+import { type Attempt, type Result, type Turn, tryOne } from './try-one.ts'
+
+/**
+ * Third step of a call: tries one candidate after another until one answers, and passes its reply on as it arrives.
+ * Each attempt is settled separately; later ones refer to the first in `fallback_from`.
+ *
+ * @returns once the reply is complete and recorded
+ * @throws GazewayError when no candidate answered, before the first byte of a reply; after that, the stream itself ends
+ *   with an error
+ */
+export async function attempt(
+  deps: SettleDeps,
+  call: Admission,
+  candidates: readonly Candidate[],
+  receiver: Receiver,
+): Promise<Result> {
+  const first = candidates[0] as Candidate
+  if (candidates.length > 1 || first.relays.all.length > 1) return attemptEach(deps, call, candidates, receiver)
+  const selection = { candidate: first, relay: first.relays.all[0], isLast: true, isLastResort: true, skipped: NONE }
+  const prepared = prepareRequest({ call, selection, refused: null, client: receiver })
+  // Avoids a promise where possible: each one is a measurable share of a request.
+  const request = prepared instanceof Promise ? await prepared : prepared
+  const { passed, result } = await tryOne(deps, call, selection, request, {
+    receiver,
+    attempt: 1,
+    fallbackFrom: undefined,
+    begun: null,
+  })
+  if (passed.kind === 'failed') tell(passed, receiver, call, result)
+  return result
+}
+
+async function attemptEach(
+  deps: SettleDeps,
+  call: Admission,
+  candidates: readonly Candidate[],
+  receiver: Receiver,
+): Promise<Result> {
+  const [{ relays, hedgeAfterMs }] = candidates as [Candidate, ...Candidate[]]
+  const held = call.request.json.stream === true ? heldReceiver(receiver, relays.all[0].heartbeat) : null
+  const client = held ?? receiver
+  const mayRest = hasChoice(candidates)
+  let mayHedge = hedgeAfterMs !== null && isHedgeable(call)
+  const before: Attempt[] = []
+  const began = performance.now()
+  let attempts = 0
+  let last: Attempt | undefined
+  /** The hedging candidate, if it failed. */
+  let failedBeside: Selection | null = null
+  let unfit: GazewayError | null = null
+  try {
+    for (const selection of attemptOrder(candidates, () => last?.passed, call)) {
+      if (attempts >= MAX_ATTEMPTS || performance.now() - began > MAX_TIME_MS) break
+      if (failedBeside !== null && isSame(selection, failedBeside)) continue
+      const begun = begunBy(last)
+      const race = mayHedge && begun === null ? createRace(client, () => attempts) : null
+      const to = race === null ? client : race.enter()
+      let request: PreparedRequest
+      try {
+        request = await prepareRequest({ call, selection, refused: refusedIn(last), client: to })
+      } catch (error) {
+        // Another upstream's API may express the request.
+        if (!(error instanceof GazewayError)) throw error
+        unfit ??= error
+        continue
+      }
+      const turn = { receiver: to, attempt: ++attempts, fallbackFrom: before[0]?.result.callId, begun }
+      last =
+        race === null
+          ? noted(await tryOne(deps, call, selection, request, turn))
+          : await hedged(race, selection, request, turn)
+      const { passed, result } = last
+      const { error } = passed.outcome
+      if (error && isEnded(error)) return ended(last)
+      if (passed.kind === 'answered') return { ...result, failure: error && (before[0] as Attempt).result.failure }
+    }
+    if (before[0] === undefined) throw unfit ?? new Error('No candidate was tried.')
+    return ended(before[0])
+  } finally {
+    held?.release()
+  }
+
+  /** Records an attempt that was not cancelled. A failed one may start the cooldown of its key. */
+  function noted(made: Attempt): Attempt {
+    const { passed } = made
+    const { candidate, relay } = made.selection
+    before.push(made)
+    if (passed.kind === 'failed' && mayRest)
+      candidate.relays.rest(relay, circuitOf(candidate, call.context), cooldownAfter(passed.refused))
+    return made
+  }
+
+  /**
+   * Tries a candidate, and hedges it with the next when it is slow.
+   *
+   * @returns the attempt that decides how the call continues
+   */
+  async function hedged(race: Race, selection: Selection, request: PreparedRequest, turn: Turn): Promise<Attempt> {
+    let firstId = turn.fallbackFrom
+    const onCall = (id: string) => {
+      firstId ??= id
+    }
+    const made = tryOne(deps, call, selection, request, { ...turn, onCall })
+    const [first, second] = await race.run(made, hedgeAfterMs as number, () => tryNext(race, selection, firstId))
+    // A cancelled attempt has not failed: it can be retried.
+    if (second === null || isOutrun(second.passed.outcome.error)) return noted(first)
+    failedBeside = second.selection
+    if (isOutrun(first.passed.outcome.error)) return noted(second)
+    return [noted(first), noted(second)].find(isBegun) ?? first
+  }
+
+  /**
+   * Hedges a slow candidate with the next one, once per call.
+   *
+   * @returns null when there is none, or not enough money for both
+   */
+  async function tryNext(race: Race, slow: Selection, fallbackFrom: string | undefined): Promise<Attempt | null> {
+    const giveBack = await call.bill.reserveAgain()
+    if (giveBack === null) return null
+    try {
+      const selection = race.isDecided() ? null : besideOf(candidates, slow.candidate, call)
+      if (selection === null) return null
+      const receiver = race.enter()
+      const request = await prepareRequest({ call, selection, refused: null, client: receiver })
+      mayHedge = false
+      return await tryOne(deps, call, selection, request, { receiver, attempt: ++attempts, fallbackFrom, begun: null })
+    } catch (error) {
+      // Its API cannot express the request.
+      if (!(error instanceof GazewayError)) throw error
+      return null
+    } finally {
+      giveBack()
+    }
+  }
+
+  function ended({ passed, result }: Attempt): Result {
+    if (passed.kind === 'answered') return result
+    if (held?.isBegun()) sendErrorEvent(passed, held, call)
+    else tell(passed, receiver, call, { ...result, attempt: attempts })
+    return result
+  }
+}
+
+const NONE: Selection['skipped'] = []
+
+const isSame = (one: Selection, other: Selection): boolean =>
+  one.candidate === other.candidate && one.relay === other.relay
+
+/** Tells whether the client received part of the answer. */
+const isBegun = ({ passed }: Attempt): boolean => passed.kind === 'answered' || passed.begun !== null
+
+/** State of the stream of the previous attempt. Null when the client has received nothing. */
+const begunBy = (before: Attempt | undefined): BegunResponse | null =>
+  before?.passed.kind === 'failed' ? before.passed.begun : null
+
+/** Field that the previous candidate rejected. Null when none did. */
+function refusedIn(before: Attempt | undefined): string | null {
+  return before?.passed.kind === 'failed' && before.passed.refused ? refusedBy(before.passed.refused) : null
+}
+
+/**
+ * Sends the failure to the client.
+ *
+ * @throws its error, unless it is an error reply of the upstream
+ */
+function tell(
+  { refused, errorBody, outcome: { error } }: Failed,
+  receiver: Receiver,
+  { context, bill }: Admission,
+  { callId, provider, attempt }: Pick<Result, 'callId' | 'provider' | 'attempt'>,
+): void {
+  if (!refused) {
+    error.headers = { ...error.headers, ...attemptHeaders({ provider, attempt }) }
+    throw error
+  }
+  const headers = passedHeaders(refused.headers, { callId, provider, attempt, limits: bill.headers })
+  const body = errorBody ?? readRefusal(refused, provider, context.requestId).body
+  receiver.whole(refused.status, { ...headers, 'content-type': 'application/json' }, body)
+}
+
+function sendErrorEvent({ outcome, begun }: Failed, receiver: Receiver, { endpoint, context }: Admission): void {
+  receiver.end(errorEvent(endpoint, outcome.error, context.requestId, begun?.sequence))
+}

@@ -1,0 +1,145 @@
+import type { SkippedCandidate } from '../../calls/call-record.ts'
+import { records } from '../../text/loose.ts'
+import type { Admission } from '../admit/admit.ts'
+import { countsOnStored } from '../convert/stored-state.ts'
+import type { Receiver } from '../relay/receiver.ts'
+import type { Candidate } from '../route/route.ts'
+import { outrun } from '../upstreams/race-lost.ts'
+import { circuitOf, type Selection, skippedAs, whySkipped } from './attempt-order.ts'
+
+/**
+ * Hedged requests: when a candidate has not begun to answer after a delay, the next one is tried as well. The first to
+ * answer wins, and the other is cancelled (Dean and Barroso, "The Tail at Scale",
+ * https://doi.org/10.1145/2408776.2408794). Envoy calls it `hedge_on_per_try_timeout`, gRPC `hedgingPolicy`, Finagle
+ * backup requests; all of them only for requests without side effects.
+ */
+
+/** Concurrent attempts for one client. */
+export interface Race {
+  /** Creates the receiver of another attempt. It counts as disconnected once another attempt has begun to answer. */
+  enter(): Receiver
+  /** True once an attempt has begun to answer, or the first is over. */
+  isDecided(): boolean
+  /**
+   * Awaits the first attempt, and starts `next` when the race is undecided after `afterMs` milliseconds.
+   *
+   * @returns both results; null for a second attempt that was not started
+   */
+  run<Made>(first: Promise<Made>, afterMs: number, next: () => Promise<Made | null>): Promise<[Made, Made | null]>
+}
+
+/**
+ * Creates a race.
+ *
+ * @param attempts gives the number of attempts so far, which the reply reports
+ */
+export function createRace(client: Receiver, attempts: () => number): Race {
+  const entered = new Map<Receiver, Array<() => void>>()
+  let winner: Receiver | null = null
+  let isDecided = false
+  let onDecided: () => void = () => {}
+
+  function decide(): void {
+    isDecided = true
+    onDecided()
+  }
+
+  function enter(): Receiver {
+    const leave: Array<() => void> = []
+    const isOut = () => winner !== null && winner !== receiver
+
+    /**
+     * Claims the client for an attempt.
+     *
+     * @throws GazewayError when another attempt has begun to answer
+     */
+    function win(headers: Record<string, string>): Record<string, string> {
+      if (isOut()) throw outrun()
+      if (winner === null) {
+        winner = receiver
+        decide()
+        for (const [other, listeners] of entered) if (other !== receiver) for (const listener of listeners) listener()
+      }
+      return { ...headers, 'x-gazeway-attempts': String(attempts()) }
+    }
+    const receiver: Receiver = {
+      ...client,
+      isGone: () => isOut() || client.isGone(),
+      onGone(listener) {
+        leave.push(listener)
+        client.onGone(listener)
+      },
+      reason: () => (isOut() ? outrun() : client.reason?.()),
+      whole: (status, headers, bytes) => client.whole(status, win(headers), bytes),
+      ...(client.hold && { hold: (status, headers) => client.hold?.(status, win(headers)) }),
+      head: (status, headers) => client.head(status, win(headers)),
+      watch(tap) {
+        if (winner === receiver) client.watch?.(tap)
+      },
+      drop() {
+        if (!isOut()) client.drop()
+      },
+    }
+    entered.set(receiver, leave)
+    return receiver
+  }
+
+  /**
+   * Waits.
+   *
+   * @returns false as soon as the race is decided
+   */
+  const isUndecidedAfter = (ms: number): Promise<boolean> =>
+    new Promise((resolve) => {
+      if (isDecided) return resolve(false)
+      const timer = setTimeout(resolve, ms, true)
+      onDecided = () => {
+        clearTimeout(timer)
+        resolve(false)
+      }
+    })
+
+  return {
+    enter,
+    isDecided: () => isDecided,
+    run: (first, afterMs, next) =>
+      Promise.all([first.finally(decide), isUndecidedAfter(afterMs).then((isSlow) => (isSlow ? next() : null))]),
+  }
+}
+
+/**
+ * Candidate to hedge a slow one with: the next that has a key which is not cooling down, and a closed circuit breaker.
+ * Null for none.
+ */
+export function besideOf(
+  candidates: readonly Candidate[],
+  slow: Candidate,
+  { context }: Pick<Admission, 'context'>,
+): Selection | null {
+  const skipped: SkippedCandidate[] = []
+  for (const candidate of candidates.slice(candidates.indexOf(slow) + 1)) {
+    if (candidate.isStandIn) continue
+    const circuit = circuitOf(candidate, context)
+    const reason = whySkipped(candidate, circuit)
+    const [relay] = candidate.relays.awake(circuit)
+    if (relay && reason === null) return { candidate, relay, isLast: false, isLastResort: false, skipped }
+    skipped.push(skippedAs(candidate, reason ?? 'keys_resting'))
+  }
+  return null
+}
+
+/**
+ * Tells whether a request may be sent twice. Not when the upstream stores it, continues it in the background or runs
+ * tools for it, because cancelling does not undo these effects. Not when it depends on state stored at one upstream
+ * either.
+ */
+export function isHedgeable({ endpoint, request: { json }, keeper = null }: Admission): boolean {
+  // Responses are stored unless the request says otherwise.
+  const isStored = endpoint === '/responses' ? json.store !== false : json.store === true
+  return !isStored && json.background !== true && keeper === null && !countsOnStored(json) && !hasHostedTools(json)
+}
+
+/** Tells whether the provider runs tools for a request. A tool of the client has no type, or one of two. */
+const hasHostedTools = ({ tools, mcp_servers }: Record<string, unknown>): boolean =>
+  records(mcp_servers).length > 0 ||
+  records(tools).some(({ type }) => type !== undefined && type !== 'function' && type !== 'custom')

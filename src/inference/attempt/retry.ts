@@ -1,0 +1,92 @@
+import type { GazewayError } from '../../errors.ts'
+import { CLIENT_GONE, type Client, type StreamReply, type WholeReply } from '../relay/send.ts'
+
+/**
+ * Rules for sending a request to the same candidate again after a transient error. HTTP clients retry by themselves, so
+ * only Gazeway's own calls are retried here.
+ */
+
+/** Transient errors: request timeout, conflict, rate limit; and every 5xx. */
+const TRANSIENT: ReadonlySet<number> = new Set([408, 409, 429])
+/** Longest `Retry-After` that is waited for. The caller gets the error beyond that. */
+const LONGEST_WAIT_MS = 30_000
+/** First pause when the upstream names none. It doubles with each retry, less a random part of up to a quarter. */
+const FIRST_PAUSE_MS = 500
+const LONGEST_PAUSE_MS = 8000
+const JITTER = 0.25
+
+/**
+ * Sends a request and retries transient errors: error replies with a transient status, and connections that fail before
+ * a reply. Timeouts are not retried, since the upstream may still be working.
+ *
+ * @param retries most retries
+ * @throws as `send`, and CLIENT_GONE when the client disconnects between attempts
+ */
+export function withRetries(
+  retries: number,
+  client: Client,
+  send: () => Promise<WholeReply | StreamReply>,
+): Promise<WholeReply | StreamReply> {
+  return retries === 0 ? send() : retried(retries, client, send)
+}
+
+async function retried(
+  retries: number,
+  client: Client,
+  send: () => Promise<WholeReply | StreamReply>,
+): Promise<WholeReply | StreamReply> {
+  for (let tried = 0; ; tried++) {
+    let pause: number | null
+    try {
+      const reply = await send()
+      pause = tried < retries ? pauseAfter(reply, tried) : null
+      if (pause === null) return reply
+    } catch (error) {
+      if (tried === retries || !isUnreachable(error as GazewayError)) throw error
+      pause = pauseMs(tried)
+    }
+    await waitFor(pause, client)
+  }
+}
+
+/** Pause before a retry after a reply, in milliseconds. Null for no retry. */
+function pauseAfter({ status, headers }: WholeReply | StreamReply, tried: number): number | null {
+  const asked = String(headers['x-should-retry'] ?? '')
+  const isTransient = asked === 'true' || (asked !== 'false' && (TRANSIENT.has(status) || status >= 500))
+  if (!isTransient) return null
+  const wanted = retryAfterMs(headers)
+  if (wanted === null) return pauseMs(tried)
+  return wanted > LONGEST_WAIT_MS ? null : wanted
+}
+
+/**
+ * Pause that an upstream asks for: `retry-after-ms`, or `Retry-After` in seconds or as a date (RFC 9110, section
+ * 10.2.3).
+ *
+ * @example retryAfterMs({ 'retry-after': '2' }) // 2000
+ */
+export function retryAfterMs(headers: WholeReply['headers']): number | null {
+  const precise = Number.parseFloat(String(headers['retry-after-ms']))
+  if (!Number.isNaN(precise)) return Math.max(0, precise)
+  const retryAfter = String(headers['retry-after'] ?? '')
+  const ms = Number.isNaN(Number(retryAfter)) ? Date.parse(retryAfter) - Date.now() : Number(retryAfter) * 1000
+  return retryAfter === '' || Number.isNaN(ms) ? null : Math.max(0, ms)
+}
+
+const pauseMs = (tried: number): number =>
+  Math.min(FIRST_PAUSE_MS * 2 ** tried, LONGEST_PAUSE_MS) * (1 - Math.random() * JITTER)
+
+/** Tells whether there was no reply. An error of an open circuit breaker does not count; it names its pause. */
+const isUnreachable = ({ code, retryAfterSeconds }: GazewayError): boolean =>
+  code === 'upstream_unreachable' && (retryAfterSeconds ?? null) === null
+
+function waitFor(ms: number, client: Client): Promise<void> {
+  return new Promise((resolve, reject) => {
+    if (client.isGone()) return reject(CLIENT_GONE)
+    const timer = setTimeout(resolve, ms)
+    client.onGone(() => {
+      clearTimeout(timer)
+      reject(CLIENT_GONE)
+    })
+  })
+}

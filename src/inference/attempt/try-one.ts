@@ -1,0 +1,142 @@
+import type { GazewayError } from '../../errors.ts'
+import type { Admission } from '../admit/admit.ts'
+import { ReportedError, reportedUsage } from '../api/reported-error.ts'
+import type { BegunResponse } from '../convert/begun-response.ts'
+import { NOTHING, observedStream } from '../observe/observe.ts'
+import { createSseTap, type SseTap } from '../observe/sse-tap.ts'
+import { type Answered, answered, type Failed, failed, type Passing } from '../passages/passage.ts'
+import { readRefusal } from '../passages/upstream-reply.ts'
+import type { Receiver } from '../relay/receiver.ts'
+import { endingOf, type StreamReply, type WholeReply } from '../relay/send.ts'
+import type { Candidate } from '../route/route.ts'
+import { beginCall, type SettleDeps, type Settled } from '../settle/settle.ts'
+import { refusal, upstreamFailure } from '../upstreams/failure.ts'
+import type { Provider } from '../upstreams/provider.ts'
+import type { Selection } from './attempt-order.ts'
+import type { PreparedRequest } from './prepare-request.ts'
+
+/** Result of a call, for its caller. */
+export interface Result extends Settled {
+  /** Endpoint of the last attempt. */
+  path: Candidate['path']
+  /** Upstream of the last attempt. */
+  provider: Provider
+  /** Number of the attempt within the call, from 1. */
+  attempt: number
+  /** Model id at the upstream. */
+  model: string
+  /** Reason why the client has no complete answer; the first candidate's when several failed. */
+  failure: GazewayError | null
+}
+
+/** Result of one attempt. */
+export interface Attempt {
+  selection: Selection
+  passed: Answered | Failed
+  result: Result
+}
+
+/** Context of an attempt: the receiver of its reply, and its number. */
+export interface Turn {
+  receiver: Receiver
+  /** Number of the attempt, from 1. */
+  attempt: number
+  /** Id of the first attempt. Undefined for the first itself. */
+  fallbackFrom: string | undefined
+  /** State of the stream that an earlier candidate began. Null when the client has received nothing. */
+  begun: BegunResponse | null
+  /** Called with the id of this attempt. */
+  onCall?: (callId: string) => void
+}
+
+/** Sends the request to one candidate, passes its reply on, and records the call. */
+export async function tryOne(
+  deps: SettleDeps,
+  call: Admission,
+  selection: Selection,
+  { model, sent: body, send }: PreparedRequest,
+  { receiver, attempt, fallbackFrom, begun: continued, onCall }: Turn,
+): Promise<Attempt> {
+  const { request, needsText, context, bill } = call
+  const { candidate, skipped } = selection
+  const { path, passage } = candidate
+  const { provider } = selection.relay
+  const stream = request.json.stream === true
+  const begun = beginCall(deps, { provider, path, model, stream, request: body, fallbackFrom, skipped, bill }, context)
+  onCall?.(begun.callId)
+  const passing: Passing = {
+    provider,
+    receiver,
+    asked: request.json,
+    stream,
+    needsText,
+    requestId: context.requestId,
+    callId: begun.callId,
+    attempt,
+    limits: bill.headers,
+    model: model.upstream,
+    begun: continued,
+    onFirst: begun.firstToken,
+  }
+  const sent = await pass(passing, passage, send)
+  const paying = receiver.paid?.() ?? null
+  const unpaid = paying && (await paying)
+  const passed = unpaid === null ? sent : answered(sent.outcome.httpStatus ?? 200, sent.outcome, unpaid)
+  const { httpStatus, error, usage, serviceTier, generated, answer, made } = passed.outcome
+  if (error) error.callId = begun.callId
+  const isHad = passed.kind === 'answered' || passed.begun !== null
+  // Field by field, here and below: spreads take a twentieth of what a call costs in this process.
+  const settling = begun.settle({ httpStatus, error, usage, serviceTier, generated, answer, made, isHad })
+  const settled = settling instanceof Promise ? await settling : settling
+  const { callId } = begun
+  return {
+    selection,
+    passed,
+    result: {
+      callId,
+      usage: settled.usage,
+      costUsd: settled.costUsd,
+      path,
+      provider,
+      attempt,
+      model: model.upstream,
+      failure: error,
+    },
+  }
+}
+
+async function pass(
+  passing: Passing,
+  passage: Candidate['passage'],
+  send: () => Promise<WholeReply | StreamReply>,
+): Promise<Answered | Failed> {
+  const { provider, receiver, stream } = passing
+  let reply: WholeReply | StreamReply | undefined
+  let tap: SseTap | undefined
+  try {
+    reply = await send()
+    if (reply.kind === 'stream') {
+      tap = createSseTap({ dropUsageChunk: passage.dropsUsage(passing), secrets: provider.secrets })
+      if (stream) return streamed(await passage.passStream(passing, reply, tap))
+      reply = await passage.gather(passing, reply, tap)
+    }
+    if (reply.status >= 400) return refusedWith(reply, passing, passage)
+    if (stream) receiver.watch?.(null)
+    return passage.passWhole(passing, reply)
+  } catch (error) {
+    const failure = upstreamFailure(error, provider, endingOf(receiver))
+    // It had begun to answer, unless it reports an error instead.
+    if (reply && !(error instanceof ReportedError)) failure.upstreamStatus ??= reply.status
+    const observed = tap ? observedStream(tap) : { ...NOTHING, usage: reportedUsage(error) }
+    return failed(failure, reply?.status ?? null, observed)
+  }
+}
+
+const streamed = (passed: Answered | Failed): Answered | Failed =>
+  passed.kind === 'failed' ? { ...passed, isStreamed: true } : passed
+
+function refusedWith(reply: WholeReply, passing: Passing, passage: Candidate['passage']): Failed {
+  const { provider, requestId } = passing
+  const { error, body: errorBody } = passage.refusal?.(reply, passing) ?? readRefusal(reply, provider, requestId)
+  return failed(refusal(error, reply, provider), reply.status, NOTHING, { refused: reply, errorBody })
+}

@@ -1,0 +1,200 @@
+import type { CallContext } from '../calls/call-record.ts'
+import type { Calls } from '../calls/calls.ts'
+import { GazewayError } from '../errors.ts'
+import { lazily } from '../lazily.ts'
+import type { Prices } from '../providers/prices.ts'
+import type { ChatRequest, ResponseRequest } from './api/requests.ts'
+import type { CallDeps } from './call.ts'
+import { type ChatResult, completeChat } from './client/complete-chat.ts'
+import { createPassOn, type PassOn } from './client/pass-on.ts'
+import { type RespondResult, respond } from './client/respond.ts'
+import type { OpenUpstream, openUpstream } from './open.ts'
+import type { Relays } from './relay/relays.ts'
+import { createRouting, type Route, type Routing } from './route/routing.ts'
+import { type TestedCandidate, testCandidate } from './status/test-candidate.ts'
+import { createHealth, type Health } from './upstreams/health.ts'
+import { mergedModels } from './upstreams/merged-models.ts'
+import { createModelList, type Model } from './upstreams/model-list.ts'
+import { createNamedUpstream, type NamedUpstream, type NamedUpstreamConfig } from './upstreams/named-upstream.ts'
+import {
+  DEFAULT_UPSTREAM,
+  type ModelRole,
+  nameInRecords,
+  type Provider,
+  type ProviderConfig,
+} from './upstreams/provider.ts'
+import {
+  type PassthroughDeps,
+  type PassthroughReply,
+  type PassthroughRequest,
+  passThrough,
+} from './verbatim/passthrough.ts'
+
+/** Embeddings endpoint of OpenAI's API. */
+const EMBEDDINGS = '/embeddings'
+/** Model list of OpenAI's API. */
+const MODELS = '/models'
+/** Query for all models: Anthropic's API lists twenty at a time by default. */
+const ALL_MODELS = { limit: 1000 }
+/** Limit for model lists: some contain hundreds of models, more than a model may read at once. */
+const LIST_LIMIT_BYTES = 16 * 1024 * 1024
+
+/** Configuration of an upstream. */
+export interface UpstreamConfig extends ProviderConfig {
+  allowed_paths: readonly string[]
+  connect_timeout_ms: number
+}
+
+/** The configured model providers, with routing, fallback and the audit trail. */
+export interface Upstream {
+  /** Provider of the upstream `default`. */
+  provider: Provider
+  /** Finds the upstreams that can answer for a model. */
+  routing: Routing
+  /**
+   * Rejects a call that no upstream could answer.
+   *
+   * @param asked model in the request; the role's model when there is none
+   * @throws GazewayError `upstream_not_configured` or `model_not_found`
+   */
+  requireKey(asked: string | undefined, role: ModelRole): void
+  /** Resolves a model name to the provider's id, at the upstream that is tried first. */
+  idOf(name: string): string
+  chat(request: ChatRequest, context: CallContext): Promise<ChatResult>
+  respond(request: ResponseRequest, context: CallContext): Promise<RespondResult>
+  passThrough(request: PassthroughRequest, context: CallContext): Promise<PassthroughReply>
+  /**
+   * Embeds texts through `/embeddings` of a named upstream.
+   *
+   * @throws GazewayError `config_invalid` when no upstream has the name
+   */
+  embed(of: EmbeddingQuery, context: CallContext): Promise<PassthroughReply>
+  /** Forwards a request to another service, under the bill of its caller. */
+  passOn: PassOn
+  /**
+   * Fetches an upstream's own model list, by default that of `default`. Not in the audit trail.
+   */
+  askForModels(context: CallContext, of?: NamedUpstream): Promise<PassthroughReply>
+  /** Asks a model at one upstream for a word, bypassing all routes. */
+  test(upstream: NamedUpstream, model: string, context: CallContext): Promise<TestedCandidate>
+  /** Relays to an upstream. Null before the first call. */
+  relaysOf(upstream: NamedUpstream): Relays | null
+  /** Models that clients can request, in OpenAI's format. Each upstream is asked at most once a minute. */
+  models(context: CallContext): Promise<Model[]>
+  /**
+   * Opens the configured upstreams for callers that pass replies on as bytes. Close the result when the service stops.
+   */
+  openCalls(): Promise<OpenCalls>
+  /**
+   * The same, synchronously, for a caller that has loaded `openUpstream`. The upstreams are opened once, for all calls.
+   */
+  openBy(open: typeof openUpstream): OpenUpstream
+}
+
+/** Texts to embed, and the upstream and model to use. */
+export interface EmbeddingQuery {
+  upstream: string
+  model: string
+  input: readonly string[]
+}
+
+/** Model calls, open until closed. */
+export interface OpenCalls {
+  /** The upstreams configured now. A request uses the same ones to its end. */
+  current(): OpenUpstream
+  /** Ends calls in flight with `service_stopping` and closes the connections. */
+  close(): Promise<void>
+}
+
+// Loads the connection pool with the first call.
+const loadOpen = lazily(() => import('./open.ts'))
+
+/**
+ * Creates the upstreams of a configuration. Connects on the first call.
+ *
+ * @param options.config the upstream `default`
+ * @param options.named all others, in order
+ * @param options.storeContent true when call records keep prompts and answers
+ */
+export function createUpstream(options: {
+  config: UpstreamConfig
+  named?: readonly NamedUpstreamConfig[]
+  routes?: readonly Route[]
+  /** Health of an upstream, kept from earlier settings; new when absent. */
+  healthOf?: (config: NamedUpstreamConfig) => Health
+  calls: Calls
+  prices: Prices
+  storeContent: boolean
+  countTokens: (text: string) => Promise<number>
+  billing: CallDeps['billing']
+}): Upstream {
+  const { config, named = [], routes = [], healthOf = createHealth, ...rest } = options
+  const listOf = ({ provider }: { provider: Provider }) => {
+    const upstream = () => routing.upstreams.find((one) => one.provider === provider) as NamedUpstream
+    return createModelList({
+      provider,
+      askForModels: (context) => askForModels(context, upstream()),
+      now: () => new Date(),
+    })
+  }
+  // Disambiguates records when the default's provider has the name of another upstream.
+  const isTaken = named.some(({ id }) => id === nameInRecords(config))
+  const first = createNamedUpstream({ ...config, ...(isTaken && { name: DEFAULT_UPSTREAM }) }, listOf, healthOf(config))
+  const routing = createRouting([first, ...named.map((one) => createNamedUpstream(one, listOf, healthOf(one)))], routes)
+  const calling: CallDeps = { routing, ...rest }
+  const { provider } = first
+
+  let opened: OpenUpstream | undefined
+  function openBy(open: typeof openUpstream): OpenUpstream {
+    if (opened) return opened
+    const { close, ...upstream } = open(calling)
+    opened = {
+      ...upstream,
+      close() {
+        opened = undefined
+        return close()
+      },
+    }
+    return opened
+  }
+  const open = async () => openBy((await loadOpen()).openUpstream)
+  const deps = { ...calling, provider, open }
+  // A list is no call: no model is asked, and the client whose request needs the list did not ask the upstream.
+  const unrecorded: PassthroughDeps = { ...deps, calls: { ...deps.calls, record() {} } }
+  const askForModels: Upstream['askForModels'] = (context, of = first) =>
+    passThrough(
+      { ...unrecorded, only: of, allowedPaths: [MODELS], limitBytes: LIST_LIMIT_BYTES },
+      { method: 'GET', path: MODELS, ...(of.provider.protocol === 'anthropic' && { query: ALL_MODELS }) },
+      context,
+    )
+  return {
+    provider,
+    routing,
+    requireKey: (asked, role) => void routing.targets(asked, role),
+    idOf: (name) => routing.idOf(name),
+    models: (context) => mergedModels(routing, context),
+    chat: (request, context) => completeChat(deps, request, context),
+    respond: (request, context) => respond(deps, request, context),
+    passThrough: (request, context) => passThrough({ ...deps, allowedPaths: config.allowed_paths }, request, context),
+    embed({ upstream: name, model, input }, context) {
+      if (name !== 'default' && !named.some(({ id }) => id === name))
+        throw new GazewayError('config_invalid', `There is no upstream ${name}. Use default, or a name in upstreams.`)
+      const body = { model: name === 'default' ? model : `${name}/${model}`, input }
+      const only = name === 'default' ? { only: first } : {}
+      return passThrough(
+        { ...deps, ...only, allowedPaths: [EMBEDDINGS], limitBytes: LIST_LIMIT_BYTES },
+        { method: 'POST', path: EMBEDDINGS, body },
+        context,
+      )
+    },
+    passOn: createPassOn(calling),
+    askForModels,
+    test: (of, model, context) => testCandidate(deps, of, model, context),
+    relaysOf: (of) => opened?.relaysOf(of) ?? null,
+    async openCalls() {
+      const upstream = await open()
+      return { current: () => upstream, close: upstream.close }
+    },
+    openBy,
+  }
+}

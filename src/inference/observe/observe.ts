@@ -1,0 +1,88 @@
+import { isFileGone, isOutOfFiles } from '../../errors.ts'
+import { readUsage, type Usage } from '../../providers/token-usage.ts'
+import { estimateUsage } from './estimate.ts'
+import type { SseTap } from './sse-tap.ts'
+
+/** Text of a model, and the ratio of the whole answer's length to the text kept. */
+export interface Generated {
+  text: string
+  factor: number
+}
+
+/** Observations of an answer on its way to the client. */
+export interface Observed {
+  /** Last usage that the upstream reported. */
+  usage: Usage | null
+  /** Tells whether more was generated after the usage was reported, as in a stream that was cut off. */
+  isOutdated?: (() => boolean) | undefined
+  /** Text to count when no usage was reported. Null to count nothing. */
+  generated: (() => Generated) | null
+  /** Answer to store when content is stored. Defaults to the text of `generated`. */
+  answer?: unknown
+  /** Value of `service_tier` in the reply. Undefined when it has none. */
+  serviceTier?: unknown
+  /** Ids that the upstream gave to objects that the call created. */
+  made?: readonly string[] | undefined
+}
+
+/** Usage of an answer that cannot be counted. The call then costs its whole reservation. */
+export const UNCOUNTED: Usage = Object.freeze({
+  prompt_tokens: 0,
+  completion_tokens: 0,
+  total_tokens: 0,
+  estimated: true,
+})
+
+/** Observation of a call without an answer. */
+export const NOTHING: Observed = { usage: null, generated: null }
+
+/** Observations of a stream. */
+export const observedStream = (tap: SseTap): Observed => ({
+  usage: tap.usage(),
+  serviceTier: tap.serviceTier(),
+  isOutdated: tap.isOutdated,
+  generated: tap.generated,
+})
+
+/**
+ * Selects the usage of an answer; null when it must be counted. A stream that was cut off is counted if its usage was
+ * reported earlier. Otherwise the text after the report would be free. So is a stream that has text, and usage of the
+ * prompt alone.
+ */
+export function usageOf({ usage, isOutdated, generated }: Observed, error: Error | null): Usage | null {
+  // Only a stream can be outdated.
+  if (usage === null || isOutdated === undefined) return usage
+  if (error !== null && isOutdated()) return null
+  return usage.completion_tokens === 0 && generated?.().text ? null : usage
+}
+
+/** Observations of a whole answer. `generated` is the part that the model wrote. */
+export const observedWhole = (answer: { usage?: unknown; service_tier?: unknown }, generated: unknown): Observed => ({
+  usage: readUsage(answer.usage),
+  serviceTier: answer.service_tier,
+  generated: () => ({ text: JSON.stringify(generated), factor: 1 }),
+  answer,
+})
+
+/**
+ * Estimates usage that was not reported. Null when an answer failed before any text. {@link UNCOUNTED} when:
+ * - the answer is nested too deeply to be serialized;
+ * - the tokenizer is missing, as after an upgrade, or no file can be opened.
+ *
+ * The client has the answer and the call is recorded in these cases as well.
+ */
+export async function countUsage(
+  countTokens: (text: string) => Promise<number>,
+  request: unknown,
+  generated: () => Generated,
+  error: Error | null,
+): Promise<Usage | null> {
+  try {
+    const { text, factor } = generated()
+    // An empty answer counts: its prompt was read.
+    return text === '' && error !== null ? null : await estimateUsage(countTokens, request, text, factor)
+  } catch (error) {
+    if (error instanceof RangeError || isFileGone(error) || isOutOfFiles(error)) return UNCOUNTED
+    throw error
+  }
+}

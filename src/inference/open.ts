@@ -1,0 +1,56 @@
+import { createOwnObjects } from './admit/own-objects.ts'
+import { admitting, type CallDeps, type CallModel, createCallModel } from './call.ts'
+import { inProcessSend } from './relay/in-process.ts'
+import { createRelays, type Relays } from './relay/relays.ts'
+import { poolSend, type RequestPool } from './relay/request-pool.ts'
+import type { Replaceable } from './relay/succession.ts'
+import type { NamedUpstream } from './upstreams/named-upstream.ts'
+import { type CountPrompt, createCountPrompt } from './verbatim/count-prompt.ts'
+import { createPassPath, type PassPath } from './verbatim/pass-path.ts'
+import { createPlaces } from './verbatim/places.ts'
+
+/** The upstreams, open for calls until closed. */
+export interface OpenUpstream extends Replaceable {
+  call: CallModel
+  countPrompt: CountPrompt
+  passPath: PassPath
+  /** Relays to one of the upstreams. */
+  relaysOf(upstream: NamedUpstream): Relays
+  /** Ends calls in flight with `service_stopping` and closes the connections. */
+  close(): Promise<void>
+}
+
+/** Opens the configured upstreams: over the network, or in this process for the sandbox. */
+export function openUpstream(deps: CallDeps): OpenUpstream {
+  const pools: RequestPool[] = []
+  const relays = new Map<NamedUpstream, Relays>()
+
+  function open(upstream: NamedUpstream): Relays {
+    const { provider, connectTimeoutMs } = upstream
+    if (provider.inProcess) return createRelays(upstream, inProcessSend(provider))
+    const pool = poolSend(provider, connectTimeoutMs)
+    pools.push(pool)
+    return createRelays(upstream, pool.send)
+  }
+  for (const upstream of deps.routing.upstreams) relays.set(upstream, open(upstream))
+  const relaysOf = (upstream: NamedUpstream) => relays.get(upstream) as Relays
+  const objects = createOwnObjects(deps.calls)
+
+  return {
+    call: createCallModel(deps, relaysOf),
+    countPrompt: createCountPrompt(deps, admitting(deps), objects, relaysOf),
+    passPath: createPassPath(deps, objects, createPlaces(deps.routing, relaysOf)),
+    relaysOf,
+    watch(listener) {
+      let busy = 0
+      for (const pool of pools)
+        pool.watch((isBusy) => {
+          busy += isBusy ? 1 : -1
+          if (isBusy ? busy === 1 : busy === 0) listener(isBusy)
+        })
+    },
+    async close() {
+      await Promise.all(pools.map((pool) => pool.close()))
+    },
+  }
+}

@@ -1,0 +1,21 @@
+import type { GazewayError } from '../../errors.ts'
+import { messageErrorOf } from '../api/message-error.ts'
+import { chatErrorEvent, responseErrorEvent, toSse } from './upstream-reply.ts'
+
+/**
+ * Error event that ends a stream which has begun, in the format of its endpoint.
+ *
+ * @param endpoint path below `/v1`
+ * @param sequenceNumber number of the event, for a Response
+ */
+export function errorEvent(
+  endpoint: string,
+  error: GazewayError,
+  requestId: string | null,
+  sequenceNumber = 0,
+): Buffer | string {
+  if (endpoint === '/messages') return toSse([messageErrorOf(error, requestId)])
+  return endpoint === '/responses'
+    ? responseErrorEvent(error, requestId, sequenceNumber)
+    : chatErrorEvent(error, requestId)
+}

@@ -1,0 +1,91 @@
+import { splitEvents } from '../../wire/whole-events.ts'
+import { isAnswerEnd } from '../api/finish-reason.ts'
+import { joinMessage } from '../convert/message-events.ts'
+import { joinChunks } from '../observe/join-chunks.ts'
+import { type EventData, eventData, type SseTap } from '../observe/sse-tap.ts'
+import { streamedOutput } from '../observe/streamed-output.ts'
+import { pump } from '../relay/receiver.ts'
+import { CLIENT_GONE, type StreamReply, tooLarge, WHOLE_LIMIT_BYTES, type WholeReply } from '../relay/send.ts'
+import { endedEarly, streamFailure } from '../upstreams/failure.ts'
+import type { Passing } from './passage.ts'
+
+/**
+ * Assembles a whole chat completion from a stream, when the request did not ask for one: some providers always stream.
+ *
+ * @returns the whole completion
+ * @throws the error that the upstream reported or failed with; GazewayError `upstream_bad_reply` when the stream ends
+ *   early or is too large, and CLIENT_GONE
+ */
+export async function gatherCompletion(passing: Passing, reply: StreamReply, tap: SseTap): Promise<WholeReply> {
+  const joined = joinChunks()
+  await gather(passing, reply, tap, { take: joined.push })
+  // Some providers only signal the end of the stream.
+  if (!joined.isFinished() && !(tap.ending().done && joined.isBegun())) throw endedEarly(passing.provider)
+  return asWhole(reply, joined.completion())
+}
+
+/**
+ * Assembles a whole Response from a stream, when the request did not ask for one.
+ *
+ * @returns the Response
+ * @throws as `gatherCompletion`
+ */
+export async function gatherResponse(passing: Passing, reply: StreamReply, tap: SseTap): Promise<WholeReply> {
+  let last: EventData['response']
+  const output = streamedOutput()
+  const take = (data: EventData) => {
+    const { type, response } = data
+    output.push(data)
+    if (isAnswerEnd(type)) last = response
+  }
+  await gather(passing, reply, tap, { take, isOver: () => last !== undefined })
+  if (!last) throw endedEarly(passing.provider)
+  return asWhole(reply, output.complete(last))
+}
+
+/**
+ * Assembles a whole Message from a stream, when the request did not ask for one.
+ *
+ * @returns the Message
+ * @throws as `gatherCompletion`
+ */
+export async function gatherMessage(passing: Passing, reply: StreamReply, tap: SseTap): Promise<WholeReply> {
+  const joined = joinMessage()
+  await gather(passing, reply, tap, { take: joined.push, isOver: joined.isOver })
+  const message = joined.message()
+  if (message === null) throw endedEarly(passing.provider)
+  return asWhole(reply, message)
+}
+
+async function gather(
+  { provider, receiver, onFirst }: Passing,
+  reply: StreamReply,
+  tap: SseTap,
+  { take, isOver }: { take: (data: EventData) => void; isOver?: () => boolean },
+): Promise<void> {
+  let size = 0
+  function filter(events: Buffer): null {
+    size += events.length
+    if (size > WHOLE_LIMIT_BYTES) throw tooLarge(provider)
+    const reported = tap.failed()
+    if (reported !== null) throw reported
+    for (const event of splitEvents(events)) {
+      const data = eventData(event)
+      if (data) take(data)
+    }
+    return null
+  }
+  const end = await pump(reply, receiver, tap, {
+    filter,
+    onFirst,
+    stallMs: provider.timeoutMs,
+    isOver,
+  })
+  if (end.kind === 'gone') throw CLIENT_GONE
+  if (end.kind === 'broken') throw streamFailure(end.error, provider)
+}
+
+function asWhole({ status, headers }: StreamReply, value: object): WholeReply {
+  const body = Buffer.from(JSON.stringify(value))
+  return { kind: 'whole', status, headers: { ...headers, 'content-type': 'application/json' }, body }
+}

@@ -1,0 +1,63 @@
+import { splitEvents, wholeEvents } from '../../wire/whole-events.ts'
+import type { ChatRequest } from '../api/requests.ts'
+import { toMessagesFromChat } from '../convert/chat-to-messages.ts'
+import { createCompletionChunks, toCompletion } from '../convert/message-to-chat.ts'
+import { eventData } from '../observe/sse-tap.ts'
+import type { StreamReply } from '../relay/send.ts'
+import { gatherMessage } from './gather.ts'
+import { readMessage } from './pass-message.ts'
+import type { Passage } from './passage.ts'
+
+/**
+ * Adapts a passage of chat completions to an upstream that speaks Messages: the request is converted once more, and the
+ * reply converted before the passage gets it.
+ */
+export const overMessages = (passage: Passage): Passage => ({
+  ...passage,
+  convert(asked, refused) {
+    const chat = passage.convert(asked, refused)
+    const { stream } = chat as { stream?: unknown }
+    return { ...toMessagesFromChat(chat as ChatRequest), ...(stream === true && { stream: true }) }
+  },
+  keepsBytes: false,
+  gather: gatherMessage,
+  passWhole(passing, reply) {
+    const body = Buffer.from(JSON.stringify(toCompletion(readMessage(reply, passing.provider))))
+    return passage.passWhole(passing, { ...reply, body })
+  },
+  passStream: (passing, reply, tap) => passage.passStream(passing, asChat(reply), tap),
+})
+
+/** Converts a stream of Message events to chat chunks. */
+function asChat(reply: StreamReply): StreamReply {
+  return {
+    ...reply,
+    consume(sink) {
+      const whole = wholeEvents()
+      const chunks = createCompletionChunks()
+      function pass(events: Buffer | null): void {
+        if (events === null) return
+        const out = splitEvents(events).flatMap((event) => chunks.push(eventData(event) ?? {}))
+        const text = out.map((chunk) => `data: ${JSON.stringify(chunk)}\n\n`).join('')
+        const end = chunks.isOver() ? 'data: [DONE]\n\n' : ''
+        if (text + end !== '') sink.onData(Buffer.from(text + end))
+      }
+      function attempt(work: () => void): void {
+        try {
+          work()
+        } catch (error) {
+          sink.onError(error as Error)
+          reply.exchange.abort()
+        }
+      }
+      reply.consume({
+        onData: (chunk) => attempt(() => pass(whole.push(chunk))),
+        onEnd() {
+          attempt(() => pass(whole.rest()))
+          sink.onEnd()
+        },
+        onError: sink.onError,
+      })
+    },
+  }
+}

@@ -1,0 +1,75 @@
+import { messageError } from '../api/message-error.ts'
+import type { ChatCompletion, MessagesRequest } from '../api/requests.ts'
+import { toMessage } from '../convert/chat-to-message.ts'
+import { createMessageEvents } from '../convert/chat-to-message-events.ts'
+import { messageEvents } from '../convert/message-events.ts'
+import { toChatFromMessages } from '../convert/messages-to-chat.ts'
+import { observedWhole } from '../observe/observe.ts'
+import type { SseTap } from '../observe/sse-tap.ts'
+import type { StreamReply, WholeReply } from '../relay/send.ts'
+import { badReply } from '../upstreams/failure.ts'
+import { errorEvent } from './error-event.ts'
+import { gatherCompletion } from './gather.ts'
+import { passChunks } from './pass-chunks.ts'
+import { type Answered, answered, type Failed, failed, type Passage, type Passing, reportedModel } from './passage.ts'
+import { passedHeaders, type Refusal, readCompletion, readRefusal, toSse } from './upstream-reply.ts'
+
+/** Passes a Messages request to chat completions, and the answer back as a Message or its events. */
+export const passMessageConverted: Passage = {
+  convert: (asked) => ({
+    ...toChatFromMessages(asked as MessagesRequest),
+    ...((asked as { stream?: unknown }).stream === true && { stream: true }),
+  }),
+  keepsBytes: false,
+  dropsUsage: () => false,
+  gather: gatherCompletion,
+  passWhole,
+  passStream,
+  refusal,
+}
+
+function refusal(reply: WholeReply, { provider, requestId }: Passing): Refusal {
+  const { error } = readRefusal(reply, provider, requestId)
+  return { error, body: JSON.stringify(messageError(reply.status, error.reason, requestId)) }
+}
+
+const asked = (passing: Passing): MessagesRequest => passing.asked as unknown as MessagesRequest
+
+/** Header in which Anthropic's clients look for the request id. */
+const requestIdHeader = ({ requestId }: Passing): Record<string, string> =>
+  requestId === null ? {} : { 'request-id': requestId }
+
+/** Answers with a completion that was not streamed. */
+function passWhole(passing: Passing, reply: WholeReply): Answered | Failed {
+  const { provider, receiver, stream, model } = passing
+  const completion = readCompletion(reply, provider) as ChatCompletion
+  const observed = observedWhole(completion, completion.choices)
+  const named = { ...completion, model: reportedModel(completion.model, model) }
+  const message = toMessage(named, asked(passing))
+  if (message === null)
+    return failed(badReply(provider, 'the arguments of a tool call are not a JSON object'), reply.status, observed)
+  const headers = { ...passedHeaders(reply.headers, passing), ...requestIdHeader(passing) }
+  if (stream) {
+    const events = toSse(messageEvents(message))
+    receiver.head(200, { ...headers, 'content-type': 'text/event-stream' })
+    receiver.end(events)
+  } else {
+    const body = JSON.stringify(message)
+    receiver.whole(200, { ...headers, 'content-type': 'application/json' }, body)
+  }
+  return answered(reply.status, observed)
+}
+
+/** Answers with a stream of chunks. A truncated call gets no end event, since it must not be executed. */
+function passStream(passing: Passing, reply: StreamReply, tap: SseTap): Promise<Answered | Failed> {
+  const { requestId, model } = passing
+  const events = createMessageEvents(asked(passing), { model })
+  return passChunks(passing, reply, tap, {
+    headers: { ...passedHeaders(reply.headers, passing), ...requestIdHeader(passing) },
+    convert: (chunks) => chunks.flatMap((chunk) => events.push(chunk as never)),
+    finish: (broken) => ({
+      bytes: broken ? errorEvent('/messages', broken, requestId) : toSse(events.finish()),
+      error: broken,
+    }),
+  })
+}

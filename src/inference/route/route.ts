@@ -1,0 +1,158 @@
+import type { CallContext } from '../../calls/call-record.ts'
+import type { Answering } from '../admit/admit.ts'
+import type { Endpoint } from '../api/endpoints.ts'
+import { overMessages } from '../passages/over-messages.ts'
+import { passChat } from '../passages/pass-chat.ts'
+import { passConverted } from '../passages/pass-converted.ts'
+import { passMessage } from '../passages/pass-message.ts'
+import { passMessageConverted } from '../passages/pass-message-converted.ts'
+import { passResponse } from '../passages/pass-response.ts'
+import type { Passage } from '../passages/passage.ts'
+import type { Relays } from '../relay/relays.ts'
+import { fallbackModel, modelFor } from '../upstreams/model-for.ts'
+import type { NamedUpstream } from '../upstreams/named-upstream.ts'
+import type { ModelChoice, ModelRole } from '../upstreams/provider.ts'
+import type { Routing, Target } from './routing.ts'
+import { drawn } from './weighted-order.ts'
+
+/** Maximum number of models remembered: clients may send any number of invented names. */
+const REMEMBERED = 1000
+
+/** A possible destination of a request. */
+export interface Candidate {
+  relays: Relays
+  path: Endpoint
+  /** Converts the request and its reply. */
+  passage: Passage
+  /** True when it is another endpoint of the upstream before it. */
+  isStandIn: boolean
+  /** Milliseconds after which it is hedged by the next candidate. Null for no hedging. */
+  hedgeAfterMs: number | null
+  /** The model there, if known, for prices and limits. */
+  choice: ModelChoice
+  /** Id of that model, for circuit breakers. Null when no model is asked. */
+  modelId: string | null
+  /** False when another model of the upstream answers if it does not know the name. */
+  isAssigned: boolean
+  /** The model there. A promise only when the upstream's list must be fetched. */
+  model(context: CallContext): ModelChoice | Promise<ModelChoice>
+}
+
+/** Destinations of requests for a model. */
+export interface Plan extends Answering {
+  /** Candidates in the order to try them. Weighted candidates are drawn for each call. */
+  candidates(): readonly Candidate[]
+}
+
+/**
+ * Finds the plan for an endpoint and a model; the role's model when the client named none.
+ *
+ * @throws as {@link Routing.targets}
+ */
+export type Plans = (endpoint: Endpoint, asked: string | undefined) => Plan
+
+/** Passages to an upstream that speaks Messages, by the client's endpoint. */
+const OVER_MESSAGES: Readonly<Record<Endpoint, Passage>> = {
+  '/messages': passMessage,
+  '/chat/completions': overMessages(passChat),
+  '/responses': overMessages(passConverted),
+}
+
+/**
+ * First step of a call: finds its candidates. They are cached, since they are the same for all requests for a model.
+ *
+ * @param relaysOf finds the relays of an upstream
+ */
+export function createPlans(routing: Routing, relaysOf: (upstream: NamedUpstream) => Relays): Plans {
+  const known = new Map<Endpoint, Map<string | null, Plan>>()
+
+  function planFor(endpoint: Endpoint, asked: string | undefined): Plan {
+    const role = endpoint === '/responses' ? 'primary' : 'chat'
+    const { all, isWeighted, hedgeAfterMs } = routing.targets(asked, role)
+    const named = asked ?? all[0].model
+    const ways = all.map((target) => ({
+      weight: target.weight,
+      candidates: candidatesAt(
+        target,
+        { endpoint, asked: named, isNamed: asked !== undefined, role, hedgeAfterMs },
+        relaysOf,
+      ),
+    }))
+    const candidates = ways.flatMap((way) => way.candidates)
+    const choices = candidates.map(({ choice }) => choice)
+    const open = candidates.filter(({ isAssigned }) => !isAssigned)
+    const standIns = (context: CallContext) => Promise.all(open.map(({ model }) => model(context)))
+    return {
+      choices,
+      standIns: open.length === 0 ? null : standIns,
+      candidates: isWeighted && ways.length > 1 ? () => drawn(ways).flatMap((way) => way.candidates) : () => candidates,
+    }
+  }
+
+  return (endpoint, asked) => {
+    const plans = known.get(endpoint) ?? new Map<string | null, Plan>()
+    known.set(endpoint, plans)
+    const key = asked ?? null
+    const plan = plans.get(key)
+    if (plan) return plan
+    const made = planFor(endpoint, asked)
+    if (plans.size >= REMEMBERED) plans.clear()
+    plans.set(key, made)
+    return made
+  }
+}
+
+/** Properties of a request that determine its candidates. */
+interface Asked {
+  endpoint: Endpoint
+  /** Model named by the client, otherwise the role's. */
+  asked: string
+  isNamed: boolean
+  role: ModelRole
+  hedgeAfterMs: number | null
+}
+
+/**
+ * Candidates at one upstream. A Responses request goes to the responses endpoint, then to chat completions with the
+ * fallback role's model. An upstream that speaks Messages is called at that endpoint, whatever the client speaks.
+ */
+function candidatesAt(
+  target: Target,
+  { endpoint, asked, isNamed, role, hedgeAfterMs }: Asked,
+  relaysOf: (upstream: NamedUpstream) => Relays,
+): Candidate[] {
+  const { upstream } = target
+  const { provider } = upstream
+  const relays = relaysOf(upstream)
+  const at = (
+    path: Endpoint,
+    passage: Passage,
+    { name = target.model, as = role, requested = asked } = {},
+  ): Candidate => {
+    const resolved = provider.resolve(name, as)
+    const choice = { ...resolved, requested }
+    const isAssigned = !provider.isUnassigned(resolved.requested)
+    const model = isAssigned
+      ? () => choice
+      : async (context: CallContext) => ({ ...(await modelFor(upstream, name, as, context)), requested })
+    return {
+      relays,
+      path,
+      passage,
+      isStandIn: false,
+      hedgeAfterMs,
+      choice,
+      modelId: choice.upstream,
+      isAssigned,
+      model,
+    }
+  }
+  if (provider.protocol === 'anthropic') return [at('/messages', OVER_MESSAGES[endpoint])]
+  if (endpoint === '/chat/completions') return [at(endpoint, passChat)]
+  if (endpoint === '/messages') return [at('/chat/completions', passMessageConverted)]
+  const own = target.model === asked && provider.id === 'default'
+  const name = own || !isNamed ? fallbackModel(provider, isNamed ? asked : undefined) : target.model
+  const requested = own || !isNamed ? name : asked
+  const standIn = at('/chat/completions', passConverted, { name, as: 'fallback', requested })
+  return [at(endpoint, passResponse), { ...standIn, isStandIn: true }]
+}

@@ -1,0 +1,44 @@
+import type { CallRecord } from '../../calls/call-record.ts'
+import type { Calls } from '../../calls/calls.ts'
+
+/** Calls kept per upstream. */
+const KEPT = 100
+/** Maximum number of upstreams kept. More than are configured at once, since their names may change. */
+const MAX_UPSTREAMS = 500
+
+/** Recent calls to an upstream in this process. */
+export interface RecentCalls {
+  calls: number
+  /** Share of failed calls, from 0 to 1. Null without calls. */
+  error_rate: number | null
+  /** Median latency of answered calls, in milliseconds. Null without any. */
+  latency_ms: number | null
+}
+
+/**
+ * Keeps the recent calls of each upstream.
+ *
+ * @returns gives those of one, by its name in records
+ */
+export function watchRecentCalls(calls: Pick<Calls, 'listen'>): (upstream: string) => RecentCalls {
+  const kept = new Map<string, Pick<CallRecord, 'status' | 'latency_ms'>[]>()
+
+  calls.listen(({ upstream, status, latency_ms }) => {
+    if (status !== 'ok' && status !== 'error') return
+    const last = kept.get(upstream)
+    if (last === undefined && kept.size >= MAX_UPSTREAMS) return
+    if (last === undefined) kept.set(upstream, [{ status, latency_ms }])
+    else if (last.push({ status, latency_ms }) > KEPT) last.shift()
+  })
+
+  return (upstream) => {
+    const last = kept.get(upstream) ?? []
+    const answered = last.filter(({ status }) => status === 'ok').map((call) => call.latency_ms)
+    const median = answered.sort((a, b) => a - b)[Math.floor(answered.length / 2)]
+    return {
+      calls: last.length,
+      error_rate: last.length === 0 ? null : (last.length - answered.length) / last.length,
+      latency_ms: median ?? null,
+    }
+  }
+}

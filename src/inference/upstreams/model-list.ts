@@ -1,0 +1,160 @@
+import type { CallContext } from '../../calls/call-record.ts'
+import { record, records } from '../../text/loose.ts'
+import type { PassthroughReply } from '../verbatim/passthrough.ts'
+import { DEFAULT_UPSTREAM, type Provider } from './provider.ts'
+
+/** Lifetime of an upstream's list, in milliseconds. */
+const FRESH_MS = 60_000
+/** Pause after an upstream failed to list its models, in milliseconds. */
+const PAUSE_MS = 5_000
+/** Time limit for listing models, in milliseconds. After it only the aliases are listed. */
+const PATIENCE_MS = 5_000
+
+/** A model in OpenAI's format. */
+export interface Model {
+  id: string
+  object: 'model'
+  /** Unix seconds. */
+  created: number
+  owned_by: string
+}
+
+/** Models of an upstream, and Gazeway's own names for them. */
+export interface ModelList {
+  /** Ids that the upstream lists, in its order. Null while unknown. */
+  listed(context: CallContext): Promise<readonly string[] | null>
+  /**
+   * Models that clients can request: own names that resolve to a listed model, then the list. While the upstream is
+   * down, only the names. Models of an upstream in `upstreams` are named `NAME/ID`.
+   */
+  all(context: CallContext): Promise<Model[]>
+  /** Names for an error, from the cache without a request; the catalogue when nothing is cached. */
+  known(): readonly string[]
+  /**
+   * Tells whether the catalogue or the cached list has a name, with or without `NAME/`. Takes the same time for any
+   * name.
+   */
+  knows(name: string): boolean
+  /** The last fetch. Null before the first. */
+  fetched(): FetchedList | null
+}
+
+/** A fetch of an upstream's list. It is no call, so operators find it here and not in the audit trail. */
+export interface FetchedList {
+  /** RFC 3339 UTC. */
+  at: string
+  /** Reason why there is no list. Null when there is one. */
+  error: string | null
+}
+
+/** Requests an upstream's list. */
+type AskForModels = (context: CallContext) => Promise<PassthroughReply>
+
+/**
+ * Creates the list of models that clients can request. The upstream's list is fetched at most once a minute.
+ *
+ * @param options.askForModels fetches the list
+ */
+export function createModelList(options: {
+  provider: Provider
+  askForModels: AskForModels
+  now: () => Date
+}): ModelList {
+  const { provider, askForModels, now } = options
+  const started = Math.floor(now().getTime() / 1000)
+  let list: Model[] | null = null
+  let staleAt = 0
+  let asking: Promise<void> | undefined
+  let fetched: FetchedList | null = null
+
+  async function ask(context: CallContext): Promise<void> {
+    const began = now().getTime()
+    const at = now().toISOString()
+    const signal = AbortSignal.timeout(PATIENCE_MS)
+    try {
+      const { status, body } = await askForModels({ ...context, signal })
+      fetched = { at, error: status < 300 ? null : `It answered ${status}.` }
+      const isBusy = status === 429
+      // It is rate limited, not down: keep the earlier list.
+      if (!isBusy) list = status < 300 ? readModels(body) : null
+      staleAt = began + (isBusy || status >= 500 ? PAUSE_MS : FRESH_MS)
+    } catch (error) {
+      fetched = { at, error: error instanceof Error ? error.message : String(error) }
+      // Continue without the upstream: a later call to it reports why it is down.
+      list = null
+      staleAt = began + PAUSE_MS
+    }
+  }
+
+  async function present(context: CallContext): Promise<Model[] | null> {
+    if (now().getTime() >= staleAt)
+      asking ??= ask(context).finally(() => {
+        asking = undefined
+      })
+    await asking
+    return list
+  }
+
+  const prefix = provider.id === DEFAULT_UPSTREAM ? '' : `${provider.id}/`
+  const catalogued = Object.keys(provider.catalogue).map((id) => prefix + id)
+
+  function shown(models: readonly Model[] | null): Model[] {
+    const lacking = new Set(models === null ? [] : lackingNames(provider, idsOf(models)))
+    const own = provider.aliases.filter((id) => !lacking.has(id))
+    const names = new Set(own)
+    const all = [
+      ...own.map((id) => ({ id, object: 'model' as const, created: started, owned_by: 'gazeway' })),
+      ...(models ?? []).filter(({ id }) => !names.has(id)),
+    ]
+    return prefix === '' ? all : all.map((model) => ({ ...model, id: prefix + model.id }))
+  }
+
+  const known = () => [...idsOf(shown(list)), ...(list === null ? catalogued : [])]
+
+  let named: { by: Model[] | null; names: ReadonlySet<string> } | undefined
+
+  function names(): ReadonlySet<string> {
+    if (named === undefined || named.by !== list) {
+      const all = [...known(), ...catalogued]
+      named = { by: list, names: new Set([...all, ...all.map((name) => name.slice(prefix.length))]) }
+    }
+    return named.names
+  }
+
+  return {
+    listed: async (context) => (await present(context))?.map(({ id }) => id) ?? null,
+    all: async (context) => shown(await present(context)),
+    known,
+    knows: (name) => names().has(name),
+    fetched: () => fetched,
+  }
+}
+
+/** Names of models that the upstream does not list. Ollama lists `llama3.2` as `llama3.2:latest`. */
+export function lackingNames(provider: Pick<Provider, 'aliases' | 'resolve'>, ids: readonly string[]): string[] {
+  const listed = new Set(ids)
+  return provider.aliases.filter((name) => {
+    const { upstream } = provider.resolve(name, 'chat')
+    return !listed.has(upstream) && !listed.has(`${upstream}:latest`)
+  })
+}
+
+export const idsOf = (models: readonly Model[]): string[] => models.map(({ id }) => id)
+
+/** Reads OpenAI's list, or a bare list as Together sends it. Null when there is no list. */
+export function readModels(body: unknown): Model[] | null {
+  const entries = Array.isArray(body) ? body : record(body).data
+  if (!Array.isArray(entries)) return null
+  return records(entries).flatMap((entry: Partial<Model>) =>
+    typeof entry.id === 'string'
+      ? [
+          {
+            id: entry.id,
+            object: 'model' as const,
+            created: Number.isSafeInteger(entry.created) ? (entry.created as number) : 0,
+            owned_by: typeof entry.owned_by === 'string' ? entry.owned_by : 'upstream',
+          },
+        ]
+      : [],
+  )
+}

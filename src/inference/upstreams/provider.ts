@@ -1,0 +1,192 @@
+import { GazewayError } from '../../errors.ts'
+import { lazily } from '../../lazily.ts'
+import { aliasesOf, type Catalogue, OWN_MODELS, type Preset } from '../../providers/preset.ts'
+import type { PricedModel } from '../../providers/prices.ts'
+import { presetOf } from '../../providers/providers.ts'
+import { networkFetch } from '../../wire/network-fetch.ts'
+import type { OwnProxy } from '../../wire/proxy-choice.ts'
+import { VIA } from '../../wire/via.ts'
+import { type AnswerLimits, createAnswerLimits } from '../api/answer-limit.ts'
+import { createUsageRequests, type UsageRequests } from '../api/usage-request.ts'
+import { missingKey } from './missing-key.ts'
+
+/**
+ * Length from which a value is treated as a secret. Shorter ones occur in ordinary text, such as `test` in `latest`.
+ */
+const SHORTEST_SECRET = 8
+
+/** Configuration of one upstream. */
+export interface ProviderConfig {
+  /** Its name in `upstreams`. Absent for the upstream `default`. */
+  id?: string
+  /** Name in records, if not {@link nameInRecords}. */
+  name?: string
+  provider: string
+  /** Address that replaces the preset's. */
+  base_url?: string | null
+  /** API protocol. Null: that of the preset, or OpenAI's for a base URL. */
+  protocol?: Preset['protocol'] | null
+  api_key: string | null
+  /** API keys, when there are several. */
+  api_keys?: readonly string[]
+  headers: Record<string, string>
+  /** URL of its proxy, or `none`; null for the proxies of the environment. */
+  proxy?: string | null
+  aliases: Record<string, string>
+  models: Record<ModelRole, string>
+  timeout_ms: number
+  first_byte_timeout_ms?: number | null
+  max_retries: number
+}
+
+/** Name of the upstream that the section `upstream` and its flags describe. */
+export const DEFAULT_UPSTREAM = 'default'
+
+/** Role of a model: `primary` research with search, `fallback` reasoning without it, `chat` conversation. */
+export type ModelRole = 'primary' | 'fallback' | 'chat'
+
+/** Requested model, its id at the upstream, and the catalogue with its price. */
+export type ModelChoice = PricedModel
+
+/** One configured upstream: its address, credentials and model names. */
+export interface Provider {
+  /** Name in the configuration: `default`, or one of `upstreams`. */
+  id: string
+  /** Its section of the configuration, for errors. */
+  section: string
+  /** Name in records: its name in `upstreams`; for `default` the preset's, or the host of a custom base URL. */
+  name: string
+  /** Name for callers, in errors and health: as `name`, but `default` in place of the host of a custom base URL. */
+  label: string
+  /** Base URL without trailing slash. */
+  baseUrl: string
+  /** API protocol of the provider. */
+  protocol: Preset['protocol']
+  /** Path of the base URL: `/v1`, or empty. */
+  pathname: string
+  apiKey: string | null
+  /** Headers of each request: those of the configuration, and the mark of this process. */
+  headers: Record<string, string>
+  /** Secrets in the key and the headers, masked in errors and headers. Longest first. */
+  secrets: readonly string[]
+  /** Its proxy in the configuration; null for those of the environment. */
+  proxy: OwnProxy | null
+  /** Longest silence, in milliseconds. */
+  timeoutMs: number
+  /** Time limit for the first byte of a reply, in milliseconds. */
+  firstByteMs: number
+  maxRetries: number
+  /** Resolves a model name to the provider's id. Without a name, the role's model. */
+  resolve(model: string | undefined, role: ModelRole): ModelChoice
+  /** Tells whether a name is one of Gazeway's own without an id at this upstream; `modelFor` then chooses a model. */
+  isUnassigned(model: string): boolean
+  /** Known prices of its models. Empty for a base URL. */
+  catalogue: Catalogue
+  /** Remembers which models support usage in streams. */
+  usageRequests: UsageRequests
+  /** Names with an id here: at `default` the roles' models first, then the aliases. */
+  aliases: string[]
+  /** Learned names of the token limit, by model. */
+  limits: AnswerLimits
+  /** True for the sandbox, which runs in this process. */
+  inProcess: boolean
+  /** Sends a request outside of calls: over the network, or to the sandbox in this process. */
+  fetch(url: string, init?: RequestInit): Promise<Response>
+  /** True when it has a key or needs none. */
+  hasKey: boolean
+  /**
+   * Requires a key.
+   *
+   * @throws GazewayError `upstream_not_configured` naming both remedies, when a key is needed and missing
+   */
+  requireKey(): void
+}
+
+/**
+ * Name of an upstream in records: its name in `upstreams`; for `default` the preset's, or the host of a base URL.
+ *
+ * @example nameInRecords({ provider: 'https://llm.example.com/v1' }) // 'llm.example.com'
+ */
+export const nameInRecords = ({ id, provider }: Pick<ProviderConfig, 'id' | 'provider'>): string =>
+  id ?? (presetOf(provider) ? provider : new URL(provider).host)
+
+/** Creates the provider of a configuration. */
+export function createProvider(config: ProviderConfig): Provider {
+  const { id = DEFAULT_UPSTREAM, base_url = null, timeout_ms, first_byte_timeout_ms = null } = config
+  const section = config.id === undefined ? 'upstream' : `upstreams.${id}`
+  const proxy = config.proxy ? { value: config.proxy, setting: `${section}.proxy` } : null
+  const preset = presetOf(config.provider)
+  const baseUrl = (base_url ?? preset?.baseUrl ?? config.provider).replace(/\/+$/, '')
+  const missing = missingKey(config)
+  // A map, since clients may ask for a model named `constructor`.
+  const aliases = new Map(Object.entries({ ...(preset && aliasesOf(preset)), ...config.aliases }))
+  const catalogue = preset?.models ?? {}
+  const ownModels = new Set(Object.values(OWN_MODELS))
+  const isUnassigned = (model: string) => ownModels.has(model) && !aliases.has(model)
+  // Roles name models of any upstream; where one goes is for the routing to say.
+  const ofRoles = config.id === undefined ? Object.values(config.models) : []
+  const named = [...new Set([...ofRoles, ...aliases.keys()])]
+  const inProcess = config.provider === 'sandbox' && base_url === null
+  return {
+    id,
+    section,
+    name: config.name ?? nameInRecords(config),
+    label: config.name ?? config.id ?? (preset ? config.provider : DEFAULT_UPSTREAM),
+    baseUrl,
+    protocol: config.protocol ?? preset?.protocol ?? 'openai',
+    pathname: new URL(baseUrl).pathname.replace(/\/$/, ''),
+    apiKey: config.api_key,
+    headers: { via: VIA, ...lowerCased(config.headers) },
+    proxy,
+    secrets: secretsOf(config),
+    timeoutMs: timeout_ms,
+    firstByteMs: first_byte_timeout_ms ?? timeout_ms,
+    maxRetries: config.max_retries,
+    catalogue,
+    usageRequests: createUsageRequests(),
+    aliases: named.filter((model) => !isUnassigned(model)),
+    isUnassigned,
+    resolve(model, role) {
+      const requested = model ?? config.models[role]
+      return { requested, upstream: aliases.get(requested) ?? requested, catalogue }
+    },
+    limits: createAnswerLimits(),
+    inProcess,
+    fetch: inProcess ? lazySandbox() : (url, init) => networkFetch(url, init, proxy),
+    hasKey: missing === null,
+    requireKey() {
+      if (missing !== null) throw new GazewayError('upstream_not_configured', missing)
+    },
+  }
+}
+
+/** Lower-cases header names: two spellings of one name would be sent twice. */
+const lowerCased = (headers: Record<string, string>): Record<string, string> =>
+  Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]))
+
+/**
+ * The key and the credentials in header values. A short value is no secret but an ordinary word: many local servers
+ * have the key `test`, `none` or `ollama`.
+ */
+function secretsOf({ api_key, api_keys = [], headers }: ProviderConfig): string[] {
+  const values = Object.values(headers).flatMap((value) => [value, value.replace(/^(?:bearer|basic) +/i, '')])
+  const long = [api_key ?? '', ...api_keys, ...values].filter((value) => value.length >= SHORTEST_SECRET)
+  return [...new Set(long)].sort((a, b) => b.length - a.length)
+}
+
+/** Copies of a provider with one key each. They share the facts learned about it. */
+export function withEachKey(provider: Provider, keys: readonly string[]): [Provider, ...Provider[]] {
+  const [first = provider.apiKey, ...others] = keys
+  return [{ ...provider, apiKey: first }, ...others.map((apiKey) => ({ ...provider, apiKey }))]
+}
+
+const loadSandbox = lazily(() => import('../sandbox/sandbox.ts'))
+
+/** Sends to the sandbox, loaded on its first request. */
+function lazySandbox(): Provider['fetch'] {
+  let sandbox: Promise<{ fetch(request: Request): Promise<Response> }> | undefined
+  return async (url, init) => {
+    sandbox ??= loadSandbox().then(({ createSandbox }) => createSandbox())
+    return (await sandbox).fetch(new Request(url, init))
+  }
+}

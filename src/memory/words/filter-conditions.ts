@@ -1,0 +1,24 @@
+import { type RawBuilder, sql } from 'kysely'
+import { isTrustedBy } from '../records/trusted-writers.ts'
+import type { TextFilter } from './text-index.ts'
+
+/** Converts a filter into SQL conditions on `memories`, without the words. */
+export function narrowed({
+  namespace,
+  project,
+  tags = [],
+  from,
+  to,
+  trustedBy,
+}: TextFilter): Array<RawBuilder<unknown>> {
+  const conditions: Array<RawBuilder<unknown>> = tags.map(
+    (tag) => sql`exists (select 1 from memory_tags where seq = memories.seq and tag = ${tag})`,
+  )
+  if (project === null) conditions.push(sql`memories.project is null`)
+  else if (project !== undefined) conditions.push(sql`(memories.project is null or memories.project = ${project})`)
+  if (namespace) conditions.push(sql`memories.namespace = ${namespace.name}`)
+  if (from !== undefined) conditions.push(sql`memories.updated_at >= ${from}`)
+  if (to !== undefined) conditions.push(sql`memories.updated_at <= ${to}`)
+  if (trustedBy) conditions.push(isTrustedBy(trustedBy))
+  return conditions
+}

@@ -1,0 +1,26 @@
+import { sql } from 'kysely'
+import { isLive } from '../records/memory-expiry.ts'
+import { narrowed } from './filter-conditions.ts'
+import { marked } from './placeholders.ts'
+import type { TextMatcher, Wanted } from './text-index.ts'
+
+const PLACES = { everywhere: '', 'in key or tags': 'AB' }
+
+/**
+ * Finds words with a GIN index over lexemes, which a trigger updates. No extension is needed. Words reach the engine
+ * only as quoted lexemes, so that a query cannot inject its syntax.
+ */
+export const postgresTextMatcher: TextMatcher = {
+  matching: (wanted, filter) => sql`memories where memories.lexemes @@ ${formatGroups(wanted, filter.space)}::tsquery
+    and ${sql.join([isLive(filter.now), ...narrowed(filter)], sql` and `)}`,
+  newestFirst: sql`memories.seq`,
+}
+
+function formatGroups({ match, groups, where }: Wanted, space: number): string {
+  const formatted = groups.map(
+    (words) => `(${words.map((word) => `${quote(marked(space, word))}:${PLACES[where]}`).join(' | ')})`,
+  )
+  return formatted.join(match === 'all' ? ' & ' : ' | ')
+}
+
+const quote = (word: string): string => `'${word.replaceAll("'", "''").replaceAll('\\', '\\\\')}'`

@@ -1,0 +1,104 @@
+import type { RawBuilder } from 'kysely'
+import { sql } from 'kysely'
+import { lazily } from '../../lazily.ts'
+import { readPacked } from '../../store/packed.ts'
+import type { Store } from '../../store/store.ts'
+import type { Caller } from '../records/trusted-writers.ts'
+
+/** A candidate: the row of a memory that may match, with its words. */
+export interface Candidate {
+  seq: number
+  /** Number of words in its value. */
+  words: number
+  key_text: string
+  tags_text: string
+  also_text: string
+  /** Null for a long value: see `longText`. */
+  value_text: string | null
+}
+
+/** One namespace. `share` (0–1) of all memories are in it; it decides whether the index filters by namespace first. */
+export interface NamespaceScope {
+  name: string
+  share: number
+}
+
+/** Filter of a search. Times are RFC 3339 UTC with milliseconds. */
+export interface TextFilter {
+  /** Owner's space: see `marks.ts`. */
+  space: number
+  /** Time of the search. Expired memories are never found. */
+  now: string
+  namespace?: NamespaceScope | undefined
+  /** Only memories of this project and of no project; null for no project only; absent for all projects. */
+  project?: string | null | undefined
+  /** Tags that a memory must all have. */
+  tags?: readonly string[] | undefined
+  from?: string | undefined
+  to?: string | undefined
+  /** Only memories whose writers this caller trusts; absent for all. */
+  trustedBy?: Caller | undefined
+}
+
+/** Words to find: a word of each group, or a word of any group. */
+export interface Wanted {
+  match: 'all' | 'any'
+  groups: ReadonlyArray<readonly string[]>
+  where: 'everywhere' | 'in key or tags'
+}
+
+/** Word lookup of an engine. The expansion of a query and the ranking are the same for all engines. */
+export interface TextMatcher {
+  /** The `from … where …` clause of the matching memories, with the table `memories`. */
+  matching(wanted: Wanted, filter: TextFilter): RawBuilder<unknown>
+  /** Sort key for the newest first, read from the index. */
+  newestFirst: RawBuilder<unknown>
+}
+
+/** Lookup of memories by words, in the engine's full-text index. */
+export interface TextIndex {
+  /** Returns the newest `limit` matching memories, in any order. */
+  candidates(wanted: Wanted, filter: TextFilter, limit: number): Promise<Candidate[]>
+  /** Counts the matches, up to `limit`. */
+  count(wanted: Wanted, filter: TextFilter, limit: number): Promise<number>
+  /** Returns the words of a value; undefined for a deleted memory. */
+  longText(seq: number): Promise<string | undefined>
+}
+
+/** Words of a value above which it is read separately, when its memory is ranked. */
+const LONG = 2000
+
+/** Opens the full-text index of the store's engine. */
+export async function openTextIndex({ engine, reads }: Pick<Store, 'engine' | 'reads'>): Promise<TextIndex> {
+  const { matching, newestFirst } = await LOAD[engine]()
+  return {
+    candidates: (wanted, filter, limit) =>
+      readPacked<Candidate>(
+        { db: reads, engine },
+        ['seq', 'words', 'key_text', 'tags_text', 'also_text', 'value_text'],
+        sql`select memories.seq, memories.words, memories.key_text, memories.tags_text, memories.also_text,
+            case when memories.words <= ${LONG} then memories.value_text end as value_text
+          from ${matching(wanted, filter)} order by ${newestFirst} desc limit ${limit}`,
+      ),
+
+    async count(wanted, filter, limit) {
+      const { rows } = await sql<{ found: number }>`select count(*) as found from (
+        select 1 from ${matching(wanted, filter)} limit ${limit}) as counted`.execute(reads)
+      return rows[0]?.found ?? 0
+    },
+
+    async longText(seq) {
+      const row = await reads.selectFrom('memories').select('value_text').where('seq', '=', seq).executeTakeFirst()
+      return row?.value_text
+    },
+  }
+}
+
+const loadOnSqlite = lazily(() => import('./sqlite-text-matcher.ts'))
+const loadOnPostgres = lazily(() => import('./postgres-text-matcher.ts'))
+
+/** Loads only the engine in use. */
+const LOAD = {
+  sqlite: async (): Promise<TextMatcher> => (await loadOnSqlite()).sqliteTextMatcher,
+  postgres: async (): Promise<TextMatcher> => (await loadOnPostgres()).postgresTextMatcher,
+}

@@ -1,0 +1,259 @@
+import { sql, type Transaction } from 'kysely'
+import type { CallSpend } from '../../calls/call-spend.ts'
+import { GazewayError } from '../../errors.ts'
+import type { Schema } from '../../store/schema.ts'
+import type { Store } from '../../store/store.ts'
+import type { AllowanceRow } from '../../store/tables/wallet-tables.ts'
+import { type Micros, toUsd } from '../../text/money.ts'
+import { accountOf, lockAccounts } from '../ledger/accounts.ts'
+import { type NewEntry, post } from '../ledger/ledger.ts'
+import { budgetReached, tightestBudget } from './budgets.ts'
+import { addSpending, type Spender } from './spending.ts'
+
+/**
+ * Lease of an allowance in milliseconds. A sweep gives the allowance back when its holder has not renewed it for this
+ * long.
+ */
+export const LEASE_MS = 45_000
+/**
+ * Divisor of the remaining money: at most this part is reserved beyond the need of one call. The rest is for other
+ * processes.
+ */
+const SHARE = 4
+
+/** Owner and scope of an allowance. */
+export interface AllowanceOf {
+  id: string
+  /** The process that spends it. */
+  holder: string
+  spender: Spender
+  /** UTC day on which its calls begin. */
+  day: string
+  /** Credit of the key beyond its deposits; null when its calls are not charged. */
+  creditMicros: Micros | null
+}
+
+/** One change of an allowance by its holder. */
+export interface Turn {
+  /** Sequence number, from 1. It makes a change idempotent. */
+  turn: number
+  at: string
+}
+
+/**
+ * Reserves money and budget for future calls: at least `needed`, at most `wanted`.
+ *
+ * @returns the reserved amount
+ */
+export function takeAllowance(
+  store: Store,
+  of: AllowanceOf,
+  { needed, wanted, ...turn }: Turn & { needed: Micros; wanted: Micros },
+): Promise<Micros> {
+  return store.write(async (trx) => {
+    // Lock order of everything that spends: accounts, allowances, spending.
+    const credit = await creditLeft(trx, of)
+    const made = await trx
+      .selectFrom('allowances')
+      .select(['turn', 'granted'])
+      .where('id', '=', of.id)
+      .forUpdate()
+      .executeTakeFirst()
+    // The allowance was taken before: the connection was lost after the commit.
+    if (made && made.turn >= turn.turn) return made.granted
+    const budget = await tightestBudget(trx, of.spender, of.day)
+    if (budget && budget.left < needed) throw budgetReached(budget, needed)
+    if (credit < needed) throw shortOfCredit(of.spender, credit, needed)
+    const left = Math.min(credit, budget?.left ?? Infinity)
+    const granted = Math.max(needed, Math.min(wanted, Math.floor(left / SHARE)))
+    if (of.creditMicros !== null)
+      await post(trx, moved(of, turn, { kind: 'reserve', micros: granted, floor: -of.creditMicros }))
+    await addTo(trx, of, turn, granted)
+    return granted
+  })
+}
+
+/** Reads what a key's calls may still be charged; `Infinity` when they are not charged. Locks its accounts. */
+async function creditLeft(trx: Transaction<Schema>, { spender, creditMicros }: AllowanceOf): Promise<number> {
+  if (creditMicros === null) return Infinity
+  const [caller] = await lockMoney(trx, spender)
+  return (caller?.balance_micros ?? 0) + creditMicros
+}
+
+const lockMoney = (trx: Transaction<Schema>, { id }: Spender) =>
+  lockAccounts(trx, [accountOf('caller', id), accountOf('held', id)])
+
+function shortOfCredit({ id }: Spender, left: Micros, needed: Micros): GazewayError {
+  return new GazewayError(
+    'insufficient_credit',
+    `This may cost ${toUsd(needed)} USD, and ${toUsd(Math.max(0, left))} USD is left in the account of ${id}. ` +
+      'Deposit funds, lower max_tokens, or have the credit limit raised.',
+  )
+}
+
+function moved(
+  { id, spender }: Pick<AllowanceOf, 'id' | 'spender'>,
+  { turn, at }: { turn: number | string; at: string },
+  { kind, micros, floor }: { kind: 'reserve' | 'void'; micros: Micros; floor?: Micros },
+) {
+  const [from, to] = kind === 'reserve' ? (['caller', 'held'] as const) : (['held', 'caller'] as const)
+  const entries: NewEntry[] = [
+    { account: accountOf(from, spender.id), micros: -micros, ...(floor !== undefined && { floor }) },
+    { account: accountOf(to, spender.id), micros },
+  ]
+  return { key: `allowance:${id}:${turn}`, kind, entries, at }
+}
+
+async function addTo(trx: Transaction<Schema>, of: AllowanceOf, { turn, at }: Turn, granted: Micros): Promise<void> {
+  const row: AllowanceRow = {
+    id: of.id,
+    holder: of.holder,
+    key_id: of.spender.id,
+    group_id: of.spender.groupId,
+    day: of.day,
+    charged: Number(of.creditMicros !== null),
+    micros: granted,
+    turn,
+    granted,
+    renewed_at: at,
+  }
+  await trx
+    .insertInto('allowances')
+    .values(row)
+    .onConflict((conflict) =>
+      conflict.column('id').doUpdateSet({
+        micros: sql`allowances.micros + excluded.micros`,
+        turn: sql`excluded.turn`,
+        granted: sql`excluded.granted`,
+        renewed_at: sql`excluded.renewed_at`,
+      }),
+    )
+    .execute()
+}
+
+/**
+ * Gives back the part of an allowance that its holder does not need. Does nothing when a sweep gave it back before.
+ * Deletes an allowance that is empty.
+ */
+export async function giveBackAllowance(
+  store: Store,
+  of: AllowanceOf,
+  { micros, ...turn }: Turn & { micros: Micros },
+): Promise<void> {
+  await store.write(async (trx) => {
+    if (of.creditMicros !== null) await lockMoney(trx, of.spender)
+    const row = await trx
+      .selectFrom('allowances')
+      .select(['turn', 'micros'])
+      .where('id', '=', of.id)
+      .forUpdate()
+      .executeTakeFirst()
+    // Given back before, by this turn or by a sweep.
+    if (!row || row.turn >= turn.turn) return
+    const returned = Math.min(micros, Number(row.micros))
+    if (of.creditMicros !== null && returned > 0) await post(trx, moved(of, turn, { kind: 'void', micros: returned }))
+    await trx
+      .updateTable('allowances')
+      .set({ micros: sql`micros - ${returned}`, turn: turn.turn, granted: 0 })
+      .where('id', '=', of.id)
+      .execute()
+    await trx.deleteFrom('allowances').where('id', '=', of.id).where('micros', '=', 0).execute()
+  })
+}
+
+/** Amount spent from one allowance. */
+export interface AllowanceSpent {
+  id: string
+  micros: Micros
+}
+
+/**
+ * Subtracts spent amounts from their allowances. The caller counts them as spent in the same transaction.
+ *
+ * @returns ids of allowances that no longer cover the amount: a sweep gave them back
+ */
+export async function spendAllowances(
+  trx: Transaction<Schema>,
+  spent: readonly AllowanceSpent[],
+): Promise<readonly string[]> {
+  const gone: string[] = []
+  for (const { id, micros } of summed(spent)) {
+    // A call that may cost nothing reserves nothing, and has no allowance in the store.
+    if (micros === 0) continue
+    const { numUpdatedRows } = await trx
+      .updateTable('allowances')
+      .set({ micros: sql`micros - ${micros}` })
+      .where('id', '=', id)
+      .where('micros', '>=', micros)
+      .executeTakeFirstOrThrow()
+    if (numUpdatedRows === 0n) gone.push(id)
+  }
+  return gone
+}
+
+/** Sums by allowance, sorted by id. */
+function summed(spent: readonly AllowanceSpent[]): AllowanceSpent[] {
+  const sums = new Map<string, Micros>()
+  for (const { id, micros } of spent) sums.set(id, (sums.get(id) ?? 0) + micros)
+  return [...sums].sort(([a], [b]) => (a < b ? -1 : 1)).map(([id, micros]) => ({ id, micros }))
+}
+
+/**
+ * Writes the spending of recorded calls and subtracts it from their allowances. Spending counts even when an allowance
+ * has expired because its holder was away for longer than its lease.
+ */
+export async function writeCallSpending(trx: Transaction<Schema>, spends: readonly CallSpend[]): Promise<void> {
+  await spendAllowances(
+    trx,
+    spends.flatMap(({ allowanceId, micros }) => (allowanceId === null ? [] : [{ id: allowanceId, micros }])),
+  )
+  await addSpending(trx, 'recorded', spends)
+}
+
+/**
+ * Renews the lease of a process's allowances for another {@link LEASE_MS}. Empty allowances are not renewed and expire.
+ * An allowance becomes empty when its last amount is spent after the rest was given back; nothing else deletes it.
+ */
+export async function renewAllowances({ db }: Store, holder: string, at: string): Promise<void> {
+  await db
+    .updateTable('allowances')
+    .set({ renewed_at: at })
+    .where('holder', '=', holder)
+    .where('micros', '>', 0)
+    .execute()
+}
+
+/** Gives back at most `limit` expired allowances. @returns how many */
+export async function sweepAllowances(store: Store, now: Date, limit: number): Promise<number> {
+  const before = new Date(now.getTime() - LEASE_MS).toISOString()
+  const due = await store.db
+    .selectFrom('allowances')
+    .select('id')
+    .where('renewed_at', '<=', before)
+    .orderBy('renewed_at')
+    .limit(limit)
+    .execute()
+  for (const { id } of due) await store.write((trx) => sweepOne(trx, id, { before, at: now.toISOString() }))
+  return due.length
+}
+
+async function sweepOne(
+  trx: Transaction<Schema>,
+  id: string,
+  { before, at }: { before: string; at: string },
+): Promise<void> {
+  const found = await trx.selectFrom('allowances').selectAll().where('id', '=', id).executeTakeFirst()
+  if (!found) return
+  const spender = { id: found.key_id, groupId: found.group_id }
+  if (found.charged === 1) await lockMoney(trx, spender)
+  const gone = await trx
+    .deleteFrom('allowances')
+    .where('id', '=', id)
+    .where('renewed_at', '<=', before)
+    .returning(['micros', 'turn'])
+    .executeTakeFirst()
+  if (!gone || found.charged === 0 || gone.micros === 0) return
+  // Its own name: the holder may only have been suspended, and take its next turn.
+  const turn = `${gone.turn}:swept`
+  await post(trx, moved({ id, spender }, { turn, at }, { kind: 'void', micros: gone.micros }))
+}

@@ -1,0 +1,120 @@
+import { type Kysely, sql, type Transaction } from 'kysely'
+import type { Period } from '../../identity/budgets.ts'
+import { runBuilt } from '../../store/built.ts'
+import type { Schema } from '../../store/schema.ts'
+import type { SpendingRow } from '../../store/tables/wallet-tables.ts'
+import type { Micros } from '../../text/money.ts'
+import { periodOf } from './period.ts'
+
+/** Row name of an owner's all-time total; sorts after all days. */
+export const TOTAL = 'total'
+
+/** UTC day of a time: `2026-11-21`. */
+export const dayOf = (at: string): string => at.slice(0, 10)
+
+/** A key or wallet that spends, and its group. */
+export interface Spender {
+  id: string
+  groupId: string | null
+}
+
+/** Amount spent by a key and its group on one day; negative when returned. */
+export interface Spent {
+  spender: Spender
+  day: string
+  micros: Micros
+}
+
+/** Spending of an owner in the current periods. */
+export type Spend = Record<Period, Micros>
+
+/** Kind of spending: `charged` moves money, `recorded` only counts cost. */
+export type SpendingKind = 'charged' | 'recorded'
+
+/**
+ * Adds amounts to the day and the total of each key and group. Writes rows in the order of their keys, so that
+ * transactions cannot deadlock.
+ */
+export async function addSpending(
+  trx: Transaction<Schema>,
+  kind: SpendingKind,
+  spent: readonly Spent[],
+): Promise<void> {
+  const rows = rowsOf(kind, spent)
+  for (let at = 0; at < rows.length; at += MAX_ROWS) {
+    const part = rows.slice(at, at + MAX_ROWS)
+    await runBuilt(
+      trx,
+      `add spending ${part.length}`,
+      part.flatMap((row) => Object.values(row)),
+      () => upsert(trx, part),
+    )
+  }
+}
+
+/** Rows per statement. */
+const MAX_ROWS = 64
+
+function upsert(trx: Transaction<Schema>, rows: readonly SpendingRow[]) {
+  return trx
+    .insertInto('spending')
+    .values(rows)
+    .onConflict((conflict) =>
+      conflict.columns(['owner', 'day']).doUpdateSet({
+        charged_micros: sql`spending.charged_micros + excluded.charged_micros`,
+        recorded_micros: sql`spending.recorded_micros + excluded.recorded_micros`,
+      }),
+    )
+    .compile()
+}
+
+function rowsOf(kind: SpendingKind, spent: readonly Spent[]): SpendingRow[] {
+  const rows = new Map<string, SpendingRow>()
+  function add(owner: string, day: string, micros: Micros): void {
+    const key = `${owner} ${day}`
+    const row = rows.get(key) ?? { owner, day, charged_micros: 0, recorded_micros: 0 }
+    row[`${kind}_micros`] += micros
+    rows.set(key, row)
+  }
+  for (const { spender, day, micros } of spent)
+    for (const owner of spender.groupId === null ? [spender.id] : [spender.id, spender.groupId]) {
+      add(owner, day, micros)
+      add(owner, TOTAL, micros)
+    }
+  return [...rows].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, row]) => row)
+}
+
+/** Reads the days of owners since the start of the week and month of `day`, and their totals. */
+export function readSpending(db: Kysely<Schema>, owners: readonly string[], day: string) {
+  const from = [periodOf('week', day).from, periodOf('month', day).from].sort()[0] as string
+  return db
+    .selectFrom('spending')
+    .select(['owner', 'day', sql<number>`charged_micros + recorded_micros`.as('micros')])
+    .where('owner', 'in', owners)
+    .where('day', '>=', from)
+    .execute()
+}
+
+/**
+ * Sums each owner's spending of today, this week, this month and all time.
+ *
+ * @param owners ids of keys, wallets or groups
+ * @param now selects the UTC day, week and month
+ */
+export async function spendOf(db: Kysely<Schema>, owners: readonly string[], now: Date): Promise<Map<string, Spend>> {
+  const day = dayOf(now.toISOString())
+  const spends = new Map<string, Spend>(owners.map((owner) => [owner, { day: 0, week: 0, month: 0, total: 0 }]))
+  if (owners.length === 0) return spends
+  for (const row of await readSpending(db, owners, day)) {
+    const spend = spends.get(row.owner) as Spend
+    for (const per of ['day', 'week', 'month', 'total'] as const)
+      if (isIn(row.day, per, day)) spend[per] += Number(row.micros)
+  }
+  return spends
+}
+
+/** Tells whether a stored row counts in the period that contains `day`. */
+export function isIn(kept: string, per: Period, day: string): boolean {
+  const { from, to } = periodOf(per, day)
+  return kept >= from && kept <= to
+}

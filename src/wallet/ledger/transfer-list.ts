@@ -1,0 +1,63 @@
+import * as z from 'zod'
+import { CallerId } from '../../identity/key.ts'
+import { decodeCursor, ListQuery, type Page, type Paged, pageReader, readPage } from '../../store/page.ts'
+import type { Store } from '../../store/store.ts'
+import type { LedgerTransferRow } from '../../store/tables/wallet-tables.ts'
+import { toUsd } from '../../text/money.ts'
+import { accountOf } from './accounts.ts'
+import { type Entry, TransferKind } from './transfer.ts'
+
+/** Query of a statement. */
+export const StatementQuery = ListQuery.extend({
+  caller_id: CallerId.optional().describe('A key or a wallet; the caller when absent.'),
+})
+export type StatementQuery = z.infer<typeof StatementQuery>
+
+const Amount = z.object({ account: z.string(), amount_usd: z.number() })
+
+/** A transfer from the view of one of its accounts. */
+export const StatementLine = z.object({
+  key: z.string().describe('Idempotency key; its prefix names the purpose'),
+  position: z.int().describe('Position in the account, from 1'),
+  kind: TransferKind,
+  at: z.iso.datetime(),
+  amount_usd: z.number().describe('Amount moved into the account; negative when it left'),
+  entries: z.array(Amount).describe('Amounts of all accounts involved; they sum to zero'),
+  memo: z.string().nullable(),
+  hash: z.string().describe('Chains the transfer to the previous one'),
+})
+export type StatementLine = z.infer<typeof StatementLine>
+
+/**
+ * Reads the transfers of a caller's account, newest first. The chain of the account contains all of them: a transfer is
+ * in the chain of its first account, and `caller` accounts sort first.
+ *
+ * @throws GazewayError `invalid_cursor`
+ */
+export async function readStatement(store: Store, callerId: string, page: Paged): Promise<Page<StatementLine>> {
+  const { id } = accountOf('caller', callerId)
+  const { cursor, offset } = page
+  let query = pageReader(store, page).selectFrom('ledger_transfers').selectAll().where('chain', '=', id)
+  if (cursor !== undefined) query = query.where('position', '<', decodeCursor(cursor, z.tuple([z.int()]))[0])
+  if (offset !== undefined) query = query.offset(offset)
+  const newest = query.orderBy('position', 'desc')
+  return readPage(page, {
+    rows: (limit) => newest.limit(limit).execute(),
+    async total() {
+      const account = store.db.selectFrom('ledger_accounts').select('transfers').where('id', '=', id)
+      return (await account.executeTakeFirst())?.transfers ?? 0
+    },
+    item: (row) => toLine(row, id),
+    cursor: (row) => [row.position],
+  })
+}
+
+function toLine({ chain: _, kind, entries, ...row }: LedgerTransferRow, account: string): StatementLine {
+  const moved = JSON.parse(entries) as Entry[]
+  return {
+    ...row,
+    kind: TransferKind.parse(kind),
+    amount_usd: toUsd(moved.find((entry) => entry.account === account)?.micros ?? 0),
+    entries: moved.map((entry) => ({ account: entry.account, amount_usd: toUsd(entry.micros) })),
+  }
+}

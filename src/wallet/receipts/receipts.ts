@@ -1,0 +1,55 @@
+import type { MeteredCallRow } from '../../store/tables/wallet-tables.ts'
+import { toUsd } from '../../text/money.ts'
+import type { Receipt, ReceiptRecord } from './receipt.ts'
+
+/** Columns of `metered_calls` in a receipt. */
+export const RECEIPT_COLUMNS = [
+  'call_id',
+  'caller_id',
+  'model',
+  'path',
+  'at',
+  'margin_micros',
+  'upstream_cost_micros',
+  'token',
+  'prompt_tokens',
+  'completion_tokens',
+  'total_tokens',
+  'usage_estimated',
+  'latency_ms',
+  'upstream_call_id',
+] as const
+
+/** Row of a receipt. */
+export type ReceiptRow = Pick<MeteredCallRow, (typeof RECEIPT_COLUMNS)[number]>
+
+/** Builds the receipt of a captured call, with its answer. */
+export function billedReceipt(row: ReceiptRow, content: string): Receipt {
+  const { call_id, usage, billing, latency_ms } = toReceiptRecord(row)
+  return { call_id, result: { role: 'assistant', content }, usage, billing, latency_ms }
+}
+
+/** Builds the history entry of a captured call. */
+export function toReceiptRecord(row: ReceiptRow): ReceiptRecord {
+  return {
+    call_id: row.call_id,
+    caller_id: row.caller_id,
+    model: row.model,
+    path: row.path,
+    at: row.at,
+    usage: {
+      prompt_tokens: row.prompt_tokens,
+      completion_tokens: row.completion_tokens,
+      total_tokens: row.total_tokens,
+      ...(row.usage_estimated && { estimated: true }),
+    },
+    billing: {
+      upstream_cost_usd: toUsd(row.upstream_cost_micros),
+      margin_usd: toUsd(row.margin_micros),
+      total_usd: toUsd(row.upstream_cost_micros + row.margin_micros),
+      token: row.token,
+    },
+    latency_ms: row.latency_ms,
+    upstream_call_id: row.upstream_call_id,
+  }
+}

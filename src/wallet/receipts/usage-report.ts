@@ -1,0 +1,178 @@
+import { type Kysely, type RawBuilder, sql, type Transaction } from 'kysely'
+import * as z from 'zod'
+import { CallerId } from '../../identity/key.ts'
+import { toUtc, utcDate } from '../../store/dates.ts'
+import type { Engine } from '../../store/engine.ts'
+import { decodeCursor, ListQuery, type Page, type Paged, pageReader, readPage } from '../../store/page.ts'
+import type { Schema } from '../../store/schema.ts'
+import type { Store } from '../../store/store.ts'
+import { toUsd } from '../../text/money.ts'
+import { dayOf } from '../budget/spending.ts'
+import type { ReceiptRecord } from './receipt.ts'
+import { RECEIPT_COLUMNS, toReceiptRecord } from './receipts.ts'
+
+const DAY_MS = 86_400_000
+/** Callers listed in a report, the highest spending first. */
+const MAX_CALLERS = 1_000
+
+/** Filters and grouping of receipts. `from` is inclusive, `to` exclusive. */
+export const UsageQuery = ListQuery.extend({
+  caller_id: CallerId.optional().describe('Only the calls of this key or wallet.'),
+  from: z.iso.datetime({ offset: true }).optional().describe('Only calls at this time or later.'),
+  to: z.iso.datetime({ offset: true }).optional().describe('Only calls before this time.'),
+  group_by: z.enum(['day', 'model', 'caller']).optional(),
+})
+export type UsageQuery = z.infer<typeof UsageQuery>
+
+/** Number, tokens and cost of metered calls. */
+export const UsageSums = z.object({
+  calls: z.int(),
+  total_tokens: z.int(),
+  upstream_cost_usd: z.number(),
+  margin_usd: z.number(),
+  total_usd: z.number(),
+})
+export type UsageSums = z.infer<typeof UsageSums>
+
+/** A page of receipts, and the sums over the whole selection. */
+export interface UsageReport extends Page<ReceiptRecord> {
+  totals: UsageSums
+  /** At most 1,000, the highest spending first. */
+  by_caller: Array<UsageSums & { caller_id: string }>
+  /** By UTC day, model or caller; empty without `group_by`. */
+  groups: Array<UsageSums & { key: string }>
+}
+
+/** A page of receipts. */
+export type ReceiptPage = Pick<UsageReport, 'items' | 'next_cursor'>
+
+type Selection = Pick<UsageQuery, 'caller_id' | 'from' | 'to'>
+
+interface SummedRow {
+  key: string
+  calls: number
+  total_tokens: number
+  upstream_cost_micros: number
+  margin_micros: number
+}
+
+/**
+ * Reports billing history from one snapshot. Whole days come from stored sums; only the days that `from` and `to` cut
+ * are summed from receipts.
+ *
+ * @throws GazewayError `invalid_cursor`
+ */
+export async function usageReport(store: Store, query: Paged<UsageQuery>): Promise<UsageReport> {
+  const selection = inUtc(query)
+  const { receipts, byCaller, groups } = await store.snapshot(async (db) => ({
+    receipts: await receiptPage(db, selection, query),
+    byCaller: await summed(db, store.engine, selection, 'caller_id'),
+    groups: query.group_by ? await summed(db, store.engine, selection, COLUMNS[query.group_by]) : [],
+  }))
+  const totals = add(byCaller)
+  return {
+    ...receipts,
+    total: totals.calls,
+    totals,
+    by_caller: byCaller
+      .map((row) => ({ caller_id: row.key, ...add([row]) }))
+      .sort((a, b) => b.total_usd - a.total_usd)
+      .slice(0, MAX_CALLERS),
+    groups: groups.map((row) => ({ key: row.key, ...add([row]) })).sort((a, b) => (a.key < b.key ? -1 : 1)),
+  }
+}
+
+/** Reads receipts without sums, as an export of many pages needs no sums. @throws GazewayError `invalid_cursor` */
+export async function usageReceipts(store: Store, query: Paged<UsageQuery>): Promise<ReceiptPage> {
+  return receiptPage(pageReader(store, query), inUtc(query), query)
+}
+
+const COLUMNS = { day: 'day', model: 'model', caller: 'caller_id' } as const
+
+function receiptPage(
+  db: Kysely<Schema>,
+  { caller_id, from, to }: Selection,
+  page: Paged,
+): Promise<Page<ReceiptRecord>> {
+  const { cursor, offset } = page
+  let query = db
+    .selectFrom('metered_calls')
+    .select(RECEIPT_COLUMNS)
+    // A literal condition: the partial indexes cover captured calls only.
+    .where(sql<boolean>`status = 'captured'`)
+  if (caller_id !== undefined) query = query.where('caller_id', '=', caller_id)
+  if (from) query = query.where('at', '>=', from)
+  if (to) query = query.where('at', '<', to)
+  if (cursor !== undefined) {
+    const [at, id] = decodeCursor(cursor, z.tuple([z.iso.datetime(), z.string()]))
+    query = query.where(sql<boolean>`(at, call_id) < (${at}, ${id})`)
+  }
+  if (offset) query = query.offset(offset)
+  const newest = query.orderBy('at', 'desc').orderBy('call_id', 'desc')
+  return readPage(page, {
+    rows: (limit) => newest.limit(limit).execute(),
+    total: () => 0,
+    item: toReceiptRecord,
+    cursor: (row) => [row.at, row.call_id],
+  })
+}
+
+async function summed(
+  db: Transaction<Schema>,
+  engine: Engine,
+  selection: Selection,
+  by: 'day' | 'model' | 'caller_id',
+): Promise<SummedRow[]> {
+  const { rows } = await sql<SummedRow>`
+    select ${sql.ref(by)} as key, sum(calls) as calls, sum(total_tokens) as total_tokens,
+      sum(upstream_cost_micros) as upstream_cost_micros, sum(margin_micros) as margin_micros
+    from (${counted(engine, selection)}) as counted group by 1`.execute(db)
+  return rows
+}
+
+/** Selects stored sums of the whole days, and receipts of the cut days. */
+function counted(engine: Engine, { caller_id, from, to }: Selection): RawBuilder<unknown> {
+  const ofCaller = caller_id === undefined ? sql`` : sql`and caller_id = ${caller_id}`
+  const days = (condition: RawBuilder<unknown>) => sql`
+    select caller_id, day, model, calls, total_tokens, upstream_cost_micros, margin_micros
+    from metered_usage where ${condition} ${ofCaller}`
+  const calls = (start: string, end: string) => sql`
+    select caller_id, ${utcDate(engine, 'at')} as day, model, 1 as calls, total_tokens, upstream_cost_micros,
+      margin_micros
+    from metered_calls where status = 'captured' and at >= ${start} and at < ${end} ${ofCaller}`
+
+  const first = from && startOfDay(from, DAY_MS - 1)
+  const last = to && startOfDay(to)
+  if (from && to && first && last && first > last) return calls(from, to)
+  const after = first ? sql`day >= ${dayOf(first)}` : sql`1 = 1`
+  const before = last ? sql`day < ${dayOf(last)}` : sql`1 = 1`
+  const parts = [days(sql`${after} and ${before}`)]
+  if (from && first && from < first) parts.push(calls(from, first))
+  if (to && last && last < to) parts.push(calls(last, to))
+  return sql.join(parts, sql` union all `)
+}
+
+/** Start of the UTC day of `time`, or of the time `later` milliseconds after it. */
+function startOfDay(time: string, later = 0): string {
+  return toUtc(Math.floor((Date.parse(time) + later) / DAY_MS) * DAY_MS)
+}
+
+function inUtc({ caller_id, from, to }: Selection): Selection {
+  return {
+    caller_id,
+    from: from && toUtc(from),
+    to: to && toUtc(to),
+  }
+}
+
+function add(rows: readonly SummedRow[]): UsageSums {
+  const total = (field: Exclude<keyof SummedRow, 'key'>) => rows.reduce((sum, row) => sum + Number(row[field]), 0)
+  const [cost, margin] = [total('upstream_cost_micros'), total('margin_micros')]
+  return {
+    calls: total('calls'),
+    total_tokens: total('total_tokens'),
+    upstream_cost_usd: toUsd(cost),
+    margin_usd: toUsd(margin),
+    total_usd: toUsd(cost + margin),
+  }
+}
