@@ -1,7 +1,7 @@
 import type { Hono } from 'hono'
 import { parseAccept } from 'hono/utils/accept'
 import { GazewayError } from '../../src/errors.ts'
-import type { Frame, FrameContext } from '../web/frame.ts'
+import type { Frame, FrameContext } from '../web/frame-context.ts'
 import { reachedAt } from '../web/reached-at.ts'
 import { type ConsoleFile, consoleFiles, consoleFolder, webcamFiles } from './files.ts'
 

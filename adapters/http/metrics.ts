@@ -1,7 +1,7 @@
 import { collectDefaultMetrics, Gauge, Registry } from 'prom-client'
 import { VERSION } from '../../src/config/version.ts'
 import type { Gateway } from '../../src/gateway.ts'
-import type { FrameContext } from '../web/frame.ts'
+import type { FrameContext } from '../web/frame-context.ts'
 import { callMetrics } from './call-metrics.ts'
 import { overrunMetrics } from './overrun-metrics.ts'
 import { type RequestMetrics, requestMetrics } from './request-metrics.ts'

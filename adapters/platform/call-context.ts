@@ -1,7 +1,7 @@
 import type { CallContext } from '../../src/calls/call-record.ts'
 import { serviceStopping } from '../../src/wire/stopping.ts'
 import { addressOf } from '../web/client-address.ts'
-import type { FrameContext } from '../web/frame.ts'
+import type { FrameContext } from '../web/frame-context.ts'
 
 /**
  * Context of a model call for a platform request. The call ends when the client disconnects, or with

@@ -1,7 +1,8 @@
 import { GazewayError } from '../../src/errors.ts'
 import type { Gateway } from '../../src/gateway.ts'
 import { type Identity, requireScope, WalletAddress } from '../../src/identity/keys.ts'
-import { bearerToken, type FrameContext, keyOf } from '../web/frame.ts'
+import { bearerToken, keyOf } from '../web/frame.ts'
+import type { FrameContext } from '../web/frame-context.ts'
 
 /** Finds the valid key of a request that may use the platform. Null for any other request, which may pay instead. */
 export async function keyHolder(c: FrameContext, { keys }: Pick<Gateway, 'keys'>): Promise<Identity | null> {

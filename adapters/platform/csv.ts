@@ -1,5 +1,5 @@
 import { yieldToEventLoop } from '../../src/wire/yield-to-event-loop.ts'
-import type { FrameContext } from '../web/frame.ts'
+import type { FrameContext } from '../web/frame-context.ts'
 import { streamed } from '../web/streamed.ts'
 
 /** Lines that are sent in one piece. */

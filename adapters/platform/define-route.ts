@@ -1,7 +1,7 @@
 import type * as z from 'zod'
 import type { Keep } from '../../src/idempotency/idempotency.ts'
 import type { Identity } from '../../src/identity/keys.ts'
-import type { FrameContext } from '../web/frame.ts'
+import type { FrameContext } from '../web/frame-context.ts'
 
 /**
  * Access to a route:

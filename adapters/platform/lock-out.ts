@@ -8,7 +8,7 @@ import { ENVIRONMENT_IDENTITY, type Identity } from '../../src/identity/identity
 import { paymentSettings } from '../../src/payments/payment-settings.ts'
 import { lookInto } from '../../src/store/look.ts'
 import type { Schema } from '../../src/store/schema.ts'
-import { callerOf, type FrameContext } from '../web/frame.ts'
+import { callerOf, type FrameContext } from '../web/frame-context.ts'
 import { hostFault, hostRules } from '../web/hosts.ts'
 import { listen } from '../web/listen.ts'
 

@@ -1,5 +1,5 @@
 import { type GazewayError, linkedErrorBody } from '../../src/errors.ts'
-import type { FrameContext } from '../web/frame.ts'
+import type { FrameContext } from '../web/frame-context.ts'
 
 /** Interval of keep-alive comments on a silent stream, in milliseconds, because proxies end silent streams. */
 const KEEPALIVE_MS = 15_000

@@ -1,6 +1,10 @@
-import { CLIENT_CAPABILITIES_META_KEY, inputRequired, type ServerContext } from '@modelcontextprotocol/server'
+import {
+  CLIENT_CAPABILITIES_META_KEY,
+  type InputRequiredResult,
+  inputRequired,
+  type ServerContext,
+} from '@modelcontextprotocol/server'
 import * as z from 'zod'
-import type { RequestRoots } from './mcp-server.ts'
 import { Roots, rootFolders } from './root-folders.ts'
 
 /** Name of the roots in `inputResponses`, when the client sends a request again with them. */
@@ -29,4 +33,12 @@ export function carriedRoots({ envelope, inputResponses }: ServerContext['mcpReq
     },
     missing: () => (isMissing ? inputRequired({ inputRequests: { [ROOTS]: inputRequired.listRoots() } }) : null),
   }
+}
+
+/** The client's roots as one request sees them. */
+export interface RequestRoots {
+  /** Returns the root folders on this machine. Rejects when the client must send the request again with its roots. */
+  roots: () => Promise<readonly string[]>
+  /** Request for missing input; null when nothing is missing. */
+  missing: () => InputRequiredResult | null
 }

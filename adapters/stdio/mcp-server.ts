@@ -1,15 +1,9 @@
-import {
-  type InputRequiredResult,
-  McpServer,
-  ProtocolError,
-  ProtocolErrorCode,
-  type ServerContext,
-} from '@modelcontextprotocol/server'
+import { McpServer, ProtocolError, ProtocolErrorCode, type ServerContext } from '@modelcontextprotocol/server'
 import { VERSION } from '../../src/config/version.ts'
 import type { Gateway } from '../../src/gateway.ts'
 import { cut } from '../../src/text/cut.ts'
 import type { CallTool } from './calls-in-flight.ts'
-import { carriedRoots } from './carried-roots.ts'
+import { carriedRoots, type RequestRoots } from './carried-roots.ts'
 import { listTools } from './catalog.ts'
 import type { ClientLog } from './client-log.ts'
 import { declaredRoots } from './declared-roots.ts'
@@ -23,14 +17,6 @@ const KEPT_MS = 300_000
 /** Time in which the list of tools reaches the client, in milliseconds. */
 const LISTED_MS = 50
 const KEPT = { ttlMs: KEPT_MS, cacheScope: 'private' } as const
-
-/** The client's roots as one request sees them. */
-export interface RequestRoots {
-  /** Returns the root folders on this machine. Rejects when the client must send the request again with its roots. */
-  roots: () => Promise<readonly string[]>
-  /** Request for missing input; null when nothing is missing. */
-  missing: () => InputRequiredResult | null
-}
 
 /**
  * Creates the server of one connection, for either protocol era. The eras differ in the source of roots and in the log

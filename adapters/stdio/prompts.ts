@@ -1,7 +1,7 @@
 import type { GetPromptResult, InputRequiredResult, McpServer, ServerContext } from '@modelcontextprotocol/server'
 import * as z from 'zod'
 import type { Gateway } from '../../src/gateway.ts'
-import type { RequestRoots } from './mcp-server.ts'
+import type { RequestRoots } from './carried-roots.ts'
 
 /** Tokens of work context at the start of a session. */
 const CONTEXT_TOKENS = 6000

@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { addressOf } from './client-address.ts'
-import type { FrameContext } from './frame.ts'
+import type { FrameContext } from './frame-context.ts'
 
 /** Request with a known caller, for routes that write their own reply. */
 export interface Arrival {

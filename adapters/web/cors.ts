@@ -1,4 +1,4 @@
-import type { FrameContext } from './frame.ts'
+import type { FrameContext } from './frame-context.ts'
 import type { HostRules } from './hosts.ts'
 
 /** `Access-Control-Max-Age` in seconds; Chromium caps it at two hours. */

@@ -3,7 +3,7 @@ import type { ContentfulStatusCode } from 'hono/utils/http-status'
 import type { Log } from '../../src/config/log.ts'
 import { GazewayError } from '../../src/errors.ts'
 import { errorReply } from './error-reply.ts'
-import type { Frame } from './frame.ts'
+import type { Frame } from './frame-context.ts'
 import { ALREADY_SENT } from './http-receiver.ts'
 import type { OnRefused } from './refused-calls.ts'
 

@@ -1,7 +1,7 @@
 import type { Hono } from 'hono'
 import { CODES, ERROR_PAGES, type ErrorCode, GazewayError } from '../../src/errors.ts'
 import { lazily } from '../../src/lazily.ts'
-import type { Frame } from './frame.ts'
+import type { Frame } from './frame-context.ts'
 
 const loadGuidance = lazily(() => import('./error-guidance.ts'))
 

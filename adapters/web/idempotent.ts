@@ -1,7 +1,7 @@
 import type { ContentfulStatusCode } from 'hono/utils/http-status'
 import type { Gateway } from '../../src/gateway.ts'
 import type { Keep, WorkReply } from '../../src/idempotency/idempotency.ts'
-import type { FrameContext } from './frame.ts'
+import type { FrameContext } from './frame-context.ts'
 
 /** Reply of a route. */
 export interface JsonReply {

@@ -1,5 +1,5 @@
 import type { Hono } from 'hono'
-import type { Frame } from './frame.ts'
+import type { Frame } from './frame-context.ts'
 
 /**
  * Paths that orchestrators and load balancers probe. They need no key and answer whatever the Host, because a probe

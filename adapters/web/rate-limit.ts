@@ -1,7 +1,7 @@
 import type { MiddlewareHandler } from 'hono'
 import { MemoryStore } from 'hono-rate-limiter'
 import { GazewayError } from '../../src/errors.ts'
-import type { Frame } from './frame.ts'
+import type { Frame } from './frame-context.ts'
 
 const MINUTE_MS = 60_000
 

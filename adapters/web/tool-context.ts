@@ -3,7 +3,7 @@ import type { Identity } from '../../src/identity/keys.ts'
 import { memoryOwner } from '../../src/memory/memory.ts'
 import type { ToolContext } from '../../tools/tool.ts'
 import { addressOf } from './client-address.ts'
-import { callerOf, type FrameContext } from './frame.ts'
+import { callerOf, type FrameContext } from './frame-context.ts'
 
 /** Builds the context of a tool for a request that ends before any model is asked. */
 export const requestToolContext = (c: FrameContext, surface: Surface): ToolContext =>

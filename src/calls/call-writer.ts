@@ -10,18 +10,11 @@ import type { CallRecord } from './call-record.ts'
 import type { CallSpend } from './call-spend.ts'
 import { addTotals } from './call-totals.ts'
 import { latencyBucket } from './latency-buckets.ts'
+import type { QueuedCall } from './queued-call.ts'
 import { addObjects } from './upstream-objects.ts'
 
 /** Existing records looked up per statement. */
 const LOOKED_FOR = 500
-
-/** A record waiting to be written, with the spend of its call. */
-export interface QueuedCall {
-  record: CallRecord
-  spend: CallSpend | null
-  /** Ids that the upstream gave to objects that the call created. */
-  made: readonly string[]
-}
 
 /** Writes the spends of calls, as part of a transaction. */
 export type WriteSpending = (trx: Transaction<Schema>, spends: readonly CallSpend[]) => Promise<void>

@@ -5,9 +5,10 @@ import { type CallFilter, findCall, listCalls } from './call-list.ts'
 import type { CallContext, CallRecord } from './call-record.ts'
 import type { CallSpend } from './call-spend.ts'
 import { type CallStats, type ChartQuery, callStats } from './call-stats.ts'
-import { createCallWriter, type QueuedCall, type WriteSpending, writeCounts } from './call-writer.ts'
+import { createCallWriter, type WriteSpending, writeCounts } from './call-writer.ts'
 import { createCountedRefusals } from './counted-refusals.ts'
 import { countFallbacks, type Fallbacks } from './fallback-counts.ts'
+import type { QueuedCall } from './queued-call.ts'
 import { findOwner, type ObjectOwner } from './upstream-objects.ts'
 
 /** Longest wait of a record before its batch is written. Keep batches small on SQLite: they block every other write. */

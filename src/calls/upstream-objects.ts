@@ -4,7 +4,7 @@ import { hourOf } from '../store/dates.ts'
 import type { Schema } from '../store/schema.ts'
 import type { Store } from '../store/store.ts'
 import type { UpstreamObjectRow } from '../store/tables/calls-tables.ts'
-import type { QueuedCall } from './call-writer.ts'
+import type { QueuedCall } from './queued-call.ts'
 
 /** Pattern of upstream ids. Others are not stored. */
 const ID = /^[\w.:-]{1,200}$/

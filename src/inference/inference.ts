@@ -15,7 +15,7 @@ import { type TestedCandidate, testCandidate } from './status/test-candidate.ts'
 import { createHealth, type Health } from './upstreams/health.ts'
 import { mergedModels } from './upstreams/merged-models.ts'
 import { createModelList, type Model } from './upstreams/model-list.ts'
-import { createNamedUpstream, type NamedUpstream, type NamedUpstreamConfig } from './upstreams/named-upstream.ts'
+import { createNamedUpstream, type NamedUpstream } from './upstreams/named-upstream.ts'
 import {
   DEFAULT_UPSTREAM,
   type ModelRole,
@@ -23,6 +23,7 @@ import {
   type Provider,
   type ProviderConfig,
 } from './upstreams/provider.ts'
+import type { NamedUpstreamConfig } from './upstreams/upstream-configs.ts'
 import {
   type PassthroughDeps,
   type PassthroughReply,

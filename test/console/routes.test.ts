@@ -6,7 +6,7 @@ import { after, before, describe, it } from 'node:test'
 import { Hono } from 'hono'
 import { fileOnDisk } from '../../adapters/console/files.ts'
 import { consoleRoutes } from '../../adapters/console/routes.ts'
-import type { Frame } from '../../adapters/web/frame.ts'
+import type { Frame } from '../../adapters/web/frame-context.ts'
 import { GazewayError } from '../../src/errors.ts'
 import { ask, type RunningPlatform, startPlatform } from '../adapters/platform.ts'
 

@@ -1,9 +1,6 @@
 import { createRouting, type Route, type Routing } from '../../src/inference/route/routing.ts'
-import {
-  createNamedUpstream,
-  type NamedUpstream,
-  type NamedUpstreamConfig,
-} from '../../src/inference/upstreams/named-upstream.ts'
+import { createNamedUpstream, type NamedUpstream } from '../../src/inference/upstreams/named-upstream.ts'
+import type { NamedUpstreamConfig } from '../../src/inference/upstreams/upstream-configs.ts'
 
 /** An upstream whose list of models is not requested. */
 export const upstreamAt = (

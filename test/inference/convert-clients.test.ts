@@ -7,9 +7,9 @@ import { createOpenAI } from '@ai-sdk/openai'
 import { generateText, type LanguageModel, streamText, type ToolSet, tool } from 'ai'
 import OpenAI from 'openai'
 import * as z from 'zod'
-import type { ChatCompletion } from '../../src/inference/api/requests.ts'
+import type { ChatChunk, ChatCompletion } from '../../src/inference/api/requests.ts'
 import { toResponse } from '../../src/inference/convert/chat-to-response.ts'
-import { type ChatChunk, createResponseEvents } from '../../src/inference/convert/chat-to-response-events.ts'
+import { createResponseEvents } from '../../src/inference/convert/chat-to-response-events.ts'
 
 const usage = {
   prompt_tokens: 10,

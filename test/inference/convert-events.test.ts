@@ -3,10 +3,9 @@ import { describe, it } from 'node:test'
 import fc from 'fast-check'
 import type { ResponseOutputItem } from 'openai/resources/responses/responses'
 import { GazewayError } from '../../src/errors.ts'
-import type { ChatCompletion, ResponseRequest } from '../../src/inference/api/requests.ts'
+import type { ChatChunk, ChatCompletion, ResponseRequest } from '../../src/inference/api/requests.ts'
 import { type ResponseObject, toResponse } from '../../src/inference/convert/chat-to-response.ts'
 import {
-  type ChatChunk,
   completionEvents,
   createResponseEvents,
   type ResponseEvent,

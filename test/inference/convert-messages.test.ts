@@ -2,11 +2,16 @@ import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import fc from 'fast-check'
 import { GazewayError } from '../../src/errors.ts'
-import type { ChatCompletion, ChatRequest, Message, MessagesRequest } from '../../src/inference/api/requests.ts'
+import type {
+  ChatChunk,
+  ChatCompletion,
+  ChatRequest,
+  Message,
+  MessagesRequest,
+} from '../../src/inference/api/requests.ts'
 import { toMessage } from '../../src/inference/convert/chat-to-message.ts'
 import { createMessageEvents } from '../../src/inference/convert/chat-to-message-events.ts'
 import { toMessagesFromChat } from '../../src/inference/convert/chat-to-messages.ts'
-import type { ChatChunk } from '../../src/inference/convert/chat-to-response-events.ts'
 import { joinMessage, messageEvents } from '../../src/inference/convert/message-events.ts'
 import { createCompletionChunks, toCompletion } from '../../src/inference/convert/message-to-chat.ts'
 import { toChatFromMessages } from '../../src/inference/convert/messages-to-chat.ts'

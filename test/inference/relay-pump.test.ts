@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { createSseTap } from '../../src/inference/observe/sse-tap.ts'
+import type { StreamReply } from '../../src/inference/relay/exchange.ts'
 import { pump, type Receiver } from '../../src/inference/relay/receiver.ts'
-import type { StreamReply } from '../../src/inference/relay/send.ts'
 
 const STALL_MS = 50
 

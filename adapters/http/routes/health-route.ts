@@ -1,6 +1,6 @@
 import { VERSION } from '../../../src/config/version.ts'
 import type { Gateway } from '../../../src/gateway.ts'
-import type { FrameContext } from '../../web/frame.ts'
+import type { FrameContext } from '../../web/frame-context.ts'
 
 /** `GET /health`. Open to all, so it shows only what works and the names of upstreams. */
 export function health({ store, upstream, liveness }: Gateway) {

@@ -5,7 +5,7 @@ import type { Gateway } from '../../../src/gateway.ts'
 import type { Upstream } from '../../../src/inference/inference.ts'
 import type { Model } from '../../../src/inference/upstreams/model-list.ts'
 import { arrivalOf } from '../../web/arrival.ts'
-import type { Frame } from '../../web/frame.ts'
+import type { Frame } from '../../web/frame-context.ts'
 import { callContext } from './chat-completions-route.ts'
 
 /** `GET /v1/models` and `GET /v1/models/{id}`. An id may contain slashes. */

@@ -1,7 +1,7 @@
 import { GazewayError } from '../../../src/errors.ts'
 import type { Gateway } from '../../../src/gateway.ts'
 import { addressOf, networkOf } from '../../web/client-address.ts'
-import type { FrameContext } from '../../web/frame.ts'
+import type { FrameContext } from '../../web/frame-context.ts'
 import { countPerMinute } from '../../web/rate-limit.ts'
 
 /**

@@ -8,7 +8,7 @@ import { createPayments, type FailedPayment, type Payments } from '../../../src/
 import { UNFINISHED_MS } from '../../../src/payments/unfinished.ts'
 import type { Sweep } from '../../../src/store/sweeps.ts'
 import { type Micros, toMicros } from '../../../src/text/money.ts'
-import type { FrameContext } from '../../web/frame.ts'
+import type { FrameContext } from '../../web/frame-context.ts'
 
 /** Payments with the prices and sweeps of the platform. */
 export interface PlatformPayments extends Payments {

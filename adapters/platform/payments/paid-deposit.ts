@@ -5,7 +5,8 @@ import { type Identity, identityWithoutKey, requireScope } from '../../../src/id
 import { referenceOf } from '../../../src/payments/crediting.ts'
 import { type Micros, toMicros, toUsd } from '../../../src/text/money.ts'
 import type { Deposit, DepositReceipt } from '../../../src/wallet/wallet.ts'
-import { bearerToken, type FrameContext } from '../../web/frame.ts'
+import { bearerToken } from '../../web/frame.ts'
+import type { FrameContext } from '../../web/frame-context.ts'
 import type { KeylessPayments } from './open-payments.ts'
 import { takePayment } from './payment-gate.ts'
 

@@ -9,7 +9,7 @@ import { MODEL_ENDPOINTS } from '../../http/endpoints.ts'
 import { cannotRepeat } from '../../http/relay-once.ts'
 import { knownModel } from '../../http/routes/models-routes.ts'
 import { checkPassed, passedAt } from '../../http/routes/passed-routes.ts'
-import type { FrameContext } from '../../web/frame.ts'
+import type { FrameContext } from '../../web/frame-context.ts'
 import { parseJson, readBytes } from '../../web/json-body.ts'
 import { pathBelowV1 } from '../proxy/proxy.ts'
 

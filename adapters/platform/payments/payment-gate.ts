@@ -4,7 +4,7 @@ import { type Identity, identityWithoutKey } from '../../../src/identity/keys.ts
 import type { Payment, Terms } from '../../../src/payments/payment.ts'
 import type { Payments, Taken } from '../../../src/payments/payments.ts'
 import { type Micros, toUsd } from '../../../src/text/money.ts'
-import type { Frame, FrameContext } from '../../web/frame.ts'
+import type { Frame, FrameContext } from '../../web/frame-context.ts'
 
 /** Dependencies of a payment gate. */
 export interface PaymentGateDeps {

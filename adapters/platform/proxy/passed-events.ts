@@ -2,7 +2,7 @@ import type { GazewayError } from '../../../src/errors.ts'
 import { ReportedError } from '../../../src/inference/api/reported-error.ts'
 import { createSseTap } from '../../../src/inference/observe/sse-tap.ts'
 import { errorEvent } from '../../../src/inference/passages/error-event.ts'
-import type { Headers } from '../../../src/inference/relay/send.ts'
+import type { Headers } from '../../../src/inference/relay/exchange.ts'
 
 /** Longest end of an event, in bytes: two line ends. */
 const END_BYTES = 4

@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import type { Identity } from '../../../src/identity/identity.ts'
-import type { Headers } from '../../../src/inference/relay/send.ts'
+import type { Headers } from '../../../src/inference/relay/exchange.ts'
 import { PLATFORM_VIA } from '../../../src/wire/via.ts'
 import { isEventStream } from './passed-events.ts'
 

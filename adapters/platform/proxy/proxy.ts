@@ -7,7 +7,7 @@ import { poolSend, type RequestPool } from '../../../src/inference/relay/request
 import type { Replaceable } from '../../../src/inference/relay/succession.ts'
 import { PLATFORM_VIA, refuseLoop } from '../../../src/wire/via.ts'
 import { addressOf } from '../../web/client-address.ts'
-import { callerOf, type FrameContext } from '../../web/frame.ts'
+import { callerOf, type FrameContext } from '../../web/frame-context.ts'
 import { ALREADY_SENT } from '../../web/http-receiver.ts'
 import { passModelRequest } from './billed-passage.ts'
 import { forward } from './forward.ts'

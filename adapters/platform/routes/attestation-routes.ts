@@ -1,7 +1,7 @@
 import type { Gateway } from '../../../src/gateway.ts'
 import { Attestation } from '../../../src/gaze/attestation.ts'
 import { AttestationQuery } from '../../../src/gaze/gaze-session.ts'
-import { callerOf } from '../../web/frame.ts'
+import { callerOf } from '../../web/frame-context.ts'
 import { defineRoute, type Route } from '../define-route.ts'
 import { attestationsVisibleTo, nullIfNotFound, taskOf } from './gaze-routes.ts'
 

@@ -3,7 +3,7 @@ import { Closing, ConnectionId, ConnectionRecord } from '../../../src/connection
 import type { Identity } from '../../../src/identity/keys.ts'
 import { NewTicket } from '../../../src/identity/tickets.ts'
 import { ListQuery } from '../../../src/store/page.ts'
-import { callerOf } from '../../web/frame.ts'
+import { callerOf } from '../../web/frame-context.ts'
 import { listReply } from '../../web/list-reply.ts'
 import { reachedAt } from '../../web/reached-at.ts'
 import { defineRoute, type Route } from '../define-route.ts'

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import type { Hono } from 'hono'
 import { html, raw } from 'hono/html'
-import type { Frame } from '../../web/frame.ts'
+import type { Frame } from '../../web/frame-context.ts'
 import type { Route } from '../define-route.ts'
 import { type OpenApi, type Operation, openApi, type Parameter } from '../openapi.ts'
 

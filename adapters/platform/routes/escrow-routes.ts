@@ -1,7 +1,7 @@
 import * as z from 'zod'
 import { Escrow, EscrowList, NewEscrow, Refund, Release } from '../../../src/escrow/escrow.ts'
 import type { Gateway } from '../../../src/gateway.ts'
-import { callerOf } from '../../web/frame.ts'
+import { callerOf } from '../../web/frame-context.ts'
 import { listReply } from '../../web/list-reply.ts'
 import { defineRoute, type Route } from '../define-route.ts'
 import { pageOf } from '../list-page.ts'

@@ -10,7 +10,7 @@ import {
   UsageQuery,
   UsageSums,
 } from '../../../src/wallet/wallet.ts'
-import { callerOf, type FrameContext } from '../../web/frame.ts'
+import { callerOf, type FrameContext } from '../../web/frame-context.ts'
 import { listReply } from '../../web/list-reply.ts'
 import { callContext } from '../call-context.ts'
 import { callerNamed, shownTo } from '../caller.ts'

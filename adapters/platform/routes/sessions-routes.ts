@@ -12,7 +12,7 @@ import {
   SessionSearch,
   type Viewer,
 } from '../../../src/sessions/sessions.ts'
-import { callerOf } from '../../web/frame.ts'
+import { callerOf } from '../../web/frame-context.ts'
 import { defineRoute, type Route } from '../define-route.ts'
 import { REPEATED_BYTES, repeatedReply } from '../repeated-list.ts'
 

@@ -1,7 +1,7 @@
 import type { Gateway } from '../../../src/gateway.ts'
 import { NewSwarm, SwarmReply } from '../../../src/tasks/swarm.ts'
 import { SwarmList, SwarmSummary } from '../../../src/tasks/tasks.ts'
-import { callerOf } from '../../web/frame.ts'
+import { callerOf } from '../../web/frame-context.ts'
 import { listReply } from '../../web/list-reply.ts'
 import { callContext } from '../call-context.ts'
 import { defineRoute, type Route } from '../define-route.ts'

@@ -1,7 +1,7 @@
 import * as z from 'zod'
 import type { Gateway } from '../../../src/gateway.ts'
 import { Claim, Completion, Heartbeat, NewTask, Task, TaskList, TaskStats } from '../../../src/tasks/tasks.ts'
-import { callerOf, type FrameContext } from '../../web/frame.ts'
+import { callerOf, type FrameContext } from '../../web/frame-context.ts'
 import { listReply } from '../../web/list-reply.ts'
 import { defineRoute, type Route } from '../define-route.ts'
 import { pageOf } from '../list-page.ts'

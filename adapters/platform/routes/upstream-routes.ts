@@ -1,7 +1,7 @@
 import * as z from 'zod'
 import { GazewayError } from '../../../src/errors.ts'
 import type { Gateway } from '../../../src/gateway.ts'
-import { callerOf } from '../../web/frame.ts'
+import { callerOf } from '../../web/frame-context.ts'
 import { callContext } from '../call-context.ts'
 import { defineRoute, type Route } from '../define-route.ts'
 

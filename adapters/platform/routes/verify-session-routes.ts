@@ -5,7 +5,7 @@ import { Period } from '../../../src/identity/budgets.ts'
 import { ENVIRONMENT_IDENTITY } from '../../../src/identity/identity.ts'
 import { type Identity, WalletAddress } from '../../../src/identity/keys.ts'
 import type { Balances } from '../../../src/wallet/wallet.ts'
-import { callerOf } from '../../web/frame.ts'
+import { callerOf } from '../../web/frame-context.ts'
 import { CAPABILITIES, type Capability, PAID_CAPABILITIES } from '../capabilities.ts'
 import { defineRoute, type Route } from '../define-route.ts'
 

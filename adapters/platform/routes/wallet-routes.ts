@@ -4,7 +4,7 @@ import { NewWithdrawal, Withdrawal, WithdrawalId } from '../../../src/chain/with
 import type { Gateway } from '../../../src/gateway.ts'
 import type { Identity } from '../../../src/identity/keys.ts'
 import { Balances, StatementLine, StatementQuery } from '../../../src/wallet/wallet.ts'
-import { callerOf } from '../../web/frame.ts'
+import { callerOf } from '../../web/frame-context.ts'
 import { listReply } from '../../web/list-reply.ts'
 import { shownTo } from '../caller.ts'
 import { defineRoute, type Route } from '../define-route.ts'

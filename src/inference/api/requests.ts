@@ -12,3 +12,6 @@ export type ResponseRequest = Omit<OpenAI.Responses.ResponseCreateParamsNonStrea
 export type MessagesRequest = Omit<Anthropic.MessageCreateParamsNonStreaming, 'model'> & { model?: string }
 export type Message = Anthropic.Message
 export type MessageEvent = Anthropic.RawMessageStreamEvent
+
+/** A chunk of a streamed chat completion. */
+export type ChatChunk = OpenAI.Chat.ChatCompletionChunk

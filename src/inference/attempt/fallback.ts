@@ -3,8 +3,8 @@ import type { GazewayError } from '../../errors.ts'
 import { ReportedError } from '../api/reported-error.ts'
 import { countsOnStored } from '../convert/stored-state.ts'
 import type { Failed } from '../passages/passage.ts'
+import type { WholeReply } from '../relay/exchange.ts'
 import type { Cooldown } from '../relay/relays.ts'
-import type { WholeReply } from '../relay/send.ts'
 import { retryAfterMs } from './retry.ts'
 
 /**

@@ -3,7 +3,7 @@ import { record } from '../../text/loose.ts'
 import { isLimitRefused, renamedLimit } from '../api/answer-limit.ts'
 import { askForUsage, isUsageRefused, ownOptions, WITHOUT_OPTIONS } from '../api/usage-request.ts'
 import { bodyText } from '../passages/upstream-reply.ts'
-import type { WholeReply } from '../relay/send.ts'
+import type { WholeReply } from '../relay/exchange.ts'
 import type { Provider } from '../upstreams/provider.ts'
 import { refusedField } from './refused-field.ts'
 

@@ -1,5 +1,6 @@
 import type { GazewayError } from '../../errors.ts'
-import { CLIENT_GONE, type Client, type StreamReply, type WholeReply } from '../relay/send.ts'
+import type { StreamReply, WholeReply } from '../relay/exchange.ts'
+import { CLIENT_GONE, type Client } from '../relay/send.ts'
 
 /**
  * Rules for sending a request to the same candidate again after a transient error. HTTP clients retry by themselves, so

@@ -4,7 +4,7 @@ import { cut } from '../../text/cut.ts'
 import { type Loose, record, records } from '../../text/loose.ts'
 import { incompleteReason } from '../api/finish-reason.ts'
 import { reportedIn } from '../api/reported-error.ts'
-import type { ChatCompletion, ResponseRequest } from '../api/requests.ts'
+import type { ChatChunk, ChatCompletion, ResponseRequest } from '../api/requests.ts'
 import { type BegunResponse, endedItem } from './begun-response.ts'
 import { callableTools } from './callable-tools.ts'
 import { type Ending, endResponse, outputText, responseShell } from './chat-to-response.ts'
@@ -14,9 +14,6 @@ import { itemId, type OutputItem } from './response-items.ts'
 import type { Emit, ResponseEvent } from './streamed-items.ts'
 
 export type { ResponseEvent } from './streamed-items.ts'
-
-/** A chunk of a streamed chat completion. */
-export type ChatChunk = OpenAI.Chat.ChatCompletionChunk
 
 /**
  * Converts the chunks of a chat stream to the events of a streamed Response. Chunks after the last event are ignored.

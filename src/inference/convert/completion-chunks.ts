@@ -1,6 +1,5 @@
 import { type Loose, record, records } from '../../text/loose.ts'
-import type { ChatCompletion } from '../api/requests.ts'
-import type { ChatChunk } from './chat-to-response-events.ts'
+import type { ChatChunk, ChatCompletion } from '../api/requests.ts'
 
 /**
  * Converts a completion to stream chunks: content, finish reason, and usage.

@@ -2,7 +2,7 @@ import { type GazewayError, linkedErrorBody, typeOf } from '../../errors.ts'
 import { cut } from '../../text/cut.ts'
 import { isObject, parseJson } from '../../text/json.ts'
 import { ReportedError, reportedIn } from '../api/reported-error.ts'
-import type { Headers, WholeReply } from '../relay/send.ts'
+import type { Headers, WholeReply } from '../relay/exchange.ts'
 import { badReply, hideSecrets } from '../upstreams/failure.ts'
 import type { Provider } from '../upstreams/provider.ts'
 

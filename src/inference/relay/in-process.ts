@@ -1,5 +1,6 @@
 import type { Provider } from '../upstreams/provider.ts'
-import { CLIENT_GONE, type Send } from './send.ts'
+import type { Send } from './exchange.ts'
+import { CLIENT_GONE } from './send.ts'
 
 /** Sends to an upstream in this process (the sandbox), through the provider's own `fetch`. */
 export function inProcessSend(provider: Provider): Send {

@@ -1,6 +1,7 @@
 import type { GazewayError } from '../../errors.ts'
 import type { SseTap } from '../observe/sse-tap.ts'
-import type { Client, StreamReply } from './send.ts'
+import type { StreamReply } from './exchange.ts'
+import type { Client } from './send.ts'
 
 /** Receiver of a reply: an HTTP response, seen from the domain. */
 export interface Receiver extends Client {

@@ -6,8 +6,9 @@ import { type Circuit, type Circuits, createCircuits, type Report } from '../ups
 import { upstreamFailure } from '../upstreams/failure.ts'
 import { keyHeaders } from '../upstreams/key-headers.ts'
 import type { Provider } from '../upstreams/provider.ts'
+import type { Send, StreamReply, WholeReply } from './exchange.ts'
 import { HEARTBEAT_MS } from './held-receiver.ts'
-import { CLIENT_GONE, type Client, endingOf, openReply, type Send, type StreamReply, type WholeReply } from './send.ts'
+import { CLIENT_GONE, type Client, endingOf, openReply } from './send.ts'
 
 /** Connection to one upstream. */
 export interface Relay {

@@ -1,8 +1,8 @@
 import type { Circuit, OpenCircuit } from '../upstreams/circuits.ts'
 import type { NamedUpstream } from '../upstreams/named-upstream.ts'
+import type { Send } from './exchange.ts'
 import { HEARTBEAT_MS } from './held-receiver.ts'
 import { createRelay, type Relay } from './relay.ts'
-import type { Send } from './send.ts'
 
 /** A key that is cooling down. */
 export interface RestingKey {

@@ -6,7 +6,8 @@ import { watchSilence } from '../../wire/silence.ts'
 import { serviceStopping } from '../../wire/stopping.ts'
 import type { Provider } from '../upstreams/provider.ts'
 import { CONNECTIONS, connectionsTo } from './connections.ts'
-import { CLIENT_GONE, type Exchange, type RelayRequest, type ReplyListener } from './send.ts'
+import type { Exchange, RelayRequest, ReplyListener } from './exchange.ts'
+import { CLIENT_GONE } from './send.ts'
 import type { Replaceable } from './succession.ts'
 
 /** A request over a pool. */

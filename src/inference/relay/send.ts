@@ -3,57 +3,7 @@ import { type BodyListener, type Decompressing, decompressing } from '../../wire
 import type { Report } from '../upstreams/circuits.ts'
 import { badReply, type Ending, streamFailure } from '../upstreams/failure.ts'
 import type { Provider } from '../upstreams/provider.ts'
-
-/** A request to the upstream, as bytes. */
-export interface RelayRequest {
-  method: string
-  /** Path below the provider's base URL. */
-  path: string
-  headers: Record<string, string>
-  body: string | Buffer | null
-}
-
-/** Receives a reply in order: head, data, then end or error. */
-export interface ReplyListener extends BodyListener {
-  /** There is a connection, over which the request is sent now. */
-  onConnected?(): void
-  onHead(status: number, headers: Headers): void
-}
-
-/** Reply headers by lower-case name. */
-export type Headers = Readonly<Record<string, string | string[] | undefined>>
-
-/** A request in flight. Its reply can be paused, resumed and aborted. */
-export interface Exchange {
-  pause(): void
-  resume(): void
-  /** Aborts the request, unless it has ended. The listener gets one error at most. */
-  abort(): void
-}
-
-/** Sends a request; the reply arrives at the listener. */
-export type Send = (request: RelayRequest, listener: ReplyListener) => Exchange
-
-/** A complete reply. */
-export interface WholeReply {
-  kind: 'whole'
-  status: number
-  headers: Headers
-  /** `content-type` that the upstream sent; `headers` has the corrected one. */
-  announced?: string | string[] | undefined
-  body: Buffer
-}
-
-/** A streamed reply: server-sent events. Nothing flows until `consume`. */
-export interface StreamReply {
-  kind: 'stream'
-  status: number
-  headers: Headers
-  announced?: string | string[] | undefined
-  exchange: Exchange
-  /** Receives everything that arrives from now on. */
-  consume(sink: BodyListener): void
-}
+import type { Exchange, Headers, RelayRequest, ReplyListener, Send, StreamReply, WholeReply } from './exchange.ts'
 
 /** Client that waits for a reply, as the request to the upstream sees it. */
 export interface Client {

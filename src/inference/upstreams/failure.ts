@@ -2,7 +2,7 @@ import { GazewayError, isFileGone, isOutOfFiles } from '../../errors.ts'
 import { cut } from '../../text/cut.ts'
 import { whyEnded } from '../../wire/stopping.ts'
 import { ReportedError } from '../api/reported-error.ts'
-import type { WholeReply } from '../relay/send.ts'
+import type { WholeReply } from '../relay/exchange.ts'
 import type { Provider } from './provider.ts'
 
 /** undici's messages for an unexpected 100 or 101, and for bytes that are not HTTP. */

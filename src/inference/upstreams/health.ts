@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import { type Circuits, createCircuits } from './circuits.ts'
-import type { NamedUpstreamConfig } from './named-upstream.ts'
 import { createRests, type Rests } from './rests.ts'
+import type { NamedUpstreamConfig } from './upstream-configs.ts'
 
 /** Circuit breakers and key cooldowns of an upstream. */
 export interface Health {

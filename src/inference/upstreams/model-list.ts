@@ -1,6 +1,5 @@
 import type { CallContext } from '../../calls/call-record.ts'
 import { record, records } from '../../text/loose.ts'
-import type { PassthroughReply } from '../verbatim/passthrough.ts'
 import { DEFAULT_UPSTREAM, type Provider } from './provider.ts'
 
 /** Lifetime of an upstream's list, in milliseconds. */
@@ -48,7 +47,7 @@ export interface FetchedList {
 }
 
 /** Requests an upstream's list. */
-type AskForModels = (context: CallContext) => Promise<PassthroughReply>
+type AskForModels = (context: CallContext) => Promise<{ status: number; body: unknown }>
 
 /**
  * Creates the list of models that clients can request. The upstream's list is fetched at most once a minute.

@@ -2,16 +2,8 @@ import { matchesGlob } from '../../text/glob.ts'
 import { createHealth, type Health } from './health.ts'
 import type { ModelDeps } from './model-for.ts'
 import type { ModelList } from './model-list.ts'
-import { createProvider, type Provider, type ProviderConfig, withEachKey } from './provider.ts'
-
-/** Configuration of an upstream. */
-export interface NamedUpstreamConfig extends ProviderConfig {
-  connect_timeout_ms: number
-  /** Globs of the models that it serves, unless a route says otherwise. */
-  serves?: readonly string[]
-  /** Its share of the calls of a weighted route. */
-  weight?: number
-}
+import { createProvider, type Provider, withEachKey } from './provider.ts'
+import type { NamedUpstreamConfig } from './upstream-configs.ts'
 
 /** An upstream, with the known facts about its models. */
 export interface NamedUpstream extends ModelDeps {

@@ -1,7 +1,7 @@
 import type { Config } from '../../config/config-schema.ts'
 import { providerOf } from '../../config/upstream-keys.ts'
 import { missingKey } from './missing-key.ts'
-import type { NamedUpstreamConfig } from './named-upstream.ts'
+import type { ProviderConfig } from './provider.ts'
 
 /**
  * Configurations of the upstreams beside `default`, with the models of the roles. Entries without a provider are
@@ -24,4 +24,13 @@ export function missingKeys(config: Pick<Config, 'upstream' | 'upstreams'>): str
   const named = namedConfigs(config).map(missingKey)
   const ofDefault = named.includes(null) ? null : missingKey(config.upstream)
   return [ofDefault, ...named].filter((missing) => missing !== null)
+}
+
+/** Configuration of an upstream. */
+export interface NamedUpstreamConfig extends ProviderConfig {
+  connect_timeout_ms: number
+  /** Globs of the models that it serves, unless a route says otherwise. */
+  serves?: readonly string[]
+  /** Its share of the calls of a weighted route. */
+  weight?: number
 }

@@ -4,7 +4,8 @@ import type { MemoryWords } from '../words/memory-words.ts'
 import { markOf } from '../words/placeholders.ts'
 import { meaningOf } from '../words/query-terms.ts'
 import type { Term } from '../words/term.ts'
-import type { Candidate, TextFilter, TextIndex, Wanted } from '../words/text-index.ts'
+import type { Candidate, TextIndex } from '../words/text-index.ts'
+import type { TextFilter, Wanted } from '../words/text-matcher.ts'
 
 /** Maximum number of matches that are counted. */
 const MAX_COUNTED = 1000

@@ -10,7 +10,8 @@ import { wordsIn } from '../words/indexed-words.ts'
 import type { MemoryWords } from '../words/memory-words.ts'
 import { markOf } from '../words/placeholders.ts'
 import { type Term, termOf } from '../words/term.ts'
-import type { TextIndex, Wanted } from '../words/text-index.ts'
+import type { TextIndex } from '../words/text-index.ts'
+import type { Wanted } from '../words/text-matcher.ts'
 import type { SearchScope } from './memory-search.ts'
 
 /** Maximum number of characters and words of a value that are compared. */

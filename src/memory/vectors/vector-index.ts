@@ -5,7 +5,7 @@ import { yieldToEventLoop } from '../../wire/yield-to-event-loop.ts'
 import { isLive } from '../records/memory-expiry.ts'
 import type { Hit } from '../search/memory-search.ts'
 import { narrowed } from '../words/filter-conditions.ts'
-import type { TextFilter } from '../words/text-index.ts'
+import type { TextFilter } from '../words/text-matcher.ts'
 import { cosine, nearestBySigns, readSigns, signsOf } from './quantized.ts'
 
 /** Vectors that are read at a time. */

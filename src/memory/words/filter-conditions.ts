@@ -1,6 +1,6 @@
 import { type RawBuilder, sql } from 'kysely'
 import { isTrustedBy } from '../records/trusted-writers.ts'
-import type { TextFilter } from './text-index.ts'
+import type { TextFilter } from './text-matcher.ts'
 
 /** Converts a filter into SQL conditions on `memories`, without the words. */
 export function narrowed({

@@ -2,7 +2,7 @@ import { sql } from 'kysely'
 import { isLive } from '../records/memory-expiry.ts'
 import { narrowed } from './filter-conditions.ts'
 import { marked } from './placeholders.ts'
-import type { TextMatcher, Wanted } from './text-index.ts'
+import type { TextMatcher, Wanted } from './text-matcher.ts'
 
 const PLACES = { everywhere: '', 'in key or tags': 'AB' }
 

@@ -3,7 +3,7 @@ import { isLive } from '../records/memory-expiry.ts'
 import { narrowed } from './filter-conditions.ts'
 import { indexedWords } from './indexed-words.ts'
 import { marked } from './placeholders.ts'
-import type { TextFilter, TextMatcher, Wanted } from './text-index.ts'
+import type { TextFilter, TextMatcher, Wanted } from './text-matcher.ts'
 
 /** Share of all memories above which a namespace is filtered row by row: the index would be slower. */
 const SMALL_SHARE = 0.1

@@ -1,6 +1,6 @@
 import type { MeteredCallRow } from '../../store/tables/wallet-tables.ts'
 import { accountOf } from './accounts.ts'
-import type { NewEntry } from './ledger.ts'
+import type { NewEntry } from './deposited.ts'
 
 /** Amounts of a receipt. */
 export type CapturedMoney = Pick<MeteredCallRow, 'caller_id' | 'held_micros' | 'margin_micros' | 'upstream_cost_micros'>

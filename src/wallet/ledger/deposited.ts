@@ -1,6 +1,6 @@
 import type { LedgerAccountRow } from '../../store/tables/wallet-tables.ts'
 import type { Micros } from '../../text/money.ts'
-import type { NewEntry } from './ledger.ts'
+import type { AccountRef } from './accounts.ts'
 import type { Entry } from './transfer.ts'
 
 /**
@@ -37,4 +37,17 @@ export function withDeposited(entries: readonly NewEntry[], accounts: readonly L
     const deposited = (arriving[i] ?? 0) - (leaving[i] ?? 0)
     return { account: account.id, micros, ...(deposited !== 0 && { deposited }) }
   })
+}
+
+/** An amount to move into (positive) or out of (negative) an account. */
+export interface NewEntry {
+  account: AccountRef
+  micros: Micros
+  /** Lowest allowed balance: 0 by default, negative for a caller with credit, null for no limit. */
+  floor?: Micros | null
+  /**
+   * Deposited part of money that leaves, with the sign of `micros`. The account must have it, unless it has no floor.
+   * By default deposits leave first.
+   */
+  deposited?: Micros
 }

@@ -4,22 +4,9 @@ import { runTogether, type Statement } from '../../store/built.ts'
 import type { Schema } from '../../store/schema.ts'
 import type { LedgerAccountRow, LedgerTransferRow } from '../../store/tables/wallet-tables.ts'
 import { MAX_MICROS, type Micros, toUsd } from '../../text/money.ts'
-import { type AccountRef, lockAccounts } from './accounts.ts'
-import { depositedIn, withDeposited } from './deposited.ts'
+import { lockAccounts } from './accounts.ts'
+import { depositedIn, type NewEntry, withDeposited } from './deposited.ts'
 import { type Entry, type Transfer, type TransferKind, transferHash } from './transfer.ts'
-
-/** An amount to move into (positive) or out of (negative) an account. */
-export interface NewEntry {
-  account: AccountRef
-  micros: Micros
-  /** Lowest allowed balance: 0 by default, negative for a caller with credit, null for no limit. */
-  floor?: Micros | null
-  /**
-   * Deposited part of money that leaves, with the sign of `micros`. The account must have it, unless it has no floor.
-   * By default deposits leave first.
-   */
-  deposited?: Micros
-}
 
 /** A transfer to post. */
 export interface NewTransfer {

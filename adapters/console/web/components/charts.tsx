@@ -2,14 +2,7 @@ import { useEffect, useId, useRef, useState } from 'preact/hooks'
 import { offline } from '../api.ts'
 import { moment, short, utcDate } from '../format.ts'
 import { Empty } from './layout.tsx'
-
-/** One line. Points are `[milliseconds since 1970, value]`, in order of time; null is a gap. */
-export interface Series {
-  label: string
-  points: readonly (readonly [number, number | null])[]
-  /** Name of a custom property such as `--series-2`; each line has one of its own by default. */
-  color?: string
-}
+import type { Series } from './plot.ts'
 
 /** Rows of the table beside a chart. */
 const TABLE_ROWS = 200

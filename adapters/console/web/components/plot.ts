@@ -1,7 +1,6 @@
 import uPlot from 'uplot'
 import 'uplot/dist/uPlot.min.css'
 import { dayOfMonth, moment, timeOfDay, utcDate, utcDayOfMonth } from '../format.ts'
-import type { Series } from './charts.tsx'
 
 const COLORS = ['--series-1', '--series-2', '--series-3', '--series-4', '--series-5']
 
@@ -118,4 +117,12 @@ function tableOf(series: readonly Series[]): uPlot.AlignedData {
     return times.map((at) => values.get(at) ?? null)
   })
   return [times.map((at) => at / 1000), ...columns]
+}
+
+/** One line. Points are `[milliseconds since 1970, value]`, in order of time; null is a gap. */
+export interface Series {
+  label: string
+  points: readonly (readonly [number, number | null])[]
+  /** Name of a custom property such as `--series-2`; each line has one of its own by default. */
+  color?: string
 }

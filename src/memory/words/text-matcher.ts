@@ -1,0 +1,40 @@
+import type { RawBuilder } from 'kysely'
+import type { Caller } from '../records/trusted-writers.ts'
+
+/** One namespace. `share` (0–1) of all memories are in it; it decides whether the index filters by namespace first. */
+export interface NamespaceScope {
+  name: string
+  share: number
+}
+
+/** Filter of a search. Times are RFC 3339 UTC with milliseconds. */
+export interface TextFilter {
+  /** Owner's space: see `marks.ts`. */
+  space: number
+  /** Time of the search. Expired memories are never found. */
+  now: string
+  namespace?: NamespaceScope | undefined
+  /** Only memories of this project and of no project; null for no project only; absent for all projects. */
+  project?: string | null | undefined
+  /** Tags that a memory must all have. */
+  tags?: readonly string[] | undefined
+  from?: string | undefined
+  to?: string | undefined
+  /** Only memories whose writers this caller trusts; absent for all. */
+  trustedBy?: Caller | undefined
+}
+
+/** Words to find: a word of each group, or a word of any group. */
+export interface Wanted {
+  match: 'all' | 'any'
+  groups: ReadonlyArray<readonly string[]>
+  where: 'everywhere' | 'in key or tags'
+}
+
+/** Word lookup of an engine. The expansion of a query and the ranking are the same for all engines. */
+export interface TextMatcher {
+  /** The `from … where …` clause of the matching memories, with the table `memories`. */
+  matching(wanted: Wanted, filter: TextFilter): RawBuilder<unknown>
+  /** Sort key for the newest first, read from the index. */
+  newestFirst: RawBuilder<unknown>
+}
