@@ -132,8 +132,7 @@ function quote(result: string, asked: string): string {
 function jsonAnswer(turns: Turn[], asked: string, format: Exclude<AnswerFormat, { type: 'text' }>): string {
   const found = closest(turns, asked).map(({ sentence }) => sentence)
   const texts = createJsonTexts(found.length > 0 ? found : sentencesOf(asked), { marked: true })
-  if (format.type === 'json_object')
-    return JSON.stringify({ answer: texts.next('text', Infinity), upstream: 'sandbox' })
+  if (format.type === 'json_object') return JSON.stringify({ answer: texts.next('text'), upstream: 'sandbox' })
   return JSON.stringify(createInstance(format.schema, texts, stepsOf(asked)))
 }
 

@@ -1,20 +1,50 @@
 import { clip, keywordsOf } from './extract.ts'
 import { MARK } from './mark.ts'
 
-/** Longest sentence and heading in a JSON string, in characters. */
-const SENTENCE_LENGTH = 240
-const HEADING_LENGTH = 60
+/** Longest strings in a JSON reply, in characters, without the mark. */
+const LONGEST = { text: 240, heading: 60 }
+
+/** Sample string per `format`, from the reserved names and ranges of RFC 2606, RFC 5737 and RFC 3849. */
+const FORMATS: Record<string, string> = {
+  'date-time': '2026-01-01T00:00:00Z',
+  date: '2026-01-01',
+  time: '00:00:00Z',
+  duration: 'PT1S',
+  email: 'sandbox@sandbox.invalid',
+  hostname: 'sandbox.invalid',
+  uri: 'https://sandbox.invalid/',
+  ipv4: '192.0.2.1',
+  ipv6: '2001:db8::1',
+}
+
+/** Short strings that common patterns match: names, numbers, versions, colours, codes. */
+const PATTERN_SAMPLES = 'sandbox Sandbox S 0 12 123 1234 12345 A1 ABC AB-123 1.0.0 v1.0.0 #000000 /sandbox en en-US'
+
+/** Sample string of a `format`. Undefined for an unknown one, which then takes free text. */
+export const stringOfFormat = (format = '', variant: number): string | undefined =>
+  format === 'uuid' ? `00000000-0000-4000-8000-${variant.toString(16).padStart(12, '0')}` : FORMATS[format]
+
+/**
+ * Finds a string that a pattern matches: `text`, a common sample, or the string of a format.
+ *
+ * @returns undefined when none matches
+ * @throws SyntaxError when the pattern is not a regular expression
+ */
+export function stringOfPattern(pattern: string, text: string): string | undefined {
+  const matcher = new RegExp(pattern, 'u')
+  return [text, ...PATTERN_SAMPLES.split(' '), ...Object.values(FORMATS)].find((sample) => matcher.test(sample))
+}
 
 /** Supplies the strings of a JSON reply, one after the other. */
 export interface JsonTexts {
+  /** Takes the next keyword. */
+  nextKeyword(): string
   /**
-   * Takes the next text.
+   * Takes the next text, or shortens and marks the `given` one.
    *
-   * @param maxLength longest string that fits; when the mark does not fit, it moves to a later text
+   * @param maxLength the mark moves to a later text when it is longer than this
    */
-  next(kind: 'heading' | 'keyword' | 'text', maxLength?: number): string
-  /** Shortens and marks a given text like the next one. */
-  give(text: string, kind: 'heading' | 'text', maxLength?: number): string
+  next(kind: 'heading' | 'text', maxLength?: number, given?: string): string
 }
 
 /**
@@ -28,19 +58,13 @@ export function createJsonTexts(sentences: string[], options: { marked: boolean 
   const turn = { heading: 0, keyword: 0, text: 0 }
   let marked = !options.marked
 
-  function next(kind: 'heading' | 'keyword' | 'text', maxLength = Number.POSITIVE_INFINITY): string {
-    const at = turn[kind]++
-    if (kind === 'keyword') return keywords[at % keywords.length] ?? 'sandbox'
-
-    return give(texts[at % texts.length] ?? '', kind, maxLength)
+  return {
+    nextKeyword: () => keywords[turn.keyword++ % keywords.length] ?? 'sandbox',
+    next(kind, maxLength = Infinity, given) {
+      const text = clip(given ?? texts[turn[kind]++ % texts.length] ?? '', LONGEST[kind])
+      if (marked || maxLength < MARK.length) return text
+      marked = true
+      return `${MARK}${text}`
+    },
   }
-
-  function give(text: string, kind: 'heading' | 'text', maxLength = Number.POSITIVE_INFINITY): string {
-    const clipped = clip(text, kind === 'heading' ? HEADING_LENGTH : SENTENCE_LENGTH)
-    if (marked || maxLength < MARK.length) return clipped
-    marked = true
-    return `${MARK}${clipped}`
-  }
-
-  return { next, give }
 }

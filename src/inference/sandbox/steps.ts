@@ -3,33 +3,17 @@ import { sentencesOf } from './extract.ts'
 /** Maximum number of steps read from a text; the rest is ignored. */
 const MAX_STEPS = 200
 
-/** Verbs that begin a piece of work. After a comma or "and" they begin another one. */
-const VERBS =
-  `add analyse analyze answer apply ask assemble automate build buy calculate check choose clean collect combine compare
-  compile compute configure convert copy count create debug define deploy describe design detect document download draft
-  draw edit estimate evaluate explain export extract fetch find fix format gather generate get group identify implement
-  import improve inspect install interview investigate label list load make map measure merge migrate model monitor move
-  notify optimise optimize order organise organize outline package parse pick plan plot post prepare print prioritise
-  prioritize produce profile propose prove publish rank read record redesign reduce refactor release remove rename render
-  replace report reproduce research review rewrite run schedule search select send set share ship sign sketch sort split
-  start store study submit suggest summarise summarize survey switch test trace track train translate try tune update
-  upload validate verify visit write`
-    .split(/\s+/)
-    .join('|')
-
-const VERB_FIRST = new RegExp(`^(?:${VERBS})\\b`, 'i')
 /** A list item. The group `number` is set for a numbered one. */
 const ITEM = /^(?:[-*•]|(?<number>\(?\d{1,2}[.)]|step \d{1,2} ?[:.)-]))\s+/i
-/** Numbered items within one line: "1. … 2. …". */
-const INLINE_NUMBER = /(?:^|\s)\(?(\d{1,2})[.)]\s+(?=\S)/g
+/** White space before a further numbered item within one line: "1. … 2. …". */
+const NEXT_NUMBER = /(?<!\s)\s+(?=\(?\d{1,2}[.)]\s)/
 /** Separators between sequential steps within a sentence. */
 const THEN = /[,.]? (?:and )?(?:then|after that|afterwards|finally|lastly)\b,? |; (?:and )?/i
-/** Separators between parallel steps. */
-const AND = new RegExp(`,? and (?=(?:${VERBS})\\b)|, (?=(?:${VERBS})\\b)`, 'i')
+/** Separators between parallel steps, each a verb with an object of its own: "test it", "write a test". */
+const AND =
+  /(?:, and|,| and) (?=\p{L}+ (?:an?|the|this|its?|them|their|our|your|each|all|every|two|three|four|five|\d+)\b)/iu
 /** Openings that only place a step in the order. */
-const WHEN =
-  /^(?:and|first(?:ly)?|second(?:ly)?|third(?:ly)?|next|then|after that|afterwards|finally|lastly|please|you should|we should|we need to|i want to|i need to)\b,? /i
-const AT_ONCE = /^(?:meanwhile|in parallel|at the same time)\b,? /i
+const WHEN = /^(?:and|first|second|third|next|then|after that|afterwards|finally|lastly|please)\b,? /i
 
 /** One step of a text that describes work. */
 export interface Step {
@@ -69,60 +53,37 @@ export function withinSteps(steps: readonly Step[], max: number): Step[] {
 function stagesOf(text: string): string[][] {
   const stages: string[][] = []
   let bullets: string[] | undefined
-  const lines = onLines(text)
-  const listed = lines.some((line) => ITEM.test(line))
-  for (const line of lines) {
+  for (const line of linesOf(text)) {
     const item = ITEM.exec(line)
-    const isBullet = item !== null && item.groups?.number === undefined
-    if (!isBullet) bullets = undefined
-    if (item === null) {
-      // "Do the following:" is not a step.
-      if (listed && line.endsWith(':')) continue
-      for (const sentence of sentencesOf(line)) addSentence(stages, sentence)
-      continue
+    if (item === null || item.groups?.number !== undefined) bullets = undefined
+    // "Do the following:" is not a step.
+    if (item === null && line.endsWith(':')) continue
+    const found = item === null ? sentencesOf(line).flatMap(sequenceOf) : [[line.slice(item[0].length)]]
+    for (const stage of found.map((parts) => parts.map(tidy).filter((step) => step !== ''))) {
+      if (stage.length === 0) continue
+      if (bullets) bullets.push(...stage)
+      else stages.push(stage)
+      if (item !== null && item.groups?.number === undefined) bullets ??= stages.at(-1)
     }
-    const step = tidy(line.slice(item[0].length))
-    if (step === '') continue
-    if (bullets) bullets.push(step)
-    else stages.push([step])
-    if (isBullet) bullets ??= stages.at(-1)
   }
   return stages
 }
 
-/** Splits a text into lines, with each numbered item on its own line. */
-function onLines(text: string): string[] {
+/** Lines of a text, with each numbered item on its own line. */
+function linesOf(text: string): string[] {
   return text.split('\n').flatMap((line) => {
     const plain = line.replace(/\s+/g, ' ').trim()
-    let next = 1
-    const broken = plain.replace(INLINE_NUMBER, (marker, number) => {
-      if (Number(number) !== next) return marker
-      next += 1
-      return `\n${number}. `
-    })
-    const found = next > 2 ? broken.split('\n') : [plain]
-    return found.map((part) => part.trim()).filter((part) => part !== '')
+    return ITEM.exec(plain)?.groups?.number === undefined ? plain : plain.split(NEXT_NUMBER)
   })
 }
 
-function addSentence(stages: string[][], sentence: string): void {
-  const previous = stages.at(-1)
-  const isBeside = AT_ONCE.test(sentence)
-  for (const [at, clause] of sentence.replace(AT_ONCE, '').split(THEN).entries()) {
-    const work = apart(clause.replace(WHEN, '')).map(tidy)
-    const steps = work.filter((step) => step !== '')
-    if (steps.length === 0) continue
-    if (at === 0 && isBeside && previous) previous.push(...steps)
-    else stages.push(steps)
-  }
-}
-
-/** Splits a clause into parallel pieces of work. */
-function apart(clause: string): string[] {
-  if (!VERB_FIRST.test(clause)) return [clause]
-  const pieces = clause.split(AND)
-  // "Build and test it" has a single object.
-  return pieces.every((piece) => piece.includes(' ')) ? pieces : [clause]
+/** Stages of a sentence: sequential clauses, each of parallel pieces of work. */
+function sequenceOf(sentence: string): string[][] {
+  return sentence.split(THEN).map((clause) => {
+    const pieces = clause.split(AND)
+    // "Build and test it" has a single object.
+    return pieces.every((piece) => piece.includes(' ')) ? pieces : [clause]
+  })
 }
 
 function tidy(step: string): string {
