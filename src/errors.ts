@@ -1,84 +1,92 @@
 import { basename } from 'node:path'
 
-/** HTTP status → the `type` that OpenAI clients expect in an error body. */
-const TYPES: Record<number, string> = {
-  400: 'invalid_request_error',
-  401: 'authentication_error',
-  402: 'payment_required',
-  403: 'permission_error',
-  404: 'not_found_error',
-  405: 'invalid_request_error',
-  409: 'conflict_error',
-  413: 'payload_too_large',
-  415: 'invalid_request_error',
-  422: 'invalid_request_error',
-  429: 'rate_limit_error',
-  499: 'invalid_request_error',
-  502: 'upstream_error',
-  504: 'upstream_error',
-  508: 'upstream_error',
+/** Types of errors that OpenAI clients know, and some of the same form. */
+type ErrorType =
+  | 'invalid_request_error'
+  | 'authentication_error'
+  | 'payment_required'
+  | 'permission_error'
+  | 'not_found_error'
+  | 'conflict_error'
+  | 'payload_too_large'
+  | 'rate_limit_error'
+  | 'server_error'
+  | 'upstream_error'
+
+/** One error code of Gazeway. Its texts for people, by the same name, are in `adapters/web/error-guidance.ts`. */
+interface CodeRecord {
+  /** HTTP status, unless the thrower sets another. */
+  status: number
+  /** The `type` in an error body, unless the thrower sets another status. */
+  type: ErrorType
+  /**
+   * True when idempotency replays the refusal to a repeated request. False when the repeated request may go better.
+   * Statuses of 5xx, transient statuses and errors with a time to retry are never replayed.
+   */
+  kept: boolean
 }
 
-/** Error codes of Gazeway, with the HTTP status that applies unless the thrower sets another. */
+/** Error codes of Gazeway. */
 export const CODES = {
-  invalid_request: 400,
-  invalid_json: 400,
-  invalid_cursor: 400,
-  unknown_config_key: 400,
-  model_not_supported: 400,
-  invalid_api_key: 401,
-  key_expired: 401,
-  invalid_ticket: 401,
-  insufficient_credit: 402,
-  payment_required: 402,
-  budget_reached: 402,
-  insufficient_scope: 403,
-  model_not_allowed: 403,
-  forbidden: 403,
-  gaze_verification_failed: 403,
-  forbidden_path: 403,
-  forbidden_origin: 403,
-  not_found: 404,
-  model_not_found: 404,
-  unknown_tool: 404,
-  method_not_allowed: 405,
-  request_timeout: 408,
-  conflict: 409,
-  balance_too_large: 409,
-  invalid_transition: 409,
-  task_not_completed: 409,
-  recipient_fixed: 409,
-  version_conflict: 409,
-  session_exists: 409,
-  session_busy: 409,
-  idempotency_in_flight: 409,
-  idempotency_reply_not_kept: 409,
-  payload_too_large: 413,
-  unsupported_media_type: 415,
-  expectation_failed: 417,
-  validation_failed: 422,
-  idempotency_key_reused: 422,
-  rate_limited: 429,
-  too_many_requests: 429,
-  header_too_large: 431,
-  cancelled: 499,
-  internal_error: 500,
-  service_stopping: 503,
-  payments_paused: 503,
-  store_unavailable: 503,
-  store_full: 503,
-  store_too_new: 500,
-  store_corrupt: 500,
-  config_invalid: 500,
-  upstream_not_configured: 503,
-  upstream_error: 502,
-  upstream_unreachable: 502,
-  upstream_bad_reply: 502,
-  upstream_timeout: 504,
-  loop_detected: 508,
-} as const satisfies Record<string, number>
+  invalid_request: { status: 400, type: 'invalid_request_error', kept: true },
+  invalid_json: { status: 400, type: 'invalid_request_error', kept: true },
+  invalid_cursor: { status: 400, type: 'invalid_request_error', kept: true },
+  unknown_config_key: { status: 400, type: 'invalid_request_error', kept: true },
+  model_not_supported: { status: 400, type: 'invalid_request_error', kept: true },
+  invalid_api_key: { status: 401, type: 'authentication_error', kept: true },
+  key_expired: { status: 401, type: 'authentication_error', kept: true },
+  invalid_ticket: { status: 401, type: 'authentication_error', kept: true },
+  insufficient_credit: { status: 402, type: 'payment_required', kept: false },
+  payment_required: { status: 402, type: 'payment_required', kept: false },
+  budget_reached: { status: 402, type: 'payment_required', kept: false },
+  insufficient_scope: { status: 403, type: 'permission_error', kept: true },
+  model_not_allowed: { status: 403, type: 'permission_error', kept: true },
+  forbidden: { status: 403, type: 'permission_error', kept: false },
+  gaze_verification_failed: { status: 403, type: 'permission_error', kept: false },
+  forbidden_path: { status: 403, type: 'permission_error', kept: true },
+  forbidden_origin: { status: 403, type: 'permission_error', kept: true },
+  not_found: { status: 404, type: 'not_found_error', kept: false },
+  model_not_found: { status: 404, type: 'not_found_error', kept: true },
+  unknown_tool: { status: 404, type: 'not_found_error', kept: true },
+  method_not_allowed: { status: 405, type: 'invalid_request_error', kept: true },
+  request_timeout: { status: 408, type: 'invalid_request_error', kept: false },
+  conflict: { status: 409, type: 'conflict_error', kept: false },
+  balance_too_large: { status: 409, type: 'conflict_error', kept: true },
+  invalid_transition: { status: 409, type: 'conflict_error', kept: false },
+  task_not_completed: { status: 409, type: 'conflict_error', kept: false },
+  recipient_fixed: { status: 409, type: 'conflict_error', kept: false },
+  version_conflict: { status: 409, type: 'conflict_error', kept: false },
+  session_exists: { status: 409, type: 'conflict_error', kept: false },
+  session_busy: { status: 409, type: 'conflict_error', kept: false },
+  idempotency_in_flight: { status: 409, type: 'conflict_error', kept: false },
+  idempotency_reply_not_kept: { status: 409, type: 'conflict_error', kept: true },
+  payload_too_large: { status: 413, type: 'payload_too_large', kept: true },
+  unsupported_media_type: { status: 415, type: 'invalid_request_error', kept: true },
+  expectation_failed: { status: 417, type: 'invalid_request_error', kept: true },
+  validation_failed: { status: 422, type: 'invalid_request_error', kept: true },
+  idempotency_key_reused: { status: 422, type: 'invalid_request_error', kept: false },
+  rate_limited: { status: 429, type: 'rate_limit_error', kept: false },
+  too_many_requests: { status: 429, type: 'rate_limit_error', kept: false },
+  header_too_large: { status: 431, type: 'invalid_request_error', kept: true },
+  cancelled: { status: 499, type: 'invalid_request_error', kept: false },
+  internal_error: { status: 500, type: 'server_error', kept: false },
+  service_stopping: { status: 503, type: 'server_error', kept: false },
+  payments_paused: { status: 503, type: 'server_error', kept: false },
+  store_unavailable: { status: 503, type: 'server_error', kept: false },
+  store_full: { status: 503, type: 'server_error', kept: false },
+  store_too_new: { status: 500, type: 'server_error', kept: false },
+  store_corrupt: { status: 500, type: 'server_error', kept: false },
+  config_invalid: { status: 500, type: 'server_error', kept: false },
+  upstream_not_configured: { status: 503, type: 'server_error', kept: false },
+  // Kept where the provider refused the request itself, with a 4xx.
+  upstream_error: { status: 502, type: 'upstream_error', kept: true },
+  upstream_unreachable: { status: 502, type: 'upstream_error', kept: false },
+  upstream_bad_reply: { status: 502, type: 'upstream_error', kept: false },
+  upstream_timeout: { status: 504, type: 'upstream_error', kept: false },
+  loop_detected: { status: 508, type: 'upstream_error', kept: false },
+} as const satisfies Record<string, CodeRecord>
 
-/** Machine-readable name of an error. {@link CODES} holds its HTTP status. */
+/** Machine-readable name of an error. {@link CODES} has its record. */
 export type ErrorCode = keyof typeof CODES
 
 /** Optional parts of an error, beside code and message. */
@@ -129,7 +137,7 @@ export class GazewayError extends Error {
   constructor(code: ErrorCode, message: string, details: ErrorDetails = {}) {
     super(message, details.cause === undefined ? undefined : { cause: details.cause })
     this.code = code
-    this.status = details.status ?? CODES[code]
+    this.status = details.status ?? CODES[code].status
     this.param = details.param ?? null
     this.retryAfterSeconds = details.retryAfterSeconds ?? null
     this.headers = details.headers ?? {}
@@ -137,9 +145,12 @@ export class GazewayError extends Error {
   }
 }
 
-/** The `type` of an error body, by HTTP status. */
+/** HTTP status → the `type` of the codes with that status. */
+const TYPES: ReadonlyMap<number, ErrorType> = new Map(Object.values(CODES).map(({ status, type }) => [status, type]))
+
+/** The `type` of an error body, by HTTP status. Providers and throwers also use statuses that no code has. */
 export const typeOf = (status: number): string =>
-  TYPES[status] ?? (status >= 500 ? 'server_error' : 'invalid_request_error')
+  TYPES.get(status) ?? (status >= 500 ? 'server_error' : 'invalid_request_error')
 
 /**
  * Builds the error body that every surface shows. Absolute paths in the message are reduced to their last part.
@@ -149,7 +160,8 @@ export const typeOf = (status: number): string =>
 export function errorBody(error: GazewayError, requestId: string | null = null): ErrorBody {
   const { code, status, param, file } = error
   const message = file === null ? error.message : error.message.replaceAll(file, basename(file))
-  return { code, message, type: typeOf(status), param, request_id: requestId }
+  const type = status === CODES[code].status ? CODES[code].type : typeOf(status)
+  return { code, message, type, param, request_id: requestId }
 }
 
 /** An error body over HTTP. `doc_url` is the page of its code on the service that answered, relative to its address. */

@@ -68,4 +68,4 @@ function internal(error: unknown, onFault: (error: unknown) => void): GazewayErr
  * Type of an error. For a status of 500 or above it is derived from the code. An upstream's status 500 would otherwise
  * look like a fault of Gazeway.
  */
-const kindOf = ({ code, status }: GazewayError): string => typeOf(status >= 500 ? CODES[code] : status)
+const kindOf = ({ code, status }: GazewayError): string => (status >= 500 ? CODES[code].type : typeOf(status))

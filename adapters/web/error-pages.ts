@@ -21,7 +21,7 @@ export function errorPages(app: Hono<Frame>): void {
       throw new GazewayError('not_found', 'There is no such error code; docs/reference/errors.md has all.')
     const { GUIDANCE } = await loadGuidance()
     const { happened, todo } = GUIDANCE[code]
-    const page = `# ${code} (HTTP ${CODES[code]})\n\n## What happened\n\n${happened}\n\n## What to do\n\n${todo}\n`
+    const page = `# ${code} (HTTP ${CODES[code].status})\n\n## What happened\n\n${happened}\n\n## What to do\n\n${todo}\n`
     return c.body(page, 200, HEADERS)
   })
 }

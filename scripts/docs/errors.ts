@@ -9,5 +9,5 @@ export function errorsReference(): string {
 
 function section(code: ErrorCode): string {
   const { happened, todo } = GUIDANCE[code]
-  return `## ${code}\n\nHTTP ${CODES[code]}. ${happened}\n\n**What to do.** ${todo}`
+  return `## ${code}\n\nHTTP ${CODES[code].status}. ${happened}\n\n**What to do.** ${todo}`
 }

@@ -1,6 +1,6 @@
 import { createHash, randomUUID } from 'node:crypto'
 import type { Transaction } from 'kysely'
-import { type ErrorCode, GazewayError, linkedErrorBody } from '../errors.ts'
+import { CODES, GazewayError, linkedErrorBody } from '../errors.ts'
 import type { Schema } from '../store/schema.ts'
 import type { Store } from '../store/store.ts'
 import type { Sweep } from '../store/sweeps.ts'
@@ -21,19 +21,6 @@ const MAX_KEPT_BYTES = 1024 * 1024
 const KEY = /^[\x20-\x7e]{1,255}$/
 /** Statuses that ask the client to pay, wait or retry. Stored, they would be the final reply of the request. */
 const PASSING = new Set([402, 408, 425, 429, 499])
-/** Errors that can disappear when the state changes, and the error about the key that `work` handles itself. */
-const OF_THE_MOMENT: ReadonlySet<ErrorCode> = new Set([
-  'forbidden',
-  'gaze_verification_failed',
-  'not_found',
-  'conflict',
-  'invalid_transition',
-  'task_not_completed',
-  'recipient_fixed',
-  'version_conflict',
-  'session_exists',
-  'idempotency_key_reused',
-])
 
 /** A request with an idempotency key. */
 export interface KeyedRequest {
@@ -190,5 +177,4 @@ const keepable = ({ secret = false, passing, ...reply }: WorkReply): KeptReply =
   !secret && Buffer.byteLength(reply.body) <= MAX_KEPT_BYTES ? reply : { ...reply, body: null }
 
 /** Tells whether an error is transient or depends on the current state. */
-const passes = ({ retryAfterSeconds, code }: GazewayError): boolean =>
-  retryAfterSeconds !== null || OF_THE_MOMENT.has(code)
+const passes = ({ retryAfterSeconds, code }: GazewayError): boolean => retryAfterSeconds !== null || !CODES[code].kept

@@ -27,7 +27,7 @@ describe('the pages of errors', () => {
         const page = await reply.text()
         assert.equal(reply.status, 200, code)
         assert.equal(reply.headers.get('content-type'), 'text/markdown; charset=utf-8')
-        assert.ok(page.startsWith(`# ${code} (HTTP ${CODES[code]})`), page)
+        assert.ok(page.startsWith(`# ${code} (HTTP ${CODES[code].status})`), page)
         assert.ok(page.includes(GUIDANCE[code].happened) && page.includes(GUIDANCE[code].todo), page)
       }
   })

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { beforeEach, describe, it } from 'node:test'
 import { setInterval } from 'node:timers/promises'
 import fc from 'fast-check'
-import { GazewayError } from '../../src/errors.ts'
+import { CODES, type ErrorCode, GazewayError } from '../../src/errors.ts'
 import { createIdempotency, type Idempotency, type Reply, type WorkReply } from '../../src/idempotency/idempotency.ts'
 import type { Store } from '../../src/store/store.ts'
 import { startPeer } from '../identity/process.ts'
@@ -150,6 +150,18 @@ describe('idempotency', () => {
       assert.equal((await store.db.selectFrom('idempotency_keys').selectAll().execute()).length, 0)
     }
     assert.equal((await idempotency.run(REQUEST, answering(MADE))).replayed, false)
+  })
+
+  it('keeps an error when its code says so, unless its status may pass', async () => {
+    for (const code of Object.keys(CODES) as ErrorCode[])
+      for (const status of new Set([CODES[code].status, 400, 429, 500])) {
+        const request = { ...REQUEST, key: `${code} ${status}` }
+        const error = new GazewayError(code, 'x', { status })
+        await assert.rejects(idempotency.run(request, () => Promise.reject(error)))
+        const { replayed } = await idempotency.run(request, answering(MADE))
+        const isFinal = status < 500 && ![402, 408, 429, 499].includes(status)
+        assert.equal(replayed, CODES[code].kept && isFinal, request.key)
+      }
   })
 
   it('does not repeat work whose reply is secret or too large to keep', async () => {
