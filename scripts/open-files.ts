@@ -47,6 +47,7 @@ export const OPEN_FILES: Readonly<Record<string, readonly string[]>> = {
     'log.ts',
     'open-config.ts',
     'overrides.ts',
+    'platform-folder.ts',
     'private-files.ts',
     'redact.ts',
     'sections/mcp-section.ts',

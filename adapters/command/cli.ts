@@ -5,7 +5,7 @@ import { compileCacheFolder } from './compile-cache.ts'
 // The types are those of Node 20, which lacks this function.
 const { enableCompileCache } = nodeModule as { enableCompileCache?: (folder: string) => unknown }
 if (enableCompileCache) {
-  const folder = await compileCacheFolder(process.argv.slice(2), process.env)
+  const folder = compileCacheFolder(process.argv.slice(2), process.env)
   if (folder !== null) enableCompileCache(folder)
 }
 try {

@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { join, resolve } from 'node:path'
+import { platformFolder } from '../../src/config/platform-folder.ts'
 
 /** Folder of compiled code in the data folder. It may be deleted at any time. */
 const FOLDER = 'compile-cache'
@@ -13,11 +14,11 @@ const FOLDER = 'compile-cache'
  * @param args arguments of the command line
  * @returns null without a data folder: nothing is cached then, because listing tools must not write
  */
-export async function compileCacheFolder(
+export function compileCacheFolder(
   args: readonly string[],
   env: Readonly<Record<string, string | undefined>>,
-): Promise<string | null> {
-  const folder = flagged(args) ?? env.GAZEWAY_HOME?.trim() ?? (await platformFolder())
+): string | null {
+  const folder = flagged(args) ?? env.GAZEWAY_HOME?.trim() ?? dataFolderOfPlatform()
   if (!folder) return null
   const dataFolder = resolve(folder.replace(/^~(?=$|[\\/])/, () => homedir()))
   return existsSync(dataFolder) ? join(dataFolder, FOLDER) : null
@@ -29,10 +30,9 @@ function flagged(args: readonly string[]): string | undefined {
   return args[at] === '--data' ? args[at + 1] : args[at]?.slice('--data='.length)
 }
 
-async function platformFolder(): Promise<string | null> {
+function dataFolderOfPlatform(): string | null {
   try {
-    const { default: envPaths } = await import('env-paths')
-    return envPaths('gazeway', { suffix: '' }).data
+    return platformFolder()
   } catch {
     // The user has no home folder.
     return null

@@ -1,5 +1,4 @@
 import type { MiddlewareHandler } from 'hono'
-import { MemoryStore } from 'hono-rate-limiter'
 import { GazewayError } from '../../src/errors.ts'
 import type { Frame } from './frame-context.ts'
 
@@ -23,15 +22,26 @@ export interface Left {
   seconds: number
 }
 
-/** Counts requests per minute and client, in this process. @returns a function that counts one */
-export function countPerMinute(limit: number): (who: string) => Left {
-  const store = new MemoryStore<Frame>()
-  // The store reads no other option of the library.
-  store.init({ windowMs: MINUTE_MS } as Parameters<typeof store.init>[0])
+/**
+ * Counts requests per minute and client, in this process. A client's minute begins with its first request.
+ *
+ * @param now milliseconds of a clock that never goes back
+ * @returns a function that counts one
+ */
+export function countPerMinute(limit: number, now = () => performance.now()): (who: string) => Left {
+  /** Oldest first, since all last as long. */
+  const minutes = new Map<string, { endsAt: number; hits: number }>()
+
   return (who) => {
-    const { totalHits, resetTime } = store.increment(who)
-    const seconds = Math.ceil(((resetTime?.getTime() ?? 0) - Date.now()) / 1000)
-    return { left: limit - totalHits, seconds: Math.max(1, seconds) }
+    const time = now()
+    for (const [client, { endsAt }] of minutes) {
+      if (endsAt > time) break
+      minutes.delete(client)
+    }
+    const minute = minutes.get(who) ?? { endsAt: time + MINUTE_MS, hits: 0 }
+    minute.hits += 1
+    minutes.set(who, minute)
+    return { left: limit - minute.hits, seconds: Math.ceil((minute.endsAt - time) / 1000) }
   }
 }
 

@@ -67,7 +67,7 @@ export async function loadConfig(request: ConfigRequest): Promise<LoadedConfig> 
   // Before looking for the data folder, so that faulty variables are reported first.
   readFlags(flags)
   readEnvironment(env)
-  const dataDir = await findDataDir(flags, env, cwd)
+  const dataDir = findDataDir(flags, env, cwd)
   const complete = { env: { ...env }, flags: { ...flags }, cwd }
   return mergeConfig(complete, dataDir, { document: readDocument(configFile(dataDir)), settings: new Map() })
 }

@@ -2,10 +2,10 @@ import { homedir } from 'node:os'
 import { isAbsolute, resolve } from 'node:path'
 import * as z from 'zod'
 import { GazewayError } from '../errors.ts'
-import { lazily } from '../lazily.ts'
 import { presetOf } from '../providers/providers.ts'
 import { explain } from '../wire/validation.ts'
 import { CONFIG_KEYS, configKey, schemaOf } from './config-keys.ts'
+import { platformFolder } from './platform-folder.ts'
 
 /** Configuration key by environment variable. */
 export const VARIABLES: Readonly<Record<string, string>> = Object.fromEntries(
@@ -23,9 +23,6 @@ export type Environment = Readonly<Record<string, string | undefined>>
 
 /** Validated values from flags or the environment, by configuration key. */
 export type Overrides = ReadonlyMap<string, unknown>
-
-/** Loaded late: env-paths reads the home folder on import, which fails for a user without one. */
-const loadEnvPaths = lazily(() => import('env-paths'), { ahead: false })
 
 const CONTAINER_ADDRESS = /^(?:tcp|udp|sctp):\/\//
 
@@ -92,16 +89,13 @@ export function readProviderKey(env: Environment, provider: string): unknown {
  *
  * @throws GazewayError `config_invalid` when it would be in the user's home folder and there is none
  */
-export async function findDataDir(flags: ConfigFlags, env: Environment, cwd: string): Promise<string> {
+export function findDataDir(flags: ConfigFlags, env: Environment, cwd: string): string {
   if (flags.data === '') throw invalid('--data', '--data: empty; must be a folder.')
   const folder = flags.data ?? given(env, 'GAZEWAY_HOME')
-  // Empty or relative values count as unset (XDG base directory specification). Node and env-paths would resolve them
-  // against the working directory.
-  for (const name of ['HOME', 'XDG_DATA_HOME']) if (!isAbsolute(process.env[name] ?? '')) delete process.env[name]
+  // An empty or relative value counts as unset. Node would resolve it against the working directory.
+  if (!isAbsolute(process.env.HOME ?? '')) delete process.env.HOME
   try {
-    if (folder) return resolve(cwd, fromHome(folder))
-    const { default: envPaths } = await loadEnvPaths()
-    return envPaths('gazeway', { suffix: '' }).data
+    return folder ? resolve(cwd, fromHome(folder)) : platformFolder()
   } catch (cause) {
     throw invalid(
       'GAZEWAY_HOME',

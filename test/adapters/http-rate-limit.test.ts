@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
+import { countPerMinute } from '../../adapters/web/rate-limit.ts'
 import * as double from '../doubles/upstream.ts'
 import { startGateway } from './gateway.ts'
 import { ASK, openGateway, QUESTION } from './http-gateway.ts'
@@ -7,6 +8,19 @@ import { ASK, openGateway, QUESTION } from './http-gateway.ts'
 const { server } = await openGateway()
 
 describe('the limit of requests', () => {
+  it('counts each client for a minute from its first request', () => {
+    let time = 0
+    const count = countPerMinute(2, () => time)
+    assert.deepEqual(count('ann'), { left: 1, seconds: 60 })
+    time = 59_000
+    assert.deepEqual(count('ann'), { left: 0, seconds: 1 })
+    assert.deepEqual(count('ann'), { left: -1, seconds: 1 })
+    assert.deepEqual(count('bob'), { left: 1, seconds: 60 })
+    time = 60_000
+    assert.deepEqual(count('ann'), { left: 1, seconds: 60 })
+    assert.deepEqual(count('bob'), { left: 0, seconds: 59 })
+  })
+
   it('limits the requests of a key when a limit is set', async () => {
     const limited = await startGateway(server.url, {}, { http: { rate_limit: { requests_per_minute: 3 } } })
     const get = () => fetch(`${limited.url}/memory/recent`, { headers: { authorization: `Bearer ${limited.key}` } })

@@ -5,6 +5,7 @@ import { isAbsolute, join } from 'node:path'
 import { describe, it } from 'node:test'
 import { CONFIG_KEYS, schemaOf } from '../../src/config/config-keys.ts'
 import { findDataDir, readEnvironment, readFlags, readProviderKey, VARIABLES } from '../../src/config/environment.ts'
+import { platformFolder } from '../../src/config/platform-folder.ts'
 import { unknownVariables } from '../../src/config/unknown-variables.ts'
 import { GazewayError } from '../../src/errors.ts'
 
@@ -43,7 +44,7 @@ describe('the environment', () => {
     ]) {
       assert.equal(readEnvironment({ GAZEWAY_UPSTREAM: text, GAZEWAY_UPSTREAM_API_KEY: text }).size, 0)
       assert.equal(readProviderKey({ XAI_API_KEY: text }, 'xai'), undefined)
-      assert.equal(await findDataDir({}, { GAZEWAY_HOME: text }, '/'), await findDataDir({}, {}, '/'))
+      assert.equal(findDataDir({}, { GAZEWAY_HOME: text }, '/'), findDataDir({}, {}, '/'))
     }
     assert.equal(readEnvironment({ GAZEWAY_UPSTREAM_API_KEY: '$ecret${x}' }).size, 1)
   })
@@ -128,19 +129,28 @@ describe('the flags', () => {
 
 describe('the data folder', () => {
   it('is the flag, else the variable, else the place of the platform', async () => {
-    assert.equal(await findDataDir({ data: 'a' }, { GAZEWAY_HOME: '/b' }, '/c'), '/c/a')
-    assert.equal(await findDataDir({}, { GAZEWAY_HOME: 'b' }, '/c'), '/c/b')
-    const own = await findDataDir({}, {}, '/c')
+    assert.equal(findDataDir({ data: 'a' }, { GAZEWAY_HOME: '/b' }, '/c'), '/c/a')
+    assert.equal(findDataDir({}, { GAZEWAY_HOME: 'b' }, '/c'), '/c/b')
+    const own = findDataDir({}, {}, '/c')
     assert.match(own, /gazeway/)
     assert.equal(own, join(own))
-    await assert.rejects(findDataDir({ data: '' }, {}, '/c'), { code: 'config_invalid', param: '--data' })
+    assert.throws(() => findDataDir({ data: '' }, {}, '/c'), { code: 'config_invalid', param: '--data' })
+  })
+
+  it('is where each platform keeps data', () => {
+    const windows = { LOCALAPPDATA: 'D:\\Local' }
+    assert.equal(platformFolder('linux', {}, '/home/ann'), '/home/ann/.local/share/gazeway')
+    assert.equal(platformFolder('linux', { XDG_DATA_HOME: '/data' }, '/home/ann'), '/data/gazeway')
+    assert.equal(platformFolder('darwin', {}, '/Users/ann'), '/Users/ann/Library/Application Support/gazeway')
+    assert.equal(platformFolder('win32', {}, 'C:\\Users\\ann'), 'C:\\Users\\ann\\AppData\\Local\\gazeway\\Data')
+    assert.equal(platformFolder('win32', windows, 'C:\\Users\\ann'), 'D:\\Local\\gazeway\\Data')
   })
 
   it('is below the home folder where a path begins with ~/, which no shell has put in', async () => {
-    assert.equal(await findDataDir({ data: '~/a' }, {}, '/c'), join(homedir(), 'a'))
-    assert.equal(await findDataDir({}, { GAZEWAY_HOME: '~/b' }, '/c'), join(homedir(), 'b'))
-    assert.equal(await findDataDir({}, { GAZEWAY_HOME: '~' }, '/c'), homedir())
-    assert.equal(await findDataDir({}, { GAZEWAY_HOME: '~b/c' }, '/c'), '/c/~b/c')
+    assert.equal(findDataDir({ data: '~/a' }, {}, '/c'), join(homedir(), 'a'))
+    assert.equal(findDataDir({}, { GAZEWAY_HOME: '~/b' }, '/c'), join(homedir(), 'b'))
+    assert.equal(findDataDir({}, { GAZEWAY_HOME: '~' }, '/c'), homedir())
+    assert.equal(findDataDir({}, { GAZEWAY_HOME: '~b/c' }, '/c'), '/c/~b/c')
   })
 
   for (const [variable, value] of [
@@ -152,7 +162,7 @@ describe('the data folder', () => {
   ] as const)
     it(`is not below the working directory where ${variable} is ${value || 'empty'}`, () => {
       const module = new URL('../../src/config/environment.ts', import.meta.url)
-      const program = `const { findDataDir } = await import('${module}'); console.log(await findDataDir({}, {}, '/c'))`
+      const program = `const { findDataDir } = await import('${module}'); console.log(findDataDir({}, {}, '/c'))`
       const { XDG_DATA_HOME, LOCALAPPDATA, ...env } = process.env
       const options = { env: { ...env, [variable]: value }, encoding: 'utf8' } as const
       const found = execFileSync(process.execPath, ['--import', 'tsx', '--input-type=module', '-e', program], options)
