@@ -133,7 +133,6 @@ export const OPEN_FILES: Readonly<Record<string, readonly string[]>> = {
     'upstreams/upstream-configs.ts',
     'verbatim/pass-path.ts',
     'verbatim/passthrough.ts',
-    'verbatim/path-request.ts',
   ],
   memory: [
     'records/memory-lines.ts',

@@ -5,12 +5,10 @@ import { attempt } from './attempt/attempt.ts'
 import type { Result } from './attempt/try-one.ts'
 import { errorEvent } from './passages/error-event.ts'
 import type { Receiver } from './relay/receiver.ts'
-import type { Relays } from './relay/relays.ts'
-import { type Candidate, createPlans, type Plan } from './route/route.ts'
+import { atKeeper, type Plan, type Planned, type Plans } from './route/route.ts'
 import type { Routing } from './route/routing.ts'
 import { billedReceiver } from './settle/billed-receiver.ts'
 import type { SettleDeps } from './settle/settle.ts'
-import type { NamedUpstream } from './upstreams/named-upstream.ts'
 
 /** Dependencies of model calls. */
 export interface CallDeps extends SettleDeps {
@@ -21,45 +19,42 @@ export interface CallDeps extends SettleDeps {
 }
 
 /**
- * Makes a model call, for tools and for clients over HTTP alike. Its steps:
+ * Makes a call to a model provider: of a tool, or of a client over HTTP; converted, or passed on verbatim. Its steps:
  *
  * 1. `route` finds the candidates. 2. `admit` checks permissions and reserves the cost. 3. `attempt` sends the request,
  * and passes the reply to the receiver while observing it. 4. `settle` bills and records the call.
  *
+ * @param plan result of the first step
  * @returns when the reply is complete and recorded
- * @throws GazewayError as `Plans`, `admit` and `attempt`, before the first byte of the reply
+ * @throws GazewayError as `admit` and `attempt`, before the first byte of the reply
  */
-export type CallModel = (asked: ModelRequest, receiver: Receiver, context: CallerContext) => Promise<Result>
+export type MakeCall = (asked: ModelRequest, plan: Plan, receiver: Receiver, context: CallerContext) => Promise<Result>
 
 /** Dependencies of admission, for a call. */
-export const admitting = ({ billing, prices, countTokens }: CallDeps): AdmitDeps => ({
+const admitting = ({ billing, prices, countTokens }: CallDeps): AdmitDeps => ({
   ...billing,
   prices,
   countTokens,
 })
 
-/** Creates the function that makes model calls. @param relaysOf finds the relays of an upstream */
-export function createCallModel(deps: CallDeps, relaysOf: (upstream: NamedUpstream) => Relays): CallModel {
+/** Creates the function that makes calls. */
+export function createMakeCall(deps: CallDeps): MakeCall {
   const admits = admitting(deps)
-  const plans = createPlans(deps.routing, relaysOf)
 
   // Avoids promises where possible: each one is a measurable share of a request.
-  return (asked, receiver, context) => {
-    try {
-      const plan = plans(asked.endpoint, asked.request.json.model ?? undefined)
-      const admitted = admit(admits, asked, plan, context)
-      if (admitted instanceof Promise) return admitted.then((call) => make(call, plan, receiver))
-      return make(admitted, plan, receiver)
-    } catch (error) {
-      return Promise.reject(error)
-    }
+  return (asked, plan, receiver, context) => {
+    const admitted = admit(admits, asked, plan, context)
+    if (admitted instanceof Promise) return admitted.then((call) => make(call, plan, receiver))
+    return make(admitted, plan, receiver)
   }
 
   function make(call: Admission, plan: Plan, receiver: Receiver): Promise<Result> {
     const { isBounded, isCharged, headers, end } = call.bill
-    if (isCharged || (isBounded && call.request.json.stream === true)) return billed(call, plan, receiver)
+    // A request that is passed on verbatim may get a stream that it did not ask for.
+    const mayStream = call.verbatim !== null || call.request.json.stream === true
+    if (isCharged || (isBounded && mayStream)) return billed(call, plan, receiver)
     // An answer that is not streamed has a token limit, and need not wait for money when it is not charged.
-    const made = attempt(deps, call, candidatesOf(plan, call), receiver)
+    const made = attempt(deps, call, atKeeper(plan.candidates(), call.keeper ?? null), receiver)
     return isBounded || headers !== NO_HEADERS ? made.finally(end) : made
   }
 
@@ -69,8 +64,9 @@ export function createCallModel(deps: CallDeps, relaysOf: (upstream: NamedUpstre
     const toErrorEvent = (error: GazewayError, number: number) => errorEvent(endpoint, error, context.requestId, number)
     const held = billedReceiver(receiver, bill, { errorEvent: toErrorEvent, countTokens: deps.countTokens })
     try {
-      const result = await attempt(deps, call, candidatesOf(plan, call), held)
-      const { callId, model, usage } = result
+      const result = await attempt(deps, call, atKeeper(plan.candidates(), call.keeper ?? null), held)
+      const { callId, usage } = result
+      const model = call.verbatim === null ? result.model : (plan.choices[0]?.requested ?? '')
       const latencyMs = Math.round(performance.now() - started)
       const charged = await bill.settle({ callId, model, usage, latencyMs, path: `/v1${endpoint}` }).catch((error) => {
         if (!held.fail(error)) throw error
@@ -85,12 +81,23 @@ export function createCallModel(deps: CallDeps, relaysOf: (upstream: NamedUpstre
 }
 
 /**
- * Returns the candidates of a call. If the request continues stored state, only those at its upstream, when there are
- * any.
+ * Calls a model endpoint.
+ *
+ * @throws GazewayError as `Plans` and `MakeCall`
  */
-function candidatesOf(plan: Plan, { keeper = null }: ModelRequest): readonly Candidate[] {
-  const all = plan.candidates()
-  if (keeper === null) return all
-  const able = all.filter(({ relays }) => relays.upstream.provider.name === keeper)
-  return able.length > 0 ? able : all
-}
+export type CallModel = (
+  asked: ModelRequest & { endpoint: Planned },
+  receiver: Receiver,
+  context: CallerContext,
+) => Promise<Result>
+
+/** Creates the function that calls model endpoints. */
+export const createCallModel =
+  (makeCall: MakeCall, plans: Plans): CallModel =>
+  (asked, receiver, context) => {
+    try {
+      return makeCall(asked, plans(asked.endpoint, asked.request.json.model ?? undefined), receiver, context)
+    } catch (error) {
+      return Promise.reject(error)
+    }
+  }

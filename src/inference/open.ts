@@ -1,13 +1,14 @@
 import { createOwnObjects } from './admit/own-objects.ts'
-import { admitting, type CallDeps, type CallModel, createCallModel } from './call.ts'
+import { type CallDeps, type CallModel, createCallModel, createMakeCall } from './call.ts'
 import { inProcessSend } from './relay/in-process.ts'
 import { createRelays, type Relays } from './relay/relays.ts'
 import { poolSend, type RequestPool } from './relay/request-pool.ts'
 import type { Replaceable } from './relay/succession.ts'
+import { createPlans } from './route/route.ts'
+import { createVerbatimRoutes } from './route/verbatim-routes.ts'
 import type { NamedUpstream } from './upstreams/named-upstream.ts'
 import { type CountPrompt, createCountPrompt } from './verbatim/count-prompt.ts'
 import { createPassPath, type PassPath } from './verbatim/pass-path.ts'
-import { createPlaces } from './verbatim/places.ts'
 
 /** The upstreams, open for calls until closed. */
 export interface OpenUpstream extends Replaceable {
@@ -36,10 +37,15 @@ export function openUpstream(deps: CallDeps): OpenUpstream {
   const relaysOf = (upstream: NamedUpstream) => relays.get(upstream) as Relays
   const objects = createOwnObjects(deps.calls)
 
+  const makeCall = createMakeCall(deps)
+  const routes = createVerbatimRoutes(deps.routing, relaysOf)
+  const { identity } = deps.billing
+  const call = createCallModel(makeCall, createPlans(deps, relaysOf))
+
   return {
-    call: createCallModel(deps, relaysOf),
-    countPrompt: createCountPrompt(deps, admitting(deps), objects, relaysOf),
-    passPath: createPassPath(deps, objects, createPlaces(deps.routing, relaysOf)),
+    call,
+    countPrompt: createCountPrompt(call, objects, deps.billing),
+    passPath: createPassPath({ makeCall, routes, objects, identity }),
     relaysOf,
     watch(listener) {
       let busy = 0

@@ -5,9 +5,10 @@ import type { AddressInfo } from 'node:net'
 import { after, before, beforeEach, describe, it } from 'node:test'
 import { receiverOf } from '../../adapters/web/http-receiver.ts'
 import type { CallRecord } from '../../src/calls/call-record.ts'
-import { type CallDeps, createCallModel } from '../../src/inference/call.ts'
+import { type CallDeps, createCallModel, createMakeCall } from '../../src/inference/call.ts'
 import { createRelays } from '../../src/inference/relay/relays.ts'
 import { poolSend, type RequestPool } from '../../src/inference/relay/request-pool.ts'
+import { createPlans } from '../../src/inference/route/route.ts'
 import { routingTo, upstreamAt } from '../doubles/routing.ts'
 import * as double from '../doubles/upstream.ts'
 
@@ -32,7 +33,10 @@ describe('a Responses stream whose model thinks', { timeout: 30_000 }, () => {
     const prices = { models: {}, price_per_1k_tokens_usd: 0.003 }
     const deps = { routing: routingTo(one), calls, countTokens, prices, storeContent: false } as unknown as CallDeps
     const relays = createRelays(one, pool.send, HEARTBEAT_MS)
-    const call = createCallModel(deps, () => relays)
+    const call = createCallModel(
+      createMakeCall(deps),
+      createPlans(deps, () => relays),
+    )
     gateway = createServer(async (incoming, outgoing) => {
       const text = (await incoming.toArray()).join('')
       const receiver = receiverOf(

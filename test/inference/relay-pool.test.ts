@@ -2,11 +2,12 @@ import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
 import type { CallRecord } from '../../src/calls/call-record.ts'
 import { GazewayError } from '../../src/errors.ts'
-import { type CallDeps, type CallModel, createCallModel } from '../../src/inference/call.ts'
+import { type CallDeps, type CallModel, createCallModel, createMakeCall } from '../../src/inference/call.ts'
 import type { Receiver } from '../../src/inference/relay/receiver.ts'
 import type { Relay } from '../../src/inference/relay/relay.ts'
 import { createRelays } from '../../src/inference/relay/relays.ts'
 import { poolSend, type RequestPool } from '../../src/inference/relay/request-pool.ts'
+import { createPlans } from '../../src/inference/route/route.ts'
 import { routingTo, upstreamAt } from '../doubles/routing.ts'
 import * as double from '../doubles/upstream.ts'
 
@@ -29,9 +30,10 @@ describe('the connections to a provider', () => {
     const calls = { record: (record: CallRecord) => void recorded.push(record) }
     const relays = createRelays(one, pool.send)
     relay = relays.all[0]
+    const deps = { routing: routingTo(one), calls, prices: {}, storeContent: false } as unknown as CallDeps
     call = createCallModel(
-      { routing: routingTo(one), calls, prices: {}, storeContent: false } as unknown as CallDeps,
-      () => relays,
+      createMakeCall(deps),
+      createPlans(deps, () => relays),
     )
     open = () => relay.open('/chat/completions', { body: '{}', stream: true }, CLIENT)
   })

@@ -3,12 +3,12 @@ import { GazewayError } from '../../errors.ts'
 import { type Identity, identityWithoutKey, isHeld } from '../../identity/identity.ts'
 import { matchesGlob } from '../../text/glob.ts'
 import type { Reservation } from '../../wallet/budget/reservations.ts'
-import { CHAT_LIMIT, limitsAt, RESPONSES_LIMIT } from '../api/answer-limit.ts'
-import type { Endpoint } from '../api/endpoints.ts'
+import { limitsAt } from '../api/answer-limit.ts'
+import type { Cost } from '../api/passed-paths.ts'
 import { addField, type ClientRequest } from '../relay/request-body.ts'
 import type { ModelChoice } from '../upstreams/provider.ts'
 import { type Bill, type BillDeps, createBill, NO_BILL, PAID_BILL, reserveFor } from './bill.ts'
-import type { CallRates, CountedCall } from './call-rates.ts'
+import type { CallRates } from './call-rates.ts'
 import type { NoteRefusal } from './refusals.ts'
 import {
   type BoundDeps,
@@ -32,7 +32,8 @@ export interface ModelBody {
 
 /** A model request from any caller. */
 export interface ModelRequest {
-  endpoint: Endpoint
+  /** Path below `/v1`, as records name it. */
+  endpoint: string
   request: ClientRequest<ModelBody>
   /** Maximum number of retries of transient errors. Clients over HTTP retry by themselves. */
   retries: number
@@ -40,6 +41,15 @@ export interface ModelRequest {
   needsText: boolean
   /** Name, in records, of the upstream that stores what the request continues. Only it can answer. Null for any. */
   keeper?: string | null
+  /** Properties of a request that is passed on verbatim. Null for one to a model endpoint. */
+  verbatim?: Verbatim | null
+}
+
+/** A request that is passed on as it is: body and answer untouched, with or without a model. */
+export interface Verbatim {
+  cost: Cost
+  /** Content type of a body that is not JSON. Null for JSON or no body. */
+  formType: string | null
 }
 
 /** Caller of a call, with its request. */
@@ -60,6 +70,7 @@ export interface Answering {
 
 /** An admitted call, with its caller and its bill. */
 export interface Admission extends ModelRequest {
+  verbatim: Verbatim | null
   context: CallerContext
   bill: Bill
 }
@@ -82,10 +93,15 @@ export function admit(
   { choices, standIns }: Answering,
   context: CallerContext,
 ): Admission | Promise<Admission> {
-  const { endpoint, request } = asked
+  const { endpoint, request, verbatim = null } = asked
+  const path = `/v1${endpoint}`
+  if (verbatim !== null && isUnpriced(verbatim))
+    return billUnpriced(deps, { path, cost: verbatim.cost, models: choices }, context).then((bill) =>
+      limited(asked, context, bill),
+    )
   const billed = {
-    path: `/v1${endpoint}`,
-    request,
+    path,
+    request: verbatim === null ? request : measured(request, verbatim),
     models: () => choices,
     ...(standIns !== null && { standIns: () => standIns(context) }),
   }
@@ -94,20 +110,34 @@ export function admit(
   return limited(asked, context, bill)
 }
 
+/** Tells whether a request has no cost of its own. */
+const isUnpriced = ({ cost }: Verbatim): boolean => cost === 'nothing' || cost === 'unbounded'
+
+/** Lower bound for a recording: Opus at 6 kbit/s has 750 bytes per second, and a second is 10 tokens. */
+const BYTES_PER_RECORDED_TOKEN = 16
+
+/** Shortens a form, which is media, to as many bytes as it may have tokens. */
+function measured(request: BoundedRequest, { formType }: Verbatim): BoundedRequest {
+  if (formType === null) return request
+  return { ...request, bytes: request.bytes.subarray(0, Math.ceil(request.bytes.length / BYTES_PER_RECORDED_TOKEN)) }
+}
+
 /** Limits the cost of a request to its reservation: one without a token limit gets one. */
 function limited(asked: ModelRequest, context: CallerContext, bill: Bill): Admission | Promise<Admission> {
-  const { endpoint, retries, needsText, keeper } = asked
+  const { endpoint, retries, needsText, keeper, verbatim } = asked
   const of = (request: ClientRequest<ModelBody>): Admission => ({
     endpoint,
     request,
     retries,
     needsText,
     keeper: keeper ?? null,
+    verbatim: verbatim ?? null,
     context,
     bill,
   })
   if (bill.answerLimit === null) return of(asked.request)
-  const name = endpoint === '/responses' ? RESPONSES_LIMIT : CHAT_LIMIT
+  const [name] = limitsAt(endpoint)
+  if (name === undefined) return of(asked.request)
   const request = addField(asked.request, name, bill.answerLimit)
   return request instanceof Promise ? request.then(of) : of(request)
 }
@@ -165,44 +195,28 @@ function refuseNoted(
 }
 
 /**
- * Admits a request that costs nothing: the key must be allowed to use the model, and its rate limits apply.
+ * Creates the bill of a request that costs nothing itself: the key must be allowed to use the model, and its rate limits
+ * apply. A request of unknown cost, such as a batch of calls made later, needs a key without limits on money and models.
  *
- * @returns the counted call, to be ended with the request; null for a caller without limits
- * @throws GazewayError `model_not_allowed` or `too_many_requests`
+ * @throws GazewayError `model_not_allowed`, `forbidden_path` or `too_many_requests`
  */
-export async function admitFree(
+async function billUnpriced(
   deps: AdmitDeps,
-  asked: { path: string; models: readonly ModelChoice[] },
+  { path, cost, models }: { path: string; cost: Cost; models: readonly ModelChoice[] },
   context: CallContext,
-): Promise<CountedCall | null> {
+): Promise<Bill> {
   const { callerId } = context
   const key = callerId === null ? null : await deps.identity(callerId)
-  if (key === null) return null
+  if (key === null) return NO_BILL
   try {
-    if (asked.models.length > 0) requireModels(key, asked.models)
-    return deps.rates.begin(key, 0)
+    const refusal = cost === 'unbounded' ? unboundedRefusal(key, path) : null
+    if (refusal) throw refusal
+    if (models.length > 0) requireModels(key, models)
+    const counted = deps.rates.begin(key, 0)
+    return { ...NO_BILL, headers: counted.headers, end: () => counted.end(0) }
   } catch (error) {
-    return refuseNoted(deps, { path: asked.path, requested: asked.models[0]?.requested }, context, error)
+    return refuseNoted(deps, { path, requested: models[0]?.requested }, context, error)
   }
-}
-
-/**
- * Admits a request of unknown cost, such as a batch of calls made later.
- *
- * @returns as `admitFree`
- * @throws GazewayError `forbidden_path` for a caller whose calls are charged or have a budget, or who may not use all
- *   models, and as `admitFree`
- */
-export async function admitUnbounded(
-  deps: AdmitDeps,
-  asked: { path: string; models: readonly [] },
-  context: CallContext,
-): Promise<CountedCall | null> {
-  const { callerId } = context
-  const key = callerId === null ? null : await deps.identity(callerId)
-  const refusal = key === null ? null : unboundedRefusal(key, asked.path)
-  if (refusal) refuseNoted(deps, { path: asked.path, requested: undefined }, context, refusal)
-  return admitFree(deps, asked, context)
 }
 
 /** Error for a key that may not start calls made later or elsewhere. Null when it may. */

@@ -7,7 +7,10 @@ import { PASSED_PATHS } from './passed-paths.ts'
 export const ENDPOINTS = ['/chat/completions', '/responses', '/messages'] as const
 export type Endpoint = (typeof ENDPOINTS)[number]
 
+/** Counts the prompt of a Messages request. */
+export const COUNT_TOKENS = '/messages/count_tokens'
+
 /** Paths of `/v1` that may lead to a call, as records and metrics name them. */
 export const CALL_PATHS: readonly string[] = [
-  ...new Set([...ENDPOINTS, '/messages/count_tokens', ...PASSED_PATHS.map(({ path }) => path)]),
+  ...new Set([...ENDPOINTS, COUNT_TOKENS, ...PASSED_PATHS.map(({ path }) => path)]),
 ]

@@ -1,5 +1,5 @@
 /** Cost of a request to a passed-through path: of its input, also of its answer, unknown beforehand, or none. */
-type Cost = 'input' | 'answer' | 'unbounded' | 'nothing'
+export type Cost = 'input' | 'answer' | 'unbounded' | 'nothing'
 
 /** A path of `/v1` that is forwarded unchanged, beside the model endpoints that are converted. */
 export interface PassedPath {

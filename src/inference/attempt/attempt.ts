@@ -3,7 +3,7 @@ import type { Admission } from '../admit/admit.ts'
 import type { BegunResponse } from '../convert/begun-response.ts'
 import { errorEvent } from '../passages/error-event.ts'
 import type { Failed } from '../passages/passage.ts'
-import { attemptHeaders, passedHeaders, readRefusal } from '../passages/upstream-reply.ts'
+import { attemptHeaders, passedHeaders } from '../passages/upstream-reply.ts'
 import { heldReceiver } from '../relay/held-receiver.ts'
 import type { Receiver } from '../relay/receiver.ts'
 import type { Candidate } from '../route/route.ts'
@@ -180,18 +180,16 @@ function refusedIn(before: Attempt | undefined): string | null {
  * @throws its error, unless it is an error reply of the upstream
  */
 function tell(
-  { refused, errorBody, outcome: { error } }: Failed,
+  { refused, outcome: { error } }: Failed,
   receiver: Receiver,
-  { context, bill }: Admission,
+  { bill }: Admission,
   { callId, provider, attempt }: Pick<Result, 'callId' | 'provider' | 'attempt'>,
 ): void {
   if (!refused) {
     error.headers = { ...error.headers, ...attemptHeaders({ provider, attempt }) }
     throw error
   }
-  const headers = passedHeaders(refused.headers, { callId, provider, attempt, limits: bill.headers })
-  const body = errorBody ?? readRefusal(refused, provider, context.requestId).body
-  receiver.whole(refused.status, { ...headers, 'content-type': 'application/json' }, body)
+  receiver.whole(refused.status, passedHeaders(refused.headers, { callId, provider, attempt, bill }), refused.shown)
 }
 
 function sendErrorEvent({ outcome, begun }: Failed, receiver: Receiver, { endpoint, context }: Admission): void {

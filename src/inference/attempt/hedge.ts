@@ -133,10 +133,17 @@ export function besideOf(
  * tools for it, because cancelling does not undo these effects. Not when it depends on state stored at one upstream
  * either.
  */
-export function isHedgeable({ endpoint, request: { json }, keeper = null }: Admission): boolean {
+export function isHedgeable({ endpoint, request: { json }, keeper = null, verbatim }: Admission): boolean {
   // Responses are stored unless the request says otherwise.
   const isStored = endpoint === '/responses' ? json.store !== false : json.store === true
-  return !isStored && json.background !== true && keeper === null && !countsOnStored(json) && !hasHostedTools(json)
+  return (
+    verbatim === null &&
+    !isStored &&
+    json.background !== true &&
+    keeper === null &&
+    !countsOnStored(json) &&
+    !hasHostedTools(json)
+  )
 }
 
 /** Tells whether the provider runs tools for a request. A tool of the client has no type, or one of two. */

@@ -1,8 +1,8 @@
 import type { Admission } from '../admit/admit.ts'
-import { billedFields } from '../admit/worst-case.ts'
 import { honouredLimit } from '../api/answer-limit.ts'
+import type { Writing, Written } from '../passages/write-request.ts'
 import type { StreamReply, WholeReply } from '../relay/exchange.ts'
-import { convertedText, readable, requestBody } from '../relay/request-body.ts'
+import { readable } from '../relay/request-body.ts'
 import type { Client } from '../relay/send.ts'
 import type { ModelChoice } from '../upstreams/provider.ts'
 import { circuitOf, type Selection } from './attempt-order.ts'
@@ -20,7 +20,8 @@ export interface RequestInput {
 
 /** A request that is ready to be sent. */
 export interface PreparedRequest {
-  model: ModelChoice
+  /** The model there. Null when none is asked. */
+  model: ModelChoice | null
   /** Body sent, for the record, and for estimating usage when the upstream reports none. */
   sent: object
   /**
@@ -47,53 +48,56 @@ export function prepareRequest(input: RequestInput): PreparedRequest | Promise<P
 
 function write(
   { call, selection, refused, client }: RequestInput,
-  choice: ModelChoice,
+  choice: ModelChoice | null,
 ): PreparedRequest | Promise<PreparedRequest> {
   const { request, context, bill } = call
   const { candidate, relay, isLast, isLastResort } = selection
   const { path, passage } = candidate
-  const model = choice.upstream
+  // The default model of an upstream has no name.
+  const model = choice?.upstream ?? ''
   const circuit = circuitOf(candidate, context)
   const retries = isLast ? call.retries : 0
-  const converted = (body: object) => ({ ...passage.convert(body, refused), model })
+  const converted = (body: object) =>
+    model === '' ? passage.convert(body, refused) : { ...passage.convert(body, refused), model }
   const sent = readable(() => converted(request.json))
   const stream = request.json.stream === true
-  const formed: Formed = { provider: relay.provider, model, isChat: path === '/chat/completions', json: sent, stream }
-  const bodyIn = (form: RequestForm) => {
-    const fields = { model, ...formFields(form, formed) }
-    if (passage.keepsBytes) {
-      const limit = formed.isChat && !form.renamesLimit ? honouredLimit(request.json) : {}
-      const fieldsSent = bill.isBounded ? { ...billedFields(request.json), ...limit, ...fields } : fields
-      return requestBody(request, fieldsSent)
+  const isChat = passage.isReformed && path === '/chat/completions'
+  const formed: Formed = { provider: relay.provider, model, isChat, json: sent, stream }
+  const writingIn = (form: RequestForm): Writing => {
+    const fields = model === '' ? formFields(form, formed) : { model, ...formFields(form, formed) }
+    const isLimited = bill.isBounded && isChat && !form.renamesLimit
+    return {
+      request,
+      sent,
+      converted,
+      fields: isLimited ? { ...honouredLimit(sent), ...fields } : fields,
+      bill,
+      headers: context.headers,
     }
-    return convertedText(request.text, { ...sent, ...fields }, (body) => ({ ...converted(body), ...fields }))
   }
   const form = firstForm(formed)
-  const body = bodyIn(form)
-  return body instanceof Promise ? body.then(prepared) : prepared(body)
+  if (passage.answersHere !== undefined)
+    return passage.answersHere(writingIn(form)).then((reply) => ({ model: choice, sent, send: async () => reply }))
+  const written = passage.write(writingIn(form))
+  return written instanceof Promise ? written.then(prepared) : prepared(written)
 
-  function prepared(written: string | Buffer): PreparedRequest {
-    return { model: choice, sent, send: () => send(form, written) }
+  function prepared(first: Written): PreparedRequest {
+    return { model: choice, sent, send: () => send(form, first) }
   }
 
-  async function send(form: RequestForm, body: string | Buffer): Promise<WholeReply | StreamReply> {
+  async function send(form: RequestForm, written: Written): Promise<WholeReply | StreamReply> {
     for (;;) {
-      const sending = {
-        body,
-        stream: form.stream,
-        via: context.via,
-        headers: passage.keepsBytes ? context.headers : undefined,
-        circuit,
-        isLastResort,
-      }
-      const reply = await withRetries(retries, client, () => relay.open(path, sending, client))
+      const { method, target, body, headers } = written
+      const sending = { method, body, stream: form.stream, via: context.via, headers, circuit, isLastResort }
+      const reply = await withRetries(retries, client, () => relay.open(target ?? path, sending, client))
+      if (!passage.isReformed) return reply
       const next = reply.kind === 'whole' ? nextForm(form, reply, formed) : null
       if (next === null) {
         if (reply.status < 400) keepForm(form, formed)
         return reply
       }
       form = next
-      body = await bodyIn(form)
+      written = await passage.write(writingIn(form))
     }
   }
 }

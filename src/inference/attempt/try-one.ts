@@ -4,7 +4,7 @@ import { ReportedError, reportedUsage } from '../api/reported-error.ts'
 import type { BegunResponse } from '../convert/begun-response.ts'
 import { NOTHING, observedStream } from '../observe/observe.ts'
 import { createSseTap, type SseTap } from '../observe/sse-tap.ts'
-import { type Answered, answered, type Failed, failed, type Passing } from '../passages/passage.ts'
+import { type Answered, answered, type Failed, failed, type ReplyContext } from '../passages/passage.ts'
 import { readRefusal } from '../passages/upstream-reply.ts'
 import type { StreamReply, WholeReply } from '../relay/exchange.ts'
 import type { Receiver } from '../relay/receiver.ts'
@@ -24,7 +24,7 @@ export interface Result extends Settled {
   provider: Provider
   /** Number of the attempt within the call, from 1. */
   attempt: number
-  /** Model id at the upstream. */
+  /** Model id at the upstream. Empty when no model is asked, or its default. */
   model: string
   /** Reason why the client has no complete answer; the first candidate's when several failed. */
   failure: GazewayError | null
@@ -63,9 +63,11 @@ export async function tryOne(
   const { path, passage } = candidate
   const { provider } = selection.relay
   const stream = request.json.stream === true
-  const begun = beginCall(deps, { provider, path, model, stream, request: body, fallbackFrom, skipped, bill }, context)
+  const isRecorded = passage.answersHere === undefined
+  const invocation = { provider, path, model, stream, request: body, fallbackFrom, skipped, bill, isRecorded }
+  const begun = beginCall(deps, invocation, context)
   onCall?.(begun.callId)
-  const passing: Passing = {
+  const replyContext: ReplyContext = {
     provider,
     receiver,
     asked: request.json,
@@ -74,12 +76,12 @@ export async function tryOne(
     requestId: context.requestId,
     callId: begun.callId,
     attempt,
-    limits: bill.headers,
-    model: model.upstream,
+    bill,
+    model: model?.upstream ?? '',
     begun: continued,
     onFirst: begun.firstToken,
   }
-  const sent = await pass(passing, passage, send)
+  const sent = await pass(replyContext, passage, send)
   const paying = receiver.paid?.() ?? null
   const unpaid = paying && (await paying)
   const passed = unpaid === null ? sent : answered(sent.outcome.httpStatus ?? 200, sent.outcome, unpaid)
@@ -100,30 +102,31 @@ export async function tryOne(
       path,
       provider,
       attempt,
-      model: model.upstream,
+      model: model?.upstream ?? '',
       failure: error,
     },
   }
 }
 
 async function pass(
-  passing: Passing,
+  context: ReplyContext,
   passage: Candidate['passage'],
   send: () => Promise<WholeReply | StreamReply>,
 ): Promise<Answered | Failed> {
-  const { provider, receiver, stream } = passing
+  const { provider, receiver, stream } = context
   let reply: WholeReply | StreamReply | undefined
   let tap: SseTap | undefined
   try {
     reply = await send()
     if (reply.kind === 'stream') {
-      tap = createSseTap({ dropUsageChunk: passage.dropsUsage(passing), secrets: provider.secrets })
-      if (stream) return streamed(await passage.passStream(passing, reply, tap))
-      reply = await passage.gather(passing, reply, tap)
+      tap = createSseTap({ dropUsageChunk: passage.dropsUsage(context), secrets: provider.secrets })
+      if (stream || passage.gather === undefined) return streamed(await passage.passStream(context, reply, tap))
+      reply = await passage.gather(context, reply, tap)
     }
-    if (reply.status >= 400) return refusedWith(reply, passing, passage)
+    if (reply.status >= 400) return refusedWith(reply, context, passage)
     if (stream) receiver.watch?.(null)
-    return passage.passWhole(passing, reply)
+    const passed = passage.passWhole(context, reply)
+    return passed instanceof Promise ? await passed : passed
   } catch (error) {
     const failure = upstreamFailure(error, provider, endingOf(receiver))
     // It had begun to answer, unless it reports an error instead.
@@ -136,8 +139,10 @@ async function pass(
 const streamed = (passed: Answered | Failed): Answered | Failed =>
   passed.kind === 'failed' ? { ...passed, isStreamed: true } : passed
 
-function refusedWith(reply: WholeReply, passing: Passing, passage: Candidate['passage']): Failed {
-  const { provider, requestId } = passing
-  const { error, body: errorBody } = passage.refusal?.(reply, passing) ?? readRefusal(reply, provider, requestId)
-  return failed(refusal(error, reply, provider), reply.status, NOTHING, { refused: reply, errorBody })
+function refusedWith(reply: WholeReply, context: ReplyContext, passage: Candidate['passage']): Failed {
+  const { provider, requestId } = context
+  const read = passage.refusal?.(reply, context) ?? readRefusal(reply, provider, requestId)
+  const headers = read.headers ?? { ...reply.headers, 'content-type': 'application/json' }
+  const refused = { ...reply, headers, shown: read.body }
+  return failed(refusal(read.error, reply, provider), reply.status, NOTHING, { refused })
 }

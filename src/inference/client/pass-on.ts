@@ -80,7 +80,15 @@ export function createPassOn(deps: CallDeps): PassOn {
     })
     try {
       const body = await bodyOf(asked, bill)
-      const invocation = { provider: service, path: endpoint, model, stream, request: request.json, bill }
+      const invocation = {
+        provider: service,
+        path: endpoint,
+        model,
+        stream,
+        request: request.json,
+        bill,
+        isRecorded: true,
+      }
       const call = beginCall(deps, invocation, context)
       const passed = await pass(asked, { held, call, body, context, limits: bill.headers })
       const { httpStatus, observed, isHad } = passed

@@ -2,7 +2,7 @@ import type OpenAI from 'openai'
 import type { CallContext } from '../../calls/call-record.ts'
 import { GazewayError } from '../../errors.ts'
 import { lazily } from '../../lazily.ts'
-import type { ModelRequest } from '../admit/admit.ts'
+import type { Endpoint } from '../api/endpoints.ts'
 import type { Result } from '../attempt/try-one.ts'
 import type { OpenUpstream } from '../open.ts'
 import { badReply } from '../upstreams/failure.ts'
@@ -34,7 +34,7 @@ const loadClient = lazily(() => import('openai'))
  */
 export async function toolCall<T>(
   { provider, open }: ToolDeps,
-  { endpoint, needsText }: Pick<ModelRequest, 'endpoint' | 'needsText'>,
+  { endpoint, needsText }: { endpoint: Endpoint; needsText: boolean },
   context: CallContext,
   work: (client: OpenAI) => Promise<T>,
 ): Promise<Made<T>> {

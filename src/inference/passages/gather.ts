@@ -8,7 +8,7 @@ import type { StreamReply, WholeReply } from '../relay/exchange.ts'
 import { pump } from '../relay/receiver.ts'
 import { CLIENT_GONE, tooLarge, WHOLE_LIMIT_BYTES } from '../relay/send.ts'
 import { endedEarly, streamFailure } from '../upstreams/failure.ts'
-import type { Passing } from './passage.ts'
+import type { ReplyContext } from './passage.ts'
 
 /**
  * Assembles a whole chat completion from a stream, when the request did not ask for one: some providers always stream.
@@ -17,11 +17,11 @@ import type { Passing } from './passage.ts'
  * @throws the error that the upstream reported or failed with; GazewayError `upstream_bad_reply` when the stream ends
  *   early or is too large, and CLIENT_GONE
  */
-export async function gatherCompletion(passing: Passing, reply: StreamReply, tap: SseTap): Promise<WholeReply> {
+export async function gatherCompletion(context: ReplyContext, reply: StreamReply, tap: SseTap): Promise<WholeReply> {
   const joined = joinChunks()
-  await gather(passing, reply, tap, { take: joined.push })
+  await gather(context, reply, tap, { take: joined.push })
   // Some providers only signal the end of the stream.
-  if (!joined.isFinished() && !(tap.ending().done && joined.isBegun())) throw endedEarly(passing.provider)
+  if (!joined.isFinished() && !(tap.ending().done && joined.isBegun())) throw endedEarly(context.provider)
   return asWhole(reply, joined.completion())
 }
 
@@ -31,7 +31,7 @@ export async function gatherCompletion(passing: Passing, reply: StreamReply, tap
  * @returns the Response
  * @throws as `gatherCompletion`
  */
-export async function gatherResponse(passing: Passing, reply: StreamReply, tap: SseTap): Promise<WholeReply> {
+export async function gatherResponse(context: ReplyContext, reply: StreamReply, tap: SseTap): Promise<WholeReply> {
   let last: EventData['response']
   const output = streamedOutput()
   const take = (data: EventData) => {
@@ -39,8 +39,8 @@ export async function gatherResponse(passing: Passing, reply: StreamReply, tap: 
     output.push(data)
     if (isAnswerEnd(type)) last = response
   }
-  await gather(passing, reply, tap, { take, isOver: () => last !== undefined })
-  if (!last) throw endedEarly(passing.provider)
+  await gather(context, reply, tap, { take, isOver: () => last !== undefined })
+  if (!last) throw endedEarly(context.provider)
   return asWhole(reply, output.complete(last))
 }
 
@@ -50,16 +50,16 @@ export async function gatherResponse(passing: Passing, reply: StreamReply, tap: 
  * @returns the Message
  * @throws as `gatherCompletion`
  */
-export async function gatherMessage(passing: Passing, reply: StreamReply, tap: SseTap): Promise<WholeReply> {
+export async function gatherMessage(context: ReplyContext, reply: StreamReply, tap: SseTap): Promise<WholeReply> {
   const joined = joinMessage()
-  await gather(passing, reply, tap, { take: joined.push, isOver: joined.isOver })
+  await gather(context, reply, tap, { take: joined.push, isOver: joined.isOver })
   const message = joined.message()
-  if (message === null) throw endedEarly(passing.provider)
+  if (message === null) throw endedEarly(context.provider)
   return asWhole(reply, message)
 }
 
 async function gather(
-  { provider, receiver, onFirst }: Passing,
+  { provider, receiver, onFirst }: ReplyContext,
   reply: StreamReply,
   tap: SseTap,
   { take, isOver }: { take: (data: EventData) => void; isOver?: () => boolean },

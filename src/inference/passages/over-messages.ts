@@ -7,6 +7,7 @@ import type { StreamReply } from '../relay/exchange.ts'
 import { gatherMessage } from './gather.ts'
 import { readMessage } from './pass-message.ts'
 import type { Passage } from './passage.ts'
+import { convertedRequest } from './write-request.ts'
 
 /**
  * Adapts a passage of chat completions to an upstream that speaks Messages: the request is converted once more, and the
@@ -19,13 +20,13 @@ export const overMessages = (passage: Passage): Passage => ({
     const { stream } = chat as { stream?: unknown }
     return { ...toMessagesFromChat(chat as ChatRequest), ...(stream === true && { stream: true }) }
   },
-  keepsBytes: false,
+  write: convertedRequest,
   gather: gatherMessage,
-  passWhole(passing, reply) {
-    const body = Buffer.from(JSON.stringify(toCompletion(readMessage(reply, passing.provider))))
-    return passage.passWhole(passing, { ...reply, body })
+  passWhole(context, reply) {
+    const body = Buffer.from(JSON.stringify(toCompletion(readMessage(reply, context.provider))))
+    return passage.passWhole(context, { ...reply, body })
   },
-  passStream: (passing, reply, tap) => passage.passStream(passing, asChat(reply), tap),
+  passStream: (context, reply, tap) => passage.passStream(context, asChat(reply), tap),
 })
 
 /** Converts a stream of Message events to chat chunks. */

@@ -9,8 +9,9 @@ import { endingOf } from '../relay/send.ts'
 import { clientGone, endedEarly, streamFailure, upstreamFailure } from '../upstreams/failure.ts'
 import { gatherCompletion } from './gather.ts'
 import { heldChunks } from './held-chunks.ts'
-import { type Answered, answered, type Failed, failed, type Passage, type Passing } from './passage.ts'
+import { type Answered, answered, type Failed, failed, type Passage, type ReplyContext } from './passage.ts'
 import { chatErrorEvent, passedHeaders, readCompletion } from './upstream-reply.ts'
+import { splicedRequest } from './write-request.ts'
 
 /**
  * Passes a chat completion through: the client's fields upstream, the upstream's bytes back. Usage is always requested;
@@ -18,17 +19,18 @@ import { chatErrorEvent, passedHeaders, readCompletion } from './upstream-reply.
  */
 export const passChat: Passage = {
   convert: (asked) => asked,
-  keepsBytes: true,
+  write: splicedRequest,
+  isReformed: true,
   dropsUsage: ({ stream, asked }) => stream && !wantsUsage(asked),
   gather: gatherCompletion,
   passWhole,
   passStream,
 }
 
-function passWhole(passing: Passing, reply: WholeReply): Answered {
-  const { provider, receiver, stream, asked } = passing
+function passWhole(context: ReplyContext, reply: WholeReply): Answered {
+  const { provider, receiver, stream, asked } = context
   const completion = readCompletion(reply, provider)
-  const headers = passedHeaders(reply.headers, passing)
+  const headers = passedHeaders(reply.headers, context)
   if (stream) {
     // Some providers never stream.
     const chunks = completionChunks(completion as ChatCompletion, { withUsage: wantsUsage(asked) })
@@ -41,10 +43,10 @@ function passWhole(passing: Passing, reply: WholeReply): Answered {
 }
 
 /** Passes a stream on. While another candidate could answer, it begins with the first output and may fail before. */
-async function passStream(passing: Passing, reply: StreamReply, tap: SseTap): Promise<Answered | Failed> {
-  const { provider, receiver, requestId, onFirst } = passing
+async function passStream(context: ReplyContext, reply: StreamReply, tap: SseTap): Promise<Answered | Failed> {
+  const { provider, receiver, requestId, onFirst } = context
   const { status } = reply
-  const headers = passedHeaders(reply.headers, passing)
+  const headers = passedHeaders(reply.headers, context)
   const begin = () => receiver.head(status, headers)
   const held = receiver.hold === undefined ? null : heldChunks(tap, begin)
   if (held === null) begin()

@@ -6,7 +6,7 @@ import type { StreamReply } from '../relay/exchange.ts'
 import { pump } from '../relay/receiver.ts'
 import { endingOf, tooLarge, WHOLE_LIMIT_BYTES } from '../relay/send.ts'
 import { clientGone, endedEarly, streamFailure } from '../upstreams/failure.ts'
-import { type Answered, answered, type Failed, failed, type Passing } from './passage.ts'
+import { type Answered, answered, type Failed, failed, type ReplyContext } from './passage.ts'
 import { toSse } from './upstream-reply.ts'
 
 /** Converts the chunks of a chat completion to the events of another API. */
@@ -28,12 +28,12 @@ export interface ChunkConversion {
  * candidate can answer.
  */
 export async function passChunks(
-  passing: Passing,
+  context: ReplyContext,
   reply: StreamReply,
   tap: SseTap,
   { headers, convert, finish }: ChunkConversion,
 ): Promise<Answered | Failed> {
-  const { provider, receiver, onFirst } = passing
+  const { provider, receiver, onFirst } = context
   let begun = false
   let size = 0
   receiver.hold?.(200, headers)

@@ -8,8 +8,17 @@ import type { SseTap } from '../observe/sse-tap.ts'
 import type { StreamReply, WholeReply } from '../relay/exchange.ts'
 import { gatherCompletion } from './gather.ts'
 import { passChunks } from './pass-chunks.ts'
-import { type Answered, answered, type Failed, failed, type Passage, type Passing, reportedModel } from './passage.ts'
+import {
+  type Answered,
+  answered,
+  type Failed,
+  failed,
+  type Passage,
+  type ReplyContext,
+  reportedModel,
+} from './passage.ts'
 import { originHeaders, passedHeaders, readCompletion, responseErrorEvent, toSse } from './upstream-reply.ts'
+import { convertedRequest } from './write-request.ts'
 
 /** Header that names the endpoint which answered. */
 const ROUTE = { 'x-gazeway-route': 'chat_fallback' }
@@ -20,7 +29,8 @@ export const passConverted: Passage = {
     ...toChatRequest(asked as ResponseRequest, refused),
     ...((asked as { stream?: unknown }).stream === true && { stream: true }),
   }),
-  keepsBytes: false,
+  write: convertedRequest,
+  isReformed: true,
   dropsUsage: () => false,
   gather: gatherCompletion,
   passWhole,
@@ -28,15 +38,15 @@ export const passConverted: Passage = {
 }
 
 /** Answers with a completion that was not streamed. */
-function passWhole(passing: Passing, reply: WholeReply): Answered | Failed {
-  const { provider, receiver, stream, needsText, model, begun } = passing
-  const asked = passing.asked as unknown as ResponseRequest
+function passWhole(context: ReplyContext, reply: WholeReply): Answered | Failed {
+  const { provider, receiver, stream, needsText, model, begun } = context
+  const asked = context.asked as unknown as ResponseRequest
   const completion = readCompletion(reply, provider) as ChatCompletion
   const observed = observedWhole(completion, completion.choices)
   const named = { ...completion, model: reportedModel(completion.model, model) }
   const lack = needsText ? lackOf(toResponse(named, asked), provider) : null
   if (lack) return failed(lack, reply.status, observed)
-  const headers = { ...ROUTE, ...originHeaders(passing) }
+  const headers = { ...ROUTE, ...originHeaders(context) }
   if (stream) {
     const events = toSse(completionEvents(named, asked, begun))
     receiver.head(200, { ...headers, 'content-type': 'text/event-stream' })
@@ -49,12 +59,12 @@ function passWhole(passing: Passing, reply: WholeReply): Answered | Failed {
 }
 
 /** Answers with a stream of chunks. */
-function passStream(passing: Passing, reply: StreamReply, tap: SseTap): Promise<Answered | Failed> {
-  const { provider, requestId, needsText, model } = passing
-  const events = createResponseEvents(passing.asked as unknown as ResponseRequest, { model, begun: passing.begun })
+function passStream(context: ReplyContext, reply: StreamReply, tap: SseTap): Promise<Answered | Failed> {
+  const { provider, requestId, needsText, model } = context
+  const events = createResponseEvents(context.asked as unknown as ResponseRequest, { model, begun: context.begun })
   let begun = false
-  return passChunks(passing, reply, tap, {
-    headers: { ...passedHeaders(reply.headers, passing), ...ROUTE },
+  return passChunks(context, reply, tap, {
+    headers: { ...passedHeaders(reply.headers, context), ...ROUTE },
     convert(chunks) {
       if (chunks.length === 0) return []
       const start = begun ? [] : events.start()

@@ -11,8 +11,17 @@ import { badReply } from '../upstreams/failure.ts'
 import { errorEvent } from './error-event.ts'
 import { gatherCompletion } from './gather.ts'
 import { passChunks } from './pass-chunks.ts'
-import { type Answered, answered, type Failed, failed, type Passage, type Passing, reportedModel } from './passage.ts'
+import {
+  type Answered,
+  answered,
+  type Failed,
+  failed,
+  type Passage,
+  type ReplyContext,
+  reportedModel,
+} from './passage.ts'
 import { passedHeaders, type Refusal, readCompletion, readRefusal, toSse } from './upstream-reply.ts'
+import { convertedRequest } from './write-request.ts'
 
 /** Passes a Messages request to chat completions, and the answer back as a Message or its events. */
 export const passMessageConverted: Passage = {
@@ -20,7 +29,8 @@ export const passMessageConverted: Passage = {
     ...toChatFromMessages(asked as MessagesRequest),
     ...((asked as { stream?: unknown }).stream === true && { stream: true }),
   }),
-  keepsBytes: false,
+  write: convertedRequest,
+  isReformed: true,
   dropsUsage: () => false,
   gather: gatherCompletion,
   passWhole,
@@ -28,27 +38,27 @@ export const passMessageConverted: Passage = {
   refusal,
 }
 
-function refusal(reply: WholeReply, { provider, requestId }: Passing): Refusal {
+function refusal(reply: WholeReply, { provider, requestId }: ReplyContext): Refusal {
   const { error } = readRefusal(reply, provider, requestId)
   return { error, body: JSON.stringify(messageError(reply.status, error.reason, requestId)) }
 }
 
-const asked = (passing: Passing): MessagesRequest => passing.asked as unknown as MessagesRequest
+const asked = (context: ReplyContext): MessagesRequest => context.asked as unknown as MessagesRequest
 
 /** Header in which Anthropic's clients look for the request id. */
-const requestIdHeader = ({ requestId }: Passing): Record<string, string> =>
+const requestIdHeader = ({ requestId }: ReplyContext): Record<string, string> =>
   requestId === null ? {} : { 'request-id': requestId }
 
 /** Answers with a completion that was not streamed. */
-function passWhole(passing: Passing, reply: WholeReply): Answered | Failed {
-  const { provider, receiver, stream, model } = passing
+function passWhole(context: ReplyContext, reply: WholeReply): Answered | Failed {
+  const { provider, receiver, stream, model } = context
   const completion = readCompletion(reply, provider) as ChatCompletion
   const observed = observedWhole(completion, completion.choices)
   const named = { ...completion, model: reportedModel(completion.model, model) }
-  const message = toMessage(named, asked(passing))
+  const message = toMessage(named, asked(context))
   if (message === null)
     return failed(badReply(provider, 'the arguments of a tool call are not a JSON object'), reply.status, observed)
-  const headers = { ...passedHeaders(reply.headers, passing), ...requestIdHeader(passing) }
+  const headers = { ...passedHeaders(reply.headers, context), ...requestIdHeader(context) }
   if (stream) {
     const events = toSse(messageEvents(message))
     receiver.head(200, { ...headers, 'content-type': 'text/event-stream' })
@@ -61,11 +71,11 @@ function passWhole(passing: Passing, reply: WholeReply): Answered | Failed {
 }
 
 /** Answers with a stream of chunks. A truncated call gets no end event, since it must not be executed. */
-function passStream(passing: Passing, reply: StreamReply, tap: SseTap): Promise<Answered | Failed> {
-  const { requestId, model } = passing
-  const events = createMessageEvents(asked(passing), { model })
-  return passChunks(passing, reply, tap, {
-    headers: { ...passedHeaders(reply.headers, passing), ...requestIdHeader(passing) },
+function passStream(context: ReplyContext, reply: StreamReply, tap: SseTap): Promise<Answered | Failed> {
+  const { requestId, model } = context
+  const events = createMessageEvents(asked(context), { model })
+  return passChunks(context, reply, tap, {
+    headers: { ...passedHeaders(reply.headers, context), ...requestIdHeader(context) },
     convert: (chunks) => chunks.flatMap((chunk) => events.push(chunk as never)),
     finish: (broken) => ({
       bytes: broken ? errorEvent('/messages', broken, requestId) : toSse(events.finish()),

@@ -14,8 +14,17 @@ import { badReply, clientGone, endedEarly, hideSecrets, streamFailure, upstreamF
 import type { Provider } from '../upstreams/provider.ts'
 import { errorEvent } from './error-event.ts'
 import { gatherMessage } from './gather.ts'
-import { type Answered, answered, type Failed, failed, type Passage, type Passing } from './passage.ts'
+import {
+  type Answered,
+  answered,
+  type Failed,
+  failed,
+  type Passage,
+  type RefusedReply,
+  type ReplyContext,
+} from './passage.ts'
 import { bodyText, passedHeaders, type Refusal, readRefusal, toSse } from './upstream-reply.ts'
+import { splicedRequest } from './write-request.ts'
 
 /** Events before any output. A stream that fails among them has not begun for its client. */
 const BEFORE_OUTPUT: ReadonlySet<unknown> = new Set(['message_start', 'ping'])
@@ -28,7 +37,8 @@ const HELD_LIMIT_BYTES = 1024 * 1024
  */
 export const passMessage: Passage = {
   convert: (asked) => asked,
-  keepsBytes: true,
+  write: splicedRequest,
+  isReformed: true,
   dropsUsage: () => false,
   gather: gatherMessage,
   passWhole,
@@ -37,7 +47,7 @@ export const passMessage: Passage = {
 }
 
 /** The upstream's own error body, with the gateway's key removed. */
-function refusal(reply: WholeReply, { provider, requestId }: Passing): Refusal {
+function refusal(reply: WholeReply, { provider, requestId }: ReplyContext): Refusal {
   return { body: hideSecrets(bodyText(reply), provider.secrets), error: readRefusal(reply, provider, requestId).error }
 }
 
@@ -54,10 +64,10 @@ export function readMessage(reply: WholeReply, provider: Provider): Message {
   throw badReply(provider, 'its reply is not a message')
 }
 
-function passWhole(passing: Passing, reply: WholeReply): Answered {
-  const { provider, receiver, stream } = passing
+function passWhole(context: ReplyContext, reply: WholeReply): Answered {
+  const { provider, receiver, stream } = context
   const message = readMessage(reply, provider)
-  const headers = passedHeaders(reply.headers, passing)
+  const headers = passedHeaders(reply.headers, context)
   if (stream) {
     // Before the headers, so that a serialization error can still have a status.
     const events = toSse(messageEvents(message))
@@ -67,10 +77,10 @@ function passWhole(passing: Passing, reply: WholeReply): Answered {
   return answered(reply.status, observedWhole(message, message.content))
 }
 
-async function passStream(passing: Passing, reply: StreamReply, tap: SseTap): Promise<Answered | Failed> {
-  const { provider, receiver, requestId, onFirst } = passing
+async function passStream(context: ReplyContext, reply: StreamReply, tap: SseTap): Promise<Answered | Failed> {
+  const { provider, receiver, requestId, onFirst } = context
   const { status } = reply
-  const headers = passedHeaders(reply.headers, passing)
+  const headers = passedHeaders(reply.headers, context)
   let held: Buffer[] | null = []
   let heldBytes = 0
   let complete = false
@@ -106,8 +116,7 @@ async function passStream(passing: Passing, reply: StreamReply, tap: SseTap): Pr
   const cut = complete ? null : endedEarly(provider)
   const broken = end.kind === 'broken' && !complete ? streamFailure(end.error, provider) : cut
   if (broken && held !== null) {
-    const errorBody = refused && refusal(refused, passing).body
-    return failed(broken, status, observed, { refused, errorBody })
+    return failed(broken, status, observed, { refused: refused && asShown(refused, context) })
   }
   receiver.end(broken && reported === null ? errorEvent('/messages', broken, requestId) : undefined)
   return answered(status, observed, reported ? upstreamFailure(reported, provider, { cancelled: false }) : broken)
@@ -116,8 +125,19 @@ async function passStream(passing: Passing, reply: StreamReply, tap: SseTap): Pr
 /** Parses the event, since a text may contain the name of an event too. */
 const isStop = (event: Buffer): boolean => eventData(event)?.type === MESSAGE_STOP
 
+const asShown = (refused: WholeReply, context: ReplyContext): RefusedReply => ({
+  ...refused,
+  shown: refusal(refused, context).body,
+})
+
 /** An error as the first event of a stream, as the reply it would have been without streaming. */
 function asRefusal({ headers }: StreamReply, event: { error?: unknown }): WholeReply {
   const { type } = isObject(event.error) ? event.error : {}
-  return { kind: 'whole', status: statusOfType(type), headers, body: Buffer.from(JSON.stringify(event)) }
+  const body = Buffer.from(JSON.stringify(event))
+  return {
+    kind: 'whole',
+    status: statusOfType(type),
+    headers: { ...headers, 'content-type': 'application/json' },
+    body,
+  }
 }

@@ -16,8 +16,9 @@ import { pump } from '../relay/receiver.ts'
 import { endingOf } from '../relay/send.ts'
 import { clientGone, endedEarly, streamFailure, upstreamFailure } from '../upstreams/failure.ts'
 import { gatherResponse } from './gather.ts'
-import { type Answered, answered, type Failed, failed, type Passage, type Passing } from './passage.ts'
+import { type Answered, answered, type Failed, failed, type Passage, type ReplyContext } from './passage.ts'
 import { passedHeaders, readResponse, responseErrorEvent, toSse } from './upstream-reply.ts'
+import { splicedRequest } from './write-request.ts'
 
 /** Events before any output. A stream that fails among them has not begun for its client. */
 const BEFORE_OUTPUT = new Set(['response.created', 'response.queued', 'response.in_progress', 'keepalive', 'ping'])
@@ -30,15 +31,16 @@ const HELD_LIMIT_BYTES = 16 * 1024 * 1024
  */
 export const passResponse: Passage = {
   convert: (asked) => asked,
-  keepsBytes: true,
+  write: splicedRequest,
+  isReformed: true,
   dropsUsage: () => false,
   gather: gatherResponse,
   passWhole,
   passStream,
 }
 
-function passWhole(passing: Passing, reply: WholeReply): Answered | Failed {
-  const { provider, receiver, stream, needsText } = passing
+function passWhole(context: ReplyContext, reply: WholeReply): Answered | Failed {
+  const { provider, receiver, stream, needsText } = context
   const { status } = reply
   const response = readResponse(reply, provider)
   const whole = { ...observedWhole(response, response.output), made: idsOf(response) }
@@ -51,7 +53,7 @@ function passWhole(passing: Passing, reply: WholeReply): Answered | Failed {
   if (lack) return failed(lack, status, { ...observed, generated: null, answer: null })
   // Some providers never stream.
   const events = stream ? toSse([...responseEvents(response)]) : null
-  const headers = passedHeaders(reply.headers, passing)
+  const headers = passedHeaders(reply.headers, context)
   if (events) {
     receiver.head(status, { ...headers, 'content-type': 'text/event-stream' })
     receiver.end(events)
@@ -59,17 +61,17 @@ function passWhole(passing: Passing, reply: WholeReply): Answered | Failed {
   return answered(status, observed)
 }
 
-async function passStream(passing: Passing, reply: StreamReply, tap: SseTap): Promise<Answered | Failed> {
-  const { provider, receiver, requestId, needsText, onFirst } = passing
+async function passStream(context: ReplyContext, reply: StreamReply, tap: SseTap): Promise<Answered | Failed> {
+  const { provider, receiver, requestId, needsText, onFirst } = context
   const { status } = reply
   let held: Buffer[] | null = []
   let heldBytes = 0
   let last: Buffer | null = null
   let complete = false
   let made: readonly string[] = []
-  const tracker = trackResponse(passing.asked as unknown as ResponseRequest, { needsText })
+  const tracker = trackResponse(context.asked as unknown as ResponseRequest, { needsText })
   const output = streamedOutput()
-  const headers = passedHeaders(reply.headers, passing)
+  const headers = passedHeaders(reply.headers, context)
   receiver.hold?.(status, headers)
 
   /**

@@ -1,5 +1,6 @@
 import type { GazewayError } from '../../errors.ts'
 import type { ModelBody } from '../admit/admit.ts'
+import type { Bill } from '../admit/bill.ts'
 import type { BegunResponse } from '../convert/begun-response.ts'
 import { NOTHING, type Observed, usageOf } from '../observe/observe.ts'
 import type { SseTap } from '../observe/sse-tap.ts'
@@ -8,9 +9,10 @@ import type { Receiver } from '../relay/receiver.ts'
 import type { Outcome } from '../settle/settle.ts'
 import type { Provider } from '../upstreams/provider.ts'
 import type { Refusal } from './upstream-reply.ts'
+import type { Writing, Written } from './write-request.ts'
 
 /** Context of a reply that is being passed on. */
-export interface Passing {
+export interface ReplyContext {
   provider: Provider
   receiver: Receiver
   /** The client's request. */
@@ -24,8 +26,8 @@ export interface Passing {
   callId: string
   /** Number of the attempt within the call, from 1. */
   attempt: number
-  /** Headers about the limits of the caller. */
-  limits: Readonly<Record<string, string>>
+  /** Bill of the call, with headers about the limits of the caller. */
+  bill: Bill
   /** Model id at the upstream. */
   model: string
   /** State of the stream that an earlier candidate began. Null when the client has received nothing. */
@@ -44,13 +46,16 @@ export interface Failed {
   kind: 'failed'
   outcome: Outcome & { error: GazewayError }
   /** The upstream's error reply. Null for other failures. */
-  refused: WholeReply | null
-  /** Body that the client would get for it. */
-  errorBody: string | null
+  refused: RefusedReply | null
   /** State of the stream. Null when the client has received nothing. */
   begun: BegunResponse | null
   /** True when the reply was a stream, of which the client has received only `begun`. */
   isStreamed: boolean
+}
+
+/** An error reply of the upstream, with the headers and the body that the client would get for it. */
+export interface RefusedReply extends WholeReply {
+  shown: string
 }
 
 /** Passes requests of one API to an endpoint, and its replies back. */
@@ -61,16 +66,20 @@ export interface Passage {
    * @param refused field that the previous candidate rejected
    */
   convert(asked: object, refused: string | null): object
-  /** True when the client's own bytes may be sent if nothing changes. */
-  keepsBytes: boolean
+  /** Writes the request to send. A promise only when numbers that JavaScript cannot represent must be kept, or a form. */
+  write(writing: Writing): Written | Promise<Written>
+  /** Answers without asking the upstream, so that no call is recorded. */
+  answersHere?(writing: Writing): Promise<WholeReply>
+  /** True when a request whose form is rejected is sent again in another form. */
+  isReformed: boolean
   /** True when the chunk with the usage is not passed on. */
-  dropsUsage(passing: Passing): boolean
-  /** Collects a stream that was not requested. */
-  gather(passing: Passing, reply: StreamReply, tap: SseTap): Promise<WholeReply>
-  passWhole(passing: Passing, reply: WholeReply): Answered | Failed
+  dropsUsage(context: ReplyContext): boolean
+  /** Collects a stream that was not requested. Without it, such a stream is passed on. */
+  gather?(context: ReplyContext, reply: StreamReply, tap: SseTap): Promise<WholeReply>
+  passWhole(context: ReplyContext, reply: WholeReply): Answered | Failed | Promise<Answered>
   /** Converts an error reply for the client. OpenAI's format by default. */
-  refusal?(reply: WholeReply, passing: Passing): Refusal
-  passStream(passing: Passing, reply: StreamReply, tap: SseTap): Promise<Answered | Failed>
+  refusal?(reply: WholeReply, context: ReplyContext): Refusal
+  passStream(context: ReplyContext, reply: StreamReply, tap: SseTap): Promise<Answered | Failed>
 }
 
 /**
@@ -88,12 +97,11 @@ export const failed = (
   error: GazewayError,
   httpStatus: number | null,
   observed: Observed = NOTHING,
-  { refused = null, errorBody = null, begun = null }: Partial<Pick<Failed, 'refused' | 'errorBody' | 'begun'>> = {},
+  { refused = null, begun = null }: Partial<Pick<Failed, 'refused' | 'begun'>> = {},
 ): Failed => ({
   kind: 'failed',
   outcome: outcomeOf(httpStatus, error, observed),
   refused,
-  errorBody,
   begun,
   isStreamed: false,
 })

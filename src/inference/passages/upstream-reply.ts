@@ -1,6 +1,7 @@
 import { type GazewayError, linkedErrorBody, typeOf } from '../../errors.ts'
 import { cut } from '../../text/cut.ts'
 import { isObject, parseJson } from '../../text/json.ts'
+import type { Bill } from '../admit/bill.ts'
 import { ReportedError, reportedIn } from '../api/reported-error.ts'
 import type { Headers, WholeReply } from '../relay/exchange.ts'
 import { badReply, hideSecrets } from '../upstreams/failure.ts'
@@ -23,8 +24,8 @@ export interface Origin {
   provider: Pick<Provider, 'id' | 'secrets'>
   /** Number of the attempt within the call, from 1. */
   attempt: number
-  /** Headers about the limits of the caller. */
-  limits: Readonly<Record<string, string>>
+  /** Bill of the call, with headers about the limits of the caller. */
+  bill: Pick<Bill, 'headers'>
 }
 
 /** Headers that name the upstream which answered, and the number of attempts. */
@@ -44,7 +45,8 @@ export function originHeaders(origin: Origin): Record<string, string> {
     'x-gazeway-attempts': String(origin.attempt),
   }
   // Field by field: a spread makes an object that is slow to go through.
-  for (const name in origin.limits) headers[name] = origin.limits[name] as string
+  const limits = origin.bill.headers
+  for (const name in limits) headers[name] = limits[name] as string
   return headers
 }
 
@@ -54,9 +56,10 @@ export function originHeaders(origin: Origin): Record<string, string> {
  */
 export function passedHeaders(headers: Headers, origin: Origin): Record<string, string> {
   const { secrets } = origin.provider
+  const limits = origin.bill.headers
   const passed = originHeaders(origin)
   for (const name in headers) {
-    if ((!PASSED.has(name) && !PASSED_PREFIX.test(name)) || name in origin.limits) continue
+    if ((!PASSED.has(name) && !PASSED_PREFIX.test(name)) || name in limits) continue
     const value = headers[name]
     const first = typeof value === 'string' ? value : value?.[0]
     if (first === undefined) continue
@@ -132,6 +135,8 @@ function readObject(reply: WholeReply, provider: Provider): Record<string, unkno
 export interface Refusal {
   body: string
   error: ReportedError
+  /** Headers for the client. By default, those of the reply, with the type of JSON. */
+  headers?: Headers
 }
 
 /**

@@ -1,6 +1,7 @@
 import type { CallContext } from '../../calls/call-record.ts'
 import type { Answering } from '../admit/admit.ts'
-import type { Endpoint } from '../api/endpoints.ts'
+import { COUNT_TOKENS, type Endpoint } from '../api/endpoints.ts'
+import { estimatesPrompt, passPrompt } from '../passages/count-prompt.ts'
 import { overMessages } from '../passages/over-messages.ts'
 import { passChat } from '../passages/pass-chat.ts'
 import { passConverted } from '../passages/pass-converted.ts'
@@ -21,21 +22,22 @@ const REMEMBERED = 1000
 /** A possible destination of a request. */
 export interface Candidate {
   relays: Relays
-  path: Endpoint
+  /** Endpoint there, as records name it. */
+  path: string
   /** Converts the request and its reply. */
   passage: Passage
   /** True when it is another endpoint of the upstream before it. */
   isStandIn: boolean
   /** Milliseconds after which it is hedged by the next candidate. Null for no hedging. */
   hedgeAfterMs: number | null
-  /** The model there, if known, for prices and limits. */
-  choice: ModelChoice
+  /** The model there, as far as known, for prices and limits. Null when none is asked. */
+  choice: ModelChoice | null
   /** Id of that model, for circuit breakers. Null when no model is asked. */
   modelId: string | null
   /** False when another model of the upstream answers if it does not know the name. */
   isAssigned: boolean
   /** The model there. A promise only when the upstream's list must be fetched. */
-  model(context: CallContext): ModelChoice | Promise<ModelChoice>
+  model(context: CallContext): ModelChoice | null | Promise<ModelChoice>
 }
 
 /** Destinations of requests for a model. */
@@ -44,12 +46,15 @@ export interface Plan extends Answering {
   candidates(): readonly Candidate[]
 }
 
+/** Endpoints whose requests are answered for a model. */
+export type Planned = Endpoint | typeof COUNT_TOKENS
+
 /**
  * Finds the plan for an endpoint and a model; the role's model when the client named none.
  *
  * @throws as {@link Routing.targets}
  */
-export type Plans = (endpoint: Endpoint, asked: string | undefined) => Plan
+export type Plans = (endpoint: Planned, asked: string | undefined) => Plan
 
 /** Passages to an upstream that speaks Messages, by the client's endpoint. */
 const OVER_MESSAGES: Readonly<Record<Endpoint, Passage>> = {
@@ -63,10 +68,14 @@ const OVER_MESSAGES: Readonly<Record<Endpoint, Passage>> = {
  *
  * @param relaysOf finds the relays of an upstream
  */
-export function createPlans(routing: Routing, relaysOf: (upstream: NamedUpstream) => Relays): Plans {
-  const known = new Map<Endpoint, Map<string | null, Plan>>()
+export function createPlans(
+  { routing, countTokens }: { routing: Routing; countTokens(text: string): Promise<number> },
+  relaysOf: (upstream: NamedUpstream) => Relays,
+): Plans {
+  const estimates = estimatesPrompt(countTokens)
+  const known = new Map<Planned, Map<string | null, Plan>>()
 
-  function planFor(endpoint: Endpoint, asked: string | undefined): Plan {
+  function planFor(endpoint: Planned, asked: string | undefined): Plan {
     const role = endpoint === '/responses' ? 'primary' : 'chat'
     const { all, isWeighted, hedgeAfterMs } = routing.targets(asked, role)
     const named = asked ?? all[0].model
@@ -74,17 +83,13 @@ export function createPlans(routing: Routing, relaysOf: (upstream: NamedUpstream
       weight: target.weight,
       candidates: candidatesAt(
         target,
-        { endpoint, asked: named, isNamed: asked !== undefined, role, hedgeAfterMs },
+        { endpoint, asked: named, isNamed: asked !== undefined, role, hedgeAfterMs, estimates },
         relaysOf,
       ),
     }))
     const candidates = ways.flatMap((way) => way.candidates)
-    const choices = candidates.map(({ choice }) => choice)
-    const open = candidates.filter(({ isAssigned }) => !isAssigned)
-    const standIns = (context: CallContext) => Promise.all(open.map(({ model }) => model(context)))
     return {
-      choices,
-      standIns: open.length === 0 ? null : standIns,
+      ...answeringOf(candidates),
       candidates: isWeighted && ways.length > 1 ? () => drawn(ways).flatMap((way) => way.candidates) : () => candidates,
     }
   }
@@ -102,14 +107,38 @@ export function createPlans(routing: Routing, relaysOf: (upstream: NamedUpstream
   }
 }
 
+/** The models that may answer at some candidates. */
+export function answeringOf(candidates: readonly Candidate[]): Answering {
+  const open = candidates.filter(({ isAssigned }) => !isAssigned)
+  const standIns = async (context: CallContext) =>
+    (await Promise.all(open.map(({ model }) => model(context)))).flatMap((choice) => choice ?? [])
+  return {
+    choices: candidates.flatMap(({ choice }) => choice ?? []),
+    standIns: open.length === 0 ? null : standIns,
+  }
+}
+
+/**
+ * Selects the candidates at the upstream that stores what a request continues, when there are any.
+ *
+ * @param keeper name of the upstream in records. Null for a request that continues nothing
+ */
+export function atKeeper(all: readonly Candidate[], keeper: string | null): readonly Candidate[] {
+  if (keeper === null) return all
+  const able = all.filter(({ relays }) => relays.upstream.provider.name === keeper)
+  return able.length > 0 ? able : all
+}
+
 /** Properties of a request that determine its candidates. */
 interface Asked {
-  endpoint: Endpoint
+  endpoint: Planned
   /** Model named by the client, otherwise the role's. */
   asked: string
   isNamed: boolean
   role: ModelRole
   hedgeAfterMs: number | null
+  /** Passage of a prompt that the upstream cannot count. */
+  estimates: Passage
 }
 
 /**
@@ -118,14 +147,14 @@ interface Asked {
  */
 function candidatesAt(
   target: Target,
-  { endpoint, asked, isNamed, role, hedgeAfterMs }: Asked,
+  { endpoint, asked, isNamed, role, hedgeAfterMs, estimates }: Asked,
   relaysOf: (upstream: NamedUpstream) => Relays,
 ): Candidate[] {
   const { upstream } = target
   const { provider } = upstream
   const relays = relaysOf(upstream)
   const at = (
-    path: Endpoint,
+    path: string,
     passage: Passage,
     { name = target.model, as = role, requested = asked } = {},
   ): Candidate => {
@@ -147,7 +176,9 @@ function candidatesAt(
       model,
     }
   }
-  if (provider.protocol === 'anthropic') return [at('/messages', OVER_MESSAGES[endpoint])]
+  const isMessages = provider.protocol === 'anthropic'
+  if (endpoint === COUNT_TOKENS) return [at(endpoint, isMessages ? passPrompt : estimates)]
+  if (isMessages) return [at('/messages', OVER_MESSAGES[endpoint])]
   if (endpoint === '/chat/completions') return [at(endpoint, passChat)]
   if (endpoint === '/messages') return [at('/chat/completions', passMessageConverted)]
   const own = target.model === asked && provider.id === 'default'

@@ -33,6 +33,8 @@ export interface Invocation {
   fallbackFrom?: string | undefined
   /** Candidates passed over since the attempt before. */
   skipped?: SkippedCandidate[]
+  /** False for a request that is no call, such as one for a list of models. */
+  isRecorded: boolean
   /** Bill to charge. */
   bill: Bill
   /** Body sent, for the record when content is stored, and for estimating usage when none is reported. */
@@ -108,6 +110,7 @@ export function beginCall(deps: SettleDeps, invocation: Invocation, context: Cal
     const isPaidFor = isHad && (error === null || observed !== null)
     if (isPaidFor && observed === UNCOUNTED) invocation.bill.cutOff()
     const spend = invocation.bill.attempted({ callId, model: name, costMicros, usage, isHad: isPaidFor })
+    if (!invocation.isRecorded) return { callId, usage, costUsd }
     const recorded: CallRecord = {
       call_id: callId,
       at: timeOf(at),

@@ -104,7 +104,7 @@ export async function passThrough(
   const circuit = model === null ? null : { path, model: model.upstream, callerId: context.callerId }
   const [relay = relays.firstAwake(circuit)] = relays.awake(circuit)
   const bill = await billOf(deps, { path, text: sent, body, model }, context)
-  const call = beginCall(deps, { provider, path, model, stream, request: body, bill }, context)
+  const call = beginCall(deps, { provider, path, model, stream, request: body, bill, isRecorded: true }, context)
   const client = signalClient(context.signal)
   const started = performance.now()
   let reply: WholeReply | StreamReply | undefined

@@ -1,0 +1,224 @@
+import type { GazewayError } from '../../errors.ts'
+import { readUsage, type Usage } from '../../providers/token-usage.ts'
+import { isObject, parseJson } from '../../text/json.ts'
+import { record, records } from '../../text/loose.ts'
+import type { Bill } from '../admit/bill.ts'
+import { billedFields } from '../admit/worst-case.ts'
+import type { PassedPath } from '../api/passed-paths.ts'
+import { askForUsage, wantsUsage } from '../api/usage-request.ts'
+import { NOTHING, type Observed, observedStream } from '../observe/observe.ts'
+import { eventData, type SseTap } from '../observe/sse-tap.ts'
+import type { StreamReply, WholeReply } from '../relay/exchange.ts'
+import { pump } from '../relay/receiver.ts'
+import { requestBody } from '../relay/request-body.ts'
+import { CLIENT_GONE, endingOf, tooLarge, WHOLE_LIMIT_BYTES } from '../relay/send.ts'
+import { badReply, clientGone, endedEarly, hideSecrets, streamFailure } from '../upstreams/failure.ts'
+import type { Provider } from '../upstreams/provider.ts'
+import { errorEvent } from './error-event.ts'
+import { heldChunks } from './held-chunks.ts'
+import { type Answered, answered, type Failed, failed, type Passage, type ReplyContext } from './passage.ts'
+import { bodyText, passedHeaders, type Refusal, readRefusal } from './upstream-reply.ts'
+import type { Writing, Written } from './write-request.ts'
+
+const EVENT_STREAM = /^text\/event-stream\b/i
+const JSON_TYPE = /^application\/(?:[\w.-]+\+)?json\b/i
+/** Largest reply that is inspected. A larger one costs its whole reservation. */
+const READ_LIMIT_BYTES = 16 * 1024 * 1024
+
+/** Usage of an answer that was not seen. */
+const UNSEEN: Usage = Object.freeze({ prompt_tokens: 0, completion_tokens: 0, total_tokens: 0, estimated: true })
+
+/** A request that is passed on verbatim. */
+export interface VerbatimRequest {
+  route: PassedPath
+  /** Path as sent, with its query. */
+  target: string
+  /** Content type of a body that is not JSON. Null for JSON or no body. */
+  formType: string | null
+  /** Selects the objects of a list that the caller may see, by their ids. Null when it may see the whole reply. */
+  visible: ((ids: readonly string[]) => Promise<ReadonlySet<string>>) | null
+}
+
+/**
+ * Passes a request and its reply on as they are, and reads usage and ids on the way. Only what determines the bill is
+ * rewritten: the model's id at the upstream, the token limit, and the request for usage.
+ */
+export const passVerbatim = (asked: VerbatimRequest): Passage => ({
+  convert: (body) => body,
+  write: (writing) => writeVerbatim(asked, writing),
+  isReformed: false,
+  dropsUsage: (context) => isLegacy(asked) && !wantsUsage(context.asked),
+  passWhole: (context, reply) => passWhole(asked, context, reply),
+  refusal,
+  passStream: (context, reply, tap) => passStream(asked, context, reply, tap),
+})
+
+/** Tells whether a request is a legacy completion, whose answer is text. */
+const isLegacy = ({ route }: VerbatimRequest): boolean => route.path === '/completions'
+
+/**
+ * The client's bytes, when the fields that determine the bill occur once in them. Otherwise rewritten. A form is
+ * rewritten only for another model id.
+ */
+async function writeVerbatim(asked: VerbatimRequest, { request, fields, bill, headers }: Writing): Promise<Written> {
+  const { route, target, formType } = asked
+  const { method } = route
+  const { json, bytes } = request
+  if (route.body === 'none') return { method, target, body: null, headers }
+  if (formType !== null) {
+    const isSame = fields.model === undefined || fields.model === json.model
+    const form = isSame ? { body: bytes, type: formType } : await formWithModel(bytes, formType, String(fields.model))
+    return { method, target, body: form.body, headers: { ...headers, 'content-type': form.type } }
+  }
+  const changes = {
+    ...(bill.isBounded && billedFields(json)),
+    ...fields,
+    ...(isLegacy(asked) && json.stream === true && askForUsage(json)),
+  }
+  return { method, target, body: await requestBody(request, changes), headers }
+}
+
+/** Replaces the model in a form. Other fields and files stay unchanged. */
+async function formWithModel(bytes: Buffer, type: string, model: string): Promise<{ body: Buffer; type: string }> {
+  const form = await new Response(new Uint8Array(bytes), { headers: { 'content-type': type } }).formData()
+  form.set('model', model)
+  const changed = new Response(form)
+  return { body: Buffer.from(await changed.arrayBuffer()), type: changed.headers.get('content-type') as string }
+}
+
+/** The upstream's own error reply, with the gateway's key removed. */
+function refusal(reply: WholeReply, { provider, requestId }: ReplyContext): Refusal {
+  const { error } = readRefusal(reply, provider, requestId)
+  return { error, body: hideSecrets(bodyText(reply), provider.secrets), headers: announcedHeaders(reply) }
+}
+
+async function passWhole(asked: VerbatimRequest, context: ReplyContext, reply: WholeReply): Promise<Answered> {
+  const { receiver, provider, bill } = context
+  const { status, body } = reply
+  const headers = passedHeaders(announcedHeaders(reply), context)
+  if (status >= 300) {
+    receiver.whole(status, headers, hideSecrets(bodyText(reply), provider.secrets))
+    return answered(status, NOTHING, badReply(provider, `it redirects (${status})`))
+  }
+  const isRead = JSON_TYPE.test(String(reply.announced)) && body.length <= READ_LIMIT_BYTES
+  const value = isRead ? parseJson(bodyText(reply)) : undefined
+  const visible = asked.visible === null ? null : await visibleIn(reply, provider, asked.visible)
+  receiver.whole(status, headers, visible === null ? body : JSON.stringify(visible))
+  const observed = observedIn(asked, value)
+  if (isUnseen(asked, bill, observed)) bill.cutOff()
+  return answered(status, observed)
+}
+
+/** Passes a stream on. While another upstream could answer, it begins with the first output and may fail before. */
+async function passStream(
+  asked: VerbatimRequest,
+  context: ReplyContext,
+  reply: StreamReply,
+  tap: SseTap,
+): Promise<Answered | Failed> {
+  const { receiver, provider, requestId, bill, onFirst } = context
+  // A file may start like an event stream.
+  if (!EVENT_STREAM.test(String(reply.announced)))
+    return passWhole(asked, context, { ...reply, kind: 'whole', body: await gathered(reply, provider) })
+  const { status } = reply
+  const headers = passedHeaders(announcedHeaders(reply), context)
+  const begin = () => receiver.head(status, headers)
+  const chunks = receiver.hold === undefined ? null : heldChunks(tap, begin, isLegacy(asked) ? isText : isEvent)
+  if (chunks === null) begin()
+  else receiver.hold?.(status, headers)
+  const filter = chunks?.filter ?? ((events: Buffer) => events)
+  const end = await pump(reply, receiver, tap, { filter, onFirst, stallMs: provider.timeoutMs })
+  const observed = observedStream(tap)
+  const { done } = tap.ending()
+  const reported = tap.failed()
+  const failure = reported && streamFailure(reported, provider)
+  const broken = end.kind === 'broken' && !done ? streamFailure(end.error, provider) : null
+  const rest = chunks?.rest() ?? null
+  if (rest !== null && end.kind !== 'gone') {
+    const why = failure ?? broken ?? (done ? null : endedEarly(provider))
+    if (why !== null) return failed(why, status, observed)
+    // An empty answer.
+    begin()
+    receiver.write(rest)
+  }
+  const isCut = isUnseen(asked, bill, observed)
+  if (isCut) bill.cutOff()
+  const passed = (error: GazewayError | null): Answered =>
+    answered(status, isCut ? { ...observed, usage: UNSEEN, isOutdated: undefined } : observed, error)
+  if (end.kind === 'gone' && !done) return passed(clientGone(endingOf(receiver)))
+  receiver.end(broken === null ? undefined : errorEvent(asked.route.path, broken, requestId))
+  return passed(broken ?? failure)
+}
+
+const isEvent = (event: Buffer): boolean => eventData(event) !== null
+
+/** Tells whether an event of a legacy completion has a part of the answer, or its end. */
+const isText = (event: Buffer): boolean =>
+  records(eventData(event)?.choices).some(({ text, finish_reason }) => Boolean(text) || Boolean(finish_reason))
+
+/** Tells whether an answer's cost is not in its reply. It then costs its whole reservation. */
+const isUnseen = (asked: VerbatimRequest, bill: Bill, { usage }: Observed): boolean =>
+  bill.isBounded && asked.route.cost === 'answer' && !isLegacy(asked) && usage === null
+
+/** Headers of a reply with the type that the upstream announced. */
+const announcedHeaders = ({ headers, announced }: WholeReply | StreamReply) => ({
+  ...headers,
+  'content-type': announced,
+})
+
+/** Usage of a whole reply, or the text to estimate it from. */
+function observedIn({ route }: VerbatimRequest, value: unknown): Observed {
+  const { usage, service_tier, choices, id, output_file_id, error_file_id } = record(value)
+  const made = route.makes
+    ? [id, output_file_id, error_file_id].filter((one): one is string => typeof one === 'string')
+    : []
+  if (route.cost === 'nothing' || route.cost === 'unbounded') return { ...NOTHING, answer: value, made }
+  const generated = route.cost === 'input' ? '' : choices
+  return {
+    usage: readUsage(usage) ?? readUsage({ prompt_tokens: record(usage).total_tokens }),
+    serviceTier: service_tier,
+    generated:
+      generated === undefined ? null : () => ({ text: generated === '' ? '' : JSON.stringify(generated), factor: 1 }),
+    answer: value,
+  }
+}
+
+/**
+ * Removes the objects of other callers from a list. Null when the caller may see all of it.
+ *
+ * @throws GazewayError `upstream_bad_reply` when the reply is not such a list
+ */
+async function visibleIn(
+  reply: WholeReply,
+  provider: Provider,
+  select: NonNullable<VerbatimRequest['visible']>,
+): Promise<unknown> {
+  const list = parseJson(bodyText(reply))
+  const all: unknown = isObject(list) ? list.data : list
+  if (!Array.isArray(all)) throw badReply(provider, 'its reply is not a list')
+  const idOf = (one: unknown): string => String(record(one).id)
+  const visible = await select(all.map(idOf))
+  const data = all.filter((one) => visible.has(idOf(one)))
+  if (data.length === all.length) return null
+  if (!isObject(list)) return data
+  const ends = { first_id: record(data[0]).id ?? null, last_id: record(data.at(-1)).id ?? null }
+  return { ...list, data, ...('first_id' in list && ends) }
+}
+
+/** Collects a reply that began as a stream. */
+function gathered({ consume, exchange }: StreamReply, provider: Provider): Promise<Buffer> {
+  const chunks: Uint8Array[] = []
+  let size = 0
+  return new Promise((resolve, reject) => {
+    consume({
+      onData(chunk) {
+        size += chunk.length
+        if (size <= WHOLE_LIMIT_BYTES) return void chunks.push(chunk)
+        reject(tooLarge(provider))
+        exchange.abort()
+      },
+      onEnd: () => resolve(Buffer.concat(chunks)),
+      onError: (error) => reject(error === CLIENT_GONE ? error : streamFailure(error, provider)),
+    })
+  })
+}

@@ -1,0 +1,44 @@
+import type { CallerContext, ModelBody } from '../admit/admit.ts'
+import type { Bill } from '../admit/bill.ts'
+import { billedFields } from '../admit/worst-case.ts'
+import { type ClientRequest, convertedText, requestBody } from '../relay/request-body.ts'
+
+/** A request to be written for one candidate. */
+export interface Writing {
+  /** The client's request. */
+  request: ClientRequest<ModelBody>
+  /** Its body as the candidate's API expresses it, with the model there. */
+  sent: object
+  /** Converts the body of the client to `sent`. */
+  converted(body: object): object
+  /** Fields to set: the model, and those of the form. */
+  fields: Readonly<Record<string, unknown>>
+  bill: Bill
+  /** Headers of the client's request that an upstream of the same protocol receives too. */
+  headers: CallerContext['headers']
+}
+
+/** A request as it is sent to one candidate. */
+export interface Written {
+  method: 'GET' | 'POST' | 'DELETE'
+  /** Path with its query. Null for the candidate's path. */
+  target: string | null
+  body: string | Buffer | null
+  headers: CallerContext['headers']
+}
+
+/** Writes the client's own bytes when they say the same already. Otherwise their JSON, with the fields set. */
+export function splicedRequest({ request, fields, bill, headers }: Writing): Written | Promise<Written> {
+  return posted(requestBody(request, bill.isBounded ? { ...billedFields(request.json), ...fields } : fields), headers)
+}
+
+/** Writes a converted body. The client's headers are those of another protocol. */
+export function convertedRequest({ request, sent, converted, fields }: Writing): Written | Promise<Written> {
+  const body = convertedText(request.text, { ...sent, ...fields }, (json) => ({ ...converted(json), ...fields }))
+  return posted(body, undefined)
+}
+
+const posted = (body: string | Buffer | Promise<string>, headers: Written['headers']): Written | Promise<Written> =>
+  body instanceof Promise
+    ? body.then((text) => ({ method: 'POST', target: null, body: text, headers }))
+    : { method: 'POST', target: null, body, headers }

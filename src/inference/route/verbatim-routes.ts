@@ -1,0 +1,77 @@
+import type { Passage } from '../passages/passage.ts'
+import type { Relays } from '../relay/relays.ts'
+import type { NamedUpstream } from '../upstreams/named-upstream.ts'
+import type { ModelChoice } from '../upstreams/provider.ts'
+import { answeringOf, type Candidate, type Plan } from './route.ts'
+import type { Routing } from './routing.ts'
+import { drawn } from './weighted-order.ts'
+
+/** Endpoint of a request that is passed on verbatim, and its passage. */
+export interface VerbatimWay {
+  path: string
+  passage: Passage
+}
+
+/** Finds the candidates of requests that are passed on verbatim. */
+export interface VerbatimRoutes {
+  /**
+   * Upstreams that can answer for a model. Weighted ones are drawn again each time.
+   *
+   * @throws GazewayError as {@link Routing.targets}
+   */
+  ofModel(asked: string, way: VerbatimWay): Candidate[]
+  /**
+   * The upstream with this name in records, and no other: others lack the object. Null when it is no longer configured.
+   *
+   * @throws GazewayError `upstream_not_configured`
+   */
+  named(name: string, way: VerbatimWay): Candidate[] | null
+  /**
+   * The upstream of requests that name nothing.
+   *
+   * @param choice its default model; null when none is asked
+   * @throws GazewayError as {@link Routing.targets}
+   */
+  first(way: VerbatimWay, choice?: ModelChoice | null): Candidate[]
+}
+
+/** Creates the plan of a call with the given candidates. */
+export const planOf = (candidates: readonly Candidate[]): Plan => ({
+  ...answeringOf(candidates),
+  candidates: () => candidates,
+})
+
+/**
+ * First step of a call that is passed on verbatim.
+ *
+ * @param relaysOf finds the relays of an upstream
+ */
+export function createVerbatimRoutes(routing: Routing, relaysOf: (upstream: NamedUpstream) => Relays): VerbatimRoutes {
+  const at = (upstream: NamedUpstream, way: VerbatimWay, choice: ModelChoice | null): Candidate => ({
+    ...way,
+    relays: relaysOf(upstream),
+    isStandIn: false,
+    hedgeAfterMs: null,
+    choice,
+    modelId: choice?.upstream ?? null,
+    isAssigned: true,
+    model: () => choice,
+  })
+
+  return {
+    ofModel(asked, way) {
+      const { all, isWeighted } = routing.targets(asked, 'chat')
+      return (isWeighted ? drawn(all) : all).map(({ upstream, model }) =>
+        at(upstream, way, { ...upstream.provider.resolve(model, 'chat'), requested: asked }),
+      )
+    },
+    named(name, way) {
+      // Another upstream may have the name of the provider of `default`, and only one of the two may have a key.
+      const all = routing.upstreams.filter(({ provider }) => provider.name === name)
+      const upstream = all.find(({ provider }) => provider.hasKey) ?? all[0]
+      upstream?.provider.requireKey()
+      return upstream === undefined ? null : [at(upstream, way, null)]
+    },
+    first: (way, choice = null) => [at(routing.targets(undefined, 'chat').all[0].upstream, way, choice)],
+  }
+}
