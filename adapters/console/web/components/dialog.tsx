@@ -2,8 +2,10 @@ import type { ComponentChildren } from 'preact'
 import { useId, useLayoutEffect, useRef, useState } from 'preact/hooks'
 import { BusyAround } from './busy.ts'
 import { Button } from './fields.tsx'
+import { Form } from './form.tsx'
 import { focusFirst } from './keyboard-focus.ts'
 import { ErrorNote } from './notes.tsx'
+import { useAction } from './use-action.ts'
 
 /**
  * Modal dialog. Escape and its button close it, except while work in it is in progress: closing would hide the result
@@ -73,35 +75,20 @@ export function Confirm(props: {
   onConfirm: () => Promise<void> | void
   onClose: () => void
 }) {
-  const [busy, setBusy] = useState(false)
-  const [error, setError] = useState<unknown>(null)
+  const { busy, error, setError, run } = useAction()
   const close = () => {
     setError(null)
     props.onClose()
   }
   const confirm = async () => {
-    setBusy(true)
-    setError(null)
-    try {
-      await props.onConfirm()
-      close()
-    } catch (fault) {
-      setError(fault)
-    } finally {
-      setBusy(false)
-    }
+    await props.onConfirm()
+    close()
   }
   return (
     <Dialog title={props.title} open={props.open} onClose={close}>
-      <form
-        class="stack"
-        onSubmit={(event) => {
-          event.preventDefault()
-          void confirm()
-        }}
-      >
+      <Form onSubmit={() => run(confirm)}>
         <div class="confirm-body">{props.body}</div>
-        {error !== null && <ErrorNote error={error} />}
+        <ErrorNote error={error} />
         <div class="actions end">
           <Button disabled={busy} onClick={close}>
             Cancel
@@ -110,7 +97,7 @@ export function Confirm(props: {
             {props.action}
           </Button>
         </div>
-      </form>
+      </Form>
     </Dialog>
   )
 }

@@ -53,7 +53,7 @@ export function useFieldProps() {
 }
 
 /** Options of a text control besides its value. */
-interface TextOptions {
+export interface TextOptions {
   type?: 'text' | 'password' | 'number' | 'search' | 'url' | 'date' | 'datetime-local'
   name?: string
   placeholder?: string
@@ -103,10 +103,13 @@ export function TextInput({
   )
 }
 
+/** Value to select, with a label where it is another. */
+export type SelectOption<Value extends string = string> = Value | { value: Value; label: string }
+
 /** Selection of one option. */
 export function Select<Value extends string>(props: {
   value: Value
-  options: readonly (Value | { value: Value; label: string })[]
+  options: readonly SelectOption<Value>[]
   onChange: (value: Value) => void
   disabled?: boolean
   'aria-label'?: string

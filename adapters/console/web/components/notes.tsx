@@ -70,3 +70,8 @@ export function Loading({ what }: { what: string }) {
     </p>
   )
 }
+
+/** Shown in place of data that is not there: the error of its request, or its progress. */
+export function NotLoaded({ of, what }: { of: { error: unknown; reload: () => void }; what: string }) {
+  return of.error ? <ErrorNote error={of.error} onRetry={of.reload} /> : <Loading what={what} />
+}

@@ -1,9 +1,10 @@
 import type { ComponentChildren } from 'preact'
-import { useLayoutEffect, useRef, useState } from 'preact/hooks'
+import { useLayoutEffect, useRef } from 'preact/hooks'
 import { ApiError } from '../api.ts'
 import { Button } from './fields.tsx'
 import { focusFirst, submitByKeys } from './keyboard-focus.ts'
 import { ErrorNote } from './notes.tsx'
+import { useAction } from './use-action.ts'
 
 /** Finds the API's fault of a field or a part of it, such as `limits.budgets`; null when there is none. */
 export type FaultOf = (field: string) => string | null
@@ -30,8 +31,7 @@ export function SubmitForm(props: {
     // Focuses a form that replaces other content of an open dialog.
     if (form.current?.closest('dialog[open]')) focusFirst(form.current)
   }, [])
-  const [busy, setBusy] = useState(false)
-  const [error, setError] = useState<unknown>(null)
+  const { busy, error, run } = useAction()
   const at = error instanceof ApiError ? error.param : null
   let isBeside = false
   const fields = props.children((field) => {
@@ -40,17 +40,6 @@ export function SubmitForm(props: {
     return (error as ApiError).message
   })
 
-  const submit = async () => {
-    setBusy(true)
-    setError(null)
-    try {
-      await props.onSubmit()
-    } catch (fault) {
-      setError(fault)
-    } finally {
-      setBusy(false)
-    }
-  }
   return (
     <form
       ref={form}
@@ -58,7 +47,7 @@ export function SubmitForm(props: {
       onKeyDown={submitByKeys}
       onSubmit={(event) => {
         event.preventDefault()
-        void submit()
+        void run(props.onSubmit)
       }}
     >
       {fields}
