@@ -1,18 +1,7 @@
 import { useState } from 'preact/hooks'
 import type { GazeSessionSummary } from '../../../../../src/gaze/gaze-sessions.ts'
-import {
-  Card,
-  DataTable,
-  Empty,
-  ErrorNote,
-  Field,
-  Loading,
-  Page,
-  Pager,
-  TextInput,
-  When,
-} from '../../components/components.ts'
-import { count, shortId } from '../../format.ts'
+import { type Column, countColumn, Empty, Filters, ListCard, Page, whenColumn } from '../../components/components.ts'
+import { shortId } from '../../format.ts'
 import { usePage } from '../../paging.ts'
 import { go, href, type PageProps } from '../../router.ts'
 import { StatusBadge } from './attestation-view.tsx'
@@ -46,59 +35,56 @@ export default function Attention({ id }: PageProps) {
   )
 }
 
+const COLUMNS: Column<GazeSessionSummary>[] = [
+  { key: 'session_id', label: 'Session', render: ({ session_id }) => shortId(session_id) },
+  {
+    key: 'attestation',
+    label: 'Attestation',
+    render: ({ attestation }) => (attestation ? <StatusBadge status={attestation.status} /> : '—'),
+  },
+  {
+    key: 'score',
+    label: 'Score',
+    align: 'right',
+    render: ({ attestation }) => attestation?.poa_score.toFixed(2) ?? '—',
+  },
+  countColumn('records', 'Records'),
+  { key: 'task_id', label: 'Task', render: ({ task_id }) => (task_id === null ? '—' : shortId(task_id)) },
+  {
+    key: 'caller_id',
+    label: 'From',
+    render: ({ caller_id }) => (caller_id === null ? 'local tool' : shortId(caller_id)),
+  },
+  whenColumn('updated_at', 'Last record'),
+]
+
 function Sessions() {
-  const [task, setTask] = useState('')
-  const filter = task.trim() === '' ? '' : `?task_id=${encodeURIComponent(task.trim())}`
-  const page = usePage<GazeSessionSummary>(`/api/gaze/sessions${filter}`)
+  const [filter, setFilter] = useState({ task: '' })
+  const task = filter.task.trim()
+  const page = usePage<GazeSessionSummary>(`/api/gaze/sessions${task && `?task_id=${encodeURIComponent(task)}`}`)
   return (
-    <Card title="Sessions">
-      <div class="filters">
-        <Field label="Task">
-          <TextInput value={task} onInput={setTask} placeholder="task_…" maxLength={128} />
-        </Field>
-      </div>
-      <ErrorNote error={page.error} onRetry={page.reload} />
-      {page.data === null && page.loading ? (
-        <Loading what="the sessions" />
-      ) : (
-        <DataTable<GazeSessionSummary>
-          label="Gaze sessions"
-          rows={page.items}
-          rowKey={(session) => session.session_id}
-          onRow={(session) => go(href('attention', { id: session.session_id }))}
-          columns={[
-            { key: 'session_id', label: 'Session', render: ({ session_id }) => shortId(session_id) },
-            {
-              key: 'attestation',
-              label: 'Attestation',
-              render: ({ attestation }) => (attestation ? <StatusBadge status={attestation.status} /> : '—'),
-            },
-            {
-              key: 'score',
-              label: 'Score',
-              align: 'right',
-              render: ({ attestation }) => attestation?.poa_score.toFixed(2) ?? '—',
-            },
-            { key: 'records', label: 'Records', align: 'right', render: ({ records }) => count(records) },
-            { key: 'task_id', label: 'Task', render: ({ task_id }) => (task_id === null ? '—' : shortId(task_id)) },
-            {
-              key: 'caller_id',
-              label: 'From',
-              render: ({ caller_id }) => (caller_id === null ? 'local tool' : shortId(caller_id)),
-            },
-            { key: 'updated_at', label: 'Last record', render: ({ updated_at }) => <When at={updated_at} /> },
-          ]}
-          of={page}
-          empty={
-            <Empty
-              title={filter ? 'No session for this task' : 'No gaze sessions yet'}
-              hint="Record a session here, or send records from an editor or eye tracker to POST /api/gaze/store."
-              action={<a href={href('capture')}>Record a session</a>}
-            />
-          }
+    <ListCard<GazeSessionSummary>
+      title="Sessions"
+      filters={
+        <Filters
+          draft={filter}
+          edit={(change) => setFilter({ ...filter, ...change })}
+          fields={[{ name: 'task', label: 'Task', placeholder: 'task_…', maxLength: 128 }]}
         />
-      )}
-      <Pager page={page} />
-    </Card>
+      }
+      label="Gaze sessions"
+      list={page}
+      loading="the sessions"
+      rowKey={({ session_id }) => session_id}
+      onRow={({ session_id }) => go(href('attention', { id: session_id }))}
+      columns={COLUMNS}
+      empty={
+        <Empty
+          title={task ? 'No session for this task' : 'No gaze sessions yet'}
+          hint="Record a session here, or send records from an editor or eye tracker to POST /api/gaze/store."
+          action={<a href={href('capture')}>Record a session</a>}
+        />
+      }
+    />
   )
 }

@@ -1,5 +1,5 @@
 import type { Attestation } from '../../../../../src/gaze/attestation.ts'
-import { Badge, Copy, Countdown, Progress } from '../../components/components.ts'
+import { Badge, Copy, Countdown, Facts, Progress } from '../../components/components.ts'
 import { count } from '../../format.ts'
 import { href } from '../../router.ts'
 import './attention.css'
@@ -41,24 +41,13 @@ export function AttestationView({ attestation }: { attestation: Attestation }) {
           </div>
         ))}
       </div>
-      <dl class="facts">
-        <dt>Valid for</dt>
-        <dd>
-          <Countdown to={attestation.expires_at} over="over; assessed again on request" />
-        </dd>
-        {task_id !== null && (
-          <>
-            <dt>Task</dt>
-            <dd>
-              <a href={href('tasks', { id: task_id })}>{task_id}</a>
-            </dd>
-          </>
-        )}
-        <dt>Attestation</dt>
-        <dd>
-          <Copy text={attestation.id} />
-        </dd>
-      </dl>
+      <Facts
+        of={{
+          'Valid for': <Countdown to={attestation.expires_at} over="over; assessed again on request" />,
+          Task: task_id && <a href={href('tasks', { id: task_id })}>{task_id}</a>,
+          Attestation: <Copy text={attestation.id} />,
+        }}
+      />
     </div>
   )
 }

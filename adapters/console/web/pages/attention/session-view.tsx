@@ -1,7 +1,7 @@
 import { useState } from 'preact/hooks'
 import type { Attestation } from '../../../../../src/gaze/attestation.ts'
 import type { GazeRecord } from '../../../../../src/gaze/tensor.ts'
-import { Card, Copy, Empty, ErrorNote, LineChart, Loading, Tabs } from '../../components/components.ts'
+import { Card, Copy, Empty, ErrorNote, LineChart, NotLoaded, Tabs } from '../../components/components.ts'
 import { count } from '../../format.ts'
 import type { List } from '../../paging.ts'
 import { type Live, useLive } from '../../use-live.ts'
@@ -29,8 +29,7 @@ export function SessionView({ sessionId }: { sessionId: string }) {
   const history = useLive<List<GazeRecord>>(`/api/gaze/history?${query}&limit=${DRAWN}`)
   const attestation = useLive<Attestation>(tab === 'attestation' ? `/api/attestation/status?${query}` : null)
 
-  if (history.data === null)
-    return history.error ? <ErrorNote error={history.error} onRetry={history.reload} /> : <Loading what="the records" />
+  if (history.data === null) return <NotLoaded of={history} what="the records" />
   const { items, total } = history.data
   if (total === 0)
     return (
@@ -80,8 +79,7 @@ function ChannelLines({ records }: { records: readonly GazeRecord[] }) {
 }
 
 function Proof({ live }: { live: Live<Attestation> }) {
-  if (live.data === null)
-    return live.error ? <ErrorNote error={live.error} onRetry={live.reload} /> : <Loading what="the attestation" />
+  if (live.data === null) return <NotLoaded of={live} what="the attestation" />
   return (
     <Card title="Proof of attention">
       <AttestationView attestation={live.data} />

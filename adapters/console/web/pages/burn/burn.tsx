@@ -1,18 +1,6 @@
 import type { Burn } from '../../../../../src/wallet/burn/burn.ts'
 import { budgetText } from '../../components/budgets.tsx'
-import {
-  Badge,
-  Card,
-  DataTable,
-  Empty,
-  ErrorNote,
-  Loading,
-  Money,
-  Page,
-  Pager,
-  type Tone,
-  When,
-} from '../../components/components.ts'
+import { Badge, Empty, ListCard, Money, moneyColumn, Page, type Tone, When } from '../../components/components.ts'
 import { duration, usd } from '../../format.ts'
 import { usePage } from '../../paging.ts'
 import { href } from '../../router.ts'
@@ -42,31 +30,23 @@ function BurnList() {
   const page = usePage<Burn>('/api/keys/burn', { everyMs: 5000 })
   const groups = useGroups()
   return (
-    <Card title="Active keys and groups">
-      <ErrorNote error={page.error} onRetry={page.reload} />
-      {page.loading && !page.data && <Loading what="keys and groups" />}
-      <DataTable<Burn>
-        label="Keys and groups, least time left first"
-        rows={page.items}
-        rowKey={({ id }) => id}
-        of={page}
-        empty={<Empty title="No keys yet" hint="Create one in Settings, or with: gazeway key create" />}
-        columns={[
-          { key: 'name', label: 'Name', render: (burn) => <Name of={burn} groups={groups} /> },
-          { key: 'time_left', label: 'Time left', render: (burn) => <TimeLeft of={burn} /> },
-          {
-            key: 'burned',
-            label: 'Spent in 24 h',
-            align: 'right',
-            render: ({ burned_24h_usd }) => <Money usd={burned_24h_usd} />,
-          },
-          { key: 'balance', label: 'Balance', align: 'right', render: (burn) => <Balance of={burn} /> },
-          { key: 'budget', label: 'Tightest budget', render: (burn) => <Tightest of={burn} groups={groups} /> },
-          { key: 'resets', label: 'Resets', render: ({ budget }) => <When at={budget?.resets_at} /> },
-        ]}
-      />
-      <Pager page={page} back="Sooner" on="Later" />
-    </Card>
+    <ListCard<Burn>
+      title="Active keys and groups"
+      label="Keys and groups, least time left first"
+      list={page}
+      loading="keys and groups"
+      pages={{ back: 'Sooner', on: 'Later' }}
+      rowKey={({ id }) => id}
+      empty={<Empty title="No keys yet" hint="Create one in Settings, or with: gazeway key create" />}
+      columns={[
+        { key: 'name', label: 'Name', render: (burn) => <Name of={burn} groups={groups} /> },
+        { key: 'time_left', label: 'Time left', render: (burn) => <TimeLeft of={burn} /> },
+        moneyColumn('burned_24h_usd', 'Spent in 24 h'),
+        { key: 'balance', label: 'Balance', align: 'right', render: (burn) => <Balance of={burn} /> },
+        { key: 'budget', label: 'Tightest budget', render: (burn) => <Tightest of={burn} groups={groups} /> },
+        { key: 'resets', label: 'Resets', render: ({ budget }) => <When at={budget?.resets_at} /> },
+      ]}
+    />
   )
 }
 

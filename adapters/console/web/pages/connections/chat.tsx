@@ -3,7 +3,7 @@ import type { Role } from '../../../../../src/identity/tickets.ts'
 import type { IssuedTicket } from '../../../../platform/routes/connections-routes.ts'
 import type { Query, ReadyFrame, ReplyFrame, ServerFrame } from '../../../../platform/socket/frames.ts'
 import { api } from '../../api.ts'
-import { Badge, Button, Card, ErrorNote, Field, Select, TextInput } from '../../components/components.ts'
+import { Badge, Button, Card, ErrorNote, Form, FormFields, TextInput } from '../../components/components.ts'
 import { shortId } from '../../format.ts'
 import { href } from '../../router.ts'
 import { session } from '../../signed-in.ts'
@@ -27,21 +27,79 @@ const QUERIES = Object.keys(QUERY_LABELS) as Query[]
 
 /** Chat over the agent socket, on its own connection. @param onChange called when it connects or closes */
 export function Chat({ onChange }: { onChange: () => void }) {
-  const [user, setUser] = useState('operator')
-  const [role, setRole] = useState<Role>(session.value?.isAdmin ? 'admin' : 'user')
-  const [sessionId, setSessionId] = useState('')
-  const [ready, setReady] = useState<ReadyFrame | null>(null)
-  const [connecting, setConnecting] = useState(false)
-  const [waiting, setWaiting] = useState(0)
-  const [lines, setLines] = useState<Line[]>([])
+  const chat = useChat(onChange)
   const [text, setText] = useState('')
+  const { ready, lines } = chat
+  return (
+    <Card
+      title="Chat"
+      actions={
+        ready && (
+          <>
+            <Badge tone="good">connected as {ready.role}</Badge>
+            <Button size="small" onClick={chat.close}>
+              Disconnect
+            </Button>
+          </>
+        )
+      }
+    >
+      {!ready && <ConnectForm chat={chat} />}
+      <ErrorNote error={chat.error} />
+      {ready && (
+        <p class="muted">
+          Session <code title={ready.session_id}>{shortId(ready.session_id)}</code>
+        </p>
+      )}
+      {(ready || lines.length > 0) && <ChatLog lines={lines} isWaiting={chat.waiting > 0} />}
+      {ready && <MessageForm text={text} onType={setText} onSay={chat.say} />}
+      {ready?.role === 'admin' && (
+        <fieldset class="queries">
+          <legend class="hint">Ask for operator figures</legend>
+          {QUERIES.map((query) => (
+            <Button key={query} size="small" onClick={() => chat.ask(query)}>
+              {QUERY_LABELS[query]}
+            </Button>
+          ))}
+        </fieldset>
+      )}
+    </Card>
+  )
+}
+
+/** Terms of a connection. An empty session begins a new one. */
+interface Terms {
+  user: string
+  role: Role
+  sessionId: string
+}
+
+/** State of a connection: its first frame once it is open, and the number of messages that wait for an answer. */
+interface Link {
+  ready: ReadyFrame | null
+  connecting: boolean
+  waiting: number
+}
+
+const CLOSED: Link = { ready: null, connecting: false, waiting: 0 }
+
+type ChatState = ReturnType<typeof useChat>
+
+/** Connection of a chat with its lines. */
+function useChat(onChange: () => void) {
+  const [terms, setTerms] = useState<Terms>({
+    user: 'operator',
+    role: session.value?.isAdmin ? 'admin' : 'user',
+    sessionId: '',
+  })
+  const [link, setLink] = useState(CLOSED)
+  const [lines, setLines] = useState<Line[]>([])
   const [error, setError] = useState<unknown>(null)
   const socket = useRef<AgentSocket | null>(null)
   /** True after the page was left. */
   const gone = useRef(false)
   /** Session of the lines. */
   const joined = useRef('')
-  const log = useRef<HTMLOListElement>(null)
 
   useEffect(
     () => () => {
@@ -50,38 +108,36 @@ export function Chat({ onChange }: { onChange: () => void }) {
     },
     [],
   )
-  useEffect(() => log.current?.scrollTo(0, log.current.scrollHeight), [lines])
 
-  const say = (line: Line) => setLines((before) => [...before, line])
+  const edit = (change: Partial<Terms>) => setTerms((before) => ({ ...before, ...change }))
+  const add = (line: Line) => setLines((before) => [...before, line])
+  const wait = (more: number) => setLink((was) => ({ ...was, waiting: Math.max(0, was.waiting + more) }))
+  const send = (frame: Parameters<AgentSocket['send']>[0]) => {
+    socket.current?.send(frame)
+    wait(1)
+  }
+  const onReady = (frame: ReadyFrame) => {
+    if (frame.session_id !== joined.current) setLines([])
+    joined.current = frame.session_id
+    // Reconnecting continues the same session.
+    edit({ sessionId: frame.session_id })
+    setLink({ ...CLOSED, ready: frame })
+    onChange()
+  }
   const onFrame = (frame: ServerFrame) => {
-    if (frame.type === 'ready') {
-      if (frame.session_id !== joined.current) setLines([])
-      joined.current = frame.session_id
-      // Reconnecting continues the same session.
-      setSessionId(frame.session_id)
-      setReady(frame)
-      setConnecting(false)
-      onChange()
-      return
-    }
-    setWaiting((n) => Math.max(0, n - 1))
-    if (frame.type === 'reply') say({ from: 'agent', reply: frame })
-    else if (frame.type === 'error') say({ from: 'fault', text: frame.message })
-    else {
-      const { type, ...figures } = frame
-      say({ from: 'figures', title: QUERY_LABELS[type], json: JSON.stringify(figures, null, 2) })
-    }
+    if (frame.type === 'ready') return onReady(frame)
+    wait(-1)
+    add(lineOf(frame))
   }
   const onClose = (why: string) => {
     socket.current = null
-    setReady(null)
-    setConnecting(false)
-    setWaiting(0)
+    setLink(CLOSED)
     setError(new Error(why))
     onChange()
   }
   const connect = async () => {
-    setConnecting(true)
+    const { user, role, sessionId } = terms
+    setLink({ ...CLOSED, connecting: true })
     setError(null)
     try {
       const { url, ticket } = await api.post<IssuedTicket>('/api/connections', { user, role })
@@ -89,113 +145,86 @@ export function Chat({ onChange }: { onChange: () => void }) {
       socket.current = openAgentSocket({ url, ticket, sessionId: sessionId.trim() || null }, { onFrame, onClose })
     } catch (fault) {
       setError(fault)
-      setConnecting(false)
+      setLink(CLOSED)
     }
   }
-  const send = () => {
-    const content = text.trim()
-    if (content === '') return
-    socket.current?.send({ type: 'chat', content })
-    say({ from: 'you', text: content })
-    setWaiting((n) => n + 1)
-    setText('')
+  const say = (content: string) => {
+    send({ type: 'chat', content })
+    add({ from: 'you', text: content })
   }
-  const ask = (query: Query) => {
-    socket.current?.send({ type: query })
-    setWaiting((n) => n + 1)
-  }
+  const ask = (query: Query) => send({ type: query })
+  const close = () => socket.current?.close()
+  return { ...link, terms, edit, lines, error, connect, say, ask, close }
+}
 
+function lineOf(frame: Exclude<ServerFrame, ReadyFrame>): Line {
+  if (frame.type === 'reply') return { from: 'agent', reply: frame }
+  if (frame.type === 'error') return { from: 'fault', text: frame.message }
+  const { type, ...figures } = frame
+  return { from: 'figures', title: QUERY_LABELS[type], json: JSON.stringify(figures, null, 2) }
+}
+
+function ConnectForm({ chat: { terms, edit, connecting, connect } }: { chat: ChatState }) {
+  const roles = session.value?.isAdmin ? ['user', 'admin'] : ['user']
+  const sessionHint = 'Optional. Continues a session of this key.'
   return (
-    <Card
-      title="Chat"
-      actions={
-        ready && (
-          <>
-            <Badge tone="good">connected as {ready.role}</Badge>
-            <Button size="small" onClick={() => socket.current?.close()}>
-              Disconnect
-            </Button>
-          </>
-        )
-      }
-    >
-      {!ready && (
-        <form
-          class="stack"
-          onSubmit={(event) => {
-            event.preventDefault()
-            void connect()
-          }}
-        >
-          <p class="hint">Chat with the agent over the agent socket. A ticket is created and used at once.</p>
-          <div class="fields">
-            <Field label="Name">
-              <TextInput value={user} onInput={setUser} required maxLength={200} />
-            </Field>
-            <Field label="As">
-              <Select value={role} options={session.value?.isAdmin ? ['user', 'admin'] : ['user']} onChange={setRole} />
-            </Field>
-            <Field label="Session" hint="Optional. Continues a session of this key.">
-              <TextInput value={sessionId} onInput={setSessionId} placeholder="new session" maxLength={128} />
-            </Field>
-          </div>
-          <div class="actions">
-            <Button type="submit" tone="primary" busy={connecting}>
-              Connect
-            </Button>
-          </div>
-        </form>
+    <Form onSubmit={connect}>
+      <p class="hint">Chat with the agent over the agent socket. A ticket is created and used at once.</p>
+      <div class="fields">
+        <FormFields
+          draft={terms}
+          edit={edit}
+          fields={[
+            { name: 'user', label: 'Name', required: true, maxLength: 200 },
+            { name: 'role', label: 'As', options: roles },
+            { name: 'sessionId', label: 'Session', hint: sessionHint, placeholder: 'new session', maxLength: 128 },
+          ]}
+        />
+      </div>
+      <div class="actions">
+        <Button type="submit" tone="primary" busy={connecting}>
+          Connect
+        </Button>
+      </div>
+    </Form>
+  )
+}
+
+function ChatLog({ lines, isWaiting }: { lines: readonly Line[]; isWaiting: boolean }) {
+  const log = useRef<HTMLOListElement>(null)
+  useEffect(() => log.current?.scrollTo(0, log.current.scrollHeight), [lines])
+  return (
+    <ol class="chat" ref={log} aria-label="Conversation" aria-live="polite" tabIndex={0}>
+      {lines.length === 0 && <li class="muted">No messages yet.</li>}
+      {lines.map((line, at) => (
+        <li key={`${at}`} class={`from-${line.from}`}>
+          <ChatLine line={line} />
+        </li>
+      ))}
+      {isWaiting && (
+        <li class="muted">
+          <span class="spinner" aria-hidden="true" /> Waiting for the answer…
+        </li>
       )}
-      <ErrorNote error={error} />
-      {(ready || lines.length > 0) && (
-        <>
-          {ready && (
-            <p class="muted">
-              Session <code title={ready.session_id}>{shortId(ready.session_id)}</code>
-            </p>
-          )}
-          <ol class="chat" ref={log} aria-label="Conversation" aria-live="polite" tabIndex={0}>
-            {lines.length === 0 && <li class="muted">No messages yet.</li>}
-            {lines.map((line, at) => (
-              <li key={`${at}`} class={`from-${line.from}`}>
-                <ChatLine line={line} />
-              </li>
-            ))}
-            {waiting > 0 && (
-              <li class="muted">
-                <span class="spinner" aria-hidden="true" /> Waiting for the answer…
-              </li>
-            )}
-          </ol>
-        </>
-      )}
-      {ready && (
-        <>
-          <form
-            class="chat-form"
-            onSubmit={(event) => {
-              event.preventDefault()
-              send()
-            }}
-          >
-            <TextInput value={text} onInput={setText} aria-label="Message" placeholder="Type a message" />
-            <Button type="submit" tone="primary" disabled={text.trim() === ''}>
-              Send
-            </Button>
-          </form>
-          {ready.role === 'admin' && (
-            <fieldset class="queries">
-              <legend class="hint">Ask for operator figures</legend>
-              {QUERIES.map((query) => (
-                <Button key={query} size="small" onClick={() => ask(query)}>
-                  {QUERY_LABELS[query]}
-                </Button>
-              ))}
-            </fieldset>
-          )}
-        </>
-      )}
-    </Card>
+    </ol>
+  )
+}
+
+function MessageForm(props: { text: string; onType: (text: string) => void; onSay: (content: string) => void }) {
+  const { text, onType, onSay } = props
+  const content = text.trim()
+  const say = () => {
+    if (content === '') return
+    onSay(content)
+    onType('')
+  }
+  return (
+    <Form class="chat-form" onSubmit={say}>
+      <TextInput value={text} onInput={onType} aria-label="Message" placeholder="Type a message" />
+      <Button type="submit" tone="primary" disabled={content === ''}>
+        Send
+      </Button>
+    </Form>
   )
 }
 

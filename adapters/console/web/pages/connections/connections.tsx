@@ -3,20 +3,19 @@ import type { ConnectionRecord } from '../../../../../src/connections/live-conne
 import type { Closed } from '../../../../platform/routes/connections-routes.ts'
 import { api } from '../../api.ts'
 import {
+  actionsColumn,
   Badge,
   Button,
-  Card,
+  type Column,
   Confirm,
-  DataTable,
+  countColumn,
   Empty,
-  ErrorNote,
-  Loading,
+  idColumn,
+  ListCard,
   notify,
   Page,
-  Pager,
-  When,
+  whenColumn,
 } from '../../components/components.ts'
-import { count, shortId } from '../../format.ts'
 import { usePage } from '../../paging.ts'
 import { Chat } from './chat.tsx'
 import { NewConnection } from './new-connection.tsx'
@@ -29,14 +28,30 @@ const CLOSINGS: Record<Closed['status'], string> = {
   cancelled: 'The unused ticket is cancelled.',
 }
 
+const COLUMNS: Column<ConnectionRecord>[] = [
+  { key: 'user', label: 'User' },
+  {
+    key: 'role',
+    label: 'Role',
+    render: ({ role }) => <Badge tone={role === 'admin' ? 'accent' : 'neutral'}>{role}</Badge>,
+  },
+  idColumn('session_id', 'Session'),
+  idColumn('key_id', 'Key'),
+  { key: 'remote', label: 'From' },
+  countColumn('messages', 'Frames'),
+  whenColumn('connected_at', 'Since'),
+  whenColumn('last_active_at', 'Last frame'),
+]
+
 /** Agent sockets: open connections, tickets for new ones, and a chat. */
 export default function Connections() {
   const page = usePage<ConnectionRecord>('/api/connections', { everyMs: 1500 })
   const [making, setMaking] = useState(false)
   const [ending, setEnding] = useState<ConnectionRecord | null>(null)
 
-  const end = async ({ id }: ConnectionRecord) => {
-    const { status } = await api.delete<Closed>(`/api/connections/${id}`)
+  const end = async () => {
+    if (!ending) return
+    const { status } = await api.delete<Closed>(`/api/connections/${ending.id}`)
     notify(CLOSINGS[status])
     page.reload()
   }
@@ -51,60 +66,22 @@ export default function Connections() {
         </Button>
       }
     >
-      <Card title="Live connections">
-        <ErrorNote error={page.error} onRetry={page.reload} />
-        {page.data === null && page.loading ? (
-          <Loading what="the connections" />
-        ) : (
-          <DataTable<ConnectionRecord>
-            label="Live connections"
-            rows={page.items}
-            rowKey={({ id }) => id}
-            columns={[
-              { key: 'user', label: 'User' },
-              {
-                key: 'role',
-                label: 'Role',
-                render: ({ role }) => <Badge tone={role === 'admin' ? 'accent' : 'neutral'}>{role}</Badge>,
-              },
-              {
-                key: 'session_id',
-                label: 'Session',
-                render: ({ session_id }) => <code title={session_id}>{shortId(session_id)}</code>,
-              },
-              { key: 'key_id', label: 'Key', render: ({ key_id }) => <code title={key_id}>{shortId(key_id)}</code> },
-              { key: 'remote', label: 'From' },
-              { key: 'messages', label: 'Frames', align: 'right', render: ({ messages }) => count(messages) },
-              { key: 'connected_at', label: 'Since', render: ({ connected_at }) => <When at={connected_at} /> },
-              {
-                key: 'last_active_at',
-                label: 'Last frame',
-                render: ({ last_active_at }) => <When at={last_active_at} />,
-              },
-              {
-                key: 'end',
-                label: 'Action',
-                align: 'right',
-                render: (row) => (
-                  <Button size="small" label={`Disconnect ${row.user}`} onClick={() => setEnding(row)}>
-                    Disconnect
-                  </Button>
-                ),
-              },
-            ]}
-            of={page}
-            empty={
-              <Empty
-                title="No connections"
-                hint="Create a connection for an agent with “New connection”, or connect in the chat below."
-              />
-            }
+      <ListCard<ConnectionRecord>
+        title="Live connections"
+        label="Live connections"
+        list={page}
+        loading="the connections"
+        rowKey={({ id }) => id}
+        columns={[...COLUMNS, actionsColumn('Action', ({ user }) => user, [{ word: 'Disconnect', onAct: setEnding }])]}
+        empty={
+          <Empty
+            title="No connections"
+            hint="Create a connection for an agent with “New connection”, or connect in the chat below."
           />
-        )}
-        <Pager page={page} />
-      </Card>
+        }
+      />
       <Chat onChange={page.reload} />
-      <NewConnection open={making} onClose={() => setMaking(false)} />
+      {making && <NewConnection onClose={() => setMaking(false)} />}
       <Confirm
         title="Disconnect?"
         open={ending !== null}
@@ -115,7 +92,7 @@ export default function Connections() {
             Reconnecting needs a new ticket.
           </p>
         }
-        onConfirm={() => (ending ? end(ending) : undefined)}
+        onConfirm={end}
         onClose={() => setEnding(null)}
       />
     </Page>

@@ -4,16 +4,13 @@ import type { Task, TaskStats } from '../../../../../src/tasks/task-record.ts'
 import { Caller, type Names, useNames } from '../../components/caller-name.tsx'
 import {
   Badge,
-  Card,
+  type Column,
   Countdown,
-  DataTable,
   Empty,
-  ErrorNote,
-  Field,
+  Filters,
   Grid,
+  ListCard,
   Page,
-  Pager,
-  Select,
   Stat,
   When,
 } from '../../components/components.ts'
@@ -24,7 +21,7 @@ import { go, href, type PageProps } from '../../router.ts'
 import { useLive } from '../../use-live.ts'
 import { useTasks } from '../tasks/find-task.ts'
 import { EscrowActions, type EscrowAsked, EscrowDialog } from './escrow-actions.tsx'
-import { ESCROW_STATUSES, ESCROW_TONES, type EscrowStatus } from './escrow-status.ts'
+import { ESCROW_STATUSES, ESCROW_TONES } from './escrow-status.ts'
 
 /** Locked, released and refunded rewards of tasks. */
 export default function EscrowPage({ query }: PageProps) {
@@ -53,61 +50,64 @@ export default function EscrowPage({ query }: PageProps) {
           <Stat label="Refunded" value={usd(reward.refunded)} />
         </Grid>
       )}
-      <Card title="Escrows">
-        <div class="filters" style={{ maxWidth: '18rem' }}>
-          <Field label="Status">
-            <Select<EscrowStatus | ''>
-              value={status}
-              options={[{ value: '', label: 'All' }, ...ESCROW_STATUSES]}
-              onChange={(value) => go(href('escrow', { query: { status: value } }), true)}
-            />
-          </Field>
-        </div>
-        <ErrorNote error={page.error ?? stats.error} onRetry={reload} />
-        <DataTable<Escrow>
-          label="Escrows, newest first"
-          rows={page.items}
-          rowKey={({ id }) => id}
-          columns={[
-            {
-              key: 'task_id',
-              label: 'Task',
-              render: ({ task_id }) => (
-                <a href={href('tasks', { id: task_id })} title={task_id}>
-                  {tasks.get(task_id)?.title ?? shortId(task_id)}
-                </a>
-              ),
-            },
-            { key: 'amount', label: 'Amount', align: 'right', render: ({ amount_usd }) => <Exact usd={amount_usd} /> },
-            { key: 'payer', label: 'From', render: ({ payer }) => <Caller id={payer} names={names} /> },
-            {
-              key: 'recipient',
-              label: 'To',
-              render: (escrow) => <Payee of={escrow} task={tasks.get(escrow.task_id)} names={names} />,
-            },
-            { key: 'status', label: 'Status', render: (escrow) => <EscrowState of={escrow} /> },
-            { key: 'expires', label: 'Expires', render: (escrow) => <Expiry of={escrow} /> },
-            {
-              key: 'actions',
-              label: 'Actions',
-              render: (escrow) => <EscrowActions escrow={escrow} task={tasks.get(escrow.task_id)} onAsk={setAsked} />,
-            },
-          ]}
-          of={page}
-          empty={
-            <Empty
-              title={status ? `No escrow is ${status}` : 'No escrows yet'}
-              hint="Creating a task with a reward locks the reward here."
-              action={<a href={href('tasks')}>Go to Tasks</a>}
-            />
-          }
-        />
-        <Pager page={page} />
-      </Card>
+      <ListCard<Escrow>
+        title="Escrows"
+        filters={
+          <Filters
+            class="filters narrow"
+            draft={{ status }}
+            edit={(change) => go(href('escrow', { query: change }), true)}
+            fields={[{ name: 'status', label: 'Status', options: [{ value: '', label: 'All' }, ...ESCROW_STATUSES] }]}
+          />
+        }
+        label="Escrows, newest first"
+        list={page}
+        error={page.error ?? stats.error}
+        onRetry={reload}
+        rowKey={({ id }) => id}
+        columns={columnsFor(tasks, names, setAsked)}
+        empty={
+          <Empty
+            title={status ? `No escrow is ${status}` : 'No escrows yet'}
+            hint="Creating a task with a reward locks the reward here."
+            action={<a href={href('tasks')}>Go to Tasks</a>}
+          />
+        }
+      />
       {asked && <EscrowDialog asked={asked} names={names} onMoved={reload} onClose={() => setAsked(null)} />}
     </Page>
   )
 }
+
+const columnsFor = (
+  tasks: ReadonlyMap<string, Task>,
+  names: Names,
+  onAsk: (asked: EscrowAsked) => void,
+): readonly Column<Escrow>[] => [
+  {
+    key: 'task_id',
+    label: 'Task',
+    render: ({ task_id }) => (
+      <a href={href('tasks', { id: task_id })} title={task_id}>
+        {tasks.get(task_id)?.title ?? shortId(task_id)}
+      </a>
+    ),
+  },
+  { key: 'amount', label: 'Amount', align: 'right', render: ({ amount_usd }) => <Exact usd={amount_usd} /> },
+  { key: 'payer', label: 'From', render: ({ payer }) => <Caller id={payer} names={names} /> },
+  {
+    key: 'recipient',
+    label: 'To',
+    render: (escrow) => <Payee of={escrow} task={tasks.get(escrow.task_id)} names={names} />,
+  },
+  { key: 'status', label: 'Status', render: (escrow) => <EscrowState of={escrow} /> },
+  { key: 'expires', label: 'Expires', render: (escrow) => <Expiry of={escrow} /> },
+  {
+    key: 'actions',
+    label: 'Actions',
+    render: (escrow) => <EscrowActions escrow={escrow} task={tasks.get(escrow.task_id)} onAsk={onAsk} />,
+  },
+]
 
 /** Status of an escrow and of its payment on a chain. */
 export function EscrowState({ of }: { of: Escrow }) {

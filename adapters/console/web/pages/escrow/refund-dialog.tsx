@@ -3,7 +3,7 @@ import type { Escrow } from '../../../../../src/escrow/escrow-record.ts'
 import type { Task } from '../../../../../src/tasks/task-record.ts'
 import { api } from '../../api.ts'
 import type { Names } from '../../components/caller-name.tsx'
-import { Confirm, Field, notify, TextInput } from '../../components/components.ts'
+import { Confirm, Facts, Field, notify, TextInput } from '../../components/components.ts'
 import { exactUsd } from '../../components/exact.tsx'
 import { shortId } from '../../format.ts'
 
@@ -33,26 +33,27 @@ export function RefundDialog({ escrow, task, names, onMoved, onClose }: Props) {
       onClose={onClose}
       body={
         <div class="stack">
-          <dl class="facts">
-            <dt>What moves</dt>
-            <dd>
-              <strong>{exactUsd(escrow.amount_usd)}</strong> in {escrow.token}
-            </dd>
-            <dt>From</dt>
-            <dd>
-              escrow <code>{shortId(escrow.id)}</code>
-            </dd>
-            <dt>To</dt>
-            <dd>
-              <strong>{names.of(escrow.payer)}</strong>, who locked it
-            </dd>
-            <dt>For</dt>
-            <dd>
-              {task.title}: {why}
-            </dd>
-            <dt>Then</dt>
-            <dd>Nobody is paid for this task. This cannot be undone.</dd>
-          </dl>
+          <Facts
+            of={{
+              'What moves': (
+                <>
+                  <strong>{exactUsd(escrow.amount_usd)}</strong> in {escrow.token}
+                </>
+              ),
+              From: (
+                <>
+                  escrow <code>{shortId(escrow.id)}</code>
+                </>
+              ),
+              To: (
+                <>
+                  <strong>{names.of(escrow.payer)}</strong>, who locked it
+                </>
+              ),
+              For: `${task.title}: ${why}`,
+              Then: 'Nobody is paid for this task. This cannot be undone.',
+            }}
+          />
           <Field label="Reason" hint="Optional. Shown with the escrow.">
             <TextInput value={reason} onInput={setReason} maxLength={500} />
           </Field>

@@ -4,7 +4,7 @@ import type { Attestation } from '../../../../../src/gaze/attestation.ts'
 import type { Task } from '../../../../../src/tasks/task-record.ts'
 import { api } from '../../api.ts'
 import type { Names } from '../../components/caller-name.tsx'
-import { Badge, Confirm, Countdown, Field, notify, TextInput } from '../../components/components.ts'
+import { Badge, Confirm, Countdown, Facts, Field, notify, TextInput } from '../../components/components.ts'
 import { exactUsd } from '../../components/exact.tsx'
 import { percent, shortId } from '../../format.ts'
 import { href } from '../../router.ts'
@@ -40,42 +40,31 @@ export function ReleaseDialog({ escrow, task, names, onMoved, onClose }: Props) 
       onClose={onClose}
       body={
         <div class="stack">
-          <dl class="facts">
-            <dt>What moves</dt>
-            <dd>
-              <strong>{exactUsd(escrow.amount_usd)}</strong> in {escrow.token}
-            </dd>
-            <dt>From</dt>
-            <dd>
-              escrow <code>{shortId(escrow.id)}</code>, where <strong>{names.of(escrow.payer)}</strong> locked it
-            </dd>
-            <dt>To</dt>
-            <dd>
-              <strong>{recipientOf(escrow, task, names)}</strong>
-              {escrow.recipient === task.claimed_by && `, which completed the task as ${task.agent ?? 'its agent'}`}
-            </dd>
-            <dt>For</dt>
-            <dd>{task.title}</dd>
-            <dt>How</dt>
-            <dd>
-              {onChain
-                ? 'A payment on the chain is queued. This cannot be undone.'
-                : 'A transfer in the ledger, at once. This cannot be undone.'}
-            </dd>
-          </dl>
-          <Field
-            label="Attestation"
-            hint={
-              found.data ? (
-                <AttestationState of={found.data} />
-              ) : (
+          <Facts
+            of={{
+              'What moves': (
                 <>
-                  No gaze session is bound to this task yet.{' '}
-                  <a href={href('capture', { query: { task: task.id } })}>Record one</a>, or name its attestation.
+                  <strong>{exactUsd(escrow.amount_usd)}</strong> in {escrow.token}
                 </>
-              )
-            }
-          >
+              ),
+              From: (
+                <>
+                  escrow <code>{shortId(escrow.id)}</code>, where <strong>{names.of(escrow.payer)}</strong> locked it
+                </>
+              ),
+              To: (
+                <>
+                  <strong>{recipientOf(escrow, task, names)}</strong>
+                  {escrow.recipient === task.claimed_by && `, which completed the task as ${task.agent ?? 'its agent'}`}
+                </>
+              ),
+              For: task.title,
+              How: onChain
+                ? 'A payment on the chain is queued. This cannot be undone.'
+                : 'A transfer in the ledger, at once. This cannot be undone.',
+            }}
+          />
+          <Field label="Attestation" hint={<AttestationHint of={found.data} task={task} />}>
             <TextInput
               value={attestation}
               onInput={setTyped}
@@ -95,7 +84,15 @@ function recipientOf({ recipient, payer }: Escrow, { claimed_by }: Task, names: 
   return names.of(recipient ?? claimed_by ?? payer)
 }
 
-function AttestationState({ of }: { of: Attestation }) {
+/** Latest attestation for a task. @param of null before there is one */
+function AttestationHint({ of, task }: { of: Attestation | null; task: Task }) {
+  if (of === null)
+    return (
+      <>
+        No gaze session is bound to this task yet.{' '}
+        <a href={href('capture', { query: { task: task.id } })}>Record one</a>, or name its attestation.
+      </>
+    )
   const tone = of.status === 'passed' ? 'good' : of.status === 'failed' ? 'bad' : 'warn'
   return (
     <>

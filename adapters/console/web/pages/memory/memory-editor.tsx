@@ -2,11 +2,28 @@ import { useState } from 'preact/hooks'
 import type { Memory } from '../../../../../src/memory/records/memory-record.ts'
 import type { StoredMemory } from '../../../../platform/routes/memory-routes.ts'
 import { api } from '../../api.ts'
-import { Field, Select, SubmitForm, TextInput } from '../../components/components.ts'
+import { type FieldSpec, FormFields, SubmitForm } from '../../components/components.ts'
 import { words } from '../../typed.ts'
 import { textOf } from './value-text.ts'
 
 const HOUR_SECONDS = 3600
+
+/** Memory while it is edited. */
+interface MemoryDraft {
+  key: string
+  namespace: string
+  kind: 'text' | 'json'
+  value: string
+  /** Null until it is edited, because the field cannot show a tag that contains a comma. */
+  tags: string | null
+  /** Hours until it expires; null until it is edited. */
+  hours: string | null
+}
+
+const KINDS = [
+  { value: 'text', label: 'Text' },
+  { value: 'json', label: 'JSON' },
+]
 
 /**
  * Editor of a new memory, or of the next version of one.
@@ -19,83 +36,77 @@ export function MemoryEditor(props: {
   onCancel: () => void
 }) {
   const { memory } = props
-  const [key, setKey] = useState(memory?.key ?? '')
-  const [namespace, setNamespace] = useState(memory?.namespace ?? 'default')
-  const [kind, setKind] = useState<'text' | 'json'>(memory && typeof memory.value !== 'string' ? 'json' : 'text')
-  const [value, setValue] = useState(memory ? textOf(memory.value) : '')
-  // Null until it is edited, because the field cannot show a tag that contains a comma.
-  const [tags, setTags] = useState<string | null>(null)
-  const [hours, setHours] = useState<string | null>(null)
+  const [draft, setDraft] = useState(() => draftOf(memory))
   const [json, setJson] = useState<string | null>(null)
+  const edit = (change: Partial<MemoryDraft>) => setDraft({ ...draft, ...change })
 
   const save = async () => {
-    const parsed = kind === 'text' ? { value } : parseJson(value)
+    const parsed = draft.kind === 'text' ? { value: draft.value } : parseJson(draft.value)
     setJson(parsed === null ? 'This is not valid JSON. Correct the value, or choose Text.' : null)
     if (parsed === null) return
-    const ttl = hours === null ? secondsLeft(memory) : Math.round(Number(hours) * HOUR_SECONDS)
-    const stored = await api.post<StoredMemory>('/api/memory', {
-      key,
-      namespace,
-      value: parsed.value,
-      // Also unchanged ones: this key now vouches for them.
-      tags: tags === null ? (memory?.tags ?? []) : [...new Set(words(tags))],
-      ...(ttl > 0 && { ttl_seconds: ttl }),
-      // Refuses to overwrite a newer version, or another memory with the same key.
-      if_version: memory?.version ?? 0,
-    })
+    const stored = await api.post<StoredMemory>('/api/memory', bodyOf(draft, parsed.value, memory))
     props.onSaved(stored.memory, stored.created)
   }
 
+  const shown = { ...draft, tags: draft.tags ?? memory?.tags.join(', ') ?? '', hours: draft.hours ?? hoursLeft(memory) }
   return (
     <SubmitForm action={memory === null ? 'Store' : 'Save'} onSubmit={save} onCancel={props.onCancel}>
       {(faultOf) => (
-        <>
-          <div class="fields">
-            <Field label="Key" error={faultOf('key')} hint="Name to recall the memory by, such as deploy/staging">
-              <TextInput
-                value={key}
-                onInput={setKey}
-                required
-                disabled={memory !== null}
-                maxLength={512}
-                spellcheck={false}
-              />
-            </Field>
-            <Field label="Namespace" error={faultOf('namespace')} hint="Separate set of keys">
-              <TextInput value={namespace} onInput={setNamespace} required disabled={memory !== null} maxLength={128} />
-            </Field>
-            <Field label="Kind">
-              <Select
-                value={kind}
-                options={[
-                  { value: 'text', label: 'Text' },
-                  { value: 'json', label: 'JSON' },
-                ]}
-                onChange={setKind}
-              />
-            </Field>
-          </div>
-          <Field label="Value" error={json ?? faultOf('value')}>
-            <TextInput
-              value={value}
-              onInput={setValue}
-              rows={8}
-              required={memory === null}
-              spellcheck={kind === 'text'}
-            />
-          </Field>
-          <div class="fields">
-            <Field label="Tags" error={faultOf('tags')} hint="Comma-separated">
-              <TextInput value={tags ?? memory?.tags.join(', ') ?? ''} onInput={setTags} />
-            </Field>
-            <Field label="Expires after" error={faultOf('ttl_seconds')} hint="In hours. Empty: never.">
-              <TextInput type="number" min="0.01" step="any" value={hours ?? hoursLeft(memory)} onInput={setHours} />
-            </Field>
-          </div>
-        </>
+        <FormFields
+          draft={shown}
+          edit={edit}
+          faultOf={(at) => (at === 'value' ? json : null) ?? faultOf(at)}
+          fields={fieldsOf(draft, memory)}
+        />
       )}
     </SubmitForm>
   )
+}
+
+function draftOf(memory: Memory | null): MemoryDraft {
+  const kind = memory && typeof memory.value !== 'string' ? 'json' : 'text'
+  const { key = '', namespace = 'default' } = memory ?? {}
+  return { key, namespace, kind, value: memory ? textOf(memory.value) : '', tags: null, hours: null }
+}
+
+function fieldsOf({ kind }: MemoryDraft, memory: Memory | null): (FieldSpec<MemoryDraft> | FieldSpec<MemoryDraft>[])[] {
+  const named = { required: true, disabled: memory !== null }
+  const keyHint = 'Name to recall the memory by, such as deploy/staging'
+  return [
+    [
+      { name: 'key', label: 'Key', hint: keyHint, ...named, maxLength: 512, spellcheck: false },
+      { name: 'namespace', label: 'Namespace', hint: 'Separate set of keys', ...named, maxLength: 128 },
+      { name: 'kind', label: 'Kind', options: KINDS },
+    ],
+    { name: 'value', label: 'Value', rows: 8, required: memory === null, spellcheck: kind === 'text' },
+    [
+      { name: 'tags', label: 'Tags', hint: 'Comma-separated' },
+      {
+        name: 'hours',
+        label: 'Expires after',
+        at: 'ttl_seconds',
+        hint: 'In hours. Empty: never.',
+        type: 'number',
+        min: '0.01',
+        step: 'any',
+      },
+    ],
+  ]
+}
+
+/** Request that stores a draft. */
+function bodyOf({ key, namespace, tags, hours }: MemoryDraft, value: unknown, memory: Memory | null) {
+  const ttl = hours === null ? secondsLeft(memory) : Math.round(Number(hours) * HOUR_SECONDS)
+  return {
+    key,
+    namespace,
+    value,
+    // Also unchanged ones: this key now vouches for them.
+    tags: tags === null ? (memory?.tags ?? []) : [...new Set(words(tags))],
+    ...(ttl > 0 && { ttl_seconds: ttl }),
+    // Refuses to overwrite a newer version, or another memory with the same key.
+    if_version: memory?.version ?? 0,
+  }
 }
 
 function parseJson(text: string): { value: unknown } | null {

@@ -2,7 +2,7 @@ import { useState } from 'preact/hooks'
 import type { Memory } from '../../../../../src/memory/records/memory-record.ts'
 import { api } from '../../api.ts'
 import type { Names } from '../../components/caller-name.tsx'
-import { Badge, Button, Confirm, Dialog, notify, When } from '../../components/components.ts'
+import { Badge, Button, Confirm, Dialog, Facts, notify, When } from '../../components/components.ts'
 import { MemoryEditor } from './memory-editor.tsx'
 import { Writer } from './memory-writer.tsx'
 import { textOf } from './value-text.ts'
@@ -56,37 +56,7 @@ export function MemoryView(props: {
           <pre class="memory-value" role="region" tabIndex={0} aria-label="Value">
             {textOf(memory.value)}
           </pre>
-          <dl class="facts">
-            <dt>Namespace</dt>
-            <dd>{memory.namespace}</dd>
-            <dt>Project</dt>
-            <dd>{memory.project ?? 'all projects'}</dd>
-            <dt>Tags</dt>
-            <dd class="actions">
-              {memory.tags.length === 0 ? '—' : memory.tags.map((tag) => <Badge key={tag}>{tag}</Badge>)}
-            </dd>
-            <dt>Written by</dt>
-            <dd>
-              <Writer memory={memory} names={names} />
-            </dd>
-            <dt>Version</dt>
-            <dd>{memory.version}</dd>
-            <dt>Stored</dt>
-            <dd>
-              <When at={memory.updated_at} />
-              {memory.version > 1 && (
-                <>
-                  , first <When at={memory.created_at} />
-                </>
-              )}
-            </dd>
-            <dt>Expires</dt>
-            <dd>{memory.expires_at === null ? 'never' : <When at={memory.expires_at} />}</dd>
-            <dt>Id</dt>
-            <dd>
-              <code>{memory.id}</code>
-            </dd>
-          </dl>
+          <MemoryFacts memory={memory} names={names} />
           <div class="actions end">
             <Button tone="danger" onClick={() => setDeleting(true)}>
               Delete
@@ -98,5 +68,46 @@ export function MemoryView(props: {
         </div>
       )}
     </Dialog>
+  )
+}
+
+function MemoryFacts({ memory, names }: { memory: Memory; names: Names }) {
+  return (
+    <Facts
+      of={{
+        Namespace: memory.namespace,
+        Project: memory.project ?? 'all projects',
+        Tags: memory.tags.length === 0 ? '—' : <Tags of={memory.tags} />,
+        'Written by': <Writer memory={memory} names={names} />,
+        Version: memory.version,
+        Stored: <Stored memory={memory} />,
+        Expires: memory.expires_at === null ? 'never' : <When at={memory.expires_at} />,
+        Id: <code>{memory.id}</code>,
+      }}
+    />
+  )
+}
+
+/** Tags of a memory. */
+export function Tags({ of }: { of: readonly string[] }) {
+  return (
+    <span class="actions">
+      {of.map((tag) => (
+        <Badge key={tag}>{tag}</Badge>
+      ))}
+    </span>
+  )
+}
+
+function Stored({ memory: { version, created_at, updated_at } }: { memory: Memory }) {
+  return (
+    <>
+      <When at={updated_at} />
+      {version > 1 && (
+        <>
+          , first <When at={created_at} />
+        </>
+      )}
+    </>
   )
 }

@@ -3,87 +3,51 @@ import type { Memory } from '../../../../../src/memory/records/memory-record.ts'
 import type { MemoryStats } from '../../../../platform/routes/memory-routes.ts'
 import { type Names, useNames } from '../../components/caller-name.tsx'
 import {
-  Badge,
   Button,
-  Card,
   type Column,
-  DataTable,
   Dialog,
   Empty,
-  ErrorNote,
-  Field,
-  Loading,
+  type FieldSpec,
+  Filters,
+  ListCard,
   notify,
   Page,
-  Pager,
-  Select,
-  TextInput,
-  When,
+  whenColumn,
 } from '../../components/components.ts'
 import { bytes, count } from '../../format.ts'
-import { usePage } from '../../paging.ts'
 import { useLive } from '../../use-live.ts'
 import { MemoryEditor } from './memory-editor.tsx'
-import { MemoryView } from './memory-view.tsx'
+import { MemoryView, Tags } from './memory-view.tsx'
 import { Writer } from './memory-writer.tsx'
-import { useSearch } from './use-search.ts'
+import { type MemoryFilter, useMemories } from './use-memories.ts'
 import { textOf } from './value-text.ts'
 import './memory.css'
 
 const EXCERPT = 160
 
-const columnsFor = (names: Names): readonly Column<Memory>[] => [
+/** Columns, with excerpts in place of values after a search. */
+const columnsFor = (names: Names, excerpts: ReadonlyMap<string, string> | null): readonly Column<Memory>[] => [
   { key: 'key', label: 'Key', render: ({ key }) => <span class="memory-key">{key}</span> },
-  {
-    key: 'value',
-    label: 'Value',
-    render: ({ value }) => {
-      const text = textOf(value)
-      return text.length > EXCERPT ? `${text.slice(0, EXCERPT)}…` : text
-    },
-  },
-  {
-    key: 'tags',
-    label: 'Tags',
-    render: ({ tags }) => (
-      <span class="actions">
-        {tags.map((tag) => (
-          <Badge key={tag}>{tag}</Badge>
-        ))}
-      </span>
-    ),
-  },
+  { key: 'value', label: 'Value', render: ({ id, value }) => (excerpts ? excerpts.get(id) : beginningOf(value)) },
+  { key: 'tags', label: 'Tags', render: ({ tags }) => <Tags of={tags} /> },
   { key: 'namespace', label: 'Namespace' },
   { key: 'written_by', label: 'Written by', render: (memory) => <Writer memory={memory} names={names} /> },
   { key: 'version', label: 'Version', align: 'right' },
-  { key: 'updated_at', label: 'Stored', render: ({ updated_at }) => <When at={updated_at} /> },
+  whenColumn('updated_at', 'Stored'),
 ]
 
 /** Memories that all assistants share: search, read, edit, delete. */
 export default function Memories() {
-  const [words, setWords] = useState('')
-  const [namespace, setNamespace] = useState('')
-  const [tag, setTag] = useState('')
+  const [filter, setFilter] = useState<MemoryFilter>({ words: '', namespace: '', tag: '' })
   const [making, setMaking] = useState(false)
   const [shown, setShown] = useState<Memory | null>(null)
   const names = useNames()
-  const query = words.trim()
-  const filter = new URLSearchParams({ ...(namespace && { namespace }), ...(tag.trim() && { tag: tag.trim() }) })
   const stats = useLive<MemoryStats>('/api/memory/stats', { everyMs: 10_000 })
-  const page = usePage<Memory>(query === '' ? `/api/memory${filter.size > 0 ? `?${filter}` : ''}` : null)
-  const search = useSearch({ query, namespace, tag: tag.trim() })
-  const namespaces = Object.keys(stats.data?.namespaces ?? {})
-
+  const found = useMemories(filter)
   const reload = () => {
-    page.reload()
-    search.reload()
+    found.reload()
     stats.reload()
   }
-  const rows = query === '' ? page.items : (search.found?.results.map(({ memory }) => memory) ?? [])
-  const isWaiting = query === '' ? page.data === null && page.loading : search.found === null && search.error === null
-  const excerpts = new Map(search.found?.results.map(({ memory, excerpt }) => [memory.id, excerpt]))
-  const all = columnsFor(names)
-  const columns = query === '' ? all : all.map((column) => withExcerpt(column, excerpts))
 
   return (
     <Page
@@ -95,56 +59,30 @@ export default function Memories() {
         </Button>
       }
     >
-      <Card>
-        <div class="filters">
-          <Field label="Search">
-            <TextInput
-              type="search"
-              value={words}
-              onInput={setWords}
-              placeholder="Words in keys, values and tags"
-              maxLength={4000}
+      <ListCard<Memory>
+        label="Memories"
+        filters={
+          <>
+            <Filters
+              draft={filter}
+              edit={(change) => setFilter({ ...filter, ...change })}
+              fields={fieldsOf(stats.data?.namespaces ?? {})}
             />
-          </Field>
-          <Field label="Namespace">
-            <Select
-              value={namespace}
-              options={[
-                { value: '', label: 'All' },
-                ...namespaces.map((name) => ({
-                  value: name,
-                  label: `${name} (${count(stats.data?.namespaces[name] ?? 0)})`,
-                })),
-              ]}
-              onChange={setNamespace}
-            />
-          </Field>
-          <Field label="Tag">
-            <TextInput value={tag} onInput={setTag} maxLength={64} />
-          </Field>
-        </div>
-        <ErrorNote error={page.error ?? search.error} onRetry={reload} />
-        {query !== '' && search.found && (
-          <p class="muted" role="status">
-            {count(search.found.total)} {search.found.total === 1 ? 'match' : 'matches'}
-            {search.found.total > rows.length && `, showing the best ${rows.length}`}
-          </p>
-        )}
-        {isWaiting ? (
-          <Loading what="the memories" />
-        ) : (
-          <DataTable<Memory>
-            label="Memories"
-            columns={columns}
-            rows={rows}
-            rowKey={({ id }) => id}
-            onRow={setShown}
-            of={query === '' ? page : { error: search.error, loading: search.found === null }}
-            empty={<Nothing isFiltered={query !== '' || filter.size > 0} />}
-          />
-        )}
-        {query === '' && <Pager page={page} />}
-      </Card>
+            {found.summary && (
+              <p class="muted" role="status">
+                {found.summary}
+              </p>
+            )}
+          </>
+        }
+        list={found.list}
+        onRetry={reload}
+        loading="the memories"
+        columns={columnsFor(names, found.excerpts)}
+        rowKey={({ id }) => id}
+        onRow={setShown}
+        empty={<Nothing isFiltered={found.isFiltered} />}
+      />
       {shown && (
         <MemoryView
           key={shown.id}
@@ -157,24 +95,36 @@ export default function Memories() {
           }}
         />
       )}
-      <Dialog title="New memory" open={making} onClose={() => setMaking(false)} wide>
-        <MemoryEditor
-          memory={null}
-          onCancel={() => setMaking(false)}
-          onSaved={(memory) => {
-            setMaking(false)
-            notify(`Stored ${memory.key}.`)
-            reload()
-          }}
-        />
-      </Dialog>
+      {making && <NewMemory onClose={() => setMaking(false)} onStored={reload} />}
     </Page>
   )
 }
+function NewMemory({ onClose, onStored }: { onClose: () => void; onStored: () => void }) {
+  const onSaved = ({ key }: Memory) => {
+    onClose()
+    notify(`Stored ${key}.`)
+    onStored()
+  }
+  return (
+    <Dialog title="New memory" open onClose={onClose} wide>
+      <MemoryEditor memory={null} onCancel={onClose} onSaved={onSaved} />
+    </Dialog>
+  )
+}
 
-/** Shows the excerpt with the match in the value's column. */
-function withExcerpt(column: Column<Memory>, excerpts: ReadonlyMap<string, string>): Column<Memory> {
-  return column.key === 'value' ? { ...column, render: ({ id }) => excerpts.get(id) ?? '' } : column
+/** Fields of the filter. @param spaces number of memories by namespace */
+function fieldsOf(spaces: MemoryStats['namespaces']): FieldSpec<MemoryFilter>[] {
+  const named = Object.entries(spaces).map(([value, memories]) => ({ value, label: `${value} (${count(memories)})` }))
+  return [
+    { name: 'words', label: 'Search', type: 'search', placeholder: 'Words in keys, values and tags', maxLength: 4000 },
+    { name: 'namespace', label: 'Namespace', options: [{ value: '', label: 'All' }, ...named] },
+    { name: 'tag', label: 'Tag', maxLength: 64 },
+  ]
+}
+
+function beginningOf(value: unknown): string {
+  const text = textOf(value)
+  return text.length > EXCERPT ? `${text.slice(0, EXCERPT)}…` : text
 }
 
 function introOf(stats: MemoryStats | null): string {

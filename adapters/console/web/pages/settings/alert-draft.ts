@@ -1,6 +1,16 @@
 import type { AlertRecord } from '../../../../../src/identity/alerts.ts'
 import { amountIn } from '../../typed.ts'
 
+/** Field for the shares of each budget at which an alert is sent. */
+export const ALERTS = {
+  name: 'alerts',
+  label: 'Alerts at, in percent of a budget',
+  hint: 'Such as 50, 80. Each sends one alert per budget and period to alerts.webhook_url. Empty: no alerts.',
+  inputMode: 'text',
+  placeholder: 'none',
+  autoComplete: 'off',
+} as const
+
 /** Formats alerts for editing, in percent of a budget: `50, 80`. */
 export const alertsText = (alerts: readonly AlertRecord[]): string =>
   alerts.map(({ at }) => String(Math.round(at * 100))).join(', ')

@@ -13,9 +13,10 @@ export function BudgetFields(props: {
   of: readonly BudgetDraft[]
   at: string
   faultOf: FaultOf
-  onEdit: (budgets: readonly BudgetDraft[]) => void
+  edit: (change: { budgets: readonly BudgetDraft[] }) => void
 }) {
-  const { of, at, faultOf, onEdit } = props
+  const { of, at, faultOf } = props
+  const onEdit = (budgets: readonly BudgetDraft[]) => props.edit({ budgets })
   const free = PERIODS.filter(({ value }) => !of.some(({ per }) => per === value))
   const next = free[0]?.value
   const edit = (i: number, change: Partial<BudgetDraft>) =>

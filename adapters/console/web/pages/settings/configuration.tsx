@@ -9,10 +9,12 @@ import {
   Empty,
   ErrorNote,
   Field,
-  Loading,
+  Form,
+  NotLoaded,
   notify,
   Select,
   TextInput,
+  useAction,
 } from '../../components/components.ts'
 import { useLive } from '../../use-live.ts'
 import { choicesOf, kindOf, readValue, textOf, valueAt } from './setting.ts'
@@ -25,57 +27,27 @@ type Draft = Readonly<Record<string, string>>
 export function Configuration({ isAdmin }: { isAdmin: boolean }) {
   const described = useLive<{ items: KeyOfConfig[] }>('/api/config/keys', { everyMs: 600_000 })
   const shown = useLive<ConfigShown>('/api/config', { everyMs: 10_000 })
-  const [draft, setDraft] = useState<Draft>({})
-  const [wanted, setWanted] = useState('')
-  const [busy, setBusy] = useState(false)
-  const [faults, setFaults] = useState<Readonly<Record<string, string>>>({})
-  const [error, setError] = useState<unknown>(null)
+  if (described.data && shown.data)
+    return <Settings settings={described.data.items} shown={shown.data} isAdmin={isAdmin} onSaved={shown.reload} />
+  return <NotLoaded of={{ error: described.error ?? shown.error, reload: shown.reload }} what="settings" />
+}
 
-  if (!described.data || !shown.data) {
-    const fault = described.error ?? shown.error
-    return fault ? <ErrorNote error={fault} onRetry={shown.reload} /> : <Loading what="settings" />
-  }
-  const { config, env, flags, restart_required } = shown.data
-  const settings = described.data.items
+function Settings(props: {
+  settings: readonly KeyOfConfig[]
+  shown: ConfigShown
+  isAdmin: boolean
+  onSaved: () => void
+}) {
+  const { settings, shown } = props
+  const { config, env, flags, restart_required } = shown
+  const [wanted, setWanted] = useState('')
+  const { draft, faults, busy, error, edit, save, discard } = useDraft(settings, config, props.onSaved)
   const matching = settings.filter((setting) => matches(setting, wanted))
-  const sections = [...new Set(matching.map(({ key }) => key.split('.')[0] ?? key))]
+  const sections = [...new Set(matching.map(sectionOf))]
   const over = new Map([...Object.entries(env), ...Object.entries(flags)].map(([name, { path }]) => [path, name]))
   const changes = Object.keys(draft)
-
-  const edit = (key: string, text: string) => {
-    const { [key]: _, ...others } = draft
-    setDraft(text === textOf(valueAt(config, key)) ? others : { ...others, [key]: text })
-    setFaults({ ...faults, [key]: '' })
-  }
-
-  const save = async () => {
-    const { values, unreadable } = valuesOf(draft, settings)
-    setFaults(unreadable)
-    setError(null)
-    if (Object.keys(unreadable).length > 0) return
-    setBusy(true)
-    try {
-      const changed = await api.post<ConfigChanged>('/api/config', values)
-      setDraft({})
-      shown.reload()
-      tell(changed)
-    } catch (fault) {
-      const key = fault instanceof ApiError ? keyNamed(fault.param, changes) : undefined
-      if (key !== undefined && fault instanceof ApiError) setFaults({ [key]: fault.message })
-      else setError(fault)
-    } finally {
-      setBusy(false)
-    }
-  }
-
   return (
-    <form
-      class="stack"
-      onSubmit={(event) => {
-        event.preventDefault()
-        void save()
-      }}
-    >
+    <Form onSubmit={save}>
       {restart_required.length > 0 && (
         <p class="restart-note" role="status">
           Restart required for:{' '}
@@ -92,7 +64,7 @@ export function Configuration({ isAdmin }: { isAdmin: boolean }) {
         <Card key={section} title={section}>
           <div class="fields">
             {matching
-              .filter(({ key }) => key.split('.')[0] === section)
+              .filter((setting) => sectionOf(setting) === section)
               .map((setting) => (
                 <SettingField
                   key={setting.key}
@@ -101,7 +73,7 @@ export function Configuration({ isAdmin }: { isAdmin: boolean }) {
                   text={draft[setting.key]}
                   over={over.get(setting.key)}
                   fault={faults[setting.key]}
-                  disabled={!isAdmin}
+                  disabled={!props.isAdmin}
                   onEdit={(text) => edit(setting.key, text)}
                 />
               ))}
@@ -115,24 +87,55 @@ export function Configuration({ isAdmin }: { isAdmin: boolean }) {
             {changes.length === 1 ? '1 change' : `${changes.length} changes`}: {changes.join(', ')}
           </p>
           <div class="actions">
-            <Button
-              onClick={() => {
-                setDraft({})
-                setFaults({})
-                setError(null)
-              }}
-            >
-              Discard
-            </Button>
+            <Button onClick={discard}>Discard</Button>
             <Button type="submit" tone="primary" busy={busy} disabled={changes.length === 0}>
               Save
             </Button>
           </div>
         </div>
       )}
-    </form>
+    </Form>
   )
 }
+
+/** Edited settings with their faults. @param config settings in force */
+function useDraft(settings: readonly KeyOfConfig[], config: ConfigShown['config'], onSaved: () => void) {
+  const [draft, setDraft] = useState<Draft>({})
+  const [faults, setFaults] = useState<Readonly<Record<string, string>>>({})
+  const { busy, error, setError, run } = useAction()
+
+  const edit = (key: string, text: string) => {
+    const { [key]: _, ...others } = draft
+    setDraft(text === textOf(valueAt(config, key)) ? others : { ...others, [key]: text })
+    setFaults({ ...faults, [key]: '' })
+  }
+  const discard = () => {
+    setDraft({})
+    setFaults({})
+    setError(null)
+  }
+  const post = async (values: Record<string, unknown>) => {
+    try {
+      const changed = await api.post<ConfigChanged>('/api/config', values)
+      setDraft({})
+      onSaved()
+      tell(changed)
+    } catch (fault) {
+      const key = fault instanceof ApiError ? keyNamed(fault.param, Object.keys(draft)) : undefined
+      if (key === undefined || !(fault instanceof ApiError)) throw fault
+      setFaults({ [key]: fault.message })
+    }
+  }
+  const save = () => {
+    const { values, unreadable } = valuesOf(draft, settings)
+    setFaults(unreadable)
+    setError(null)
+    if (Object.keys(unreadable).length === 0) void run(() => post(values))
+  }
+  return { draft, faults, busy, error, edit, save, discard }
+}
+
+const sectionOf = ({ key }: KeyOfConfig) => key.split('.')[0] ?? key
 
 function SettingField(props: {
   setting: KeyOfConfig
@@ -174,33 +177,47 @@ function SettingField(props: {
         </>
       }
     >
-      {kind === 'switch' && (
-        <Select value={text} options={optionsOf(['true', 'false'], text)} disabled={disabled} onChange={onEdit} />
-      )}
-      {kind === 'choice' && (
-        <Select
-          value={text}
-          options={optionsOf(choicesOf(setting.schema), text)}
-          disabled={disabled}
-          onChange={onEdit}
-        />
-      )}
-      {(kind === 'text' || kind === 'number') && (
-        <TextInput
-          type={secret ? 'password' : 'text'}
-          {...(kind === 'number' && { inputMode: 'decimal' as const })}
-          autoComplete="off"
-          spellcheck={false}
-          placeholder={secret && isSet ? 'Enter a new value to replace it' : placeholderOf(setting)}
-          disabled={disabled}
-          value={text}
-          onInput={onEdit}
-        />
-      )}
-      {kind === 'json' && (
-        <TextInput rows={Math.min(8, text.split('\n').length + 1)} disabled={disabled} value={text} onInput={onEdit} />
-      )}
+      <SettingControl
+        setting={setting}
+        text={text}
+        placeholder={secret && isSet ? 'Enter a new value to replace it' : placeholderOf(setting)}
+        disabled={disabled}
+        onEdit={onEdit}
+      />
     </Field>
+  )
+}
+
+/** Control for the values that the schema of a setting accepts. */
+function SettingControl(props: {
+  setting: KeyOfConfig
+  text: string
+  placeholder: string
+  disabled: boolean
+  onEdit: (text: string) => void
+}) {
+  const { setting, text: value, placeholder, disabled, onEdit } = props
+  const kind = kindOf(setting)
+  if (kind === 'switch' || kind === 'choice') {
+    const choices = kind === 'switch' ? ['true', 'false'] : choicesOf(setting.schema)
+    return <Select value={value} options={optionsOf(choices, value)} disabled={disabled} onChange={onEdit} />
+  }
+  if (kind === 'json') {
+    return (
+      <TextInput rows={Math.min(8, value.split('\n').length + 1)} disabled={disabled} value={value} onInput={onEdit} />
+    )
+  }
+  return (
+    <TextInput
+      type={setting.secret ? 'password' : 'text'}
+      inputMode={kind === 'number' ? 'decimal' : 'text'}
+      autoComplete="off"
+      spellcheck={false}
+      placeholder={placeholder}
+      disabled={disabled}
+      value={value}
+      onInput={onEdit}
+    />
   )
 }
 

@@ -2,7 +2,7 @@ import { useState } from 'preact/hooks'
 import type { GroupRecord } from '../../../../../src/identity/group.ts'
 import { api } from '../../api.ts'
 import { spendColumns } from '../../components/budgets.tsx'
-import { Button, Card, Confirm, DataTable, Empty, ErrorNote, notify, Pager, When } from '../../components/components.ts'
+import { actionsColumn, Button, Confirm, Empty, ListCard, notify, whenColumn } from '../../components/components.ts'
 import { usePage } from '../../paging.ts'
 import { GroupDialog } from './group-dialog.tsx'
 
@@ -25,20 +25,17 @@ function GroupList() {
     page.reload()
   }
   return (
-    <Card
-      title="Groups"
-      actions={
-        <Button tone="primary" onClick={() => setMaking(true)}>
-          New group
-        </Button>
-      }
-    >
-      <ErrorNote error={page.error} onRetry={page.reload} />
-      <DataTable<GroupRecord>
+    <>
+      <ListCard<GroupRecord>
+        title="Groups"
+        actions={
+          <Button tone="primary" onClick={() => setMaking(true)}>
+            New group
+          </Button>
+        }
         label="Groups"
-        rows={page.items}
+        list={page}
         rowKey={({ id }) => id}
-        of={page}
         empty={
           <Empty title="No groups yet" hint="Keys of a group share its budgets. Each key can also have its own." />
         }
@@ -46,25 +43,13 @@ function GroupList() {
           { key: 'name', label: 'Name', render: ({ name, id }) => <span title={id}>{name}</span> },
           { key: 'keys', label: 'Keys', align: 'right' },
           ...spendColumns<GroupRecord>(({ budgets }) => budgets),
-          { key: 'created_at', label: 'Created', render: ({ created_at }) => <When at={created_at} /> },
-          {
-            key: 'actions',
-            label: '',
-            align: 'right',
-            render: (group) => (
-              <div class="actions">
-                <Button size="small" label={`Edit ${group.name}`} onClick={() => setEditing(group)}>
-                  Edit
-                </Button>
-                <Button size="small" label={`Delete ${group.name}`} onClick={() => setDeleting(group)}>
-                  Delete
-                </Button>
-              </div>
-            ),
-          },
+          whenColumn('created_at', 'Created'),
+          actionsColumn('', ({ name }) => name, [
+            { word: 'Edit', onAct: setEditing },
+            { word: 'Delete', onAct: setDeleting },
+          ]),
         ]}
       />
-      <Pager page={page} />
       {making && <GroupDialog of={null} onClose={() => setMaking(false)} onSaved={page.reload} />}
       {editing && <GroupDialog of={editing} onClose={() => setEditing(null)} onSaved={page.reload} />}
       <Confirm
@@ -75,6 +60,6 @@ function GroupList() {
         action="Delete group"
         body={<p>Its budgets no longer apply. Only a group without active keys can be deleted.</p>}
       />
-    </Card>
+    </>
   )
 }

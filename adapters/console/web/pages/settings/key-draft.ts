@@ -84,7 +84,8 @@ export function changesIn(was: KeyDraft, is: KeyDraft): Partial<Record<string, u
   return { ...others, ...(Object.keys(limits).length > 0 && { limits }) }
 }
 
-const differing = (before: object, after: object): Partial<Record<string, unknown>> => {
+/** Fields of `after` that differ from those of `before`. */
+export const differing = (before: object, after: object): Partial<Record<string, unknown>> => {
   const values = new Map(Object.entries(before))
   return Object.fromEntries(
     Object.entries(after).filter(([name, value]) => JSON.stringify(value) !== JSON.stringify(values.get(name))),

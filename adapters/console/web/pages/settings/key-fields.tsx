@@ -1,7 +1,7 @@
 import type { Billing } from '../../../../../src/config/sections/wallet-section.ts'
-import { type FaultOf, Field, Select, TextInput } from '../../components/components.ts'
+import { type Editing, type FaultOf, type FieldSpec, FormFields } from '../../components/components.ts'
 import { type Groups, useGroups } from '../../use-groups.ts'
-import { AlertsField } from './alerts-field.tsx'
+import { ALERTS } from './alert-draft.ts'
 import { BudgetFields } from './budget-fields.tsx'
 import type { KeyDraft } from './key-draft.ts'
 
@@ -11,69 +11,64 @@ const BILLINGS: { value: Billing; label: string }[] = [
   { value: 'metered', label: 'Metered: the cost plus a margin' },
 ]
 
-/** Number fields of a key. */
-const COUNTS = [
-  { name: 'requests', label: 'Requests per minute', at: 'limits.requests_per_minute' },
-  { name: 'tokens', label: 'Tokens per minute', at: 'limits.tokens_per_minute' },
-  { name: 'concurrent', label: 'Concurrent calls', at: 'limits.concurrent' },
-] as const
+/** Name of a key. */
+export const NAME = { name: 'name', label: 'Name', required: true, maxLength: 100, autoComplete: 'off' } as const
 
-/** All settings of a key except its name. @param onEdit called with each change */
-export function KeyFields(props: { of: KeyDraft; faultOf: FaultOf; onEdit: (change: Partial<KeyDraft>) => void }) {
-  const { of, faultOf, onEdit } = props
-  const groups = useGroups()
+/** Number without a limit while it is empty. */
+const count = (name: keyof KeyDraft, label: string, at: string): FieldSpec<KeyDraft> => ({
+  name,
+  label,
+  at,
+  inputMode: 'numeric',
+  placeholder: 'no limit',
+})
+
+const LIMITS: FieldSpec<KeyDraft>[] = [
+  {
+    name: 'credit',
+    label: 'Credit in USD',
+    at: 'limits.credit_limit_usd',
+    hint: 'Spending limit beyond deposits. Empty: the default.',
+    inputMode: 'decimal',
+    placeholder: 'default',
+  },
+  count('requests', 'Requests per minute', 'limits.requests_per_minute'),
+  count('tokens', 'Tokens per minute', 'limits.tokens_per_minute'),
+  count('concurrent', 'Concurrent calls', 'limits.concurrent'),
+]
+
+const SCOPE: FieldSpec<KeyDraft>[] = [
+  {
+    name: 'models',
+    label: 'Models',
+    hint: 'One per line; * matches any characters. Empty: all models.',
+    rows: 3,
+    spellcheck: false,
+    placeholder: 'gpt-*',
+  },
+  {
+    name: 'expires',
+    label: 'Expires',
+    at: 'expires_at',
+    hint: 'In the time zone of your browser. Empty: never.',
+    type: 'datetime-local',
+  },
+]
+
+/** All settings of a key except its name. */
+export function KeyFields(form: Editing<KeyDraft> & { faultOf: FaultOf }) {
+  const { group, billing, budgets } = form.draft
+  const groups = groupOptions(useGroups(), group)
+  const billings = billing === '' ? [{ value: '', label: 'Default' }, ...BILLINGS] : BILLINGS
+  const account: FieldSpec<KeyDraft>[] = [
+    { name: 'group', label: 'Group', hint: 'Its budgets also apply to the key.', options: groups },
+    { name: 'billing', label: 'Billing', hint: 'Admin keys are always recorded.', options: billings },
+  ]
   return (
     <>
-      <div class="fields">
-        <Field label="Group" error={faultOf('group')} hint="Its budgets also apply to the key.">
-          <Select value={of.group} options={groupOptions(groups, of.group)} onChange={(group) => onEdit({ group })} />
-        </Field>
-        <Field label="Billing" error={faultOf('billing')} hint="Admin keys are always recorded.">
-          <Select<Billing | ''>
-            value={of.billing}
-            options={of.billing === '' ? [{ value: '', label: 'Default' }, ...BILLINGS] : BILLINGS}
-            onChange={(billing) => onEdit({ billing })}
-          />
-        </Field>
-      </div>
-      <BudgetFields of={of.budgets} at="limits.budgets" faultOf={faultOf} onEdit={(budgets) => onEdit({ budgets })} />
-      <AlertsField of={of.alerts} faultOf={faultOf} onEdit={(alerts) => onEdit({ alerts })} />
-      <div class="fields">
-        <Field
-          label="Credit in USD"
-          error={faultOf('limits.credit_limit_usd')}
-          hint="Spending limit beyond deposits. Empty: the default."
-        >
-          <TextInput
-            value={of.credit}
-            onInput={(credit) => onEdit({ credit })}
-            inputMode="decimal"
-            placeholder="default"
-          />
-        </Field>
-        {COUNTS.map(({ name, label, at }) => (
-          <Field key={name} label={label} error={faultOf(at)}>
-            <TextInput
-              value={of[name]}
-              onInput={(text) => onEdit({ [name]: text })}
-              inputMode="numeric"
-              placeholder="no limit"
-            />
-          </Field>
-        ))}
-      </div>
-      <Field label="Models" error={faultOf('models')} hint="One per line; * matches any characters. Empty: all models.">
-        <TextInput
-          rows={3}
-          value={of.models}
-          onInput={(models) => onEdit({ models })}
-          spellcheck={false}
-          placeholder="gpt-*"
-        />
-      </Field>
-      <Field label="Expires" error={faultOf('expires_at')} hint="In the time zone of your browser. Empty: never.">
-        <TextInput type="datetime-local" value={of.expires} onInput={(expires) => onEdit({ expires })} />
-      </Field>
+      <FormFields {...form} fields={[account]} />
+      <BudgetFields of={budgets} at="limits.budgets" {...form} />
+      <FormFields {...form} fields={[ALERTS, LIMITS, ...SCOPE]} />
     </>
   )
 }

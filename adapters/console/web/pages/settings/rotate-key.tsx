@@ -1,7 +1,7 @@
 import { useState } from 'preact/hooks'
 import type { KeyRecord } from '../../../../../src/identity/key.ts'
 import { ApiError } from '../../api.ts'
-import { Dialog, Field, SubmitForm, TextInput } from '../../components/components.ts'
+import { FormDialog, FormFields } from '../../components/components.ts'
 import { moment, timeOf } from '../../format.ts'
 import { usePostOnce } from '../../once.ts'
 import { beginSession, session } from '../../signed-in.ts'
@@ -11,6 +11,16 @@ import { ShownToken } from './shown-token.tsx'
 const LOST =
   'The key was rotated before, but its reply was lost, and the new key cannot be shown again. Rotate once ' +
   'more; the key from before the lost rotation then stops working.'
+
+const HOURS = {
+  name: 'hours',
+  label: 'Grace period in hours',
+  at: 'grace_seconds',
+  hint: 'How long the current key still works: 0 to 720; 0 revokes it at once. A key from an earlier rotation is revoked now.',
+  inputMode: 'decimal',
+  required: true,
+  autoComplete: 'off',
+} as const
 
 /** Fields of the reply to a rotation that are shown. */
 interface Rotated {
@@ -22,10 +32,9 @@ interface Rotated {
 export function RotateKeyDialog(props: { of: KeyRecord; onClose: () => void; onRotated: () => void }) {
   const { of, onClose, onRotated } = props
   const post = usePostOnce()
-  const [hours, setHours] = useState('24')
   const [rotated, setRotated] = useState<Rotated | null>(null)
 
-  const rotate = async () => {
+  const rotate = async ({ hours }: { hours: string }) => {
     const before = session.value
     try {
       const reply = await post<Rotated>(`/api/keys/${of.id}/rotate`, { grace_seconds: secondsIn(hours) })
@@ -46,22 +55,21 @@ export function RotateKeyDialog(props: { of: KeyRecord; onClose: () => void; onR
     return <ShownToken title={`New key of ${of.name}`} token={rotated.key} notes={[note]} onClose={onClose} />
   }
   return (
-    <Dialog title={`Rotate ${of.name}`} open onClose={onClose}>
-      <SubmitForm action="Rotate key" disabled={hours.trim() === ''} onSubmit={rotate} onCancel={onClose}>
-        {(faultOf) => (
-          <>
-            <Field
-              label="Grace period in hours"
-              error={faultOf('grace_seconds')}
-              hint="How long the current key still works: 0 to 720; 0 revokes it at once. A key from an earlier rotation is revoked now."
-            >
-              <TextInput value={hours} onInput={setHours} inputMode="decimal" required autoComplete="off" />
-            </Field>
-            <p class="hint">The id, limits, balance and history stay the same.</p>
-          </>
-        )}
-      </SubmitForm>
-    </Dialog>
+    <FormDialog
+      title={`Rotate ${of.name}`}
+      action="Rotate key"
+      initial={{ hours: '24' }}
+      isReady={({ hours }) => hours.trim() !== ''}
+      onSubmit={rotate}
+      onClose={onClose}
+    >
+      {(form) => (
+        <>
+          <FormFields {...form} fields={[HOURS]} />
+          <p class="hint">The id, limits, balance and history stay the same.</p>
+        </>
+      )}
+    </FormDialog>
   )
 }
 

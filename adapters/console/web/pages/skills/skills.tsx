@@ -4,14 +4,14 @@ import type { SkillCategories, SkillList } from '../../../../platform/routes/ski
 import {
   Badge,
   Card,
-  DataTable,
+  type Column,
   Empty,
   ErrorNote,
-  Field,
-  Loading,
+  Facts,
+  Filters,
+  ListCard,
+  NotLoaded,
   Page,
-  Select,
-  TextInput,
   When,
 } from '../../components/components.ts'
 import { count } from '../../format.ts'
@@ -36,78 +36,57 @@ export default function Skills({ id }: PageProps) {
   )
 }
 
+const COLUMNS: Column<Skill>[] = [
+  { key: 'name', label: 'Name' },
+  { key: 'description', label: 'Description' },
+  { key: 'category', label: 'Category' },
+  { key: 'source', label: 'From' },
+  { key: 'state', label: 'State', render: (skill) => <State skill={skill} /> },
+]
+
 function SkillTable() {
-  const [search, setSearch] = useState('')
-  const [category, setCategory] = useState('')
-  const filter = new URLSearchParams({ ...(category && { category }), ...(search.trim() && { search: search.trim() }) })
-  const list = useLive<SkillList>(`/api/skills${filter.size > 0 ? `?${filter}` : ''}`, { everyMs: 10_000 })
-  const categories = useLive<SkillCategories>('/api/skills/categories', {
-    everyMs: 30_000,
-  })
+  const [filter, setFilter] = useState({ search: '', category: '' })
+  const [search, category] = [filter.search.trim(), filter.category]
+  const query = new URLSearchParams({ ...(category && { category }), ...(search && { search }) })
+  const list = useLive<SkillList>(`/api/skills${query.size > 0 ? `?${query}` : ''}`, { everyMs: 10_000 })
+  const categories = useLive<SkillCategories>('/api/skills/categories', { everyMs: 30_000 })
+  const known = (categories.data?.items ?? []).map(({ name, count }) => ({ value: name, label: `${name} (${count})` }))
   return (
-    <Card>
-      <div class="filters">
-        <Field label="Search">
-          <TextInput type="search" value={search} onInput={setSearch} maxLength={1000} />
-        </Field>
-        <Field label="Category">
-          <Select
-            value={category}
-            options={[
-              { value: '', label: 'All' },
-              ...(categories.data?.items ?? []).map((one) => ({
-                value: one.name,
-                label: `${one.name} (${one.count})`,
-              })),
-            ]}
-            onChange={setCategory}
+    <ListCard<Skill>
+      filters={
+        <Filters
+          draft={filter}
+          edit={(change) => setFilter({ ...filter, ...change })}
+          fields={[
+            { name: 'search', label: 'Search', type: 'search', maxLength: 1000 },
+            { name: 'category', label: 'Category', options: [{ value: '', label: 'All' }, ...known] },
+          ]}
+        />
+      }
+      label="Skills"
+      list={list}
+      notes={[list.data?.warnings ?? [], list.data?.upstream_error ?? []].flat()}
+      loading="the skills"
+      rowKey={({ id, source }) => `${source}/${id}`}
+      onRow={({ id }) => go(href('skills', { id }))}
+      columns={COLUMNS}
+      empty={
+        query.size > 0 ? (
+          <Empty title="No skill matches" hint="Try other words, or another category." />
+        ) : (
+          <Empty
+            title="No skills are installed"
+            hint="Put a folder with a SKILL.md into .agents/skills or .claude/skills in your home folder or project."
           />
-        </Field>
-      </div>
-      <ErrorNote error={list.error} onRetry={list.reload} />
-      {[...(list.data?.warnings ?? []), ...(list.data?.upstream_error ? [list.data.upstream_error] : [])].map(
-        (warning) => (
-          <p key={warning} class="hint">
-            {warning}
-          </p>
-        ),
+        )
+      }
+    >
+      {list.data && list.data.total > 0 && (
+        <p class="muted">
+          {count(list.data.total)} {list.data.total === 1 ? 'skill' : 'skills'}
+        </p>
       )}
-      {list.data === null && list.loading ? (
-        <Loading what="the skills" />
-      ) : (
-        <>
-          <DataTable<Skill>
-            label="Skills"
-            rows={list.data?.items ?? []}
-            rowKey={({ id, source }) => `${source}/${id}`}
-            onRow={({ id }) => go(href('skills', { id }))}
-            columns={[
-              { key: 'name', label: 'Name' },
-              { key: 'description', label: 'Description' },
-              { key: 'category', label: 'Category' },
-              { key: 'source', label: 'From' },
-              { key: 'state', label: 'State', render: (skill) => <State skill={skill} /> },
-            ]}
-            of={list}
-            empty={
-              filter.size > 0 ? (
-                <Empty title="No skill matches" hint="Try other words, or another category." />
-              ) : (
-                <Empty
-                  title="No skills are installed"
-                  hint="Put a folder with a SKILL.md into .agents/skills or .claude/skills in your home folder or project."
-                />
-              )
-            }
-          />
-          {list.data && list.data.total > 0 && (
-            <p class="muted">
-              {count(list.data.total)} {list.data.total === 1 ? 'skill' : 'skills'}
-            </p>
-          )}
-        </>
-      )}
-    </Card>
+    </ListCard>
   )
 }
 
@@ -118,21 +97,9 @@ function State({ skill: { error, warnings, enabled } }: { skill: Skill }) {
 }
 
 function OneSkill({ id }: { id: string }) {
-  const {
-    data: skill,
-    error,
-    reload,
-  } = useLive<SkillWithContent>(`/api/skills/${encodeURIComponent(id)}`, { everyMs: 10_000 })
-  if (skill === null) return error ? <ErrorNote error={error} onRetry={reload} /> : <Loading what="the skill" />
-  const facts: [string, string | null][] = [
-    ['Category', skill.category],
-    ['Tags', skill.tags.join(', ') || null],
-    ['Version', skill.version],
-    ['License', skill.license],
-    ['Needs', skill.compatibility],
-    ['From', skill.source],
-    ['File', skill.path],
-  ]
+  const live = useLive<SkillWithContent>(`/api/skills/${encodeURIComponent(id)}`, { everyMs: 10_000 })
+  const skill = live.data
+  if (skill === null) return <NotLoaded of={live} what="the skill" />
   return (
     <>
       <Card title={skill.name} actions={<State skill={skill} />}>
@@ -145,19 +112,18 @@ function OneSkill({ id }: { id: string }) {
             ))}
           </ul>
         )}
-        <dl class="facts">
-          {facts
-            .filter(([, value]) => value !== null)
-            .flatMap(([name, value]) => [<dt key={`${name}:`}>{name}</dt>, <dd key={name}>{value}</dd>])}
-          {skill.updated_at !== null && (
-            <>
-              <dt>Changed</dt>
-              <dd>
-                <When at={skill.updated_at} />
-              </dd>
-            </>
-          )}
-        </dl>
+        <Facts
+          of={{
+            Category: skill.category,
+            Tags: skill.tags.join(', ') || null,
+            Version: skill.version,
+            License: skill.license,
+            Needs: skill.compatibility,
+            From: skill.source,
+            File: skill.path,
+            Changed: skill.updated_at && <When at={skill.updated_at} />,
+          }}
+        />
       </Card>
       <Card title="Instructions">
         {skill.content ? (

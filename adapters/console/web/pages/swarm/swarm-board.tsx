@@ -3,15 +3,13 @@ import type { SwarmSummary } from '../../../../../src/tasks/swarms.ts'
 import {
   Badge,
   Button,
-  Card,
-  DataTable,
+  type Column,
   Empty,
-  ErrorNote,
-  Money,
+  ListCard,
+  moneyColumn,
   Page,
-  Pager,
   type Tone,
-  When,
+  whenColumn,
 } from '../../components/components.ts'
 import { usePage } from '../../paging.ts'
 import { go, href } from '../../router.ts'
@@ -25,6 +23,15 @@ const SWARM_TONES: Record<SwarmSummary['status'], Tone> = {
   failed: 'bad',
   cancelled: 'neutral',
 }
+
+const COLUMNS: Column<SwarmSummary>[] = [
+  { key: 'goal', label: 'Goal', align: 'words', render: ({ goal }) => <span title={goal}>{firstLine(goal)}</span> },
+  { key: 'status', label: 'Status', render: ({ status }) => <Badge tone={SWARM_TONES[status]}>{status}</Badge> },
+  { key: 'done', label: 'Completed', render: ({ tasks }) => <Done of={tasks.by_status} /> },
+  { key: 'now', label: 'Tasks', render: ({ tasks }) => <Statuses of={tasks.by_status} /> },
+  moneyColumn('reward_usd', 'Reward'),
+  whenColumn('created_at', 'Created'),
+]
 
 /** All swarms, newest first. */
 export function SwarmBoard() {
@@ -40,35 +47,15 @@ export function SwarmBoard() {
         </Button>
       }
     >
-      <Card title="Swarms">
-        <ErrorNote error={page.error} onRetry={page.reload} />
-        <DataTable<SwarmSummary>
-          label="Swarms, newest first"
-          rows={page.items}
-          rowKey={({ swarm_id }) => swarm_id}
-          onRow={({ swarm_id }) => go(href('swarm', { id: swarm_id }))}
-          columns={[
-            {
-              key: 'goal',
-              label: 'Goal',
-              align: 'words',
-              render: ({ goal }) => <span title={goal}>{firstLine(goal)}</span>,
-            },
-            {
-              key: 'status',
-              label: 'Status',
-              render: ({ status }) => <Badge tone={SWARM_TONES[status]}>{status}</Badge>,
-            },
-            { key: 'done', label: 'Completed', render: ({ tasks }) => <Done of={tasks.by_status} /> },
-            { key: 'now', label: 'Tasks', render: ({ tasks }) => <Statuses of={tasks.by_status} /> },
-            { key: 'reward', label: 'Reward', align: 'right', render: ({ reward_usd }) => <Money usd={reward_usd} /> },
-            { key: 'made', label: 'Created', render: ({ created_at }) => <When at={created_at} /> },
-          ]}
-          of={page}
-          empty={<Empty title="No swarms yet" hint="Enter a goal to see its tasks as a graph." />}
-        />
-        <Pager page={page} />
-      </Card>
+      <ListCard<SwarmSummary>
+        title="Swarms"
+        label="Swarms, newest first"
+        list={page}
+        rowKey={({ swarm_id }) => swarm_id}
+        onRow={({ swarm_id }) => go(href('swarm', { id: swarm_id }))}
+        columns={COLUMNS}
+        empty={<Empty title="No swarms yet" hint="Enter a goal to see its tasks as a graph." />}
+      />
       {making && <NewSwarmDialog onClose={() => setMaking(false)} />}
     </Page>
   )

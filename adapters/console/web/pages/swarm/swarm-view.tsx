@@ -1,11 +1,11 @@
 import type { Task } from '../../../../../src/tasks/task-record.ts'
-import { Card, Empty, ErrorNote, Grid, Loading, Page, Progress, Stat } from '../../components/components.ts'
+import { Card, DataTable, Empty, ErrorNote, Grid, Loading, Page, Progress, Stat } from '../../components/components.ts'
 import { Graph } from '../../components/graph.tsx'
 import { count, usd } from '../../format.ts'
 import type { List } from '../../paging.ts'
 import { href } from '../../router.ts'
 import { useLive } from '../../use-live.ts'
-import { TaskTable } from '../tasks/task-board.tsx'
+import { TASKS } from '../tasks/task-board.tsx'
 import { TASK_STATUSES, TASK_TONES } from '../tasks/task-status-tone.ts'
 
 /** Swarm as a live graph of its tasks, and as a table. */
@@ -68,7 +68,7 @@ export function SwarmView({ id }: { id: string }) {
             />
           </Card>
           <Card title="Tasks">
-            <TaskTable label="Tasks of this swarm, in order" tasks={tasks} />
+            <DataTable<Task> {...TASKS} label="Tasks of this swarm, in order" rows={tasks} />
           </Card>
         </>
       )}

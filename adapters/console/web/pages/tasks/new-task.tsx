@@ -1,20 +1,36 @@
-import { useState } from 'preact/hooks'
 import type { Task } from '../../../../../src/tasks/task-record.ts'
-import { Checkbox, Dialog, Field, notify, SubmitForm, TextInput } from '../../components/components.ts'
+import { Checkbox, FormDialog, FormFields, notify } from '../../components/components.ts'
 import { usePostOnce } from '../../once.ts'
 import { go, href } from '../../router.ts'
 import { amountIn, words } from '../../typed.ts'
 
+const NEW_TASK = { title: '', description: '', reward: '', capabilities: '', gaze: false }
+
+const FIELDS = [
+  { name: 'title', label: 'Title', required: true, maxLength: 200 },
+  { name: 'description', label: 'Description', rows: 4 },
+  [
+    {
+      name: 'reward',
+      label: 'Reward in USD',
+      at: 'reward_usd',
+      hint: 'Moved from your account into escrow at once.',
+      inputMode: 'decimal',
+      placeholder: '0',
+    },
+    {
+      name: 'capabilities',
+      label: 'Required capabilities',
+      hint: 'Comma-separated.',
+      placeholder: 'python, web-search',
+    },
+  ],
+] as const
+
 /** Creates a task, and locks its reward. */
 export function NewTaskDialog({ onClose }: { onClose: () => void }) {
   const post = usePostOnce()
-  const [title, setTitle] = useState('')
-  const [description, setDescription] = useState('')
-  const [reward, setReward] = useState('')
-  const [capabilities, setCapabilities] = useState('')
-  const [gaze, setGaze] = useState(false)
-
-  const make = async () => {
+  const make = async ({ title, description, reward, capabilities, gaze }: typeof NEW_TASK) => {
     const task = await post<Task>('/api/tasks', {
       title,
       description,
@@ -27,32 +43,17 @@ export function NewTaskDialog({ onClose }: { onClose: () => void }) {
     go(href('tasks', { id: task.id }))
   }
   return (
-    <Dialog title="New task" open onClose={onClose}>
-      <SubmitForm action="Create task" onSubmit={make} onCancel={onClose}>
-        {(faultOf) => (
-          <>
-            <Field label="Title" error={faultOf('title')}>
-              <TextInput value={title} onInput={setTitle} required maxLength={200} />
-            </Field>
-            <Field label="Description" error={faultOf('description')}>
-              <TextInput value={description} onInput={setDescription} rows={4} />
-            </Field>
-            <div class="fields">
-              <Field
-                label="Reward in USD"
-                hint="Moved from your account into escrow at once."
-                error={faultOf('reward_usd')}
-              >
-                <TextInput value={reward} onInput={setReward} inputMode="decimal" placeholder="0" />
-              </Field>
-              <Field label="Required capabilities" hint="Comma-separated." error={faultOf('capabilities')}>
-                <TextInput value={capabilities} onInput={setCapabilities} placeholder="python, web-search" />
-              </Field>
-            </div>
-            <Checkbox label="Require an attestation of attention to claim" checked={gaze} onChange={setGaze} />
-          </>
-        )}
-      </SubmitForm>
-    </Dialog>
+    <FormDialog title="New task" action="Create task" initial={NEW_TASK} onSubmit={make} onClose={onClose}>
+      {(form) => (
+        <>
+          <FormFields {...form} fields={FIELDS} />
+          <Checkbox
+            label="Require an attestation of attention to claim"
+            checked={form.draft.gaze}
+            onChange={(gaze) => form.edit({ gaze })}
+          />
+        </>
+      )}
+    </FormDialog>
   )
 }

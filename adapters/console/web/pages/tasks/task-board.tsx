@@ -4,41 +4,42 @@ import type { Task, TaskStats } from '../../../../../src/tasks/task-record.ts'
 import {
   Badge,
   Button,
-  Card,
   Countdown,
-  DataTable,
+  type DataTable,
   Empty,
-  ErrorNote,
-  Field,
+  type FieldSpec,
+  Filters,
   Grid,
-  Money,
+  ListCard,
+  moneyColumn,
   Page,
-  Pager,
-  Select,
   Stat,
-  TextInput,
-  When,
+  whenColumn,
 } from '../../components/components.ts'
 import { count, shortId, usd } from '../../format.ts'
 import { usePage } from '../../paging.ts'
 import { go, href } from '../../router.ts'
 import { useLive } from '../../use-live.ts'
 import { NewTaskDialog } from './new-task.tsx'
-import { TASK_STATUSES, TASK_TONES, type TaskStatus } from './task-status-tone.ts'
+import { TASK_STATUSES, TASK_TONES } from './task-status-tone.ts'
 
 const FILTERS = ['status', 'agent', 'capability', 'swarm_id'] as const
+type Filter = Record<(typeof FILTERS)[number], string>
+
+const FIELDS: FieldSpec<Filter>[] = [
+  { name: 'status', label: 'Status', options: [{ value: '', label: 'All' }, ...TASK_STATUSES] },
+  { name: 'agent', label: 'Agent', placeholder: 'any' },
+  { name: 'capability', label: 'Capability', placeholder: 'any' },
+]
 
 /** All tasks, with filters. */
 export function TaskBoard({ query }: { query: URLSearchParams }) {
   const [making, setMaking] = useState(false)
-  const filter = Object.fromEntries(FILTERS.map((name) => [name, query.get(name) ?? ''])) as Record<
-    (typeof FILTERS)[number],
-    string
-  >
+  const filter = Object.fromEntries(FILTERS.map((name) => [name, query.get(name) ?? ''])) as Filter
   const given = new URLSearchParams(Object.entries(filter).filter(([, value]) => value !== '')).toString()
   const page = usePage<Task>(`/api/tasks${given && `?${given}`}`)
   const stats = useLive<TaskStats>('/api/tasks/stats')
-  const change = (part: Partial<typeof filter>) => go(href('tasks', { query: { ...filter, ...part } }), true)
+  const change = (part: Partial<Filter>) => go(href('tasks', { query: { ...filter, ...part } }), true)
   return (
     <Page
       title="Tasks"
@@ -53,80 +54,58 @@ export function TaskBoard({ query }: { query: URLSearchParams }) {
       }
     >
       {stats.data && <Figures of={stats.data} />}
-      <Card title="Tasks">
-        <div class="filters">
-          <Field label="Status">
-            <Select<TaskStatus | ''>
-              value={filter.status as TaskStatus | ''}
-              options={[{ value: '', label: 'All' }, ...TASK_STATUSES]}
-              onChange={(status) => change({ status })}
-            />
-          </Field>
-          <Field label="Agent">
-            <TextInput value={filter.agent} onInput={(agent) => change({ agent })} placeholder="any" />
-          </Field>
-          <Field label="Capability">
-            <TextInput value={filter.capability} onInput={(capability) => change({ capability })} placeholder="any" />
-          </Field>
-          {filter.swarm_id && (
-            <Button onClick={() => change({ swarm_id: '' })}>Swarm {shortId(filter.swarm_id)} ✕</Button>
-          )}
-        </div>
-        <ErrorNote error={page.error ?? stats.error} onRetry={page.reload} />
-        <TaskTable
-          label="Tasks, newest first"
-          tasks={page.items}
-          of={page}
-          empty={
-            <Empty
-              title={given ? 'No task matches' : 'No tasks yet'}
-              hint={
-                given
-                  ? 'Clear a filter to see more.'
-                  : 'Create one here, divide a goal into several, or let an agent create them.'
-              }
-              action={given ? <Button onClick={() => go(href('tasks'), true)}>Show all</Button> : undefined}
-            />
-          }
-        />
-        <Pager page={page} />
-      </Card>
+      <ListCard<Task>
+        title="Tasks"
+        filters={
+          <Filters draft={filter} edit={change} fields={FIELDS}>
+            {filter.swarm_id && (
+              <Button onClick={() => change({ swarm_id: '' })}>Swarm {shortId(filter.swarm_id)} ✕</Button>
+            )}
+          </Filters>
+        }
+        {...TASKS}
+        label="Tasks, newest first"
+        list={page}
+        error={page.error ?? stats.error}
+        empty={
+          <Empty
+            title={given ? 'No task matches' : 'No tasks yet'}
+            hint={
+              given
+                ? 'Clear a filter to see more.'
+                : 'Create one here, divide a goal into several, or let an agent create them.'
+            }
+            action={given ? <Button onClick={() => go(href('tasks'), true)}>Show all</Button> : undefined}
+          />
+        }
+      />
       {making && <NewTaskDialog onClose={() => setMaking(false)} />}
     </Page>
   )
 }
 
-/** Tasks as a table. Each row leads to the page of its task. @param of, empty as of {@link DataTable} */
-export function TaskTable({
-  tasks,
-  ...table
-}: { tasks: readonly Task[] } & Pick<ComponentProps<typeof DataTable<Task>>, 'label' | 'of' | 'empty'>) {
-  return (
-    <DataTable<Task>
-      {...table}
-      rows={tasks}
-      rowKey={({ id }) => id}
-      onRow={({ id }) => go(href('tasks', { id }))}
-      columns={[
-        { key: 'title', label: 'Task', align: 'words' },
-        { key: 'status', label: 'Status', render: ({ status }) => <Badge tone={TASK_TONES[status]}>{status}</Badge> },
-        { key: 'agent', label: 'Agent' },
-        {
-          key: 'capabilities',
-          label: 'Requires',
-          render: ({ capabilities }) => capabilities.join(', ') || <span class="muted">—</span>,
-        },
-        { key: 'reward', label: 'Reward', align: 'right', render: ({ reward_usd }) => <Money usd={reward_usd} /> },
-        {
-          key: 'lease',
-          label: 'Lease',
-          render: ({ lease_expires_at }) =>
-            lease_expires_at ? <Countdown to={lease_expires_at} over="over" /> : <span class="muted">—</span>,
-        },
-        { key: 'updated_at', label: 'Changed', render: ({ updated_at }) => <When at={updated_at} /> },
-      ]}
-    />
-  )
+/** Rows of a table of tasks. Each leads to the page of its task. */
+export const TASKS: Pick<ComponentProps<typeof DataTable<Task>>, 'rowKey' | 'onRow' | 'columns'> = {
+  rowKey: ({ id }) => id,
+  onRow: ({ id }) => go(href('tasks', { id })),
+  columns: [
+    { key: 'title', label: 'Task', align: 'words' },
+    { key: 'status', label: 'Status', render: ({ status }) => <Badge tone={TASK_TONES[status]}>{status}</Badge> },
+    { key: 'agent', label: 'Agent' },
+    {
+      key: 'capabilities',
+      label: 'Requires',
+      render: ({ capabilities }) => capabilities.join(', ') || <span class="muted">—</span>,
+    },
+    moneyColumn('reward_usd', 'Reward'),
+    {
+      key: 'lease',
+      label: 'Lease',
+      render: ({ lease_expires_at }) =>
+        lease_expires_at ? <Countdown to={lease_expires_at} over="over" /> : <span class="muted">—</span>,
+    },
+    whenColumn('updated_at', 'Changed'),
+  ],
 }
 
 function Figures({ of: { by_status, reward_usd } }: { of: TaskStats }) {

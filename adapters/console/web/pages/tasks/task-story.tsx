@@ -10,8 +10,9 @@ import {
   Confirm,
   Copy,
   ErrorNote,
+  Facts,
   Grid,
-  Loading,
+  NotLoaded,
   notify,
   Page,
   When,
@@ -40,7 +41,7 @@ export function TaskStory({ id }: { id: string }) {
   if (!task.data) {
     return (
       <Page title="Task">
-        {task.error ? <ErrorNote error={task.error} onRetry={task.reload} /> : <Loading what="the task" />}
+        <NotLoaded of={task} what="the task" />
         <a href={href('tasks')}>All tasks</a>
       </Page>
     )
@@ -74,31 +75,10 @@ export function TaskStory({ id }: { id: string }) {
         <div class="stack">
           <Card title="Task">
             {data.description && <p class="task-text">{data.description}</p>}
-            <Facts of={data} names={names} />
+            <TaskFacts of={data} names={names} />
           </Card>
           {escrows.data?.items.map((escrow) => (
-            <Card
-              key={escrow.id}
-              title={`Escrow of ${exactUsd(escrow.amount_usd)}`}
-              actions={<EscrowActions escrow={escrow} task={data} onAsk={setAsked} />}
-            >
-              <dl class="facts">
-                <dt>Status</dt>
-                <dd>
-                  <EscrowState of={escrow} />
-                </dd>
-                <dt>From</dt>
-                <dd>
-                  <Caller id={escrow.payer} names={names} />
-                </dd>
-                <dt>To</dt>
-                <dd>{escrow.recipient ? <Caller id={escrow.recipient} names={names} /> : 'the completing agent'}</dd>
-                <dt>Expires</dt>
-                <dd>
-                  <When at={escrow.expires_at} />
-                </dd>
-              </dl>
-            </Card>
+            <EscrowCard key={escrow.id} escrow={escrow} task={data} names={names} onAsk={setAsked} />
           ))}
           {data.result !== null && (
             <Card title="Result">
@@ -112,52 +92,61 @@ export function TaskStory({ id }: { id: string }) {
   )
 }
 
-function Facts({ of, names }: { of: Task; names: Names }) {
-  const before = useTasks(of.depends_on)
+function EscrowCard(props: { escrow: Escrow; task: Task; names: Names; onAsk: (asked: EscrowAsked) => void }) {
+  const { escrow, names } = props
+  const { recipient } = escrow
   return (
-    <dl class="facts">
-      <dt>Reward</dt>
-      <dd>
-        <Exact usd={of.reward_usd} />
-      </dd>
-      <dt>Created by</dt>
-      <dd>
-        <Caller id={of.creator} names={names} />
-      </dd>
-      {of.agent && (
-        <>
-          <dt>Agent</dt>
-          <dd>
+    <Card
+      title={`Escrow of ${exactUsd(escrow.amount_usd)}`}
+      actions={<EscrowActions escrow={escrow} task={props.task} onAsk={props.onAsk} />}
+    >
+      <Facts
+        of={{
+          Status: <EscrowState of={escrow} />,
+          From: <Caller id={escrow.payer} names={names} />,
+          To: recipient ? <Caller id={recipient} names={names} /> : 'the completing agent',
+          Expires: <When at={escrow.expires_at} />,
+        }}
+      />
+    </Card>
+  )
+}
+
+function TaskFacts({ of, names }: { of: Task; names: Names }) {
+  return (
+    <Facts
+      of={{
+        Reward: <Exact usd={of.reward_usd} />,
+        'Created by': <Caller id={of.creator} names={names} />,
+        Agent: of.agent && (
+          <>
             {of.agent}
             {of.claimed_by && (
               <>
                 , with the key <Caller id={of.claimed_by} names={names} />
               </>
             )}
-          </dd>
-        </>
-      )}
-      <dt>Requires</dt>
-      <dd>{of.capabilities.length > 0 ? of.capabilities.join(', ') : 'no capabilities'}</dd>
-      <dt>Attention</dt>
-      <dd>{of.gaze_required ? 'a claim needs an attestation' : 'needed for the reward only'}</dd>
-      {of.depends_on.length > 0 && (
-        <>
-          <dt>Waits for</dt>
-          <dd>
-            {of.depends_on.map((id) => (
-              <div key={id}>
-                <a href={href('tasks', { id })}>{before.get(id)?.title ?? shortId(id)}</a> {before.get(id)?.status}
-              </div>
-            ))}
-          </dd>
-        </>
-      )}
-      <dt>Id</dt>
-      <dd>
-        <Copy text={of.id} />
-      </dd>
-    </dl>
+          </>
+        ),
+        Requires: of.capabilities.length > 0 ? of.capabilities.join(', ') : 'no capabilities',
+        Attention: of.gaze_required ? 'a claim needs an attestation' : 'needed for the reward only',
+        'Waits for': of.depends_on.length > 0 && <TaskLinks ids={of.depends_on} />,
+        Id: <Copy text={of.id} />,
+      }}
+    />
+  )
+}
+
+function TaskLinks({ ids }: { ids: readonly string[] }) {
+  const tasks = useTasks(ids)
+  return (
+    <>
+      {ids.map((id) => (
+        <div key={id}>
+          <a href={href('tasks', { id })}>{tasks.get(id)?.title ?? shortId(id)}</a> {tasks.get(id)?.status}
+        </div>
+      ))}
+    </>
   )
 }
 

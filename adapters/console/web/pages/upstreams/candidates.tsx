@@ -1,7 +1,18 @@
 import { useState } from 'preact/hooks'
 import type { Explained, Tested } from '../../../../platform/routes/upstream-routes.ts'
 import { api, PATIENT_MS } from '../../api.ts'
-import { Badge, Button, Card, DataTable, Empty, ErrorNote, Field, TextInput } from '../../components/components.ts'
+import {
+  Badge,
+  Button,
+  Card,
+  DataTable,
+  Empty,
+  ErrorNote,
+  Field,
+  Form,
+  TextInput,
+  useAction,
+} from '../../components/components.ts'
 import { useLive } from '../../use-live.ts'
 
 const REASONS: Readonly<Record<Explained['by'], string>> = {
@@ -25,20 +36,14 @@ export function Candidates({ round }: { round: number }) {
   const by = found.data && (found.data.route === null ? REASONS[found.data.by] : `by route ${found.data.route + 1}`)
   return (
     <Card title="Candidates for a model">
-      <form
-        class="fields"
-        onSubmit={(event) => {
-          event.preventDefault()
-          setAsked(model.trim())
-        }}
-      >
+      <Form class="fields" onSubmit={() => setAsked(model.trim())}>
         <Field label="Model" hint="As in the client’s request">
           <TextInput value={model} required spellcheck={false} onInput={setModel} />
         </Field>
         <div class="actions">
           <Button type="submit">Show candidates</Button>
         </div>
-      </form>
+      </Form>
       <ErrorNote error={found.error} onRetry={found.reload} />
       {found.data && (
         <>
@@ -64,26 +69,17 @@ export function Candidates({ round }: { round: number }) {
 }
 
 function Test({ of: { upstream, model, configured } }: { of: Candidate }) {
-  const [busy, setBusy] = useState(false)
   const [tested, setTested] = useState<Tested | null>(null)
-  const [error, setError] = useState<unknown>(null)
+  const { busy, error, run } = useAction()
   if (!configured) return <Badge tone="warn">API key missing</Badge>
 
   const test = async () => {
-    setBusy(true)
-    setError(null)
-    try {
-      const path = `/api/upstreams/${encodeURIComponent(upstream)}/test`
-      setTested(await api.post<Tested>(path, { model }, { timeoutMs: PATIENT_MS }))
-    } catch (fault) {
-      setError(fault)
-    } finally {
-      setBusy(false)
-    }
+    const path = `/api/upstreams/${encodeURIComponent(upstream)}/test`
+    setTested(await api.post<Tested>(path, { model }, { timeoutMs: PATIENT_MS }))
   }
   return (
     <>
-      <Button size="small" busy={busy} label={`Test ${upstream} with ${model}`} onClick={() => void test()}>
+      <Button size="small" busy={busy} label={`Test ${upstream} with ${model}`} onClick={() => void run(test)}>
         Test
       </Button>
       <ErrorNote error={error} />

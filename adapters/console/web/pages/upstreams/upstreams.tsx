@@ -1,6 +1,6 @@
 import { useState } from 'preact/hooks'
 import type { ShownUpstream } from '../../../../platform/routes/upstream-routes.ts'
-import { Badge, Card, DataTable, Empty, ErrorNote, Loading, Page, When } from '../../components/components.ts'
+import { Badge, Empty, ListCard, Page, When } from '../../components/components.ts'
 import { href } from '../../router.ts'
 import { session } from '../../signed-in.ts'
 import { useLive } from '../../use-live.ts'
@@ -31,35 +31,33 @@ export default function UpstreamsPage() {
 function UpstreamList() {
   const list = useLive<{ items: ShownUpstream[] }>('/api/upstreams', { everyMs: 5000 })
   return (
-    <Card title="Upstreams">
-      <ErrorNote error={list.error} onRetry={list.reload} />
-      {list.loading && !list.data && <Loading what="upstreams" />}
-      <DataTable<ShownUpstream>
-        label="Upstreams"
-        rows={list.data?.items ?? []}
-        rowKey={({ name }) => name}
-        of={list}
-        columns={[
-          { key: 'name', label: 'Name' },
-          { key: 'state', label: 'State', render: (upstream) => <State of={upstream} /> },
-          { key: 'model_list', label: 'Model list', render: ({ model_list }) => <FetchedList of={model_list} /> },
-          { key: 'base_url', label: 'Address', align: 'words' },
-          {
-            key: 'latency',
-            label: 'Median latency',
-            align: 'right',
-            render: ({ latency_ms }) => (latency_ms === null ? '—' : `${latency_ms} ms`),
-          },
-          { key: 'errors', label: 'Errors', align: 'right', render: (upstream) => <Errors of={upstream} /> },
-          { key: 'keys', label: 'Keys', render: (upstream) => <Keys of={upstream} /> },
-        ]}
-      />
+    <ListCard<ShownUpstream>
+      title="Upstreams"
+      label="Upstreams"
+      list={list}
+      loading="upstreams"
+      rowKey={({ name }) => name}
+      columns={[
+        { key: 'name', label: 'Name' },
+        { key: 'state', label: 'State', render: (upstream) => <State of={upstream} /> },
+        { key: 'model_list', label: 'Model list', render: ({ model_list }) => <FetchedList of={model_list} /> },
+        { key: 'base_url', label: 'Address', align: 'words' },
+        {
+          key: 'latency',
+          label: 'Median latency',
+          align: 'right',
+          render: ({ latency_ms }) => (latency_ms === null ? '—' : `${latency_ms} ms`),
+        },
+        { key: 'errors', label: 'Errors', align: 'right', render: (upstream) => <Errors of={upstream} /> },
+        { key: 'keys', label: 'Keys', render: (upstream) => <Keys of={upstream} /> },
+      ]}
+    >
       <p class="muted">
         Latency and errors cover the last 100 calls of this process. Set up <code>default</code> in{' '}
         <a href={href('settings', { id: 'models' })}>Settings → Models</a>, and all others in{' '}
         <a href={href('settings', { id: 'configuration' })}>Settings → Configuration</a>, under upstreams.
       </p>
-    </Card>
+    </ListCard>
   )
 }
 

@@ -5,20 +5,18 @@ import { api, PATIENT_MS } from '../../api.ts'
 import { Caller, callerOptions, type Names } from '../../components/caller-name.tsx'
 import {
   Button,
-  Card,
-  DataTable,
+  type Column,
   Empty,
-  ErrorNote,
-  Field,
+  type FieldSpec,
+  Filters,
+  idColumn,
+  ListCard,
   messageOf,
   notify,
-  Pager,
-  Select,
-  TextInput,
-  When,
+  whenColumn,
 } from '../../components/components.ts'
 import { Exact } from '../../components/exact.tsx'
-import { count, duration, shortId } from '../../format.ts'
+import { count, duration } from '../../format.ts'
 import { usePage } from '../../paging.ts'
 import { session } from '../../signed-in.ts'
 
@@ -29,6 +27,28 @@ export interface ReceiptFilter {
   to: string
 }
 
+/** Column of an exact part of a bill. */
+const exact = (key: 'upstream_cost_usd' | 'margin_usd' | 'total_usd', label: string): Column<ReceiptRecord> => ({
+  key,
+  label,
+  align: 'right',
+  render: ({ billing }) => <Exact usd={billing[key]} />,
+})
+
+const COLUMNS: Column<ReceiptRecord>[] = [
+  { key: 'model', label: 'Model' },
+  {
+    key: 'tokens',
+    label: 'Tokens',
+    align: 'right',
+    render: ({ usage }) => `${count(usage.total_tokens)}${usage.estimated ? ' (estimated)' : ''}`,
+  },
+  exact('upstream_cost_usd', 'Upstream'),
+  exact('margin_usd', 'Margin'),
+  exact('total_usd', 'Total'),
+  { key: 'latency', label: 'Took', align: 'right', render: ({ latency_ms }) => duration(latency_ms) },
+]
+
 /** Receipts of metered calls, with a download of all selected ones. */
 export function Receipts(props: {
   filter: ReceiptFilter
@@ -38,9 +58,55 @@ export function Receipts(props: {
   const { filter, names } = props
   const selection = new URLSearchParams(selectionOf(filter)).toString()
   const page = usePage<ReceiptRecord, UsageReport>(`/api/wallet/metered/usage${selection && `?${selection}`}`)
-  const [busy, setBusy] = useState(false)
-  const change = (part: Partial<ReceiptFilter>) => props.onFilter({ ...filter, ...part })
+  const fields: FieldSpec<ReceiptFilter>[] = [
+    {
+      name: 'caller',
+      label: 'Caller',
+      options: [{ value: '', label: 'All callers' }, ...callerOptions(names, filter.caller)],
+    },
+    { name: 'from', label: 'From', type: 'date' },
+    { name: 'to', label: 'Up to', type: 'date' },
+  ]
+  return (
+    <ListCard<ReceiptRecord>
+      title="Receipts"
+      actions={<Download selection={selection} disabled={page.total === 0} />}
+      filters={
+        <Filters
+          draft={filter}
+          edit={(change) => props.onFilter({ ...filter, ...change })}
+          fields={fields.filter(({ name }) => name !== 'caller' || session.value?.isAdmin)}
+        />
+      }
+      label="Receipts, newest first"
+      list={page}
+      rowKey={({ call_id }) => call_id}
+      columns={[
+        whenColumn('at', 'When'),
+        idColumn('call_id', 'Call'),
+        { key: 'caller', label: 'Caller', render: ({ caller_id }) => <Caller id={caller_id} names={names} /> },
+        ...COLUMNS,
+      ]}
+      empty={
+        <Empty
+          title="No receipts"
+          hint={selection ? 'No receipts match the filters.' : 'Each metered call creates a receipt.'}
+          action={
+            selection && (
+              <Button size="small" onClick={() => props.onFilter({})}>
+                Show all
+              </Button>
+            )
+          }
+        />
+      }
+    />
+  )
+}
 
+/** Button that saves all selected receipts as CSV. */
+function Download({ selection, disabled }: { selection: string; disabled: boolean }) {
+  const [busy, setBusy] = useState(false)
   const download = async () => {
     setBusy(true)
     try {
@@ -57,79 +123,9 @@ export function Receipts(props: {
     }
   }
   return (
-    <Card
-      title="Receipts"
-      actions={
-        <Button busy={busy} disabled={page.total === 0} onClick={download}>
-          Download CSV
-        </Button>
-      }
-    >
-      <div class="filters">
-        {session.value?.isAdmin && (
-          <Field label="Caller">
-            <Select
-              value={filter.caller}
-              options={[{ value: '', label: 'All callers' }, ...callerOptions(names, filter.caller)]}
-              onChange={(caller) => change({ caller })}
-            />
-          </Field>
-        )}
-        <Field label="From">
-          <TextInput type="date" value={filter.from} onInput={(from) => change({ from })} />
-        </Field>
-        <Field label="Up to">
-          <TextInput type="date" value={filter.to} onInput={(to) => change({ to })} />
-        </Field>
-      </div>
-      <ErrorNote error={page.error} onRetry={page.reload} />
-      <DataTable<ReceiptRecord>
-        label="Receipts, newest first"
-        rows={page.items}
-        rowKey={({ call_id }) => call_id}
-        columns={[
-          { key: 'at', label: 'When', render: ({ at }) => <When at={at} /> },
-          { key: 'call_id', label: 'Call', render: ({ call_id }) => <code title={call_id}>{shortId(call_id)}</code> },
-          { key: 'caller', label: 'Caller', render: ({ caller_id }) => <Caller id={caller_id} names={names} /> },
-          { key: 'model', label: 'Model' },
-          {
-            key: 'tokens',
-            label: 'Tokens',
-            align: 'right',
-            render: ({ usage }) => `${count(usage.total_tokens)}${usage.estimated ? ' (estimated)' : ''}`,
-          },
-          {
-            key: 'cost',
-            label: 'Upstream',
-            align: 'right',
-            render: ({ billing }) => <Exact usd={billing.upstream_cost_usd} />,
-          },
-          {
-            key: 'margin',
-            label: 'Margin',
-            align: 'right',
-            render: ({ billing }) => <Exact usd={billing.margin_usd} />,
-          },
-          { key: 'total', label: 'Total', align: 'right', render: ({ billing }) => <Exact usd={billing.total_usd} /> },
-          { key: 'latency', label: 'Took', align: 'right', render: ({ latency_ms }) => duration(latency_ms) },
-        ]}
-        of={page}
-        empty={
-          <Empty
-            title="No receipts"
-            hint={selection ? 'No receipts match the filters.' : 'Each metered call creates a receipt.'}
-            action={
-              selection && (
-                <Button size="small" onClick={() => props.onFilter({})}>
-                  Show all
-                </Button>
-              )
-            }
-          />
-        }
-      />
-      <Pager page={page} />
-    </Card>
+    <Button busy={busy} disabled={disabled} onClick={download}>
+      Download CSV
+    </Button>
   )
 }
 

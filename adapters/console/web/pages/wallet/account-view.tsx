@@ -10,8 +10,8 @@ import {
   Empty,
   ErrorNote,
   Grid,
-  Loading,
   Money,
+  NotLoaded,
   Stat,
   When,
 } from '../../components/components.ts'
@@ -22,9 +22,7 @@ import { useLive } from '../../use-live.ts'
 /** Balances of the signed-in key, in the ledger and on every chain. */
 export function Account() {
   const wallet = useLive<WalletOverview>('/api/wallet')
-  if (!wallet.data) {
-    return wallet.error ? <ErrorNote error={wallet.error} onRetry={wallet.reload} /> : <Loading what="your balances" />
-  }
+  if (!wallet.data) return <NotLoaded of={wallet} what="your balances" />
   const { ledger, address, settlement, balances } = wallet.data
   return (
     <>

@@ -2,7 +2,7 @@ import { useState } from 'preact/hooks'
 import type { KeyRecord } from '../../../../../src/identity/key.ts'
 import type { UsageReport } from '../../../../../src/wallet/receipts/usage-report.ts'
 import { BudgetList } from '../../components/budgets.tsx'
-import { Badge, Button, Card, DataTable, Empty, ErrorNote, Money, Pager, When } from '../../components/components.ts'
+import { actionsColumn, Badge, Empty, ListCard, Money, whenColumn } from '../../components/components.ts'
 import { shortId } from '../../format.ts'
 import { usePage } from '../../paging.ts'
 import { href } from '../../router.ts'
@@ -17,27 +17,20 @@ export function Callers() {
   const [editing, setEditing] = useState<KeyRecord | null>(null)
   const [credited, setCredited] = useState<KeyRecord | null>(null)
   const spentBy = new Map(usage.data?.by_caller.map(({ caller_id, ...sums }) => [caller_id, sums]))
+  const actions = [
+    { word: 'Edit', onAct: setEditing },
+    { word: 'Deposit', before: 'for ', onAct: setCredited },
+  ]
   return (
-    <Card title="Callers">
-      <ErrorNote error={page.error ?? usage.error} onRetry={page.reload} />
-      <DataTable<KeyRecord>
+    <>
+      <ListCard<KeyRecord>
+        title="Callers"
         label="Callers, newest first"
-        rows={page.items}
+        list={page}
+        error={page.error ?? usage.error}
         rowKey={({ id }) => id}
         columns={[
-          {
-            key: 'name',
-            label: 'Caller',
-            render: ({ id, name, revoked_at }) => (
-              <>
-                <a href={href('wallet', { id: 'ledger', query: { caller: id } })}>{name}</a>{' '}
-                <code class="muted" title={id}>
-                  {shortId(id)}
-                </code>
-                {revoked_at && <Badge tone="bad">revoked</Badge>}
-              </>
-            ),
-          },
+          { key: 'name', label: 'Caller', render: (key) => <Name of={key} /> },
           { key: 'calls', label: 'Calls', align: 'right', render: ({ id }) => spentBy.get(id)?.calls ?? 0 },
           {
             key: 'spent',
@@ -45,42 +38,40 @@ export function Callers() {
             align: 'right',
             render: ({ id }) => <Money usd={spentBy.get(id)?.total_usd ?? 0} />,
           },
-          {
-            key: 'credit',
-            label: 'Credit',
-            align: 'right',
-            render: ({ limits: { credit_limit_usd } }) =>
-              credit_limit_usd === null ? <span class="muted">default</span> : <Money usd={credit_limit_usd} />,
-          },
+          { key: 'credit', label: 'Credit', align: 'right', render: ({ limits }) => creditOf(limits) },
           {
             key: 'budgets',
             label: 'Budgets',
             align: 'right',
             render: ({ limits }) => <BudgetList of={limits.budgets} />,
           },
-          { key: 'used', label: 'Last used', render: ({ last_used_at }) => <When at={last_used_at} /> },
-          {
-            key: 'actions',
-            label: 'Change',
-            render: (key) =>
-              key.revoked_at === null && (
-                <div class="actions">
-                  <Button size="small" label={`Edit ${key.name}`} onClick={() => setEditing(key)}>
-                    Edit
-                  </Button>
-                  <Button size="small" label={`Deposit for ${key.name}`} onClick={() => setCredited(key)}>
-                    Deposit
-                  </Button>
-                </div>
-              ),
-          },
+          whenColumn('last_used_at', 'Last used'),
+          actionsColumn(
+            'Change',
+            ({ name }) => name,
+            actions,
+            ({ revoked_at }) => revoked_at === null,
+          ),
         ]}
-        of={page}
         empty={<Empty title="No keys yet" hint="Create one in Settings, or with: gazeway key create" />}
       />
-      <Pager page={page} />
       {editing && <EditKeyDialog of={editing} onClose={() => setEditing(null)} onChanged={page.reload} />}
       {credited && <DepositDialog to={credited} onClose={() => setCredited(null)} />}
-    </Card>
+    </>
   )
 }
+
+function Name({ of: { id, name, revoked_at } }: { of: KeyRecord }) {
+  return (
+    <>
+      <a href={href('wallet', { id: 'ledger', query: { caller: id } })}>{name}</a>{' '}
+      <code class="muted" title={id}>
+        {shortId(id)}
+      </code>
+      {revoked_at && <Badge tone="bad">revoked</Badge>}
+    </>
+  )
+}
+
+const creditOf = ({ credit_limit_usd: credit }: KeyRecord['limits']) =>
+  credit === null ? <span class="muted">default</span> : <Money usd={credit} />

@@ -1,18 +1,7 @@
 import type { StatementLine } from '../../../../../src/wallet/ledger/transfer-list.ts'
 import type { Statement } from '../../../../platform/routes/wallet-routes.ts'
 import { callerOptions, type Names, useNames } from '../../components/caller-name.tsx'
-import {
-  Badge,
-  Card,
-  DataTable,
-  Empty,
-  ErrorNote,
-  Field,
-  Pager,
-  Select,
-  type Tone,
-  When,
-} from '../../components/components.ts'
+import { Badge, Empty, Filters, ListCard, type Tone, whenColumn } from '../../components/components.ts'
 import { Exact } from '../../components/exact.tsx'
 import { shortId } from '../../format.ts'
 import { usePage } from '../../paging.ts'
@@ -46,15 +35,13 @@ export function Ledger({ of }: { of: string | null }) {
   return (
     <>
       {isAdmin && (
-        <div class="filters">
-          <Field label="Account of">
-            <Select
-              value={caller}
-              options={[{ value: own, label: names.of(own) }, ...others]}
-              onChange={(id) => go(href('wallet', { id: 'ledger', query: { caller: id === own ? null : id } }), true)}
-            />
-          </Field>
-        </div>
+        <Filters
+          draft={{ caller }}
+          edit={({ caller: id }) =>
+            go(href('wallet', { id: 'ledger', query: { caller: id === own ? null : id } }), true)
+          }
+          fields={[{ name: 'caller', label: 'Account of', options: [{ value: own, label: names.of(own) }, ...others] }]}
+        />
       )}
       {/*
        * Keyed by account, so that the money of one account never appears under another name, not even while loading.
@@ -71,29 +58,25 @@ function Account({ of, names }: { of: string | null; names: Names }) {
   return (
     <>
       {page.data && <BalanceStats of={page.data.balances} />}
-      <Card title="Statement">
-        <ErrorNote error={page.error} onRetry={page.reload} />
-        <DataTable<StatementLine>
-          label="Transfers, newest first"
-          rows={page.items}
-          rowKey={({ key }) => key}
-          columns={[
-            { key: 'at', label: 'When', render: ({ at }) => <When at={at} /> },
-            { key: 'kind', label: 'What', render: ({ kind }) => <Kind of={kind} /> },
-            { key: 'entries', label: 'From → to', render: (line) => wayOf(line, names) },
-            { key: 'key', label: 'For', render: ({ key }) => <code title={key}>{subjectOf(key)}</code> },
-            {
-              key: 'amount_usd',
-              label: 'Amount',
-              align: 'right',
-              render: ({ amount_usd }) => <Exact usd={amount_usd} signed />,
-            },
-          ]}
-          of={page}
-          empty={<Empty title="No transfers yet" hint="Deposits, metered calls and escrows appear here." />}
-        />
-        <Pager page={page} />
-      </Card>
+      <ListCard<StatementLine>
+        title="Statement"
+        label="Transfers, newest first"
+        list={page}
+        rowKey={({ key }) => key}
+        columns={[
+          whenColumn('at', 'When'),
+          { key: 'kind', label: 'What', render: ({ kind }) => <Kind of={kind} /> },
+          { key: 'entries', label: 'From → to', render: (line) => wayOf(line, names) },
+          { key: 'key', label: 'For', render: ({ key }) => <code title={key}>{subjectOf(key)}</code> },
+          {
+            key: 'amount_usd',
+            label: 'Amount',
+            align: 'right',
+            render: ({ amount_usd }) => <Exact usd={amount_usd} signed />,
+          },
+        ]}
+        empty={<Empty title="No transfers yet" hint="Deposits, metered calls and escrows appear here." />}
+      />
     </>
   )
 }

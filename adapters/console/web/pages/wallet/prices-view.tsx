@@ -1,11 +1,12 @@
 import type { Pricing } from '../../../../../src/wallet/receipts/pricing.ts'
-import { Card, DataTable, Empty, ErrorNote, Grid, Loading, Money, Stat } from '../../components/components.ts'
+import { Card, DataTable, Empty, Grid, Money, NotLoaded, Stat } from '../../components/components.ts'
 import { useLive } from '../../use-live.ts'
 
 /** Prices of metered calls. */
 export function Prices() {
-  const { data, error, reload } = useLive<Pricing>('/api/wallet/metered/pricing', { everyMs: 10_000 })
-  if (!data) return error ? <ErrorNote error={error} onRetry={reload} /> : <Loading what="the prices" />
+  const prices = useLive<Pricing>('/api/wallet/metered/pricing', { everyMs: 10_000 })
+  const { data } = prices
+  if (!data) return <NotLoaded of={prices} what="the prices" />
   return (
     <>
       <Grid of="figures">
