@@ -66,22 +66,7 @@ function Console({ isAdmin, id }: { isAdmin: boolean; id: string }) {
           </button>
         </div>
         <div class="side-body" id="navigation">
-          <nav aria-label="Pages">
-            {PAGE_GROUPS.map(({ label, pages }) => (
-              <div key={label} class="nav-group">
-                <p id={`nav-${label}`}>{label}</p>
-                <ul aria-labelledby={`nav-${label}`}>
-                  {pages.map(({ name, label: word }) => (
-                    <li key={name}>
-                      <a href={href(name)} aria-current={name === page ? 'page' : undefined}>
-                        {word}
-                      </a>
-                    </li>
-                  ))}
-                </ul>
-              </div>
-            ))}
-          </nav>
+          <Navigation page={page} />
           <div class="who">
             <p title={id}>
               {isAdmin ? 'Admin' : 'Signed in'} · <code>{shortId(id)}</code>
@@ -98,6 +83,27 @@ function Console({ isAdmin, id }: { isAdmin: boolean; id: string }) {
         </Guarded>
       </main>
     </div>
+  )
+}
+
+function Navigation({ page }: { page: string }) {
+  return (
+    <nav aria-label="Pages">
+      {PAGE_GROUPS.map(({ label, pages }) => (
+        <div key={label} class="nav-group">
+          <p id={`nav-${label}`}>{label}</p>
+          <ul aria-labelledby={`nav-${label}`}>
+            {pages.map(({ name, label: word }) => (
+              <li key={name}>
+                <a href={href(name)} aria-current={name === page ? 'page' : undefined}>
+                  {word}
+                </a>
+              </li>
+            ))}
+          </ul>
+        </div>
+      ))}
+    </nav>
   )
 }
 

@@ -1,7 +1,7 @@
 import { useEffect, useState } from 'preact/hooks'
 import type { Verified } from '../../platform/routes/verify-session-routes.ts'
 import { ApiError, api } from './api.ts'
-import { Button, ErrorNote, Field, TextInput } from './components/components.ts'
+import { Button, ErrorNote, Field, Form, TextInput, useAction } from './components/components.ts'
 import { Mark } from './logo.tsx'
 import { beginSession, endedBecause } from './signed-in.ts'
 
@@ -10,41 +10,22 @@ const NOT_VALID = 'This key is invalid or was revoked. Check that you pasted the
 /** Asks for a key, and begins a session once the platform accepts it. */
 export function SignIn() {
   const [key, setKey] = useState('')
-  const [busy, setBusy] = useState(false)
-  const [error, setError] = useState<unknown>(null)
+  const { busy, error, run } = useAction()
 
   useEffect(() => {
     document.title = 'Sign in · Gazeway'
   }, [])
 
   const signIn = async () => {
-    const given = key.trim()
-    if (given === '') return setError(new Error('Enter a key.'))
-    // Browsers allow no other characters in a header.
-    if (!/^[!-~]+$/.test(given)) return setError(new Error(NOT_VALID))
-    setBusy(true)
-    setError(null)
-    try {
-      const { tier, subject } = await api.post<Verified>('/api/verify-session', { key: given }, { key: given })
-      const isAdmin = tier === 'admin'
-      setKey('')
-      beginSession({ key: given, id: subject ?? 'unknown', isAdmin })
-    } catch (fault) {
-      setError(inWords(fault))
-    } finally {
-      setBusy(false)
-    }
+    const given = validKey(key.trim())
+    const { tier, subject } = await verified(given)
+    setKey('')
+    beginSession({ key: given, id: subject ?? 'unknown', isAdmin: tier === 'admin' })
   }
 
   return (
     <main class="sign-in">
-      <form
-        class="card"
-        onSubmit={(event) => {
-          event.preventDefault()
-          void signIn()
-        }}
-      >
+      <Form class="card" onSubmit={() => run(signIn)}>
         <h1>
           <Mark /> Gazeway
         </h1>
@@ -79,10 +60,24 @@ export function SignIn() {
           Sign in
         </Button>
         <p class="hint">The key is stored in this tab until you sign out or close the tab.</p>
-      </form>
+      </Form>
     </main>
   )
 }
+
+/** @throws Error for a key that no server accepts */
+function validKey(key: string): string {
+  if (key === '') throw new Error('Enter a key.')
+  // Browsers allow no other characters in a header.
+  if (!/^[!-~]+$/.test(key)) throw new Error(NOT_VALID)
+  return key
+}
+
+/** Asks the platform about a key. @throws its refusal in words for the person */
+const verified = (key: string): Promise<Verified> =>
+  api.post<Verified>('/api/verify-session', { key }, { key }).catch((fault) => {
+    throw inWords(fault)
+  })
 
 function inWords(fault: unknown): unknown {
   if (!(fault instanceof ApiError)) return fault

@@ -29,8 +29,7 @@ export function plot(
   },
 ): () => void {
   const { series, format, height, days, filled, range } = options
-  const style = getComputedStyle(element)
-  const color = (name: string) => style.getPropertyValue(name).trim()
+  const color = colorsOf(element)
   const axis = {
     stroke: color('--muted'),
     grid: { stroke: color('--line'), width: 1 },
@@ -62,20 +61,7 @@ export function plot(
       ],
       series: [
         { label: 'Time', value: (_, at) => (at === null ? 'last' : (days ? utcDate : moment)(at * 1000)) },
-        ...series.map(({ label, color: own }, at) => {
-          const stroke = color(own ?? COLORS[at % COLORS.length] ?? '--series-1')
-          return {
-            label,
-            stroke,
-            width: 2,
-            ...(filled && { fill: `${stroke}22` }),
-            points: { show: false, filter: (chart: uPlot, index: number) => alone(chart.data[index] ?? []) },
-            value: (chart: uPlot, value: number | null, index: number, at: number | null) => {
-              const shown = at === null ? lastOf(chart.data[index]) : value
-              return shown === null || shown === undefined ? '—' : format(shown)
-            },
-          }
-        }),
+        ...series.map((line, at) => lineOf(line, at, { color, format, filled })),
       ],
     },
     table,
@@ -89,6 +75,32 @@ export function plot(
   return () => {
     resize.disconnect()
     chart.destroy()
+  }
+}
+
+/** Values of the custom properties of an element, such as `--muted`. */
+function colorsOf(element: HTMLElement): (name: string) => string {
+  const style = getComputedStyle(element)
+  return (name) => style.getPropertyValue(name).trim()
+}
+
+/** Line of a chart, with its value beside the pointer. */
+function lineOf(
+  { label, color: own }: Series,
+  at: number,
+  options: { color: (name: string) => string; format: (value: number) => string; filled: boolean },
+): uPlot.Series {
+  const stroke = options.color(own ?? COLORS[at % COLORS.length] ?? '--series-1')
+  return {
+    label,
+    stroke,
+    width: 2,
+    ...(options.filled && { fill: `${stroke}22` }),
+    points: { show: false, filter: (chart, index) => alone(chart.data[index] ?? []) },
+    value(chart: uPlot, value: number | null, index: number, at: number | null) {
+      const shown = at === null ? lastOf(chart.data[index]) : value
+      return shown === null || shown === undefined ? '—' : options.format(shown)
+    },
   }
 }
 

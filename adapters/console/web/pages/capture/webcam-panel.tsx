@@ -1,17 +1,14 @@
-import { useEffect, useRef, useState } from 'preact/hooks'
+import { useRef, useState } from 'preact/hooks'
 import { Badge, Button, Card, Dialog, ErrorNote } from '../../components/components.ts'
 import { percent } from '../../format.ts'
 import { Calibration } from './calibration.tsx'
 import type { GazeMap } from './gaze-map.ts'
-import { type Face, openWebcam, type Webcam, type WebcamStep } from './webcam.ts'
+import { FAR_OFF, type FollowingWebcam, useWebcam } from './use-webcam.ts'
+import type { Face } from './webcam.ts'
 import './capture.css'
 
-/** Largest error of a map, as a share of the window. A map with a larger error is not used for records. */
-const FAR_OFF = 0.25
 /** Time between images, in milliseconds, above which eye movements are seen too rarely. */
 const SLOW_MS = 300
-/** Share of the newest interval in the mean interval between images. */
-const NEWEST = 0.3
 
 /**
  * Camera: consent, preview and calibration.
@@ -21,71 +18,10 @@ const NEWEST = 0.3
  */
 export function WebcamPanel(props: { onFace: (face: Face | null) => void; onMap: (map: GazeMap | null) => void }) {
   const video = useRef<HTMLVideoElement>(null)
-  const webcam = useRef<Webcam | null>(null)
-  const listeners = useRef(new Set<(face: Face | null) => void>())
-  const gone = useRef(false)
+  const webcam = useWebcam(video, props)
   const [asking, setAsking] = useState(false)
-  const [step, setStep] = useState<WebcamStep | null>(null)
-  const [on, setOn] = useState(false)
-  const [seen, setSeen] = useState<boolean | null>(null)
-  const [error, setError] = useState<unknown>(null)
   const [calibrating, setCalibrating] = useState(false)
-  const [apart, setApart] = useState<number | null>(null)
-  const pictureAt = useRef<number | null>(null)
-  const [map, setMap] = useState<GazeMap | null>(null)
-
-  const learnt = (made: GazeMap | null) => {
-    setMap(made)
-    props.onMap(made !== null && made.error <= FAR_OFF ? made : null)
-  }
-  const stop = () => {
-    webcam.current?.stop()
-    webcam.current = null
-    setOn(false)
-    setSeen(null)
-    setApart(null)
-    pictureAt.current = null
-    learnt(null)
-  }
-  useEffect(
-    () => () => {
-      gone.current = true
-      webcam.current?.stop()
-    },
-    [],
-  )
-
-  const start = async () => {
-    setAsking(false)
-    setError(null)
-    const element = video.current
-    if (!element) return
-    try {
-      const opened = await openWebcam(element, {
-        onStep: setStep,
-        onFace(face) {
-          setSeen(face !== null)
-          const now = performance.now()
-          const since = pictureAt.current === null ? null : now - pictureAt.current
-          pictureAt.current = now
-          if (since !== null) setApart((mean) => (mean === null ? since : mean + NEWEST * (since - mean)))
-          for (const listener of listeners.current) listener(face)
-          props.onFace(face)
-        },
-        onFault(fault) {
-          stop()
-          setError(fault)
-        },
-      })
-      if (gone.current) return opened.stop()
-      webcam.current = opened
-      setOn(true)
-    } catch (fault) {
-      setError(fault)
-    } finally {
-      setStep(null)
-    }
-  }
+  const { on, step, map, error, start, stop } = webcam
 
   return (
     <Card
@@ -107,16 +43,66 @@ export function WebcamPanel(props: { onFace: (face: Face | null) => void; onMap:
         )
       }
     >
+      <Status of={webcam} />
+      <ErrorNote error={error} {...(!on && { onRetry: start })} />
+      <video ref={video} class={on ? 'preview' : 'preview off'} muted playsInline aria-label="Camera preview" />
+      <Consent
+        open={asking}
+        onClose={() => setAsking(false)}
+        onAgree={() => {
+          setAsking(false)
+          void start()
+        }}
+      />
+      {calibrating && (
+        <Calibration
+          faces={webcam.faces}
+          onDone={(made) => {
+            setCalibrating(false)
+            if (made !== null) webcam.learn(made)
+          }}
+        />
+      )}
+    </Card>
+  )
+}
+
+function Consent({ open, onClose, onAgree }: { open: boolean; onClose: () => void; onAgree: () => void }) {
+  return (
+    <Dialog title="Follow your eyes with the webcam?" open={open} onClose={onClose}>
+      <ul class="plain-list">
+        <li>Images are analyzed in this browser. They are neither stored nor sent.</li>
+        <li>
+          Sent to this Gazeway: where in the window you looked, for how long, and the valence and arousal of your
+          expression.
+        </li>
+        <li>A face model of 8 MB is loaded from this Gazeway only.</li>
+        <li>You can turn the webcam off at any time. Leaving the page also turns it off.</li>
+      </ul>
+      <div class="actions end">
+        <Button onClick={onClose}>Not now</Button>
+        <Button tone="primary" onClick={onAgree}>
+          Agree and start the camera
+        </Button>
+      </div>
+    </Dialog>
+  )
+}
+
+/** State of the webcam, with advice. */
+function Status({ of: { on, step, seen, intervalMs, map, error } }: { of: FollowingWebcam }) {
+  return (
+    <>
       {!on && step === null && error === null && (
         <p class="hint">
           Optional. The webcam follows your eyes. The browser asks for the camera only after you agree.
         </p>
       )}
       <p role="status">{step ?? statusOf(on, seen, map)}</p>
-      {on && apart !== null && apart > SLOW_MS && (
+      {on && intervalMs !== null && intervalMs > SLOW_MS && (
         <p class="hint">
-          This machine analyzes {(1000 / apart).toFixed(1)} images per second. Following eyes needs at least four. Close
-          other programs, or enable hardware acceleration in the browser. The pointer is still recorded.
+          This machine analyzes {(1000 / intervalMs).toFixed(1)} images per second. Following eyes needs at least four.
+          Close other programs, or enable hardware acceleration in the browser. The pointer is still recorded.
         </p>
       )}
       {map && map.error > FAR_OFF && (
@@ -125,38 +111,7 @@ export function WebcamPanel(props: { onFace: (face: Face | null) => void; onMap:
           pointer is still recorded.
         </p>
       )}
-      <ErrorNote error={error} {...(!on && { onRetry: start })} />
-      <video ref={video} class={on ? 'preview' : 'preview off'} muted playsInline aria-label="Camera preview" />
-      <Dialog title="Follow your eyes with the webcam?" open={asking} onClose={() => setAsking(false)}>
-        <ul class="plain-list">
-          <li>Images are analyzed in this browser. They are neither stored nor sent.</li>
-          <li>
-            Sent to this Gazeway: where in the window you looked, for how long, and the valence and arousal of your
-            expression.
-          </li>
-          <li>A face model of 8 MB is loaded from this Gazeway only.</li>
-          <li>You can turn the webcam off at any time. Leaving the page also turns it off.</li>
-        </ul>
-        <div class="actions end">
-          <Button onClick={() => setAsking(false)}>Not now</Button>
-          <Button tone="primary" onClick={start}>
-            Agree and start the camera
-          </Button>
-        </div>
-      </Dialog>
-      {calibrating && (
-        <Calibration
-          faces={(listener) => {
-            listeners.current.add(listener)
-            return () => void listeners.current.delete(listener)
-          }}
-          onDone={(made) => {
-            setCalibrating(false)
-            if (made !== null) learnt(made)
-          }}
-        />
-      )}
-    </Card>
+    </>
   )
 }
 
