@@ -14,6 +14,7 @@ const ROOMS = [
   'providers',
   'store',
   'config',
+  'base.ts',
   'assistants',
   'idempotency',
   'identity',

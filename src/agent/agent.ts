@@ -1,8 +1,11 @@
 import type { Surface } from '../calls/call-record.ts'
+import type { LiveConfig } from '../config/live-config.ts'
+import { redactText } from '../config/redact.ts'
 import { GazewayError } from '../errors.ts'
 import type { Gaze } from '../gaze/gaze.ts'
 import type { Keep } from '../idempotency/idempotency.ts'
 import type { Identity } from '../identity/identity.ts'
+import type { Keys } from '../identity/keys.ts'
 import type { ChatResult } from '../inference/client/complete-chat.ts'
 import type { Upstream } from '../inference/inference.ts'
 import { countLong } from '../inference/observe/estimate.ts'
@@ -102,77 +105,37 @@ export interface Agent {
   chat(message: AgentMessage): Promise<AgentReply>
 }
 
-/**
- * Creates the agent.
- *
- * @param deps.memoriesOf finds the owner of the memories of a key
- * @param deps.hide removes secrets from the context of the prompt
- */
-export function createAgent(deps: {
+/** Dependencies of the agent. */
+interface AgentDeps {
   sessions: Sessions
   memory: Pick<Memories, 'of'>
-  memoriesOf: (keyId: string) => Promise<MemoryOwner>
+  keys: Pick<Keys, 'find'>
   gaze: Gaze
   upstream: Pick<Upstream, 'chat' | 'requireKey'>
   countTokens: (text: string) => Promise<number>
-  hide: (text: string) => string
+  /** Its secrets are removed from the context of the prompt. */
+  config: Pick<LiveConfig, 'current'>
   now: () => Date
-}): Agent {
-  const { sessions, memory, memoriesOf, gaze, upstream, countTokens, hide, now } = deps
+}
+
+/** Creates the agent. */
+export function createAgent(deps: AgentDeps): Agent {
+  const { sessions, upstream, now } = deps
   const turns = createTurns(MESSAGE_TURNS)
   /** Keeps the order of arrival of messages, even if the store answers concurrent lookups in another order. */
   const admissions = createTurns({ ...MESSAGE_TURNS, maxWaiting: Number.POSITIVE_INFINITY })
-  const count = (text: string) => countLong(countTokens, text)
-
-  /** Finds the session of a message. `isNew`: it is created with its first exchange. */
-  async function target({ sessionId, createIfMissing = false, identity }: AgentMessage): Promise<Target> {
-    const found = sessionId === null ? null : await sessions.find(sessionId)
-    if (found !== null && (found.user_id === identity.id || identity.scopes.has('admin')))
-      return { ...found, isNew: false }
-    const mayBeMade = found === null && createIfMissing && OwnSessionId.safeParse(sessionId).success
-    if (sessionId !== null && !mayBeMade)
-      throw new GazewayError('not_found', `There is no session ${sessionId}.`, { param: 'session_id' })
-    return { id: sessionId ?? newId('ses'), user_id: identity.id, model: null, isNew: true }
-  }
-
-  async function messagesFor(
-    { content, user = null, identity, surface, address, traceparent }: AgentMessage,
-    { id, user_id, isNew }: Target,
-  ) {
-    // The owner of the session can read the answer, so the memories are the owner's.
-    const owner = user_id === identity.id ? memoryOwner(identity) : await memoriesOf(user_id)
-    const query = content.slice(0, SEARCHED_CHARACTERS)
-    const [history, found, attention] = await Promise.all([
-      isNew ? [] : historyWithin(sessions.newest(id), AGENT_BUDGET.history),
-      memory
-        .of(owner, user_id)
-        .related({ query, limit: MEMORIES }, { surface, callerId: identity.id, address, traceparent }),
-      latestAttention(gaze, { sessionId: id, callerId: identity.id }, now()),
-    ])
-    const known = { speaker: user, memories: found.results.map((result) => result.memory), gaze: attention.records }
-    const system = await systemPrompt(known, AGENT_BUDGET.context, { countTokens: count, hide })
-    const messages = [{ role: 'system' as const, content: system }, ...history, { role: 'user' as const, content }]
-    return { messages, attention }
-  }
 
   /** Answers a message whose turn has come, and stores both. */
   async function answer(message: AgentMessage, accepted: Target, ids: ExchangeIds): Promise<AgentReply> {
     // Earlier messages may have created the session, or another request may have deleted it.
-    const session = await target({ ...message, sessionId: accepted.id, createIfMissing: accepted.isNew })
-    const { content: asked, identity, surface, address, traceparent } = message
+    const session = await target(sessions, { ...message, sessionId: accepted.id, createIfMissing: accepted.isNew })
     const at = now().toISOString()
-    const { messages, attention } = await messagesFor(message, session)
-    const limited = limitedText(message)
-    const result = await upstream
-      .chat(
-        { messages, ...(session.model === null ? {} : { model: session.model }) },
-        { surface, callerId: identity.id, address, traceparent, signal: limited.signal, onText: limited.onText },
-      )
-      .catch((error: unknown) => Promise.reject(limited.isOver() ? tooLong(error) : asUpstreamFailure(error)))
+    const prompt = await promptFor(deps, message, session)
+    const result = await ask(upstream, message, session.model, prompt.messages)
+    const { poaScore, records } = prompt.attention
     const content = textOf(result)
+    const tensor = exchangeTensor([message.content, content], records, now())
     const usage = result.usage ?? { prompt_tokens: 0, completion_tokens: 0, total_tokens: 0 }
-    const tensor = exchangeTensor([asked, content], attention.records, now())
-    const { poaScore } = attention
     const reply = {
       content,
       tensor,
@@ -182,10 +145,17 @@ export function createAgent(deps: {
       usage,
       cost_usd: result.costUsd,
     }
+    const count = counter(deps)
     const exchange = {
       session: { id: session.id, user_id: session.user_id },
-      create: session.isNew ? { source: surface, model: null } : null,
-      user: { id: ids.question, content: asked, name: message.user ?? null, tokens: await count(asked), at },
+      create: session.isNew ? { source: message.surface, model: null } : null,
+      user: {
+        id: ids.question,
+        content: message.content,
+        name: message.user ?? null,
+        tokens: await count(message.content),
+        at,
+      },
       assistant: { id: ids.answer, content, tokens: await count(content), tensor, poaScore, callId: result.callId },
       usage: { input: usage.prompt_tokens, output: usage.completion_tokens },
       costMicros: toMicros(result.costUsd) ?? 0,
@@ -197,7 +167,7 @@ export function createAgent(deps: {
   return {
     async chat(message) {
       const { sessionId, identity, signal } = message
-      const found = target(message)
+      const found = target(sessions, message)
       // The error is received where the result is awaited, unless the client has disconnected by then.
       found.catch(() => {})
       const turn = await admissions.run(`${identity.id} ${sessionId}`, signal, async () => {
@@ -212,6 +182,76 @@ export function createAgent(deps: {
     },
   }
 }
+
+/** Finds the session of a message. `isNew`: it is created with its first exchange. */
+async function target(
+  sessions: Pick<Sessions, 'find'>,
+  { sessionId, createIfMissing = false, identity }: AgentMessage,
+): Promise<Target> {
+  const found = sessionId === null ? null : await sessions.find(sessionId)
+  if (found !== null && (found.user_id === identity.id || identity.scopes.has('admin')))
+    return { ...found, isNew: false }
+  const mayBeMade = found === null && createIfMissing && OwnSessionId.safeParse(sessionId).success
+  if (sessionId !== null && !mayBeMade)
+    throw new GazewayError('not_found', `There is no session ${sessionId}.`, { param: 'session_id' })
+  return { id: sessionId ?? newId('ses'), user_id: identity.id, model: null, isNew: true }
+}
+
+/** Builds the prompt of a message: what is known, the history and the message. */
+async function promptFor(
+  deps: AgentDeps,
+  { content, user = null, identity, surface, address, traceparent }: AgentMessage,
+  { id, user_id, isNew }: Target,
+) {
+  const { sessions, memory, gaze, config, now } = deps
+  // The owner of the session can read the answer, so the memories are the owner's.
+  const owner = user_id === identity.id ? memoryOwner(identity) : await memoriesOf(deps.keys, user_id)
+  const query = content.slice(0, SEARCHED_CHARACTERS)
+  const [history, found, attention] = await Promise.all([
+    isNew ? [] : historyWithin(sessions.newest(id), AGENT_BUDGET.history),
+    memory
+      .of(owner, user_id)
+      .related({ query, limit: MEMORIES }, { surface, callerId: identity.id, address, traceparent }),
+    latestAttention(gaze, { sessionId: id, callerId: identity.id }, now()),
+  ])
+  const known = { speaker: user, memories: found.results.map((result) => result.memory), gaze: attention.records }
+  const system = await systemPrompt(known, AGENT_BUDGET.context, {
+    countTokens: counter(deps),
+    hide: (text) => redactText(text, config.current().secrets),
+  })
+  const messages = [{ role: 'system' as const, content: system }, ...history, { role: 'user' as const, content }]
+  return { messages, attention }
+}
+
+/** Finds the owner of the memories of a key. */
+async function memoriesOf(keys: Pick<Keys, 'find'>, keyId: string): Promise<MemoryOwner> {
+  const key = await keys.find(keyId)
+  return key === null ? keyId : memoryOwner(key)
+}
+
+/** Asks the session's model, or the configured one. @throws GazewayError as {@link Agent.chat} */
+async function ask(
+  upstream: Pick<Upstream, 'chat'>,
+  message: AgentMessage,
+  model: string | null,
+  messages: Parameters<Upstream['chat']>[0]['messages'],
+): Promise<ChatResult> {
+  const { identity, surface, address, traceparent } = message
+  const limited = limitedText(message)
+  try {
+    return await upstream.chat(
+      { messages, ...(model === null ? {} : { model }) },
+      { surface, callerId: identity.id, address, traceparent, signal: limited.signal, onText: limited.onText },
+    )
+  } catch (error) {
+    throw limited.isOver() ? tooLong(error) : asUpstreamFailure(error)
+  }
+}
+
+const counter =
+  ({ countTokens }: Pick<AgentDeps, 'countTokens'>) =>
+  (text: string) =>
+    countLong(countTokens, text)
 
 /** Forwards the pieces of an answer. Ends the call when they exceed the size limit of a message. */
 function limitedText({ signal, onText }: AgentMessage) {

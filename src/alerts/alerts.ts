@@ -1,3 +1,4 @@
+import type { Base } from '../base.ts'
 import type { Store } from '../store/store.ts'
 import type { Sweep } from '../store/sweeps.ts'
 import { deliverAlerts } from './deliver-alerts.ts'
@@ -52,6 +53,20 @@ export function createAlerts({ store, now, webhook, onGivenUp }: AlertsDeps): Al
     ],
     sweeps: [{ name: 'alerts.forget', everyMs: FORGET_MS, batch: (limit) => forgetAlerts(store, now(), limit) }],
   }
+}
+
+/** Opens the room: alerts go to the webhook of the configuration in force. */
+export function liveAlerts({ store, now, config, log }: Base): Alerts {
+  return createAlerts({
+    store,
+    now,
+    webhook() {
+      const { webhook_url: url, webhook_secret: secret } = config.current().config.alerts
+      return url === null || secret === null ? null : { url, secret }
+    },
+    onGivenUp: ({ id, owner, error }) =>
+      log.error('Failed to deliver an alert; will not retry.', { alert_id: id, owner, reason: error }),
+  })
 }
 
 /** Deletes messages of past periods. A total budget has a single period, so its messages stay. */

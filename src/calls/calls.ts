@@ -1,6 +1,8 @@
+import { type Base, logged } from '../base.ts'
 import { GazewayError } from '../errors.ts'
 import type { Page, Paged } from '../store/page.ts'
 import type { Store } from '../store/store.ts'
+import type { Sweep } from '../store/sweeps.ts'
 import { type CallFilter, findCall, listCalls } from './call-list.ts'
 import type { CallContext, CallRecord } from './call-record.ts'
 import type { CallSpend } from './call-spend.ts'
@@ -9,6 +11,7 @@ import { createCallWriter, type WriteSpending, writeCounts } from './call-writer
 import { createCountedRefusals } from './counted-refusals.ts'
 import { countFallbacks, type Fallbacks } from './fallback-counts.ts'
 import type { QueuedCall } from './queued-call.ts'
+import { callSweeps } from './retention.ts'
 import { findOwner, type ObjectOwner } from './upstream-objects.ts'
 
 /** Longest wait of a record before its batch is written. Keep batches small on SQLite: they block every other write. */
@@ -56,6 +59,19 @@ export interface Calls {
   stats(query: ChartQuery): Promise<CallStats>
   /** Counts the calls that chat completions answered in place of the responses endpoint. */
   fallbacks(query: Pick<ChartQuery, 'from' | 'to' | 'caller_id'>): Promise<Fallbacks>
+}
+
+/** The audit trail with its sweeps, which follow `audit.retention_days`. */
+export type LiveCalls = Calls & { sweeps: readonly Sweep[] }
+
+/** Opens the room. @param deps as of {@link createCalls} */
+export function liveCalls(
+  base: Base,
+  deps: { writeSpending: WriteSpending; idOf: (model: string) => string },
+): LiveCalls {
+  const { store, now, config } = base
+  const calls = createCalls({ ...deps, store, onError: logged(base, 'Failed to write call records.') })
+  return { ...calls, sweeps: callSweeps(store, now, () => config.current().config.audit.retention_days) }
 }
 
 /**

@@ -1,11 +1,15 @@
 import * as z from 'zod'
+import { type Base, logged } from '../base.ts'
 import type { CallContext } from '../calls/call-record.ts'
 import { errorBody, GazewayError } from '../errors.ts'
 import type { PlaceDwell } from '../gaze/dwell.ts'
+import type { Gaze } from '../gaze/gaze.ts'
+import type { Memories } from '../memory/memory.ts'
 import { Projects } from '../memory/records/memory-record.ts'
 import { projectOf } from '../memory/records/project.ts'
+import { homeFolder } from '../text/home-folder.ts'
 import { parseInput } from '../wire/validation.ts'
-import type { Root } from './allowed-root.ts'
+import { createAllowRoot, type Root } from './allowed-root.ts'
 import { askedOf, compose, type Known, type Request, type StoredMemory } from './compose.ts'
 import { resolveFocus } from './confine.ts'
 import { attentionByFile } from './file-attention.ts'
@@ -81,8 +85,65 @@ export interface ContextDeps {
 const SINCE_MS = 7 * 24 * 3_600_000
 const MEMORIES = 20
 
+/** Most recently seen places that the work context ranks. */
+const WEIGHED_PLACES = 2000
+
+/**
+ * The work context service. Its functions throw GazewayError `not_found` (param `root`), `forbidden_path` (a `root` that
+ * may not be read, a `focus` outside the root), `validation_failed` (a `max_tokens` outside 200–32000), `cancelled`.
+ */
+export interface Context {
+  /**
+   * Work context of a project as a structured result. Its JSON and its text both stay within `max_tokens`.
+   *
+   * @param declaredRoots the roots that the client declared
+   */
+  get(input: ContextInput, declaredRoots: readonly string[], caller?: Caller): Promise<WorkContext>
+  /** Work context as text for a model, within `max_tokens`. */
+  text(
+    input: ContextInput,
+    declaredRoots: readonly string[],
+    caller?: Caller,
+  ): Promise<{ text: string; tokens: number }>
+  /**
+   * Part of the work context that is sent with a question to a model elsewhere, as text of at most `max_tokens` tokens. It
+   * holds only files and memories that are related to the question. The text is empty when there are none.
+   */
+  toSend(
+    input: ContextInput & { query: string },
+    declaredRoots: readonly string[],
+    caller?: Caller,
+  ): Promise<SentContext>
+}
+
+/** Opens the room: it follows `context.roots`. */
+export function liveContext(
+  base: Base,
+  rooms: { gaze: Pick<Gaze, 'dwell'>; memory: Memories; countTokens: ContextDeps['countTokens'] },
+): Context {
+  const { gaze, memory, countTokens } = rooms
+  const { config, now } = base
+  return createContext({
+    dwell: (query) => gaze.dwell({ ...query, limit: WEIGHED_PLACES }),
+    async memories({ query, reader, ...of }) {
+      const memories = memory.of(null, reader)
+      if (query === undefined) return memories.newest(of)
+      return (await memories.related({ query, ...of })).results.map((result) => result.memory)
+    },
+    onStoreFault: logged(base, 'Built a work context without attention and memories.', 'warn'),
+    allowRoot: createAllowRoot({
+      configured: () => config.current().config.context.roots,
+      workingDirectory: () => process.cwd(),
+      homeFolder,
+    }),
+    countTokens,
+    now,
+    dataFolder: config.current().dataDir,
+  })
+}
+
 /** Creates the work context service: attention, changes and memories of a project, within a token budget. */
-export function createContext(deps: ContextDeps) {
+export function createContext(deps: ContextDeps): Context {
   const matcher = createMatcher(deps.dataFolder ?? null)
   const readTree = createTreeReader({ limit: MAX_FILES, dataFolder: deps.dataFolder ?? null })
 
@@ -116,11 +177,7 @@ export function createContext(deps: ContextDeps) {
   }
 
   /**
-   * Reads the current context of a project.
-   *
-   * @param declared the roots that the client declared
-   * @throws GazewayError `not_found` (param `root`), `forbidden_path` (a `root` that may not be read, a `focus` outside
-   *   the root), `validation_failed` (a `max_tokens` outside 200–32000), `cancelled`
+   * Reads the current context of a project. @throws see {@link Context}
    */
   async function read(
     input: ContextInput,
@@ -174,30 +231,14 @@ export function createContext(deps: ContextDeps) {
   }
 
   return {
-    /**
-     * Returns the context as a structured result. Its JSON and its text both stay within `max_tokens`. @throws see
-     * above
-     */
-    get: (input: ContextInput, declared: readonly string[], caller: Caller = {}) =>
-      read(input, declared, { form: jsonForm, onlyRelated: false }, caller),
+    get: (input, declared, caller = {}) => read(input, declared, { form: jsonForm, onlyRelated: false }, caller),
 
-    /** Returns the context as text for a model, within `max_tokens`. @throws see above */
-    async text(input: ContextInput, declared: readonly string[], caller: Caller = {}) {
+    async text(input, declared, caller = {}) {
       const context = await read(input, declared, { form: textForm, onlyRelated: false }, caller)
       return { text: renderContext(context), tokens: context.tokens }
     },
 
-    /**
-     * Returns the context to send to a model with a question, as text of at most `max_tokens` tokens. It holds only
-     * files and memories that are related to the question. The text is empty when there are none.
-     *
-     * @throws see above
-     */
-    async toSend(
-      input: ContextInput & { query: string },
-      declared: readonly string[],
-      caller: Caller = {},
-    ): Promise<SentContext> {
+    async toSend(input, declared, caller = {}) {
       const context = await read(input, declared, { form: textForm, onlyRelated: true }, caller)
       const used = await usedIn(context, deps.countTokens)
       return used.length === 0

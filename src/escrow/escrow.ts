@@ -1,5 +1,7 @@
 import type { Transaction } from 'kysely'
+import type { Base } from '../base.ts'
 import type { SettlementMode, Settlements } from '../chain/settlements.ts'
+import { movingToken } from '../config/moving-token.ts'
 import type { GazeVerifier } from '../gaze/verification.ts'
 import type { Keep } from '../idempotency/idempotency.ts'
 import type { Page, Paged } from '../store/page.ts'
@@ -88,6 +90,21 @@ export interface EscrowsDeps {
   hasFixedKey?: () => boolean
   /** Token of amounts, by settlement mode. */
   token: (mode: SettlementMode) => string
+}
+
+/** Opens the room: amounts have the token in force. */
+export function liveEscrows(
+  { store, now, config }: Base,
+  rooms: Pick<EscrowsDeps, 'limitsOf' | 'settlements' | 'verifier'>,
+): Escrows {
+  const settings = () => config.current().config
+  return createEscrows({
+    ...rooms,
+    store,
+    now,
+    hasFixedKey: () => settings().identity.api_key !== null,
+    token: (mode) => movingToken(settings(), mode).token,
+  })
 }
 
 /** Creates the escrows of `store`. */

@@ -1,8 +1,12 @@
 import { realpath } from 'node:fs/promises'
 import * as z from 'zod'
+import type { Base } from '../base.ts'
+import type { CallContext } from '../calls/call-record.ts'
 import type { Keep } from '../idempotency/idempotency.ts'
+import type { Upstream } from '../inference/inference.ts'
 import type { Page, Paged } from '../store/page.ts'
 import type { Store } from '../store/store.ts'
+import type { Sweep } from '../store/sweeps.ts'
 import { isWhole, WHOLE } from '../store/text.ts'
 import { newId } from '../text/ids.ts'
 import { analyseRecords, type GazeAnalysis } from './analyse.ts'
@@ -10,16 +14,23 @@ import { type AttestationTerms, issueAttestation, latestAttestation } from './at
 import { Attestation, latestPresent } from './attestation.ts'
 import { markCopies } from './copies.ts'
 import { type DwellQuery, type PlaceDwell, readDwell } from './dwell.ts'
+import type { ExplainedGaze, ExplainGaze } from './explained.ts'
 import { type GazeRange, newestInRange, type RetrieveGaze, retrieveRecords } from './gaze-history.ts'
 import { type AttestationQuery, findSession, lockSession } from './gaze-session.ts'
 import { type GazeSessionQuery, type GazeSessionSummary, listGazeSessions } from './gaze-sessions.ts'
 import { appendRecords } from './ingest.ts'
+import { NO_NARRATIVE, narrate } from './narrate.ts'
+import { gazeSweeps } from './prune.ts'
 import { readyRecords } from './ready-record.ts'
 import { type GazeRecord, SentTensor } from './tensor.ts'
 import { createGazeVerifier, type GazeVerifier } from './verification.ts'
 
 /** Maximum number of records that one analysis reads, the newest first. */
 const ANALYSED_RECORDS = 10_000
+/** Newest gaze records that an attestation assesses. */
+const ATTESTED_RECORDS = 1000
+/** Shortest time span of a session's records for an assessment, in milliseconds. */
+const ATTESTED_DURATION_MS = 5000
 
 /**
  * Ids without NUL and lone surrogates: both engines store them unchanged, so that two different ids never become equal.
@@ -165,4 +176,56 @@ export function createGaze(deps: { store: Store; config: AttestationTerms; now: 
     dwell: (query) => readDwell(store.db, query, latestPresent(now())),
     verifier: createGazeVerifier(config),
   }
+}
+
+/** The gaze service of the configuration in force. */
+export interface LiveGaze extends Gaze {
+  /**
+   * Analyses gaze, with a narrative when one is wanted and an upstream can write it. `visibleTo` restricts it to
+   * records stored by that key.
+   */
+  explain(query: ExplainGaze, context: CallContext, visibleTo?: string): Promise<ExplainedGaze>
+  /** Periodic work of a long-running process, for `startSweeps`. */
+  sweeps: readonly Sweep[]
+}
+
+/** Opens the room: attestations follow the terms in force, and narratives are written by `upstream`. */
+export function liveGaze({ store, now, config }: Base, upstream: Pick<Upstream, 'chat'>): LiveGaze {
+  const { always: gaze } = config.follow(
+    ({ gaze: { min_score, records_needed, max_age_seconds } }) => ({
+      minScore: min_score,
+      recordsNeeded: records_needed,
+      maxAgeSeconds: max_age_seconds,
+      windowRecords: ATTESTED_RECORDS,
+      minDurationMs: ATTESTED_DURATION_MS,
+    }),
+    (terms) => createGaze({ store, config: terms, now }),
+  )
+  // Others keep the verifier, so it looks up the newest terms on use.
+  const verifier: GazeVerifier = {
+    check: (db, of) => gaze.verifier.check(db, of),
+    use: (trx, of) => gaze.verifier.use(trx, of),
+  }
+  const explain: LiveGaze['explain'] = async ({ question, narrate: wanted, ...range }, context, visibleTo) => {
+    const analysis = await gaze.analyze(range, visibleTo)
+    if (!wanted) return { ...analysis, ...NO_NARRATIVE }
+    const ask = (system: string, user: string) => askForText(upstream, { system, user }, context)
+    return { ...analysis, ...(await narrate(analysis, question, ask)) }
+  }
+  const sweeps = gazeSweeps(store, now, () => config.current().config.gaze.retention_days)
+  return Object.assign(Object.defineProperty(gaze, 'verifier', { value: verifier }), { explain, sweeps })
+}
+
+async function askForText(
+  upstream: Pick<Upstream, 'chat'>,
+  { system, user }: { system: string; user: string },
+  context: CallContext,
+): Promise<{ text: string; callId: string }> {
+  const messages = [
+    { role: 'system' as const, content: system },
+    { role: 'user' as const, content: user },
+  ]
+  const { value, callId } = await upstream.chat({ messages }, context)
+  const message = value.choices[0]?.message
+  return { text: message?.content || message?.refusal || '', callId }
 }

@@ -1,5 +1,6 @@
 import { sql, type Transaction } from 'kysely'
 import * as z from 'zod'
+import { type Base, logged } from '../base.ts'
 import { DEFAULTS } from '../config/config-keys.ts'
 import type { Billing } from '../config/sections/wallet-section.ts'
 import { GazewayError } from '../errors.ts'
@@ -135,6 +136,26 @@ export interface KeysDeps {
   onEnded?: (trx: Transaction<Schema>, key: { id: string; at: string }) => Promise<void>
   /** Monotonic clock in milliseconds; the process's own by default. */
   elapsedMs?: () => number
+}
+
+/** Opens the room: keys follow the fixed key and the default billing. */
+export function liveKeys(
+  base: Base,
+  hooks: Pick<KeysDeps, 'spendOf' | 'onChanged' | 'onBound' | 'onUnbound' | 'onEnded'>,
+): Keys {
+  const { store, now, config } = base
+  const { dataDir, config: started } = config.current()
+  const keys = createKeys({
+    ...hooks,
+    store,
+    now,
+    dataDir,
+    fixedKey: started.identity.api_key,
+    billing: () => config.current().config.wallet.billing,
+    onError: logged(base, 'Failed to read or record keys.'),
+  })
+  config.onChange(({ config: { identity } }) => keys.setFixedKey(identity.api_key))
+  return keys
 }
 
 /** Creates the service that manages the API keys of a store. */

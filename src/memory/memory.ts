@@ -1,4 +1,5 @@
 import type { Transaction } from 'kysely'
+import type { Base } from '../base.ts'
 import type { CallContext } from '../calls/call-record.ts'
 import { GazewayError } from '../errors.ts'
 import type { Keep } from '../idempotency/idempotency.ts'
@@ -30,7 +31,8 @@ import { type MemoryResult, readResults } from './search/results.ts'
 import { type Filters, scopeOf } from './search/search-scope.ts'
 import { createSimilar, type Similar } from './search/similar.ts'
 import type { EmbeddingProgress } from './vectors/embed-memories.ts'
-import type { VectorSearch } from './vectors/vector-search.ts'
+import type { AskForVectors } from './vectors/embedder.ts'
+import { liveVectors, type VectorSearch } from './vectors/vector-search.ts'
 import { createMemoryWords } from './words/memory-words.ts'
 import { openTextIndex } from './words/text-index.ts'
 
@@ -199,6 +201,19 @@ export function createMemory({
       { name: 'memory.vectors', everyMs: EMBED_MS, batch: async (limit) => vectors()?.embed(limit) ?? 0 },
     ],
   }
+}
+
+/** Opens the room: it follows the settings of embeddings and the trusted writers. `close` stops creating vectors. */
+export function liveMemory(base: Base, ask: AskForVectors): { memory: Memories; close(): Promise<void> } {
+  const { store, now, config } = base
+  const vectors = liveVectors(base, ask)
+  const memory = createMemory({
+    store,
+    now,
+    vectors: vectors.current,
+    trustedWriters: () => config.current().config.memory.trusted_writers,
+  })
+  return { memory, close: vectors.stop }
 }
 
 /** Dependencies shared by the memories of all owners. */

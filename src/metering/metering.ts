@@ -1,6 +1,8 @@
 import { createHash } from 'node:crypto'
 import * as z from 'zod'
+import { type Base, logged } from '../base.ts'
 import type { CallContext } from '../calls/call-record.ts'
+import type { Followed } from '../config/follow.ts'
 import { GazewayError } from '../errors.ts'
 import type { Upstream } from '../inference/inference.ts'
 import type { MeteredCallRow } from '../store/tables/wallet-tables.ts'
@@ -8,7 +10,7 @@ import { newId } from '../text/ids.ts'
 import type { Micros } from '../text/money.ts'
 import type { Holds, NewHold } from '../wallet/receipts/holds.ts'
 import { requireMeteredModel } from '../wallet/receipts/metered-models.ts'
-import { marginOf, type PricingConfig } from '../wallet/receipts/pricing.ts'
+import { marginOf, type PricingConfig, pricingOf } from '../wallet/receipts/pricing.ts'
 import type { Receipt } from '../wallet/receipts/receipt.ts'
 import { billedReceipt } from '../wallet/receipts/receipts.ts'
 import { parseInput } from '../wire/validation.ts'
@@ -98,6 +100,25 @@ export function createMetering(deps: MeteringDeps): Metering {
     maxCostOf: async (call) => maxCostOf(checkCall(call, deps), deps),
     isCharged: (call, of) => deps.holds.isCaptured({ ...of, fingerprint: fingerprintOf(checkCall(call, deps)) }),
   }
+}
+
+/** Opens the room: metered calls follow prices, their limits and the upstreams. */
+export function liveMetering(
+  base: Base,
+  deps: Pick<MeteringDeps, 'holds' | 'countTokens'> & { upstreams: Followed<Upstream> },
+): Metering {
+  const { upstreams, ...rest } = deps
+  const onError = logged(base, 'Failed to release reserved money; will retry.')
+  return base.config.follow(
+    (config) => ({
+      config: config.wallet,
+      pricing: pricingOf(config),
+      upstreams: [config.upstream, config.upstreams, config.routes, config.audit.store_content],
+    }),
+    // Not the following upstream: a call ends on the upstream, and at the prices, that its money was reserved for.
+    ({ config, pricing }) =>
+      createMetering({ ...rest, config, pricing, upstream: upstreams.now(), now: base.now, onError }),
+  ).always
 }
 
 function createMeteredCall(deps: MeteringDeps): MakeMeteredCall {

@@ -1,16 +1,20 @@
+import { type Base, logged } from '../base.ts'
 import type { Page, Paged } from '../store/page.ts'
 import type { Store } from '../store/store.ts'
 import type { Sweep } from '../store/sweeps.ts'
+import { type Micros, toMicros, toUsd } from '../text/money.ts'
 import { sweepAllowances } from './budget/allowances.ts'
-import type { LimitsOf } from './budget/limits.ts'
-import type { Overrun } from './budget/overruns.ts'
+import { createLimits, type KnownLimits, type LimitsOf } from './budget/limits.ts'
+import { createOverruns, type Overrun, type Overruns } from './budget/overruns.ts'
+import { createReservations, type Reservations } from './budget/reservations.ts'
+import { type Burn, burnList, burnTerms } from './burn/burn.ts'
 import { type Balances, readBalances } from './ledger/account-balances.ts'
 import { type Credit, creditAccount, type DepositReceipt, knownCaller, makeDeposit } from './ledger/deposits.ts'
 import { readStatement, type StatementLine } from './ledger/transfer-list.ts'
 import { type LedgerReport, verifyLedger } from './ledger/verify-ledger.ts'
 import { forgetAnswers } from './receipts/forget-answers.ts'
 import { createHolds, type Holds } from './receipts/holds.ts'
-import { type Pricing, type PricingConfig, priceList } from './receipts/pricing.ts'
+import { type Pricing, type PricingConfig, priceList, pricingOf } from './receipts/pricing.ts'
 import { usageCsv } from './receipts/usage-csv.ts'
 import {
   type ReceiptPage,
@@ -108,4 +112,62 @@ export function createWallet(deps: WalletDeps): Wallet {
       { name: 'wallet.answers', everyMs: ANSWERS_MS, batch: (limit) => forgetAnswers(store, now(), limit) },
     ],
   }
+}
+
+/** The wallet of the configuration in force, and what calls reserve and spend. */
+export interface LiveWallet {
+  wallet: Wallet
+  limits: KnownLimits
+  reservations: Reservations
+  /** Charged calls that cost more than their reservation. */
+  overruns: Overruns
+  /**
+   * Keys and groups by the time until their budgets run out.
+   *
+   * @throws see `burnList`
+   */
+  burn(query: Paged): Promise<Page<Burn>>
+}
+
+/** Opens the room: it follows prices and the default credit. */
+export function liveWallet(base: Base): LiveWallet {
+  const { store, now, config } = base
+  const overruns = loggedOverruns(base)
+  const { now: newestLimits } = config.follow(
+    ({ wallet }) => toMicros(wallet.default_credit_limit_usd) as Micros,
+    (defaultCredit) => createLimits(store, defaultCredit),
+  )
+  const limits: KnownLimits = { of: (id) => newestLimits().of(id), forget: (id) => newestLimits().forget(id) }
+  const reservations = createReservations({
+    store,
+    now,
+    onError: logged(base, 'Failed to release reserved money; will retry.'),
+  })
+  const { always: wallet } = config.follow(pricingOf, (pricing) =>
+    createWallet({
+      pricing,
+      store,
+      now,
+      limitsOf: limits.of,
+      hasFixedKey: () => config.current().config.identity.api_key !== null,
+      onOverrun: overruns.report,
+      giveBackIdle: reservations.giveBackIdle,
+    }),
+  )
+  const burn = (query: Paged) => burnList({ store, now, ...burnTerms(config.current().config) }, query)
+  return { wallet, limits, reservations, overruns, burn }
+}
+
+function loggedOverruns({ log }: Base): Overruns {
+  const overruns = createOverruns()
+  overruns.listen(({ callId, callerId, model, reservedMicros, costMicros }) =>
+    log.warn('A call cost more than was reserved for it; the difference is not charged.', {
+      call_id: callId,
+      caller_id: callerId,
+      model,
+      reserved_usd: toUsd(reservedMicros),
+      cost_usd: toUsd(costMicros),
+    }),
+  )
+  return overruns
 }

@@ -1,4 +1,6 @@
+import { type Base, logged } from '../../base.ts'
 import type { CallContext } from '../../calls/call-record.ts'
+import type { Config } from '../../config/config-schema.ts'
 import type { Store } from '../../store/store.ts'
 import { inTime } from '../../wire/in-time.ts'
 import type { Hit, SearchScope } from '../search/memory-search.ts'
@@ -95,4 +97,32 @@ export function createVectorSearch(deps: {
       return memories.idle()
     },
   }
+}
+
+/** Search by vectors with the settings in force. */
+export interface LiveVectors {
+  /** Null while no model is set. */
+  current(): VectorSearch | null
+  stop(): Promise<void>
+}
+
+/** Follows the settings of embeddings. */
+export function liveVectors(base: Base, ask: AskForVectors): LiveVectors {
+  const { store, now, config } = base
+  const create = ({ model, ...settings }: Config['memory']['embeddings']) =>
+    model === null
+      ? null
+      : createVectorSearch({
+          store,
+          settings: { model, ...settings },
+          ask,
+          now: () => now().toISOString(),
+          onError: logged(base, 'Failed to embed memories; will retry.', 'warn'),
+        })
+  const { now: newest } = config.follow(
+    ({ memory }) => memory.embeddings,
+    (settings) => ({ search: create(settings) }),
+  )
+  const current = () => newest().search
+  return { current, stop: async () => current()?.stop() }
 }

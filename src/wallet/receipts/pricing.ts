@@ -1,4 +1,6 @@
 import * as z from 'zod'
+import type { Config } from '../../config/config-schema.ts'
+import { movingToken } from '../../config/moving-token.ts'
 import { dearestPer1k, flatPrices, type Prices } from '../../providers/prices.ts'
 import { type Micros, toMicros } from '../../text/money.ts'
 import { METERED_MODELS } from './metered-models.ts'
@@ -9,6 +11,9 @@ export interface PricingConfig extends Prices {
   token: string
   network: string
 }
+
+/** Prices in force, with the payment token of chain and payments. */
+export const pricingOf = (config: Config): PricingConfig => ({ ...config.pricing, ...movingToken(config) })
 
 /** Current price list of metered calls. */
 export const Pricing = z.object({

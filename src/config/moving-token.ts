@@ -1,5 +1,4 @@
-import type { Config } from '../config/config-schema.ts'
-import type { SettlementMode } from './settlements.ts'
+import type { Config } from './config-schema.ts'
 
 /** Name and network of the payment token. */
 export interface MovingToken {
@@ -8,6 +7,7 @@ export interface MovingToken {
 }
 
 type Moves = Pick<Config, 'chain' | 'mpp' | 'pricing'>
+type SettlementMode = Config['chain']['settlement']['mode']
 
 const TEMPO_TEST = 42_431
 const PATH_USD = '0x20c0000000000000000000000000000000000000'

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { movingToken } from '../../src/chain/moving-token.ts'
 import { Config } from '../../src/config/config-schema.ts'
+import { movingToken } from '../../src/config/moving-token.ts'
 
 const TOKEN = '0x036CbD53842c5426634e7929541eC2318f3dCF7e'
 const CHAIN = {

@@ -1,0 +1,104 @@
+import type { Base } from '../base.ts'
+import type { Calls } from '../calls/calls.ts'
+import type { Followed } from '../config/follow.ts'
+import { lazily } from '../lazily.ts'
+import { type Micros, toMicros } from '../text/money.ts'
+import { pricingOf } from '../wallet/receipts/pricing.ts'
+import { createCallRates } from './admit/call-rates.ts'
+import { createRefusals, type NoteRefusal } from './admit/refusals.ts'
+import type { CallDeps } from './call.ts'
+import { createUpstream, type Upstream } from './inference.ts'
+import type { OpenUpstream } from './open.ts'
+import { createLiveness, type Liveness } from './status/liveness.ts'
+import { watchRecentCalls } from './status/recent-calls.ts'
+import { type ShownUpstream, upstreamStates } from './status/upstream-states.ts'
+import { keepHealth } from './upstreams/health.ts'
+import { namedConfigs } from './upstreams/upstream-configs.ts'
+
+const loadOpen = lazily(() => import('./open.ts'))
+const loadSuccession = lazily(() => import('./relay/succession.ts'))
+
+/** The upstreams of the configuration in force, and their state. */
+export interface LiveInference {
+  /** The newest upstreams. A call ends on the ones that it began with. */
+  upstreams: Followed<Upstream>
+  /** Records a call refused before any upstream was called. */
+  noteRefusal: NoteRefusal
+  /** Health of the upstreams. */
+  liveness: Liveness
+  /** State of the upstreams, for operators. */
+  upstreamStates(): Promise<ShownUpstream[]>
+}
+
+/** Opens the room: its upstreams follow their settings, routes, prices and limits. */
+export function liveInference(
+  { config, now }: Base,
+  deps: {
+    calls: Calls
+    countTokens: (text: string) => Promise<number>
+    billing: Pick<CallDeps['billing'], 'identity' | 'reservations' | 'charge' | 'onOverrun'>
+  },
+): LiveInference {
+  const { calls, countTokens } = deps
+  const noteRefusal = createRefusals({ calls, upstream: () => upstream.provider.name, now })
+  const billing = { ...deps.billing, rates: createCallRates(), noteRefusal, now }
+  const healthOf = keepHealth()
+  const followed = config.follow(
+    (settings) => ({
+      config: settings.upstream,
+      upstreams: settings.upstreams,
+      routes: settings.routes,
+      pricing: pricingOf(settings),
+      storeContent: settings.audit.store_content,
+      wallet: settings.wallet,
+    }),
+    ({ wallet, upstreams, pricing, ...settings }) =>
+      createUpstream({
+        ...settings,
+        prices: pricing,
+        named: namedConfigs({ upstream: settings.config, upstreams }),
+        healthOf,
+        calls,
+        countTokens,
+        billing: {
+          ...billing,
+          pricing,
+          defaultCreditMicros: toMicros(wallet.default_credit_limit_usd) as Micros,
+          maxOutputTokens: wallet.max_output_tokens,
+          searchTokens: wallet.search_tokens,
+        },
+      }),
+  )
+  const upstream = followingUpstream(followed)
+  const liveness = createLiveness({ routing: () => upstream.routing, calls })
+  const recent = watchRecentCalls(calls)
+  return {
+    upstreams: { ...followed, always: upstream },
+    noteRefusal,
+    liveness,
+    upstreamStates: () =>
+      upstreamStates({ routing: upstream.routing, liveness, recent, relaysOf: (of) => upstream.relaysOf(of) }),
+  }
+}
+
+/** Follows the newest `upstream`, with calls that do the same. */
+function followingUpstream({ always, now, onRenewed }: Followed<Upstream>): Upstream {
+  return Object.defineProperty(always, 'openCalls', { value: open })
+
+  async function open(): ReturnType<Upstream['openCalls']> {
+    const [{ openUpstream }, { createSuccession }] = await Promise.all([loadOpen(), loadSuccession()])
+    const upstreams = createSuccession<OpenUpstream>()
+    let newest = upstreams.put(now().openBy(openUpstream))
+    // Synchronously, so that no request sees the new configuration with the old upstream.
+    const stop = onRenewed(() => {
+      newest = upstreams.put(now().openBy(openUpstream))
+    })
+    return {
+      current: () => newest,
+      async close() {
+        stop()
+        await upstreams.close()
+      },
+    }
+  }
+}
