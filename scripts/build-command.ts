@@ -1,7 +1,7 @@
 import { build, type Metafile, type OutputFile } from 'esbuild'
 import { bundle } from './bundle.ts'
 import { sharedChunk } from './shared-chunk.ts'
-import { THREADS } from './threads.ts'
+import { asThreads } from './threads.ts'
 
 /**
  * Bundles the command. The modules of a start are known once it has been bundled, so it is bundled twice. Threads share no
@@ -15,17 +15,7 @@ export async function buildCommand({ write }: { write: boolean }): Promise<{
   const first = await build({ ...bundle, write: false })
   const joined = sharedChunk(first.metafile, bundle.entryPoints.cli)
   const command = await build({ ...bundle, write, plugins: [joined, ...bundle.plugins] })
-  const inThreads = await build({
-    ...bundle,
-    entryPoints: THREADS,
-    write,
-    // They are run from memory, where there are no modules beside them.
-    splitting: false,
-    format: 'cjs',
-    outExtension: { '.js': '.cjs' },
-    banner: {},
-    define: { ...bundle.define, 'import.meta.url': 'THREAD_URL', 'import.meta.resolve': 'undefined' },
-  })
+  const inThreads = await build(asThreads({ ...bundle, write }))
   return {
     outputs: { ...inThreads.metafile.outputs, ...command.metafile.outputs },
     files: [command, inThreads].flatMap(({ outputFiles }) => outputFiles ?? []),

@@ -3,7 +3,6 @@ import { dirname, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import type { BuildOptions, Plugin } from 'esbuild'
 import { bundle } from './bundle.ts'
-import { THREADS } from './threads.ts'
 
 /** The folder of the bundled tests. */
 export const TESTS = '.tests'
@@ -35,10 +34,7 @@ const sourceAddresses: Plugin = {
  */
 export const bundleTests = (files: string[]) =>
   ({
-    entryPoints: {
-      ...Object.fromEntries([...files, ...PROGRAMS].map((file) => [file.replace(/\.ts$/, ''), file])),
-      ...THREADS,
-    },
+    entryPoints: Object.fromEntries([...files, ...PROGRAMS].map((file) => [file.replace(/\.ts$/, ''), file])),
     outdir: TESTS,
     bundle: true,
     splitting: true,

@@ -6,6 +6,7 @@ import { join, resolve } from 'node:path'
 import { build } from 'esbuild'
 import { bundleTests, TESTS } from './bundle-tests.ts'
 import { LONGEST_TESTS } from './longest-tests.ts'
+import { asThreads } from './threads.ts'
 
 /** Bundles the test files and runs them with Node's own test runner; `npm test -- test/wallet` runs those of one folder. */
 
@@ -25,7 +26,7 @@ const files = longestFirst(testFiles()).filter(
 if (files.length === 0) throw new Error(`No test file below ${places.join(', ')}.`)
 
 rmSync(TESTS, { recursive: true, force: true })
-await build(bundleTests(files))
+await Promise.all([build(bundleTests(files)), build(asThreads({ ...bundleTests([]), plugins: [] }))])
 // A short name: some messages that tests read are cut at a length, and hold a path.
 const temporary = mkdtempSync(join(parentFolder(), 'gw-'))
 // PostgreSQL, as a user of its own, reaches its files in it.

@@ -4,7 +4,7 @@ import { basename, join } from 'node:path'
 import { after } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { buildSync } from 'esbuild'
-import { THREADS } from '../../scripts/threads.ts'
+import { asThreads } from '../../scripts/threads.ts'
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url))
 const folder = mkdtempSync(join(tmpdir(), 'gazeway-programs-'))
@@ -24,20 +24,22 @@ export function bundledProgram(file: string): string {
   if (known !== undefined) return known
   const name = basename(file, '.ts')
   const outdir = join(folder, `${built.size}`)
-  buildSync({
-    entryPoints: { [name]: file, ...THREADS },
+  const options = {
+    entryPoints: { [name]: file },
     absWorkingDir: ROOT,
     outdir,
     chunkNames: 'chunks/[name]-[hash]',
     bundle: true,
     splitting: true,
-    platform: 'node',
-    format: 'esm',
+    platform: 'node' as const,
+    format: 'esm' as const,
     define: { GAZEWAY_PACKAGE: JSON.stringify({ version, node: engines.node }) },
     external: ['@photostructure/sqlite', 'pg-native'],
     // Bundled CommonJS modules ask for Node's own modules with require.
     banner: { js: "import{createRequire as __cr}from'node:module';const require=__cr(import.meta.url);" },
-  })
+  }
+  buildSync(options)
+  buildSync(asThreads(options))
   const program = join(outdir, `${name}.js`)
   built.set(file, program)
   return program
