@@ -1,7 +1,19 @@
-import type { Kysely } from 'kysely'
+import { type Kysely, sql } from 'kysely'
+import * as z from 'zod'
+import { decodeCursor, type Page, type Paged, pageReader, readPage } from '../store/page.ts'
 import type { Schema } from '../store/schema.ts'
+import type { Store } from '../store/store.ts'
 import { readCheckedKeys } from './checked-keys.ts'
-import { type Identity, identityOf } from './identity.ts'
+import { ENVIRONMENT_IDENTITY, type Identity, identityOf } from './identity.ts'
+import { KeyId, type KeyRecord } from './key.ts'
+import { KEY_COLUMNS, type ShownRow } from './key-rows.ts'
+
+/** Finds the identity of a key by id, even of a revoked one; null when there is none. */
+export async function findKey(db: Kysely<Schema>, id: string): Promise<Identity | null> {
+  if (id === ENVIRONMENT_IDENTITY.id) return ENVIRONMENT_IDENTITY
+  const [row] = await readCheckedKeys(db, { id })
+  return row === undefined ? null : identityOf(row)
+}
 
 /** Reads stored keys that are neither revoked nor expired, by id or by bound wallet (in lower case), newest first. */
 export async function keysInForce(
@@ -14,4 +26,46 @@ export async function keysInForce(
   return rows
     .filter(({ revoked_at, expires_at }) => revoked_at === null && (expires_at === null || expires_at > at))
     .map(identityOf)
+}
+
+/** Reads the ids of unrevoked keys with a name, newest first. */
+export async function keysNamed(db: Kysely<Schema>, name: string): Promise<string[]> {
+  const query = db.selectFrom('keys').select('id').where('name', '=', name).where('revoked_at', 'is', null)
+  const rows = await query.orderBy('id', 'desc').execute()
+  return rows.map(({ id }) => id)
+}
+
+/** Tells whether the store has a valid key with the scope `admin`. */
+export async function hasAdmin(db: Kysely<Schema>, now: Date): Promise<boolean> {
+  const row = await db
+    .selectFrom('keys')
+    .select('id')
+    .where('revoked_at', 'is', null)
+    .where(({ eb, or }) => or([eb('expires_at', 'is', null), eb('expires_at', '>', now.toISOString())]))
+    .where(sql<boolean>`cast(scopes as text) like '%"admin"%'`)
+    .limit(1)
+    .executeTakeFirst()
+  return row !== undefined
+}
+
+/** Lists all keys, revoked ones included, newest first. @throws GazewayError `invalid_cursor` */
+export async function listKeys(
+  store: Store,
+  page: Paged,
+  records: (rows: readonly ShownRow[]) => Promise<KeyRecord[]>,
+): Promise<Page<KeyRecord>> {
+  const { cursor, offset } = page
+  // Ids sort by creation.
+  let query = pageReader(store, page).selectFrom('keys').select(KEY_COLUMNS).orderBy('id', 'desc')
+  if (cursor !== undefined) query = query.where('id', '<', decodeCursor(cursor, z.tuple([KeyId]))[0])
+  if (offset !== undefined) query = query.offset(offset)
+  return readPage(page, {
+    rows: async (limit) => records(await query.limit(limit).execute()),
+    async total() {
+      const counted = store.db.selectFrom('keys').select(sql<number>`count(*)`.as('total'))
+      return Number((await counted.executeTakeFirstOrThrow()).total)
+    },
+    item: (record) => record,
+    cursor: (row) => [row.id],
+  })
 }

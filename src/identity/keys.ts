@@ -1,39 +1,26 @@
-import { sql, type Transaction } from 'kysely'
-import * as z from 'zod'
+import type { Transaction } from 'kysely'
+import type * as z from 'zod'
 import { type Base, logged } from '../base.ts'
 import { DEFAULTS } from '../config/config-keys.ts'
-import type { Billing } from '../config/sections/wallet-section.ts'
-import { GazewayError } from '../errors.ts'
 import type { Keep } from '../idempotency/idempotency.ts'
-import { toUtc } from '../store/dates.ts'
-import { decodeCursor, type Page, type Paged, pageReader, readPage } from '../store/page.ts'
+import type { Page, Paged } from '../store/page.ts'
 import type { Schema } from '../store/schema.ts'
 import type { Store } from '../store/store.ts'
 import type { KeyRow } from '../store/tables/keys-tables.ts'
-import { durationMs } from '../text/duration.ts'
 import { parseInput } from '../wire/validation.ts'
-import { readAlerts, replaceAlerts, toAlertRows } from './alerts.ts'
 import { type Callers, createAuthentication } from './authentication.ts'
-import { readBudgets, replaceBudgets, toBudgetRows } from './budgets.ts'
-import { readCheckedKeys } from './checked-keys.ts'
+import { changeKey, readTerms, replaceSecret, revokeKey } from './change-key.ts'
+import { findKey, hasAdmin, keysInForce, keysNamed, listKeys } from './find-keys.ts'
 import { keepFirstKey, renewKeyFile } from './first-key.ts'
-import { lockGroup, unknownGroup } from './groups.ts'
-import { ENVIRONMENT_IDENTITY, type Identity, identityOf } from './identity.ts'
-import { keysInForce } from './in-force.ts'
-import { KeyChange, KeyId, type KeyRecord, KeyRotation, NewKey, Scope, scopesOf } from './key.ts'
-import { KEY_COLUMNS, type KeyTerms, type ShownRow, toChangedColumns, toRecord, toRow } from './key-rows.ts'
-import { hashToken, newToken, tokenFor } from './key-token.ts'
+import type { Identity } from './identity.ts'
+import { KeyChange, type KeyRecord, KeyRotation, NewKey, Scope } from './key.ts'
+import { type ShownRow, toRecord } from './key-rows.ts'
+import { tokenFor } from './key-token.ts'
+import { type BillingDefaults, insertKey, makeKey, type NewlyMade, withEnd } from './new-key.ts'
 import { nothingSpent, type SpendOf } from './spend.ts'
 
 export { type Identity, identityWithoutKey, requireScope } from './identity.ts'
 export { KeyChange, KeyId, KeyRecord, KeyRotation, NewKey, Scope, WalletAddress } from './key.ts'
-
-/** A new key: its secret and its record. */
-export interface NewlyMade {
-  /** The secret, shown only once. */
-  key: string
-  record: KeyRecord
-}
 
 /** A key with a new secret. */
 export interface NewlyRotated extends NewlyMade {
@@ -42,9 +29,6 @@ export interface NewlyRotated extends NewlyMade {
   /** `admin.key`, if it held the key and now holds the new secret; null otherwise. */
   keyFile: string | null
 }
-
-/** Default billing of new keys. */
-export type BillingDefaults = Readonly<Record<'platform' | 'other', Billing>>
 
 /** API keys and their authentication. */
 export interface Keys extends Callers {
@@ -160,123 +144,32 @@ export function liveKeys(
 
 /** Creates the service that manages the API keys of a store. */
 export function createKeys(deps: KeysDeps): Keys {
-  const { store, now, fixedKey, onError, onChanged, onBound, onUnbound, onEnded } = deps
-  const { billing = () => DEFAULT_BILLING, spendOf = nothingSpent } = deps
-  const { elapsedMs = () => performance.now(), dataDir = null } = deps
+  const { store, now, fixedKey, onError, onChanged, onBound } = deps
+  const { billing = () => DEFAULT_BILLING, spendOf = nothingSpent, dataDir = null } = deps
+  const { elapsedMs = () => performance.now() } = deps
   const { db } = store
   const authentication = createAuthentication({ store, now, elapsedMs, fixedKey, onError })
   const { forget } = authentication
-
-  /** Puts the time in the place of a duration. @throws GazewayError `validation_failed` for an expiry in the past */
-  function withEnd<Sent extends { expires_at?: string | null | undefined }>(sent: Sent): Sent {
-    const { expires_at } = sent
-    if (expires_at == null) return sent
-    const ms = durationMs(expires_at)
-    if (ms !== null) return { ...sent, expires_at: toUtc(now().getTime() + ms) }
-    if (Date.parse(expires_at) > now().getTime()) return sent
-    throw new GazewayError(
-      'validation_failed',
-      'expires_at: in the past; must be a time in the future, or null. To end a key, revoke it.',
-      { param: 'expires_at' },
-    )
-  }
-
-  function newKey(key: z.output<typeof NewKey>, groupId: string | null) {
-    const { id, token } = newToken()
-    const of = {
-      id,
-      hash: hashToken(token),
-      groupId,
-      billing: billingOf(key, billing()),
-      createdAt: now().toISOString(),
-    }
-    return { token, row: toRow(key, of) }
-  }
 
   async function records(rows: readonly ShownRow[]): Promise<KeyRecord[]> {
     const ids = rows.map(({ id }) => id)
     const [termsOf, spent] = await Promise.all([readTerms(db, ids), spendOf(ids, now())])
     return rows.map((row) => toRecord(row, termsOf(row.id), spent.get(row.id)))
   }
-
   const recordOf = async (row: ShownRow) => (await records([row]))[0] as KeyRecord
 
-  /** Explains why a key cannot change: it does not exist, or was revoked. */
-  async function unchangeable(id: string, db: Pick<Store['db'], 'selectFrom'>): Promise<GazewayError> {
-    const row = await db.selectFrom('keys').select('revoked_at').where('id', '=', id).executeTakeFirst()
-    if (row === undefined) return unknownKey()
-    const why = row.revoked_at === null ? 'has expired; extend it first (expires_at)' : 'was revoked; create a new one'
-    return new GazewayError('conflict', `This key ${why}.`, { param: 'id' })
-  }
-
-  /** Rewrites `admin.key`. The key is rotated by then, so a failure must not keep its new secret from the caller. */
-  async function renewed(id: string, token: string): Promise<string | null> {
-    if (dataDir === null) return null
-    try {
-      return await renewKeyFile(dataDir, id, token)
-    } catch (error) {
-      onError(error)
-      return null
-    }
-  }
-
   return {
+    ...authentication.callers,
+
     async create(input, keep) {
-      const key = withEnd(parseInput(NewKey, input))
-      const { token, row: ungrouped } = newKey(key, null)
-      return store.write(async (trx) => {
-        const row = { ...ungrouped, group_id: key.group === null ? null : await groupIn(trx, key.group) }
-        const budgets = toBudgetRows(row.id, key.limits.budgets ?? [])
-        const alerts = toAlertRows(row.id, key.alerts)
-        const newlyMade = { key: token, record: toRecord(row, { budgets, alerts }, undefined) }
-        const insertion = trx.insertInto('keys').values(row).returning('id')
-        const made = await insertion.onConflict((conflict) => conflict.column('id').doNothing()).executeTakeFirst()
-        // Inserted before: the connection was lost after the commit.
-        if (!made) return newlyMade
-        await replaceBudgets(trx, row.id, budgets)
-        await replaceAlerts(trx, row.id, alerts)
-        if (row.wallet !== null) await onBound?.(trx, { ...row, wallet: row.wallet })
-        await keep?.(trx, newlyMade)
-        return newlyMade
-      })
+      const key = withEnd(parseInput(NewKey, input), now())
+      return insertKey(store, key, makeKey(key, billing(), now()), { onBound, keep })
     },
 
-    async list(page) {
-      const { cursor, offset } = page
-      // Ids sort by creation.
-      let query = pageReader(store, page).selectFrom('keys').select(KEY_COLUMNS).orderBy('id', 'desc')
-      if (cursor !== undefined) query = query.where('id', '<', decodeCursor(cursor, z.tuple([KeyId]))[0])
-      if (offset !== undefined) query = query.offset(offset)
-      return readPage(page, {
-        rows: async (limit) => records(await query.limit(limit).execute()),
-        async total() {
-          const counted = db.selectFrom('keys').select(sql<number>`count(*)`.as('total'))
-          return Number((await counted.executeTakeFirstOrThrow()).total)
-        },
-        item: (record) => record,
-        cursor: (row) => [row.id],
-      })
-    },
+    list: (page) => listKeys(store, page, records),
 
     async change(id, input) {
-      const change = withEnd(parseInput(KeyChange, input))
-      const { group, alerts, limits: { budgets } = {} } = change
-      const row = await store.write(async (trx) => {
-        const groupId = group == null ? group : await groupIn(trx, group)
-        const changed = await trx
-          .updateTable('keys')
-          // Locks the row even when only budgets change.
-          .set({ name: sql`name`, ...toChangedColumns(change), ...(groupId !== undefined && { group_id: groupId }) })
-          .where('id', '=', id)
-          .where('revoked_at', 'is', null)
-          .returning(KEY_COLUMNS)
-          .executeTakeFirst()
-        if (changed === undefined) throw await unchangeable(id, trx)
-        checkBilling(scopesOf(changed), changed.billing)
-        if (budgets !== undefined) await replaceBudgets(trx, id, toBudgetRows(id, budgets ?? []))
-        if (alerts !== undefined) await replaceAlerts(trx, id, toAlertRows(id, alerts))
-        return changed
-      })
+      const row = await changeKey(store, id, withEnd(parseInput(KeyChange, input), now()))
       forget((identity) => identity.id === id)
       onChanged?.(id)
       return recordOf(row)
@@ -285,127 +178,44 @@ export function createKeys(deps: KeysDeps): Keys {
     async rotate(id, input, keep) {
       const { grace_seconds } = parseInput(KeyRotation, input)
       const key = tokenFor(id)
-      const hash = hashToken(key).toString('hex')
       const at = now()
-      const rotatedAt = at.toISOString()
       const previousExpiresAt = grace_seconds === 0 ? null : new Date(at.getTime() + grace_seconds * 1000).toISOString()
+      const secret = { token: key, at: at.toISOString(), previousUntil: previousExpiresAt }
       const spent = (await spendOf([id], at)).get(id)
       const newlyRotated = await store.write(async (trx) => {
-        const rotated = trx.selectFrom('keys').select(KEY_COLUMNS).where('id', '=', id).where('hash', '=', hash)
-        // Rotated before: the connection was lost after the commit.
-        const already = await rotated.executeTakeFirst()
-        const update = trx
-          .updateTable('keys')
-          .set({
-            hash,
-            previous_hash: previousExpiresAt === null ? null : sql`hash`,
-            previous_until: previousExpiresAt,
-            rotated_at: rotatedAt,
-          })
-          .where('id', '=', id)
-          .where('revoked_at', 'is', null)
-          .where(({ eb, or }) => or([eb('expires_at', 'is', null), eb('expires_at', '>', rotatedAt)]))
-          .returning(KEY_COLUMNS)
-        const row = already ?? (await update.executeTakeFirst())
-        if (row === undefined) throw await unchangeable(id, trx)
-        const record = toRecord(row, (await readTerms(trx, [id]))(id), spent)
-        const made = { key, record, previousExpiresAt }
-        if (already === undefined) await keep?.(trx, made)
+        const { row, isNew } = await replaceSecret(trx, id, secret)
+        const made = { key, record: toRecord(row, (await readTerms(trx, [id]))(id), spent), previousExpiresAt }
+        if (isNew) await keep?.(trx, made)
         return made
       })
       forget((identity) => identity.id === id)
-      return { ...newlyRotated, keyFile: await renewed(id, key) }
+      // The key is rotated by then, so a failure must not keep its new secret from the caller.
+      const keyFile = dataDir === null ? null : await renewKeyFile(dataDir, id, key).catch(reported(onError))
+      return { ...newlyRotated, keyFile }
     },
 
     async revoke(id) {
-      const at = now().toISOString()
-      const row = await store.write(async (trx) => {
-        const revoked = await trx
-          .updateTable('keys')
-          .set({ revoked_at: sql`coalesce(revoked_at, ${at})` })
-          .where('id', '=', id)
-          .returning(KEY_COLUMNS)
-          .executeTakeFirst()
-        if (revoked) await onEnded?.(trx, { id, at })
-        if (revoked && revoked.wallet !== null) await onUnbound?.(trx, { id, wallet: revoked.wallet, at })
-        return revoked
-      })
-      if (!row) throw unknownKey()
+      const row = await revokeKey(store, id, now().toISOString(), deps)
       authentication.revoke(id)
       return recordOf(row)
     },
 
-    ...authentication.callers,
-
-    async find(id) {
-      if (id === ENVIRONMENT_IDENTITY.id) return ENVIRONMENT_IDENTITY
-      const [row] = await readCheckedKeys(db, { id })
-      return row === undefined ? null : identityOf(row)
-    },
-
-    async named(name) {
-      const query = db.selectFrom('keys').select('id').where('name', '=', name).where('revoked_at', 'is', null)
-      const rows = await query.orderBy('id', 'desc').execute()
-      return rows.map(({ id }) => id)
-    },
-
+    find: (id) => findKey(db, id),
+    named: (name) => keysNamed(db, name),
     inForce: (of) => keysInForce(db, of, now()),
-
     groupChanged: (groupId) => forget(({ group }) => group?.id === groupId),
 
     async ensureFirstKey({ dataDir }) {
       if (authentication.hasFixedKey()) return null
-      return keepFirstKey(store, dataDir, newKey(FIRST_ADMIN, null))
+      return keepFirstKey(store, dataDir, makeKey(FIRST_ADMIN, billing(), now()))
     },
 
-    async hasAdmin() {
-      const row = await db
-        .selectFrom('keys')
-        .select('id')
-        .where('revoked_at', 'is', null)
-        .where(({ eb, or }) => or([eb('expires_at', 'is', null), eb('expires_at', '>', now().toISOString())]))
-        .where(sql<boolean>`cast(scopes as text) like '%"admin"%'`)
-        .limit(1)
-        .executeTakeFirst()
-      return row !== undefined
-    },
-
+    hasAdmin: () => hasAdmin(db, now()),
     close: authentication.close,
   }
 }
 
-/** Reads the budgets and alerts of keys. */
-async function readTerms(db: Store['db'], ids: readonly string[]): Promise<(id: string) => KeyTerms> {
-  const [budgets, alerts] = await Promise.all([readBudgets(db, ids), readAlerts(db, ids)])
-  return (id) => ({ budgets: budgets.get(id) ?? [], alerts: alerts.get(id) ?? [] })
-}
-
-/** The id is not repeated: it may be a secret key sent by mistake. */
-const unknownKey = () => new GazewayError('not_found', 'There is no key with this id.', { param: 'id' })
-
-/** Finds the id of a group and locks it until the transaction ends. @throws GazewayError `validation_failed` */
-async function groupIn(trx: Transaction<Schema>, idOrName: string): Promise<string> {
-  const group = await lockGroup(trx, idOrName)
-  if (group === undefined) throw unknownGroup('group')
-  return group.id
-}
-
-/** Selects the billing of a new key. @throws see `checkBilling` */
-function billingOf({ scopes, billing }: z.output<typeof NewKey>, defaults: BillingDefaults): Billing {
-  if (scopes.includes('admin') && billing === undefined) return 'recorded'
-  const chosen = billing ?? defaults[scopes.includes('platform') ? 'platform' : 'other']
-  checkBilling(scopes, chosen)
-  return chosen
-}
-
-/** @throws GazewayError `validation_failed` for an admin's key with charged billing */
-function checkBilling(scopes: readonly Scope[], billing: Billing): void {
-  if (!scopes.includes('admin') || billing === 'recorded') return
-  throw new GazewayError(
-    'validation_failed',
-    'billing: calls of admin keys are recorded and not charged; must be "recorded".',
-    {
-      param: 'billing',
-    },
-  )
+const reported = (onError: (error: unknown) => void) => (error: unknown) => {
+  onError(error)
+  return null
 }

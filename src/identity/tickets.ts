@@ -6,8 +6,8 @@ import type { Schema } from '../store/schema.ts'
 import type { Store } from '../store/store.ts'
 import { isWhole, WHOLE } from '../store/text.ts'
 import { newId } from '../text/ids.ts'
+import { keysInForce } from './find-keys.ts'
 import { ENVIRONMENT_IDENTITY, type Identity, requireScope } from './identity.ts'
-import { keysInForce } from './in-force.ts'
 import { hashToken } from './key-token.ts'
 
 /** Lifetime of a ticket in milliseconds. */
