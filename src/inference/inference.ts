@@ -24,12 +24,7 @@ import {
   type ProviderConfig,
 } from './upstreams/provider.ts'
 import type { NamedUpstreamConfig } from './upstreams/upstream-configs.ts'
-import {
-  type PassthroughDeps,
-  type PassthroughReply,
-  type PassthroughRequest,
-  passThrough,
-} from './verbatim/passthrough.ts'
+import { type PassthroughReply, type PassthroughRequest, passThrough } from './verbatim/passthrough.ts'
 
 /** Embeddings endpoint of OpenAI's API. */
 const EMBEDDINGS = '/embeddings'
@@ -161,10 +156,9 @@ export function createUpstream(options: {
   const open = async () => openBy((await loadOpen()).openUpstream)
   const deps = { ...calling, provider, open }
   // A list is no call: no model is asked, and the client whose request needs the list did not ask the upstream.
-  const unrecorded: PassthroughDeps = { ...deps, calls: { ...deps.calls, record() {} } }
   const askForModels: Upstream['askForModels'] = (context, of = first) =>
     passThrough(
-      { ...unrecorded, only: of, allowedPaths: [MODELS], limitBytes: LIST_LIMIT_BYTES },
+      { ...deps, isRecorded: false, only: of, allowedPaths: [MODELS], limitBytes: LIST_LIMIT_BYTES },
       { method: 'GET', path: MODELS, ...(of.provider.protocol === 'anthropic' && { query: ALL_MODELS }) },
       context,
     )

@@ -1,5 +1,5 @@
 import { createOwnObjects } from './admit/own-objects.ts'
-import { type CallDeps, type CallModel, createCallModel, createMakeCall } from './call.ts'
+import { type CallDeps, type CallModel, createCallModel, createMakeCall, type MakeCall } from './call.ts'
 import { inProcessSend } from './relay/in-process.ts'
 import { createRelays, type Relays } from './relay/relays.ts'
 import { poolSend, type RequestPool } from './relay/request-pool.ts'
@@ -12,6 +12,7 @@ import { createPassPath, type PassPath } from './verbatim/pass-path.ts'
 
 /** The upstreams, open for calls until closed. */
 export interface OpenUpstream extends Replaceable {
+  makeCall: MakeCall
   call: CallModel
   countPrompt: CountPrompt
   passPath: PassPath
@@ -43,6 +44,7 @@ export function openUpstream(deps: CallDeps): OpenUpstream {
   const call = createCallModel(makeCall, createPlans(deps, relaysOf))
 
   return {
+    makeCall,
     call,
     countPrompt: createCountPrompt(call, objects, deps.billing),
     passPath: createPassPath({ makeCall, routes, objects, identity }),

@@ -47,9 +47,12 @@ export interface ModelRequest {
 
 /** A request that is passed on as it is: body and answer untouched, with or without a model. */
 export interface Verbatim {
-  cost: Cost
+  /** Null for a request that is neither limited nor billed. */
+  cost: Cost | null
   /** Content type of a body that is not JSON. Null for JSON or no body. */
   formType: string | null
+  /** False for a request that is no call, such as one for a list of models. */
+  isRecorded?: boolean
 }
 
 /** Caller of a call, with its request. */
@@ -95,7 +98,8 @@ export function admit(
 ): Admission | Promise<Admission> {
   const { endpoint, request, verbatim = null } = asked
   const path = `/v1${endpoint}`
-  if (verbatim !== null && isUnpriced(verbatim))
+  if (verbatim?.cost === null) return limited(asked, context, NO_BILL)
+  if (verbatim?.cost === 'nothing' || verbatim?.cost === 'unbounded')
     return billUnpriced(deps, { path, cost: verbatim.cost, models: choices }, context).then((bill) =>
       limited(asked, context, bill),
     )
@@ -109,9 +113,6 @@ export function admit(
   if (bill instanceof Promise) return bill.then((made) => limited(asked, context, made))
   return limited(asked, context, bill)
 }
-
-/** Tells whether a request has no cost of its own. */
-const isUnpriced = ({ cost }: Verbatim): boolean => cost === 'nothing' || cost === 'unbounded'
 
 /** Lower bound for a recording: Opus at 6 kbit/s has 750 bytes per second, and a second is 10 tokens. */
 const BYTES_PER_RECORDED_TOKEN = 16

@@ -87,8 +87,9 @@ function write(
 
   async function send(form: RequestForm, written: Written): Promise<WholeReply | StreamReply> {
     for (;;) {
-      const { method, target, body, headers } = written
-      const sending = { method, body, stream: form.stream, via: context.via, headers, circuit, isLastResort }
+      const { method, target, body, headers, cutAtBytes } = written
+      const { stream } = form
+      const sending = { method, body, stream, cutAtBytes, via: context.via, headers, circuit, isLastResort }
       const reply = await withRetries(retries, client, () => relay.open(target ?? path, sending, client))
       if (!passage.isReformed) return reply
       const next = reply.kind === 'whole' ? nextForm(form, reply, formed) : null

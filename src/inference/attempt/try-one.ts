@@ -63,7 +63,7 @@ export async function tryOne(
   const { path, passage } = candidate
   const { provider } = selection.relay
   const stream = request.json.stream === true
-  const isRecorded = passage.answersHere === undefined
+  const isRecorded = passage.answersHere === undefined && call.verbatim?.isRecorded !== false
   const invocation = { provider, path, model, stream, request: body, fallbackFrom, skipped, bill, isRecorded }
   const begun = beginCall(deps, invocation, context)
   onCall?.(begun.callId)

@@ -4,6 +4,7 @@ import { isObject, parseJson } from '../../text/json.ts'
 import { record, records } from '../../text/loose.ts'
 import type { Bill } from '../admit/bill.ts'
 import { billedFields } from '../admit/worst-case.ts'
+import { ENDPOINTS } from '../api/endpoints.ts'
 import type { PassedPath } from '../api/passed-paths.ts'
 import { askForUsage, wantsUsage } from '../api/usage-request.ts'
 import { NOTHING, type Observed, observedStream } from '../observe/observe.ts'
@@ -37,6 +38,10 @@ export interface VerbatimRequest {
   formType: string | null
   /** Selects the objects of a list that the caller may see, by their ids. Null when it may see the whole reply. */
   visible: ((ids: readonly string[]) => Promise<ReadonlySet<string>>) | null
+  /** Length at which a reply is cut. Without it, one above the limit of replies fails. */
+  cutAtBytes?: number
+  /** Called with each reply of an upstream. */
+  onReply?(reply: WholeReply | StreamReply): void
 }
 
 /**
@@ -49,11 +54,11 @@ export const passVerbatim = (asked: VerbatimRequest): Passage => ({
   isReformed: false,
   dropsUsage: (context) => isLegacy(asked) && !wantsUsage(context.asked),
   passWhole: (context, reply) => passWhole(asked, context, reply),
-  refusal,
+  refusal: (reply, context) => refusal(asked, reply, context),
   passStream: (context, reply, tap) => passStream(asked, context, reply, tap),
 })
 
-/** Tells whether a request is a legacy completion, whose answer is text. */
+/** Tells whether a request is a legacy completion. */
 const isLegacy = ({ route }: VerbatimRequest): boolean => route.path === '/completions'
 
 /**
@@ -61,21 +66,21 @@ const isLegacy = ({ route }: VerbatimRequest): boolean => route.path === '/compl
  * rewritten only for another model id.
  */
 async function writeVerbatim(asked: VerbatimRequest, { request, fields, bill, headers }: Writing): Promise<Written> {
-  const { route, target, formType } = asked
+  const { route, target, formType, cutAtBytes } = asked
   const { method } = route
   const { json, bytes } = request
-  if (route.body === 'none') return { method, target, body: null, headers }
+  if (route.body === 'none') return { method, target, body: null, headers, cutAtBytes }
   if (formType !== null) {
     const isSame = fields.model === undefined || fields.model === json.model
     const form = isSame ? { body: bytes, type: formType } : await formWithModel(bytes, formType, String(fields.model))
-    return { method, target, body: form.body, headers: { ...headers, 'content-type': form.type } }
+    return { method, target, body: form.body, headers: { ...headers, 'content-type': form.type }, cutAtBytes }
   }
   const changes = {
     ...(bill.isBounded && billedFields(json)),
     ...fields,
     ...(isLegacy(asked) && json.stream === true && askForUsage(json)),
   }
-  return { method, target, body: await requestBody(request, changes), headers }
+  return { method, target, body: await requestBody(request, changes), headers, cutAtBytes }
 }
 
 /** Replaces the model in a form. Other fields and files stay unchanged. */
@@ -87,13 +92,15 @@ async function formWithModel(bytes: Buffer, type: string, model: string): Promis
 }
 
 /** The upstream's own error reply, with the gateway's key removed. */
-function refusal(reply: WholeReply, { provider, requestId }: ReplyContext): Refusal {
+function refusal(asked: VerbatimRequest, reply: WholeReply, { provider, requestId }: ReplyContext): Refusal {
+  asked.onReply?.(reply)
   const { error } = readRefusal(reply, provider, requestId)
   return { error, body: hideSecrets(bodyText(reply), provider.secrets), headers: announcedHeaders(reply) }
 }
 
 async function passWhole(asked: VerbatimRequest, context: ReplyContext, reply: WholeReply): Promise<Answered> {
   const { receiver, provider, bill } = context
+  asked.onReply?.(reply)
   const { status, body } = reply
   const headers = passedHeaders(announcedHeaders(reply), context)
   if (status >= 300) {
@@ -120,14 +127,20 @@ async function passStream(
   // A file may start like an event stream.
   if (!EVENT_STREAM.test(String(reply.announced)))
     return passWhole(asked, context, { ...reply, kind: 'whole', body: await gathered(reply, provider) })
+  asked.onReply?.(reply)
   const { status } = reply
   const headers = passedHeaders(announcedHeaders(reply), context)
   const begin = () => receiver.head(status, headers)
   const chunks = receiver.hold === undefined ? null : heldChunks(tap, begin, isLegacy(asked) ? isText : isEvent)
   if (chunks === null) begin()
   else receiver.hold?.(status, headers)
-  const filter = chunks?.filter ?? ((events: Buffer) => events)
-  const end = await pump(reply, receiver, tap, { filter, onFirst, stallMs: provider.timeoutMs })
+  let size = 0
+  const filter = (events: Buffer) => {
+    size += events.length
+    return chunks === null ? events : chunks.filter(events)
+  }
+  const isOver = () => size > (asked.cutAtBytes ?? Number.POSITIVE_INFINITY)
+  const end = await pump(reply, receiver, tap, { filter, onFirst, stallMs: provider.timeoutMs, isOver })
   const observed = observedStream(tap)
   const { done } = tap.ending()
   const reported = tap.failed()
@@ -156,9 +169,12 @@ const isEvent = (event: Buffer): boolean => eventData(event) !== null
 const isText = (event: Buffer): boolean =>
   records(eventData(event)?.choices).some(({ text, finish_reason }) => Boolean(text) || Boolean(finish_reason))
 
+/** Endpoints whose answer is text, so that it can be counted. */
+const COUNTED: ReadonlySet<string> = new Set([...ENDPOINTS, '/completions'])
+
 /** Tells whether an answer's cost is not in its reply. It then costs its whole reservation. */
 const isUnseen = (asked: VerbatimRequest, bill: Bill, { usage }: Observed): boolean =>
-  bill.isBounded && asked.route.cost === 'answer' && !isLegacy(asked) && usage === null
+  bill.isBounded && asked.route.cost === 'answer' && !COUNTED.has(asked.route.path) && usage === null
 
 /** Headers of a reply with the type that the upstream announced. */
 const announcedHeaders = ({ headers, announced }: WholeReply | StreamReply) => ({
@@ -168,14 +184,15 @@ const announcedHeaders = ({ headers, announced }: WholeReply | StreamReply) => (
 
 /** Usage of a whole reply, or the text to estimate it from. */
 function observedIn({ route }: VerbatimRequest, value: unknown): Observed {
-  const { usage, service_tier, choices, id, output_file_id, error_file_id } = record(value)
+  const { usage, service_tier, response, choices, output, content, id, output_file_id, error_file_id } = record(value)
   const made = route.makes
     ? [id, output_file_id, error_file_id].filter((one): one is string => typeof one === 'string')
     : []
   if (route.cost === 'nothing' || route.cost === 'unbounded') return { ...NOTHING, answer: value, made }
-  const generated = route.cost === 'input' ? '' : choices
+  const answer = COUNTED.has(route.path) ? (choices ?? output ?? content) : choices
+  const generated = route.cost === 'input' ? '' : answer
   return {
-    usage: readUsage(usage) ?? readUsage({ prompt_tokens: record(usage).total_tokens }),
+    usage: readUsage(usage ?? record(response).usage) ?? readUsage({ prompt_tokens: record(usage).total_tokens }),
     serviceTier: service_tier,
     generated:
       generated === undefined ? null : () => ({ text: generated === '' ? '' : JSON.stringify(generated), factor: 1 }),

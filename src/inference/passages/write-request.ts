@@ -25,6 +25,8 @@ export interface Written {
   target: string | null
   body: string | Buffer | null
   headers: CallerContext['headers']
+  /** Length at which a whole reply is cut. */
+  cutAtBytes?: number | undefined
 }
 
 /** Writes the client's own bytes when they say the same already. Otherwise their JSON, with the fields set. */

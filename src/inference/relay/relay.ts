@@ -37,7 +37,7 @@ interface Asked {
   method?: 'GET' | 'POST' | 'DELETE'
   body: string | Buffer | null
   stream: boolean
-  cutAtBytes?: number
+  cutAtBytes?: number | undefined
   circuit?: Circuit | null
   isLastResort?: boolean
   via?: string | undefined

@@ -43,7 +43,7 @@ export const WHOLE_LIMIT_BYTES = 64 * 1024 * 1024
 export function openReply(
   send: Send,
   request: RelayRequest,
-  asked: { stream: boolean; cutAtBytes?: number },
+  asked: { stream: boolean; cutAtBytes?: number | undefined },
   client: Client,
   provider: Provider,
   report: Pick<Report, 'connected' | 'answered'>,

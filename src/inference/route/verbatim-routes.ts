@@ -35,6 +35,22 @@ export interface VerbatimRoutes {
   first(way: VerbatimWay, choice?: ModelChoice | null): Candidate[]
 }
 
+/**
+ * Creates a candidate.
+ *
+ * @param choice the model there; null when none is asked
+ */
+export const verbatimCandidate = (relays: Relays, way: VerbatimWay, choice: ModelChoice | null): Candidate => ({
+  ...way,
+  relays,
+  isStandIn: false,
+  hedgeAfterMs: null,
+  choice,
+  modelId: choice?.upstream ?? null,
+  isAssigned: true,
+  model: () => choice,
+})
+
 /** Creates the plan of a call with the given candidates. */
 export const planOf = (candidates: readonly Candidate[]): Plan => ({
   ...answeringOf(candidates),
@@ -47,16 +63,8 @@ export const planOf = (candidates: readonly Candidate[]): Plan => ({
  * @param relaysOf finds the relays of an upstream
  */
 export function createVerbatimRoutes(routing: Routing, relaysOf: (upstream: NamedUpstream) => Relays): VerbatimRoutes {
-  const at = (upstream: NamedUpstream, way: VerbatimWay, choice: ModelChoice | null): Candidate => ({
-    ...way,
-    relays: relaysOf(upstream),
-    isStandIn: false,
-    hedgeAfterMs: null,
-    choice,
-    modelId: choice?.upstream ?? null,
-    isAssigned: true,
-    model: () => choice,
-  })
+  const at = (upstream: NamedUpstream, way: VerbatimWay, choice: ModelChoice | null): Candidate =>
+    verbatimCandidate(relaysOf(upstream), way, choice)
 
   return {
     ofModel(asked, way) {

@@ -1,24 +1,21 @@
 import * as z from 'zod'
 import type { CallContext } from '../../calls/call-record.ts'
 import { GazewayError } from '../../errors.ts'
-import { readUsage, type Usage } from '../../providers/token-usage.ts'
 import { isDeeper, parseJson } from '../../text/json.ts'
 import { record } from '../../text/loose.ts'
-import { billFor } from '../admit/admit.ts'
-import { type Bill, NO_BILL } from '../admit/bill.ts'
-import { ENDPOINTS } from '../api/endpoints.ts'
-import type { CallDeps } from '../call.ts'
-import { signalClient } from '../client/signal-client.ts'
-import { type Generated, NOTHING } from '../observe/observe.ts'
-import { createSseTap } from '../observe/sse-tap.ts'
+import { asksModel, type Cost, PASSED_PATHS } from '../api/passed-paths.ts'
+import { ReportedError } from '../api/reported-error.ts'
+import { type SignalClient, signalClient } from '../client/signal-client.ts'
 import type { OpenUpstream } from '../open.ts'
+import { passVerbatim } from '../passages/pass-verbatim.ts'
 import type { Headers, StreamReply, WholeReply } from '../relay/exchange.ts'
-import { CLIENT_GONE, endingOf } from '../relay/send.ts'
-import { beginCall } from '../settle/settle.ts'
-import { badReply, hideSecrets, streamFailure, upstreamFailure } from '../upstreams/failure.ts'
+import type { Receiver } from '../relay/receiver.ts'
+import type { Routing } from '../route/routing.ts'
+import { planOf, verbatimCandidate } from '../route/verbatim-routes.ts'
+import { badReply, hideSecrets } from '../upstreams/failure.ts'
 import { modelFor } from '../upstreams/model-for.ts'
 import type { NamedUpstream } from '../upstreams/named-upstream.ts'
-import type { ModelChoice, Provider } from '../upstreams/provider.ts'
+import type { Provider } from '../upstreams/provider.ts'
 
 /** Default limit of a reply, which goes into a model's context. */
 const REPLY_LIMIT_BYTES = 256 * 1024
@@ -28,8 +25,6 @@ const SHORTEST_NO_WORD = 16
 const READ_LIMIT_BYTES = 16 * 1024 * 1024
 /** Deepest nesting of a reply: its consumers recurse per level. */
 const MAX_LEVELS = 1000
-/** Endpoints whose reply is a model's answer. Its usage is estimated when none is reported. */
-const ANSWERED: readonly string[] = ENDPOINTS
 /** Reply headers that are useful to the caller and reveal nothing about the account. */
 const SAFE_HEADERS = ['content-type', 'retry-after', 'x-request-id', 'openai-processing-ms', 'x-upstream']
 const SAFE_HEADER_PREFIX = 'x-ratelimit-'
@@ -54,8 +49,9 @@ export const PassthroughReply = z.object({
 export type PassthroughReply = z.infer<typeof PassthroughReply>
 
 /** Dependencies of the passthrough. */
-export interface PassthroughDeps extends CallDeps {
-  open(): Promise<OpenUpstream>
+export interface PassthroughDeps {
+  routing: Routing
+  open(): Promise<Pick<OpenUpstream, 'makeCall' | 'relaysOf'>>
   /**
    * Upstream to use, whatever the request names. By default the first upstream that the model in the body is routed to.
    */
@@ -67,87 +63,102 @@ export interface PassthroughDeps extends CallDeps {
  * answers, also errors, without the key and the account's headers.
  *
  * @param deps.limitBytes limit of the reply; 256 KiB by default, 16 MiB at most
+ * @param deps.isRecorded false for a request that is no call
  * @throws GazewayError `forbidden_path` for anything but an allowed path below the base URL; `validation_failed` for a
  *   body with a method that takes none, or one that cannot be serialized. No request is made then
  */
 export async function passThrough(
-  {
-    limitBytes = REPLY_LIMIT_BYTES,
-    ...deps
-  }: PassthroughDeps & { allowedPaths: readonly string[]; limitBytes?: number },
+  deps: PassthroughDeps & { allowedPaths: readonly string[]; limitBytes?: number; isRecorded?: boolean },
   request: PassthroughRequest,
   context: CallContext,
 ): Promise<PassthroughReply> {
+  const { limitBytes = REPLY_LIMIT_BYTES, isRecorded = true } = deps
   const { upstream, model: named } = targetOf(deps, request.body)
   const { provider } = upstream
-  const url = targetUrl(provider, request.path, deps.allowedPaths)
-  const { method } = request
-  // Models set unused fields to null.
-  if (method !== 'POST' && (request.body ?? null) !== null)
-    throw new GazewayError(
-      'validation_failed',
-      `body: not allowed with ${method}; omit it, or move its fields into query. No request was made.`,
-      { param: 'body' },
-    )
-  for (const [name, value] of Object.entries(request.query ?? {})) url.searchParams.set(name, String(value))
-
+  const target = targetIn(provider, request, deps.allowedPaths)
   provider.requireKey()
-  const requested = modelOf(request.body)
-  const model =
-    named === null ? null : { ...(await modelFor(upstream, named, 'chat', context)), requested: requested ?? named }
-  const body = model ? { ...(request.body as object), model: model.upstream } : request.body
-  const sent = method === 'POST' && body !== undefined ? written(body) : null
-  const below = url.href.slice(provider.baseUrl.length)
-  const path = below.split('?')[0] ?? request.path
-  const stream = record(body).stream === true
-  const relays = (await deps.open()).relaysOf(upstream)
-  const circuit = model === null ? null : { path, model: model.upstream, callerId: context.callerId }
-  const [relay = relays.firstAwake(circuit)] = relays.awake(circuit)
-  const bill = await billOf(deps, { path, text: sent, body, model }, context)
-  const call = beginCall(deps, { provider, path, model, stream, request: body, bill, isRecorded: true }, context)
+  const requested = modelOf(request.body) ?? ''
+  const choice = named === null ? null : { ...(await modelFor(upstream, named, 'chat', context)), requested }
+  const { makeCall, relaysOf } = await deps.open()
   const client = signalClient(context.signal)
-  const started = performance.now()
-  let reply: WholeReply | StreamReply | undefined
-  const chunks: Uint8Array[] = []
-
-  /** Usage reported so far, or the text to estimate it from. */
-  function observed() {
-    const { reported, serviceTier, generated } = readReply(Buffer.concat(chunks))
-    const isAnswer = reply !== undefined && reply.status < 300 && ANSWERED.includes(path)
-    return reported || !isAnswer || generated.text === ''
-      ? { ...NOTHING, usage: reported, serviceTier }
-      : { usage: null, serviceTier, generated: () => generated }
+  const { reply, receiver } = collecting(client)
+  const { method, body } = request
+  const hasBody = method === 'POST' && body !== undefined
+  const text = hasBody ? written(body) : ''
+  const path = target.split('?')[0] as string
+  const cost = choice === null || !hasBody ? null : costOf(path)
+  // A body that names no model may be any JSON.
+  const formType = choice === null ? 'application/json' : null
+  const route = { method, path, body: hasBody ? 'json' : 'none', cost: cost ?? 'nothing' } as const
+  const passage = passVerbatim({
+    route,
+    target,
+    formType,
+    visible: null,
+    cutAtBytes: READ_LIMIT_BYTES,
+    onReply: reply.begin,
+  })
+  const asked = {
+    endpoint: path,
+    request: { bytes: Buffer.from(text), text, json: record(body) },
+    retries: 0,
+    needsText: false,
+    verbatim: { cost, formType, isRecorded },
   }
+  const plan = planOf([verbatimCandidate(relaysOf(upstream), { path, passage }, choice)])
   try {
-    reply = await relay.open(
-      below,
-      { method, body: sent, stream, via: context.via, cutAtBytes: READ_LIMIT_BYTES, circuit },
-      client,
-    )
-    if (reply.kind === 'whole') chunks.push(reply.body)
-    else await readStream(reply, chunks, provider)
-    const { status } = reply
-    const value = shown(reply, Buffer.concat(chunks), { provider, limitBytes })
-    const error = status < 400 ? null : new Error(`The upstream answered ${status}.`)
-    const { callId, usage } = await call.settle({
-      httpStatus: status,
-      error,
-      ...observed(),
-      answer: value,
-      isHad: true,
-    })
-    const latencyMs = Math.round(performance.now() - started)
-    await bill.settle({ callId, model: model?.requested ?? '', usage, latencyMs, path: `/v1${path}` })
-    return { ...value, call_id: callId }
-  } catch (error) {
-    const failure = upstreamFailure(error, provider, endingOf(client))
-    failure.callId = call.callId
-    await call.settle({ httpStatus: reply?.status ?? null, error: failure, ...observed(), answer: null, isHad: false })
-    throw failure
+    const { callId, failure } = await makeCall(asked, plan, receiver, { ...context, requestId: null })
+    if (failure && reply.isBroken(failure)) throw failure
+    return { ...shown(reply.whole(failure), { provider, limitBytes }), call_id: callId }
   } finally {
     client.release()
-    bill.end()
   }
+}
+
+/** Cost of a request that asks a model: as of the passed path, otherwise of an answer. */
+const costOf = (path: string): Cost =>
+  PASSED_PATHS.find((known) => known.path === path && asksModel(known))?.cost ?? 'answer'
+
+/** The reply of a call, as its upstream sent it. */
+interface CollectedReply {
+  begin(reply: WholeReply | StreamReply): void
+  /** Tells whether a failure cut the reply off. */
+  isBroken(failure: GazewayError): boolean
+  /** The reply; when all keys of the upstream failed, that of the first. */
+  whole(failure: GazewayError | null): WholeReply
+}
+
+/** Collects a reply in memory. The beginning of a stream suffices that `cutAtBytes` lets pass. */
+function collecting(client: SignalClient): { reply: CollectedReply; receiver: Receiver } {
+  const replies: Array<WholeReply | StreamReply> = []
+  const chunks: Uint8Array[] = []
+  const receiver: Receiver = {
+    isGone: client.isGone,
+    onGone: client.onGone,
+    reason: client.reason,
+    whole() {},
+    head() {},
+    write(bytes) {
+      chunks.push(Buffer.from(bytes as Buffer))
+      return true
+    },
+    onDrain() {},
+    end(bytes) {
+      if (bytes !== undefined) receiver.write(bytes)
+    },
+    drop() {},
+  }
+  const reply: CollectedReply = {
+    begin: (begun) => void replies.push(begun),
+    // The stream itself says that its upstream has failed.
+    isBroken: ({ cause }) => replies.at(-1)?.kind === 'stream' && !(cause instanceof ReportedError),
+    whole(failure) {
+      const [last] = failure ? replies : replies.slice(-1)
+      if (last?.kind === 'whole') return last
+      return { ...(last as StreamReply), kind: 'whole', body: Buffer.concat(chunks) }
+    },
+  }
+  return { reply, receiver }
 }
 
 /** Upstream of a request, and the model's name there. The upstream `default` when it names no model. */
@@ -158,17 +169,6 @@ function targetOf(
   const asked = modelOf(body)
   if (only !== undefined || asked === null) return { upstream: only ?? routing.upstreams[0], model: asked }
   return routing.targets(asked, 'chat').all[0]
-}
-
-/** Bill of a request that calls a model. Other requests have no limits. */
-function billOf(
-  deps: PassthroughDeps,
-  { path, text, body, model }: { path: string; text: string | null; body: unknown; model: ModelChoice | null },
-  context: CallContext,
-): Bill | Promise<Bill> {
-  if (text === null || model === null) return NO_BILL
-  const request = { bytes: Buffer.from(text), text, json: record(body) }
-  return billFor({ ...deps.billing, ...deps }, { path: `/v1${path}`, request, models: () => [model] }, context)
 }
 
 /** Serializes a body. One that nests very deeply can be parsed but not serialized. */
@@ -185,8 +185,7 @@ function written(body: unknown): string {
 
 /** Reply as its caller sees it. */
 function shown(
-  { status, headers, announced }: WholeReply | StreamReply,
-  whole: Buffer,
+  { status, headers, announced, body: whole }: WholeReply,
   { provider, limitBytes }: { provider: Provider; limitBytes: number },
 ): Omit<PassthroughReply, 'call_id'> {
   const truncated = whole.length > limitBytes
@@ -198,6 +197,28 @@ function shown(
   if (isDeeper(parsed, MAX_LEVELS)) throw badReply(provider, `its reply nests more than ${MAX_LEVELS} levels deep`)
   const named = { ...headers, 'content-type': announced }
   return { status, headers: safeHeaders(named, secrets), body: parsed, truncated }
+}
+
+/**
+ * Path of a request below the base URL, with its query.
+ *
+ * @throws GazewayError `forbidden_path` or `validation_failed`
+ */
+function targetIn(
+  provider: Provider,
+  { method, path, query, body }: PassthroughRequest,
+  allowed: readonly string[],
+): string {
+  const url = targetUrl(provider, path, allowed)
+  // Models set unused fields to null.
+  if (method !== 'POST' && (body ?? null) !== null)
+    throw new GazewayError(
+      'validation_failed',
+      `body: not allowed with ${method}; omit it, or move its fields into query. No request was made.`,
+      { param: 'body' },
+    )
+  for (const [name, value] of Object.entries(query ?? {})) url.searchParams.set(name, String(value))
+  return url.href.slice(provider.baseUrl.length)
 }
 
 /**
@@ -225,25 +246,6 @@ function targetUrl(provider: Provider, path: string, allowed: readonly string[])
   const url = new URL(provider.baseUrl + below)
   if (url.origin !== base.origin || url.pathname !== prefix + below) throw forbidden('does not stay below the upstream')
   return url
-}
-
-/** Reads a stream into `chunks`, to its end or to the limit. */
-function readStream({ consume, exchange }: StreamReply, chunks: Uint8Array[], provider: Provider): Promise<void> {
-  let size = 0
-  return new Promise((resolve, reject) => {
-    consume({
-      onData(chunk) {
-        if (size > READ_LIMIT_BYTES) return
-        chunks.push(chunk)
-        size += chunk.length
-        if (size <= READ_LIMIT_BYTES) return
-        resolve()
-        exchange.abort()
-      },
-      onEnd: resolve,
-      onError: (error) => reject(error === CLIENT_GONE ? error : streamFailure(error, provider)),
-    })
-  })
 }
 
 function safeHeaders(headers: Headers, secrets: readonly string[]): Record<string, string> {
@@ -274,22 +276,4 @@ function withoutSecrets(text: string, secrets: readonly string[]): string {
 function modelOf(body: unknown): string | null {
   const { model } = record(body)
   return typeof model === 'string' ? model : null
-}
-
-/** Usage reported by a reply, as far as it was read, and the model's text. */
-function readReply(reply: Buffer): { reported: Usage | null; serviceTier: unknown; generated: Generated } {
-  const whole = parseJson(reply.toString('utf8'))
-  if (whole !== undefined) {
-    const { usage, service_tier, response, choices, output, content } = record(whole)
-    const generated = choices ?? output ?? content
-    return {
-      reported: readUsage(usage ?? record(response).usage),
-      serviceTier: service_tier,
-      generated: { text: generated === undefined ? '' : JSON.stringify(generated), factor: 1 },
-    }
-  }
-  const tap = createSseTap({ dropUsageChunk: false, secrets: [] })
-  tap.push(reply.subarray(0, READ_LIMIT_BYTES))
-  tap.rest()
-  return { reported: tap.usage(), serviceTier: tap.serviceTier(), generated: tap.generated() }
 }
