@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import fc from 'fast-check'
 import OpenAI from 'openai'
+import { GazewayError } from '../../src/errors.ts'
 import type { ResponseRequest } from '../../src/inference/api/requests.ts'
 import { type ResponseObject, toResponse } from '../../src/inference/convert/chat-to-response.ts'
 import { createResponseEvents } from '../../src/inference/convert/chat-to-response-events.ts'
@@ -315,9 +316,9 @@ describe('the other fields of a Responses request', () => {
     const others = [
       { ...memory, tools: [] },
       { ...memory, tools: [search, memory] },
-      { ...memory, name: '' },
     ]
     for (const other of others) assert.deepEqual(fieldsOf({ tools: [other] }), {})
+    assert.throws(() => fieldsOf({ tools: [{ ...memory, name: '' }] }), { param: 'tools.0.name' })
   })
 
   it('offers the tools that the input holds, added by the client or found by a search', () => {
@@ -367,7 +368,7 @@ describe('the other fields of a Responses request', () => {
     assert.deepEqual(allowed({ type: 'function', name: 'look' }), ['look'])
     assert.deepEqual(allowed(within, search), ['mcp__memory__look'])
     assert.deepEqual(allowed({ type: 'namespace', name: 'mcp__memory' }), ['mcp__memory__look', 'mcp__memory__patch'])
-    assert.equal(allowed({ type: 'namespace' }), undefined)
+    assert.throws(() => allowed({ type: 'namespace' }), { param: 'tool_choice.tools.0.name' })
   })
 
   const all = {
@@ -419,7 +420,7 @@ describe('the other fields of a Responses request', () => {
       assert.deepEqual(namesOf({ tools }, refused), ['look', 'mcp__memory__patch'])
   })
 
-  it('never throws, whatever JSON the request holds', () => {
+  it('is converted, or refused with the field at fault, whatever JSON the request holds', () => {
     const odd = fc.constantFrom({ toString: 1 }, { valueOf: null, toString: null })
     const any = fc.oneof(fc.jsonValue(), odd)
     const item = fc.record(
@@ -450,8 +451,13 @@ describe('the other fields of a Responses request', () => {
     )
     fc.assert(
       fc.property(request, fc.option(fc.string()), (asked, refused) => {
-        const chat = toChatRequest(asked as unknown as ResponseRequest, refused)
-        assert.ok(Array.isArray(chat.messages))
+        try {
+          const chat = toChatRequest(asked as unknown as ResponseRequest, refused)
+          assert.ok(Array.isArray(chat.messages))
+        } catch (error) {
+          assert.ok(error instanceof GazewayError && error.code === 'invalid_request', String(error))
+          assert.ok(error.message.startsWith(`${error.param}: `), error.message)
+        }
       }),
     )
   })

@@ -1,7 +1,7 @@
 import type OpenAI from 'openai'
 import type { CallContext } from '../../calls/call-record.ts'
 import type { ChatCompletion, ChatRequest } from '../api/requests.ts'
-import { chatReasoning, chatText } from '../convert/response-items.ts'
+import { chatText, isThinking } from '../observe/chat-text.ts'
 import { joinChunks } from '../observe/join-chunks.ts'
 import { reportedModel } from '../passages/passage.ts'
 import { badReply } from '../upstreams/failure.ts'
@@ -50,7 +50,7 @@ async function streamed(
     const text = chatText(first.delta.content)
     if (text !== '') onText?.(text)
     else if (first.delta.tool_calls) onStep?.('calling a tool')
-    else if (chatReasoning(first.delta) !== '') onStep?.('thinking')
+    else if (isThinking(first.delta)) onStep?.('thinking')
   }
   return joined.completion()
 }

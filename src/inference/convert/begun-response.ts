@@ -1,3 +1,4 @@
+import { GazewayError } from '../../errors.ts'
 import { asText, type Loose, record, records } from '../../text/loose.ts'
 import type { ResponseRequest } from '../api/requests.ts'
 import { callableTools } from './callable-tools.ts'
@@ -48,10 +49,18 @@ export function trackResponse(request: ResponseRequest, options: { needsText: bo
   let length = 0
   let committed = false
 
-  const isOwnTool = (name: unknown): boolean => callableTools(request).offered.some((tool) => tool.name === name)
+  /** Tells whether the client executes the calls of a tool, or may do so: its upstream takes other tools than these. */
+  function isOwnTool(name: unknown): boolean {
+    try {
+      return callableTools(request).offered.some((tool) => tool.name === name)
+    } catch (error) {
+      if (error instanceof GazewayError) return true
+      throw error
+    }
+  }
 
   function isReplaceable({ type, name, content }: Loose): boolean {
-    if (type === 'message') return records(content).every((part) => asText(part.text ?? part.refusal) === '')
+    if (type === 'message') return isEmpty(content)
     if (options.needsText) return true
     if (type === 'custom_tool_call') return !isOwnTool(name)
     return OWN_ITEMS.has(type) || asText(type).endsWith('search_call')
@@ -99,6 +108,12 @@ export function trackResponse(request: ResponseRequest, options: { needsText: bo
     },
   }
 }
+
+/** Tells whether the content of a message has no text. Some compatible upstreams send a text instead of a list. */
+const isEmpty = (content: unknown): boolean =>
+  Array.isArray(content)
+    ? records(content).every((part) => asText(part.text ?? part.refusal) === '')
+    : asText(content) === ''
 
 /** Marks an item as ended that its provider left open. */
 export const endedItem = (item: Loose): Loose => ({

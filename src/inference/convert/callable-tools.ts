@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
-import { asText, type Loose, records } from '../../text/loose.ts'
+import type { Fields } from '../../text/typed-reader.ts'
 import type { ResponseRequest } from '../api/requests.ts'
+import { read, wrongType } from './request-reader.ts'
 
 /** A tool as the calls of a Response name it. */
 export interface CalledTool {
@@ -17,14 +18,18 @@ export interface CallableTool extends CalledTool {
   /** Path in the request, such as `tools.1.tools.0`. */
   path: string
   /** Definition in the request. */
-  given: Loose
+  given: Fields
 }
 
 /** Tools of a Responses request that the model can call in chat, indexed by both names. */
 export interface CallableTools {
   offered: readonly CallableTool[]
-  /** Name in chat of the tool of an earlier call. */
-  chatName(call: Loose): string
+  /**
+   * Name in chat of the tool of an earlier call.
+   *
+   * @param path of the call in the request
+   */
+  chatName(call: Fields, path: string): string
   /** Finds the tool of a call in chat. An unknown name is taken as a function. */
   called: FindTool
 }
@@ -41,11 +46,13 @@ const LONGEST_NAME = 64
 /**
  * Collects the functions and custom tools of a request, those in its namespaces, and those in its input. Tools keep
  * their names. A tool in a namespace gets a unique name from both parts.
+ *
+ * @throws GazewayError `invalid_request` naming a malformed tool
  */
 export function callableTools(request: ResponseRequest): CallableTools {
   const given = [
     ...toolsOf(request.tools, 'tools'),
-    ...records(request.input).flatMap(({ type, tools }, index) =>
+    ...itemsOf(request.input).flatMap(({ type, tools }, index) =>
       WITH_TOOLS.has(type) ? toolsOf(tools, `input.${index}.tools`) : [],
     ),
   ]
@@ -61,39 +68,55 @@ export function callableTools(request: ResponseRequest): CallableTools {
   const byChatName = new Map(offered.map((tool) => [tool.chatName, tool]))
   return {
     offered,
-    chatName(call) {
-      const tool = { name: asText(call.name), ...inNamespace(call.namespace) }
+    chatName(call, path) {
+      const namespace = read.optionalText(call.namespace, `${path}.namespace`)
+      const tool = { name: read.text(call.name, `${path}.name`), ...inNamespace(namespace) }
       return tools.get(keyOf(tool))?.chatName ?? toChatName(tool, taken)
     },
     called: (name) => byChatName.get(name) ?? { name, isCustom: false },
   }
 }
 
+/** Items of the input of a request. A text has none. */
+export const itemsOf = (input: unknown): Fields[] => (typeof input === 'string' ? [] : read.objects(input, 'input'))
+
 /** Tells whether chat completions can offer a tool as a function. */
-export const isCallable = ({ type, name }: Loose): boolean => (type === 'function' || type === 'custom') && isText(name)
+export const isCallable = ({ type }: Fields): boolean => type === 'function' || type === 'custom'
 
 /** Tells whether a tool is a group of others. */
-export const isNamespace = ({ type, name }: Loose): boolean => type === 'namespace' && isText(name)
+export const isNamespace = ({ type }: Fields): boolean => type === 'namespace'
 
-const isText = (value: unknown): value is string => typeof value === 'string' && value !== ''
+const toolsOf = (list: unknown, path: string): Omit<CallableTool, 'chatName'>[] =>
+  read.objects(list, path).flatMap((tool, index) => toolsIn(tool, `${path}.${index}`))
 
-const toolsOf = (list: unknown, path: string) =>
-  records(list).flatMap((tool, index) => toolsIn(tool, `${path}.${index}`))
-
-function toolsIn(tool: Loose, path: string): Omit<CallableTool, 'chatName'>[] {
-  if (!isNamespace(tool)) return isCallable(tool) ? [unnamed(tool, path)] : []
-  const inner = records(tool.tools).map((given, index) => unnamed(given, `${path}.tools.${index}`))
-  return inner.filter(({ given }) => isCallable(given)).map((given) => ({ ...given, ...inNamespace(tool.name) }))
+function toolsIn(tool: Fields, path: string): Omit<CallableTool, 'chatName'>[] {
+  if (!isNamespace(tool)) return callable(tool, path)
+  const namespace = nameOf(tool, path)
+  const inner = read.objects(tool.tools, `${path}.tools`)
+  return inner
+    .flatMap((given, index) => callable(given, `${path}.tools.${index}`))
+    .map((found) => ({ ...found, ...inNamespace(namespace) }))
 }
 
-const unnamed = (given: Loose, path: string) => ({
-  name: asText(given.name),
+/** The tool, unless it is a built-in one. */
+function callable(tool: Fields, path: string): Omit<CallableTool, 'chatName'>[] {
+  read.text(tool.type, `${path}.type`)
+  return isCallable(tool) ? [unnamed(tool, path)] : []
+}
+
+const unnamed = (given: Fields, path: string): Omit<CallableTool, 'chatName'> => ({
+  name: nameOf(given, path),
   isCustom: given.type === 'custom',
   path,
   given,
 })
 
-const inNamespace = (namespace: unknown) => (isText(namespace) ? { namespace } : {})
+function nameOf({ name }: Fields, path: string): string {
+  if (typeof name === 'string' && name !== '') return name
+  throw wrongType(`${path}.name`, 'text that is not empty')
+}
+
+const inNamespace = (namespace: string | undefined) => (namespace ? { namespace } : {})
 
 type Named = Pick<CalledTool, 'name' | 'namespace'>
 

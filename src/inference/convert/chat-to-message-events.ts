@@ -1,8 +1,9 @@
 import { isObject, parseJson } from '../../text/json.ts'
-import { asText, type Loose, record, records } from '../../text/loose.ts'
+import type { Fields } from '../../text/typed-reader.ts'
 import type { ChatChunk, MessageEvent, MessagesRequest } from '../api/requests.ts'
+import { read } from './answer-reader.ts'
+import { type ChatCall, firstChoice, readChatAnswer } from './chat-answer.ts'
 import { messageId, messageShell, stopOf, toMessageUsage } from './chat-to-message.ts'
-import { chatText } from './response-items.ts'
 import { callOf } from './streamed-calls.ts'
 import { calledTools } from './tool-names.ts'
 
@@ -19,10 +20,10 @@ export interface MessageEvents {
 /** A block of the answer. Only one is open to the client; events of later blocks are buffered until it ends. */
 interface Block {
   /** Content of its `content_block_start`. */
-  begin: Loose
+  begin: Fields
   /** Identity of a call, to assign its deltas. Unset for text. */
-  index?: unknown
-  id?: unknown
+  index?: number | undefined
+  id?: string
   isCall: boolean
   /** Text of a call so far. `isWhole` tells whether it is a complete JSON object; null when not yet checked. */
   written: string
@@ -45,9 +46,9 @@ export function createMessageEvents(request: MessagesRequest, options: { model: 
   let open = 0
   let isBegun = false
   let usage: unknown
-  let ending: Loose = {}
+  let ending: Fields = {}
   let isRefusal = false
-  let batch: Loose[] = []
+  let batch: Fields[] = []
 
   function begin(model: unknown): void {
     if (isBegun) return
@@ -68,16 +69,12 @@ export function createMessageEvents(request: MessagesRequest, options: { model: 
     return added
   }
 
-  function call(delta: Loose): void {
-    const { name, arguments: args } = record(delta.function)
+  function call(delta: ChatCall): void {
+    const { index, id, name, arguments: written } = delta
     const calls = blocks.filter(({ isCall }) => isCall)
-    const block =
-      callOf(calls, delta) ?? add({ index: delta.index, id: delta.id, begin: {}, isCall: true, waiting: '' })
-    if (!block.begin.name && typeof name === 'string' && name !== '') {
-      const id = asText(block.id) || asText(delta.id) || messageId('toolu')
-      block.begin = { type: 'tool_use', id, name: nameOf(name), input: {} }
-    }
-    const written = asText(args)
+    const block = callOf(calls, delta) ?? add({ index, id, begin: {}, isCall: true, waiting: '' })
+    if (!block.begin.name && name !== '')
+      block.begin = { type: 'tool_use', id: block.id || id || messageId('toolu'), name: nameOf(name), input: {} }
     block.waiting += written
     block.written += written
     if (written !== '') block.isWhole = null
@@ -104,19 +101,18 @@ export function createMessageEvents(request: MessagesRequest, options: { model: 
   return {
     push(given) {
       batch = []
-      const chunk = record(given)
-      const choice = records(chunk.choices).find(({ index }) => (index ?? 0) === 0)
+      const chunk = given as unknown as Fields
+      const choice = firstChoice(chunk)
       if (chunk.usage) usage = chunk.usage
       begin(chunk.model)
       if (choice) {
-        const delta = record(choice.delta)
-        const refusal = chatText(delta.refusal)
-        const text = chatText(delta.content) + refusal
+        const { text, refusal, calls } = readChatAnswer(choice.delta, 'choices.0.delta')
+        const finish = read.optionalText(choice.finish_reason, 'choices.0.finish_reason') ?? ''
         isRefusal ||= refusal !== ''
-        if (text !== '') say(text)
-        for (const part of records(delta.tool_calls)) call(part)
+        if (text + refusal !== '') say(text + refusal)
+        for (const part of calls) call(part)
         // Some providers send an empty one with each chunk.
-        if (asText(choice.finish_reason) !== '') ending = choice
+        if (finish !== '') ending = choice
         tell(false)
       }
       return batch as unknown as MessageEvent[]
@@ -139,10 +135,10 @@ export function createMessageEvents(request: MessagesRequest, options: { model: 
   }
 }
 
-const startOf = ({ begin }: Block): Loose =>
+const startOf = ({ begin }: Block): Fields =>
   begin.type === undefined ? { type: 'tool_use', id: messageId('toolu'), name: '', input: {} } : begin
 
-const deltaOf = ({ isCall }: Block, text: string): Loose =>
+const deltaOf = ({ isCall }: Block, text: string): Fields =>
   isCall ? { type: 'input_json_delta', partial_json: text } : { type: 'text_delta', text }
 
 /** Tells whether a block is complete: for a call, its text is a whole JSON object. */

@@ -1,9 +1,10 @@
 import { randomBytes } from 'node:crypto'
 import { isObject, parseJson } from '../../text/json.ts'
-import { asText, type Loose, record, records } from '../../text/loose.ts'
+import type { Fields } from '../../text/typed-reader.ts'
 import { incompleteReason, type StopReason, stopReason } from '../api/finish-reason.ts'
 import type { ChatCompletion, Message, MessagesRequest } from '../api/requests.ts'
-import { chatText } from './response-items.ts'
+import { read } from './answer-reader.ts'
+import { type ChatCall, readChatAnswer } from './chat-answer.ts'
 import { calledTools } from './tool-names.ts'
 
 /** Creates an id in Anthropic's format, for objects that the provider did not create. */
@@ -17,24 +18,24 @@ export const messageId = (prefix: 'msg' | 'toolu'): string => `${prefix}_${rando
  * @returns null when a call that was not truncated contains no JSON object
  */
 export function toMessage(completion: ChatCompletion, request: MessagesRequest): Message | null {
-  const choice = record(completion.choices[0])
-  const message = record(choice.message)
+  const choice = read.fields(completion.choices[0], 'choices.0')
+  const said = readChatAnswer(choice.message, 'choices.0.message')
   const nameOf = calledTools(request.tools)
-  const text = chatText(message.content) + chatText(message.refusal)
-  const calls = records(message.tool_calls).map((call) => toToolUse(call, nameOf))
-  const isCut = incompleteReason(choice.finish_reason as string) !== null
+  const text = said.text + said.refusal
+  const calls = said.calls.map((call) => toToolUse(call, nameOf))
+  const isCut = incompleteReason(read.optionalText(choice.finish_reason, 'choices.0.finish_reason')) !== null
   if (!isCut && calls.includes(null)) return null
   const uses = calls.filter((call) => call !== null)
   return {
     ...messageShell(completion.model),
     content: [...(text === '' ? [] : [{ type: 'text', text, citations: null }]), ...uses],
-    ...stopOf(choice, request, { isRefusal: chatText(message.refusal) !== '', hasCalls: uses.length > 0 }),
+    ...stopOf(choice, request, { isRefusal: said.refusal !== '', hasCalls: uses.length > 0 }),
     usage: { ...NO_USAGE, ...toMessageUsage(completion.usage) },
   } as unknown as Message
 }
 
 /** A Message without content, for the start of a stream. */
-export function messageShell(model: string): Loose {
+export function messageShell(model: string): Fields {
   return {
     id: messageId('msg'),
     type: 'message',
@@ -49,11 +50,14 @@ export function messageShell(model: string): Loose {
 
 const NO_USAGE = { input_tokens: 0, cache_creation_input_tokens: 0, cache_read_input_tokens: 0, output_tokens: 0 }
 
-/** Converts chat usage to that of a Message, which counts cached tokens apart. Empty when none was reported. */
+/**
+ * Converts chat usage to that of a Message, which counts cached tokens apart. Empty when none was reported. A count that
+ * is no number is unknown, as in the record of the call: the answer itself is good.
+ */
 export function toMessageUsage(reported: unknown): Partial<typeof NO_USAGE> {
-  if (!reported) return {}
-  const { prompt_tokens, completion_tokens, prompt_tokens_details } = record(reported)
-  const { cached_tokens, cache_write_tokens } = record(prompt_tokens_details)
+  if (!isObject(reported)) return {}
+  const { prompt_tokens, completion_tokens, prompt_tokens_details: details } = reported
+  const { cached_tokens, cache_write_tokens } = isObject(details) ? details : {}
   const prompt = count(prompt_tokens)
   const cached = Math.min(count(cached_tokens), prompt)
   const written = Math.min(count(cache_write_tokens), prompt - cached)
@@ -69,7 +73,7 @@ const count = (value: unknown): number => (Number.isSafeInteger(value) && (value
 
 /** Stop reason of an answer, and the stop sequence when the upstream reports it. */
 export function stopOf(
-  { finish_reason, stop_reason: matched }: Loose,
+  { finish_reason, stop_reason: matched }: Fields,
   { stop_sequences }: MessagesRequest,
   { isRefusal, hasCalls }: { isRefusal: boolean; hasCalls: boolean },
 ): { stop_reason: StopReason; stop_sequence: string | null } {
@@ -79,10 +83,8 @@ export function stopOf(
   return { stop_reason: isRefusal ? 'refusal' : stopReason(finish_reason, hasCalls), stop_sequence: null }
 }
 
-function toToolUse({ id, function: called }: Loose, nameOf: (chatName: string) => string): Loose | null {
-  const { name, arguments: args } = record(called)
-  const written = asText(args)
-  const input = written.trim() === '' ? {} : parseJson(written)
+function toToolUse({ id, name, arguments: args }: ChatCall, nameOf: (chatName: string) => string): Fields | null {
+  const input = args.trim() === '' ? {} : parseJson(args)
   if (!isObject(input)) return null
-  return { type: 'tool_use', id: asText(id) || messageId('toolu'), name: nameOf(asText(name)), input }
+  return { type: 'tool_use', id: id || messageId('toolu'), name: nameOf(name), input }
 }

@@ -1,8 +1,9 @@
 import { isObject, parseJson } from '../../text/json.ts'
-import { asText, type Loose, present, record, records } from '../../text/loose.ts'
+import { present } from '../../text/loose.ts'
+import type { Fields } from '../../text/typed-reader.ts'
 import { CHAT_LIMIT, limitsAt } from '../api/answer-limit.ts'
 import type { ChatRequest, MessagesRequest } from '../api/requests.ts'
-import { unsupported } from './unsupported.ts'
+import { read, readContent, unsupported, wrongType } from './request-reader.ts'
 
 /** Default `max_tokens`. Messages requires one, and every current model accepts this value. */
 const DEFAULT_LIMIT = 8192
@@ -16,13 +17,19 @@ const DATA_URL = /^data:([^;,]*);base64,(.*)$/s
 const REFUSED: ReadonlyArray<readonly [name: string, harmless: (value: unknown) => boolean, why: string]> = [
   ['n', (value) => value === 1, 'Messages returns one answer; send one request per answer'],
   ['logprobs', (value) => value === false, 'Messages returns no log probabilities'],
-  ['logit_bias', (value) => Object.keys(record(value)).length === 0, 'Messages has no token bias'],
+  ['logit_bias', (value) => isObject(value) && Object.keys(value).length === 0, 'Messages has no token bias'],
   ['frequency_penalty', (value) => value === 0, 'Messages has no penalties'],
   ['presence_penalty', (value) => value === 0, 'Messages has no penalties'],
   ['audio', () => false, 'Messages returns text only'],
   ['modalities', (value) => Array.isArray(value) && value.every((one) => one === 'text'), 'Messages returns text only'],
   ['web_search_options', () => false, 'Messages searches only with its own web search tool'],
   ['functions', (value) => Array.isArray(value) && value.length === 0, 'use tools'],
+]
+
+/** Parts of an earlier answer that have no counterpart in Messages. */
+const UNREADABLE: ReadonlyArray<readonly [name: string, why: string]> = [
+  ['function_call', 'use tool_calls'],
+  ['audio', 'Messages cannot refer to the recordings of another provider'],
 ]
 
 /**
@@ -33,42 +40,43 @@ const REFUSED: ReadonlyArray<readonly [name: string, harmless: (value: unknown) 
  * @throws GazewayError `invalid_request` naming what Messages cannot express, and why
  */
 export function toMessagesFromChat(request: ChatRequest): MessagesRequest {
-  const given: Loose = record(request)
+  const given = request as unknown as Fields
   for (const [name, isHarmless, why] of REFUSED) {
     const value = given[name] ?? null
     if (value !== null && !isHarmless(value)) throw unsupported(name, why)
   }
   const { stop, temperature } = given
+  const messages = read.objects(given.messages, 'messages')
   // Exactly the names that count as the limit elsewhere: the reservation for the answer relies on them.
   const limits = limitsAt('/chat/completions').map((name) => given[name] ?? null)
-  const messages: Loose = {
+  const converted: Fields = {
     [CHAT_LIMIT]: limits.find((limit) => limit !== null) ?? DEFAULT_LIMIT,
-    system: systemOf(given.messages),
-    messages: toTurns(given.messages),
+    system: systemOf(messages),
+    messages: toTurns(messages),
     temperature: typeof temperature === 'number' ? Math.min(temperature, HIGHEST_TEMPERATURE) : temperature,
     top_p: given.top_p,
     stop_sequences: typeof stop === 'string' ? [stop] : stop,
     metadata: userOf(given),
-    output_config: outputConfig(record(given.response_format)),
+    output_config: outputConfig(read.fields(given.response_format, 'response_format')),
     ...toTools(given),
     ...Object.fromEntries(OWN.map((name) => [name, given[name]])),
   }
-  return present(messages) as unknown as MessagesRequest
+  return present(converted) as unknown as MessagesRequest
 }
 
-const isSystem = ({ role }: Loose): boolean => role === 'system' || role === 'developer'
+const isSystem = ({ role }: Fields): boolean => role === 'system' || role === 'developer'
 
-function systemOf(messages: unknown): string | undefined {
-  const texts = records(messages).flatMap((message, index) =>
+function systemOf(messages: readonly Fields[]): string | undefined {
+  const texts = messages.flatMap((message, index) =>
     isSystem(message) ? [textOf(message.content, `messages.${index}.content`)] : [],
   )
   return texts.length === 0 ? undefined : texts.join('\n')
 }
 
 /** Merges messages into alternating turns. Tool results come first in a turn. */
-function toTurns(messages: unknown): Loose[] {
-  const turns: { role: string; content: Loose[] }[] = []
-  for (const [index, message] of records(messages).entries()) {
+function toTurns(messages: readonly Fields[]): Fields[] {
+  const turns: { role: string; content: Fields[] }[] = []
+  for (const [index, message] of messages.entries()) {
     if (isSystem(message)) continue
     const path = `messages.${index}`
     const role = message.role === 'assistant' ? 'assistant' : 'user'
@@ -81,55 +89,69 @@ function toTurns(messages: unknown): Loose[] {
   return turns.map(({ role, content }) => ({ role, content: compact(resultsFirst(content)) }))
 }
 
-const resultsFirst = (blocks: Loose[]): Loose[] => [
+const resultsFirst = (blocks: Fields[]): Fields[] => [
   ...blocks.filter(({ type }) => type === 'tool_result'),
   ...blocks.filter(({ type }) => type !== 'tool_result'),
 ]
 
 /** A single text block becomes a plain string. */
-const compact = (blocks: Loose[]): unknown => {
+const compact = (blocks: Fields[]): unknown => {
   const [only, ...others] = blocks
   return only?.type === 'text' && others.length === 0 && only.cache_control === undefined ? only.text : blocks
 }
 
-function toBlocks(message: Loose, path: string): Loose[] {
+function toBlocks(message: Fields, path: string): Fields[] {
   const { role, content, refusal, tool_calls: calls } = message
-  switch (role) {
+  switch (read.text(role, `${path}.role`)) {
     case 'user':
       return toContent(content, `${path}.content`)
     case 'tool':
       return [toResult(message, path)]
     case 'assistant': {
-      const text = textOf(content, `${path}.content`, '') + asText(refusal)
-      const uses = records(calls).map((call, index) => toUse(call, `${path}.tool_calls.${index}`))
+      for (const [name, why] of UNREADABLE)
+        if ((message[name] ?? null) !== null) throw unsupported(`${path}.${name}`, why)
+      const said = textOf(content, `${path}.content`, '')
+      const text = said + (read.optionalText(refusal, `${path}.refusal`) ?? '')
+      const uses = read
+        .objects(calls, `${path}.tool_calls`)
+        .map((call, index) => toUse(call, `${path}.tool_calls.${index}`))
       return [...(text === '' ? [] : [{ type: 'text', text }]), ...uses]
     }
     default:
-      throw unsupported(`${path}.role`, `Messages has no role ${JSON.stringify(asText(role))}`)
+      throw unsupported(`${path}.role`, `Messages has no role ${JSON.stringify(role)}`)
   }
 }
 
-function toContent(content: unknown, path: string): Loose[] {
-  if (typeof content === 'string') return content === '' ? [] : [{ type: 'text', text: content }]
-  return records(content).map((part, index) => toBlock(part, `${path}.${index}`))
+function toContent(content: unknown, path: string): Fields[] {
+  const parts = readContent(content, path)
+  if (typeof parts === 'string') return parts === '' ? [] : [{ type: 'text', text: parts }]
+  return parts.map((part, index) => toBlock(part, `${path}.${index}`))
 }
 
-function toBlock(part: Loose, path: string): Loose {
-  const { type, text, image_url, file } = part
+function toBlock(part: Fields, path: string): Fields {
+  const { text, image_url, file } = part
+  const type = read.text(part.type, `${path}.type`)
   const cache = present({ cache_control: part.cache_control })
-  if (type === 'text') return { type: 'text', text: asText(text), ...cache }
-  if (type === 'image_url') return { type: 'image', source: sourceOf(asText(record(image_url).url)), ...cache }
-  if (type === 'file') return { ...toDocument(record(file), `${path}.file`), ...cache }
-  throw unsupported(`${path}.type`, `Messages has no counterpart of the part type ${asText(type)}`)
+  if (type === 'text') return { type, text: read.text(text, `${path}.text`), ...cache }
+  if (type === 'image_url') return { type: 'image', source: sourceOf(urlOf(image_url, `${path}.image_url`)), ...cache }
+  if (type === 'file') return { ...toDocument(read.object(file, `${path}.file`), `${path}.file`), ...cache }
+  throw unsupported(`${path}.type`, `Messages has no counterpart of the part type ${type}`)
 }
 
-function sourceOf(url: string): Loose {
+/** URL of an image. Some servers accept it without the object around it. */
+function urlOf(image: unknown, path: string): string {
+  if (typeof image === 'string') return image
+  if (!isObject(image)) throw wrongType(path, 'an object with url')
+  return read.text(image.url, `${path}.url`)
+}
+
+function sourceOf(url: string): Fields {
   const [, media_type, data] = DATA_URL.exec(url) ?? []
   return data === undefined ? { type: 'url', url } : { type: 'base64', media_type, data }
 }
 
-function toDocument({ file_data, filename }: Loose, path: string): Loose {
-  const source = sourceOf(asText(file_data))
+function toDocument({ file_data, filename }: Fields, path: string): Fields {
+  const source = sourceOf(read.optionalText(file_data, `${path}.file_data`) ?? '')
   if (source.type !== 'base64')
     throw unsupported(
       path,
@@ -140,66 +162,85 @@ function toDocument({ file_data, filename }: Loose, path: string): Loose {
 
 /** Text of content that may contain nothing else. */
 function textOf(content: unknown, path: string, between = '\n'): string {
-  if (typeof content === 'string') return content
-  return records(content)
-    .map(({ type, text, refusal }, index) => {
-      if (type === 'text' || type === 'refusal') return asText(text ?? refusal)
-      throw unsupported(`${path}.${index}.type`, `Messages does not allow the part type ${asText(type)} here`)
+  const parts = readContent(content, path)
+  if (typeof parts === 'string') return parts
+  return parts
+    .map((part, index) => {
+      const type = read.text(part.type, `${path}.${index}.type`)
+      if (type === 'text' || type === 'refusal') return read.text(part[type], `${path}.${index}.${type}`)
+      throw unsupported(`${path}.${index}.type`, `Messages does not allow the part type ${type} here`)
     })
     .join(between)
 }
 
-function toResult({ tool_call_id, content }: Loose, path: string): Loose {
+function toResult({ tool_call_id, content }: Fields, path: string): Fields {
   const result = typeof content === 'string' ? content : toContent(content, `${path}.content`)
-  return { type: 'tool_result', tool_use_id: toolId(tool_call_id), content: result }
+  return { type: 'tool_result', tool_use_id: toolId(tool_call_id, `${path}.tool_call_id`), content: result }
 }
 
-function toUse({ id, type, function: called }: Loose, path: string): Loose {
-  if ((type ?? 'function') !== 'function')
-    throw unsupported(`${path}.type`, `Messages has no tool type ${asText(type)}`)
-  const { name, arguments: args } = record(called)
-  const written = asText(args)
-  const input = written.trim() === '' ? {} : parseJson(written)
-  if (!isObject(input)) throw unsupported(`${path}.function.arguments`, 'Messages requires a JSON object here')
-  return { type: 'tool_use', id: toolId(id), name: asText(name), input }
+function toUse({ id, type, function: called }: Fields, path: string): Fields {
+  const kind = read.optionalText(type, `${path}.type`) ?? 'function'
+  if (kind !== 'function') throw unsupported(`${path}.type`, `Messages has no tool type ${kind}`)
+  const { name, arguments: args } = read.object(called, `${path}.function`)
+  return {
+    type: 'tool_use',
+    id: toolId(id, `${path}.id`),
+    name: read.text(name, `${path}.function.name`),
+    input: toInput(args, `${path}.function.arguments`),
+  }
+}
+
+/** Input of a call. Some clients send it without serializing it. */
+function toInput(args: unknown, path: string): Fields {
+  if (typeof args !== 'string') return read.fields(args, path)
+  const input = args.trim() === '' ? {} : parseJson(args)
+  if (!isObject(input)) throw unsupported(path, 'Messages requires a JSON object here')
+  return input
 }
 
 /** Call ids in Messages contain only letters, digits, `_` and `-`. */
-const toolId = (id: unknown): string => asText(id).replace(/[^\w-]/g, '_')
+const toolId = (id: unknown, path: string): string => read.text(id, path).replace(/[^\w-]/g, '_')
 
-function userOf({ user, safety_identifier }: Loose): Loose | undefined {
-  const id = user ?? safety_identifier
-  return typeof id === 'string' ? { user_id: id } : undefined
+function userOf({ user, safety_identifier }: Fields): Fields | undefined {
+  const known = read.optionalText(user, 'user') ?? read.optionalText(safety_identifier, 'safety_identifier')
+  return known === undefined ? undefined : { user_id: known }
 }
 
-function outputConfig({ type, json_schema }: Loose): Loose | undefined {
-  if (type === 'json_object')
-    throw unsupported('response_format', 'Messages does not support json_object; use json_schema')
-  if (type !== 'json_schema') return undefined
-  return { format: { type: 'json_schema', schema: record(json_schema).schema } }
+function outputConfig({ type, json_schema }: Fields): Fields | undefined {
+  const form = read.optionalText(type, 'response_format.type') ?? 'text'
+  if (form === 'text') return undefined
+  if (form !== 'json_schema') throw unsupported('response_format', `Messages does not support ${form}; use json_schema`)
+  const { schema } = read.object(json_schema, 'response_format.json_schema')
+  return { format: { type: 'json_schema', schema } }
 }
 
-function toTools({ tools: given, tool_choice: choice, parallel_tool_calls: parallel }: Loose): Loose {
-  const tools = records(given).map(toTool)
-  if (tools.length === 0) return {}
+function toTools({ tools: given, tool_choice: choice, parallel_tool_calls }: Fields): Fields {
+  const tools = read.objects(given, 'tools').map(toTool)
   const chosen = toChoice(choice)
+  const parallel = read.optionalBoolean(parallel_tool_calls, 'parallel_tool_calls')
+  if (tools.length === 0) return {}
   if (parallel !== false || chosen?.type === 'none') return { tools, tool_choice: chosen }
   return { tools, tool_choice: { type: 'auto', ...chosen, disable_parallel_tool_use: true } }
 }
 
-function toTool({ type, function: given, cache_control }: Loose, index: number): Loose {
-  if (type !== 'function')
-    throw unsupported(`tools.${index}.type`, `Messages has no tool type ${JSON.stringify(asText(type))}`)
-  const { name, description, parameters, strict } = record(given)
+function toTool({ type: given, function: offered, cache_control }: Fields, index: number): Fields {
+  const path = `tools.${index}`
+  const type = read.text(given, `${path}.type`)
+  if (type !== 'function') throw unsupported(`${path}.type`, `Messages has no tool type ${JSON.stringify(type)}`)
+  const { name, description, parameters, strict } = read.object(offered, `${path}.function`)
   const input_schema = parameters ?? { type: 'object', properties: {} }
-  return { name, input_schema, ...present({ description, strict, cache_control }) }
+  const named = read.text(name, `${path}.function.name`)
+  return { name: named, input_schema, ...present({ description, strict, cache_control }) }
 }
 
-function toChoice(choice: unknown): Loose | undefined {
+function toChoice(choice: unknown): Fields | undefined {
   if (choice === 'required') return { type: 'any' }
   if (choice === 'auto' || choice === 'none') return { type: choice }
   if ((choice ?? null) === null) return undefined
-  const { type, function: called } = record(choice)
-  if (type === 'function') return { type: 'tool', name: record(called).name }
-  throw unsupported('tool_choice', `Messages has no tool choice of type ${JSON.stringify(asText(type))}`)
+  if (!isObject(choice)) throw wrongType('tool_choice', '"auto", "none", "required" or an object')
+  const type = read.text(choice.type, 'tool_choice.type')
+  if (type !== 'function')
+    throw unsupported('tool_choice', `Messages has no tool choice of type ${JSON.stringify(type)}`)
+  const { name } = read.object(choice.function, 'tool_choice.function')
+  return { type: 'tool', name: read.text(name, 'tool_choice.function.name') }
 }

@@ -1,12 +1,15 @@
 import type OpenAI from 'openai'
 import { errorBody, GazewayError } from '../../errors.ts'
 import { cut } from '../../text/cut.ts'
-import { type Loose, record, records } from '../../text/loose.ts'
+import { isObject } from '../../text/json.ts'
+import type { Fields } from '../../text/typed-reader.ts'
 import { incompleteReason } from '../api/finish-reason.ts'
 import { reportedIn } from '../api/reported-error.ts'
 import type { ChatChunk, ChatCompletion, ResponseRequest } from '../api/requests.ts'
+import { read as readAnswer } from './answer-reader.ts'
 import { type BegunResponse, endedItem } from './begun-response.ts'
 import { callableTools } from './callable-tools.ts'
+import { firstChoice } from './chat-answer.ts'
 import { type Ending, endResponse, outputText, responseShell } from './chat-to-response.ts'
 import { completionChunks } from './completion-chunks.ts'
 import { createStreamedOutput } from './converted-output.ts'
@@ -88,16 +91,16 @@ export function createResponseEvents(
       if (!items[output_index]?.ended) emit({ type: 'response.output_item.done', output_index, item })
   }
 
-  function read(chunk: Loose): void {
+  function read(chunk: Fields): void {
+    const choice = firstChoice(chunk)
     if (typeof chunk.model === 'string' && chunk.model !== '') ending.model = chunk.model
     if (typeof chunk.service_tier === 'string') ending.serviceTier = chunk.service_tier
     if (chunk.usage) ending.usage = chunk.usage as OpenAI.CompletionUsage
-    const choice = records(chunk.choices).find(({ index }) => (index ?? 0) === 0)
     if (!choice) return
-    output.read(choice)
-    const { finish_reason: reason } = choice
     // Some providers send an empty one with each chunk.
-    if (typeof reason === 'string' && reason !== '') ending.finishReason = reason
+    const reason = readAnswer.optionalText(choice.finish_reason, 'choices.0.finish_reason') || null
+    output.read(choice)
+    ending.finishReason = reason ?? ending.finishReason
   }
 
   function end(): void {
@@ -126,9 +129,10 @@ export function createResponseEvents(
     start: () => (phase === 'new' ? eventsOf(() => {}) : []),
     push: (chunk) =>
       eventsOf(() => {
-        const error = record(chunk).error || reportedIn(chunk)
+        const given = chunk as unknown as Fields
+        const error = given.error || reportedIn(chunk)
         if (error) breakOff(errorOfChunk(error))
-        else read(record(chunk))
+        else read(given)
       }),
     finish: () => eventsOf(end),
     fail: (error) => eventsOf(() => breakOff(error)),
@@ -148,7 +152,7 @@ export function completionEvents(
 
 /** Converts an error inside a stream, sent when the upstream aborts. */
 function errorOfChunk(error: unknown): GazewayError {
-  const { message } = record(error)
+  const message = isObject(error) || error instanceof Error ? error.message : error
   const text = typeof message === 'string' ? message : JSON.stringify(error)
   return new GazewayError('upstream_error', `The upstream aborted its answer: ${cut(text, 0, 500)}`)
 }

@@ -1,15 +1,14 @@
 import type OpenAI from 'openai'
 import { readUsage } from '../../providers/token-usage.ts'
-import { asText, type Loose, record, records } from '../../text/loose.ts'
+import type { Fields } from '../../text/typed-reader.ts'
 import { incompleteReason } from '../api/finish-reason.ts'
 import type { ChatCompletion, ResponseRequest } from '../api/requests.ts'
+import { read } from './answer-reader.ts'
 import { callableTools, type FindTool } from './callable-tools.ts'
+import { type ChatCall, readChatAnswer, readLogprobs } from './chat-answer.ts'
+import { read as readRequest } from './request-reader.ts'
 import {
   callItem,
-  chatCitations,
-  chatLogprobs,
-  chatReasoning,
-  chatText,
   type ItemStatus,
   itemId,
   messageItem,
@@ -41,11 +40,11 @@ export interface Ending {
  * @param completion one that did not fail (`reportedIn`)
  */
 export function toResponse(completion: ChatCompletion, request: ResponseRequest, id = itemId('resp')): ResponseObject {
-  const choice = completion.choices[0]
+  const choice = read.fields(completion.choices[0], 'choices.0')
   const createdAt = completion.created ?? Math.floor(Date.now() / 1000)
   return endResponse(responseShell(request, { id, model: completion.model, createdAt }), {
     model: completion.model,
-    finishReason: choice?.finish_reason,
+    finishReason: read.optionalText(choice.finish_reason, 'choices.0.finish_reason'),
     usage: completion.usage,
     serviceTier: completion.service_tier,
     output: toOutput(choice, callableTools(request).called),
@@ -57,7 +56,8 @@ export function responseShell(
   request: ResponseRequest,
   { id, model, createdAt }: { id: string; model: string; createdAt: number },
 ): ResponseObject {
-  const given: Loose = record(request)
+  const given = request as unknown as Fields
+  const text = readRequest.fields(request.text, 'text')
   const shell = {
     id,
     object: 'response',
@@ -85,7 +85,7 @@ export function responseShell(
     // Nothing is stored, so it cannot be retrieved by id.
     store: false,
     temperature: request.temperature ?? 1,
-    text: { ...record(request.text), format: textFormat(record(request.text).format) },
+    text: { ...text, format: textFormat(readRequest.fields(text.format, 'text.format')) },
     tool_choice: echoedToolChoice(request),
     tools: echoedTools(request),
     top_logprobs: request.top_logprobs ?? 0,
@@ -140,17 +140,12 @@ export function outputText(output: readonly OutputItem[]): string {
     .join('')
 }
 
-function toOutput(choice: OpenAI.Chat.ChatCompletion.Choice | undefined, called: FindTool): OutputItem[] {
-  const message = record(choice?.message)
-  const reasoning = chatReasoning(message)
-  const text = chatText(message.content)
-  const refusal = chatText(message.refusal)
-  const calls = records(message.tool_calls)
+function toOutput(choice: Fields, called: FindTool): OutputItem[] {
+  const { reasoning, text, refusal, citations, calls } = readChatAnswer(choice.message, 'choices.0.message')
+  const logprobs = readLogprobs(choice.logprobs, 'choices.0.logprobs')
   const isEmpty = reasoning === '' && refusal === '' && calls.length === 0
   const content = [
-    ...(text !== '' || isEmpty
-      ? [textPart(text, chatCitations(message.annotations), chatLogprobs(choice?.logprobs))]
-      : []),
+    ...(text !== '' || isEmpty ? [textPart(text, citations, logprobs)] : []),
     ...(refusal === '' ? [] : [refusalPart(refusal)]),
   ]
   const items: ((status: ItemStatus) => OutputItem)[] = [
@@ -158,21 +153,18 @@ function toOutput(choice: OpenAI.Chat.ChatCompletion.Choice | undefined, called:
     ...(content.length === 0 ? [] : [(status: ItemStatus) => messageItem(itemId('msg'), status, content)]),
     ...calls.map((call) => (status: ItemStatus) => toCallItem(call, status, called)),
   ]
-  const isCut = incompleteReason(choice?.finish_reason) !== null
+  const isCut = incompleteReason(choice.finish_reason as string) !== null
   return items.map((item, index) => item(statusAt(index, items.length, isCut)))
 }
 
-function toCallItem(call: Loose, status: ItemStatus, called: FindTool): OutputItem {
-  const { name, arguments: args } = record(call.function)
-  const callId = typeof call.id === 'string' && call.id !== '' ? call.id : itemId('call')
-  const made = { callId, name: asText(name), arguments: asText(args) || '{}' }
-  const tool = called(made.name)
+function toCallItem({ id, name, arguments: args }: ChatCall, status: ItemStatus, called: FindTool): OutputItem {
+  const tool = called(name)
+  const made = { callId: id || itemId('call'), name, arguments: args || '{}' }
   return callItem(itemId(tool.isCustom ? 'ctc' : 'fc'), status, made, tool)
 }
 
 /** Text format with every key that a Response has. */
-function textFormat(format: unknown): Loose {
-  const given = record(format)
+function textFormat(given: Fields): Fields {
   if (given.type !== 'json_schema') return given.type === undefined ? { type: 'text' } : given
   return { name: 'response', description: null, schema: null, strict: false, ...given }
 }

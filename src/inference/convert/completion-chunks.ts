@@ -1,24 +1,33 @@
-import { type Loose, record, records } from '../../text/loose.ts'
+import type { Fields } from '../../text/typed-reader.ts'
 import type { ChatChunk, ChatCompletion } from '../api/requests.ts'
+import { read } from './answer-reader.ts'
 
 /**
  * Converts a completion to stream chunks: content, finish reason, and usage.
  *
  * @param options.withUsage adds a chunk with the usage, when there is one
+ * @throws WrongTypeError
  */
 export function completionChunks(completion: ChatCompletion, options: { withUsage: boolean }): ChatChunk[] {
   const { choices, usage, ...head } = completion
-  const given = records(choices).map((choice, position) => ({ ...choice, index: choice.index ?? position }) as Loose)
-  const begun = given.map(({ message, ...choice }) => ({ ...choice, delta: toDelta(message), finish_reason: null }))
+  const given = read
+    .objects(choices, 'choices')
+    .map((choice, position): Fields => ({ ...choice, index: choice.index ?? position }))
+  const begun = given.map(({ message, ...choice }, position) => ({
+    ...choice,
+    delta: toDelta(message, `choices.${position}.message`),
+    finish_reason: null,
+  }))
   const ended = given.map(({ index, finish_reason }) => ({ index, delta: {}, finish_reason }))
-  const chunk = (parts: Loose[], more = {}) =>
+  const chunk = (parts: Fields[], more = {}) =>
     ({ ...head, object: 'chat.completion.chunk', choices: parts, ...more }) as unknown as ChatChunk
   return [chunk(begun), chunk(ended), ...(usage && options.withUsage ? [chunk([], { usage })] : [])]
 }
 
 /** Numbers the tool calls: a completion that was not streamed does not. */
-function toDelta(message: unknown): Loose {
-  const { tool_calls, ...delta } = record(message)
-  if (!Array.isArray(tool_calls)) return delta
-  return { ...delta, tool_calls: records(tool_calls).map((call, index) => ({ ...call, index })) }
+function toDelta(message: unknown, path: string): Fields {
+  const { tool_calls, ...delta } = read.fields(message, path)
+  if ((tool_calls ?? null) === null) return delta
+  const calls = read.objects(tool_calls, `${path}.tool_calls`)
+  return { ...delta, tool_calls: calls.map((call, index) => ({ ...call, index })) }
 }

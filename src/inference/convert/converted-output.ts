@@ -1,6 +1,7 @@
-import { type Loose, record, records } from '../../text/loose.ts'
+import type { Fields } from '../../text/typed-reader.ts'
 import type { FindTool } from './callable-tools.ts'
-import { chatCitations, chatLogprobs, chatReasoning, chatText, type OutputItem } from './response-items.ts'
+import { readChatAnswer, readLogprobs } from './chat-answer.ts'
+import type { OutputItem } from './response-items.ts'
 import { createStreamedCalls } from './streamed-calls.ts'
 import {
   type Emit,
@@ -14,8 +15,12 @@ import {
 
 /** Output of a streamed Response while it is being written. */
 export interface StreamedOutput {
-  /** Emits the events for one choice of a chat chunk. */
-  read(choice: Loose): void
+  /**
+   * Emits the events for one choice of a chat chunk.
+   *
+   * @throws WrongTypeError before it emits any
+   */
+  read(choice: Fields): void
   /**
    * Ends the open items in order and returns the output. When the answer was truncated, the last of them is incomplete.
    * An empty answer becomes an empty message.
@@ -65,19 +70,21 @@ export function createStreamedOutput(
     reasoning = undefined
   }
 
-  function read(choice: Loose): void {
-    const delta = record(choice.delta)
-    const thought = chatReasoning(delta)
-    const text = chatText(delta.content)
-    const citations = chatCitations(delta.annotations)
-    const refusal = chatText(delta.refusal)
-    const called = records(delta.tool_calls)
+  function read(choice: Fields): void {
+    const {
+      reasoning: thought,
+      text,
+      refusal,
+      citations,
+      calls: pieces,
+    } = readChatAnswer(choice.delta, 'choices.0.delta')
+    const logprobs = text === '' ? [] : readLogprobs(choice.logprobs, 'choices.0.logprobs')
     if (thought !== '') think(thought)
-    if (text !== '' || citations.length > 0 || refusal !== '' || called.length > 0) endReasoning()
-    if (text !== '') answer().text(text, chatLogprobs(choice.logprobs))
+    if (text !== '' || citations.length > 0 || refusal !== '' || pieces.length > 0) endReasoning()
+    if (text !== '') answer().text(text, logprobs)
     for (const citation of citations) answer().cite(citation)
     if (refusal !== '') answer().refuse(refusal)
-    for (const call of called) calls.push(call)
+    for (const piece of pieces) calls.push(piece)
   }
 
   function close(isCut: boolean): OutputItem[] {

@@ -1,3 +1,5 @@
+import { isExactNumber } from '../../text/typed-reader.ts'
+
 /**
  * Encloses a number that JavaScript cannot represent until the text is written. JSON text never contains it unescaped.
  */
@@ -14,7 +16,3 @@ export function exactJson(value: unknown): string {
   })
   return isMarked ? text.replace(MARKED, '$1') : text
 }
-
-/** Recognizes lossless-json's type for such a number. */
-const isExactNumber = (value: unknown): value is { value: string } =>
-  typeof value === 'object' && value !== null && 'isLosslessNumber' in value && value.constructor !== Object

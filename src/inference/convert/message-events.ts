@@ -1,12 +1,18 @@
 import { isObject, parseJson } from '../../text/json.ts'
-import { asText, type Loose, present, record, records } from '../../text/loose.ts'
+import { present } from '../../text/loose.ts'
+import { type Fields, WrongTypeError } from '../../text/typed-reader.ts'
 import { MESSAGE_STOP } from '../api/finish-reason.ts'
 import type { Message, MessageEvent } from '../api/requests.ts'
+import { read } from './answer-reader.ts'
 
-/** Converts a whole Message to the events of a stream. */
+/**
+ * Converts a whole Message to the events of a stream.
+ *
+ * @throws WrongTypeError
+ */
 export function messageEvents(message: Message): MessageEvent[] {
   const { content, stop_reason, stop_sequence, usage } = message
-  const blocks = records(content).flatMap((block, index) => blockEvents(block, index))
+  const blocks = read.objects(content, 'content').flatMap((block, index) => blockEvents(block, index))
   const events = [
     { type: 'message_start', message: { ...message, content: [], stop_reason: null, stop_sequence: null } },
     { type: 'ping' },
@@ -18,7 +24,7 @@ export function messageEvents(message: Message): MessageEvent[] {
 }
 
 /** Events of a block. Text and the input of a call come as deltas; other blocks are complete in their start event. */
-function blockEvents(block: Loose, index: number): Loose[] {
+function blockEvents(block: Fields, index: number): Fields[] {
   const delta = deltaOf(block)
   const begun = delta ? { ...block, ...(block.type === 'text' ? { text: '' } : { input: {} }) } : block
   return [
@@ -28,17 +34,22 @@ function blockEvents(block: Loose, index: number): Loose[] {
   ]
 }
 
-function deltaOf({ type, text, input }: Loose): Loose | null {
+function deltaOf({ type, text, input }: Fields): Fields | null {
   if (type === 'text') return { type: 'text_delta', text }
   return type === 'tool_use' ? { type: 'input_json_delta', partial_json: JSON.stringify(input ?? {}) } : null
 }
 
 /** Joins the events of a streamed Message into a whole one. */
 export interface JoinedMessage {
+  /** @throws WrongTypeError */
   push(event: object): void
   /** True once the last event has arrived. */
   isOver(): boolean
-  /** The Message. Null until it is complete. */
+  /**
+   * The Message. Null until it is complete.
+   *
+   * @throws WrongTypeError for a call whose input is not a JSON object, unless the token limit cut it off
+   */
   message(): Message | null
 }
 
@@ -51,32 +62,37 @@ const TEXTS = new Map<unknown, string>([
 
 /** Creates a joiner of Message events. */
 export function joinMessage(): JoinedMessage {
-  let whole: Loose = {}
+  let whole: Fields = {}
   let isOver = false
   let isReported = false
-  const blocks: Loose[] = []
+  const blocks: Fields[] = []
   const inputs = new Map<number, string>()
 
-  function add(at: number, delta: Loose): void {
+  function add(at: number, delta: Fields): void {
     const block = blocks[at]
     const field = TEXTS.get(delta.type)
-    if (!block) return
-    if (field !== undefined) block[field] = asText(block[field]) + asText(delta[field])
-    else if (delta.type === 'input_json_delta') inputs.set(at, (inputs.get(at) ?? '') + asText(delta.partial_json))
-    else if (delta.type === 'citations_delta') block.citations = [...records(block.citations), delta.citation]
+    if (!block) throw new WrongTypeError('index', 'that of a block that has begun')
+    if (field !== undefined)
+      block[field] =
+        (read.optionalText(block[field], `content.${at}.${field}`) ?? '') + read.text(delta[field], `delta.${field}`)
+    else if (delta.type === 'input_json_delta')
+      inputs.set(at, (inputs.get(at) ?? '') + read.text(delta.partial_json, 'delta.partial_json'))
+    else if (delta.type === 'citations_delta')
+      block.citations = [...read.list(block.citations, `content.${at}.citations`), delta.citation]
   }
 
   return {
     push(event) {
-      const { type, message, index, content_block, delta, usage } = record(event)
-      const at = typeof index === 'number' ? index : blocks.length - 1
-      if (type === 'message_start') whole = { ...record(message) }
-      else if (type === 'content_block_start') blocks.push({ ...record(content_block) })
-      else if (type === 'content_block_delta') add(at, record(delta))
+      const { type, message, index, content_block, delta, usage } = event as Fields
+      const at = read.optionalNumber(index, 'index') ?? blocks.length - 1
+      if (type === 'message_start') whole = { ...read.fields(message, 'message') }
+      else if (type === 'content_block_start') blocks.push({ ...read.object(content_block, 'content_block') })
+      else if (type === 'content_block_delta') add(at, read.object(delta, 'delta'))
       else if (type === 'message_delta') {
         // Usage at the start has the prompt alone: without a later report there is none.
         isReported ||= isObject(usage)
-        whole = { ...whole, ...record(delta), usage: { ...record(whole.usage), ...present(record(usage)) } }
+        const counts = { ...(isObject(whole.usage) && whole.usage), ...(isObject(usage) && present(usage)) }
+        whole = { ...whole, ...read.fields(delta, 'delta'), usage: counts }
       } else if (type === MESSAGE_STOP) isOver = true
     },
     isOver: () => isOver,
@@ -84,7 +100,9 @@ export function joinMessage(): JoinedMessage {
       if (!isOver) return null
       for (const [at, written] of inputs) {
         const input = parseJson(written)
-        if (isObject(input)) (blocks[at] as Loose).input = input
+        if (isObject(input)) (blocks[at] as Fields).input = input
+        else if (written.trim() !== '' && whole.stop_reason !== 'max_tokens')
+          throw new WrongTypeError(`content.${at}.input`, 'a JSON object')
       }
       const { usage, ...message } = whole
       return { ...message, content: blocks, ...(isReported && { usage }) } as unknown as Message

@@ -1,18 +1,24 @@
 import { isObject } from '../../text/json.ts'
-import { asText, type Loose, present, record, records } from '../../text/loose.ts'
+import { present } from '../../text/loose.ts'
+import type { Fields } from '../../text/typed-reader.ts'
 import { finishReason } from '../api/finish-reason.ts'
 import type { ChatCompletion, Message } from '../api/requests.ts'
+import { read } from './answer-reader.ts'
 
-/** Converts a Message to the chat completion of the same request. Thinking blocks are dropped. */
+/**
+ * Converts a Message to the chat completion of the same request. Thinking blocks are dropped.
+ *
+ * @throws WrongTypeError
+ */
 export function toCompletion(message: Message): ChatCompletion {
-  const { id, model, content, stop_reason, usage } = record(message)
-  const blocks = records(content)
-  const text = blocks.map((block) => (block.type === 'text' ? asText(block.text) : '')).join('')
-  const calls = blocks.filter(isCall).map(({ id: callId, name, input }) => ({
-    id: callId,
-    type: 'function',
-    function: { name, arguments: JSON.stringify(input ?? {}) },
-  }))
+  const { id, model, content, stop_reason, usage } = message as unknown as Fields
+  const blocks = read.objects(content, 'content').map(readBlock)
+  const text = blocks.map((block) => block.text).join('')
+  const calls = blocks.flatMap(({ call }) =>
+    call
+      ? [{ id: call.id, type: 'function', function: { name: call.name, arguments: JSON.stringify(call.input) } }]
+      : [],
+  )
   const answer = {
     role: 'assistant',
     content: text === '' && calls.length > 0 ? null : text,
@@ -22,24 +28,45 @@ export function toCompletion(message: Message): ChatCompletion {
   return {
     ...headOf(id, model),
     object: 'chat.completion',
-    choices: [{ index: 0, message: answer, logprobs: null, finish_reason: finishReason(stop_reason) }],
+    choices: [{ index: 0, message: answer, logprobs: null, finish_reason: finishReason(readStop(stop_reason)) }],
     ...present({ usage: toChatUsage(usage) }),
   } as unknown as ChatCompletion
 }
 
-/** Calls of the client's own tools. Searches that the provider ran are complete. */
-const isCall = ({ type }: Loose): boolean => type === 'tool_use'
+const readStop = (reason: unknown): string | undefined => read.optionalText(reason, 'stop_reason')
+
+/**
+ * Reads a content block: its text, or the call of a tool of the client. Searches that the provider ran are complete, and
+ * have neither.
+ */
+function readBlock(block: Fields, index: number) {
+  const path = `content.${index}`
+  const { type, text, id, name, input } = block
+  if (read.text(type, `${path}.type`) !== 'tool_use')
+    return { text: type === 'text' ? (read.optionalText(text, `${path}.text`) ?? '') : '', call: null }
+  return {
+    text: '',
+    call: {
+      id: read.text(id, `${path}.id`),
+      name: read.text(name, `${path}.name`),
+      input: read.fields(input, `${path}.input`),
+    },
+  }
+}
 
 const headOf = (id: unknown, model: unknown) => ({
-  id: asText(id) || 'chatcmpl',
+  id: read.optionalText(id, 'id') || 'chatcmpl',
   created: Math.floor(Date.now() / 1000),
-  model: asText(model),
+  model: read.optionalText(model, 'model') ?? '',
 })
 
-/** Converts a Message's usage to that of chat completions, whose prompt count includes cached tokens. */
-function toChatUsage(reported: unknown): Loose | undefined {
-  const { input_tokens, output_tokens, cache_read_input_tokens, cache_creation_input_tokens, cache_creation } =
-    record(reported)
+/**
+ * Converts a Message's usage to that of chat completions, whose prompt count includes cached tokens. Undefined when it
+ * cannot be read: the answer itself is good.
+ */
+function toChatUsage(reported: unknown): Fields | undefined {
+  if (!isObject(reported)) return undefined
+  const { input_tokens, output_tokens, cache_read_input_tokens, cache_creation_input_tokens, cache_creation } = reported
   if (typeof input_tokens !== 'number' || typeof output_tokens !== 'number') return undefined
   const cached = Number(cache_read_input_tokens ?? 0)
   const written = Number(cache_creation_input_tokens ?? 0)
@@ -51,79 +78,86 @@ function toChatUsage(reported: unknown): Loose | undefined {
     prompt_tokens_details: {
       cached_tokens: cached,
       cache_write_tokens: written,
-      ...present({ cache_write_1h_tokens: record(cache_creation).ephemeral_1h_input_tokens }),
+      ...(isObject(cache_creation) && present({ cache_write_1h_tokens: cache_creation.ephemeral_1h_input_tokens })),
     },
   }
 }
 
 /** Converts the events of a streamed Message to the chunks of a chat stream. */
 export interface CompletionChunks {
-  /** Converts one event. Unknown events and `ping` give nothing. */
-  push(event: object): Loose[]
+  /**
+   * Converts one event. Unknown events and `ping` give nothing.
+   *
+   * @throws WrongTypeError
+   */
+  push(event: object): Fields[]
   /** True once the Message is complete. */
   isOver(): boolean
 }
 
 /** Creates the converter. The usage comes last, in a separate chunk. */
 export function createCompletionChunks(): CompletionChunks {
-  let head: Loose = headOf(undefined, undefined)
-  let begunUsage: Loose = {}
-  let usage: Loose = {}
+  let head: Fields = headOf(undefined, undefined)
+  let begunUsage: Fields = {}
+  let usage: Fields = {}
   let calls = -1
   /** Position of each call among the calls, by the index of its block. */
-  const callAt = new Map<unknown, number>()
+  const callAt = new Map<number | undefined, number>()
   let over = false
 
-  const chunk = (choices: Loose[], more: Loose = {}): Loose => ({
+  const chunk = (choices: Fields[], more: Fields = {}): Fields => ({
     ...head,
     object: 'chat.completion.chunk',
     choices,
     ...more,
   })
-  const adds = (delta: Loose, finish_reason: string | null = null): Loose[] => [
+  const adds = (delta: Fields, finish_reason: string | null = null): Fields[] => [
     chunk([{ index: 0, delta, logprobs: null, finish_reason }]),
   ]
 
-  function startBlock(index: unknown, block: Loose): Loose[] {
-    if (block.type === 'text') return asText(block.text) === '' ? [] : adds({ content: block.text })
-    if (!isCall(block)) return []
+  function startBlock(index: number | undefined, given: Fields): Fields[] {
+    const { text, call } = readBlock(given, index ?? callAt.size)
+    if (call === null) return text === '' ? [] : adds({ content: text })
     callAt.set(index, ++calls)
-    const begun = { index: calls, id: block.id, type: 'function', function: { name: block.name, arguments: '' } }
+    const begun = { index: calls, id: call.id, type: 'function', function: { name: call.name, arguments: '' } }
     return adds({ tool_calls: [begun] })
   }
 
-  function continueBlock(index: unknown, { type, text, partial_json }: Loose): Loose[] {
-    if (type === 'text_delta') return adds({ content: text })
+  function continueBlock(index: number | undefined, { type, text, partial_json }: Fields): Fields[] {
+    if (type === 'text_delta') return adds({ content: read.text(text, 'delta.text') })
     const call = callAt.get(index)
     if (type !== 'input_json_delta' || call === undefined) return []
-    return adds({ tool_calls: [{ index: call, function: { arguments: partial_json } }] })
+    return adds({
+      tool_calls: [{ index: call, function: { arguments: read.text(partial_json, 'delta.partial_json') } }],
+    })
   }
 
   return {
     push(event) {
-      const { type, message, index, content_block, delta, usage: used, error } = record(event)
+      const { type, message, index: at, content_block, delta, usage: used, error } = event as Fields
+      const index = read.optionalNumber(at, 'index')
       switch (type) {
         case 'message_start': {
-          const { id, model, usage: begun } = record(message)
+          const { id, model, usage: begun } = read.fields(message, 'message')
           head = headOf(id, model)
-          begunUsage = record(begun)
+          begunUsage = isObject(begun) ? begun : {}
           return adds({ role: 'assistant', content: '' })
         }
         case 'content_block_start':
-          return startBlock(index, record(content_block))
+          return startBlock(index, read.object(content_block, 'content_block'))
         case 'content_block_delta':
-          return continueBlock(index, record(delta))
+          return continueBlock(index, read.object(delta, 'delta'))
         case 'message_delta':
           // Usage at the start has the prompt alone: without a later report there is none.
           if (isObject(used)) usage = { ...begunUsage, ...present(used) }
-          return adds({}, finishReason(record(delta).stop_reason))
+          return adds({}, finishReason(readStop(read.fields(delta, 'delta').stop_reason)))
         case 'message_stop': {
           over = true
           const chatUsage = toChatUsage(usage)
           return chatUsage ? [chunk([], { usage: chatUsage })] : []
         }
         case 'error':
-          return [{ error: { ...record(error), param: null } }]
+          return [{ error: { ...(isObject(error) ? error : { message: error }), param: null } }]
         default:
           return []
       }

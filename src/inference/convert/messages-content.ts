@@ -1,12 +1,14 @@
 import type OpenAI from 'openai'
-import { asText, type Loose, record, records } from '../../text/loose.ts'
-import { unsupported } from './unsupported.ts'
+import type { Fields } from '../../text/typed-reader.ts'
+import { read, readContent, unsupported } from './request-reader.ts'
 
 type Part = OpenAI.Chat.ChatCompletionContentPart
 
 /** Content of a Messages request as blocks. A plain string becomes a text block. */
-export const blocksOf = (content: unknown): Loose[] =>
-  typeof content === 'string' ? [{ type: 'text', text: content }] : records(content)
+export function blocksOf(content: unknown, path: string): Fields[] {
+  const blocks = readContent(content, path)
+  return typeof blocks === 'string' ? [{ type: 'text', text: blocks }] : blocks
+}
 
 /**
  * Text of blocks that may contain nothing else.
@@ -14,10 +16,11 @@ export const blocksOf = (content: unknown): Loose[] =>
  * @throws GazewayError for any other block
  */
 export function textOf(content: unknown, path: string, between: string): string {
-  return blocksOf(content)
-    .map(({ type, text }, index) => {
-      if (type === 'text') return asText(text)
-      throw unsupported(`${path}.${index}`, `chat completions does not allow a block of type ${asText(type)} here`)
+  return blocksOf(content, path)
+    .map((block, index) => {
+      const type = read.text(block.type, `${path}.${index}.type`)
+      if (type === 'text') return read.text(block.text, `${path}.${index}.text`)
+      throw unsupported(`${path}.${index}`, `chat completions does not allow a block of type ${type} here`)
     })
     .join(between)
 }
@@ -29,7 +32,7 @@ export function textOf(content: unknown, path: string, between: string): string 
  * @throws GazewayError `invalid_request` for content that chat completions cannot carry
  */
 export const toParts = (content: unknown, path: string): Part[] =>
-  blocksOf(content).flatMap((block, index) => toPart(block, `${path}.${index}`))
+  blocksOf(content, path).flatMap((block, index) => toPart(block, `${path}.${index}`))
 
 /** Joins text parts into a plain string, which every upstream accepts. Other parts stay a list. */
 export const compact = (parts: Part[]): string | Part[] =>
@@ -40,54 +43,58 @@ export const compact = (parts: Part[]): string | Part[] =>
  *
  * @throws GazewayError as {@link toParts}
  */
-export function toPart(block: Loose, path: string): Part[] {
-  switch (block.type) {
+export function toPart(block: Fields, path: string): Part[] {
+  const type = read.text(block.type, `${path}.type`)
+  switch (type) {
     case 'text':
-      return [{ type: 'text', text: asText(block.text) }]
+      return [{ type: 'text', text: read.text(block.text, `${path}.text`) }]
     case 'image':
-      return [toImage(record(block.source), `${path}.source`)]
+      return [toImage(read.object(block.source, `${path}.source`), `${path}.source`)]
     case 'document':
       return toDocument(block, path)
     case 'search_result':
       return [{ type: 'text', text: searchResult(block, path) }]
     default:
-      throw unsupported(`${path}.type`, `chat completions has no counterpart of the block type ${asText(block.type)}`)
+      throw unsupported(`${path}.type`, `chat completions has no counterpart of the block type ${type}`)
   }
 }
 
-function toImage(source: Loose, path: string): Part {
-  const { type, media_type, data, url } = source
-  if (type === 'base64')
-    return { type: 'image_url', image_url: { url: `data:${asText(media_type)};base64,${asText(data)}` } }
-  if (type === 'url') return { type: 'image_url', image_url: { url: asText(url) } }
-  throw unsupported(path, `this upstream does not support ${asText(type)} images; send base64 or a URL`)
+function toImage(source: Fields, path: string): Part {
+  const type = read.text(source.type, `${path}.type`)
+  if (type === 'base64') return { type: 'image_url', image_url: { url: dataUrl(source, path) } }
+  if (type === 'url') return { type: 'image_url', image_url: { url: read.text(source.url, `${path}.url`) } }
+  throw unsupported(path, `this upstream does not support ${type} images; send base64 or a URL`)
 }
 
-function toDocument({ source: given, title, context, citations }: Loose, path: string): Part[] {
-  const source = record(given)
-  if (record(citations).enabled === true)
+const dataUrl = ({ media_type, data }: Fields, path: string): string =>
+  `data:${read.text(media_type, `${path}.media_type`)};base64,${read.text(data, `${path}.data`)}`
+
+function toDocument(document: Fields, path: string): Part[] {
+  const source = read.object(document.source, `${path}.source`)
+  const title = read.optionalText(document.title, `${path}.title`) ?? ''
+  const context = read.optionalText(document.context, `${path}.context`) ?? ''
+  const { enabled } = read.fields(document.citations, `${path}.citations`)
+  if (read.optionalBoolean(enabled, `${path}.citations.enabled`) === true)
     throw unsupported(`${path}.citations`, 'chat completions cannot cite documents; omit it')
-  const about = [title, context].filter((text) => typeof text === 'string' && text !== '').map((text) => `${text}`)
+  const about = [title, context].filter((text) => text !== '')
   const head: Part[] = about.length === 0 ? [] : [{ type: 'text', text: about.join('\n') }]
-  switch (source.type) {
+  const type = read.text(source.type, `${path}.source.type`)
+  switch (type) {
     case 'text':
-      return [...head, { type: 'text', text: asText(source.data) }]
+      return [...head, { type: 'text', text: read.text(source.data, `${path}.source.data`) }]
     case 'content':
       return [...head, ...toParts(source.content, `${path}.source.content`)]
     case 'base64': {
-      const filename = typeof title === 'string' && title !== '' ? title : 'document.pdf'
-      const file_data = `data:${asText(source.media_type)};base64,${asText(source.data)}`
-      const more: Part[] = typeof context === 'string' && context !== '' ? [{ type: 'text', text: context }] : []
-      return [...more, { type: 'file', file: { filename, file_data } }]
+      const filename = title === '' ? 'document.pdf' : title
+      const more: Part[] = context === '' ? [] : [{ type: 'text', text: context }]
+      return [...more, { type: 'file', file: { filename, file_data: dataUrl(source, `${path}.source`) } }]
     }
     default:
-      throw unsupported(
-        `${path}.source`,
-        `chat completions does not accept documents by ${asText(source.type)}; send base64 or text`,
-      )
+      throw unsupported(`${path}.source`, `chat completions does not accept documents by ${type}; send base64 or text`)
   }
 }
 
-function searchResult({ title, source, content }: Loose, path: string): string {
-  return [asText(title), asText(source), textOf(content, `${path}.content`, '\n')].join('\n')
+function searchResult({ title, source, content }: Fields, path: string): string {
+  const about = [read.text(title, `${path}.title`), read.text(source, `${path}.source`)]
+  return [...about, textOf(content, `${path}.content`, '\n')].join('\n')
 }

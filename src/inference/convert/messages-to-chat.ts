@@ -1,12 +1,13 @@
 import { createHash } from 'node:crypto'
 import type OpenAI from 'openai'
-import { asText, type Loose, present, record, records } from '../../text/loose.ts'
+import { present } from '../../text/loose.ts'
+import type { Fields } from '../../text/typed-reader.ts'
 import { CHAT_LIMIT } from '../api/answer-limit.ts'
 import type { ChatRequest, MessagesRequest } from '../api/requests.ts'
 import { exactJson } from './exact-json.ts'
 import { blocksOf, compact, textOf, toPart, toParts } from './messages-content.ts'
+import { read, unsupported, wrongType } from './request-reader.ts'
 import { chatToolName } from './tool-names.ts'
-import { unsupported } from './unsupported.ts'
 
 type ChatMessage = OpenAI.Chat.ChatCompletionMessageParam
 type Part = OpenAI.Chat.ChatCompletionContentPart
@@ -30,19 +31,19 @@ const THOUGHTS: ReadonlySet<unknown> = new Set(['thinking', 'redacted_thinking']
  * @throws GazewayError `invalid_request` naming what chat completions cannot express, and why
  */
 export function toChatFromMessages(request: MessagesRequest): ChatRequest {
-  const given: Loose = record(request)
+  const given = request as unknown as Fields
   for (const [name, why] of Object.entries(REFUSED)) {
     const value = given[name] ?? null
     if (value !== null && !(Array.isArray(value) && value.length === 0)) throw unsupported(name, why)
   }
   const { stop_sequences: stop } = given
-  const chat: Loose = {
+  const chat: Fields = {
     messages: toChatMessages(request),
     [CHAT_LIMIT]: given.max_tokens,
     temperature: given.temperature,
     top_p: given.top_p,
     stop: Array.isArray(stop) && stop.length === 0 ? undefined : stop,
-    user: userOf(record(given.metadata).user_id),
+    user: userOf(read.fields(given.metadata, 'metadata').user_id),
     response_format: responseFormat(given),
     ...toChatTools(given),
   }
@@ -51,36 +52,50 @@ export function toChatFromMessages(request: MessagesRequest): ChatRequest {
 
 function toChatMessages({ system, messages }: MessagesRequest): ChatMessage[] {
   const instructions = system === undefined || system === null ? '' : textOf(system, 'system', '\n')
-  const turns = records(messages).flatMap((message, index) => toTurn(message, `messages.${index}.content`))
+  const turns = read.objects(messages, 'messages').flatMap((message, index) => toTurn(message, `messages.${index}`))
   return instructions === '' ? turns : [{ role: 'system', content: instructions }, ...turns]
 }
 
-function toTurn({ role, content }: Loose, path: string): ChatMessage[] {
-  if (role === 'assistant') return toAssistant(blocksOf(content), path)
-  if (role === 'system') return [{ role: 'system', content: textOf(content, path, '\n') }]
-  return toUser(content, path)
+function toTurn({ role, content }: Fields, path: string): ChatMessage[] {
+  const at = `${path}.content`
+  switch (role) {
+    case 'user':
+      return toUser(content, at)
+    case 'assistant':
+      return toAssistant(blocksOf(content, at), at)
+    case 'system':
+      return [{ role, content: textOf(content, at, '\n') }]
+    default:
+      throw wrongType(`${path}.role`, '"user" or "assistant"')
+  }
 }
 
 /** Converts an assistant turn, its text and its calls, to one message. Empty when the turn contains thinking only. */
-function toAssistant(blocks: Loose[], path: string): ChatMessage[] {
+function toAssistant(blocks: Fields[], path: string): ChatMessage[] {
   let text = ''
   const calls: OpenAI.Chat.ChatCompletionMessageFunctionToolCall[] = []
   for (const [index, block] of blocks.entries()) {
-    if (block.type === 'text') text += asText(block.text)
-    else if (block.type === 'tool_use')
-      calls.push({
-        id: asText(block.id),
-        type: 'function',
-        function: { name: chatToolName(asText(block.name)), arguments: exactJson(block.input ?? {}) },
-      })
-    else if (!THOUGHTS.has(block.type))
+    const at = `${path}.${index}`
+    const type = read.text(block.type, `${at}.type`)
+    if (type === 'text') text += read.text(block.text, `${at}.text`)
+    else if (type === 'tool_use') calls.push(toCall(block, at))
+    else if (!THOUGHTS.has(type))
       throw unsupported(
-        `${path}.${index}.type`,
-        `chat completions has no counterpart of the block type ${asText(block.type)} in an earlier answer`,
+        `${at}.type`,
+        `chat completions has no counterpart of the block type ${type} in an earlier answer`,
       )
   }
   if (calls.length > 0) return [{ role: 'assistant', content: text === '' ? null : text, tool_calls: calls }]
   return text === '' ? [] : [{ role: 'assistant', content: text }]
+}
+
+function toCall({ id, name, input }: Fields, path: string): OpenAI.Chat.ChatCompletionMessageFunctionToolCall {
+  const called = chatToolName(read.text(name, `${path}.name`))
+  return {
+    id: read.text(id, `${path}.id`),
+    type: 'function',
+    function: { name: called, arguments: exactJson(read.fields(input, `${path}.input`)) },
+  }
 }
 
 /**
@@ -91,7 +106,7 @@ function toUser(content: unknown, path: string): ChatMessage[] {
   const results: ChatMessage[] = []
   const attached: Part[] = []
   const own: Part[] = []
-  for (const [index, block] of blocksOf(content).entries()) {
+  for (const [index, block] of blocksOf(content, path).entries()) {
     const at = `${path}.${index}`
     if (block.type !== 'tool_result') {
       own.push(...toPart(block, at))
@@ -100,7 +115,9 @@ function toUser(content: unknown, path: string): ChatMessage[] {
     const parts = toParts(block.content, `${at}.content`)
     const media = parts.filter((part) => part.type !== 'text')
     const text = parts.flatMap((part) => (part.type === 'text' ? [part.text] : [])).join('\n')
-    results.push({ role: 'tool', tool_call_id: asText(block.tool_use_id), content: resultText(block, text, media) })
+    const isError = read.optionalBoolean(block.is_error, `${at}.is_error`) === true
+    const tool_call_id = read.text(block.tool_use_id, `${at}.tool_use_id`)
+    results.push({ role: 'tool', tool_call_id, content: resultText(text, { isError, hasMedia: media.length > 0 }) })
     // Tool results contain only text in chat completions.
     attached.push(...media)
   }
@@ -109,46 +126,61 @@ function toUser(content: unknown, path: string): ChatMessage[] {
 }
 
 /** Text of a tool result. Errors are marked in the text, since chat completions has no field for them. */
-function resultText({ is_error: isError }: Loose, text: string, media: readonly Part[]): string {
-  const content = text === '' && media.length > 0 ? 'The result follows in the next message.' : text
-  return isError === true && !/^error\b/i.test(content) ? `Error: ${content}` : content
+function resultText(text: string, { isError, hasMedia }: { isError: boolean; hasMedia: boolean }): string {
+  const content = text === '' && hasMedia ? 'The result follows in the next message.' : text
+  return isError && !/^error\b/i.test(content) ? `Error: ${content}` : content
 }
 
 /** User id for chat completions. A longer one is replaced by its hash, which is stable. */
 function userOf(id: unknown): string | undefined {
-  if (typeof id !== 'string' || id === '') return undefined
-  return id.length <= LONGEST_USER ? id : createHash('sha256').update(id).digest('hex')
+  const user = read.optionalText(id, 'metadata.user_id') ?? ''
+  if (user === '') return undefined
+  return user.length <= LONGEST_USER ? user : createHash('sha256').update(user).digest('hex')
 }
 
-function responseFormat({ output_config, output_format }: Loose): Loose | undefined {
-  const { type, schema } = record(record(output_config).format ?? output_format)
-  if (type !== 'json_schema') return undefined
+function responseFormat({ output_config, output_format }: Fields): Fields | undefined {
+  const { format } = read.fields(output_config, 'output_config')
+  const path = (format ?? null) === null ? 'output_format' : 'output_config.format'
+  const { type, schema } = read.fields(format ?? output_format, path)
+  const form = read.optionalText(type, `${path}.type`)
+  if (form === undefined) return undefined
+  if (form !== 'json_schema') throw unsupported(path, `chat completions has no format ${form}; use json_schema`)
   return { type: 'json_schema', json_schema: { name: 'response', schema, strict: true } }
 }
 
-function toChatTools({ tools: given, tool_choice }: Loose): Loose {
-  const tools = records(given).map(toTool)
+function toChatTools({ tools: given, tool_choice }: Fields): Fields {
+  const tools = read.objects(given, 'tools').map(toTool)
+  const choice = read.fields(tool_choice, 'tool_choice')
+  const alone = read.optionalBoolean(choice.disable_parallel_tool_use, 'tool_choice.disable_parallel_tool_use')
+  const chosen = toChoice(choice)
   if (tools.length === 0) return {}
-  const { type, name, disable_parallel_tool_use: alone } = record(tool_choice)
-  return {
-    tools,
-    tool_choice: toChoice(type, name),
-    parallel_tool_calls: alone === true ? false : undefined,
-  }
+  return { tools, tool_choice: chosen, parallel_tool_calls: alone === true ? false : undefined }
 }
 
-function toTool({ type, name, description, input_schema, strict }: Loose, index: number): Loose {
-  if ((type ?? 'custom') !== 'custom')
+function toTool({ type: given, name: own, description, input_schema, strict }: Fields, index: number): Fields {
+  const type = read.optionalText(given, `tools.${index}.type`) ?? 'custom'
+  if (type !== 'custom')
     throw unsupported(
       `tools.${index}`,
-      `the tool ${JSON.stringify(asText(name))} is one of Anthropic's own (${asText(type)}), which this upstream does not have; omit it`,
+      `the tool ${JSON.stringify(own)} is one of Anthropic's own (${type}), which this upstream does not have; omit it`,
     )
+  const name = chatToolName(read.text(own, `tools.${index}.name`))
   const parameters = input_schema ?? { type: 'object', properties: {} }
-  return { type: 'function', function: present({ name: chatToolName(asText(name)), description, parameters, strict }) }
+  return { type: 'function', function: present({ name, description, parameters, strict }) }
 }
 
-function toChoice(type: unknown, name: unknown): unknown {
-  if (type === 'any') return 'required'
-  if (type === 'auto' || type === 'none') return type
-  return type === 'tool' ? { type: 'function', function: { name: chatToolName(asText(name)) } } : undefined
+function toChoice({ type, name }: Fields): unknown {
+  switch (read.optionalText(type, 'tool_choice.type')) {
+    case undefined:
+      return undefined
+    case 'any':
+      return 'required'
+    case 'auto':
+    case 'none':
+      return type
+    case 'tool':
+      return { type: 'function', function: { name: chatToolName(read.text(name, 'tool_choice.name')) } }
+    default:
+      throw wrongType('tool_choice.type', '"auto", "any", "tool" or "none"')
+  }
 }

@@ -1,7 +1,9 @@
 import type OpenAI from 'openai'
-import { asText, type Loose, present, records } from '../../text/loose.ts'
+import { present } from '../../text/loose.ts'
+import type { Fields } from '../../text/typed-reader.ts'
 import type { ResponseRequest } from '../api/requests.ts'
-import type { CallableTools } from './callable-tools.ts'
+import { type CallableTools, itemsOf } from './callable-tools.ts'
+import { read, readContent, textOrJson, unsupported, wrongType } from './request-reader.ts'
 import { toCustomCall } from './response-tools.ts'
 
 type Message = OpenAI.Chat.ChatCompletionMessageParam
@@ -16,14 +18,17 @@ type ToolCall = OpenAI.Chat.ChatCompletionMessageFunctionToolCall
  * - Reasoning, references and calls of built-in tools are dropped.
  *
  * @param chatName name in chat of the tool of a call
+ * @throws GazewayError `invalid_request` naming an item or part that is malformed or unknown
  */
 export function toMessages({ instructions, input }: ResponseRequest, chatName: CallableTools['chatName']): Message[] {
   const thread = createThread()
-  if (instructions) thread.add({ role: 'system', content: asText(instructions) })
+  const system = read.optionalText(instructions, 'instructions') ?? ''
+  if (system !== '') thread.add({ role: 'system', content: system })
   if (typeof input === 'string') thread.add({ role: 'user', content: input })
-  const items = withResults(records(input))
+  const items = itemsOf(input)
+  const paths = new Map(items.map((item, index) => [item, `input.${index}`]))
   const answered = new Set(items.filter((item) => item.type === 'custom_tool_call_output').map((item) => item.call_id))
-  for (const item of items) append(thread, item, answered, chatName)
+  for (const item of withResults(items)) append(thread, item, { path: paths.get(item) as string, answered, chatName })
   return thread.close()
 }
 
@@ -31,14 +36,14 @@ export function toMessages({ instructions, input }: ResponseRequest, chatName: C
  * Reorders items so that the calls of a turn are followed by all of their results, in the same order. Chat completions
  * allows no message in between. Unpaired items keep their place.
  */
-function withResults(items: Loose[]): Loose[] {
-  const results = new Map<unknown, Loose[]>()
+function withResults(items: Fields[]): Fields[] {
+  const results = new Map<unknown, Fields[]>()
   for (const item of items.filter(isResult)) {
     const others = results.get(item.call_id)
     if (others) others.push(item)
     else results.set(item.call_id, [item])
   }
-  const ordered: Loose[] = []
+  const ordered: Fields[] = []
   let open: unknown[] = []
   const answer = (callId: unknown) => {
     const result = results.get(callId)?.shift()
@@ -56,41 +61,54 @@ function withResults(items: Loose[]): Loose[] {
   return ordered
 }
 
-const isCall = ({ type }: Loose) => type === 'function_call' || type === 'custom_tool_call'
-const isResult = ({ type }: Loose) => type === 'function_call_output' || type === 'custom_tool_call_output'
-const isSaidToModel = ({ type, role }: Loose) => (type ?? 'message') === 'message' && role !== 'assistant'
+const isCall = ({ type }: Fields) => type === 'function_call' || type === 'custom_tool_call'
+const isResult = ({ type }: Fields) => type === 'function_call_output' || type === 'custom_tool_call_output'
+const isSaidToModel = ({ type, role }: Fields) => (type ?? 'message') === 'message' && role !== 'assistant'
 
-/**
- * Appends an item to the thread.
- *
- * @param answered ids of the custom calls that the client has answered; the others are searches of the provider
- */
-function append(
-  thread: Thread,
-  item: Loose,
-  answered: ReadonlySet<unknown>,
-  chatName: CallableTools['chatName'],
-): void {
-  switch (item.type ?? 'message') {
+/** Context of an item. */
+interface Place {
+  path: string
+  /** Ids of the custom calls that the client has answered; the others are searches of the provider. */
+  answered: ReadonlySet<unknown>
+  chatName: CallableTools['chatName']
+}
+
+/** Appends an item to the thread. */
+function append(thread: Thread, item: Fields, { path, answered, chatName }: Place): void {
+  const callId = () => read.text(item.call_id, `${path}.call_id`)
+  switch (read.optionalText(item.type, `${path}.type`) ?? 'message') {
     case 'message':
-      appendMessage(thread, item)
+      appendMessage(thread, item, path)
       return
     case 'function_call':
-      thread.call(item.call_id, chatName(item), asText(item.arguments ?? '{}'))
+      thread.call(callId(), chatName(item, path), textOrJson(item.arguments ?? '{}'))
       return
     case 'custom_tool_call':
-      if (answered.has(item.call_id)) thread.call(item.call_id, chatName(item), toCustomCall(item.input))
+      if (answered.has(item.call_id))
+        thread.call(callId(), chatName(item, path), toCustomCall(read.text(item.input, `${path}.input`)))
       return
     case 'function_call_output':
     case 'custom_tool_call_output':
-      thread.result(item.call_id, item.output)
+      thread.result(callId(), item.output, `${path}.output`)
   }
 }
 
-function appendMessage(thread: Thread, { role, content }: Loose): void {
-  if (role === 'system' || role === 'developer') thread.add({ role: 'system', content: textOf(content) })
-  if (role === 'assistant') thread.say(textOf(content))
-  if (role === 'user') thread.add({ role: 'user', content: compact(toParts(content)) })
+function appendMessage(thread: Thread, { role, content }: Fields, path: string): void {
+  const at = `${path}.content`
+  switch (role) {
+    case 'system':
+    case 'developer':
+      thread.add({ role: 'system', content: textOf(content, at) })
+      return
+    case 'assistant':
+      thread.say(textOf(content, at))
+      return
+    case 'user':
+      thread.add({ role, content: compact(toParts(content, at)) })
+      return
+    default:
+      throw wrongType(`${path}.role`, '"user", "assistant", "system" or "developer"')
+  }
 }
 
 type Thread = ReturnType<typeof createThread>
@@ -113,17 +131,18 @@ function createThread() {
     else add({ role: 'assistant', content: text })
   }
 
-  function call(callId: unknown, name: string, args: string): void {
-    const made: ToolCall = { id: asText(callId), type: 'function', function: { name, arguments: args } }
+  function call(id: string, name: string, args: string): void {
+    const made: ToolCall = { id, type: 'function', function: { name, arguments: args } }
     const last = messages.at(-1)
     if (last?.role === 'assistant') last.tool_calls = [...(last.tool_calls ?? []), made]
     else add({ role: 'assistant', content: null, tool_calls: [made] })
   }
 
-  function result(callId: unknown, output: unknown): void {
-    const isList = Array.isArray(output)
-    messages.push({ role: 'tool', tool_call_id: asText(callId), content: isList ? textOf(output) : asText(output) })
-    if (isList) attachments.push(...toParts(output).filter((part) => part.type !== 'text'))
+  function result(tool_call_id: string, output: unknown, path: string): void {
+    const parts = Array.isArray(output) ? toParts(output, path) : []
+    const text = Array.isArray(output) ? joinedText(parts) : textOrJson(output)
+    messages.push({ role: 'tool', tool_call_id, content: text })
+    attachments.push(...parts.filter((part) => part.type !== 'text'))
   }
 
   function close(): Message[] {
@@ -136,42 +155,61 @@ function createThread() {
 }
 
 /** Joins text parts into a plain string, which every upstream accepts. Other parts stay a list. */
-function compact(parts: Part[]): string | Part[] {
-  return parts.every((part) => part.type === 'text') ? parts.map((part) => part.text).join('\n') : parts
+const compact = (parts: Part[]): string | Part[] =>
+  parts.every((part) => part.type === 'text') ? joinedText(parts) : parts
+
+const joinedText = (parts: readonly Part[]): string =>
+  parts.flatMap((part) => (part.type === 'text' ? [part.text] : [])).join('\n')
+
+function toParts(content: unknown, path: string): Part[] {
+  const parts = readContent(content, path)
+  if (typeof parts === 'string') return [{ type: 'text', text: parts }]
+  return parts.map((part, index) => toPart(part, `${path}.${index}`))
 }
 
-function toParts(content: unknown): Part[] {
-  if (typeof content === 'string') return [{ type: 'text', text: content }]
-  return records(content).flatMap((part) => toPart(part))
-}
-
-function toPart(part: Loose): Part[] {
-  if (part.type === 'input_image') return [toImage(part)]
-  if (part.type === 'input_file') return [toFile(part)]
+function toPart(part: Fields, path: string): Part {
+  const type = read.optionalText(part.type, `${path}.type`)
+  if (type === 'input_image') return toImage(part, path)
+  if (type === 'input_file') return toFile(part, path)
   // The part is the same in both APIs.
-  if (part.type === 'input_audio') return [part as unknown as Part]
-  const text = part.text ?? part.refusal
-  return typeof text === 'string' ? [{ type: 'text', text }] : []
+  if (type === 'input_audio') return part as unknown as Part
+  return { type: 'text', text: readText(part, path) }
+}
+
+/** Text of a part that has one, whatever its type. */
+function readText({ type, text, refusal }: Fields, path: string): string {
+  const [field, value] = type === 'refusal' ? ['refusal', refusal] : ['text', text]
+  if ((value ?? null) === null && type !== undefined)
+    throw unsupported(`${path}.type`, `chat completions has no counterpart of the part type ${type} here`)
+  return read.text(value, `${path}.${field}`)
 }
 
 /**
  * Converts an image. Chat completions takes images by URL only; one stored at the provider becomes a placeholder text.
  */
-function toImage({ image_url: url, detail, file_id }: Loose): Part {
-  if (typeof url !== 'string') return { type: 'text', text: `[image ${asText(file_id)} that cannot be shown here]` }
+function toImage({ image_url, detail, file_id }: Fields, path: string): Part {
+  const url = read.optionalText(image_url, `${path}.image_url`)
+  if (url === undefined) {
+    const id = read.text(file_id, `${path}.file_id`)
+    return { type: 'text', text: `[image ${id} that cannot be shown here]` }
+  }
   // `original` does not exist in chat completions; `high` is the nearest.
   const known = detail === 'original' ? 'high' : detail
   return { type: 'image_url', image_url: { url, ...present({ detail: known as 'auto' | 'low' | 'high' }) } }
 }
 
-function toFile({ file_id, filename, file_data, file_url }: Loose): Part {
-  const file = present({ file_id, filename, file_data }) as { file_id?: string; filename?: string; file_data?: string }
-  if (file.file_id || file.file_data) return { type: 'file', file }
-  return { type: 'text', text: `[file ${asText(filename ?? file_url)} that cannot be opened here]` }
+function toFile(part: Fields, path: string): Part {
+  const [file_id, filename, file_data, url] = ['file_id', 'filename', 'file_data', 'file_url'].map((name) =>
+    read.optionalText(part[name], `${path}.${name}`),
+  )
+  if (file_id || file_data)
+    return { type: 'file', file: present({ file_id, filename, file_data }) as { file_id?: string } }
+  return { type: 'text', text: `[file ${[filename, url].filter(Boolean).join(' ')} that cannot be opened here]` }
 }
 
-function textOf(content: unknown): string {
-  if (typeof content === 'string') return content
-  const texts = records(content).map((part) => part.text ?? part.refusal)
-  return texts.filter((text) => typeof text === 'string').join('\n')
+/** Text of content that may contain nothing else. */
+function textOf(content: unknown, path: string): string {
+  const parts = readContent(content, path)
+  if (typeof parts === 'string') return parts
+  return parts.map((part, index) => readText(part, `${path}.${index}`)).join('\n')
 }

@@ -7,8 +7,8 @@ import type {
   ResponseOutputText,
   ResponseReasoningItem,
 } from 'openai/resources/responses/responses'
-import { asText, type Loose, record, records } from '../../text/loose.ts'
 import type { CalledTool } from './callable-tools.ts'
+import type { Citation, Logprob } from './chat-answer.ts'
 import { fromCustomCall } from './response-tools.ts'
 
 /** Progress of an item. `incomplete` when the model was cut off while writing it. */
@@ -16,10 +16,6 @@ export type ItemStatus = 'in_progress' | 'completed' | 'incomplete'
 
 /** Text of a message, with the two lists that clients read even when empty. */
 export type TextPart = ResponseOutputText & { logprobs: Logprob[]; annotations: Citation[] }
-/** Log probability of a token (natural logarithm), with its likely alternatives. */
-export type Logprob = ResponseOutputText.Logprob
-/** A cited page, and the range of the text that it supports (characters, from 0). */
-export type Citation = ResponseOutputText.URLCitation
 
 /** A call of a function, or of one of the request's custom tools. */
 export type CallItem =
@@ -83,52 +79,4 @@ export function callItem(id: string, status: ItemStatus, call: ToolCall, tool: C
  */
 export function statusAt(index: number, count: number, cut: boolean): ItemStatus {
   return cut && index === count - 1 ? 'incomplete' : 'completed'
-}
-
-/** Text of a chat message or delta. Some upstreams send it as parts. */
-export function chatText(content: unknown): string {
-  if (typeof content === 'string') return content
-  return records(content)
-    .map(({ text }) => (typeof text === 'string' ? text : ''))
-    .join('')
-}
-
-/**
- * Reasoning in a chat message or delta. Upstreams name the field `reasoning_content` or `reasoning`, or put it among
- * the parts of the content, as Mistral does.
- */
-export function chatReasoning(message: unknown): string {
-  const { reasoning_content, reasoning, content } = record(message)
-  const thoughts = records(content).map((part) => (part.type === 'thinking' ? chatText(part.thinking) : ''))
-  return chatText(reasoning_content) || chatText(reasoning) || thoughts.join('')
-}
-
-/** Converts the citations of a chat message or delta to those of a Response. */
-export function chatCitations(annotations: unknown): Citation[] {
-  return records(annotations).flatMap(({ type, url_citation }) => {
-    const { url, title, start_index, end_index } = record(url_citation)
-    if (type !== 'url_citation' || typeof url !== 'string') return []
-    return [
-      {
-        type: 'url_citation',
-        url,
-        title: asText(title),
-        start_index: typeof start_index === 'number' ? start_index : 0,
-        end_index: typeof end_index === 'number' ? end_index : 0,
-      },
-    ]
-  })
-}
-
-/** Converts the log probabilities of a choice to those of a Response, which requires every field. */
-export function chatLogprobs(logprobs: unknown): Logprob[] {
-  return records(record(logprobs).content).map((entry) => ({
-    ...logprob(entry),
-    top_logprobs: records(entry.top_logprobs).map(logprob),
-  }))
-}
-
-function logprob({ token, logprob: value, bytes }: Loose) {
-  const logprob = typeof value === 'number' ? value : 0
-  return { token: asText(token), logprob, bytes: Array.isArray(bytes) ? (bytes as number[]) : [] }
 }

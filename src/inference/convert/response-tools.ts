@@ -1,7 +1,10 @@
 import type OpenAI from 'openai'
-import { asText, type Loose, present, record, records } from '../../text/loose.ts'
+import { isObject, parseJson } from '../../text/json.ts'
+import { present } from '../../text/loose.ts'
+import type { Fields } from '../../text/typed-reader.ts'
 import type { ResponseRequest } from '../api/requests.ts'
 import { type CallableTool, isCallable, isNamespace } from './callable-tools.ts'
+import { read, unsupported, wrongType } from './request-reader.ts'
 
 type ChatTool = OpenAI.Chat.ChatCompletionFunctionTool
 type ChatToolChoice = OpenAI.Chat.ChatCompletionToolChoiceOption
@@ -31,23 +34,24 @@ export function toChatTools(
   tools: readonly CallableTool[],
   refused: string | null = null,
 ): ChatTools {
-  const choice = record(request.tool_choice)
-  const allowed = choice.type === 'allowed_tools' ? allowedTools(choice.tools, tools) : tools
+  const choice = choiceOf(request.tool_choice)
+  const allowed = choice?.type === 'allowed_tools' ? allowedTools(choice.tools, tools) : tools
   const fault = `${(refused ?? '').split(/[.[\]]+/).join('.')}.`
   const offered = allowed.filter(({ path }) => !fault.startsWith(`${path}.`))
+  const chosen = toChatChoice(request.tool_choice, offered)
   if (offered.length === 0) return {}
   return {
     tools: offered.map((tool) => (tool.isCustom ? fromCustomTool(tool) : fromFunctionTool(tool))),
-    tool_choice: toChatChoice(request.tool_choice, offered),
+    tool_choice: chosen,
     parallel_tool_calls: request.parallel_tool_calls,
   }
 }
 
 /** Callable tools of a request as a Response echoes them, with every key. */
 export function echoedTools(request: ResponseRequest): ResponseTool[] {
-  const echoed = records(request.tools).flatMap((tool) => {
+  const echoed = read.objects(request.tools, 'tools').flatMap((tool, index) => {
     if (!isNamespace(tool)) return echoedTool(tool)
-    const own = records(tool.tools).flatMap(echoedTool)
+    const own = read.objects(tool.tools, `tools.${index}.tools`).flatMap(echoedTool)
     return own.length === 0 ? [] : [{ ...tool, tools: own }]
   })
   return echoed as unknown as ResponseTool[]
@@ -56,35 +60,36 @@ export function echoedTools(request: ResponseRequest): ResponseTool[] {
 /** Tool choice of a request as a Response echoes it; `auto` when it named a built-in tool. */
 export function echoedToolChoice({ tool_choice: choice }: ResponseRequest): ResponseToolChoice {
   if (isMode(choice)) return choice
-  const { type } = record(choice)
+  const type = choiceOf(choice)?.type
   const known = type === 'function' || type === 'custom' || type === 'allowed_tools'
   return known ? (choice as ResponseToolChoice) : 'auto'
 }
 
 /** Wraps the input of a custom tool as arguments of its function. */
-export function toCustomCall(input: unknown): string {
-  return JSON.stringify({ input: typeof input === 'string' ? input : '' })
-}
+export const toCustomCall = (input: string): string => JSON.stringify({ input })
 
 /**
  * Reads the input of a custom tool from the arguments of its function. Truncated arguments are returned as they are.
  */
 export function fromCustomCall(args: string): string {
-  try {
-    const { input } = record(JSON.parse(args))
-    return typeof input === 'string' ? input : args
-  } catch {
-    return args
-  }
+  const parsed = parseJson(args)
+  return isObject(parsed) && typeof parsed.input === 'string' ? parsed.input : args
 }
 
 const isMode = (choice: unknown): choice is 'auto' | 'none' | 'required' =>
   choice === 'auto' || choice === 'none' || choice === 'required'
 
-const echoedTool = (tool: Loose): Loose[] => (isCallable(tool) ? [wholeTool(tool)] : [])
+/** The object of a tool choice. Undefined for a mode, and without a choice. */
+function choiceOf(choice: unknown): Fields | undefined {
+  if (isMode(choice) || choice === undefined || choice === null) return undefined
+  if (isObject(choice)) return choice
+  throw wrongType('tool_choice', '"auto", "none", "required" or an object')
+}
+
+const echoedTool = (tool: Fields): Fields[] => (isCallable(tool) ? [wholeTool(tool)] : [])
 
 /** A tool as a Response echoes it. Functions get every key that Open Responses requires. */
-export const wholeTool = (tool: Loose): Loose =>
+export const wholeTool = (tool: Fields): Fields =>
   tool.type === 'function' ? { description: null, parameters: null, strict: null, ...tool } : tool
 
 function fromFunctionTool({ chatName: name, given }: CallableTool): ChatTool {
@@ -92,15 +97,13 @@ function fromFunctionTool({ chatName: name, given }: CallableTool): ChatTool {
   return { type: 'function', function: present({ name, description, parameters, strict }) as never }
 }
 
-function fromCustomTool({ chatName: name, given }: CallableTool): ChatTool {
-  const { description, format } = given
-  const { type, syntax, definition } = record(format)
-  const grammar = type === 'grammar' ? `The input follows this grammar (${asText(syntax)}):\n${asText(definition)}` : ''
+function fromCustomTool({ chatName: name, given, path }: CallableTool): ChatTool {
+  const description = read.optionalText(given.description, `${path}.description`) ?? ''
   return {
     type: 'function',
     function: {
       name,
-      description: [asText(description), grammar].filter(Boolean).join('\n\n'),
+      description: [description, grammarIn(given.format, `${path}.format`)].filter(Boolean).join('\n\n'),
       parameters: {
         type: 'object',
         properties: { input: { type: 'string', description: 'The whole input of the tool, as plain text' } },
@@ -111,27 +114,54 @@ function fromCustomTool({ chatName: name, given }: CallableTool): ChatTool {
   }
 }
 
+/** Describes the grammar of a custom tool. Empty when it takes any text. */
+function grammarIn(format: unknown, path: string): string {
+  const { type: given, syntax, definition } = read.fields(format, path)
+  const type = read.optionalText(given, `${path}.type`) ?? 'text'
+  if (type === 'text') return ''
+  if (type !== 'grammar') throw unsupported(`${path}.type`, `chat completions has no counterpart of the format ${type}`)
+  const named = read.text(syntax, `${path}.syntax`)
+  return `The input follows this grammar (${named}):\n${read.text(definition, `${path}.definition`)}`
+}
+
 function allowedTools(allowed: unknown, tools: readonly CallableTool[]): CallableTool[] {
-  const named = new Set(records(allowed).flatMap((choice) => toolsNamed(choice, tools)))
+  const path = 'tool_choice.tools'
+  const choices = read.objects(allowed, path)
+  const named = new Set(choices.flatMap((choice, index) => toolsNamed(choice, `${path}.${index}`, tools)))
   return tools.filter((tool) => named.has(tool))
 }
 
+/** Converts the choice of a tool. That of a built-in tool is dropped, like the tool. */
 function toChatChoice(choice: unknown, offered: readonly CallableTool[]): ChatToolChoice | undefined {
   if (isMode(choice)) return choice
-  const { type, mode } = record(choice)
-  if (type === 'allowed_tools') return isMode(mode) ? mode : undefined
-  const [tool] = type === 'function' || type === 'custom' ? toolsNamed(record(choice), offered) : []
+  const given = choiceOf(choice)
+  if (given === undefined) return undefined
+  const type = read.text(given.type, 'tool_choice.type')
+  if (type === 'allowed_tools') return modeOf(given.mode)
+  if (type !== 'function' && type !== 'custom') return undefined
+  const [tool] = toolsNamed(given, 'tool_choice', offered)
   return tool && { type: 'function', function: { name: tool.chatName } }
+}
+
+function modeOf(mode: unknown): ChatToolChoice | undefined {
+  if (mode === undefined || mode === null || isMode(mode)) return mode ?? undefined
+  throw wrongType('tool_choice.mode', '"auto" or "required"')
 }
 
 /**
  * Finds the tools of a choice. A namespace selects all of its tools; a name without namespace may belong to a tool in
- * any.
+ * any. Built-in tools have no name, and are none of `tools`.
  */
-function toolsNamed({ type, name, namespace }: Loose, tools: readonly CallableTool[]): readonly CallableTool[] {
-  if (typeof name !== 'string') return []
-  if (type === 'namespace') return tools.filter((tool) => tool.namespace === name)
+function toolsNamed(choice: Fields, path: string, tools: readonly CallableTool[]): readonly CallableTool[] {
+  const type = read.text(choice.type, `${path}.type`)
+  if (type === 'namespace') {
+    const namespace = read.text(choice.name, `${path}.name`)
+    return tools.filter((tool) => tool.namespace === namespace)
+  }
+  if (type !== 'function' && type !== 'custom') return []
+  const name = read.text(choice.name, `${path}.name`)
+  const namespace = read.optionalText(choice.namespace, `${path}.namespace`)
   const alike = tools.filter((tool) => tool.name === name)
-  const exact = alike.filter((tool) => tool.namespace === (namespace ?? undefined))
+  const exact = alike.filter((tool) => tool.namespace === namespace)
   return exact.length > 0 || namespace ? exact : alike
 }

@@ -1,7 +1,9 @@
-import { type Loose, present, record } from '../../text/loose.ts'
+import { present } from '../../text/loose.ts'
+import type { Fields } from '../../text/typed-reader.ts'
 import { CHAT_LIMIT, RESPONSES_LIMIT } from '../api/answer-limit.ts'
 import type { ChatRequest, ResponseRequest } from '../api/requests.ts'
 import { callableTools } from './callable-tools.ts'
+import { read, unsupported } from './request-reader.ts'
 import { toMessages } from './response-input.ts'
 import { toChatTools } from './response-tools.ts'
 
@@ -47,17 +49,18 @@ const NEEDED = ['messages']
  *
  * @param refused field that the upstream has just rejected (`temperature`, `text.format.schema`, `tools[1].type`),
  *   which is not sent again; for a list of tools, only the one at fault
+ * @throws GazewayError `invalid_request` naming what is malformed, or what chat completions cannot express
  */
 export function toChatRequest(request: ResponseRequest, refused: string | null = null): ChatRequest {
-  const given: Loose = record(request)
-  const text = record(request.text)
+  const given = request as unknown as Fields
+  const text = read.fields(request.text, 'text')
   const { offered, chatName } = callableTools(request)
-  const chat: Loose = {
+  const chat: Fields = {
     messages: toMessages(request, chatName),
     ...Object.fromEntries(SHARED.map((name) => [name, given[name]])),
     [CHAT_LIMIT]: request[RESPONSES_LIMIT],
-    reasoning_effort: record(request.reasoning).effort,
-    response_format: responseFormat(record(text.format)),
+    reasoning_effort: read.fields(request.reasoning, 'reasoning').effort,
+    response_format: responseFormat(read.fields(text.format, 'text.format')),
     verbosity: text.verbosity,
     ...logprobs(request),
     ...toChatTools(request, offered, refused),
@@ -75,14 +78,18 @@ function carriers(refused: string | null): readonly string[] {
   return names.filter((name) => !NEEDED.includes(name))
 }
 
-function logprobs({ include, top_logprobs }: ResponseRequest): Loose {
-  const asked = Array.isArray(include) && include.includes('message.output_text.logprobs')
-  return asked || top_logprobs ? { logprobs: true, top_logprobs } : {}
+function logprobs({ include, top_logprobs }: ResponseRequest): Fields {
+  const asked = read.list(include, 'include').includes('message.output_text.logprobs')
+  const top = read.optionalNumber(top_logprobs, 'top_logprobs')
+  return asked || top ? { logprobs: true, top_logprobs: top } : {}
 }
 
-function responseFormat(format: Loose): Loose | undefined {
-  if (format.type === 'json_object') return { type: 'json_object' }
-  if (format.type !== 'json_schema') return undefined
+function responseFormat(format: Fields): Fields | undefined {
+  const type = read.optionalText(format.type, 'text.format.type') ?? 'text'
+  if (type === 'text') return undefined
+  if (type === 'json_object') return { type }
+  if (type !== 'json_schema')
+    throw unsupported('text.format.type', `chat completions has no format ${type}; use json_schema`)
   if (format.schema === undefined || format.schema === null) return { type: 'json_object' }
   const { name, description, schema, strict } = format
   return { type: 'json_schema', json_schema: present({ name: name ?? 'response', description, schema, strict }) }

@@ -1,21 +1,17 @@
-import { asText, type Loose, record } from '../../text/loose.ts'
+import type { ChatCall } from './chat-answer.ts'
 import { itemId, type ToolCall } from './response-items.ts'
 import type { StreamedCall } from './streamed-items.ts'
 
 /** Tool calls of a chat stream, whose deltas may be interleaved. */
 export interface StreamedCalls {
-  /**
-   * Adds a delta.
-   *
-   * @param delta an entry of `choices[].delta.tool_calls`
-   */
-  push(delta: Loose): void
+  /** Adds a delta. */
+  push(delta: ChatCall): void
   /** Opens calls that never got a name, so that no part of the answer is lost. */
   end(): void
 }
 
 interface Slot {
-  index: unknown
+  index: number | undefined
   id: string
   /** Arguments that arrived before the name. */
   early: string
@@ -31,11 +27,11 @@ interface Slot {
  */
 export function callOf<Call extends { index?: unknown; id?: unknown }>(
   calls: readonly Call[],
-  { index, id, function: called }: Loose,
+  { index, id, name }: { index?: unknown; id?: unknown; name?: unknown },
 ): Call | undefined {
   const known = calls.findLast((call) => (index === undefined ? !isText(id) || call.id === id : call.index === index))
   const isOther = isText(id) ? isText(known?.id) && known?.id !== id : index === undefined
-  return isOther && isText(record(called).name) ? undefined : known
+  return isOther && isText(name) ? undefined : known
 }
 
 const isText = (value: unknown): value is string => typeof value === 'string' && value !== ''
@@ -48,10 +44,10 @@ const isText = (value: unknown): value is string => typeof value === 'string' &&
 export function createStreamedCalls(open: (call: Omit<ToolCall, 'arguments'>) => StreamedCall): StreamedCalls {
   const slots: Slot[] = []
 
-  function slotOf(delta: Loose): Slot {
+  function slotOf(delta: ChatCall): Slot {
     const known = callOf(slots, delta)
     if (known) return known
-    const slot: Slot = { index: delta.index, id: isText(delta.id) ? delta.id : '', early: '' }
+    const slot: Slot = { index: delta.index, id: delta.id, early: '' }
     slots.push(slot)
     return slot
   }
@@ -65,11 +61,10 @@ export function createStreamedCalls(open: (call: Omit<ToolCall, 'arguments'>) =>
 
   return {
     push(delta) {
-      const { name, arguments: args } = record(delta.function)
+      const { name, arguments: written } = delta
       const slot = slotOf(delta)
-      if (slot.id === '' && typeof delta.id === 'string') slot.id = delta.id
-      if (!slot.call && isText(name)) begin(slot, name)
-      const written = asText(args)
+      if (slot.id === '') slot.id = delta.id
+      if (!slot.call && name !== '') begin(slot, name)
       if (slot.call) slot.call.write(written)
       else slot.early += written
     },

@@ -1,11 +1,10 @@
 import type { ResponseOutputRefusal, ResponseStreamEvent } from 'openai/resources/responses/responses'
 import type { CalledTool } from './callable-tools.ts'
+import type { Citation, Logprob } from './chat-answer.ts'
 import {
-  type Citation,
   callItem,
   type ItemStatus,
   itemId,
-  type Logprob,
   messageItem,
   type OutputItem,
   reasoningItem,

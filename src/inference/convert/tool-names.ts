@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { asText, records } from '../../text/loose.ts'
+import { read } from './request-reader.ts'
 
 /** Longest function name in chat completions. Messages allows twice as much. */
 const LONGEST_NAME = 64
@@ -13,8 +13,9 @@ export function chatToolName(name: string): string {
 
 /** Creates a lookup from a tool's name in chat to its name in the Messages request. */
 export function calledTools(tools: unknown): (chatName: string) => string {
-  const long = records(tools)
-    .map(({ name }) => asText(name))
+  const long = read
+    .objects(tools, 'tools')
+    .map(({ name }, index) => read.text(name, `tools.${index}.name`))
     .filter((name) => name.length > LONGEST_NAME)
   const names = new Map(long.map((name) => [chatToolName(name), name]))
   return (chatName) => names.get(chatName) ?? chatName

@@ -75,7 +75,8 @@ function joinLists(whole: Fields[], pieces: Fields[]): Fields[] {
 
 function joinCalls(whole: Fields[], pieces: Fields[]): Fields[] {
   for (const piece of pieces) {
-    const known = callOf(whole, piece)
+    const { index, id, function: called } = piece
+    const known = callOf(whole, { index, id, name: isObject(called) ? called.name : undefined })
     const call = known ?? {}
     if (!known) whole.push(call)
     join(call, piece)

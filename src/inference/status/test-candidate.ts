@@ -1,7 +1,7 @@
 import type { CallContext } from '../../calls/call-record.ts'
 import { GazewayError } from '../../errors.ts'
 import { record, records } from '../../text/loose.ts'
-import { chatText } from '../convert/response-items.ts'
+import { chatText } from '../observe/chat-text.ts'
 import type { NamedUpstream } from '../upstreams/named-upstream.ts'
 import { type PassthroughDeps, passThrough } from '../verbatim/passthrough.ts'
 

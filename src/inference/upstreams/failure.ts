@@ -1,5 +1,6 @@
 import { GazewayError, isFileGone, isOutOfFiles } from '../../errors.ts'
 import { cut } from '../../text/cut.ts'
+import { WrongTypeError } from '../../text/typed-reader.ts'
 import { whyEnded } from '../../wire/stopping.ts'
 import { ReportedError } from '../api/reported-error.ts'
 import type { WholeReply } from '../relay/exchange.ts'
@@ -41,6 +42,7 @@ export function upstreamFailure(error: unknown, provider: Provider, ending: Endi
       `The upstream ${provider.label} reported an error: ${hide(reason(error), provider)}`,
       { status: statusInCode(error), cause: error },
     )
+  if (error instanceof WrongTypeError) return badReply(provider, `in its reply, ${error.message}`, error)
   // Replies are read as the API documents them, so a malformed one causes a TypeError. Network failures have a cause.
   if (error instanceof TypeError && error.cause === undefined)
     return badReply(provider, 'its reply has an unexpected form', error)
@@ -66,7 +68,8 @@ function silence(error: unknown, { label, section, firstByteMs, timeoutMs }: Pro
 
 /** Maps a failure of a stream that had begun. The upstream was reached, whatever ended the stream. */
 export function streamFailure(error: Error, provider: Provider): GazewayError {
-  const known = error instanceof GazewayError || error instanceof ReportedError || isTimeout(error)
+  const isRead = error instanceof ReportedError || error instanceof WrongTypeError
+  const known = error instanceof GazewayError || isRead || isTimeout(error)
   return known ? upstreamFailure(error, provider, { cancelled: false }) : brokeOff(error, provider)
 }
 
