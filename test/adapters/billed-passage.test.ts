@@ -5,6 +5,7 @@ import { setImmediate as turn } from 'node:timers/promises'
 import { gzipSync } from 'node:zlib'
 import type * as z from 'zod'
 import type { NewKey } from '../../src/identity/keys.ts'
+import { until } from '../doubles/until.ts'
 import {
   chunks,
   completion,
@@ -15,7 +16,7 @@ import {
   startUpstream,
   type UpstreamDouble,
 } from '../doubles/upstream.ts'
-import { ask, errorOf, type RunningPlatform, startPlatform, until } from './platform.ts'
+import { ask, errorOf, type RunningPlatform, startPlatform } from './platform.ts'
 
 const CHAT = { model: 'hermes-agent', messages: [{ role: 'user', content: 'Hello' }], max_tokens: 100 }
 

@@ -9,6 +9,7 @@ import type { NewKey } from '../../src/identity/keys.ts'
 import { asksModel, PASSED_PATHS } from '../../src/inference/api/passed-paths.ts'
 import { textOf } from '../../src/inference/observe/sse-tap.ts'
 import type { Burn } from '../../src/wallet/burn/burn.ts'
+import { until } from '../doubles/until.ts'
 import {
   type Behaviour,
   chunks,
@@ -20,7 +21,7 @@ import {
   startUpstream,
   type UpstreamDouble,
 } from '../doubles/upstream.ts'
-import { type RunningPlatform, startPlatform, until } from './platform.ts'
+import { type RunningPlatform, startPlatform } from './platform.ts'
 import { connectWithKey } from './socket-client.ts'
 
 const CHAT = { model: 'gpt-test', messages: [{ role: 'user', content: 'Hello' }], max_tokens: 100 }

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { after, before, beforeEach, describe, it } from 'node:test'
 import type { CallRecord } from '../../src/calls/call-record.ts'
 import { message, refuses } from '../doubles/anthropic.ts'
+import { until } from '../doubles/until.ts'
 import * as double from '../doubles/upstream.ts'
 import { type RunningGateway, startGateway } from './gateway.ts'
 
@@ -294,11 +295,11 @@ describe('a call with several candidates', () => {
     one.on(CHAT, double.sse(double.chunks([], null).slice(0, 1), 'hang'))
     const leaving = new AbortController()
     const made = post({ ...ASK, stream: true }, CHAT, leaving.signal).catch(() => null)
-    while (one.received.length === 0) await new Promise((resolve) => setImmediate(resolve))
+    await until(() => one.received.length > 0)
     leaving.abort()
     await made
     await one.received[0]?.aborted
-    while ((await records()).length === 0) await new Promise((resolve) => setImmediate(resolve))
+    await until(async () => (await records()).length > 0)
     assert.deepEqual(
       (await records()).map(({ status }) => status),
       ['aborted'],

@@ -3,8 +3,9 @@ import { request } from 'node:http'
 import { text } from 'node:stream/consumers'
 import { after, before, describe, it } from 'node:test'
 import { clientAddresses } from '../../adapters/web/client-address.ts'
+import { until } from '../doubles/until.ts'
 import * as double from '../doubles/upstream.ts'
-import { ask, type RunningPlatform, startPlatform, until } from './platform.ts'
+import { ask, type RunningPlatform, startPlatform } from './platform.ts'
 import { openSocket } from './socket-client.ts'
 
 const TRUSTED = ['127.0.0.1', '10.0.0.0/8', 'fd00::/8']

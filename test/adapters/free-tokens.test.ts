@@ -4,6 +4,7 @@ import { connect } from 'node:net'
 import { after, before, beforeEach, describe, it } from 'node:test'
 import type * as z from 'zod'
 import type { NewKey } from '../../src/identity/keys.ts'
+import { until } from '../doubles/until.ts'
 import {
   chunks,
   completion,
@@ -14,7 +15,7 @@ import {
   startUpstream,
   type UpstreamDouble,
 } from '../doubles/upstream.ts'
-import { type RunningPlatform, startPlatform, until } from './platform.ts'
+import { type RunningPlatform, startPlatform } from './platform.ts'
 
 const CHAT = { model: 'cheap', messages: [{ role: 'user', content: 'Hello' }], max_tokens: 100 }
 const ASKED = JSON.stringify(CHAT)

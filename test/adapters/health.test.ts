@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
 import { freePort } from '../doubles/free-port.ts'
+import { until } from '../doubles/until.ts'
 import * as double from '../doubles/upstream.ts'
-import { ask, type RunningPlatform, startPlatform, until } from './platform.ts'
+import { ask, type RunningPlatform, startPlatform } from './platform.ts'
 
 // biome-ignore lint/suspicious/noExplicitAny: a reply is looked into field by field.
 type Json = Record<string, any>

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, beforeEach, describe, it } from 'node:test'
 import type { CallRecord } from '../../src/calls/call-record.ts'
+import { until } from '../doubles/until.ts'
 import * as double from '../doubles/upstream.ts'
 import { type RunningPlatform, startPlatform } from './platform.ts'
 
@@ -63,16 +64,12 @@ describe('a hedged route', () => {
   const callsOf = async (caller_id: string): Promise<CallRecord[]> =>
     (await running.gateway.calls.history({ caller_id, limit: 50 })).items
   /** The calls of a key, once there are so many. */
-  async function records(id: string, many: number): Promise<CallRecord[]> {
-    for (;;) {
+  const records = (id: string, many: number): Promise<CallRecord[]> =>
+    until(async () => {
       const made = await callsOf(id)
-      if (made.length >= many) return made
-      await new Promise((resolve) => setImmediate(resolve))
-    }
-  }
-  const until = async (isSo: () => boolean) => {
-    while (!isSo()) await new Promise((resolve) => setImmediate(resolve))
-  }
+      return made.length >= many && made
+    })
+
   const asked = () => all().map(({ received }) => received.length)
   const originOf = ({ headers }: Response) => [headers.get('x-gazeway-upstream'), headers.get('x-gazeway-attempts')]
   const chargedTo = async (id: string) => {
@@ -140,7 +137,7 @@ describe('a hedged route', () => {
   it('waits for the first where the second fails', async () => {
     const { key, id } = await newKey()
     one.on(CHAT, async (response, request) => {
-      while ((await callsOf(id)).length === 0) await new Promise((resolve) => setImmediate(resolve))
+      await until(async () => (await callsOf(id)).length > 0)
       await double.json(200, double.completion('Hello.'))(response, request)
     })
     two.on(CHAT, double.fails(500))

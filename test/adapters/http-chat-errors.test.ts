@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict'
 import type { Socket } from 'node:net'
 import { describe, it } from 'node:test'
+import { until } from '../doubles/until.ts'
 import * as double from '../doubles/upstream.ts'
-import { ASK, errorOf, eventsOf, happens, openGateway, QUESTION, until } from './http-gateway.ts'
+import { ASK, errorOf, eventsOf, happens, openGateway, QUESTION } from './http-gateway.ts'
 
 const { server, post, records } = await openGateway()
 

@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict'
 import type { ServerResponse } from 'node:http'
 import { describe, it } from 'node:test'
+import { until } from '../doubles/until.ts'
 import * as double from '../doubles/upstream.ts'
 import { startGateway } from './gateway.ts'
-import { ASK, errorOf, eventsOf, openGateway, QUESTION, UNFINISHED, until } from './http-gateway.ts'
+import { ASK, errorOf, eventsOf, openGateway, QUESTION, UNFINISHED } from './http-gateway.ts'
 
 const { server, running, post, records, sentBody } = await openGateway()
 

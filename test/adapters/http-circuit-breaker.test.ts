@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict'
 import type { Socket } from 'node:net'
 import { afterEach, beforeEach, describe, it } from 'node:test'
+import { until } from '../doubles/until.ts'
 import * as double from '../doubles/upstream.ts'
 import { type RunningGateway, startGateway } from './gateway.ts'
 import { holdTime } from './held-clock.ts'
-import { ASK, errorOf, openGateway, QUESTION, until } from './http-gateway.ts'
+import { ASK, errorOf, openGateway, QUESTION } from './http-gateway.ts'
 
 const { server } = await openGateway()
 

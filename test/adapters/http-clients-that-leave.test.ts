@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict'
 import { connect } from 'node:net'
 import { describe, it } from 'node:test'
+import { until } from '../doubles/until.ts'
 import * as double from '../doubles/upstream.ts'
-import { ASK, openGateway, until } from './http-gateway.ts'
+import { ASK, openGateway } from './http-gateway.ts'
 
 const { server, running, post, records, inFlight } = await openGateway()
 

@@ -69,13 +69,3 @@ export const eventsOf = (text: string) =>
 /** Waits for an event of a reply. */
 export const happens = (response: ServerResponse, name: string) =>
   new Promise((resolve) => response.once(name, resolve))
-
-/** Waits until a condition holds that an event outside this process's reach brings about; 30 seconds at most. */
-export async function until(holds: () => Promise<boolean>): Promise<void> {
-  // Not by a clock, which some tests hold.
-  const deadline = AbortSignal.timeout(30_000)
-  while (!(await holds())) {
-    if (deadline.aborted) assert.fail('It did not happen within 30 s.')
-    await new Promise((resolve) => setTimeout(resolve, 10))
-  }
-}

@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import type { CallRecord } from '../../src/calls/call-record.ts'
+import { until } from '../doubles/until.ts'
 import * as double from '../doubles/upstream.ts'
 import { startGateway } from './gateway.ts'
-import { ASK, openGateway, QUESTION, until } from './http-gateway.ts'
+import { ASK, openGateway, QUESTION } from './http-gateway.ts'
 
 const { server, sentBody } = await openGateway()
 

@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
+import { until } from '../doubles/until.ts'
 import * as double from '../doubles/upstream.ts'
 import { type RunningGateway, startGateway } from './gateway.ts'
-import { ASK, openGateway, QUESTION, until } from './http-gateway.ts'
+import { ASK, openGateway, QUESTION } from './http-gateway.ts'
 
 const { server, running } = await openGateway()
 

@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import OpenAI from 'openai'
+import { until } from '../doubles/until.ts'
 import * as double from '../doubles/upstream.ts'
-import { eventsOf, openGateway, QUESTION, until } from './http-gateway.ts'
+import { eventsOf, openGateway, QUESTION } from './http-gateway.ts'
 
 const { server, running, post, records, sentBody } = await openGateway()
 

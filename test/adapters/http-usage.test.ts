@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
+import { until } from '../doubles/until.ts'
 import * as double from '../doubles/upstream.ts'
-import { ASK, eventsOf, openGateway, QUESTION, until } from './http-gateway.ts'
+import { ASK, eventsOf, openGateway, QUESTION } from './http-gateway.ts'
 
 const { server, post, records } = await openGateway()
 

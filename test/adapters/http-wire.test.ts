@@ -5,6 +5,7 @@ import { connect, type Socket } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { after, afterEach, before, beforeEach, describe, it } from 'node:test'
 import type { CallRecord } from '../../src/calls/call-record.ts'
+import { until } from '../doubles/until.ts'
 import * as double from '../doubles/upstream.ts'
 import { type RunningGateway, startGateway } from './gateway.ts'
 
@@ -107,7 +108,7 @@ describe('requests as they are on the wire', () => {
     while (!read.includes('"Hel"')) read += (await once(socket, 'data'))[0]
     socket.resetAndDestroy()
     await server.received[1]?.aborted
-    while ((await inFlight()) === '2') await new Promise((resolve) => setTimeout(resolve, 10))
+    await until(async () => (await inFlight()) !== '2')
     assert.equal(await inFlight(), '1', 'the reader of the metrics')
   })
 
@@ -271,14 +272,11 @@ describe('requests as they are on the wire', () => {
 
   /** Waits until no request is being answered. */
   async function idle(): Promise<void> {
-    const deadline = Date.now() + 5000
-    for (;;) {
+    await until(async () => {
       const metrics = await (await fetch(`${running.url}/metrics`)).text()
       // The one that asks is in flight itself.
-      if (/^gazeway_http_requests_in_flight 1$/m.test(metrics)) return
-      if (Date.now() > deadline) assert.fail('Requests are in flight whose clients have gone.')
-      await new Promise((resolve) => setTimeout(resolve, 10))
-    }
+      return /^gazeway_http_requests_in_flight 1$/m.test(metrics)
+    })
   }
 })
 
@@ -416,7 +414,7 @@ describe('the end of the service', () => {
       ).repeat(2),
     )
     const read = text(socket)
-    while (server.received.length < 2) await new Promise((resolve) => setTimeout(resolve, 10))
+    await until(() => server.received.length >= 2)
     await new Promise((resolve) => setTimeout(resolve, 50))
     const closed = running.close()
     answer()
@@ -509,12 +507,3 @@ describe('the end of the service', () => {
     await server.close()
   })
 })
-
-/** Waits until a condition holds that an event outside this process's reach brings about; five seconds at most. */
-async function until(holds: () => Promise<boolean>): Promise<void> {
-  const deadline = Date.now() + 5000
-  while (!(await holds())) {
-    if (Date.now() > deadline) assert.fail('It did not happen within 5 s.')
-    await new Promise((resolve) => setTimeout(resolve, 10))
-  }
-}

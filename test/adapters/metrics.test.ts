@@ -3,6 +3,7 @@ import { once } from 'node:events'
 import { request as httpRequest } from 'node:http'
 import { afterEach, beforeEach, describe, it } from 'node:test'
 import { VERSION } from '../../src/config/version.ts'
+import { until } from '../doubles/until.ts'
 import * as double from '../doubles/upstream.ts'
 import { type RunningGateway, startGateway } from './gateway.ts'
 
@@ -207,18 +208,17 @@ describe('the metrics of the gateway over HTTP', () => {
     server.on('/models', double.json(200, { data: many }))
     const priced = await startGateway(server.url, {}, { pricing: { models: { 'priced-1': { input: 1, output: 2 } } } })
     /** Labels of models, once this number of calls is counted. */
-    const labels = async (calls: number): Promise<string[]> => {
-      for (;;) {
+    const labels = (calls: number): Promise<string[]> =>
+      until(async () => {
         const text = await (await fetch(`${priced.url}/metrics`)).text()
         const [counted] = /^gazeway_upstream_calls_total\{path="\/v1\/chat\/completions",status="ok"\} \d+/m.exec(
           text,
         ) ?? ['']
-        if (Number(counted.split(' ').at(-1)) < calls) continue
+        if (Number(counted.split(' ').at(-1)) < calls) return null
         return [...text.matchAll(/^gazeway_tokens_total\{model="(.+?)",kind="prompt"\}/gm)].map(
           ([, model]) => model ?? '',
         )
-      }
-    }
+      })
     const ask = async (model: string) => {
       const headers = { authorization: `Bearer ${priced.key}`, 'content-type': 'application/json' }
       const reply = await fetch(priced.url + CHAT, { method: 'POST', headers, body: JSON.stringify({ ...ASK, model }) })

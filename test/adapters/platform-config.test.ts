@@ -4,13 +4,13 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 
 import { request as httpRequest } from 'node:http'
 import { join } from 'node:path'
 import { after, describe, it } from 'node:test'
-import { setTimeout as delay } from 'node:timers/promises'
 import { DatabaseSync } from '@photostructure/sqlite'
 import { sql } from 'kysely'
 import { PRESET_NAMES } from '../../src/providers/providers.ts'
 import { copyStore } from '../../src/store/copy.ts'
 import { openStore } from '../../src/store/open-store.ts'
 import { call, type Instance, startInstance } from '../config/instance.ts'
+import { until } from '../doubles/until.ts'
 import { completion, json, startUpstream } from '../doubles/upstream.ts'
 
 const open: Instance[] = []
@@ -464,7 +464,7 @@ describe('the models over REST', () => {
     )
     const asked = () => upstream.received.filter(({ path }) => path === '/v1/models').length
     // By the request above, and for the health of the gateway, which the platform asks for as it starts.
-    while (asked() < 2) await delay(10)
+    await until(() => asked() >= 2)
     const other = await instance.get('/api/available-models?provider=openai')
     assert.equal(other.body.provider, 'openai')
     assert.deepEqual((other.body.models as { description: string }[])[0]?.description, 'gpt-5')

@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
 import { AGENT_KEY, type AgentGatewayDouble, startAgentGateway } from '../doubles/agent-gateway.ts'
+import { until } from '../doubles/until.ts'
 import { fixationsOf, pageOf, readingOf } from '../gaze/reader.ts'
-import { ask, errorOf, type RunningPlatform, startPlatform, until } from './platform.ts'
+import { ask, errorOf, type RunningPlatform, startPlatform } from './platform.ts'
 import { connectWithKey } from './socket-client.ts'
 
 // biome-ignore lint/suspicious/noExplicitAny: a reply is looked into field by field.

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
 import { after, afterEach, before, beforeEach, describe, it } from 'node:test'
+import { until } from '../doubles/until.ts'
 import * as double from '../doubles/upstream.ts'
-import { ask, errorOf, type RunningPlatform, startPlatform, until } from './platform.ts'
+import { ask, errorOf, type RunningPlatform, startPlatform } from './platform.ts'
 
 const CALL = { model: 'llm-4-1-fast-reasoning', prompt: 'Say hello.', max_tokens: 20 }
 

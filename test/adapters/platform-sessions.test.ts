@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict'
 import { after, afterEach, before, beforeEach, describe, it } from 'node:test'
+import { until } from '../doubles/until.ts'
 import * as double from '../doubles/upstream.ts'
 import { humanStream } from '../gaze/human-stream.ts'
 import { dies } from './dying.ts'
-import { ask, errorOf, type RunningPlatform, startPlatform, until } from './platform.ts'
+import { ask, errorOf, type RunningPlatform, startPlatform } from './platform.ts'
 import { eventsOf, type SentEvent } from './sse.ts'
 
 // biome-ignore lint/suspicious/noExplicitAny: replies are read field by field

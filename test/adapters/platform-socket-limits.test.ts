@@ -9,6 +9,7 @@ import { clientAddresses } from '../../adapters/web/client-address.ts'
 import type { Frame } from '../../adapters/web/frame-context.ts'
 import { hostRules } from '../../adapters/web/hosts.ts'
 import { type Listening, serve } from '../../adapters/web/serve.ts'
+import { until } from '../doubles/until.ts'
 import { type RunningPlatform, startPlatform } from './platform.ts'
 import { connectWithKey, openSocket, refusalOf, type SocketClient } from './socket-client.ts'
 
@@ -108,7 +109,7 @@ describe('the agent socket in a hurry', () => {
     const id = String(client.ready.connection_id)
     const isListed = async () =>
       (await socket.connections.list({ limit: 1000 }, null)).items.some((one) => one.id === id)
-    while (await isListed()) await new Promise((resolve) => setTimeout(resolve, 20))
+    await until(async () => !(await isListed()))
     client.ws.terminate()
   })
 

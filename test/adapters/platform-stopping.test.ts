@@ -3,8 +3,9 @@ import { afterEach, beforeEach, describe, it, type TestContext } from 'node:test
 import { isDeepStrictEqual } from 'node:util'
 import { AGENT_KEY, type AgentGatewayDouble, startAgentGateway } from '../doubles/agent-gateway.ts'
 import { freePort } from '../doubles/free-port.ts'
+import { until } from '../doubles/until.ts'
 import * as double from '../doubles/upstream.ts'
-import { ask, errorOf, type RunningPlatform, startPlatform, until } from './platform.ts'
+import { ask, errorOf, type RunningPlatform, startPlatform } from './platform.ts'
 import { eventsOf, type SentEvent } from './sse.ts'
 
 /** Error that pending callers get when the service stops. */

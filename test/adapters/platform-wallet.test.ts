@@ -5,7 +5,8 @@ import { type Anvil, KEYS, startAnvil } from '../chain/anvil.ts'
 import { rpc } from '../chain/rpc.ts'
 import { chainConfig, newRecipient } from '../chain/setup.ts'
 import { deployToken, type Token } from '../chain/token.ts'
-import { ask, type RunningPlatform, startPlatform, until } from './platform.ts'
+import { until } from '../doubles/until.ts'
+import { ask, type RunningPlatform, startPlatform } from './platform.ts'
 
 const CHAIN_ID = 31_337
 /** Of the first of the keys. */

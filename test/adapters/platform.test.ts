@@ -4,7 +4,8 @@ import { after, afterEach, before, describe, it } from 'node:test'
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import addFormats from 'ajv-formats'
 import type { OpenApi } from '../../adapters/platform/openapi.ts'
-import { ask, errorOf, type RunningPlatform, startPlatform, until } from './platform.ts'
+import { until } from '../doubles/until.ts'
+import { ask, errorOf, type RunningPlatform, startPlatform } from './platform.ts'
 
 const CALL = { model: 'llm-4-1-fast-reasoning', prompt: 'Say hello.', max_tokens: 20 }
 // biome-ignore lint/suspicious/noExplicitAny: a reply is looked into field by field.

@@ -125,8 +125,3 @@ export async function errorOf(
   const { error } = (await reply.json()) as { error: Awaited<ReturnType<typeof errorOf>> }
   return error
 }
-
-/** Waits until `holds` does, asking again and again. */
-export async function until(holds: () => Promise<boolean>): Promise<void> {
-  while (!(await holds())) await new Promise((resolve) => setTimeout(resolve, 5))
-}

@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict'
 import { request as send } from 'node:http'
 import { after, before, beforeEach, describe, it } from 'node:test'
+import { until } from '../doubles/until.ts'
 import * as double from '../doubles/upstream.ts'
-import { ask, type RunningPlatform, startPlatform, until } from './platform.ts'
+import { ask, type RunningPlatform, startPlatform } from './platform.ts'
 
 type Line = Record<string, unknown>
 

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, before, beforeEach, describe, it } from 'node:test'
+import { until } from '../doubles/until.ts'
 import * as double from '../doubles/upstream.ts'
 import { type RunningGateway, startGateway } from './gateway.ts'
 
@@ -162,7 +163,7 @@ describe('a model call with an Idempotency-Key', () => {
     server.on('/chat/completions', double.hangs)
     const client = new AbortController()
     const lost = assert.rejects(post('/v1/chat/completions', CHAT, client.signal))
-    while (server.received.length === 0) await new Promise((resolve) => setImmediate(resolve))
+    await until(() => server.received.length > 0)
     client.abort()
     await lost
     await server.received[0]?.aborted

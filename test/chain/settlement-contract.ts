@@ -4,6 +4,7 @@ import { encodeAbiParameters, keccak256, toHex } from 'viem'
 import { checkChains } from '../../src/chain/check-chains.ts'
 import { createSigner } from '../../src/chain/signer.ts'
 import type { Store } from '../../src/store/store.ts'
+import { until } from '../doubles/until.ts'
 import { type Anvil, KEYS, startAnvil } from './anvil.ts'
 import { rpc } from './rpc.ts'
 import { type ChainSetup, chainOn, holdBlocks, newRecipient, POLL_MS, releaseBlocks, type TestChain } from './setup.ts'
@@ -87,7 +88,7 @@ export function settlementContract(engine: string, open: () => Promise<Store>): 
       chain.start()
       await chain.owe('esc_1', newRecipient(), CENT)
       await chain.until('esc_1', ({ status }) => status === 'submitted')
-      await waitFor(async () => (await nonceOf()) > 0 && (await blockNoted(store)))
+      await until(async () => (await nonceOf()) > 0 && (await blockNoted(store)))
       await mine()
       await rounds()
       assert.equal(chain.confirmed.length, 0)
@@ -117,9 +118,9 @@ export function settlementContract(engine: string, open: () => Promise<Store>): 
       await chain.owe('esc_1', recipient, CENT)
       await chain.until('esc_1', ({ status }) => status === 'submitted')
       const [hash] = await hashesOf()
-      await waitFor(async () => (await rpc(anvil.url, 'eth_getTransactionByHash', [hash])) !== null)
+      await until(async () => (await rpc(anvil.url, 'eth_getTransactionByHash', [hash])) !== null)
       assert.equal(await rpc(anvil.url, 'anvil_dropTransaction', [hash]), hash)
-      await waitFor(async () => (await rpc(anvil.url, 'eth_getTransactionByHash', [hash])) !== null)
+      await until(async () => (await rpc(anvil.url, 'eth_getTransactionByHash', [hash])) !== null)
       await releaseBlocks(anvil)
       await chain.until('esc_1', ({ status, tx_hash }) => status === 'confirmed' && tx_hash === hash)
       assert.equal(await token.balanceOf(recipient), 10_000n)
@@ -130,14 +131,14 @@ export function settlementContract(engine: string, open: () => Promise<Store>): 
       const recipient = newRecipient()
       chain.start()
       await chain.owe('esc_1', recipient, CENT)
-      await waitFor(() => blockNoted(store))
+      await until(() => blockNoted(store))
       const [hash] = await hashesOf()
       await rpc(anvil.url, 'evm_setAutomine', [false])
       await rpc(anvil.url, 'anvil_reorg', [1, []])
-      await waitFor(async () => !(await blockNoted(store)))
+      await until(async () => !(await blockNoted(store)))
       assert.equal(await token.balanceOf(recipient), 0n)
       assert.equal((await chain.settlements.states(['esc_1'])).get('esc_1')?.status, 'submitted')
-      await waitFor(async () => (await rpc(anvil.url, 'eth_getTransactionByHash', [hash])) !== null)
+      await until(async () => (await rpc(anvil.url, 'eth_getTransactionByHash', [hash])) !== null)
       await mine(3)
       await chain.until('esc_1', ({ status, tx_hash }) => status === 'confirmed' && tx_hash === hash)
       assert.equal(await token.balanceOf(recipient), 10_000n)
@@ -151,7 +152,7 @@ export function settlementContract(engine: string, open: () => Promise<Store>): 
       await chain.owe('esc_1', recipient, CENT)
       await chain.until('esc_1', ({ status }) => status === 'submitted')
       const [hash] = await hashesOf()
-      await waitFor(async () => (await rpc(anvil.url, 'eth_getTransactionByHash', [hash])) !== null)
+      await until(async () => (await rpc(anvil.url, 'eth_getTransactionByHash', [hash])) !== null)
       await rpc(anvil.url, 'eth_sendTransaction', [
         {
           from: payer,
@@ -272,7 +273,7 @@ export function settlementContract(engine: string, open: () => Promise<Store>): 
         assert.equal((await account.mined(one?.nonce ?? -1, { pollMs: 10, timeoutMs: 5000 }))?.status, 'success')
       assert.equal(await nonceOf(), 16)
       await mine()
-      await waitFor(async () => !(await account.transactions.anyOpen()))
+      await until(async () => !(await account.transactions.anyOpen()))
     })
 
     it('looks after a payment of the same account until it is as deep as payments ask for', async () => {
@@ -291,15 +292,15 @@ export function settlementContract(engine: string, open: () => Promise<Store>): 
       await chain.owe('esc_1', newRecipient(), CENT)
       await chain.until('esc_1', ({ status }) => status === 'submitted')
       const isKnown = async (one = '') => (await rpc(anvil.url, 'eth_getTransactionByHash', [one])) !== null
-      await waitFor(async () => isKnown((await hashesOf(1))[0]))
+      await until(async () => isKnown((await hashesOf(1))[0]))
       await mine()
       await chain.until('esc_1', ({ status }) => status === 'confirmed')
       assert.equal((await account.transactions.find(0))?.status, 'sent')
       await rpc(anvil.url, 'anvil_reorg', [1, []])
       assert.equal(await token.balanceOf(recipient), 0n)
-      await waitFor(() => isKnown(hash))
+      await until(() => isKnown(hash))
       await mine(3)
-      await waitFor(async () => (await account.transactions.find(0))?.status === 'final')
+      await until(async () => (await account.transactions.find(0))?.status === 'final')
       assert.equal(await token.balanceOf(recipient), 1n)
     })
   })
@@ -314,8 +315,4 @@ const rounds = () => new Promise((resolve) => setTimeout(resolve, 8 * POLL_MS))
 async function blockNoted({ db }: Store): Promise<boolean> {
   const [row] = await db.selectFrom('settlements').select('block_number').execute()
   return (row?.block_number ?? null) !== null
-}
-
-async function waitFor(holds: () => Promise<boolean>): Promise<void> {
-  while (!(await holds())) await new Promise((resolve) => setTimeout(resolve, 5))
 }

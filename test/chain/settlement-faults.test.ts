@@ -8,6 +8,7 @@ import { checkChains } from '../../src/chain/check-chains.ts'
 import { createSigner } from '../../src/chain/signer.ts'
 import { openStore } from '../../src/store/open-store.ts'
 import type { Store } from '../../src/store/store.ts'
+import { until } from '../doubles/until.ts'
 import { type Anvil, KEYS, startAnvil } from './anvil.ts'
 import { type FaultyNode, startFaultyNode } from './faulty-node.ts'
 import { rpc } from './rpc.ts'
@@ -230,7 +231,7 @@ describe('settlement on a chain that misbehaves', () => {
       }
       await sleeper.owe('esc_1', recipient, CENT)
       sleeper.start()
-      while (asleep === 0) await new Promise((resolve) => setTimeout(resolve, 5))
+      await until(() => asleep > 0)
       // As the other one leaves it.
       const kept = { status: 'failed', attempts: 1, error: 'Look at it.', next_at: '9999-12-31T23:59:59.999Z' }
       await store.db.updateTable('settlements').set(kept).execute()

@@ -2,6 +2,7 @@ import { type Chain, createChain } from '../../src/chain/chain.ts'
 import type { ConfirmedSettlement } from '../../src/chain/settler.ts'
 import { Config } from '../../src/config/config-schema.ts'
 import type { Store } from '../../src/store/store.ts'
+import { until } from '../doubles/until.ts'
 import { type Anvil, KEYS } from './anvil.ts'
 import { rpc } from './rpc.ts'
 
@@ -84,11 +85,10 @@ export function chainOn(store: Store, setup: ChainSetup, now: () => Date = () =>
         chain.settlements.enqueue(trx, { id: escrowId, recipient, micros, at: now().toISOString() }),
       ),
     async until(escrowId, holds) {
-      for (;;) {
+      await until(async () => {
         const state = (await chain.settlements.states([escrowId])).get(escrowId)
-        if (state && holds(state)) return
-        await new Promise((resolve) => setTimeout(resolve, 5))
-      }
+        return state !== undefined && holds(state)
+      })
     },
     stop: async () => settling?.stop(),
   }

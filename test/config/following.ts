@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
+import { until } from '../doubles/until.ts'
 import { chunks, completion, json, startUpstream, type UpstreamDouble } from '../doubles/upstream.ts'
 import { call, type Instance } from './instance.ts'
 
-/** Time limit for a change to apply in another process, in milliseconds. */
-const REACHED_MS = 5_000
+/** Time limit for a change to apply in another process. */
+const REACHED = { seconds: 5 }
 
 /** Two instances that share their configuration, and what changes it in one of them. */
 export interface Pair {
@@ -28,7 +29,7 @@ export function followingContract(name: string, open: (provider: string) => Prom
 
         const { stream, finish } = await holdStream(watched, first)
         await pair.change({ 'upstream.provider': second.url, 'upstream.models.chat': 'new-chat-model' })
-        await until(() => watched.gateway.loaded.config.upstream.provider === second.url)
+        await until(() => watched.gateway.loaded.config.upstream.provider === second.url, REACHED)
         assert.equal(await ask(watched), 'from the second')
         assert.equal(modelAsked(second), 'new-chat-model')
 
@@ -55,7 +56,7 @@ export function followingContract(name: string, open: (provider: string) => Prom
           'http.allowed_hosts': ['gateway.example'],
           'log.level': 'error',
         })
-        await until(() => watched.gateway.loaded.config.pricing.margin_usd === 0.5)
+        await until(() => watched.gateway.loaded.config.pricing.margin_usd === 0.5, REACHED)
         assert.equal(watched.gateway.wallet.pricing().margin_usd, 0.5)
         const prices = await call(`${watched.platformUrl}/api/wallet/metered/pricing`, watched.admin, { method: 'GET' })
         assert.equal(prices.body.margin_usd, 0.5)
@@ -102,14 +103,6 @@ async function holdStream({ gatewayUrl, admin }: Instance, upstream: UpstreamDou
   })
   assert.equal(stream.status, 200)
   return { stream, finish }
-}
-
-async function until(holds: () => boolean): Promise<void> {
-  const late = performance.now() + REACHED_MS
-  while (!holds()) {
-    assert.ok(performance.now() < late, `the change has not arrived within ${REACHED_MS} ms`)
-    await new Promise((resolve) => setTimeout(resolve, 20))
-  }
 }
 
 const modelAsked = ({ received: [first] }: UpstreamDouble): unknown => Object(first?.body).model

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
 import { readdirSync, readFileSync } from 'node:fs'
 import { before, describe, it } from 'node:test'
-import { setTimeout as delay } from 'node:timers/promises'
 import { promisify } from 'node:util'
+import { until } from '../doubles/until.ts'
 import { type GatewayProcess, startGatewayProcess } from '../e2e/gateway-process.ts'
 import { CLI, newPlace, type Place } from '../e2e/server.ts'
 import { blocksOf, codeIn, tableUnder } from './markdown.ts'
@@ -61,13 +61,7 @@ describe('an example in docs/reference/http.md', () => {
     const rotated = await enter(rotate)
     assert.equal((await models(rotated.stdout.trim())).status, 200)
     await enter(revoke)
-    const deadline = Date.now() + 5000
-    let { status } = await models()
-    while (status !== 401 && Date.now() < deadline) {
-      await delay(100)
-      status = (await models()).status
-    }
-    assert.equal(status, 401)
+    await until(async () => (await models()).status === 401, { seconds: 5 })
   })
 })
 

@@ -5,6 +5,7 @@ import { closeSync, existsSync, mkdirSync, openSync, readFileSync, writeFileSync
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { describe, it } from 'node:test'
+import { until } from '../doubles/until.ts'
 import { CLI, finish, newPlace, run, watch } from './server.ts'
 
 describe('the command line', () => {
@@ -322,5 +323,5 @@ describe('a person in a terminal', { skip: !terminal && 'there is no script(1) t
 
 /** Waits until a terminal shows what is looked for. */
 async function shown(screen: () => string, looked: RegExp): Promise<void> {
-  while (!looked.test(screen())) await new Promise((resolve) => setImmediate(resolve))
+  await until(() => looked.test(screen()), { what: screen })
 }

@@ -6,6 +6,7 @@ import { connect, type Socket } from 'node:net'
 import { after, before, describe, it } from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
 import { freePort } from '../doubles/free-port.ts'
+import { until } from '../doubles/until.ts'
 import type { UpstreamDouble } from '../doubles/upstream.ts'
 import { type GatewayProcess, platformOf, startGatewayProcess, startProvider } from './gateway-process.ts'
 import { CLI, newPlace } from './server.ts'
@@ -113,10 +114,6 @@ it('a process whose clients come back while it starts, and take the last file de
 })
 
 const openFilesOf = ({ pid }: GatewayProcess) => readdirSync(`/proc/${pid}/fd`).length
-
-async function until(holds: () => boolean): Promise<void> {
-  while (!holds()) await delay(10)
-}
 
 /** Sends requests over one connection, which is made with the first. */
 function keptConnection(url: string, key: string) {

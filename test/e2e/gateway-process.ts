@@ -1,11 +1,10 @@
-import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { after, before, beforeEach, describe } from 'node:test'
-import { setTimeout as delay } from 'node:timers/promises'
 import { likeSandbox } from '../doubles/sandbox.ts'
+import { until } from '../doubles/until.ts'
 import { startUpstream, type UpstreamDouble } from '../doubles/upstream.ts'
 import { CLI, newPlace, PATIENCE_MS, type Place, type ServerOptions } from './server.ts'
 
@@ -93,14 +92,8 @@ export async function startGatewayProcess(
 }
 
 /** The address of the platform that a process serves beside its gateway. */
-export async function platformOf(gateway: GatewayProcess): Promise<string> {
-  const deadline = Date.now() + PATIENCE_MS
-  for (;;) {
-    const said = /platform on (http:\S+) /.exec(gateway.stderr())?.[1]
-    if (said !== undefined) return said
-    assert.ok(Date.now() < deadline, gateway.stderr())
-    await delay(10)
-  }
+export function platformOf({ stderr }: GatewayProcess): Promise<string> {
+  return until(() => /platform on (http:\S+) /.exec(stderr())?.[1], { what: stderr, seconds: PATIENCE_MS / 1000 })
 }
 
 /**

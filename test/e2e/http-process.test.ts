@@ -7,6 +7,7 @@ import { type AddressInfo, connect as connectTcp, createServer } from 'node:net'
 import { join } from 'node:path'
 import { after, before, describe, it } from 'node:test'
 import { DatabaseSync } from '@photostructure/sqlite'
+import { until } from '../doubles/until.ts'
 import * as double from '../doubles/upstream.ts'
 import { type GatewayProcess, startGatewayProcess, startProvider } from './gateway-process.ts'
 import { CLI, connect, newPlace, type Place, run, spawnServer, watch } from './server.ts'
@@ -61,7 +62,7 @@ describe('the start of the HTTP gateway', () => {
     const place = newPlace()
     const served = async () => {
       const server = spawnServer(place, { args: ['--http', '--port', '0', ...SANDBOX.args] })
-      await until(() => server.stderr().includes('gateway on'))
+      await until(() => server.stderr().includes('gateway on'), { what: server.stderr, seconds: 30 })
       server.child.kill('SIGTERM')
       await server.exit
       return server.stderr()
@@ -219,7 +220,7 @@ describe('the end of the HTTP gateway', () => {
     const { child, stdout } = watch(
       spawn('script', ['-qec', command, '/dev/null'], { cwd: place.project, env: { ...place.env, SHELL: '/bin/sh' } }),
     )
-    await until(() => stdout().includes('gateway on'))
+    await until(() => stdout().includes('gateway on'), { what: stdout, seconds: 30 })
     const url = /gateway on (http:\S+)\/v1 /.exec(stdout())?.[1] ?? assert.fail(stdout())
     const key = readFileSync(join(place.data, 'admin.key'), 'utf8').trim()
     const { goOn, rest } = await streaming({ url, key })
@@ -318,9 +319,4 @@ async function refused({ url }: Pick<Address, 'url'>): Promise<void> {
     socket.destroy()
     if (!open) return
   }
-}
-
-/** Waits until something holds. */
-async function until(holds: () => boolean | Promise<boolean>): Promise<void> {
-  while (!(await holds())) await new Promise((resolve) => setTimeout(resolve, 20))
 }

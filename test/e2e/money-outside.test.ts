@@ -8,6 +8,7 @@ import { evm, Mppx } from 'mppx/client'
 import { generatePrivateKey, type PrivateKeyAccount, privateKeyToAccount } from 'viem/accounts'
 import { type Anvil, KEYS, startAnvil } from '../chain/anvil.ts'
 import { deployToken, type Token } from '../chain/token.ts'
+import { until } from '../doubles/until.ts'
 import * as double from '../doubles/upstream.ts'
 import { humanStream } from '../gaze/human-stream.ts'
 import { type GatewayProcess, platformOf, startGatewayProcess } from './gateway-process.ts'
@@ -240,7 +241,7 @@ describe('money, from outside', { timeout: 240_000 }, () => {
     const deposited = await done(payer)
     assert.equal(deposited.locked.settlement.mode, 'evm')
     assert.equal(deposited.locked.token, 'TUSD')
-    await until(async () => (await escrowOf(payer, deposited.task)).status === 'settled')
+    await until(async () => (await escrowOf(payer, deposited.task)).status === 'settled', { seconds: 30 })
     assert.equal(await token.balanceOf(address), 2_000_000n, 'of two rewards, the one that was deposited')
   })
 
@@ -331,7 +332,7 @@ describe('money, from outside', { timeout: 240_000 }, () => {
     assert.equal((await withdraw(made.key, 0.09)).status, 403, 'for admins')
     assert.deepEqual(refusal(await withdraw(other.key, 0.090001)), [402, 'insufficient_credit'])
     for (let times = 0; times < 2; times++) ok(await withdraw(other.key, 0.09))
-    await until(async () => (await token.balanceOf(payer.address)) === PRICE)
+    await until(async () => (await token.balanceOf(payer.address)) === PRICE, { seconds: 30 })
     assert.equal(await creditOf(payer, at, other.key), 0)
     await other.stop()
     await upstream.close()
@@ -356,7 +357,7 @@ describe('money, from outside', { timeout: 240_000 }, () => {
     letTimePass(join(shared.data, 'gazeway.db'))
     const other = await startGatewayProcess(shared, { args, env: { ...ENV, NODE_OPTIONS: preloaded(OFTEN) } })
     const at = await platformOf(other)
-    await until(async () => (await creditOf(payer, at, other.key)) === 0.09)
+    await until(async () => (await creditOf(payer, at, other.key)) === 0.09, { seconds: 30 })
     suspended.kill('SIGCONT')
     answer()
     const late = await reply
@@ -406,7 +407,7 @@ describe('money, from outside', { timeout: 240_000 }, () => {
     const env = { ...ENV, NODE_OPTIONS: preloaded(OFTEN) }
     const next = await startGatewayProcess(shared, { args: [...SERVICE, '--upstream', 'sandbox'], env })
     const at = await platformOf(next)
-    await until(async () => (await creditOf(payer, at, next.key)) === 0.09)
+    await until(async () => (await creditOf(payer, at, next.key)) === 0.09, { seconds: 30 })
     await next.stop()
     await upstream.close()
     assert.match((await run(shared, ['doctor', '--upstream', 'sandbox'], ENV)).stdout, /^ok {4}payments /m)
@@ -460,13 +461,4 @@ function letTimePass(file: string): void {
     update payments set lease_until = '2026-01-01T00:00:00.000Z' where lease_until is not null;
     delete from sweeps where name = 'payments.unfinished'`)
   database.close()
-}
-
-/** Resolves when it is so. */
-async function until(isSo: () => Promise<boolean>): Promise<void> {
-  const deadline = Date.now() + 30_000
-  while (!(await isSo())) {
-    assert.ok(Date.now() < deadline, 'it did not become so in 30 s')
-    await new Promise((resolve) => setTimeout(resolve, 20))
-  }
 }

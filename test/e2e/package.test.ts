@@ -4,7 +4,7 @@ import { mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync } from 'node:
 import { userInfo } from 'node:os'
 import { join, resolve } from 'node:path'
 import { before, describe, it } from 'node:test'
-import { setTimeout as delay } from 'node:timers/promises'
+import { until } from '../doubles/until.ts'
 import { finish, newPlace, watch } from './server.ts'
 
 describe('the package', () => {
@@ -86,7 +86,7 @@ describe('the package', () => {
     server.callTool(1, 'gateway_memory_store', { key: 'kept', value: 1 })
     assert.equal((await server.answer(1)).result.structuredContent.created, true)
     rmSync(folder, { recursive: true })
-    while (!/Failed to /.test(server.stderr()) && server.child.exitCode === null) await delay(50)
+    await until(() => /Failed to /.test(server.stderr()) || server.child.exitCode !== null, { what: server.stderr })
     server.callTool(2, 'gateway_memory_recall', { key: 'kept' })
     assert.equal((await server.answer(2)).result.structuredContent.memory.value, 1)
     server.child.stdin.end()

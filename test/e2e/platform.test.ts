@@ -4,6 +4,7 @@ import { once } from 'node:events'
 import { type AddressInfo, createServer } from 'node:net'
 import { after, before, describe, it } from 'node:test'
 import OpenAI from 'openai'
+import { until } from '../doubles/until.ts'
 import * as double from '../doubles/upstream.ts'
 import { type GatewayProcess, platformOf, startGatewayProcess, startProvider } from './gateway-process.ts'
 import { connect, newPlace, run } from './server.ts'
@@ -124,11 +125,6 @@ describe('the end of gazeway --http --platform', () => {
   })
 })
 
-/** Waits until `holds` does. */
-async function until(holds: () => boolean): Promise<void> {
-  while (!holds()) await new Promise((resolve) => setTimeout(resolve, 10))
-}
-
 describe('the demo of the platform', () => {
   it('shows a receipt and the usage, and ends well', () => {
     const demo = ['--import', 'tsx', 'scripts/demo.ts', '--platform']
@@ -161,7 +157,7 @@ describe('the platform as a process', () => {
     const body = { messages: [{ role: 'user', content: 'Hello.' }], stream: true }
     const reply = await post(`${platform}/v1/chat/completions`, gateway.key, body)
     gateway.kill('SIGTERM')
-    while (!gateway.stderr().includes('Stopping')) await new Promise((resolve) => setTimeout(resolve, 10))
+    await until(() => gateway.stderr().includes('Stopping'), { what: gateway.stderr })
     goOn()
     assert.match(await reply.text(), /lo\..*data: \[DONE\]\n\n$/s)
     assert.deepEqual(await gateway.exit, ENDED_WELL)

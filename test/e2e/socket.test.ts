@@ -5,8 +5,8 @@ import { connectWithKey, openSocket, type Welcomed } from '../adapters/socket-cl
 import { type PostgresServer, startPostgres } from '../contract/postgres-server.ts'
 import * as double from '../doubles/upstream.ts'
 import { startUpstream, type UpstreamDouble } from '../doubles/upstream.ts'
-import { type GatewayProcess, startGatewayProcess } from './gateway-process.ts'
-import { newPlace, PATIENCE_MS } from './server.ts'
+import { type GatewayProcess, platformOf, startGatewayProcess } from './gateway-process.ts'
+import { newPlace } from './server.ts'
 
 const PLATFORM = ['--platform', '--platform-port', '0']
 const IDLE = 1000
@@ -23,13 +23,7 @@ interface Platform {
 
 async function startPlatformProcess(args: string[], env: Record<string, string> = {}): Promise<Platform> {
   const gateway = await startGatewayProcess(newPlace(), { args: [...PLATFORM, ...args], env })
-  const deadline = Date.now() + PATIENCE_MS
-  for (;;) {
-    const url = /platform on (http:\S+) /.exec(gateway.stderr())?.[1]
-    if (url !== undefined) return { url, gateway }
-    assert.ok(Date.now() < deadline, gateway.stderr())
-    await new Promise((resolve) => setTimeout(resolve, 10))
-  }
+  return { url: await platformOf(gateway), gateway }
 }
 
 async function callPlatform(

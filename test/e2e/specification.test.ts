@@ -4,8 +4,8 @@ import { join } from 'node:path'
 import { after, before, describe, it } from 'node:test'
 import { WebSocket } from 'ws'
 import { humanStream } from '../gaze/human-stream.ts'
-import { type GatewayProcess, startGatewayProcess } from './gateway-process.ts'
-import { connect, newPlace, PATIENCE_MS, type Place, writeProject } from './server.ts'
+import { type GatewayProcess, platformOf, startGatewayProcess } from './gateway-process.ts'
+import { connect, newPlace, type Place, writeProject } from './server.ts'
 
 // biome-ignore lint/suspicious/noExplicitAny: a reply is looked into field by field.
 type Json = Record<string, any>
@@ -376,22 +376,12 @@ describe('every row of the specification', () => {
     gateway = await startGatewayProcess(place, {
       args: ['--platform', '--platform-port', '0', '--upstream', 'sandbox'],
     })
-    platform = await platformUrl()
+    platform = await platformOf(gateway)
     const { subject } = await answers({ method: 'POST', path: '/api/verify-session', body: { key: gateway.key } })
     const deposit = { caller_id: subject, amount_usd: 20, reference: 'walk' }
     await answers({ method: 'POST', path: '/api/wallet/metered/deposit', body: deposit })
   })
   after(async () => assert.deepEqual(await gateway.stop(), { code: 0, signal: null }))
-
-  async function platformUrl(): Promise<string> {
-    const deadline = Date.now() + PATIENCE_MS
-    for (;;) {
-      const said = /platform on (http:\S+) /.exec(gateway.stderr())?.[1]
-      if (said !== undefined) return said
-      assert.ok(Date.now() < deadline, gateway.stderr())
-      await new Promise((resolve) => setTimeout(resolve, 10))
-    }
-  }
 
   describe('of the platform is answered', () => {
     for (const row of walked)

@@ -13,9 +13,9 @@ import {
 } from 'node:fs'
 import { join } from 'node:path'
 import { describe, it, type TestContext } from 'node:test'
-import { setTimeout as delay } from 'node:timers/promises'
 import { type LoggingMessageNotification, LoggingMessageNotificationSchema } from '@modelcontextprotocol/sdk/types.js'
 import { DatabaseSync } from '@photostructure/sqlite'
+import { until } from '../doubles/until.ts'
 import { humanStream } from '../gaze/human-stream.ts'
 import { connect, newPlace, type Place, run, type ToolReply } from './server.ts'
 
@@ -71,7 +71,7 @@ describe('the data folder', () => {
     await server.call('gateway_store_gaze_data', { records })
     const kept = async () => (await server.call('gateway_retrieve_gaze_data')).structuredContent.total
     assert.equal(await kept(), 3)
-    while ((await kept()) > 0) await delay(200)
+    await until(async () => (await kept()) === 0)
     await server.client.close()
     assert.equal(server.stderr(), '')
   })

@@ -3,10 +3,10 @@ import { cpSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } fr
 import { tmpdir } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
 import { after, it } from 'node:test'
-import { setTimeout as delay } from 'node:timers/promises'
 import { story } from '../../scripts/demo/story.ts'
+import { until } from '../doubles/until.ts'
 import { platformOf, startGatewayProcess } from './gateway-process.ts'
-import { CLI, connect, newPlace, PATIENCE_MS } from './server.ts'
+import { CLI, connect, newPlace } from './server.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'gazeway-upgrade-'))
 after(() => rmSync(folder, { recursive: true, force: true }))
@@ -27,10 +27,6 @@ function install(name: string): { cli: string; replace(): void } {
   }
 }
 
-async function until(holds: () => boolean, what: () => string): Promise<void> {
-  for (const deadline = Date.now() + PATIENCE_MS; !holds(); await delay(20)) assert.ok(Date.now() < deadline, what())
-}
-
 it('answers every tool after its package was replaced', async () => {
   const place = newPlace()
   const { cli, replace } = install('stdio')
@@ -39,7 +35,7 @@ it('answers every tool after its package was replaced', async () => {
     args: ['--upstream', 'sandbox', '--log-level', 'debug'],
   })
   const { tools } = await client.listTools()
-  await until(() => /All code is loaded/.test(stderr()), stderr)
+  await until(() => /All code is loaded/.test(stderr()), { what: stderr, seconds: 30 })
   replace()
   const steps = story(place.project, new Date())
   assert.deepEqual(steps.map(({ tool }) => tool).sort(), tools.map(({ name }) => name).sort())

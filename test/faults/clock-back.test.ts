@@ -2,11 +2,11 @@ import assert from 'node:assert/strict'
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { after, before, it } from 'node:test'
-import { setTimeout as delay } from 'node:timers/promises'
 import { openStore } from '../../src/store/open-store.ts'
+import { until } from '../doubles/until.ts'
 import { completion, json, startUpstream, type UpstreamDouble } from '../doubles/upstream.ts'
 import { type GatewayProcess, platformOf, startGatewayProcess } from '../e2e/gateway-process.ts'
-import { newPlace, PATIENCE_MS, run } from '../e2e/server.ts'
+import { newPlace, run } from '../e2e/server.ts'
 
 const ADMIN = 'fixed-admin-key-0123456789'
 /** A midnight that begins a day and a month. */
@@ -52,8 +52,7 @@ async function setClock(seconds: number): Promise<void> {
   const times = gateway.stderr().split(' set\n').length
   writeFileSync(clockFile, String(MIDNIGHT + seconds * 1000))
   gateway.kill('SIGUSR2')
-  for (const deadline = Date.now() + PATIENCE_MS; gateway.stderr().split(' set\n').length === times; await delay(5))
-    assert.ok(Date.now() < deadline, gateway.stderr())
+  await until(() => gateway.stderr().split(' set\n').length > times, { what: gateway.stderr })
 }
 
 async function send(url: string, key: string, body: object, headers: Record<string, string> = {}) {

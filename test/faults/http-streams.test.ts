@@ -3,6 +3,7 @@ import { describe, it } from 'node:test'
 import { setTimeout } from 'node:timers/promises'
 import fc from 'fast-check'
 import { createSseTap } from '../../src/inference/observe/sse-tap.ts'
+import { until } from '../doubles/until.ts'
 import * as double from '../doubles/upstream.ts'
 import { onDouble } from '../e2e/gateway-process.ts'
 
@@ -45,10 +46,10 @@ onDouble('a stream that ends badly', (gateway, upstream) => {
   async function countedAs(calls: number, work: () => Promise<void>): Promise<{ ok: number; error: number }> {
     const before = { ok: await counted('ok'), error: await counted('error') }
     await work()
-    for (;;) {
+    return until(async () => {
       const more = { ok: (await counted('ok')) - before.ok, error: (await counted('error')) - before.error }
-      if (more.ok + more.error >= calls) return more
-    }
+      return more.ok + more.error >= calls && more
+    })
   }
   const [role, hello, finish] = double.chunks(['Hello.'], null)
 

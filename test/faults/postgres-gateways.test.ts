@@ -7,11 +7,12 @@ import pg from 'pg'
 import { createKeys } from '../../src/identity/keys.ts'
 import { openStore } from '../../src/store/open-store.ts'
 import { type PostgresServer, startPostgres } from '../contract/postgres-server.ts'
+import { until } from '../doubles/until.ts'
 import { type GatewayProcess, startGatewayProcess } from '../e2e/gateway-process.ts'
 import { newPlace } from '../e2e/server.ts'
 
 /** Time limit for a change to reach the other gateway, and for recovery after a fault. */
-const SOON_MS = 5000
+const SOON_S = 5
 const KEY = 'an-admin-key-of-the-tests'
 
 /** As in deploy/compose.yaml: a request goes to the next gateway, and to the other one where that cannot be reached. */
@@ -35,13 +36,6 @@ async function startBalancer(targets: readonly string[]): Promise<{ url: string;
   }).listen(0, '127.0.0.1')
   await once(server, 'listening')
   return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, server }
-}
-
-/** Asks again until the answer is as wanted; whoever waits longer than is allowed fails. */
-async function until(what: string, ask: () => Promise<boolean>): Promise<void> {
-  const started = Date.now()
-  while (!(await ask().catch(() => false)))
-    assert.ok(Date.now() - started < SOON_MS, `${what} took more than ${SOON_MS} ms`)
 }
 
 describe('two gateways on one PostgreSQL behind a balancer', () => {
@@ -98,7 +92,7 @@ describe('two gateways on one PostgreSQL behind a balancer', () => {
     for (const gateway of gateways) assert.equal((await call(gateway.url, '/memory/recent', { key })).status, 200)
     await keys.revoke(record.id)
     for (const gateway of gateways)
-      await until('revoking', async () => (await call(gateway.url, '/memory/recent', { key })).status === 401)
+      await until(async () => (await call(gateway.url, '/memory/recent', { key })).status === 401, { seconds: SOON_S })
     await keys.close()
     await shared.close()
   })
@@ -125,7 +119,14 @@ describe('two gateways on one PostgreSQL behind a balancer', () => {
     const health = (await (await call(balancer.url, '/health')).json()) as { status: string }
     assert.equal(health.status, 'degraded')
     await postgres.start()
-    await until('serving again', async () => (await store(balancer.url, 'after-restart')).ok)
+    await until(
+      () =>
+        store(balancer.url, 'after-restart').then(
+          ({ ok }) => ok,
+          () => false,
+        ),
+      { seconds: SOON_S },
+    )
 
     gateways[0].kill('SIGKILL')
     await gateways[0].exit

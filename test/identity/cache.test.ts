@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { beforeEach, describe, it } from 'node:test'
 import { createKeyCache, type KeyCache } from '../../src/identity/cache.ts'
 import type { CheckedRow } from '../../src/identity/checked-keys.ts'
+import { until } from '../doubles/until.ts'
 
 const ROW: CheckedRow = {
   id: 'key_1',
@@ -102,7 +103,7 @@ describe('the key cache', () => {
     reads[0]?.(ROW)
     await slow
     // The late one finds the read too old, and reads for itself.
-    while (reads.length < 2) await new Promise((resolve) => setImmediate(resolve))
+    await until(() => reads.length >= 2)
     reads[1]?.({ ...ROW, revoked_at: '2026-11-21T07:05:00.000Z' })
     assert.equal((await late).identity, null)
     assert.deepEqual(ended, ['key_1'])

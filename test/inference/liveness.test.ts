@@ -5,6 +5,7 @@ import type { Route } from '../../src/inference/route/routing.ts'
 import { createLiveness } from '../../src/inference/status/liveness.ts'
 import type { NamedUpstream } from '../../src/inference/upstreams/named-upstream.ts'
 import { routingTo, upstreamAt } from '../doubles/routing.ts'
+import { until } from '../doubles/until.ts'
 import * as double from '../doubles/upstream.ts'
 
 /** Other upstreams, and routes to them. */
@@ -55,7 +56,7 @@ describe('whether the upstreams answer', () => {
     assert.equal(asked(), 1)
     at = 30_000
     await current()
-    while (asked() < 2) await new Promise((resolve) => setImmediate(resolve))
+    await until(() => asked() >= 2)
   })
 
   for (const [what, behaviour, answers] of [

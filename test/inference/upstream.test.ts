@@ -13,6 +13,7 @@ import type { Store } from '../../src/store/store.ts'
 import { writeCallSpending } from '../../src/wallet/budget/allowances.ts'
 import { serviceStopping } from '../../src/wire/stopping.ts'
 import { UNBILLED } from '../doubles/unbilled.ts'
+import { until } from '../doubles/until.ts'
 import * as double from '../doubles/upstream.ts'
 
 const KEY = 'xai-secret-upstream-key'
@@ -310,7 +311,7 @@ describe('the upstream', () => {
     server.on('/chat/completions', double.fails(429, { 'retry-after': '30' }))
     const client = new AbortController()
     const call = upstream().chat(ask, { ...quiet, signal: client.signal })
-    while (server.received.length === 0) await new Promise((resolve) => setImmediate(resolve))
+    await until(() => server.received.length > 0)
     const cancelled = assert.rejects(call, { code: 'cancelled' })
     client.abort()
     await cancelled
@@ -454,7 +455,7 @@ describe('the upstream', () => {
       await double.json(200, { data: [] })(response, request)
     })
     const patient = upstream({ timeout_ms: 600_000 }).passThrough({ method: 'GET', path: '/models' }, quiet)
-    while (server.received.length === 0) await new Promise((resolve) => setImmediate(resolve))
+    await until(() => server.received.length > 0)
     await assert.rejects(fetch(`${server.url}/models`), (error: Error) => /Timeout/.test(String(error.cause)))
     answer()
     assert.equal((await patient).status, 200)
@@ -498,7 +499,7 @@ describe('the upstream', () => {
     server.on('/chat/completions', double.hangs)
     const client = new AbortController()
     const call = upstream().chat(ask, { ...quiet, signal: client.signal })
-    while (server.received.length === 0) await new Promise((resolve) => setImmediate(resolve))
+    await until(() => server.received.length > 0)
     client.abort()
     await assert.rejects(call, { code: 'cancelled' })
     await server.received[0]?.aborted
@@ -813,7 +814,7 @@ describe('the upstream', () => {
       server.on('/responses', double.hangs)
       const client = new AbortController()
       const call = upstream().respond(request, { ...quiet, signal: client.signal })
-      while (server.received.length === 0) await new Promise((resolve) => setImmediate(resolve))
+      await until(() => server.received.length > 0)
       client.abort()
       await assert.rejects(call, { code: 'cancelled' })
       assert.equal(server.received.length, 1)

@@ -15,6 +15,7 @@ import { type Anvil, KEYS, startAnvil } from '../chain/anvil.ts'
 import { type FaultyNode, type Lie, startFaultyNode } from '../chain/faulty-node.ts'
 import { rpc } from '../chain/rpc.ts'
 import { deployToken, type Token } from '../chain/token.ts'
+import { until } from '../doubles/until.ts'
 import { age } from './age.ts'
 import { type PaidApp, startPaidApp } from './paid-app.ts'
 import { startPaidProcess } from './paid-process.ts'
@@ -388,12 +389,12 @@ describe('payments on a chain whose node fails', () => {
   async function looked(): Promise<void> {
     const receipts = () => node.asked.filter(({ method }) => method === 'eth_getTransactionReceipt').length
     const before = receipts()
-    while (receipts() < before + 2) await new Promise((resolve) => setTimeout(resolve, 10))
+    await until(() => receipts() >= before + 2)
   }
 
   /** Waits until a payment's transaction has been signed and sent. */
   async function sent(row: () => Promise<{ proof: string }>): Promise<void> {
-    for (;;) {
+    await until(async () => {
       const proof = await row().then(
         (found) => found.proof,
         () => '',
@@ -404,8 +405,7 @@ describe('payments on a chain whose node fails', () => {
         .where('purpose', '=', `payment:${proof}`)
         .executeTakeFirst()
       const [hash] = known ? (JSON.parse(known.hashes) as string[]) : []
-      if (hash && (await rpc(anvil.url, 'eth_getTransactionByHash', [hash])) !== null) return
-      await new Promise((resolve) => setTimeout(resolve, 10))
-    }
+      return hash && (await rpc(anvil.url, 'eth_getTransactionByHash', [hash])) !== null
+    })
   }
 })

@@ -17,6 +17,7 @@ import { type Anvil, KEYS, startAnvil } from '../chain/anvil.ts'
 import { type FaultyNode, startFaultyNode } from '../chain/faulty-node.ts'
 import { rpc } from '../chain/rpc.ts'
 import { deployToken, type Token } from '../chain/token.ts'
+import { until } from '../doubles/until.ts'
 import { age } from './age.ts'
 import { type PaidApp, startPaidApp } from './paid-app.ts'
 import { authorizedBy, spentBy } from './spent.ts'
@@ -312,7 +313,7 @@ describe('payments whose authorization is used for something else', () => {
 
   /** Waits until a payment's transaction is with the node. @returns the payment */
   async function sent<T extends { proof: string }>(rows: () => Promise<T[]>, { db } = store): Promise<T> {
-    for (;;) {
+    return until(async () => {
       const [row] = await rows()
       const purpose = `payment:${row?.proof}`
       const known = await db
@@ -322,7 +323,7 @@ describe('payments whose authorization is used for something else', () => {
         .executeTakeFirst()
       const [hash] = known ? (JSON.parse(known.hashes) as string[]) : []
       if (row && hash && (await rpc(anvil.url, 'eth_getTransactionByHash', [hash])) !== null) return row
-      await new Promise((resolve) => setTimeout(resolve, 10))
-    }
+      return null
+    })
   }
 })

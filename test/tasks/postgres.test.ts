@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { after, it } from 'node:test'
 import { sql } from 'kysely'
 import { startPostgres } from '../contract/postgres-server.ts'
+import { until } from '../doubles/until.ts'
 import { worksOn } from './setup.ts'
 import { worksContract } from './works-contract.ts'
 
@@ -27,7 +28,7 @@ it('a heartbeat without its token keeps no other claim alive that was made meanw
       .execute()
     const sent = works.tasks.heartbeat(task.id, { agent: 'ada' }, agent).catch(({ code }) => code)
     const waiting = sql`select 1 from pg_locks where not granted`
-    while ((await waiting.execute(trx)).rows.length === 0);
+    await until(async () => (await waiting.execute(trx)).rows.length > 0)
     return { sent }
   })
 

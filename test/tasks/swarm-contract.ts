@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, beforeEach, describe, it } from 'node:test'
-import { ask, errorOf, type RunningPlatform, startPlatform, until } from '../adapters/platform.ts'
+import { ask, errorOf, type RunningPlatform, startPlatform } from '../adapters/platform.ts'
+import { until } from '../doubles/until.ts'
 import * as double from '../doubles/upstream.ts'
 
 interface PlannedTask {

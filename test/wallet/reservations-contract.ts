@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict'
 import { it, type TestContext } from 'node:test'
-import { setTimeout as delay } from 'node:timers/promises'
 import fc from 'fast-check'
 import { sql } from 'kysely'
 import type { CallSpend } from '../../src/calls/call-spend.ts'
@@ -15,6 +14,7 @@ import { post } from '../../src/wallet/ledger/ledger.ts'
 import { verifyLedger } from '../../src/wallet/ledger/verify-ledger.ts'
 import { createCharges } from '../../src/wallet/receipts/charges.ts'
 import { callFaults } from '../../src/wallet/receipts/verify-calls.ts'
+import { until } from '../doubles/until.ts'
 import type { OpenStore } from './setup.ts'
 
 const DAY = '2026-11-21'
@@ -35,12 +35,9 @@ function startProcess(store: Store, clock: { now: number }) {
 
 /** Resolves once a connection waits for the lock of another; for PostgreSQL. */
 async function untilWaiting({ db }: Store): Promise<void> {
-  for (const until = performance.now() + 10_000; performance.now() < until; ) {
-    const { rows } = await sql`select 1 from pg_stat_activity
-      where datname = current_database() and wait_event_type = 'Lock'`.execute(db)
-    if (rows.length > 0) return
-  }
-  assert.fail('nobody waits')
+  const waiting = sql`select 1 from pg_stat_activity
+    where datname = current_database() and wait_event_type = 'Lock'`
+  await until(async () => (await waiting.execute(db)).rows.length > 0)
 }
 
 /** Budgets and money of keys whose calls several processes make, on every engine. `open` opens an empty store. */
@@ -436,9 +433,7 @@ export function reservationsContract(open: OpenStore): void {
     await assert.rejects(async () => reservations.reserve(recorded, 100), /connection was lost/)
     isLost = false
     assert.ok((await outstanding(store)) >= 100, 'the store has set it aside')
-    for (const until = performance.now() + 5_000; (await outstanding(store)) > 0 && performance.now() < until; )
-      await delay(20)
-    assert.equal(await outstanding(store), 0)
+    await until(async () => (await outstanding(store)) === 0)
     await reservations.close()
   })
 
@@ -479,9 +474,7 @@ export function reservationsContract(open: OpenStore): void {
     const [last, ...calls] = await Promise.all(Array.from({ length: 100 }, () => reservations.reserve(recorded, 100)))
     assert.ok(asked <= 2, `the store was asked ${asked} times for 100 calls`)
     for (const call of calls) call.end()
-    for (const until = performance.now() + 10_000; (await outstanding(store)) > 1_700 && performance.now() < until; )
-      await delay(20)
-    assert.ok((await outstanding(store)) <= 1_700, 'one call keeps what 17 need')
+    await until(async () => (await outstanding(store)) <= 1_700, { what: 'what 83 calls do not need any more' })
     last?.end()
     await reservations.close()
     assert.equal(await outstanding(store), 0)

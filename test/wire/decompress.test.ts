@@ -3,6 +3,7 @@ import { describe, it } from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
 import { brotliCompressSync } from 'node:zlib'
 import { type Decompressing, decompressing } from '../../src/wire/decompress.ts'
+import { until } from '../doubles/until.ts'
 
 const SIZE = 20 * 1024 * 1024
 /** Some bytes that say many. */
@@ -36,7 +37,7 @@ describe('a compressed body', () => {
       reply = decompress
       if (size > 1024 * 1024) decompress.stop()
     })
-    while (heard.size <= 1024 * 1024) await delay(5)
+    await until(() => heard.size > 1024 * 1024)
     // Whatever it might still read would come at once.
     await delay(100)
     assert.ok(heard.size > 1024 * 1024 && heard.size < 2 * 1024 * 1024, `${heard.size} bytes`)
@@ -52,7 +53,7 @@ describe('a compressed body', () => {
       decompress.pause()
       resume = () => decompress.resume()
     })
-    while (heard.size === 0) await delay(5)
+    await until(() => heard.size > 0)
     const first = heard.size
     await delay(200)
     assert.ok(first > 0 && heard.size === first && first < 256 * 1024, `${first} and ${heard.size} bytes`)

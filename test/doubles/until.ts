@@ -1,0 +1,33 @@
+/** Bound and name of a wait. */
+interface Waiting {
+  /** Subject of the error: a name, or what is known at the end, such as a log. The condition's source without it. */
+  what?: string | (() => string)
+  /** Longest wait in seconds. */
+  seconds?: number
+}
+
+// Some tests mock the timers.
+const { setTimeout: realTimeout } = globalThis
+const INTERVAL_MS = 5
+
+/**
+ * Waits until a condition holds that an event out of the test's reach brings about. Checks it every 5 ms.
+ *
+ * @returns the condition's value
+ * @throws Error "Waited 10 s for …" when it does not hold in time
+ */
+export async function until<T>(
+  condition: () => T | Promise<T>,
+  { what, seconds = 10 }: Waiting = {},
+): Promise<Exclude<T, false | null | undefined>> {
+  const deadline = performance.now() + seconds * 1000
+  for (;;) {
+    const value = await condition()
+    if (value) return value as Exclude<T, false | null | undefined>
+    if (performance.now() > deadline) {
+      const subject = typeof what === 'function' ? what() : (what ?? String(condition).replace(/\s+/g, ' '))
+      throw new Error(`Waited ${seconds} s for ${subject}`)
+    }
+    await new Promise((resolve) => realTimeout(resolve, INTERVAL_MS))
+  }
+}
