@@ -1,4 +1,5 @@
 import { existsSync, realpathSync } from 'node:fs'
+import { createTwoFilesPatch } from 'diff'
 import type { Assistant, Machine, Scope } from '../../src/assistants/assistant.ts'
 import { ASSISTANT_NAMES, ASSISTANTS } from '../../src/assistants/assistants.ts'
 import {
@@ -13,11 +14,11 @@ import {
 } from '../../src/assistants/change.ts'
 import { launchOf } from '../../src/assistants/launch.ts'
 import { handedOn } from '../../src/assistants/variables.ts'
+import { REDACTED, redactText } from '../../src/config/redact.ts'
 import { GazewayError } from '../../src/errors.ts'
 import { homeFolder } from '../../src/text/home-folder.ts'
 import { plain } from '../../src/text/plain.ts'
 import { ask } from './ask.ts'
-import { shownChange } from './shown-change.ts'
 
 /** The flags of `gazeway setup` and `gazeway remove`. */
 export interface SetupFlags {
@@ -173,3 +174,20 @@ function complain(message: string): void {
 }
 
 const say = (line: string): void => void process.stdout.write(`${line}\n`)
+
+/** Lines of context around a change. */
+const CONTEXT = 2
+/** Matches a value whose name is one of a secret. References to variables do not match. */
+const SECRET = /((?:KEY|TOKEN|SECRET|PASSWORD|CREDENTIALS?)["']?\s{0,4}[:=]\s{0,4}["'])(?![${])[^"']+/gi
+
+/** Formats a change of a file as a unified diff. Redacts secrets in the lines around it. */
+function shownChange({ path, before, after, isThere }: Change): string {
+  const from = isThere ? path : '/dev/null'
+  const to = after === null ? '/dev/null' : path
+  const patch = createTwoFilesPatch(from, to, before, after ?? '', undefined, undefined, { context: CONTEXT })
+  return patch
+    .slice(patch.indexOf('\n--- ') + 1)
+    .split('\n')
+    .map((line) => redactText(plain(line), []).replace(SECRET, `$1${REDACTED}`))
+    .join('\n')
+}

@@ -1,9 +1,10 @@
-import { collectDefaultMetrics, Gauge, Registry } from 'prom-client'
+import { Counter, collectDefaultMetrics, Gauge, Registry } from 'prom-client'
 import { VERSION } from '../../src/config/version.ts'
 import type { Gateway } from '../../src/gateway.ts'
+import { toUsd } from '../../src/text/money.ts'
+import type { Overrun } from '../../src/wallet/budget/overruns.ts'
 import type { FrameContext } from '../web/frame-context.ts'
 import { callMetrics } from './call-metrics.ts'
-import { overrunMetrics } from './overrun-metrics.ts'
 import { type RequestMetrics, requestMetrics } from './request-metrics.ts'
 
 /** Metrics of the service for the operator's collector. */
@@ -41,5 +42,24 @@ export function listenToMetrics(gateway: Gateway): Metrics {
     stop() {
       for (const end of ends) end()
     },
+  }
+}
+
+/** Counts charged calls whose cost exceeded their reservation, and the cost that is not charged. */
+function overrunMetrics(registry: Registry): (overrun: Overrun) => void {
+  const registers = [registry]
+  const overruns = new Counter({
+    name: 'gazeway_charge_overruns_total',
+    help: 'Charged calls whose reported cost exceeded their reservation.',
+    registers,
+  })
+  const uncharged = new Counter({
+    name: 'gazeway_charge_overrun_usd_total',
+    help: 'Reported cost above reservations in US dollars, which is not charged.',
+    registers,
+  })
+  return ({ reservedMicros, costMicros }) => {
+    overruns.inc()
+    uncharged.inc(toUsd(costMicros - reservedMicros))
   }
 }

@@ -3,7 +3,6 @@ import { stat } from 'node:fs/promises'
 import { isDeepStrictEqual } from 'node:util'
 import { getProperty, setProperty } from 'dot-prop'
 import { GazewayError } from '../errors.ts'
-import { changedKeys } from './changed.ts'
 import { configFile, filled, frozen, type LoadedConfig, mergeConfig, readDocument, rereadDocument } from './config.ts'
 import { CONFIG_KEYS, differingKeys } from './config-keys.ts'
 import type { Config, ConfigDocument } from './config-schema.ts'
@@ -240,4 +239,14 @@ function forAnother(secret: string, address: string, loaded: LoadedConfig): Gaze
       `another one. Send ${address} with it to store both${inEnvironment}.`,
     { param: secret },
   )
+}
+
+/** Keys whose value differs in `next`. For a record, its entries. */
+function changedKeys(before: Config, next: Config): string[] {
+  return differingKeys(before, next).flatMap(({ key, hasEntries }) => {
+    if (!hasEntries) return [key]
+    const [old, now]: Record<string, unknown>[] = [getProperty(before, key, {}), getProperty(next, key, {})]
+    const names = Object.keys({ ...old, ...now })
+    return names.filter((name) => !isDeepStrictEqual(old?.[name], now?.[name])).map((name) => `${key}.${name}`)
+  })
 }

@@ -1,5 +1,4 @@
-import type { GazeRecord } from '../../../../../src/gaze/tensor.ts'
-import { placeOf } from './gaze-place.ts'
+import type { GazeRecord, GazeTensor } from '../../../../../src/gaze/tensor.ts'
 
 /** Row of the heat map: a place, or some lines of it, with the dwell in each step of time, in milliseconds. */
 export interface HeatRow {
@@ -140,3 +139,6 @@ function span(records: readonly GazeRecord[], steps: number): { from: number; st
   const to = ends.reduce((most, at) => Math.max(most, at), Number.NEGATIVE_INFINITY)
   return records.length === 0 ? { from: 0, step: 1 } : { from, step: Math.max(1, (to - from) / steps) }
 }
+
+/** Place of a record: a file, an address or a program. */
+const placeOf = ({ env }: Pick<GazeTensor, 'env'>): string => env.path ?? env.url ?? env.app ?? 'no place named'

@@ -10,13 +10,15 @@ import {
   Empty,
   ListCard,
   notify,
+  When,
   whenColumn,
 } from '../../components/components.ts'
+import { timeOf } from '../../format.ts'
+import { now } from '../../now.ts'
 import { usePage } from '../../paging.ts'
 import { session } from '../../signed-in.ts'
 import { type Groups, useGroups } from '../../use-groups.ts'
 import { EditKeyDialog } from './edit-key.tsx'
-import { KeyState } from './key-state.tsx'
 import { NewKeyDialog } from './new-key.tsx'
 import { RotateKeyDialog } from './rotate-key.tsx'
 
@@ -114,6 +116,21 @@ function Name({ of: { name, id, group }, groups }: { of: KeyRecord; groups: Grou
         {name} {id === session.value?.id && <Badge tone="accent">you</Badge>}
       </span>
       {group !== null && <div class="muted">in {groups.nameOf(group)}</div>}
+    </>
+  )
+}
+
+/** Validity of a key and its expiry. */
+function KeyState({ of: { revoked_at, expires_at } }: { of: KeyRecord }) {
+  if (revoked_at !== null) return <Badge tone="bad">revoked</Badge>
+  if (expires_at === null) return <Badge tone="good">in force</Badge>
+  if (timeOf(expires_at) <= now.value) return <Badge tone="bad">expired</Badge>
+  return (
+    <>
+      <Badge tone="good">in force</Badge>
+      <div class="muted">
+        ends <When at={expires_at} />
+      </div>
     </>
   )
 }
