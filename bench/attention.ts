@@ -7,7 +7,6 @@ import type { Project } from './project.ts'
 
 /** Records that are stored at once: the most that the tool takes. */
 const BATCH = 1_000
-/** Files that one session looks at. */
 const FILES_OF_A_SESSION = 60
 /** The days before now that the sessions lie in; older attention no longer counts. */
 const DAYS = 6

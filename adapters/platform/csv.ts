@@ -2,7 +2,6 @@ import { yieldToEventLoop } from '../../src/wire/yield-to-event-loop.ts'
 import type { FrameContext } from '../web/frame-context.ts'
 import { streamed } from '../web/streamed.ts'
 
-/** Lines that are sent in one piece. */
 const LINES_PER_PIECE = 200
 
 /** Tells whether a client accepts CSV rather than JSON. */

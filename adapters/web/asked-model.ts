@@ -7,7 +7,6 @@ import { bodyRead, readBytes } from './json-body.ts'
 const LARGEST_READ = 256 * 1024
 /** Longest wait for the rest of a body, in milliseconds. */
 const WAIT_MS = 1000
-/** Longest model name. */
 const LONGEST_MODEL = 256
 
 /**

@@ -8,7 +8,6 @@ import { humanStream } from '../../test/gaze/human-stream.ts'
 import { ask, show, withPlatform } from './running.ts'
 
 const CHAIN_ID = 31_337
-/** Seconds between blocks. */
 const BLOCK_SECONDS = 1
 const CONFIRMATIONS = 2
 const REWARD_USD = 2.5

@@ -145,7 +145,6 @@ function lineStart(text: string, offset: number): number | null {
   return text[at - 1] === '\r' ? at - 1 : at
 }
 
-/** Indentation of the line at an offset. */
 function lineIndent(text: string, offset: number): string {
   const start = text.lastIndexOf('\n', offset - 1) + 1
   return text.slice(start, start + spacesAfter(text, start))

@@ -7,7 +7,6 @@ import type { CallRollupRow, CallSumLevel, CallSumRow } from '../store/tables/ca
 import { addFigures, NO_CALLS } from './call-figures.ts'
 import { addLatencies, addLatency, type LatencyCounts, latenciesText } from './latency-buckets.ts'
 
-/** Key of a sum. */
 type Key = Pick<CallSumRow, 'level' | 'start' | 'caller_id' | 'model' | 'path' | 'status'>
 
 /** A sum that counts are being added to. */

@@ -208,7 +208,6 @@ export function openAccount(deps: {
   }
 }
 
-/** Block of a receipt or event. */
 type Block = Pick<TransactionReceipt, 'blockNumber' | 'blockHash'>
 
 /** Number of blocks from `block` to `head`, both included. */

@@ -146,7 +146,6 @@ function ratesFor(model: PricedModel, prices: Prices): RateCard {
 
 type Rates = ReturnType<typeof ratesOf>
 
-/** All rates of a model. */
 interface RateCard {
   standard: Rates
   tiers: ReadonlyMap<string, Rates>

@@ -178,7 +178,6 @@ function changes({ title, end_reason }: SessionPatch, at: string): Partial<Sessi
   }
 }
 
-/** Indexes the title for search. */
 async function indexTitle(trx: Transaction<Schema>, { id, user_id, title }: SessionRow): Promise<void> {
   await trx.deleteFrom('session_texts').where('session_id', '=', id).where('position', '=', 0).execute()
   if (title === null) return

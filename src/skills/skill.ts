@@ -3,7 +3,6 @@ import * as z from 'zod'
 /** Largest front matter in bytes. A list reads so much of each SKILL.md. */
 export const FRONT_MATTER_BYTES = 64 * 1024
 
-/** Origin of a skill. */
 const SkillSource = z.enum(['project', 'user', 'bundled', 'upstream'])
 
 /** A skill: instructions for agents in a folder with a SKILL.md (agentskills.io). */

@@ -6,7 +6,6 @@ import { GazewayError } from '../errors.ts'
  */
 export type Engine = 'sqlite' | 'postgres'
 
-/** Recognizes the URLs of each engine. */
 const IS_URL: Readonly<Record<Engine, (url: string) => boolean>> = {
   sqlite: (url) => /^sqlite:./.test(url),
   postgres: (url) => /^postgres(ql)?:\/\/./.test(url) && URL.canParse(url),

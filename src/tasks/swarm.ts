@@ -32,7 +32,6 @@ export const NewSwarm = z.strictObject({
 })
 export type NewSwarm = z.infer<typeof NewSwarm>
 
-/** A planned task with its share of the reward. */
 const PlannedShare = PlanTask.extend({ reward_usd: z.number() })
 
 /** A plan, carried out or not. */

@@ -66,7 +66,7 @@ async function fill(key: string): Promise<void> {
   taskIds = [done.id ?? '', held.id ?? '']
 }
 
-/** What the key is told of the upstream and of the agent gateway, both of which are gone. */
+/** Errors that the key gets without the upstream and the agent gateway. */
 function refusals() {
   const messages = [{ role: 'user', content: 'Hi' }]
   const asked = [

@@ -10,7 +10,6 @@ import { noReply } from './no-reply.ts'
 import { type PassedEvents, watchEvents } from './passed-events.ts'
 import { replyHeaders } from './proxy-headers.ts'
 
-/** Options of a forwarded request. */
 interface Forwarding {
   requestId: string
   /** Timeout of a client that stops reading, in milliseconds. */

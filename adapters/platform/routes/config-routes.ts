@@ -106,7 +106,7 @@ const OPEN_KEYS: readonly string[] = [
   'wallet.max_output_tokens',
 ]
 
-/** What keys other than an admin's read: the rest is the operator's. */
+/** The part of the configuration that keys other than an admin's read. */
 function openPart({ config }: Gateway): z.input<typeof ConfigShown> {
   const present = config.stored().config
   const open = {}

@@ -46,7 +46,6 @@ const Verified = z.object({
 })
 export type Verified = z.infer<typeof Verified>
 
-/** Subject of a verification. */
 interface Subject {
   /** Name of the subject in the reply. */
   name: string

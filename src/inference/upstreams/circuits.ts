@@ -7,7 +7,7 @@ const DOWN = new Set([502, 503, 504])
 /** No caller causes a failed connection, so it counts for all. */
 const EVERYONE = null
 
-/** What a circuit breaker guards: a model at one endpoint. */
+/** Part that a circuit breaker guards: a model at one endpoint. */
 export interface Circuit {
   /** Path below the base URL. */
   path: string

@@ -167,7 +167,6 @@ export function createHolds({ store, now, limitsOf, onOverrun }: HoldsDeps): Hol
 
 const captureKey = (callId: string): string => `capture:${callId}`
 
-/** Endpoint of metered calls. */
 const METERED_CALL = '/api/wallet/metered/call'
 
 /** Reasons to roll back: the call was made before, or its money is no longer held. */

@@ -4,7 +4,6 @@ import { count } from '../../format.ts'
 import { href } from '../../router.ts'
 import './attention.css'
 
-/** Labels of the components of a score. */
 const COMPONENTS: readonly { name: keyof Attestation['components']; label: string; means: string }[] = [
   { name: 'coverage', label: 'Coverage', means: 'enough records, covering enough of the time' },
   { name: 'continuity', label: 'Continuity', means: 'no long gaps' },

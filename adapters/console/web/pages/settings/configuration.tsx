@@ -246,7 +246,6 @@ function valuesOf(draft: Draft, settings: readonly KeyOfConfig[]) {
   return { values, unreadable }
 }
 
-/** Key that a refusal names. */
 function keyNamed(param: string | null, keys: readonly string[]): string | undefined {
   if (keys.length === 1) return keys[0]
   return keys.find((key) => param !== null && (param === key || param.startsWith(`${key}.`)))

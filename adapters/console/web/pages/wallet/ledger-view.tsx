@@ -9,7 +9,6 @@ import { go, href } from '../../router.ts'
 import { session } from '../../signed-in.ts'
 import { BalanceStats } from './account-view.tsx'
 
-/** Labels of transfer kinds. */
 const KINDS: Record<StatementLine['kind'], { label: string; tone: Tone }> = {
   deposit: { label: 'Deposit', tone: 'good' },
   reserve: { label: 'Reserved for a call', tone: 'neutral' },
