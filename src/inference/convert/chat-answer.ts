@@ -69,14 +69,14 @@ function reasoningOf({ reasoning_content, reasoning, content }: Fields, path: st
 
 function citationsOf(annotations: unknown, path: string): Citation[] {
   return read.objects(annotations, path).flatMap(({ type, url_citation }, index) => {
-    if (type !== 'url_citation') return []
+    if (read.optionalText(type, `${path}.${index}.type`) !== 'url_citation') return []
     const at = `${path}.${index}.url_citation`
     const { url, title, start_index, end_index } = read.fields(url_citation, at)
     const address = read.optionalText(url, `${at}.url`)
     if (address === undefined) return []
     return [
       {
-        type,
+        type: 'url_citation',
         url: address,
         title: read.optionalText(title, `${at}.title`) ?? '',
         start_index: read.optionalNumber(start_index, `${at}.start_index`) ?? 0,

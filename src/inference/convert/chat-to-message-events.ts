@@ -53,7 +53,7 @@ export function createMessageEvents(request: MessagesRequest, options: { model: 
   function begin(model: unknown): void {
     if (isBegun) return
     isBegun = true
-    const message = messageShell(typeof model === 'string' && model !== '' ? model : options.model)
+    const message = messageShell(read.optionalText(model, 'model') || options.model)
     batch.push({ type: 'message_start', message }, { type: 'ping' })
   }
 

@@ -18,7 +18,7 @@ export const messageId = (prefix: 'msg' | 'toolu'): string => `${prefix}_${rando
  * @returns null when a call that was not truncated contains no JSON object
  */
 export function toMessage(completion: ChatCompletion, request: MessagesRequest): Message | null {
-  const choice = read.fields(completion.choices[0], 'choices.0')
+  const choice = read.fields(read.list(completion.choices, 'choices')[0], 'choices.0')
   const said = readChatAnswer(choice.message, 'choices.0.message')
   const nameOf = calledTools(request.tools)
   const text = said.text + said.refusal

@@ -93,8 +93,8 @@ export function createResponseEvents(
 
   function read(chunk: Fields): void {
     const choice = firstChoice(chunk)
-    if (typeof chunk.model === 'string' && chunk.model !== '') ending.model = chunk.model
-    if (typeof chunk.service_tier === 'string') ending.serviceTier = chunk.service_tier
+    ending.model = readAnswer.optionalText(chunk.model, 'model') || ending.model
+    ending.serviceTier = readAnswer.optionalText(chunk.service_tier, 'service_tier') ?? ending.serviceTier
     if (chunk.usage) ending.usage = chunk.usage as OpenAI.CompletionUsage
     if (!choice) return
     // Some providers send an empty one with each chunk.

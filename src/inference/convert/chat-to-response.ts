@@ -40,7 +40,7 @@ export interface Ending {
  * @param completion one that did not fail (`reportedIn`)
  */
 export function toResponse(completion: ChatCompletion, request: ResponseRequest, id = itemId('resp')): ResponseObject {
-  const choice = read.fields(completion.choices[0], 'choices.0')
+  const choice = read.fields(read.list(completion.choices, 'choices')[0], 'choices.0')
   const createdAt = completion.created ?? Math.floor(Date.now() / 1000)
   return endResponse(responseShell(request, { id, model: completion.model, createdAt }), {
     model: completion.model,

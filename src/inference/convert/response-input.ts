@@ -83,10 +83,11 @@ function append(thread: Thread, item: Fields, { path, answered, chatName }: Plac
     case 'function_call':
       thread.call(callId(), chatName(item, path), textOrJson(item.arguments ?? '{}'))
       return
-    case 'custom_tool_call':
-      if (answered.has(item.call_id))
-        thread.call(callId(), chatName(item, path), toCustomCall(read.text(item.input, `${path}.input`)))
+    case 'custom_tool_call': {
+      const id = callId()
+      if (answered.has(id)) thread.call(id, chatName(item, path), toCustomCall(read.text(item.input, `${path}.input`)))
       return
+    }
     case 'function_call_output':
     case 'custom_tool_call_output':
       thread.result(callId(), item.output, `${path}.output`)
@@ -177,7 +178,8 @@ function toPart(part: Fields, path: string): Part {
 }
 
 /** Text of a part that has one, whatever its type. */
-function readText({ type, text, refusal }: Fields, path: string): string {
+function readText({ type: given, text, refusal }: Fields, path: string): string {
+  const type = read.optionalText(given, `${path}.type`)
   const [field, value] = type === 'refusal' ? ['refusal', refusal] : ['text', text]
   if ((value ?? null) === null && type !== undefined)
     throw unsupported(`${path}.type`, `chat completions has no counterpart of the part type ${type} here`)

@@ -1,0 +1,522 @@
+import assert from 'node:assert/strict'
+import { describe, it } from 'node:test'
+import fc from 'fast-check'
+import { GazewayError } from '../../src/errors.ts'
+import { toMessage } from '../../src/inference/convert/chat-to-message.ts'
+import { createMessageEvents } from '../../src/inference/convert/chat-to-message-events.ts'
+import { toMessagesFromChat } from '../../src/inference/convert/chat-to-messages.ts'
+import { toResponse } from '../../src/inference/convert/chat-to-response.ts'
+import { completionEvents } from '../../src/inference/convert/chat-to-response-events.ts'
+import { completionChunks } from '../../src/inference/convert/completion-chunks.ts'
+import { joinMessage, messageEvents } from '../../src/inference/convert/message-events.ts'
+import { createCompletionChunks, toCompletion } from '../../src/inference/convert/message-to-chat.ts'
+import { toChatFromMessages } from '../../src/inference/convert/messages-to-chat.ts'
+import { toChatRequest } from '../../src/inference/convert/responses-to-chat.ts'
+import { WrongTypeError } from '../../src/text/typed-reader.ts'
+
+/** A conversion, and what it leaves out by design: a pattern of dotted paths, and the reason. */
+interface Conversion {
+  name: string
+  given: fc.Arbitrary<object>
+  convert(given: object): unknown
+  dropped: ReadonlyArray<readonly [path: RegExp, reason: string]>
+}
+
+// Each value is a mark that occurs nowhere else, so that it can be found again.
+const mark = fc.uuid()
+const url = mark.map((of) => `https://example.org/${of}`)
+const count = fc.integer({ min: 1_000_000, max: 9_999_999 })
+const share = count.map((of) => of / 10_000_000)
+const some = <T>(fields: { [K in keyof T]: fc.Arbitrary<T[K]> }, requiredKeys: (keyof T)[] = []) =>
+  fc.record(fields, { requiredKeys: requiredKeys as never })
+const one = <T>(value: T) => fc.constant(value)
+const few = <T>(of: fc.Arbitrary<T>) => fc.array(of, { minLength: 1, maxLength: 2 })
+const schema = mark.map((title) => ({ type: 'object', title }))
+const sampling = { temperature: share, top_p: share }
+const args = mark.map((at) => JSON.stringify({ at }))
+const dataUrl = mark.map((of) => `data:application/pdf;base64,${of}`)
+
+const chatCall = fc.record({ id: mark, type: one('function'), function: fc.record({ name: mark, arguments: args }) })
+const chatPart = fc.oneof(
+  fc.record({ type: one('text'), text: mark }),
+  fc.record({ type: one('image_url'), image_url: fc.oneof(url, some({ url, detail: one('low') }, ['url'])) }),
+  fc.record({ type: one('file'), file: some({ file_data: dataUrl, filename: mark }, ['file_data']) }),
+)
+const textPart = fc.record({ type: one('text'), text: mark })
+const chatRequest = some(
+  {
+    messages: few(
+      fc.oneof(
+        fc.record({ role: fc.constantFrom('system', 'developer'), content: fc.oneof(mark, few(textPart)) }),
+        some({ role: one('user'), content: fc.oneof(mark, few(chatPart)), name: mark }, ['role', 'content']),
+        some(
+          { role: one('assistant'), content: mark, refusal: mark, tool_calls: few(chatCall), reasoning_content: mark },
+          ['role'],
+        ),
+        fc.record({ role: one('tool'), tool_call_id: mark, content: fc.oneof(mark, few(textPart)) }),
+      ),
+    ),
+    ...sampling,
+    max_tokens: count,
+    stop: fc.oneof(mark, few(mark)),
+    user: mark,
+    seed: count,
+    service_tier: mark,
+    prompt_cache_key: mark,
+    metadata: fc.record({ of: mark }),
+    parallel_tool_calls: fc.boolean(),
+    response_format: fc.record({
+      type: one('json_schema'),
+      json_schema: some({ name: mark, description: mark, schema }, ['name', 'schema']),
+    }),
+    tools: few(
+      fc.record({
+        type: one('function'),
+        function: some({ name: mark, description: mark, parameters: schema }, ['name']),
+      }),
+    ),
+  },
+  ['messages'],
+).chain((asked) =>
+  asked.tools
+    ? fc
+        .option(fc.record({ type: one('function'), function: fc.record({ name: mark }) }), { nil: 'auto' })
+        .map((tool_choice) => ({
+          ...asked,
+          tool_choice,
+        }))
+    : one(asked),
+)
+
+const source = fc.oneof(
+  fc.record({ type: one('base64'), media_type: one('image/png'), data: mark }),
+  fc.record({ type: one('url'), url }),
+)
+const textBlock = some({ type: one('text'), text: mark, citations: fc.array(fc.record({ url })) }, ['type', 'text'])
+const userBlock = fc.oneof(
+  textBlock,
+  fc.record({ type: one('image'), source }),
+  some(
+    {
+      type: one('document'),
+      source: fc.oneof(
+        fc.record({ type: one('text'), media_type: one('text/plain'), data: mark }),
+        fc.record({ type: one('base64'), media_type: one('application/pdf'), data: mark }),
+        fc.record({ type: one('content'), content: few(textBlock) }),
+      ),
+      title: mark,
+      context: mark,
+    },
+    ['type', 'source'],
+  ),
+  fc.record({ type: one('search_result'), title: mark, source: url, content: few(textBlock) }),
+)
+const toolUse = fc.record({ type: one('tool_use'), id: mark, name: mark, input: fc.record({ at: mark, n: count }) })
+const thinking = fc.record({ type: one('thinking'), thinking: mark, signature: mark })
+const messagesRequest = some(
+  {
+    max_tokens: count,
+    system: fc.oneof(mark, few(textBlock)),
+    messages: few(
+      fc.oneof(
+        fc.record({ role: one('user'), content: fc.oneof(mark, few(userBlock)) }),
+        fc.record({ role: one('assistant'), content: fc.oneof(mark, few(fc.oneof(textBlock, toolUse, thinking))) }),
+        fc.record({
+          role: one('user'),
+          content: few(
+            some(
+              {
+                type: one('tool_result'),
+                tool_use_id: mark,
+                content: fc.oneof(mark, few(userBlock)),
+                is_error: fc.boolean(),
+              },
+              ['type', 'tool_use_id'],
+            ),
+          ),
+        }),
+      ),
+    ),
+    ...sampling,
+    stop_sequences: few(mark),
+    metadata: fc.record({ user_id: mark }),
+    thinking: fc.record({ type: one('enabled'), budget_tokens: count }),
+    service_tier: mark,
+    output_config: fc.record({ format: fc.record({ type: one('json_schema'), schema }) }),
+    tools: few(some({ name: mark, description: mark, input_schema: schema }, ['name', 'input_schema'])),
+  },
+  ['max_tokens', 'messages'],
+).chain((asked) =>
+  asked.tools
+    ? some({ type: one('tool'), name: mark, disable_parallel_tool_use: fc.boolean() }, ['type', 'name']).map(
+        (tool_choice) => ({
+          ...asked,
+          tool_choice,
+        }),
+      )
+    : one(asked),
+)
+
+const inputPart = fc.oneof(
+  fc.record({ type: one('input_text'), text: mark }),
+  fc.oneof(
+    some({ type: one('input_image'), image_url: url, detail: one('low') }, ['type', 'image_url']),
+    fc.record({ type: one('input_image'), file_id: mark }),
+  ),
+  fc.oneof(
+    fc.record({ type: one('input_file'), file_data: dataUrl, filename: mark }),
+    fc.record({ type: one('input_file'), file_url: url, filename: mark }),
+    fc.record({ type: one('input_file'), file_id: mark }),
+  ),
+  fc.record({ type: one('input_audio'), input_audio: fc.record({ data: mark, format: one('wav') }) }),
+)
+const outputPart = fc.oneof(
+  some({ type: one('output_text'), text: mark, annotations: fc.array(fc.record({ url })) }, ['type', 'text']),
+  fc.record({ type: one('refusal'), refusal: mark }),
+)
+const responsesTool = fc.oneof(
+  some({ type: one('function'), name: mark, description: mark, parameters: schema }, ['type', 'name']),
+  some(
+    {
+      type: one('custom'),
+      name: mark,
+      description: mark,
+      format: fc.record({ type: one('grammar'), syntax: one('lark'), definition: mark }),
+    },
+    ['type', 'name'],
+  ),
+  fc.record({ type: one('web_search'), user_location: fc.record({ city: mark }) }),
+)
+const round = fc.record({ call_id: mark, name: mark, input: mark, output: fc.oneof(mark, few(inputPart)) })
+const responsesRequest = some(
+  {
+    instructions: mark,
+    input: fc.oneof(
+      mark,
+      few(
+        fc.oneof(
+          some({ type: one('message'), role: one('user'), content: fc.oneof(mark, few(inputPart)) }, [
+            'role',
+            'content',
+          ]),
+          fc.record({
+            role: fc.constantFrom('system', 'developer'),
+            content: fc.oneof(mark, few(fc.record({ type: one('input_text'), text: mark }))),
+          }),
+          some({ type: one('message'), id: mark, role: one('assistant'), content: few(outputPart) }, [
+            'role',
+            'content',
+          ]),
+          fc.record({ type: one('function_call'), call_id: mark, name: mark, arguments: args }),
+          fc.record({ type: one('function_call_output'), call_id: mark, output: fc.oneof(mark, few(inputPart)) }),
+          fc.record({
+            type: one('reasoning'),
+            id: mark,
+            summary: few(fc.record({ type: one('summary_text'), text: mark })),
+          }),
+        ),
+      ).chain((items) =>
+        // The call of a custom tool counts only with its result.
+        fc.option(round).map((custom) => [
+          ...items,
+          ...(custom
+            ? [
+                { type: 'custom_tool_call', call_id: custom.call_id, name: custom.name, input: custom.input },
+                { type: 'custom_tool_call_output', call_id: custom.call_id, output: custom.output },
+              ]
+            : []),
+        ]),
+      ),
+    ),
+    ...sampling,
+    max_output_tokens: count,
+    user: mark,
+    safety_identifier: mark,
+    prompt_cache_key: mark,
+    service_tier: mark,
+    metadata: fc.record({ of: mark }),
+    max_tool_calls: count,
+    reasoning: some({ effort: mark, summary: mark }),
+    text: some({
+      verbosity: mark,
+      format: some({ type: one('json_schema'), name: mark, description: mark, schema }, ['type', 'name', 'schema']),
+    }),
+    top_logprobs: count,
+    tools: few(responsesTool),
+  },
+  ['input'],
+)
+
+const requests: Conversion[] = [
+  {
+    name: 'chat completions to Messages',
+    given: chatRequest,
+    convert: (given) => toMessagesFromChat(given as never),
+    dropped: [
+      [/^messages\.\d+\.name$/, 'Messages has no names of participants'],
+      [/^messages\.\d+\.reasoning_content$/, 'no other provider can read the thoughts of an earlier answer'],
+      [/^messages\.\d+\.content\.\d+\.image_url\.detail$/, 'Messages has no detail of images'],
+      [/^(?:seed|service_tier|prompt_cache_key)$/, 'about repeating, routing and caching, not about the question'],
+      [/^metadata\b/, 'for the storage of the provider; Messages keeps a user id alone'],
+      [/^response_format\.json_schema\.(?:name|description)$/, 'Messages takes the schema alone'],
+    ],
+  },
+  {
+    name: 'Messages to chat completions',
+    given: messagesRequest,
+    convert: (given) => toChatFromMessages(given as never),
+    dropped: [
+      [/\.(?:thinking|signature)$/, 'no other provider can read the thoughts of an earlier answer'],
+      [/^thinking\b/, 'a setting of models of Anthropic'],
+      [/^service_tier$/, 'tiers have other names elsewhere'],
+      [/\.citations\b/, 'citations of an earlier answer repeat its sources'],
+      [/\.source\.media_type$/, 'a text document has no type in chat completions'],
+    ],
+  },
+  {
+    name: 'Responses to chat completions',
+    given: responsesRequest,
+    convert: (given) => toChatRequest(given as never),
+    dropped: [
+      [/^input\.\d+\.(?:id|summary)\b/, 'ids of stored items, and thoughts that only their provider reads'],
+      [/\.annotations\b/, 'citations of an earlier answer repeat its sources'],
+      [/^metadata\b/, 'for the storage of the provider, which keeps no fallback'],
+      [/^max_tool_calls$/, 'limits built-in tools, which chat completions has not'],
+      [/^reasoning\.summary$/, 'chat completions gives thoughts as they are'],
+      [/^tools\.\d+\.user_location\b/, 'of a built-in tool, which is left out'],
+      [/\.detail$/, 'of an image that is a placeholder'],
+    ],
+  },
+]
+
+const chatMessage = some(
+  {
+    role: one('assistant'),
+    content: mark,
+    refusal: mark,
+    reasoning_content: mark,
+    annotations: few(
+      fc.record({
+        type: one('url_citation'),
+        url_citation: fc.record({ url, title: mark, start_index: count, end_index: count }),
+      }),
+    ),
+    tool_calls: few(chatCall),
+  },
+  ['role', 'content'],
+)
+const completion = some(
+  {
+    id: mark,
+    model: mark,
+    created: count,
+    service_tier: mark,
+    choices: fc
+      .record({
+        index: one(0),
+        message: chatMessage,
+        finish_reason: one('stop'),
+        logprobs: fc.record({ content: few(fc.record({ token: mark, logprob: count, bytes: few(count) })) }),
+      })
+      .map((choice) => [choice]),
+  },
+  ['id', 'model', 'created', 'choices'],
+)
+const messageBlock = fc.oneof(textBlock, toolUse, thinking)
+const message = fc.record({
+  id: mark,
+  type: one('message'),
+  role: one('assistant'),
+  model: mark,
+  content: few(messageBlock),
+  stop_reason: one('end_turn'),
+  stop_sequence: one(null),
+  usage: fc.record({ input_tokens: count, output_tokens: count }),
+})
+const asked = { max_tokens: 1, messages: [], input: 'x' } as never
+const ABOUT_STORAGE = [/^(?:id|created|service_tier)$/, 'the answer gets an id and time of its own API'] as const
+const NO_THOUGHTS = [
+  /\.(?:reasoning_content|thinking|signature)$/,
+  'thoughts need the signature of their provider',
+] as const
+const NO_SOURCES = [/\.(?:annotations|citations)\b/, 'citations of the two APIs point into different texts'] as const
+const NO_LOGPROBS = [/\.logprobs\b/, 'Messages has no log probabilities, and refuses requests for them'] as const
+const ONE_CHOICE = [/^choices\.\d+\.index$/, 'the other APIs have one answer, without a number'] as const
+const AUTHOR = [
+  /(?:^|\.message\.)role$|^type$/,
+  'an answer comes from the assistant, and has one type in each API',
+] as const
+const NO_SEQUENCE = [/^stop_sequence$/, 'chat completions does not name the sequence that ended an answer'] as const
+const SUMMED = [/^usage\b/, 'the two APIs add up counts in different ways; their sums have tests of their own'] as const
+
+const answers: Conversion[] = [
+  {
+    name: 'a chat completion to a Message',
+    given: completion,
+    convert: (given) => toMessage(given as never, asked) ?? refuse(),
+    dropped: [ABOUT_STORAGE, NO_THOUGHTS, NO_SOURCES, NO_LOGPROBS, ONE_CHOICE, AUTHOR],
+  },
+  {
+    name: 'a chat stream to a streamed Message',
+    given: completion,
+    convert(given) {
+      const events = createMessageEvents(asked, { model: 'm' })
+      const chunks = completionChunks(given as never, { withUsage: true })
+      return [...chunks.flatMap((chunk) => events.push(chunk)), ...events.finish()]
+    },
+    dropped: [ABOUT_STORAGE, NO_THOUGHTS, NO_SOURCES, NO_LOGPROBS, ONE_CHOICE, AUTHOR],
+  },
+  {
+    name: 'a chat completion to a Response',
+    given: completion,
+    convert: (given) => toResponse(given as never, asked),
+    dropped: [[/^id$/, 'the answer gets an id of its own API'], ONE_CHOICE, AUTHOR],
+  },
+  {
+    name: 'a chat stream to a streamed Response',
+    given: completion,
+    convert: (given) => completionEvents(given as never, asked),
+    dropped: [ABOUT_STORAGE, ONE_CHOICE, AUTHOR],
+  },
+  {
+    name: 'a Message to a chat completion',
+    given: message,
+    convert: (given) => toCompletion(given as never),
+    dropped: [NO_THOUGHTS, NO_SOURCES, SUMMED, AUTHOR, NO_SEQUENCE],
+  },
+  {
+    name: 'a streamed Message to a chat stream',
+    given: message,
+    convert(given) {
+      const chunks = createCompletionChunks()
+      return messageEvents(given as never).flatMap((event) => chunks.push(event))
+    },
+    dropped: [NO_THOUGHTS, NO_SOURCES, SUMMED, AUTHOR, NO_SEQUENCE],
+  },
+  {
+    name: 'a streamed Message to a whole one',
+    given: message,
+    convert(given) {
+      const joined = joinMessage()
+      for (const event of messageEvents(given as never)) joined.push(event)
+      return joined.message()
+    },
+    dropped: [SUMMED],
+  },
+]
+
+function refuse(): never {
+  throw new WrongTypeError('choices.0.message.tool_calls', 'JSON')
+}
+
+/** Paths of all values in a JSON value, dotted. */
+function* pathsIn(value: unknown, path: readonly string[] = []): Generator<[path: readonly string[], value: unknown]> {
+  if (path.length > 0) yield [path, value]
+  if (typeof value === 'object' && value !== null)
+    for (const [name, inner] of Object.entries(value)) yield* pathsIn(inner, [...path, name])
+}
+
+const isMarked = (value: unknown): value is string | number =>
+  typeof value === 'number' ? value !== 0 : typeof value === 'string' && /[\da-f]{8}-[\da-f-]{27}/.test(value)
+
+/** The part of a marked value that a conversion may not change. */
+const core = (value: string | number): string => String(value).match(/[\da-f]{8}-[\da-f-]{27}/)?.[0] ?? String(value)
+
+const textIn = (converted: unknown): string => JSON.stringify(converted)
+
+/** A copy of `given` with another value at `path`; undefined removes it. */
+function changed(given: object, path: readonly string[], value: unknown): object {
+  const copy = structuredClone(given)
+  const owner = path.slice(0, -1).reduce((inner, name) => (inner as Record<string, object>)[name] as object, copy)
+  const name = path.at(-1) as string
+  if (value === undefined && !Array.isArray(owner)) delete (owner as Record<string, unknown>)[name]
+  else (owner as Record<string, unknown>)[name] = value
+  return copy
+}
+
+/** Path of the field that a refusal names, otherwise what was converted, as JSON. */
+function refusedBy(work: () => unknown): { path: string } | { converted: string } {
+  try {
+    return { converted: textIn(work()) }
+  } catch (error) {
+    if (error instanceof GazewayError) {
+      assert.equal(error.status, 400)
+      assert.ok(error.message.startsWith(`${error.param}: `), error.message)
+      return { path: error.param as string }
+    }
+    assert.ok(error instanceof WrongTypeError, String(error))
+    return { path: error.message.split(': ')[0] as string }
+  }
+}
+
+const isDropped = ({ dropped }: Conversion, path: string) => dropped.some(([pattern]) => pattern.test(path))
+const isWithin = (one: string, other: string) => `${one}.`.startsWith(`${other}.`) || `${other}.`.startsWith(`${one}.`)
+
+describe('every marked value of a valid request or answer', () => {
+  for (const conversion of [...requests, ...answers]) {
+    const { name, given, convert, dropped } = conversion
+    it(`arrives or is refused by name: ${name}`, () => {
+      const seen = new Set<RegExp>()
+      fc.assert(
+        fc.property(given, (sent) => {
+          const result = refusedBy(() => convert(structuredClone(sent)))
+          if ('path' in result) {
+            const paths = [...pathsIn(sent)].map(([path]) => path.join('.'))
+            assert.ok(paths.includes(result.path), `${result.path} is a field of the request`)
+            return
+          }
+          for (const [path, value] of pathsIn(sent)) {
+            if (!isMarked(value) || result.converted.includes(core(value))) continue
+            const at = path.join('.')
+            assert.ok(isDropped(conversion, at), `${at} is lost`)
+            for (const [pattern] of dropped) if (pattern.test(at)) seen.add(pattern)
+          }
+        }),
+        { numRuns: 300 },
+      )
+      const stale = dropped.filter(([pattern]) => !seen.has(pattern) && !NEVER_MARKED.test(pattern.source))
+      assert.deepEqual(stale, [], 'the list of what is dropped has nothing that arrives')
+    })
+  }
+})
+
+/** Entries of the lists that carry no mark, or arrive when they are valid: they matter for wrong types alone. */
+const NEVER_MARKED = /detail|media_type|index|role|stop_sequence|usage/
+
+const WRONG: readonly unknown[] = [
+  '0a0a0a0a-wrong-type',
+  7_654_321,
+  true,
+  ['0b0b0b0b-wrong-type'],
+  { odd: '0c0c0c0c-wrong-type' },
+]
+const kindOf = (value: unknown): string => (Array.isArray(value) ? 'list' : value === null ? 'null' : typeof value)
+const markIn = (value: unknown): string | undefined =>
+  /0[abc]{7}|0a0a0a0a|0b0b0b0b|0c0c0c0c|7654321/.exec(JSON.stringify(value))?.[0]
+
+describe('a value of a wrong type, in any field', () => {
+  for (const conversion of [...requests, ...answers]) {
+    const { name, given, convert } = conversion
+    it(`arrives or is refused with its path: ${name}`, () => {
+      fc.assert(
+        fc.property(given, (sent) => {
+          for (const [path, value] of pathsIn(sent))
+            for (const wrong of WRONG) {
+              const at = path.join('.')
+              if (kindOf(wrong) === kindOf(value) || isDropped(conversion, at)) continue
+              const result = refusedBy(() => convert(changed(sent, path, wrong)))
+              const told = `${at}: ${JSON.stringify(wrong)}`
+              if ('path' in result) {
+                const isOfStream = answers.includes(conversion)
+                assert.ok(isOfStream || isWithin(result.path, at), `${told} is refused as ${result.path}`)
+                continue
+              }
+              const left = markIn(wrong)
+              if (left !== undefined) assert.ok(result.converted.includes(left), `${told} is lost`)
+            }
+        }),
+        { numRuns: 60 },
+      )
+    })
+  }
+})
