@@ -39,8 +39,5 @@ export function openAgentSocket(
       : 'The connection could not be opened. Retry.'
     options.onClose(CLOSED[code] ?? unknown)
   }
-  return {
-    send: (frame) => socket.send(JSON.stringify(frame)),
-    close: () => socket.close(1000),
-  }
+  return { send: (frame) => socket.send(JSON.stringify(frame)), close: () => socket.close(1000) }
 }

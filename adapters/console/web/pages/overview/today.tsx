@@ -17,9 +17,7 @@ export function Today() {
   const from = startOf('day', now.value)
   const byCaller = useLive<CallStatsReply>(`/api/calls/stats?from=${from}&group_by=caller`, { everyMs: 4000 })
   const byModel = useLive<CallStatsReply>(`/api/calls/stats?from=${from}&group_by=model`, { everyMs: 4000 })
-  const charged = useLive<UsageReport>(`/api/wallet/metered/usage?from=${from}&limit=1`, {
-    everyMs: 10_000,
-  })
+  const charged = useLive<UsageReport>(`/api/wallet/metered/usage?from=${from}&limit=1`, { everyMs: 10_000 })
   const names = useNames()
   const stats = byCaller.data
   if (!stats) return <ErrorNote error={byCaller.error} onRetry={byCaller.reload} />

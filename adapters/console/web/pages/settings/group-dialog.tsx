@@ -46,11 +46,7 @@ export function GroupDialog(props: { of: GroupRecord | null; onClose: () => void
     <FormDialog<GroupDraft>
       title={of === null ? 'New group' : `Edit ${of.name}`}
       action={of === null ? 'Create group' : 'Save group'}
-      initial={{
-        name: of?.name ?? '',
-        budgets: budgetDrafts(of?.budgets ?? []),
-        alerts: alertsText(of?.alerts ?? []),
-      }}
+      initial={{ name: of?.name ?? '', budgets: budgetDrafts(of?.budgets ?? []), alerts: alertsText(of?.alerts ?? []) }}
       isReady={(draft, was) =>
         draft.name.trim() !== '' && Object.keys(differing(fieldsIn(was), fieldsIn(draft))).length > 0
       }
