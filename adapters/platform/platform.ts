@@ -6,6 +6,7 @@ import { createProbe } from '../../src/agent-gateway/probe.ts'
 import { createRemoteAgent } from '../../src/agent-gateway/remote-agent.ts'
 import type { AgentGatewayTarget } from '../../src/agent-gateway/target.ts'
 import type { Gateway } from '../../src/gateway.ts'
+import { createOwnObjects } from '../../src/inference/admit/own-objects.ts'
 import { createSuccession } from '../../src/inference/relay/succession.ts'
 import { consoleRoutes, isConsolePath } from '../console/routes.ts'
 import { errorHandler, notFound, refuseOtherMethods } from '../web/error-handler.ts'
@@ -87,6 +88,7 @@ export async function servePlatform(gateway: Gateway, options: PlatformOptions):
           ...settings,
           target: agentGateway,
           passOn: (...call) => gateway.upstream.passOn(...call),
+          objects: createOwnObjects(gateway.calls),
           stopping: deadline.signal,
         }),
       ),

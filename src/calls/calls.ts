@@ -12,7 +12,7 @@ import { createCountedRefusals } from './counted-refusals.ts'
 import { countFallbacks, type Fallbacks } from './fallback-counts.ts'
 import type { QueuedCall } from './queued-call.ts'
 import { callSweeps } from './retention.ts'
-import { findOwner, type ObjectOwner } from './upstream-objects.ts'
+import { findOwners, type ObjectOwner } from './upstream-objects.ts'
 
 /** Longest wait of a record before its batch is written. Keep batches small on SQLite: they block every other write. */
 const BATCH_DELAY_MS = 25
@@ -53,8 +53,8 @@ export interface Calls {
   history(filter: Paged<CallFilter>): Promise<Page<CallRecord>>
   /** Finds one call. Null when the trail does not contain it. */
   find(callId: string): Promise<CallRecord | null>
-  /** Finds the origin of an upstream's id, as seen by a caller. Null when the trail does not know it. */
-  ownerOf(id: string, callerId: string | null): Promise<ObjectOwner | null>
+  /** Finds the origins of upstreams' ids, as seen by a caller. Ids that the trail does not know are missing. */
+  ownersOf(ids: readonly string[], callerId: string | null): Promise<ReadonlyMap<string, ObjectOwner>>
   /** Statistics of a time range, from sums. */
   stats(query: ChartQuery): Promise<CallStats>
   /** Counts the calls that chat completions answered in place of the responses endpoint. */
@@ -210,9 +210,10 @@ export function createCalls({
       await flush().catch(onError)
       return findCall(store, callId)
     },
-    async ownerOf(id, callerId) {
+    async ownersOf(ids, callerId) {
+      if (ids.length === 0) return new Map()
       await flush().catch(onError)
-      return findOwner(store, id, callerId)
+      return findOwners(store, ids, callerId)
     },
     async stats(query) {
       await flush().catch(onError)

@@ -8,6 +8,8 @@ import type { QueuedCall } from './queued-call.ts'
 
 /** Pattern of upstream ids. Others are not stored. */
 const ID = /^[\w.:-]{1,200}$/
+/** Ids looked up per statement. */
+const LOOKED_FOR = 500
 
 /** Owner of an id, and the upstream that gave it. */
 export interface ObjectOwner {
@@ -38,21 +40,31 @@ export async function addObjects(trx: Transaction<Schema>, calls: readonly Queue
   )
 }
 
-/** Finds the origin of an id. Null when unknown. The caller's own id takes precedence over one of another caller. */
-export async function findOwner(
+/** Finds the origins of ids. Unknown ones are missing. The caller's own id takes precedence over one of another caller. */
+export async function findOwners(
   { db }: Pick<Store, 'db'>,
-  id: string,
+  ids: readonly string[],
   callerId: string | null,
-): Promise<ObjectOwner | null> {
-  const caller = callerId ?? ''
-  const row = await db
-    .selectFrom('upstream_objects')
-    .select(['upstream', 'caller_id'])
-    .where('id', '=', id)
-    .orderBy(sql`case when caller_id = ${caller} then 0 else 1 end`)
-    .limit(1)
-    .executeTakeFirst()
-  return row === undefined ? null : { upstream: row.upstream, isOwn: row.caller_id === caller }
+): Promise<ReadonlyMap<string, ObjectOwner>> {
+  const owners = new Map<string, ObjectOwner>()
+  const asked = ids.filter((id) => ID.test(id))
+  for (let start = 0; start < asked.length; start += LOOKED_FOR) {
+    const rows = await db
+      .selectFrom('upstream_objects')
+      .select((of) => [
+        'id',
+        of.fn.min('upstream').as('any'),
+        of.fn
+          .min('upstream')
+          .filterWhere('caller_id', '=', callerId ?? '')
+          .as('own'),
+      ])
+      .where('id', 'in', asked.slice(start, start + LOOKED_FOR))
+      .groupBy('id')
+      .execute()
+    for (const { id, any, own } of rows) owners.set(id, { upstream: own ?? any, isOwn: own !== null })
+  }
+  return owners
 }
 
 /**

@@ -388,6 +388,73 @@ describe('what a caller has made at an upstream', () => {
     assert.equal(await lastCall(stranger.id), undefined)
   })
 
+  it('is refused to other keys in every field that may name it, but not in text', async () => {
+    const [item, box, talk] = ['msg_68a1c2d3e4f50617', 'cntr_68a1c2d3e4f50618', 'conv_68a1c2d3e4f50619']
+    const call = { type: 'code_interpreter_call', id: 'ci_68a1c2d3e4f50620', status: 'completed', container_id: box }
+    const answer = { ...response('Hello'), id: 'resp_68a1c2d3e4f50621', conversation: { id: talk }, store: true }
+    const output = [call, { ...answer.output[0], id: item }]
+    const begun = { ...answer, status: 'in_progress', output: [] }
+    const done = output.map((item, output_index) => ({ type: 'response.output_item.done', output_index, item }))
+    const events = [
+      { type: 'response.created', response: begun },
+      ...done,
+      { type: 'response.completed', response: answer },
+    ]
+    const stranger = await newKey()
+    for (const stream of [false, true]) {
+      const maker = await newKey()
+      upstream.on('/responses', stream ? sse(events, 'none') : json(200, { ...answer, output }))
+      await (await ask('POST', '/v1/responses', maker.key, { model: 'm', input: 'Hi', stream })).text()
+      upstream.on('/responses', json(200, response('Hello')))
+      const named: object[] = [
+        { input: [{ type: 'item_reference', id: item }] },
+        { input: [{ id: item }] },
+        { input: [{ type: 'reasoning', id: call.id, summary: [] }] },
+        { input: 'Hi', conversation: talk },
+        { input: 'Hi', conversation: { id: talk } },
+        { input: 'Hi', prompt: { id: item } },
+        { input: 'Hi', tools: [{ type: 'code_interpreter', container: box }] },
+        { input: 'Hi', tools: [{ type: 'shell', environment: { type: 'container_reference', container_id: box } }] },
+        { input: 'Hi', tools: [{ type: 'file_search', vector_store_ids: ['vs_1', box] }] },
+        { input: 'Hi', a_later_field: { of: ['any', talk] } },
+      ]
+      for (const fields of named) {
+        const refused = await ask('POST', '/v1/responses', stranger.key, { model: 'm', ...fields })
+        assert.deepEqual([refused.status, (await errorOf(refused)).code], [404, 'not_found'], JSON.stringify(fields))
+        const own = await ask('POST', '/v1/responses', maker.key, { model: 'm', ...fields })
+        assert.equal(own.status, 200, JSON.stringify(fields))
+      }
+      const line = { custom_id: 'line-00000001', url: '/v1/responses', body: { model: 'm', ...named[0] } }
+      const lines = await toFile(Buffer.from(JSON.stringify(line)), 'b.jsonl')
+      await assert.rejects(clientOf(stranger.key).files.create({ file: lines, purpose: 'batch' }), { status: 404 })
+    }
+    const said = [
+      { role: 'user', content: item },
+      { role: 'user', content: [{ type: 'input_text', text: item }] },
+      { type: 'function_call', call_id: item, name: 'look', arguments: talk },
+      { type: 'function_call_output', call_id: item, output: item },
+    ]
+    for (const input of [item, said])
+      assert.equal((await ask('POST', '/v1/responses', stranger.key, { model: 'm', input })).status, 200)
+  })
+
+  it('is not the conversation or container that a request names, nor what an upstream does not store', async () => {
+    const [item, box, talk] = ['msg_78a1c2d3e4f50617', 'cntr_78a1c2d3e4f50618', 'conv_78a1c2d3e4f50619']
+    const call = { type: 'code_interpreter_call', id: 'ci_78a1c2d3e4f50620', status: 'completed', container_id: box }
+    const answer = { ...response('Hello'), id: 'resp_78a1c2d3e4f50621', conversation: { id: talk } }
+    upstream.on('/responses', json(200, { ...answer, output: [call, { ...answer.output[0], id: item }] }))
+    const shared = { conversation: talk, tools: [{ type: 'code_interpreter', container: box }] }
+    const [first, second] = [await newKey(), await newKey()]
+    const unstored = { model: 'm', input: 'Hi', store: false }
+    assert.equal((await ask('POST', '/v1/responses', first.key, unstored)).status, 200)
+    for (const { key } of [first, second]) {
+      const asked = { model: 'm', input: [{ id: item, role: 'assistant', content: 'Hello' }], ...shared }
+      assert.equal((await ask('POST', '/v1/responses', key, { ...asked, store: false })).status, 200)
+    }
+    for (const { key } of [first, second])
+      assert.equal((await ask('POST', '/v1/responses', key, { model: 'm', input: 'Hi', ...shared })).status, 200)
+  })
+
   it('is gone on from at the upstream that has it, though others come first', async () => {
     upstream.on('/responses', fails(500))
     other.on('/responses', json(200, { ...response('Hello'), id: 'resp_there' }))

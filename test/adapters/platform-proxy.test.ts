@@ -60,6 +60,41 @@ describe('the passage to an agent gateway', () => {
     assert.deepEqual([head.status, head.headers.get('x-kept')], [418, 'yes'])
   })
 
+  it('keeps the Responses of one key from the others', async () => {
+    const newKey = async () => (await running.gateway.keys.create({ name: 'caller', scopes: ['platform'] })).key
+    const [maker, stranger] = [await newKey(), await newKey()]
+    const made = (id: string) => ({ ...double.response('Hello'), id })
+    const created = (id: string) => ({ type: 'response.created', response: { ...made(id), output: [] } })
+    behave = async (request, response) => {
+      const { stream } = JSON.parse((await request.toArray()).join('') || '{}')
+      const [id, type] = stream ? ['resp_0002', 'text/event-stream'] : ['resp_0001', 'application/json']
+      const completed = { type: 'response.completed', response: made(id) }
+      const events = [created(id), completed].map((event) => `data: ${JSON.stringify(event)}\n\n`)
+      response.writeHead(200, { 'content-type': type }).end(stream ? events.join('') : JSON.stringify(made(id)))
+    }
+    for (const stream of [false, true]) {
+      const body = { model: 'm', input: 'Hi', stream }
+      await (await ask(running, 'POST', '/v1/responses', { key: maker, body })).text()
+    }
+    for (const id of ['resp_0001', 'resp_0002'])
+      for (const [key, status] of [
+        [stranger, 404],
+        [maker, 200],
+        [running.admin, 200],
+      ] as const) {
+        const body = { model: 'm', input: 'And?', previous_response_id: id }
+        const statuses = [
+          await ask(running, 'POST', '/v1/responses', { key, body }),
+          await ask(running, 'POST', '/v1/other', { key, body: { at: id } }),
+          await ask(running, 'GET', `/v1/responses/${id.replace('_', '%5F')}`, { key }),
+          await ask(running, 'GET', `/v1/responses?after=${id}`, { key }),
+          await ask(running, 'DELETE', `/v1/responses/${id}`, { key }),
+        ].map((reply) => reply.status)
+        assert.deepEqual(statuses, Array(5).fill(status), id)
+      }
+    assert.equal((await ask(running, 'GET', '/v1/responses/resp_unknown_1', { key: stranger })).status, 200)
+  })
+
   it('sends what remains of the platform’s own limit, if one is set', async () => {
     behave = (_, response) => response.writeHead(200, { 'content-type': 'text/plain' }).end('x')
     await running.gateway.config.set({ 'http.rate_limit.requests_per_minute': 1000 })

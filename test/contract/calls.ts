@@ -76,11 +76,17 @@ export function callsContract(open: () => Promise<Store>): void {
       own.record(first, undefined, null, ['file-1', 'file-2', 'file-1'])
       own.record(second, undefined, null, ['file-2', 'no id, as it has spaces'])
       own.record({ ...callOf('key_a'), upstream: 'later' }, undefined, null, ['file-1'])
-      assert.deepEqual(await own.ownerOf('file-1', 'key_a'), { upstream: 'double', isOwn: true })
-      assert.deepEqual(await own.ownerOf('file-1', 'key_b'), { upstream: 'double', isOwn: false })
-      assert.deepEqual(await own.ownerOf('file-2', 'key_b'), { upstream: 'other', isOwn: true })
-      assert.equal(await own.ownerOf('file-3', 'key_a'), null)
-      assert.equal(await own.ownerOf('no id, as it has spaces', 'key_b'), null)
+      const ids = ['file-1', 'file-2', 'file-3', 'no id, as it has spaces']
+      const seenBy = async (caller: string | null) => Object.fromEntries(await own.ownersOf(ids, caller))
+      const [mine, notMine] = [
+        { upstream: 'double', isOwn: true },
+        { upstream: 'double', isOwn: false },
+      ]
+      assert.deepEqual(await seenBy('key_a'), { 'file-1': mine, 'file-2': mine })
+      assert.deepEqual(await seenBy('key_b'), { 'file-1': notMine, 'file-2': { upstream: 'other', isOwn: true } })
+      assert.deepEqual(await seenBy(null), { 'file-1': notMine, 'file-2': notMine })
+      const many = Array.from({ length: 1200 }, (_, i) => `file-${i}`)
+      assert.deepEqual([...(await own.ownersOf(many, 'key_a')).keys()], ['file-1', 'file-2'])
       await apart.close()
     })
 

@@ -1,7 +1,8 @@
 import * as z from 'zod'
 import type { Gateway } from '../../../src/gateway.ts'
 import type { CallerContext, ModelBody } from '../../../src/inference/admit/admit.ts'
-import { callerOf, createOwnObjects, mayNameObjects } from '../../../src/inference/admit/own-objects.ts'
+import { mayNameObjects } from '../../../src/inference/admit/named-objects.ts'
+import { callerOf, createOwnObjects } from '../../../src/inference/admit/own-objects.ts'
 import type { Endpoint as ModelEndpoint } from '../../../src/inference/api/endpoints.ts'
 import type { OpenCalls } from '../../../src/inference/inference.ts'
 import type { ClientRequest } from '../../../src/inference/relay/request-body.ts'
@@ -62,7 +63,7 @@ export function modelCall(
    */
   async function requireOwn(request: ClientRequest<ModelBody>, callerId: string | null): Promise<string | null> {
     const caller = await callerOf(callerId, gateway.keys.identity)
-    await objects.requireOwn(request, caller)
+    await objects.requireOwn({ endpoint, text: request.text }, caller)
     return endpoint === '/responses' ? objects.keeperOf(request.json, caller) : null
   }
 
@@ -70,7 +71,8 @@ export function modelCall(
     const body = await readJson(arrival.incoming, gateway.loaded.config.http.max_body_bytes)
     const { stream } = check(body.json)
     const request = body as ClientRequest<ModelBody>
-    const keeper = mayNameObjects(request) ? await requireOwn(request, arrival.callerId) : null
+    const mayName = mayNameObjects({ endpoint, text: body.text })
+    const keeper = mayName ? await requireOwn(request, arrival.callerId) : null
     await relayOnce(arrival, gateway, { path: `/v1${endpoint}`, text: body.text, stream }, async (receiver) => {
       // Clients over HTTP retry on their own.
       const asked = { endpoint, request, retries: 0, needsText: false, keeper }

@@ -79,7 +79,8 @@ function endpointOf(path: string): string {
   return plain.replaceAll(/\/+/g, '/').replace(/\/$/, '')
 }
 
-function decoded(path: string): string {
+/** Decodes a path or a part of it. @throws GazewayError `validation_failed` */
+export function decoded(path: string): string {
   try {
     return decodeURIComponent(path)
   } catch (cause) {

@@ -2,6 +2,8 @@ import type { IncomingMessage } from 'node:http'
 import { Transform } from 'node:stream'
 import type { AgentGatewayTarget } from '../../../src/agent-gateway/target.ts'
 import { GazewayError } from '../../../src/errors.ts'
+import type { NamingRequest } from '../../../src/inference/admit/named-objects.ts'
+import type { OwnObjects } from '../../../src/inference/admit/own-objects.ts'
 import type { PassOn } from '../../../src/inference/client/pass-on.ts'
 import { poolSend, type RequestPool } from '../../../src/inference/relay/request-pool.ts'
 import type { Replaceable } from '../../../src/inference/relay/succession.ts'
@@ -11,7 +13,7 @@ import { callerOf, type FrameContext } from '../../web/frame-context.ts'
 import { ALREADY_SENT } from '../../web/http-receiver.ts'
 import { passModelRequest } from './billed-passage.ts'
 import { forward } from './forward.ts'
-import { readPost } from './model-request.ts'
+import { decoded, type ReadPost, readPost } from './model-request.ts'
 import { requestHeaders } from './proxy-headers.ts'
 
 /** Passage of `/v1/*` to the agent gateway. */
@@ -25,6 +27,8 @@ export interface ProxyOptions {
   target: AgentGatewayTarget
   /** Forwards requests that call a model, and bills their callers. */
   passOn: PassOn
+  /** Rejects requests that refer to a stored object of another key: the agent gateway has one account for all. */
+  objects: OwnObjects
   maxBodyBytes: number
   connectTimeoutMs: number
   /** Timeout of a silent agent gateway, and of a client that stops reading. */
@@ -41,7 +45,7 @@ export interface ProxyOptions {
  * - Requests that are paid for.
  */
 export function createProxy(options: ProxyOptions): Passage {
-  const { target, passOn, maxBodyBytes, connectTimeoutMs, timeoutMs, stopping } = options
+  const { target, passOn, objects, maxBodyBytes, connectTimeoutMs, timeoutMs, stopping } = options
   const pool: RequestPool = poolSend({ baseUrl: target.url, timeoutMs }, connectTimeoutMs)
   return {
     async handle(c) {
@@ -60,6 +64,8 @@ export function createProxy(options: ProxyOptions): Passage {
         const { url, isOwn } = target
         const post =
           method === 'POST' && !isOwn && !paid ? await readPost(incoming, { caller, path, limit: maxBodyBytes }) : null
+        const read = post?.asksModel ? post.request.bytes : (post?.bytes ?? c.get('body') ?? null)
+        if (!isOwn) for (const naming of namingIn(path, post, read)) await objects.requireOwn(naming, caller)
         if (post?.asksModel) {
           const headers = requestHeaders(incoming.headers, { caller, address, token, requestId, isRead: true })
           const to = { url, token, timeoutMs, stopping, send: pool.send, passOn }
@@ -67,7 +73,6 @@ export function createProxy(options: ProxyOptions): Passage {
           if (reported !== null) c.error = reported
           return ALREADY_SENT
         }
-        const read = c.get('body') ?? post?.bytes
         const request = {
           method,
           path,
@@ -99,6 +104,15 @@ export function pathBelowV1(url: string): string {
   if (pathname === '/v1') throw new GazewayError('not_found', 'There is nothing at /v1; its routes are below it.')
   if (pathname.startsWith('/v1/') && !/\/\.\.?(\/|$)/.test(decoded)) return pathname + search
   throw new GazewayError('forbidden_path', 'The path leads out of /v1. No request was made.', { param: 'path' })
+}
+
+/** Path and body of a request to the agent gateway, both of which can name objects. */
+function namingIn(path: string, post: ReadPost | null, body: Buffer | null): NamingRequest[] {
+  const segments = path.split(/[/?&=;]/).map(decoded)
+  return [
+    { endpoint: '/responses', text: JSON.stringify(segments) },
+    { endpoint: post?.asksModel ? post.endpoint : '/responses', text: body?.toString('utf8') ?? '' },
+  ]
 }
 
 const nullIfEmpty = (body: Buffer): Buffer | null => (body.length === 0 ? null : body)

@@ -2,14 +2,10 @@ import type { Calls } from '../../calls/calls.ts'
 import { GazewayError } from '../../errors.ts'
 import type { Identity } from '../../identity/identity.ts'
 import { record } from '../../text/loose.ts'
+import { type NamedObject, type NamingRequest, namedObjects } from './named-objects.ts'
 
-/** Fields that refer to an object of an earlier call, in any case: some servers ignore it. */
-const NAMING = /"(previous_response_id|input_file_id|file_id|batch_id)"\s*:\s*"([^"\\]{1,200})"/giu
-/** Lists of file ids, as in the tools of a Response. */
-const FILE_IDS = /"file_ids"\s*:\s*\[([^\]]*)/giu
-const QUOTED_ID = /^"([\w.:-]{1,200})"$/
 /** Maximum number of ids looked up per request. */
-const MOST = 1000
+const MOST = 20_000
 
 /** Access control for objects stored at upstreams: visible to the caller who created them, and to admins. */
 export interface OwnObjects {
@@ -25,11 +21,11 @@ export interface OwnObjects {
    */
   keeperOf(request: object, caller: Caller): Promise<string | null>
   /**
-   * Rejects a request that refers to an object of another caller.
+   * Rejects a request that refers to an object of another caller. Allows ids that no recorded call created.
    *
    * @throws GazewayError `not_found`
    */
-  requireOwn(request: { text: string }, caller: Caller): Promise<void>
+  requireOwn(request: NamingRequest, caller: Caller): Promise<void>
   /** Filters ids by visibility to the caller. */
   visible(ids: readonly string[], caller: Caller): Promise<ReadonlySet<string>>
 }
@@ -51,9 +47,10 @@ export async function callerOf(
   return (await identity(callerId)) ?? { id: callerId, scopes: NO_SCOPES }
 }
 
-export function createOwnObjects(calls: Pick<Calls, 'ownerOf'>): OwnObjects {
+export function createOwnObjects(calls: Pick<Calls, 'ownersOf'>): OwnObjects {
   const isAdmin = (caller: Caller): boolean => caller?.scopes.has('admin') === true
-  const find = (id: string, caller: Caller) => calls.ownerOf(id, caller?.id ?? null)
+  const owners = (ids: readonly string[], caller: Caller) => calls.ownersOf(ids, caller?.id ?? null)
+  const find = async (id: string, caller: Caller) => (await owners([id], caller)).get(id)
 
   return {
     async upstreamOf(id, caller) {
@@ -67,64 +64,26 @@ export function createOwnObjects(calls: Pick<Calls, 'ownerOf'>): OwnObjects {
     },
     async requireOwn(request, caller) {
       if (isAdmin(caller)) return
-      const named = namedIn(plainText(request))
+      const named = namedObjects(request)
       if (named.size > MOST)
         throw new GazewayError(
           'validation_failed',
           `The request names ${named.size} objects; at most ${MOST} are allowed.`,
         )
-      for (const [id, field] of named) {
-        const owner = await find(id, caller)
-        if (owner?.isOwn === false) throw notFound(id, field)
-      }
+      const found = await owners([...named.keys()], caller)
+      for (const [id, object] of named) if (found.get(id)?.isOwn === false) throw notFound(id, object)
     },
     async visible(ids, caller) {
       if (isAdmin(caller)) return new Set(ids)
-      const seen = new Set<string>()
-      for (const id of ids) if ((await find(id, caller))?.isOwn === true) seen.add(id)
-      return seen
+      const found = await owners(ids, caller)
+      return new Set(ids.filter((id) => found.get(id)?.isOwn === true))
     },
   }
 }
 
-/**
- * Ids in a text, each with its field.
- *
- * @throws GazewayError `validation_failed` for a list that contains anything but ids
- */
-function namedIn(text: string): Map<string, string> {
-  const named = new Map([...text.matchAll(NAMING)].map(([, field = '', id = '']) => [id, field]))
-  for (const [, list = ''] of text.matchAll(FILE_IDS)) {
-    if (list.trim() === '') continue
-    for (const item of list.split(',')) {
-      const id = QUOTED_ID.exec(item.trim())?.[1]
-      if (id === undefined)
-        throw new GazewayError('validation_failed', 'file_ids: must contain only file ids.', { param: 'file_ids' })
-      named.set(id, 'file_ids')
-    }
-  }
-  return named
-}
-
-/**
- * Removes the escapes from a JSON text, which could disguise names and ids. The text is not parsed: if a field occurs
- * twice, parsing would hide one of the two.
- */
-const plainText = ({ text }: { text: string }): string =>
-  text.includes('\\u') ? text.replace(/\\(?:u([\da-f]{4})|.)/gi, unescaped) : text
-
-/** Quotes stay escaped, so that they do not end a string. */
-function unescaped(written: string, code: string | undefined): string {
-  if (code === undefined) return written
-  const letter = String.fromCharCode(Number.parseInt(code, 16))
-  return letter === '"' || letter === '\\' ? `\\${letter}` : letter
-}
-
-/** Tells whether a request may refer to an object of an earlier call. */
-export const mayNameObjects = ({ text }: { text: string }): boolean =>
-  /_[iI][dD][sS\u017f]?"/.test(text) || text.includes('\\u')
-
-const notFound = (id: string, param?: string): GazewayError =>
-  new GazewayError('not_found', `There is no ${JSON.stringify(id.slice(0, 200))} that was created with this key.`, {
-    ...(param !== undefined && { param }),
-  })
+const notFound = (id: string, { kind, field }: Partial<NamedObject> = {}): GazewayError =>
+  new GazewayError(
+    'not_found',
+    `There is no ${kind ?? 'object'} ${JSON.stringify(id.slice(0, 200))} that was created with this key.`,
+    { ...(field && { param: field }) },
+  )

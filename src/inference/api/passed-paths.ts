@@ -11,7 +11,7 @@ export interface PassedPath {
   cost: Cost
   /** True when the upstream has a default model. */
   hasDefault?: true
-  /** True when the reply names an object that the caller created. Only the caller sees it from then on. */
+  /** True when the reply names objects that the caller created. Only the caller sees it from then on. */
   makes?: true
   /** True when the reply lists the objects of all callers. */
   lists?: true
@@ -42,7 +42,7 @@ export const PASSED_PATHS: readonly PassedPath[] = [
   asked('/audio/translations', 'answer', 'form'),
   asked('/audio/{name}', 'answer', 'any'),
   asked('/responses/compact', 'answer'),
-  seen('GET', '/responses/{id}'),
+  { ...seen('GET', '/responses/{id}'), makes: true },
   seen('DELETE', '/responses/{id}'),
   seen('GET', '/responses/{id}/input_items'),
   seen('POST', '/responses/{id}/cancel'),

@@ -10,6 +10,7 @@ import { CHAT_LIMIT, RESPONSES_LIMIT } from '../api/answer-limit.ts'
 import { isUnfinished } from '../api/finish-reason.ts'
 import { askForUsage, wantsUsage } from '../api/usage-request.ts'
 import type { CallDeps } from '../call.ts'
+import { madeByResponse, madeByStream } from '../observe/made-objects.ts'
 import { NOTHING, type Observed, observedStream, usageOf } from '../observe/observe.ts'
 import { createSseTap } from '../observe/sse-tap.ts'
 import { errorEvent } from '../passages/error-event.ts'
@@ -192,7 +193,7 @@ function passWhole(asked: PassedOn, passing: Omit<Passing, 'body'>, reply: Whole
       observed: NOTHING,
       isHad: false,
     }
-  return { httpStatus: status, error: null, observed: observedIn(body), isHad: true }
+  return { httpStatus: status, error: null, observed: observedIn(asked, body), isHad: true }
 }
 
 async function passStream(asked: PassedOn, passing: Omit<Passing, 'body'>, reply: StreamReply): Promise<Passed> {
@@ -203,8 +204,13 @@ async function passStream(asked: PassedOn, passing: Omit<Passing, 'body'>, reply
   const tap = createSseTap({ dropUsageChunk, secrets: service.secrets })
   held.head(status, headersOf(asked, passing, reply))
   const stallMs = service.timeoutMs
-  const end = await pump(reply, held, tap, { filter: (events) => events, onFirst: call.firstToken, stallMs })
-  const observed = observedStream(tap)
+  const made = madeByStream(request.json)
+  const filter = (events: Buffer) => {
+    made.read(events)
+    return events
+  }
+  const end = await pump(reply, held, tap, { filter, onFirst: call.firstToken, stallMs })
+  const observed = { ...observedStream(tap), made: made.ids() }
   const passed = (error: Error | null): Passed => ({
     httpStatus: status,
     error,
@@ -239,7 +245,7 @@ const NOT_PASSED = new Set(['content-length', 'content-encoding', 'x-request-id'
 const OWN_TO_STREAMS = ['cache-control', 'x-accel-buffering']
 
 /** Usage of a whole reply, or the text to estimate it from. */
-function observedIn(body: Buffer): Observed {
+function observedIn({ endpoint, request }: PassedOn, body: Buffer): Observed {
   const value = parseJson(body.toString('utf8'))
   const { usage, service_tier, response, choices, output, content, status } = record(value)
   const reported: Usage | null = readUsage(usage ?? record(response).usage)
@@ -249,5 +255,6 @@ function observedIn(body: Buffer): Observed {
     serviceTier: service_tier,
     generated: generated === undefined ? null : () => ({ text: JSON.stringify(generated), factor: 1 }),
     answer: value,
+    made: endpoint === RESPONSES ? madeByResponse(value, request.json) : [],
   }
 }

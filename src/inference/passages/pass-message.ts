@@ -5,6 +5,7 @@ import { statusOfType } from '../api/message-error.ts'
 import { reportedIn } from '../api/reported-error.ts'
 import type { Message } from '../api/requests.ts'
 import { messageEvents } from '../convert/message-events.ts'
+import { madeByMessage, madeByStream } from '../observe/made-objects.ts'
 import { observedStream, observedWhole } from '../observe/observe.ts'
 import { eventData, type SseTap } from '../observe/sse-tap.ts'
 import type { StreamReply, WholeReply } from '../relay/exchange.ts'
@@ -74,7 +75,8 @@ function passWhole(context: ReplyContext, reply: WholeReply): Answered {
     receiver.head(reply.status, { ...headers, 'content-type': 'text/event-stream' })
     receiver.end(events)
   } else receiver.whole(reply.status, headers, reply.body)
-  return answered(reply.status, observedWhole(message, message.content))
+  const made = madeByMessage(message, context.asked)
+  return answered(reply.status, { ...observedWhole(message, message.content), made })
 }
 
 async function passStream(context: ReplyContext, reply: StreamReply, tap: SseTap): Promise<Answered | Failed> {
@@ -85,10 +87,12 @@ async function passStream(context: ReplyContext, reply: StreamReply, tap: SseTap
   let heldBytes = 0
   let complete = false
   let refused: WholeReply | null = null
+  const made = madeByStream(context.asked)
   receiver.hold?.(status, headers)
 
   function filter(events: Buffer): Buffer | null {
     complete ||= events.includes(MESSAGE_STOP) && splitEvents(events).some(isStop)
+    made.read(events)
     if (held === null) return events
     const data = splitEvents(events).flatMap((event) => eventData(event) ?? [])
     const isOutput = data.some(({ type }) => !BEFORE_OUTPUT.has(type))
@@ -109,7 +113,7 @@ async function passStream(context: ReplyContext, reply: StreamReply, tap: SseTap
 
   const stallMs = provider.timeoutMs
   const end = await pump(reply, receiver, tap, { filter, onFirst, stallMs, isOver: () => complete })
-  const observed = observedStream(tap)
+  const observed = { ...observedStream(tap), made: made.ids() }
   // Anything after the last event does not change the answer, and many clients disconnect there.
   if (end.kind === 'gone' && !complete) return answered(status, observed, clientGone(endingOf(receiver)))
   const reported = held === null ? tap.failed() : null

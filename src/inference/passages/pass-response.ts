@@ -7,6 +7,7 @@ import { trackResponse } from '../convert/begun-response.ts'
 import type { ResponseObject } from '../convert/chat-to-response.ts'
 import { responseEvents } from '../convert/response-events.ts'
 import { nextNumber } from '../observe/next-number.ts'
+import { madeByResponse, madeByStream } from '../observe/made-objects.ts'
 import { type Observed, observedStream, observedWhole } from '../observe/observe.ts'
 import { lackOf } from '../observe/response-texts.ts'
 import { type EventData, eventData, type SseTap } from '../observe/sse-tap.ts'
@@ -43,7 +44,7 @@ function passWhole(context: ReplyContext, reply: WholeReply): Answered | Failed 
   const { provider, receiver, stream, needsText } = context
   const { status } = reply
   const response = readResponse(reply, provider)
-  const whole = { ...observedWhole(response, response.output), made: idsOf(response) }
+  const whole = { ...observedWhole(response, response.output), made: madeByResponse(response, context.asked) }
   const observed: Observed = isUnfinished(response.status) ? { ...whole, generated: null } : whole
   if (response.status === 'failed') {
     const error = upstreamFailure(readReported(response.error), provider, { cancelled: false })
@@ -68,7 +69,7 @@ async function passStream(context: ReplyContext, reply: StreamReply, tap: SseTap
   let heldBytes = 0
   let last: Buffer | null = null
   let complete = false
-  let made: readonly string[] = []
+  const made = madeByStream(context.asked)
   const tracker = trackResponse(context.asked as unknown as ResponseRequest, { needsText })
   const output = streamedOutput()
   const headers = passedHeaders(reply.headers, context)
@@ -81,6 +82,7 @@ async function passStream(context: ReplyContext, reply: StreamReply, tap: SseTap
   function filter(events: Buffer): Buffer | null {
     if (events.includes('sequence_number')) last = events
     complete ||= LAST_EVENTS.some((type) => events.includes(String(type))) && splitEvents(events).some(isLast)
+    made.read(events)
     if (held === null && tracker.isCommitted()) return events
     const passed: Buffer[] = []
     let isOutput = held === null
@@ -93,7 +95,6 @@ async function passStream(context: ReplyContext, reply: StreamReply, tap: SseTap
         throw fault
       }
       if (data !== null) tracker.push(data)
-      if (data?.type === 'response.created') made = idsOf(data.response)
       passed.push(event)
       // Events without a type do not belong to a Response.
       isOutput ||= data?.type !== undefined && !BEFORE_OUTPUT.has(data.type)
@@ -138,7 +139,7 @@ async function passStream(context: ReplyContext, reply: StreamReply, tap: SseTap
     stallMs: provider.timeoutMs,
     isOver: () => complete,
   })
-  const observed = { ...observedStream(tap), made }
+  const observed = { ...observedStream(tap), made: made.ids() }
   const reported = tap.failed()
   // Anything after the last event does not change the answer, and many clients disconnect there.
   const isAnswered = complete && held === null && reported === null
@@ -151,10 +152,6 @@ async function passStream(context: ReplyContext, reply: StreamReply, tap: SseTap
   const reportedFailure = reported && upstreamFailure(reported, provider, { cancelled: false })
   return answered(status, observed, reportedFailure ?? broken)
 }
-
-/** Id under which the upstream stores a Response. */
-const idsOf = (response: { id?: unknown } | undefined): string[] =>
-  typeof response?.id === 'string' ? [response.id] : []
 
 /** Tells whether an event reports a failure of its stream. */
 const isFailure = ({ type, error }: EventData): boolean =>

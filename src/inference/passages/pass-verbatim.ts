@@ -7,6 +7,7 @@ import { billedFields } from '../admit/worst-case.ts'
 import { ENDPOINTS } from '../api/endpoints.ts'
 import type { PassedPath } from '../api/passed-paths.ts'
 import { askForUsage, wantsUsage } from '../api/usage-request.ts'
+import { madeByResponse } from '../observe/made-objects.ts'
 import { NOTHING, type Observed, observedStream } from '../observe/observe.ts'
 import { eventData, type SseTap } from '../observe/sse-tap.ts'
 import type { StreamReply, WholeReply } from '../relay/exchange.ts'
@@ -184,9 +185,10 @@ const announcedHeaders = ({ headers, announced }: WholeReply | StreamReply) => (
 
 /** Usage of a whole reply, or the text to estimate it from. */
 function observedIn({ route }: VerbatimRequest, value: unknown): Observed {
-  const { usage, service_tier, response, choices, output, content, id, output_file_id, error_file_id } = record(value)
+  const { usage, service_tier, response, choices, output, content, output_file_id, error_file_id } = record(value)
+  const files = [output_file_id, error_file_id].filter((one): one is string => typeof one === 'string')
   const made = route.makes
-    ? [id, output_file_id, error_file_id].filter((one): one is string => typeof one === 'string')
+    ? [...madeByResponse(value, {}), ...files]
     : []
   if (route.cost === 'nothing' || route.cost === 'unbounded') return { ...NOTHING, answer: value, made }
   const answer = COUNTED.has(route.path) ? (choices ?? output ?? content) : choices

@@ -1,5 +1,6 @@
 import type { CallerContext, ModelBody, Verbatim } from '../admit/admit.ts'
-import { callerOf, mayNameObjects, type OwnObjects } from '../admit/own-objects.ts'
+import { mayNameObjects } from '../admit/named-objects.ts'
+import { callerOf, type OwnObjects } from '../admit/own-objects.ts'
 import { COUNT_TOKENS } from '../api/endpoints.ts'
 import type { CallDeps, CallModel } from '../call.ts'
 import type { Receiver } from '../relay/receiver.ts'
@@ -23,7 +24,8 @@ export type CountPrompt = (
 export const createCountPrompt =
   (call: CallModel, objects: OwnObjects, { identity }: Pick<CallDeps['billing'], 'identity'>): CountPrompt =>
   async (request, receiver, context) => {
-    if (mayNameObjects(request)) await objects.requireOwn(request, await callerOf(context.callerId, identity))
+    const naming = { endpoint: COUNT_TOKENS, text: request.text }
+    if (mayNameObjects(naming)) await objects.requireOwn(naming, await callerOf(context.callerId, identity))
     const asked = { endpoint: COUNT_TOKENS, request, retries: 0, needsText: false, verbatim: FREE } as const
     await call(asked, receiver, context)
   }

@@ -1,7 +1,8 @@
 import { GazewayError } from '../../errors.ts'
 import type { Identity } from '../../identity/identity.ts'
 import type { CallerContext, ModelBody } from '../admit/admit.ts'
-import { type Caller, callerOf, mayNameObjects, type OwnObjects } from '../admit/own-objects.ts'
+import { mayNameObjects } from '../admit/named-objects.ts'
+import { type Caller, callerOf, type OwnObjects } from '../admit/own-objects.ts'
 import { asksModel, type PassedPath } from '../api/passed-paths.ts'
 import type { MakeCall } from '../call.ts'
 import { passVerbatim } from '../passages/pass-verbatim.ts'
@@ -64,6 +65,12 @@ export function createPassPath({ makeCall, routes, objects, identity }: PassPath
     way: VerbatimWay,
     caller: Caller,
   ): Promise<readonly Candidate[]> {
+    // A batch executes the lines of its file, so these are checked too.
+    // Without NULs, ids in UTF-16 and UTF-32 read as in UTF-8.
+    const text = holdsRequests ? body.bytes.toString('latin1').replaceAll('\0', '') : body.text
+    const naming = { endpoint: route.path, text }
+    const mayName = mayNameObjects(naming)
+    if (mayName) await objects.requireOwn(naming, caller)
     const named = id ?? (route.cost === 'unbounded' ? inputFileOf(body.json) : null)
     if (named !== null) {
       const upstream = await objects.upstreamOf(named, caller)
@@ -71,16 +78,10 @@ export function createPassPath({ makeCall, routes, objects, identity }: PassPath
       if (found !== null) return found
       throw new GazewayError('not_found', `The upstream ${upstream} that stores it is no longer configured.`)
     }
-    if (!asksModel(route)) {
-      // A batch executes the lines of its file, so these are checked too.
-      // Without NULs, ids in UTF-16 and UTF-32 read as in UTF-8.
-      if (holdsRequests) await objects.requireOwn({ text: body.bytes.toString('latin1').replaceAll('\0', '') }, caller)
-      return routes.first(way)
-    }
-    if (mayNameObjects(body)) await objects.requireOwn(body, caller)
+    if (!asksModel(route)) return routes.first(way)
     const model = requestedModel(route, body.json)
     if (model === null) return routes.first(way, DEFAULT_MODEL)
-    return atKeeper(routes.ofModel(model, way), mayNameObjects(body) ? await objects.keeperOf(body.json, caller) : null)
+    return atKeeper(routes.ofModel(model, way), mayName ? await objects.keeperOf(body.json, caller) : null)
   }
 }
 
