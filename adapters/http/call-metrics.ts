@@ -92,9 +92,8 @@ export function callMetrics(registry: Registry, gateway: Pick<Gateway, 'upstream
     for (const { provider } of routing.upstreams) {
       for (const name of [...Object.values(OWN_MODELS), ...provider.aliases])
         models.add(name).add(provider.resolve(name, 'chat').upstream)
-      for (const endpoint of [...CALL_PATHS, ...gateway.loaded.config.upstream.allowed_paths])
-        paths.add(provider.pathname + endpoint)
     }
+    for (const endpoint of [...CALL_PATHS, ...gateway.loaded.config.upstream.allowed_paths]) paths.add(`/v1${endpoint}`)
   }
   learn(gateway.upstream.routing)
 
@@ -140,7 +139,7 @@ export function callMetrics(registry: Registry, gateway: Pick<Gateway, 'upstream
   return { count, refresh }
 }
 
-/** Finds the known endpoint of a path, with the upstream's own prefix (`/v1/models` for `/v1/models/a/b`). */
+/** Finds the known endpoint of a path (`/v1/models` for `/v1/models/a/b`). */
 function pathLabel(known: ReadonlySet<string>, path: string): string {
   if (known.has(path)) return path
   for (const endpoint of known) if (path.startsWith(`${endpoint}/`)) return endpoint

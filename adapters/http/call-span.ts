@@ -30,13 +30,13 @@ export interface CallSpan {
  * The same holds for error texts, because upstreams quote the request in them.
  */
 export function callDescriber(provider: Provider): (record: CallRecord) => CallSpan {
-  const { pathname, inProcess } = provider
+  const { inProcess } = provider
   const kind = inProcess ? SpanKind.INTERNAL : SpanKind.CLIENT
   const server = inProcess ? {} : serverAttributes(provider.baseUrl)
 
   return (record) => {
     const { model, usage, content } = record
-    const endpoint = record.path.startsWith(pathname) ? record.path.slice(pathname.length) : record.path
+    const endpoint = record.path.slice('/v1'.length)
     const operation = OPERATIONS[endpoint]
     const firstChunk = record.first_token_ms === null ? undefined : record.first_token_ms / 1000
     const attributes: Attributes = {

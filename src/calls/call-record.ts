@@ -28,7 +28,7 @@ export const CallRecord = z.object({
   surface: Surface,
   caller_id: z.string().nullable(),
   address: z.string().nullable().describe('Address of the client'),
-  path: z.string().describe('Path on the upstream'),
+  path: z.string().describe('Path below the base URL of the upstream, as `/v1/…`'),
   requested_model: z.string().nullable(),
   model: z.string().nullable().describe('Model requested from the upstream'),
   upstream: z.string(),

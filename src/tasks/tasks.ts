@@ -1,11 +1,8 @@
 import type { Escrows } from '../escrow/escrow.ts'
-import { readTotals } from '../escrow/escrow-tally.ts'
-import { TASK_STATUSES } from '../escrow/task-status.ts'
 import type { GazeVerifier } from '../gaze/verification.ts'
 import type { Page, Paged } from '../store/page.ts'
 import type { Store } from '../store/store.ts'
 import type { Sweep } from '../store/sweeps.ts'
-import { toUsd } from '../text/money.ts'
 import { type Claims, createClaims } from './claim-task.ts'
 import { type CreateGraph, createGraphs } from './create-graph.ts'
 import { type CreateTask, createTaskMaking } from './create-task.ts'
@@ -15,6 +12,7 @@ import { isShownTo, listTasks } from './list-tasks.ts'
 import { listSwarms, type SwarmList, type SwarmSummary } from './swarms.ts'
 import { type Task, type TaskList, type TaskStats, toTask } from './task-record.ts'
 import { foundTask } from './task-refusals.ts'
+import { statsOfAll, statsOfViewer } from './task-stats.ts'
 
 export { SwarmList, SwarmSummary } from './swarms.ts'
 export { Claim, Completion, Heartbeat, NewTask, Task, TaskList, TaskStats } from './task-record.ts'
@@ -53,8 +51,8 @@ export interface Tasks extends Claims, Finishing {
    * @throws GazewayError `not_found`
    */
   get(id: string, viewer?: string | null): Promise<Task>
-  /** Reads the numbers of tasks and the sums of rewards, from running totals. */
-  stats(): Promise<TaskStats>
+  /** Reads the numbers of tasks and the sums of rewards. @param viewer as of `list` */
+  stats(viewer?: string | null): Promise<TaskStats>
   /** Reopens at most `limit` tasks whose leases have expired. @returns how many were checked */
   sweepLeases(limit: number): Promise<number>
   /** Periodic work of a long-running process, for `startSweeps`. */
@@ -108,19 +106,9 @@ export function createTasks(deps: TasksDeps): Tasks {
       return toTask(foundTask(isShown ? row : undefined), at)
     },
 
-    async stats() {
+    async stats(viewer = null) {
       await leases.seeDue(now().toISOString())
-      const totals = await readTotals(store.db)
-      const byStatus = Object.fromEntries(TASK_STATUSES.map((status) => [status, totals[status]]))
-      return {
-        total: TASK_STATUSES.reduce((sum, status) => sum + totals[status], 0),
-        by_status: byStatus as TaskStats['by_status'],
-        reward_usd: {
-          locked: toUsd(totals.locked_micros),
-          paid: toUsd(totals.paid_micros),
-          refunded: toUsd(totals.refunded_micros),
-        },
-      }
+      return viewer === null ? statsOfAll(store) : statsOfViewer(store, viewer)
     },
 
     sweepLeases: leases.sweep,

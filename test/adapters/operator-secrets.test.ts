@@ -12,23 +12,25 @@ const SETTINGS = '/api/config/keys'
 
 let running: RunningPlatform
 let stranger: string
+let other: string
 let taskIds: string[]
 before(async () => {
   const gone = `http://localhost:${await freePort()}`
-  running = await startPlatform(`${gone}/v1`, {
+  running = await startPlatform(`${gone}/marked-base/v1`, {
     document: {
-      upstreams: { other: { provider: `${gone}`, api_keys: ['marked-secret-key-of-other'] } },
-      agent_gateway: { url: `${gone}` },
+      upstreams: { other: { provider: `${gone}/marked-path`, api_keys: ['marked-secret-key-of-other'] } },
+      agent_gateway: { url: `${gone}/marked-agent` },
       alerts: { webhook_url: `${gone}/marked-webhook` },
       chain: { rpc_urls: { 8453: `${gone}/marked-node` } },
       context: { roots: ['/marked-root'] },
     },
   })
-  const { key: other } = await running.gateway.keys.create({
+  const { key } = await running.gateway.keys.create({
     name: 'marked-key',
     scopes: ['platform'],
     limits: { credit_limit_usd: 10 },
   })
+  other = key
   stranger = (await running.gateway.keys.create({ name: 'stranger', scopes: ['platform', 'inference'] })).key
   for (const key of [other, running.admin]) await fill(key)
 })
@@ -123,6 +125,30 @@ describe('a platform key', () => {
         if (at !== undefined) found.push(`${path}: ${own.slice(Math.max(0, at - 80), at + 80)}`)
       }
     assert.deepEqual(found, [])
+  })
+
+  it('has the paths of its calls below the base URL, in records, sums and metrics', async () => {
+    await refusals()
+    const calls = await (await ask(running, 'GET', '/api/calls', { key: stranger })).json()
+    const { items } = calls as { items: { path: string }[] }
+    assert.deepEqual([...new Set(items.map(({ path }) => path))], ['/v1/chat/completions'])
+    const metrics = await (await fetch(`${running.gatewayUrl}/metrics`)).text()
+    assert.match(metrics, /path="\/v1\/chat\/completions",status="error"/)
+  })
+
+  it('counts the open tasks and its own, with the rewards of its own', async () => {
+    await made(running.admin, '/api/tasks', { title: 'open task', description: 'open', reward_usd: 0.02 })
+    const statsOf = async (key: string) => (await ask(running, 'GET', '/api/tasks/stats', { key })).json()
+    const none = { blocked: 0, open: 1, claimed: 0, completed: 0, failed: 0, cancelled: 0 }
+    const reward_usd = { locked: 0, paid: 0, refunded: 0 }
+    assert.deepEqual(await statsOf(stranger), { total: 1, by_status: none, reward_usd })
+    assert.deepEqual(await statsOf(other), {
+      total: 3,
+      by_status: { ...none, claimed: 1, completed: 1 },
+      reward_usd: { ...reward_usd, locked: 0.01 },
+    })
+    const all = (await statsOf(running.admin)) as { total: number; reward_usd: { locked: number } }
+    assert.deepEqual([all.total, all.reward_usd.locked], [5, 0.04])
   })
 
   it('is told that an upstream does not answer, without its address, which the log has', async () => {

@@ -49,9 +49,11 @@ export const taskRoutes = ({ tasks }: Gateway): Route[] => [
     path: '/api/tasks/stats',
     tag,
     summary: 'Count tasks by status and sum their rewards',
+    description:
+      'Counts open tasks, and those that the caller created or claimed; sums the rewards of the latter. For an admin, all.',
     access: 'platform',
     reply: TaskStats,
-    run: () => tasks.stats(),
+    run: ({ c }) => tasks.stats(viewerOf(c)),
   }),
   defineRoute({
     method: 'GET',

@@ -117,7 +117,7 @@ export function beginCall(deps: SettleDeps, invocation: Invocation, context: Cal
       surface: context.surface,
       caller_id: context.callerId,
       address: context.address ?? null,
-      path: provider.pathname + invocation.path,
+      path: `/v1${invocation.path}`,
       requested_model: invocation.model?.requested ?? null,
       model: invocation.model?.upstream ?? null,
       upstream: provider.name,

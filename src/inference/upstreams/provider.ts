@@ -62,8 +62,6 @@ export interface Provider {
   baseUrl: string
   /** API protocol of the provider. */
   protocol: Preset['protocol']
-  /** Path of the base URL: `/v1`, or empty. */
-  pathname: string
   apiKey: string | null
   /** Headers of each request: those of the configuration, and the mark of this process. */
   headers: Record<string, string>
@@ -134,7 +132,6 @@ export function createProvider(config: ProviderConfig): Provider {
     label: config.name ?? config.id ?? (preset ? config.provider : DEFAULT_UPSTREAM),
     baseUrl,
     protocol: config.protocol ?? preset?.protocol ?? 'openai',
-    pathname: new URL(baseUrl).pathname.replace(/\/$/, ''),
     apiKey: config.api_key,
     headers: { via: VIA, ...lowerCased(config.headers) },
     proxy,
