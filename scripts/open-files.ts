@@ -95,6 +95,7 @@ export const OPEN_FILES: Readonly<Record<string, readonly string[]>> = {
     'receipts/usage-report.ts',
   ],
   inference: [
+    'admit/named-objects.ts',
     'admit/own-objects.ts',
     'admit/worst-case.ts',
     'api/endpoints.ts',

@@ -86,7 +86,7 @@ export function callsContract(open: () => Promise<Store>): void {
       assert.deepEqual(await seenBy('key_b'), { 'file-1': notMine, 'file-2': { upstream: 'other', isOwn: true } })
       assert.deepEqual(await seenBy(null), { 'file-1': notMine, 'file-2': notMine })
       const many = Array.from({ length: 1200 }, (_, i) => `file-${i}`)
-      assert.deepEqual([...(await own.ownersOf(many, 'key_a')).keys()], ['file-1', 'file-2'])
+      assert.deepEqual([...(await own.ownersOf(many, 'key_a')).keys()].sort(), ['file-1', 'file-2'])
       await apart.close()
     })
 
@@ -441,7 +441,7 @@ export function callsContract(open: () => Promise<Store>): void {
         address: null,
         caller_id: 'key_a',
         path: '/v1/responses',
-        requested_model: null,
+        requested_model: 'any',
         model: null,
         upstream: 'double',
         stream: false,

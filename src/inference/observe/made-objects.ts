@@ -1,5 +1,5 @@
-import { splitEvents } from '../../wire/whole-events.ts'
 import { type Loose, record, records } from '../../text/loose.ts'
+import { splitEvents } from '../../wire/whole-events.ts'
 import { eventData } from './sse-tap.ts'
 
 /** Maximum number of ids recorded per answer. */

@@ -187,9 +187,7 @@ const announcedHeaders = ({ headers, announced }: WholeReply | StreamReply) => (
 function observedIn({ route }: VerbatimRequest, value: unknown): Observed {
   const { usage, service_tier, response, choices, output, content, output_file_id, error_file_id } = record(value)
   const files = [output_file_id, error_file_id].filter((one): one is string => typeof one === 'string')
-  const made = route.makes
-    ? [...madeByResponse(value, {}), ...files]
-    : []
+  const made = route.makes ? [...madeByResponse(value, {}), ...files] : []
   if (route.cost === 'nothing' || route.cost === 'unbounded') return { ...NOTHING, answer: value, made }
   const answer = COUNTED.has(route.path) ? (choices ?? output ?? content) : choices
   const generated = route.cost === 'input' ? '' : answer
