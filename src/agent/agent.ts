@@ -105,7 +105,6 @@ export interface Agent {
   chat(message: AgentMessage): Promise<AgentReply>
 }
 
-/** Dependencies of the agent. */
 interface AgentDeps {
   sessions: Sessions
   memory: Pick<Memories, 'of'>
@@ -223,7 +222,6 @@ async function promptFor(
   return { messages, attention }
 }
 
-/** Finds the owner of the memories of a key. */
 async function memoriesOf(keys: Pick<Keys, 'find'>, keyId: string): Promise<MemoryOwner> {
   const key = await keys.find(keyId)
   return key === null ? keyId : memoryOwner(key)

@@ -73,7 +73,6 @@ interface Place {
   chatName: CallableTools['chatName']
 }
 
-/** Appends an item to the thread. */
 function append(thread: Thread, item: Fields, { path, answered, chatName }: Place): void {
   const callId = () => read.text(item.call_id, `${path}.call_id`)
   switch (read.optionalText(item.type, `${path}.type`) ?? 'message') {

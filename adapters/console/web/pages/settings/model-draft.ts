@@ -3,7 +3,6 @@ import type { ModelConfig } from '../../../../platform/routes/config-model-route
 /** Provider that stands for a base URL. */
 export const CUSTOM = { value: 'custom', label: 'Other (base URL)' }
 
-/** Models by role. */
 type Role = keyof ModelConfig['models']
 
 /** Values of the form as shown. */
