@@ -76,7 +76,6 @@ export const OPEN_FILES: Readonly<Record<string, readonly string[]>> = {
     'budget/budgets.ts',
     'budget/limits.ts',
     'budget/overruns.ts',
-    'budget/period.ts',
     'budget/reservations.ts',
     'budget/spend.ts',
     'budget/spending.ts',

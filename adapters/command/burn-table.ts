@@ -1,3 +1,4 @@
+import { PERIODS } from '../../src/text/period.ts'
 import type { Burn } from '../../src/wallet/burn/burn.ts'
 import { clipped, detailed } from './detailed.ts'
 
@@ -18,8 +19,7 @@ export const burnTable = (burns: readonly Burn[]): string =>
         time_left_seconds === null ? null : `${durationOf(time_left_seconds)} (${runs_out})`,
       ],
       details: {
-        budget:
-          budget && `${budget.usd} ${budget.per === 'total' ? 'in total' : `per ${budget.per}`}${ofGroup(id, budget)}`,
+        budget: budget && `${budget.usd} ${PERIODS[budget.per].each}${ofGroup(id, budget)}`,
         'spent USD': budget && String(budget.spent_usd),
         'left USD': budget && String(budget.left_usd),
         resets: budget?.resets_at ?? null,

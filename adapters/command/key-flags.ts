@@ -6,6 +6,7 @@ import { type KeyChange, Limits, ModelGlob } from '../../src/identity/key.ts'
 import { accepts } from '../../src/text/accepted.ts'
 import { DURATION, durationMs } from '../../src/text/duration.ts'
 import { Amount, AmountAboveZero } from '../../src/text/money.ts'
+import { PERIOD_NAMES } from '../../src/text/period.ts'
 import { explain } from '../../src/wire/validation.ts'
 
 /** Limits of a key, as commander names their flags. An absent flag is undefined. */
@@ -77,7 +78,7 @@ export function alertsIn(texts: readonly string[]): z.input<typeof Alerts> {
   throw notAccepted('--alert', `${NONE}, or from 1% to 100%; at most 10, each once`)
 }
 
-const BUDGET = `${NONE}, or USD/PERIOD with an ${accepts(AmountAboveZero).replace(/^an /, '')} and ${Period.options.join(', ')}, such as 5/day`
+const BUDGET = `${NONE}, or USD/PERIOD with an ${accepts(AmountAboveZero).replace(/^an /, '')} and ${PERIOD_NAMES.join(', ')}, such as 5/day`
 
 /** Parses comma-separated globs; `all` allows all models. @throws as {@link checked} */
 export const modelsIn = (text: string): string[] | null =>

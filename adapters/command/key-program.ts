@@ -1,6 +1,7 @@
 import type { Command } from 'commander'
 import type { LoadedConfig } from '../../src/config/config.ts'
 import type { Log } from '../../src/config/log.ts'
+import { PERIOD_NAMES } from '../../src/text/period.ts'
 import type { GroupFlags } from './group-command.ts'
 import type { KeyChangeFlags, KeyFlags } from './key-command.ts'
 
@@ -11,8 +12,8 @@ const KEY = 'key id or name, from `gazeway key list`'
 const GROUP = 'group id or name, from `gazeway group list`'
 
 const CREATE_EXAMPLES = `
-A budget is USD/PERIOD: 5/day, 20/week, 100/month or 500/total. Periods are in UTC. A call counts against all budgets of its
-key and of the key's group.
+A budget is USD/PERIOD, such as 5/day; the periods are ${PERIOD_NAMES.join(', ')}, in UTC. A call counts against all budgets
+of its key and of the key's group.
 
 Billing:
   recorded   the cost of calls is recorded; nothing is charged

@@ -2,6 +2,7 @@ import type { BudgetRecord } from '../../src/identity/budgets.ts'
 import type { GroupRecord } from '../../src/identity/groups.ts'
 import type { KeyRecord } from '../../src/identity/keys.ts'
 import type { Spend } from '../../src/identity/spend.ts'
+import { PERIOD_NAMES, PERIODS } from '../../src/text/period.ts'
 import { clipped, detailed } from './detailed.ts'
 
 /** Formats keys as a table, with the names of their groups. */
@@ -54,11 +55,11 @@ function limitsOf({ limits }: KeyRecord): string {
 }
 
 const budgetsOf = (budgets: readonly BudgetRecord[]): string[] =>
-  budgets.map(({ usd, per }) => (per === 'total' ? `${usd} in total` : `${usd} per ${per}`))
+  budgets.map(({ usd, per }) => `${usd} ${PERIODS[per].each}`)
 
 /** `80%, 100%` */
 const alertsOf = (alerts: KeyRecord['alerts']): string => alerts.map(({ at }) => `${Math.round(at * 100)}%`).join(', ')
 
-/** Spending of this day, week and month, and in total; null when nothing was spent. */
-const spent = ({ day_usd, week_usd, month_usd, total_usd }: Spend): string | null =>
-  total_usd === 0 ? null : `${day_usd} today, ${week_usd} this week, ${month_usd} this month, ${total_usd} in total`
+/** Spending in the current periods; null when nothing was spent. */
+const spent = (spend: Spend): string | null =>
+  spend.total_usd === 0 ? null : PERIOD_NAMES.map((per) => `${spend[`${per}_usd`]} ${PERIODS[per].current}`).join(', ')

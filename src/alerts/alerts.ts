@@ -1,6 +1,8 @@
 import type { Base } from '../base.ts'
 import type { Store } from '../store/store.ts'
 import type { Sweep } from '../store/sweeps.ts'
+import { PERIOD_NAMES, periodOf } from '../text/period.ts'
+import { dayOf } from '../wallet/budget/spending.ts'
 import { deliverAlerts } from './deliver-alerts.ts'
 import { noticeAlerts } from './notice-alerts.ts'
 import type { WebhookAddress } from './webhook.ts'
@@ -8,7 +10,7 @@ import type { WebhookAddress } from './webhook.ts'
 /** Interval of comparing spending with alerts, and of sending due messages, in milliseconds. */
 export const ALERTS_MS = 15_000
 const FORGET_MS = 3_600_000
-/** Shortest retention of a message: longer than the longest period, so that each is sent once per period. */
+/** Shortest retention of a message. */
 const KEPT_MS = 40 * 86_400_000
 
 /** Delivers an alert to the webhook once a share of a budget is spent. */
@@ -69,14 +71,17 @@ export function liveAlerts({ store, now, config, log }: Base): Alerts {
   })
 }
 
-/** Deletes messages of past periods. A total budget has a single period, so its messages stay. */
+/** Deletes old messages of past periods. Those of current periods stay, so that each is sent once per period. */
 async function forgetAlerts({ db }: Store, now: Date, limit: number): Promise<number> {
   const before = new Date(now.getTime() - KEPT_MS).toISOString()
+  const today = dayOf(now.toISOString())
   const old = db
     .selectFrom('alert_messages')
     .select('id')
     .where('created_at', '<', before)
-    .where('per', '<>', 'total')
+    .where(({ eb, or, and }) =>
+      or(PERIOD_NAMES.map((per) => and([eb('per', '=', per), eb('period', '<', periodOf(per, today).from)]))),
+    )
     .orderBy('created_at')
     .limit(limit)
   const { numDeletedRows } = await db.deleteFrom('alert_messages').where('id', 'in', old).executeTakeFirstOrThrow()

@@ -1,10 +1,9 @@
 import { sql } from 'kysely'
-import { Period } from '../identity/budgets.ts'
 import type { Store } from '../store/store.ts'
 import type { AlertMessageRow } from '../store/tables/alerts-tables.ts'
 import { newId } from '../text/ids.ts'
 import { type Micros, toUsd } from '../text/money.ts'
-import { periodOf } from '../wallet/budget/period.ts'
+import { PERIOD_NAMES, type Period, periodOf } from '../text/period.ts'
 import { dayOf } from '../wallet/budget/spending.ts'
 
 /** A budget that has passed a threshold without an alert in its current period. */
@@ -20,13 +19,13 @@ interface Passed {
 
 /**
  * Records in the outbox which budgets have passed an alert's threshold. Reads owners with alerts, and their spending
- * per day of up to a month.
+ * per day of the current periods.
  *
  * @returns number recorded, at most `limit`
  */
 export async function noticeAlerts({ db, reads }: Store, now: Date, limit: number): Promise<number> {
   const day = dayOf(now.toISOString())
-  const periods = Period.options.map((per) => {
+  const periods = PERIOD_NAMES.map((per) => {
     const { from, to } = periodOf(per, day)
     return sql`select cast(${per} as text) as per, cast(${from} as text) as first_day, cast(${to} as text) as last_day`
   })

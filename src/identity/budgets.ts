@@ -3,9 +3,10 @@ import * as z from 'zod'
 import type { Schema } from '../store/schema.ts'
 import type { BudgetRow } from '../store/tables/keys-tables.ts'
 import { AmountAboveZero, type Micros, toMicros, toUsd } from '../text/money.ts'
+import { PERIOD_NAMES } from '../text/period.ts'
 
 /** Period of a budget: a calendar period in UTC, or all time. */
-export const Period = z.enum(['day', 'week', 'month', 'total'])
+export const Period = z.enum(PERIOD_NAMES)
 export type Period = z.infer<typeof Period>
 
 /** Budget of one period. */
@@ -32,7 +33,7 @@ export const Budgets = z
       seen.add(per)
     }
   })
-  .meta({ accepted: 'a list of {usd, per}, each of day, week, month and total once at most' })
+  .meta({ accepted: `a list of {usd, per}, each period (${PERIOD_NAMES.join(', ')}) once at most` })
 
 /** Builds budgets from rows, the shortest period first. */
 export const toBudgets = (rows: readonly Pick<BudgetRow, 'per' | 'micros'>[]): Budget[] =>

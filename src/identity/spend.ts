@@ -1,14 +1,9 @@
 import * as z from 'zod'
 import { type Micros, toUsd } from '../text/money.ts'
-import type { Period } from './budgets.ts'
+import { forPeriods, PERIODS, type Period } from '../text/period.ts'
 
 /** Spending of a key or group in the current periods (UTC). */
-export const Spend = z.object({
-  day_usd: z.number(),
-  week_usd: z.number().describe('Since Monday'),
-  month_usd: z.number(),
-  total_usd: z.number(),
-})
+export const Spend = z.object(forPeriods((per) => [`${per}_usd`, amountOf(per)]))
 export type Spend = z.infer<typeof Spend>
 
 /** Spending in the current periods. */
@@ -21,9 +16,10 @@ export type SpendOf = (ids: readonly string[], now: Date) => Promise<ReadonlyMap
 export const nothingSpent: SpendOf = async () => new Map()
 
 /** Builds the shown spending. */
-export const toSpend = (spent: Spent | undefined): Spend => ({
-  day_usd: toUsd(spent?.day ?? 0),
-  week_usd: toUsd(spent?.week ?? 0),
-  month_usd: toUsd(spent?.month ?? 0),
-  total_usd: toUsd(spent?.total ?? 0),
-})
+export const toSpend = (spent: Spent | undefined): Spend =>
+  forPeriods((per) => [`${per}_usd`, toUsd(spent?.[per] ?? 0)])
+
+function amountOf(per: Period): z.ZodNumber {
+  const { note } = PERIODS[per]
+  return note === null ? z.number() : z.number().describe(note)
+}

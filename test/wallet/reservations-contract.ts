@@ -3,9 +3,9 @@ import { it, type TestContext } from 'node:test'
 import fc from 'fast-check'
 import { sql } from 'kysely'
 import type { CallSpend } from '../../src/calls/call-spend.ts'
-import type { Period } from '../../src/identity/budgets.ts'
 import type { Store } from '../../src/store/store.ts'
 import type { Micros } from '../../src/text/money.ts'
+import { PERIOD_NAMES, type Period, periodOf } from '../../src/text/period.ts'
 import { LEASE_MS, renewAllowances, sweepAllowances, writeCallSpending } from '../../src/wallet/budget/allowances.ts'
 import { createReservations, type Payer, type Reservation } from '../../src/wallet/budget/reservations.ts'
 import { spendOf } from '../../src/wallet/budget/spending.ts'
@@ -203,6 +203,32 @@ export function reservationsContract(open: OpenStore): void {
     }
     await reservations.close()
     assert.equal(await outstanding(store), 0)
+  })
+
+  it('holds a budget of every period from the first day of the period to its last', async (t) => {
+    const store = await open(t)
+    for (const per of PERIOD_NAMES) {
+      const { from, to, resetsAt } = periodOf(per, DAY)
+      const [first, last] = resetsAt === null ? ['2020-01-01', DAY] : [from, to]
+      const payer: Payer = { ...recorded, spender: { id: `key_${per}`, groupId: null } }
+      await budgets(store, [[payer.spender.id, per, 100]])
+      const clock = { now: Date.parse(`${first}T00:00:00Z`) }
+      const { reservations } = startProcess(store, clock)
+      const call = await reservations.reserve(payer, 60)
+      const spend = call.take(60)
+      await record(store, spend)
+      spend.written()
+      call.end()
+      clock.now = Date.parse(`${last}T23:59:59Z`)
+      await assert.rejects(async () => reservations.reserve(payer, 41), { code: 'budget_reached' }, per)
+      assert.equal((await spent(store, payer.spender.id, `${last}T23:59:59Z`))?.[per], 60, per)
+      if (resetsAt !== null) {
+        clock.now = Date.parse(resetsAt)
+        const next = await reservations.reserve(payer, 100)
+        next.end()
+      }
+      await reservations.close()
+    }
   })
 
   it('charges many calls in one transfer, and gives the rest of what was held back', async (t) => {

@@ -1,3 +1,5 @@
+import type { Period } from '../../text/period.ts'
+
 /**
  * Outbox of alert messages: a budget is used up to a share. One per budget, period and share. `body` is the JSON that
  * every attempt sends. `next_at` is null once the message is delivered or given up.
@@ -5,7 +7,7 @@
 export interface AlertMessageRow {
   id: string
   owner: string
-  per: 'day' | 'week' | 'month' | 'total'
+  per: Period
   /** The first day of the period: `2026-11-21`, or `total`. */
   period: string
   percent: number

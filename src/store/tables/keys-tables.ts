@@ -1,3 +1,5 @@
+import type { Period } from '../../text/period.ts'
+
 /**
  * One API key, without its secret. `hash` is the SHA-256 of the whole token, in hex. `scopes` and `models` are JSON.
  * `first` is 1 for the key that was created at the first start, and null for all others. Until `previous_until`, the
@@ -29,7 +31,7 @@ export interface KeyRow {
 /** One budget of a key or a group; `owner` is its id. */
 export interface BudgetRow {
   owner: string
-  per: 'day' | 'week' | 'month' | 'total'
+  per: Period
   micros: number
 }
 

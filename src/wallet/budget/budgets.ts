@@ -1,10 +1,9 @@
 import { sql, type Transaction } from 'kysely'
 import { GazewayError } from '../../errors.ts'
-import type { Period } from '../../identity/budgets.ts'
 import type { Schema } from '../../store/schema.ts'
 import { type Micros, toUsd } from '../../text/money.ts'
-import { periodOf } from './period.ts'
-import { addSpending, isIn, readSpending, type Spender, type Spent, TOTAL } from './spending.ts'
+import { PERIODS, type Period, periodOf, TOTAL } from '../../text/period.ts'
+import { addSpending, isIn, readSpending, type Spender, type Spent } from './spending.ts'
 
 /** A budget and its remaining amount. */
 export interface BudgetLeft {
@@ -37,11 +36,10 @@ export async function tightestBudget(
   const spent = await readSpending(trx, owners, day)
   const taken = (owner: string, per: Period): Micros =>
     [...spent, ...waiting]
-      .filter((row) => row.owner === owner && (per === 'total' ? isWhole(row) : isIn(row.day, per, day)))
+      .filter((row) => row.owner === owner && (isIn(row.day, per, day) || isInTotal(row, per)))
       .reduce((sum, row) => sum + Number(row.micros), 0)
   const all = budgets.map(({ owner, per, micros }) => {
-    const period = per as Period
-    return { owner, per: period, micros, left: micros - taken(owner, period), resetsAt: periodOf(period, day).resetsAt }
+    return { owner, per, micros, left: micros - taken(owner, per), resetsAt: periodOf(per, day).resetsAt }
   })
   return all.reduce((least, budget) => (budget.left < least.left ? budget : least))
 }
@@ -50,11 +48,13 @@ interface Taken {
   owner: string
   day: string
   micros: Micros
-  /** Reserved and not spent yet. The total excludes it. */
+  /** Reserved and not spent yet. The row of the total excludes it. */
   isOutstanding?: boolean
 }
 
-const isWhole = ({ day, isOutstanding }: Taken): boolean => day === TOTAL || isOutstanding === true
+/** Tells whether a row counts in all-time budgets beside the row of the total. */
+const isInTotal = ({ isOutstanding }: Taken, per: Period): boolean =>
+  isOutstanding === true && PERIODS[per].bounds === null
 
 /** Locks the spending rows of owners, as every transaction that spends does. */
 async function lockSpending(trx: Transaction<Schema>, owners: readonly string[]): Promise<void> {
@@ -103,10 +103,9 @@ export const giveBackSpent = (trx: Transaction<Schema>, { micros, ...spent }: Sp
 export function budgetReached({ owner, per, micros, left, resetsAt }: BudgetLeft, needed: Micros): GazewayError {
   const whose = owner.startsWith('grp_') ? `group ${owner}` : 'this key'
   const when = resetsAt === null ? 'It does not reset' : `It resets at ${resetsAt}`
-  const budget = per === 'total' ? 'budget in total' : `budget per ${per}`
   return new GazewayError(
     'budget_reached',
-    `This may cost ${toUsd(needed)} USD, and ${toUsd(Math.max(0, left))} USD is left of the ${budget} of ${whose}, ` +
+    `This may cost ${toUsd(needed)} USD, and ${toUsd(Math.max(0, left))} USD is left of the budget ${PERIODS[per].each} of ${whose}, ` +
       `${toUsd(micros)} USD. ${when}. Request less, or have the budget raised.`,
   )
 }

@@ -1,13 +1,9 @@
 import { type Kysely, sql, type Transaction } from 'kysely'
-import type { Period } from '../../identity/budgets.ts'
 import { runBuilt } from '../../store/built.ts'
 import type { Schema } from '../../store/schema.ts'
 import type { SpendingRow } from '../../store/tables/wallet-tables.ts'
 import type { Micros } from '../../text/money.ts'
-import { periodOf } from './period.ts'
-
-/** Row name of an owner's all-time total; sorts after all days. */
-export const TOTAL = 'total'
+import { forPeriods, PERIOD_NAMES, type Period, periodOf, TOTAL } from '../../text/period.ts'
 
 /** UTC day of a time: `2026-11-21`. */
 export const dayOf = (at: string): string => at.slice(0, 10)
@@ -84,9 +80,9 @@ function rowsOf(kind: SpendingKind, spent: readonly Spent[]): SpendingRow[] {
   return [...rows].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, row]) => row)
 }
 
-/** Reads the days of owners since the start of the week and month of `day`, and their totals. */
+/** Reads the days of owners in all periods that contain `day`, and their totals. */
 export function readSpending(db: Kysely<Schema>, owners: readonly string[], day: string) {
-  const from = [periodOf('week', day).from, periodOf('month', day).from].sort()[0] as string
+  const from = PERIOD_NAMES.map((per) => periodOf(per, day).from).sort()[0] as string
   return db
     .selectFrom('spending')
     .select(['owner', 'day', sql<number>`charged_micros + recorded_micros`.as('micros')])
@@ -96,19 +92,18 @@ export function readSpending(db: Kysely<Schema>, owners: readonly string[], day:
 }
 
 /**
- * Sums each owner's spending of today, this week, this month and all time.
+ * Sums each owner's spending in the current periods.
  *
  * @param owners ids of keys, wallets or groups
- * @param now selects the UTC day, week and month
+ * @param now selects the periods
  */
 export async function spendOf(db: Kysely<Schema>, owners: readonly string[], now: Date): Promise<Map<string, Spend>> {
   const day = dayOf(now.toISOString())
-  const spends = new Map<string, Spend>(owners.map((owner) => [owner, { day: 0, week: 0, month: 0, total: 0 }]))
+  const spends = new Map<string, Spend>(owners.map((owner) => [owner, forPeriods((per) => [per, 0])]))
   if (owners.length === 0) return spends
   for (const row of await readSpending(db, owners, day)) {
     const spend = spends.get(row.owner) as Spend
-    for (const per of ['day', 'week', 'month', 'total'] as const)
-      if (isIn(row.day, per, day)) spend[per] += Number(row.micros)
+    for (const per of PERIOD_NAMES) if (isIn(row.day, per, day)) spend[per] += Number(row.micros)
   }
   return spends
 }

@@ -1,5 +1,5 @@
-import type { Period } from '../../identity/budgets.ts'
 import type { Micros } from '../../text/money.ts'
+import type { Period } from '../../text/period.ts'
 
 /** A limit that a key or group can reach: a budget, or the money of a key. */
 export interface Bound {

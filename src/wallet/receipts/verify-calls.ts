@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import type { Store } from '../../store/store.ts'
 import type { MeteredCallRow, SpendingRow } from '../../store/tables/wallet-tables.ts'
-import { TOTAL } from '../budget/spending.ts'
+import { TOTAL } from '../../text/period.ts'
 import { type CapturedMoney, captureEntries } from '../ledger/capture-entries.ts'
 import type { Entry } from '../ledger/transfer.ts'
 

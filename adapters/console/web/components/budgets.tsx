@@ -1,20 +1,15 @@
-import type { BudgetRecord, Period } from '../../../../src/identity/budgets.ts'
+import type { BudgetRecord } from '../../../../src/identity/budgets.ts'
 import type { Spend } from '../../../../src/identity/spend.ts'
+import { PERIOD_NAMES, PERIODS } from '../../../../src/text/period.ts'
 import { usd } from '../format.ts'
 import { Money } from './inline.tsx'
 import type { Column } from './table.tsx'
 
-/** Labels of budget periods, the shortest first. */
-export const PERIODS = [
-  { value: 'day', label: 'per day', spent: 'Today' },
-  { value: 'week', label: 'per week', spent: 'This week' },
-  { value: 'month', label: 'per month', spent: 'This month' },
-  { value: 'total', label: 'in total', spent: 'In total' },
-] as const satisfies readonly { value: Period; label: string; spent: string }[]
+/** Choices of budget periods, the shortest first. */
+export const PERIOD_OPTIONS = PERIOD_NAMES.map((value) => ({ value, label: PERIODS[value].each }))
 
 /** `$5.00 a day` */
-export const budgetText = (budget: BudgetRecord): string =>
-  `${usd(budget.usd)} ${PERIODS.find(({ value }) => value === budget.per)?.label ?? budget.per}`
+export const budgetText = (budget: BudgetRecord): string => `${usd(budget.usd)} ${PERIODS[budget.per].each}`
 
 /** List of budgets, one per line. */
 export function BudgetList({ of }: { of: readonly BudgetRecord[] }) {
@@ -32,9 +27,9 @@ export function BudgetList({ of }: { of: readonly BudgetRecord[] }) {
 export const spendColumns = <Row extends { spend: Spend }>(
   budgetsOf: (row: Row) => readonly BudgetRecord[],
 ): Column<Row>[] =>
-  PERIODS.map(({ value, spent }) => ({
+  PERIOD_NAMES.map((value) => ({
     key: value,
-    label: spent,
+    label: capitalised(PERIODS[value].current),
     align: 'right',
     render(row) {
       const budget = budgetsOf(row).find(({ per }) => per === value)
@@ -46,3 +41,5 @@ export const spendColumns = <Row extends { spend: Spend }>(
       )
     },
   }))
+
+const capitalised = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1)

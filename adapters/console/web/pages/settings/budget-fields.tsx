@@ -1,5 +1,5 @@
-import type { Period } from '../../../../../src/identity/budgets.ts'
-import { PERIODS } from '../../components/budgets.tsx'
+import type { Period } from '../../../../../src/text/period.ts'
+import { PERIOD_OPTIONS } from '../../components/budgets.tsx'
 import { Button, type FaultOf, Field, Select, TextInput } from '../../components/components.ts'
 import type { BudgetDraft } from './budget-draft.ts'
 import './settings.css'
@@ -17,7 +17,7 @@ export function BudgetFields(props: {
 }) {
   const { of, at, faultOf } = props
   const onEdit = (budgets: readonly BudgetDraft[]) => props.edit({ budgets })
-  const free = PERIODS.filter(({ value }) => !of.some(({ per }) => per === value))
+  const free = PERIOD_OPTIONS.filter(({ value }) => !of.some(({ per }) => per === value))
   const next = free[0]?.value
   const edit = (i: number, change: Partial<BudgetDraft>) =>
     onEdit(of.map((budget, j) => (j === i ? { ...budget, ...change } : budget)))
@@ -34,7 +34,7 @@ export function BudgetFields(props: {
           <Field label={`Period ${i + 1}`}>
             <Select<Period>
               value={per}
-              options={PERIODS.filter((one) => one.value === per || free.includes(one))}
+              options={PERIOD_OPTIONS.filter((one) => one.value === per || free.includes(one))}
               onChange={(chosen) => edit(i, { per: chosen })}
             />
           </Field>
