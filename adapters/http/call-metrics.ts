@@ -1,5 +1,6 @@
 import type { Registry } from 'prom-client'
 import type { CallRecord } from '../../src/calls/call-record.ts'
+import { CALL_STATUSES } from '../../src/calls/call-status.ts'
 import type { Gateway } from '../../src/gateway.ts'
 import { CALL_PATHS } from '../../src/inference/api/endpoints.ts'
 import type { Routing } from '../../src/inference/route/routing.ts'
@@ -109,7 +110,8 @@ export function callMetrics(registry: Registry, gateway: Pick<Gateway, 'upstream
   }
 
   function count(record: CallRecord): void {
-    if (record.status === 'refused') {
+    const { counts, isOvertaken } = CALL_STATUSES[record.status]
+    if (counts === 'refusal') {
       ofRefusal(record.http_status).add(1)
       return
     }
@@ -117,8 +119,8 @@ export function callMetrics(registry: Registry, gateway: Pick<Gateway, 'upstream
     if (routing !== learned) learn(routing)
     const path = pathLabel(paths, record.path)
     ofEnding(path)(record.status).add(1)
-    if (record.status === 'error') ofError(path)(record.http_status).add(1)
-    if (record.fallback_from !== null && record.status !== 'hedged') fallbacks.add(1)
+    if (counts === 'error') ofError(path)(record.http_status).add(1)
+    if (record.fallback_from !== null && !isOvertaken) fallbacks.add(1)
     if (record.requested_model === null) return
 
     const model = ofModel(modelLabel(record.requested_model))

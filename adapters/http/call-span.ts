@@ -1,5 +1,6 @@
 import { type Attributes, SpanKind } from '@opentelemetry/api'
 import type { CallRecord } from '../../src/calls/call-record.ts'
+import { CALL_STATUSES } from '../../src/calls/call-status.ts'
 import type { Provider } from '../../src/inference/upstreams/provider.ts'
 import { contentAttributes } from './span-content.ts'
 
@@ -49,7 +50,7 @@ export function callDescriber(provider: Provider): (record: CallRecord) => CallS
       'gen_ai.usage.input_tokens': usage?.prompt_tokens,
       'gen_ai.usage.output_tokens': usage?.completion_tokens,
       'http.response.status_code': record.http_status ?? undefined,
-      'error.type': record.status === 'error' ? errorType(record.http_status) : undefined,
+      'error.type': CALL_STATUSES[record.status].counts === 'error' ? errorType(record.http_status) : undefined,
       'url.path': record.path,
       'gazeway.call_id': record.call_id,
       'gazeway.status': record.status,

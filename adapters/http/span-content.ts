@@ -1,5 +1,5 @@
 import type { Attributes } from '@opentelemetry/api'
-import type { CallStatus } from '../../src/calls/call-record.ts'
+import { CALL_STATUSES, type CallStatus } from '../../src/calls/call-status.ts'
 import { asText, type Loose, record, records } from '../../src/text/loose.ts'
 
 /** Part of a message in the conventions' schema: `text`, `tool_call`, `tool_call_response`, or another type. */
@@ -69,7 +69,7 @@ function inputOf(asked: unknown): Message[] {
 function outputOf(answer: unknown, status: CallStatus): Array<Message & { finish_reason: string }> {
   if (typeof answer === 'string') {
     // The finish reason of a stream is not stored. A stream that was cut off ended in an error.
-    const finish_reason = status === 'ok' ? 'unknown' : 'error'
+    const finish_reason = CALL_STATUSES[status].counts === 'answer' ? 'unknown' : 'error'
     return [{ role: 'assistant', parts: partsOf(answer), finish_reason }]
   }
   const { choices, output, content, stop_reason, status: ended, incomplete_details: cut } = record(answer)

@@ -13,6 +13,7 @@ import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-http'
 import { defaultResource, detectResources, envDetector, resourceFromAttributes } from '@opentelemetry/resources'
 import { BatchSpanProcessor, NodeTracerProvider } from '@opentelemetry/sdk-trace-node'
 import type { CallContext, CallRecord } from '../../src/calls/call-record.ts'
+import { CALL_STATUSES } from '../../src/calls/call-status.ts'
 import type { CallListener } from '../../src/calls/calls.ts'
 import type { Log } from '../../src/config/log.ts'
 import { VERSION } from '../../src/config/version.ts'
@@ -85,7 +86,7 @@ export function openSpanExport(options: {
         { kind, attributes, startTime: new Date(record.at), links: replaced ? [{ context: replaced }] : [] },
         parentContext(context?.traceparent),
       )
-      if (record.status === 'error') {
+      if (CALL_STATUSES[record.status].counts === 'error') {
         span.setStatus({ code: SpanStatusCode.ERROR, ...(message === null ? {} : { message }) })
         if (context) failed.set(context, span.spanContext())
       }

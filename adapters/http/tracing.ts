@@ -1,3 +1,4 @@
+import { CALL_STATUSES } from '../../src/calls/call-status.ts'
 import type { Gateway } from '../../src/gateway.ts'
 import { lazily } from '../../src/lazily.ts'
 import { collectorUrl } from './collector.ts'
@@ -37,7 +38,7 @@ export async function startTracing(
   const spans = openSpanExport({ url, upstream: gateway.upstream, log })
   const stopListening = calls.listen((record, context) => {
     // A refused call was not sent to an upstream.
-    if (record.status === 'refused') return
+    if (CALL_STATUSES[record.status].counts === 'refusal') return
     try {
       spans.add(record, context)
     } catch (err) {

@@ -11,6 +11,7 @@ import { widthOf } from '../store/width.ts'
 import { toUsd } from '../text/money.ts'
 import { type CallRecord, CallStatus } from './call-record.ts'
 import { type CallSelection, countCalls } from './call-selection.ts'
+import { statusOf } from './call-status.ts'
 import { FILTER_COLUMNS, readTotals } from './call-totals.ts'
 
 /** Largest content in a list, in bytes. A single call is shown in full. */
@@ -185,7 +186,7 @@ function toRecord(row: CallRow): CallRecord {
     skipped: skipped === null ? [] : JSON.parse(skipped),
     stream: stream === 1,
     usage,
-    upstream_cost_usd: fields.status === 'hedged' ? null : toUsd(upstream_cost_micros),
+    upstream_cost_usd: statusOf(fields.status).isOvertaken ? null : toUsd(upstream_cost_micros),
     ...(content === null ? {} : { content: JSON.parse(content) }),
   }
 }

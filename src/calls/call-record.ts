@@ -1,17 +1,13 @@
 import * as z from 'zod'
 import { Usage } from '../providers/token-usage.ts'
+import { CALL_STATUS_NAMES } from './call-status.ts'
 
 /** Surface on which a call arrived. */
 export const Surface = z.enum(['stdio', 'http', 'platform', 'socket'])
 export type Surface = z.infer<typeof Surface>
 
-/**
- * Outcome of a call:
- * - `aborted`: the client cancelled or disconnected.
- * - `hedged`: another candidate was tried beside it and answered first.
- * - `refused`: no upstream was called, because of the caller's key, money, permissions or limits.
- */
-export const CallStatus = z.enum(['ok', 'error', 'aborted', 'hedged', 'refused'])
+/** Outcome of a call. */
+export const CallStatus = z.enum(CALL_STATUS_NAMES)
 export type CallStatus = z.infer<typeof CallStatus>
 
 /** A candidate that a call passed over, and why. */

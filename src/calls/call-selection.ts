@@ -4,8 +4,8 @@ import { toUtc, utcDate, utcHour } from '../store/dates.ts'
 import type { Engine } from '../store/engine.ts'
 import type { Store } from '../store/store.ts'
 import type { CallSumLevel, CallSumRow } from '../store/tables/calls-tables.ts'
+import { UNLISTED, UNLISTED_AS } from './call-status.ts'
 import { FILTER_COLUMNS } from './call-totals.ts'
-import { UNLISTED } from './counted-refusals.ts'
 
 const HOUR_MS = 3_600_000
 const DAY_MS = 24 * HOUR_MS
@@ -50,7 +50,7 @@ export async function summedRows(store: Store, selection: CallSelection, groupBy
     day: sql`time`,
     hour: sql`time`,
     path: sql`path`,
-    status: sql`case when status = ${sql.lit(UNLISTED)} then 'refused' else status end`,
+    status: sql`case when status = ${sql.lit(UNLISTED)} then ${sql.lit(UNLISTED_AS)} else status end`,
   }
   const key = groupBy ? keys[groupBy] : sql`''`
   const { counts, sums } = sources(store.engine, selection, groupBy)

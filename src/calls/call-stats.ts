@@ -6,7 +6,7 @@ import { toUsd } from '../text/money.ts'
 import { yieldToEventLoop } from '../wire/yield-to-event-loop.ts'
 import { addFigures, type CallFigures, NO_CALLS } from './call-figures.ts'
 import { type CallSelection, ChartGroupBy, GroupBy, type SummedRow, summedRows } from './call-selection.ts'
-import { UNLISTED } from './counted-refusals.ts'
+import { statusOf } from './call-status.ts'
 import { addLatencies, addLatency, type LatencyCounts, quantile } from './latency-buckets.ts'
 
 /** Rows or groups summed before the event loop is yielded. */
@@ -106,8 +106,9 @@ function groupOf(groups: Map<string, Sum>, key: string): Sum {
 
 function addRow(sum: Sum, row: SummedRow): void {
   addFigures(sum, row)
-  if (row.status === 'error') sum.errors += row.calls
-  if (row.status === 'refused' || row.status === UNLISTED) sum.refused += row.calls
+  const { counts } = statusOf(row.status)
+  if (counts === 'error') sum.errors += row.calls
+  if (counts === 'refusal') sum.refused += row.calls
   else addLatencies(sum.latencies, row.latencies)
 }
 

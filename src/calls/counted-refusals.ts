@@ -2,9 +2,7 @@ import { hourOf } from '../store/dates.ts'
 import type { CallRollupRow } from '../store/tables/calls-tables.ts'
 import { NO_CALLS } from './call-figures.ts'
 import type { CallRecord } from './call-record.ts'
-
-/** Status of refusals without a record in the sums. Lists of records leave it out. */
-export const UNLISTED = 'refused_unlisted'
+import { UNLISTED } from './call-status.ts'
 
 /** Refusals waiting to be added to the sums: one row per hour, caller and path, however many there are. */
 export interface CountedRefusals {

@@ -3,6 +3,7 @@ import * as z from 'zod'
 import { toUtc } from '../store/dates.ts'
 import type { Store } from '../store/store.ts'
 import { type ChartQuery, callStats } from './call-stats.ts'
+import { CALL_STATUS_NAMES, CALL_STATUSES } from './call-status.ts'
 
 /** Rate at which chat completions take over from the responses endpoint, among calls still in the audit trail. */
 export const Fallbacks = z.object({
@@ -61,6 +62,8 @@ async function countLaterAttempts(store: Store, { from, to, caller_id }: Range):
   return Number((await query.executeTakeFirstOrThrow()).calls)
 }
 
+const OVERTAKEN = CALL_STATUS_NAMES.filter((status) => CALL_STATUSES[status].isOvertaken)
+
 /** Counts requests whose first attempt was at a responses endpoint, and a later one was not. */
 async function countFallenBack(store: Store, { from, to, caller_id }: Range): Promise<number> {
   let query = store.reads
@@ -74,7 +77,7 @@ async function countFallenBack(store: Store, { from, to, caller_id }: Range): Pr
         .select('first.call_id')
         .whereRef('first.call_id', '=', 'later.fallback_from')
         .where('first.path', 'like', `%${RESPONSES}`)
-        .where('first.status', '!=', 'hedged')
+        .where('first.status', 'not in', OVERTAKEN)
         .where('first.at', '>=', from)
       if (to !== undefined) first = first.where('first.at', '<', to)
       return exists(first)

@@ -1,3 +1,4 @@
+import { CALL_STATUSES } from '../../calls/call-status.ts'
 import type { Calls } from '../../calls/calls.ts'
 import { inTime } from '../../wire/in-time.ts'
 import type { Routing } from '../route/routing.ts'
@@ -67,9 +68,10 @@ export function createLiveness(deps: {
   }
 
   calls.listen(({ status, http_status, upstream }) => {
+    const { counts } = CALL_STATUSES[status]
     // Without a status, it was unreachable or timed out.
-    const isDead = status === 'error' && http_status === null
-    if (status !== 'ok' && !isDead) return
+    const isDead = counts === 'error' && http_status === null
+    if (counts !== 'answer' && !isDead) return
     for (const { provider } of routing().upstreams) if (provider.name === upstream) learn(provider, !isDead)
   })
 

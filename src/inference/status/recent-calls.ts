@@ -1,4 +1,5 @@
 import type { CallRecord } from '../../calls/call-record.ts'
+import { CALL_STATUSES } from '../../calls/call-status.ts'
 import type { Calls } from '../../calls/calls.ts'
 
 /** Calls kept per upstream. */
@@ -15,25 +16,30 @@ export interface RecentCalls {
   latency_ms: number | null
 }
 
+interface Ended extends Pick<CallRecord, 'latency_ms'> {
+  counts: 'answer' | 'error'
+}
+
 /**
  * Keeps the recent calls of each upstream.
  *
  * @returns gives those of one, by its name in records
  */
 export function watchRecentCalls(calls: Pick<Calls, 'listen'>): (upstream: string) => RecentCalls {
-  const kept = new Map<string, Pick<CallRecord, 'status' | 'latency_ms'>[]>()
+  const kept = new Map<string, Ended[]>()
 
   calls.listen(({ upstream, status, latency_ms }) => {
-    if (status !== 'ok' && status !== 'error') return
+    const { counts } = CALL_STATUSES[status]
+    if (counts !== 'answer' && counts !== 'error') return
     const last = kept.get(upstream)
     if (last === undefined && kept.size >= MAX_UPSTREAMS) return
-    if (last === undefined) kept.set(upstream, [{ status, latency_ms }])
-    else if (last.push({ status, latency_ms }) > KEPT) last.shift()
+    if (last === undefined) kept.set(upstream, [{ counts, latency_ms }])
+    else if (last.push({ counts, latency_ms }) > KEPT) last.shift()
   })
 
   return (upstream) => {
     const last = kept.get(upstream) ?? []
-    const answered = last.filter(({ status }) => status === 'ok').map((call) => call.latency_ms)
+    const answered = last.filter(({ counts }) => counts === 'answer').map((call) => call.latency_ms)
     const median = answered.sort((a, b) => a - b)[Math.floor(answered.length / 2)]
     return {
       calls: last.length,

@@ -1,5 +1,6 @@
 import * as z from 'zod'
 import { summedRows } from '../../calls/call-selection.ts'
+import { statusOf } from '../../calls/call-status.ts'
 import type { Config } from '../../config/config-schema.ts'
 import { Billing } from '../../config/sections/wallet-section.ts'
 import { Period } from '../../identity/budgets.ts'
@@ -179,7 +180,7 @@ async function readCosts(store: Store, from: string): Promise<Map<string, { cost
     const { cost, answered } = costs.get(key) ?? { cost: 0, answered: 0 }
     costs.set(key, {
       cost: cost + Number(upstream_cost_micros),
-      answered: answered + (status === 'ok' ? Number(calls) : 0),
+      answered: answered + (statusOf(status).counts === 'answer' ? Number(calls) : 0),
     })
   }
   return costs

@@ -1,10 +1,11 @@
 import type { ComponentChildren } from 'preact'
 import type { CallRecord } from '../../../../src/calls/call-record.ts'
+import { CALL_STATUSES } from '../../../../src/calls/call-status.ts'
 import { href } from '../router.ts'
 
 /** Advice about a call that failed or was refused. Names the upstream, and links to where it is set up. */
 export function Advice({ call }: { call: CallRecord }) {
-  return <>{call.status === 'refused' ? refusalAdvice(call) : failureAdvice(call)}</>
+  return <>{CALL_STATUSES[call.status].counts === 'refusal' ? refusalAdvice(call) : failureAdvice(call)}</>
 }
 
 /** Describes why Gazeway did not make a call. */

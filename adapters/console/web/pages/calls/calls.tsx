@@ -1,4 +1,5 @@
 import type { CallRecord, SkippedCandidate } from '../../../../../src/calls/call-record.ts'
+import { CALL_STATUS_NAMES, CALL_STATUSES } from '../../../../../src/calls/call-status.ts'
 import { Advice } from '../../components/advice.tsx'
 import {
   Badge,
@@ -27,7 +28,6 @@ import { timeIn } from '../../typed.ts'
 import { useLive } from '../../use-live.ts'
 import './calls.css'
 
-const TONES = { ok: 'good', error: 'bad', aborted: 'warn', hedged: 'neutral', refused: 'warn' } as const
 const FILTERS = ['status', 'model', 'path', 'caller_id', 'from', 'to'] as const
 type Filter = Record<(typeof FILTERS)[number], string>
 
@@ -58,7 +58,7 @@ function filterOf(query: URLSearchParams): Filter {
 }
 
 const FIELDS: FieldSpec<Filter>[] = [
-  { name: 'status', label: 'Status', options: [{ value: '', label: 'All' }, ...Object.keys(TONES)] },
+  { name: 'status', label: 'Status', options: [{ value: '', label: 'All' }, ...CALL_STATUS_NAMES] },
   { name: 'model', label: 'Model', maxLength: 256 },
   { name: 'path', label: 'Path', placeholder: '/v1/chat/completions', maxLength: 1024 },
   { name: 'caller_id', label: 'Caller', placeholder: 'key_…', maxLength: 256 },
@@ -129,7 +129,7 @@ function asApi(name: keyof Filter, value: string): string {
 function Outcome({ call: { status, fallback_from } }: { call: CallRecord }) {
   return (
     <>
-      <Badge tone={TONES[status]}>{status}</Badge>
+      <Badge tone={CALL_STATUSES[status].tone}>{status}</Badge>
       {fallback_from !== null && (
         <>
           {' '}
@@ -141,7 +141,12 @@ function Outcome({ call: { status, fallback_from } }: { call: CallRecord }) {
 }
 
 /** Label of a caller without a known key. */
-const nobody = ({ status }: CallRecord) => (status === 'refused' ? 'unknown key' : 'local tool')
+const nobody = ({ status }: CallRecord) => (CALL_STATUSES[status].counts === 'refusal' ? 'unknown key' : 'local tool')
+
+function hasAdvice({ status }: CallRecord): boolean {
+  const { counts } = CALL_STATUSES[status]
+  return counts === 'error' || counts === 'refusal'
+}
 
 /** Reasons to skip an upstream, in words. */
 const SKIPPED: Readonly<Record<SkippedCandidate['reason'], string>> = {
@@ -159,7 +164,7 @@ function OneCall({ id }: { id: string }) {
       {call.error !== null && (
         <Card title="Error">
           <p>{call.error}</p>
-          {(call.status === 'error' || call.status === 'refused') && (
+          {hasAdvice(call) && (
             <p class="hint">
               <Advice call={call} />
             </p>
