@@ -27,7 +27,7 @@ export async function refuseLockOut(next: LoadedConfig, c: FrameContext, gateway
   // The current host, and the host after a restart.
   for (const host of [gateway.loaded.config.http.host, http.host]) {
     const fault = hostFault(c.env.incoming.headers, hostRules(host, allowed_hosts, allowed_origins))
-    if (fault !== null) throw refusal('http.allowed_hosts', `this request itself would be refused. ${fault}`)
+    if (fault !== null) throw refusal('http.allowed_hosts', `this request itself would be refused. ${fault.message}`)
   }
 
   if (identity.api_key === null && present.identity.api_key !== null && !(await gateway.keys.hasAdmin()))

@@ -3,12 +3,12 @@ import type { Log } from '../../src/config/log.ts'
 import { GazewayError } from '../../src/errors.ts'
 import type { Scope } from '../../src/identity/keys.ts'
 import type { Authenticator } from '../../src/identity/passes.ts'
-import { cameThrough, VIA } from '../../src/wire/via.ts'
 import type { Arrival, Endpoint } from './arrival.ts'
 import { addressOf, noteAddress } from './client-address.ts'
 import { errorReply } from './error-reply.ts'
 import { keyOf, requestIdOf } from './frame.ts'
-import { type HostRules, hostFault } from './hosts.ts'
+import { callerFault, requestFault } from './guards.ts'
+import type { HostRules } from './hosts.ts'
 import type { OnRefused } from './refused-calls.ts'
 import { noteCaller } from './request-log.ts'
 
@@ -28,8 +28,9 @@ export type FastLane = (incoming: IncomingMessage, outgoing: ServerResponse, ove
  *
  * - a POST to exactly one of the paths
  * - a body of known length, at most {@link LARGEST_BODY}
- * - no request limit, no `Origin`, an allowed host and no forwarding loop
- * - a key with the scope that is known without a query
+ * - no request limit, and no `Origin`
+ * - a key that is known without a query
+ * - admitted by all guards
  *
  * Every other request and every refusal goes to the router, which has the same endpoints.
  *
@@ -66,10 +67,9 @@ export function fastLane(options: {
     const { method, url = '', headers } = incoming
     const endpoint = method === 'POST' ? endpoints.get(url) : undefined
     if (!endpoint || !(Number(headers['content-length']) <= LARGEST_BODY) || !unlimited()) return false
-    if (headers.origin !== undefined || hostFault(headers, hosts) !== null) return false
-    if (cameThrough(headers.via, VIA)) return false
+    if (headers.origin !== undefined || requestFault(headers, hosts) !== null) return false
     const identity = keys.authenticateCached(keyOf(headers, url))
-    if (!identity?.scopes.has(scope)) return false
+    if (identity === null || callerFault(identity, scope) !== null) return false
     if (identity.address !== undefined) noteAddress(incoming, identity.address)
     began(url, incoming, outgoing)
     const arrival = {

@@ -1,14 +1,14 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import type { MiddlewareHandler } from 'hono'
-import { requireScope, type Scope } from '../../src/identity/keys.ts'
+import type { Scope } from '../../src/identity/keys.ts'
 import type { Authenticator } from '../../src/identity/passes.ts'
 import { isMessagesPath } from '../../src/inference/api/message-error.ts'
 import { newId } from '../../src/text/ids.ts'
-import { refuseLoop, VIA } from '../../src/wire/via.ts'
 import { noteAddress } from './client-address.ts'
 import { allowOrigin } from './cors.ts'
 import type { Frame, FrameContext } from './frame-context.ts'
-import { checkHost, type HostRules } from './hosts.ts'
+import { callerFault, requestFault } from './guards.ts'
+import type { HostRules } from './hosts.ts'
 import { isProbe } from './probes.ts'
 import { noteCaller } from './request-log.ts'
 
@@ -21,12 +21,12 @@ const BEARER = /^bearer +([^ ]+)/i
 /**
  * Handles everything before the routes in one middleware, because it runs for each request:
  * - request id
- * - checks of host and origin, and of forwarding loops
+ * - guards of requests and of callers
  * - CORS preflight
  * - authentication by bearer key
  *
  * @param options.open tells whether a request needs no key; probes never need one
- * @throws GazewayError `forbidden_origin`, `loop_detected`, `invalid_api_key` or `insufficient_scope`
+ * @throws GazewayError `invalid_api_key`, or the fault that a guard finds
  */
 export function frame(options: {
   keys: Authenticator
@@ -40,8 +40,8 @@ export function frame(options: {
     const requestId = requestIdOf(incoming.headers)
     c.set('requestId', requestId)
     noteCaller(incoming, { requestId, keyId: null })
-    checkHost(incoming.headers, isProbe(c.req.path) ? { ...hosts, anyHost: true } : hosts)
-    refuseLoop(incoming.headers.via, VIA)
+    const fault = requestFault(incoming.headers, isProbe(c.req.path) ? { ...hosts, anyHost: true } : hosts)
+    if (fault !== null) throw fault
     const preflight = allowOrigin(c, hosts)
     if (preflight) return preflight
     if (!isProbe(c.req.path) && !open(c)) {
@@ -49,9 +49,10 @@ export function frame(options: {
       const identity = keys.authenticateCached(token) ?? (await keys.authenticate(token))
       noteCaller(incoming, { requestId, keyId: identity.id })
       if (identity.address !== undefined) noteAddress(incoming, identity.address)
-      // Set before the check, so that a refusal is recorded under its key.
+      // Set before the guards, so that a refusal is recorded under its key.
       c.set('identity', identity)
-      requireScope(identity, scope)
+      const refused = callerFault(identity, scope)
+      if (refused !== null) throw refused
     }
     await next()
     if (!c.env.outgoing.headersSent) c.header('x-request-id', requestId)

@@ -51,7 +51,7 @@ function asNamed(host: string): string {
  */
 export function checkHost(headers: IncomingHttpHeaders, rules: HostRules): void {
   const fault = hostFault(headers, rules)
-  if (fault !== null) throw new GazewayError('forbidden_origin', fault)
+  if (fault !== null) throw fault
 }
 
 /** Tells whether a request names a loopback host. Web pages and other machines cannot name one. */
@@ -60,13 +60,19 @@ export const isToLoopback = ({ host }: IncomingHttpHeaders): boolean => isLoopba
 /** The host of a Host header, without its port. */
 const nameOf = (host: string | undefined): string => host?.replace(/:\d+$/, '').toLowerCase() ?? ''
 
-/** Fault of a request that {@link checkHost} refuses; null when it passes. */
-export function hostFault({ host, origin }: IncomingHttpHeaders, rules: HostRules): string | null {
+/** Error for a request that {@link checkHost} refuses; null when it passes. */
+export function hostFault({ host, origin }: IncomingHttpHeaders, rules: HostRules): GazewayError | null {
   const name = nameOf(host)
   if (!rules.anyHost && !rules.allowedHosts.has(name))
-    return `The host ${JSON.stringify(name.slice(0, 100))} is not allowed. Use localhost, or add it to http.allowed_hosts.`
+    return forbidden(
+      `The host ${JSON.stringify(name.slice(0, 100))} is not allowed. Use localhost, or add it to http.allowed_hosts.`,
+    )
   if (origin === undefined || rules.allowedOrigins.has(origin)) return null
   // A page that this service delivered has the requested host as its origin.
   if (origin === `http://${host}` || origin === `https://${host}`) return null
-  return `Requests from the origin ${JSON.stringify(origin.slice(0, 100))} are not allowed. Add it to http.allowed_origins.`
+  return forbidden(
+    `Requests from the origin ${JSON.stringify(origin.slice(0, 100))} are not allowed. Add it to http.allowed_origins.`,
+  )
 }
+
+const forbidden = (message: string): GazewayError => new GazewayError('forbidden_origin', message)

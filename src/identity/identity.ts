@@ -91,10 +91,16 @@ export function identityOf(row: CheckedRow): Identity {
  * @throws GazewayError `insufficient_scope` when the key lacks `scope`
  */
 export function requireScope(identity: Identity, scope: Scope): void {
-  if (identity.scopes.has(scope)) return
-  throw new GazewayError(
+  const fault = scopeFault(identity, scope)
+  if (fault !== null) throw fault
+}
+
+/** Error for a key without `scope`; null when it has it. */
+export function scopeFault({ scopes }: Identity, scope: Scope): GazewayError | null {
+  if (scopes.has(scope)) return null
+  return new GazewayError(
     'insufficient_scope',
-    `This request needs a key with the scope ${scope}; yours has ${[...identity.scopes].join(', ')}. ` +
+    `This request needs a key with the scope ${scope}; yours has ${[...scopes].join(', ')}. ` +
       `Create one with: gazeway key create --name NAME --scope ${scope}`,
   )
 }

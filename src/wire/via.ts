@@ -10,8 +10,18 @@ export const VIA = `1.1 gazeway-${PROCESS}`
 /** The platform's entry in the requests it proxies. They may go to the gateway in this same process. */
 export const PLATFORM_VIA = `1.1 gazeway-platform-${PROCESS}`
 
-/** Tells whether the service of this process that adds `mark` has already forwarded a request. */
-export const cameThrough = (via: string | undefined, mark: string): boolean => via?.includes(mark) === true
+/**
+ * Finds a loop.
+ *
+ * @returns the error for a request that the service of this process that adds `mark` has already forwarded; else null
+ */
+export function loopFault(via: string | undefined, mark: string): GazewayError | null {
+  if (via?.includes(mark) !== true) return null
+  return new GazewayError(
+    'loop_detected',
+    'This request has passed through this Gazeway before. Check upstream.provider and agent_gateway.url: one of them points back here.',
+  )
+}
 
 /**
  * Rejects a request that this process has forwarded before, to break a loop.
@@ -19,9 +29,6 @@ export const cameThrough = (via: string | undefined, mark: string): boolean => v
  * @throws GazewayError `loop_detected`
  */
 export function refuseLoop(via: string | undefined, mark: string): void {
-  if (!cameThrough(via, mark)) return
-  throw new GazewayError(
-    'loop_detected',
-    'This request has passed through this Gazeway before. Check upstream.provider and agent_gateway.url: one of them points back here.',
-  )
+  const fault = loopFault(via, mark)
+  if (fault !== null) throw fault
 }
