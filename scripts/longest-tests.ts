@@ -29,4 +29,5 @@ export const LONGEST_TESTS = [
   'test/e2e/key.test.ts',
   'test/config/file.test.ts',
   'test/console/memory.test.ts',
+  'test/build/one-place.test.ts',
 ]
