@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto'
 import { type Kysely, sql } from 'kysely'
 import * as z from 'zod'
 import { GazewayError } from '../errors.ts'
@@ -8,16 +7,11 @@ import type { Schema } from '../store/schema.ts'
 import type { Store } from '../store/store.ts'
 import type { Sweep } from '../store/sweeps.ts'
 import { ConnectionId, type ConnectionRecord, type LiveConnection, recordOf } from './live-connection.ts'
-import { ALIVE_MS, askedToClose, removeInstance, sweepInstances, writeChanges } from './rows.ts'
+import { sweepInstances } from './rows.ts'
+import { serveConnections } from './served-connections.ts'
 
 export { ConnectionId, ConnectionRecord, type LiveConnection } from './live-connection.ts'
 
-/** Interval of polls for connections to close, in milliseconds. */
-const LOOK_MS = 2_000
-/** Polls between two writes of received activity and of the heartbeat of this process. */
-const LOOKS_OF_A_WRITE = 3
-/** Delay after which new and closed connections are written together, in milliseconds. */
-const WRITE_AFTER_MS = 250
 const SWEEP_MS = 600_000
 
 /**
@@ -59,74 +53,9 @@ export function createConnections(deps: {
   now: () => Date
   onError: (error: unknown) => void
 }): Connections {
-  const { store, tickets, now, onError } = deps
+  const { store, tickets, now } = deps
   const { db } = store
-  const instance = randomUUID()
-  const served = new Map<string, LiveConnection>()
-  const changed = new Set<string>()
-  const gone = new Set<string>()
-  let looks: NodeJS.Timeout | undefined
-  let soon: NodeJS.Timeout | undefined
-  let looking: Promise<void> | undefined
-  let checks = 0
-  let writtenAt = now().getTime()
-  let writing = Promise.resolve()
-  let closed = false
-
-  async function writeAll(): Promise<void> {
-    const at = now()
-    // After a long pause (such as a suspended machine), another process may have deleted the rows of this one.
-    if (at.getTime() - writtenAt > ALIVE_MS) for (const id of served.keys()) changed.add(id)
-    const alive = [...changed].flatMap((id) => served.get(id) ?? [])
-    const ended = [...gone]
-    changed.clear()
-    gone.clear()
-    try {
-      await writeChanges(store, { instance, now: at, changed: alive, gone: ended })
-      writtenAt = at.getTime()
-    } catch (error) {
-      for (const { id } of alive) changed.add(id)
-      for (const id of ended) gone.add(id)
-      throw error
-    }
-  }
-
-  /** Serializes the writes: a later one must not overtake the one that inserts a row. */
-  function write(): Promise<void> {
-    clearTimeout(soon)
-    soon = undefined
-    const written = writing.then(writeAll)
-    // The caller of `write` receives the error.
-    writing = written.catch(() => {})
-    return written
-  }
-
-  function writeSoon(): void {
-    if (closed) return
-    soon ??= setTimeout(() => void write().catch(onError), WRITE_AFTER_MS).unref()
-  }
-
-  async function look(): Promise<void> {
-    for (const id of await askedToClose(store, instance)) served.get(id)?.close('asked')
-    checks += 1
-    if (checks % LOOKS_OF_A_WRITE === 0) await write()
-  }
-
-  /** Polls only while connections are open. */
-  function keepLooking(): void {
-    if (served.size === 0 || closed) {
-      clearInterval(looks)
-      looks = undefined
-      return
-    }
-    looks ??= setInterval(() => {
-      looking ??= look()
-        .catch(onError)
-        .finally(() => {
-          looking = undefined
-        })
-    }, LOOK_MS).unref()
-  }
+  const served = serveConnections(deps)
 
   async function requestClose(id: string, keyId: string | null): Promise<boolean> {
     const at = now().toISOString()
@@ -140,24 +69,13 @@ export function createConnections(deps: {
   }
 
   return {
-    opened(connection) {
-      served.set(connection.id, connection)
-      changed.add(connection.id)
-      keepLooking()
-      writeSoon()
-    },
-    active: ({ id }) => void changed.add(id),
-    gone(id) {
-      if (!served.delete(id)) return
-      gone.add(id)
-      keepLooking()
-      writeSoon()
-    },
+    opened: served.opened,
+    active: served.active,
+    gone: served.gone,
 
     async list(page, keyId) {
       const { cursor, offset } = page
-      // Waits until the store has everything that this process knows.
-      await (changed.size > 0 || gone.size > 0 ? write() : writing)
+      await served.written()
       const at = now().toISOString()
       let matching = db.selectFrom('connections').where('instance', 'in', aliveInstances(db, at))
       if (keyId !== null) matching = matching.where('key_id', '=', keyId)
@@ -177,7 +95,7 @@ export function createConnections(deps: {
     },
 
     async end(id, keyId) {
-      const here = served.get(id)
+      const here = served.find(id)
       if (here !== undefined && (keyId === null || here.keyId === keyId)) {
         here.close('asked')
         return 'closed'
@@ -189,18 +107,8 @@ export function createConnections(deps: {
       })
     },
 
-    endThoseOf(keyId) {
-      for (const connection of [...served.values()]) if (connection.keyId === keyId) connection.close('revoked')
-    },
-
-    async close() {
-      closed = true
-      clearTimeout(soon)
-      keepLooking()
-      await looking
-      await writing
-      await removeInstance(store, instance)
-    },
+    endThoseOf: served.endThoseOf,
+    close: served.close,
   }
 }
 
