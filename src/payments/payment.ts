@@ -93,3 +93,9 @@ export interface PaymentMethod {
   /** Watches this gateway's own pending transactions. */
   tend?(): Promise<void>
 }
+
+/** A payment and its receipt as a `Payment-Receipt` value. */
+export interface Taken {
+  payment: Payment
+  receipt: string
+}

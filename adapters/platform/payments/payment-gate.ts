@@ -1,8 +1,8 @@
 import type { MiddlewareHandler } from 'hono'
 import { GazewayError } from '../../../src/errors.ts'
 import { type Identity, identityWithoutKey } from '../../../src/identity/keys.ts'
-import type { Payment, Terms } from '../../../src/payments/payment.ts'
-import type { Payments, Taken } from '../../../src/payments/payments.ts'
+import type { Payment, Taken, Terms } from '../../../src/payments/payment.ts'
+import type { Payments } from '../../../src/payments/payments.ts'
 import { type Micros, toUsd } from '../../../src/text/money.ts'
 import type { Frame, FrameContext } from '../../web/frame-context.ts'
 
