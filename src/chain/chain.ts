@@ -9,9 +9,10 @@ import { type ChainBalance, createBalanceReader } from './chain-balances.ts'
 import { gweiToWei } from './fees.ts'
 import { type Network, networksOf } from './networks.ts'
 import type { Node, NodeAddress } from './node.ts'
+import type { ConfirmedSettlement } from './settlement-followers.ts'
 import { type SettlementChain, settlementChain } from './settlement-settings.ts'
 import { createSettlements, type Settlements } from './settlements.ts'
-import type { ConfirmedSettlement, Settler } from './settler.ts'
+import type { Settler } from './settler.ts'
 import { type Settling, startSettling } from './settling.ts'
 import {
   type ChainStatus,

@@ -1,5 +1,5 @@
 import { type Chain, createChain } from '../../src/chain/chain.ts'
-import type { ConfirmedSettlement } from '../../src/chain/settler.ts'
+import type { ConfirmedSettlement } from '../../src/chain/settlement-followers.ts'
 import { Config } from '../../src/config/config-schema.ts'
 import type { Store } from '../../src/store/store.ts'
 import { until } from '../doubles/until.ts'
