@@ -26,144 +26,167 @@ const Warned = KeyRecord.extend({
 })
 
 /** Routes of API keys, for admins. */
-export const keyRoutes = (gateway: Gateway, stopping: AbortSignal): Route[] => {
-  const { keys, wallet, burn, upstream, log, loaded } = gateway
+export const keyRoutes = (gateway: Gateway, stopping: AbortSignal): Route[] => [
+  listRoute(gateway),
+  burnRoute(gateway),
+  createRoute(gateway, stopping),
+  changeRoute(gateway, stopping),
+  rotateRoute(gateway),
+  revokeRoute(gateway),
+]
 
-  /** Requests the list of models only when there are globs. */
-  async function warningsOf(globs: readonly string[] | null | undefined, c: FrameContext): Promise<string[]> {
-    if (globs == null) return []
-    const models = await upstream.models(callContext(c, callerOf(c).id, stopping))
-    return modelWarnings(
-      globs,
-      models.map(({ id }) => id),
-    )
-  }
-
-  return [
-    defineRoute({
-      method: 'GET',
-      path: '/api/keys',
-      tag,
-      summary: 'List keys without their secrets, newest first',
-      access: 'admin',
-      query: ListQuery.strict(),
-      reply: pageOf(KeyRecord),
-      run: ({ query }) => listReply(query, (part) => keys.list(part)),
-    }),
-    defineRoute({
-      method: 'GET',
-      path: '/api/keys/burn',
-      tag,
-      summary: 'List keys and groups by the time until they run out',
-      description:
-        'For each valid key and each group: its balance, the budget that runs out first, the cost of its calls in ' +
-        'the last 24 h, and the time left at that rate. Costs come from hourly sums.',
-      access: 'admin',
-      query: BurnQuery,
-      reply: pageOf(Burn),
-      run: ({ query }) => listReply(query, burn),
-    }),
-    defineRoute({
-      method: 'POST',
-      path: '/api/keys',
-      tag,
-      summary: 'Create a key',
-      description:
-        'Only this reply contains the key. With an Idempotency-Key, a retry creates no second key: it is 409 and ' +
-        'names the id of the first. If you did not receive the reply, revoke that key.',
-      access: 'admin',
-      body: NewKey,
-      reply: Warned.extend({ key: secret }),
-      status: 201,
-      idempotent: true,
-      secret: 'If you did not receive the reply, revoke that key and create another with a new Idempotency-Key.',
-      location: ({ id }) => `/api/keys/${id}`,
-      async run({ body, c, keep }) {
-        const { budgets } = body.limits
-        const warnings = [
-          ...(await warningsOf(body.models, c)),
-          ...alertWarnings({ alerts: body.alerts, budgets }, loaded.config.alerts),
-        ]
-        const { key, record } = await keys.create(
-          body,
-          keep && ((trx, made) => keep(trx, { ...made.record, key: made.key, warnings })),
-        )
-        log.info('Key created.', { by: callerOf(c).id, key_id: record.id, scopes: record.scopes })
-        return { ...record, key, warnings }
-      },
-    }),
-    defineRoute({
-      method: 'PATCH',
-      path: '/api/keys/{id}',
-      tag,
-      summary: 'Update the limits, group, billing, alerts, expiry or name of a key',
-      description:
-        'Absent fields stay unchanged, also inside limits; null removes a limit. Changes apply at once in this process, and ' +
-        'within 5 s in others on the same store. Of concurrent changes to one field, the later one wins.',
-      access: 'admin',
-      params: z.strictObject({ id: KeyId }),
-      body: KeyChange,
-      reply: Warned,
-      async run({ params, body, c }) {
-        const warnings = await warningsOf(body.models, c)
-        const record = await keys.change(params.id, body)
-        log.info('Key changed.', { by: callerOf(c).id, key_id: record.id, changed: Object.keys(body) })
-        const { alerts, limits } = record
-        warnings.push(...alertWarnings({ alerts, budgets: limits.budgets }, loaded.config.alerts))
-        return { ...record, warnings }
-      },
-    }),
-    defineRoute({
-      method: 'POST',
-      path: '/api/keys/{id}/rotate',
-      tag,
-      summary: 'Rotate a key',
-      description:
-        'Only this reply contains the new key. Its id, limits and balance stay. The old secret works until the grace ' +
-        'period ends. The next rotation revokes it earlier: at once in this process, and within 5 s in others on the ' +
-        'same store. Where the file admin.key in the data folder holds this key, it is rewritten.',
-      access: 'admin',
-      params: z.strictObject({ id: KeyId }),
-      body: KeyRotation,
-      optionalBody: true,
-      reply: KeyRecord.extend({
-        key: secret,
-        previous_expires_at: z.iso
-          .datetime()
-          .nullable()
-          .describe('Expiry of the old secret; null when it ended at once.'),
-      }),
-      idempotent: true,
-      secret: 'If you did not receive the reply, rotate again with a new Idempotency-Key.',
-      location: ({ id }) => `/api/keys/${id}`,
-      async run({ params, body, c, keep }) {
-        const replyOf = ({ record, key, previousExpiresAt }: Omit<NewlyRotated, 'keyFile'>) => ({
-          ...record,
-          key,
-          previous_expires_at: previousExpiresAt,
-        })
-        const rotated = await keys.rotate(params.id, body, keep && ((trx, made) => keep(trx, replyOf(made))))
-        log.info('Key rotated.', { by: callerOf(c).id, key_id: params.id, grace_seconds: body.grace_seconds })
-        return replyOf(rotated)
-      },
-    }),
-    defineRoute({
-      method: 'DELETE',
-      path: '/api/keys/{id}',
-      tag,
-      summary: 'Revoke a key',
-      description:
-        'The key stops working at once in this process, and within 5 s in others on the same store. With a wallet, ' +
-        'its balance moves to the account that receives the wallet’s deposits. Later refunds move when the key is ' +
-        'revoked again, or a key is created for the wallet. Without a wallet the balance stays; see balances.',
-      access: 'admin',
-      params: z.strictObject({ id: KeyId }),
-      reply: KeyRecord.extend({ balances: Balances.describe('Money left on the key, which cannot be spent') }),
-      async run({ params, c }) {
-        const record = await keys.revoke(params.id)
-        log.info('Key revoked.', { by: callerOf(c).id, key_id: record.id })
-        return { ...record, balances: await wallet.balances(record.id) }
-      },
-    }),
-  ]
+/** Requests the list of models only when there are globs. */
+async function warningsOf(
+  globs: readonly string[] | null | undefined,
+  { upstream }: Gateway,
+  c: FrameContext,
+  stopping: AbortSignal,
+): Promise<string[]> {
+  if (globs == null) return []
+  const models = await upstream.models(callContext(c, callerOf(c).id, stopping))
+  return modelWarnings(
+    globs,
+    models.map(({ id }) => id),
+  )
 }
+
+const listRoute = ({ keys }: Gateway): Route =>
+  defineRoute({
+    method: 'GET',
+    path: '/api/keys',
+    tag,
+    summary: 'List keys without their secrets, newest first',
+    access: 'admin',
+    query: ListQuery.strict(),
+    reply: pageOf(KeyRecord),
+    run: ({ query }) => listReply(query, (part) => keys.list(part)),
+  })
+
+const burnRoute = ({ burn }: Gateway): Route =>
+  defineRoute({
+    method: 'GET',
+    path: '/api/keys/burn',
+    tag,
+    summary: 'List keys and groups by the time until they run out',
+    description:
+      'For each valid key and each group: its balance, the budget that runs out first, the cost of its calls in ' +
+      'the last 24 h, and the time left at that rate. Costs come from hourly sums.',
+    access: 'admin',
+    query: BurnQuery,
+    reply: pageOf(Burn),
+    run: ({ query }) => listReply(query, burn),
+  })
+
+function createRoute(gateway: Gateway, stopping: AbortSignal): Route {
+  const { keys, log, loaded } = gateway
+  return defineRoute({
+    method: 'POST',
+    path: '/api/keys',
+    tag,
+    summary: 'Create a key',
+    description:
+      'Only this reply contains the key. With an Idempotency-Key, a retry creates no second key: it is 409 and ' +
+      'names the id of the first. If you did not receive the reply, revoke that key.',
+    access: 'admin',
+    body: NewKey,
+    reply: Warned.extend({ key: secret }),
+    status: 201,
+    idempotent: true,
+    secret: 'If you did not receive the reply, revoke that key and create another with a new Idempotency-Key.',
+    location: ({ id }) => `/api/keys/${id}`,
+    async run({ body, c, keep }) {
+      const { budgets } = body.limits
+      const warnings = [
+        ...(await warningsOf(body.models, gateway, c, stopping)),
+        ...alertWarnings({ alerts: body.alerts, budgets }, loaded.config.alerts),
+      ]
+      const { key, record } = await keys.create(
+        body,
+        keep && ((trx, made) => keep(trx, { ...made.record, key: made.key, warnings })),
+      )
+      log.info('Key created.', { by: callerOf(c).id, key_id: record.id, scopes: record.scopes })
+      return { ...record, key, warnings }
+    },
+  })
+}
+
+function changeRoute(gateway: Gateway, stopping: AbortSignal): Route {
+  const { keys, log, loaded } = gateway
+  return defineRoute({
+    method: 'PATCH',
+    path: '/api/keys/{id}',
+    tag,
+    summary: 'Update the limits, group, billing, alerts, expiry or name of a key',
+    description:
+      'Absent fields stay unchanged, also inside limits; null removes a limit. Changes apply at once in this process, and ' +
+      'within 5 s in others on the same store. Of concurrent changes to one field, the later one wins.',
+    access: 'admin',
+    params: z.strictObject({ id: KeyId }),
+    body: KeyChange,
+    reply: Warned,
+    async run({ params, body, c }) {
+      const warnings = await warningsOf(body.models, gateway, c, stopping)
+      const record = await keys.change(params.id, body)
+      log.info('Key changed.', { by: callerOf(c).id, key_id: record.id, changed: Object.keys(body) })
+      const { alerts, limits } = record
+      warnings.push(...alertWarnings({ alerts, budgets: limits.budgets }, loaded.config.alerts))
+      return { ...record, warnings }
+    },
+  })
+}
+
+const rotateRoute = ({ keys, log }: Gateway): Route =>
+  defineRoute({
+    method: 'POST',
+    path: '/api/keys/{id}/rotate',
+    tag,
+    summary: 'Rotate a key',
+    description:
+      'Only this reply contains the new key. Its id, limits and balance stay. The old secret works until the grace ' +
+      'period ends. The next rotation revokes it earlier: at once in this process, and within 5 s in others on the ' +
+      'same store. Where the file admin.key in the data folder holds this key, it is rewritten.',
+    access: 'admin',
+    params: z.strictObject({ id: KeyId }),
+    body: KeyRotation,
+    optionalBody: true,
+    reply: KeyRecord.extend({
+      key: secret,
+      previous_expires_at: z.iso
+        .datetime()
+        .nullable()
+        .describe('Expiry of the old secret; null when it ended at once.'),
+    }),
+    idempotent: true,
+    secret: 'If you did not receive the reply, rotate again with a new Idempotency-Key.',
+    location: ({ id }) => `/api/keys/${id}`,
+    async run({ params, body, c, keep }) {
+      const replyOf = ({ record, key, previousExpiresAt }: Omit<NewlyRotated, 'keyFile'>) => ({
+        ...record,
+        key,
+        previous_expires_at: previousExpiresAt,
+      })
+      const rotated = await keys.rotate(params.id, body, keep && ((trx, made) => keep(trx, replyOf(made))))
+      log.info('Key rotated.', { by: callerOf(c).id, key_id: params.id, grace_seconds: body.grace_seconds })
+      return replyOf(rotated)
+    },
+  })
+
+const revokeRoute = ({ keys, wallet, log }: Gateway): Route =>
+  defineRoute({
+    method: 'DELETE',
+    path: '/api/keys/{id}',
+    tag,
+    summary: 'Revoke a key',
+    description:
+      'The key stops working at once in this process, and within 5 s in others on the same store. With a wallet, ' +
+      'its balance moves to the account that receives the wallet’s deposits. Later refunds move when the key is ' +
+      'revoked again, or a key is created for the wallet. Without a wallet the balance stays; see balances.',
+    access: 'admin',
+    params: z.strictObject({ id: KeyId }),
+    reply: KeyRecord.extend({ balances: Balances.describe('Money left on the key, which cannot be spent') }),
+    async run({ params, c }) {
+      const record = await keys.revoke(params.id)
+      log.info('Key revoked.', { by: callerOf(c).id, key_id: record.id })
+      return { ...record, balances: await wallet.balances(record.id) }
+    },
+  })

@@ -80,6 +80,14 @@ const viewerOf = ({ id, scopes }: Pick<Identity, 'id' | 'scopes'>): Viewer => ({
  * @param directory sessions of this store, or together with those of an agent gateway
  */
 export const sessionRoutes = ({ sessions }: Pick<Gateway, 'sessions'>, directory: SessionDirectory): Route[] => [
+  listRoute(directory),
+  createRoute(sessions),
+  searchRoute(directory),
+  ...oneSessionRoutes(directory),
+  messagesRoute(directory),
+]
+
+const listRoute = (directory: SessionDirectory): Route =>
   defineRoute({
     method: 'GET',
     path: '/api/sessions',
@@ -100,7 +108,9 @@ export const sessionRoutes = ({ sessions }: Pick<Gateway, 'sessions'>, directory
         'sessions',
       )
     },
-  }),
+  })
+
+const createRoute = (sessions: Gateway['sessions']): Route =>
   defineRoute({
     method: 'POST',
     path: '/api/sessions',
@@ -115,7 +125,9 @@ export const sessionRoutes = ({ sessions }: Pick<Gateway, 'sessions'>, directory
       const of = { userId: callerOf(c).id, source: 'platform' }
       return shown(await sessions.create(body, of, keep && ((trx, made) => keep(trx, shown(made)))))
     },
-  }),
+  })
+
+const searchRoute = (directory: SessionDirectory): Route =>
   defineRoute({
     method: 'GET',
     path: '/api/sessions/search',
@@ -139,7 +151,9 @@ export const sessionRoutes = ({ sessions }: Pick<Gateway, 'sessions'>, directory
       }))
       return { object: 'list' as const, results: found, items, sessions: items, total: items.length, ...rest }
     },
-  }),
+  })
+
+const oneSessionRoutes = (directory: SessionDirectory): Route[] => [
   defineRoute({
     method: 'GET',
     path: '/api/sessions/{id}',
@@ -174,6 +188,9 @@ export const sessionRoutes = ({ sessions }: Pick<Gateway, 'sessions'>, directory
       return { object: 'session.deleted' as const, id, deleted: true as const }
     },
   }),
+]
+
+const messagesRoute = (directory: SessionDirectory): Route =>
   defineRoute({
     method: 'GET',
     path: '/api/sessions/{id}/messages',
@@ -191,7 +208,6 @@ export const sessionRoutes = ({ sessions }: Pick<Gateway, 'sessions'>, directory
       const has_more = next_cursor !== null
       return repeatedReply({ object: 'list' as const, session_id: id, total, has_more, next_cursor }, items, 'messages')
     },
-  }),
-]
+  })
 
 const shown = (session: Session) => ({ object: 'session' as const, session, ...session })

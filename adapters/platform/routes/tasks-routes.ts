@@ -66,6 +66,23 @@ export const taskRoutes = ({ tasks }: Gateway): Route[] => [
     reply: Task,
     run: ({ params, c }) => tasks.get(params.id, viewerOf(c)),
   }),
+  ...claimRoutes(tasks),
+  defineRoute({
+    method: 'DELETE',
+    path: '/api/tasks/{id}',
+    tag,
+    summary: 'Cancel an unfinished task and refund its reward',
+    description: 'For its creator and admins. Dependent tasks are also cancelled and refunded.',
+    access: 'platform',
+    params: OneTask,
+    reply: Task,
+    idempotent: true,
+    run: ({ params, c, keep }) => tasks.cancel(params.id, callerOf(c), keep),
+  }),
+]
+
+/** Routes of the key that works on a task. */
+const claimRoutes = (tasks: Gateway['tasks']): Route[] => [
   defineRoute({
     method: 'POST',
     path: '/api/tasks/{id}/claim',
@@ -111,17 +128,5 @@ export const taskRoutes = ({ tasks }: Gateway): Route[] => [
     reply: Task,
     idempotent: true,
     run: ({ params, body, c, keep }) => tasks.complete(params.id, body, callerOf(c), keep),
-  }),
-  defineRoute({
-    method: 'DELETE',
-    path: '/api/tasks/{id}',
-    tag,
-    summary: 'Cancel an unfinished task and refund its reward',
-    description: 'For its creator and admins. Dependent tasks are also cancelled and refunded.',
-    access: 'platform',
-    params: OneTask,
-    reply: Task,
-    idempotent: true,
-    run: ({ params, c, keep }) => tasks.cancel(params.id, callerOf(c), keep),
   }),
 ]
