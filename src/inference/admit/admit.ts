@@ -51,6 +51,8 @@ export interface Verbatim {
   cost: Cost | null
   /** Content type of a body that is not JSON. Null for JSON or no body. */
   formType: string | null
+  /** Service that is called, for the audit trail, if not the model provider. */
+  service?: string
   /** False for a request that is no call, such as one for a list of models. */
   isRecorded?: boolean
 }
@@ -107,6 +109,7 @@ export function admit(
     path,
     request: verbatim === null ? request : measured(request, verbatim),
     models: () => choices,
+    ...(verbatim?.service !== undefined && { upstream: verbatim.service }),
     ...(standIns !== null && { standIns: () => standIns(context) }),
   }
   const bill = billFor(deps, billed, context)

@@ -123,7 +123,7 @@ async function pass(
       if (stream || passage.gather === undefined) return streamed(await passage.passStream(context, reply, tap))
       reply = await passage.gather(context, reply, tap)
     }
-    if (reply.status >= 400) return refusedWith(reply, context, passage)
+    if (reply.status >= 400 && passage.passesErrors !== true) return refusedWith(reply, context, passage)
     if (stream) receiver.watch?.(null)
     const passed = passage.passWhole(context, reply)
     return passed instanceof Promise ? await passed : passed

@@ -68,6 +68,8 @@ export interface Passage {
   convert(asked: object, refused: string | null): object
   /** Writes the request to send. A promise only when numbers that JavaScript cannot represent must be kept, or a form. */
   write(writing: Writing): Written | Promise<Written>
+  /** True when error replies are passed on as they are: no other candidate could answer. */
+  passesErrors?: boolean
   /** Answers without asking the upstream, so that no call is recorded. */
   answersHere?(writing: Writing): Promise<WholeReply>
   /** True when a request whose form is rejected is sent again in another form. */

@@ -15,7 +15,7 @@ export interface RestingKey {
 
 /** Relays to one upstream, one per key. A request that asks no model has no circuit. */
 export interface Relays {
-  upstream: NamedUpstream
+  upstream: Pick<NamedUpstream, 'provider'>
   /** In the order of the keys. */
   all: readonly [Relay, ...Relay[]]
   /** Relays whose keys are not cooling down for a request. */
