@@ -164,7 +164,7 @@ export interface BilledRequest {
  *
  * @throws GazewayError `model_not_allowed`, `too_many_requests`, `insufficient_credit` or `budget_reached`
  */
-export function billFor(deps: AdmitDeps, asked: BilledRequest, context: CallContext): Bill | Promise<Bill> {
+function billFor(deps: AdmitDeps, asked: BilledRequest, context: CallContext): Bill | Promise<Bill> {
   const { callerId, isPaid = false } = context
   if (callerId === null) return NO_BILL
   const refuse = (error: unknown): never =>

@@ -8,7 +8,7 @@ import { heldReceiver } from '../relay/held-receiver.ts'
 import type { Receiver } from '../relay/receiver.ts'
 import type { Candidate } from '../route/route.ts'
 import type { SettleDeps } from '../settle/settle.ts'
-import { isOutrun } from '../upstreams/race-lost.ts'
+import { isRaceLost } from '../upstreams/race-lost.ts'
 import { attemptOrder, circuitOf, hasChoice, type Selection } from './attempt-order.ts'
 import { cooldownAfter, isEnded, MAX_ATTEMPTS, MAX_TIME_MS } from './fallback.ts'
 import { besideOf, createRace, isHedgeable, type Race } from './hedge.ts'
@@ -42,7 +42,7 @@ export async function attempt(
     fallbackFrom: undefined,
     begun: null,
   })
-  if (passed.kind === 'failed') tell(passed, receiver, call, result)
+  if (passed.kind === 'failed') sendFailure(passed, receiver, call, result)
   return result
 }
 
@@ -119,9 +119,9 @@ async function attemptEach(
     const made = tryOne(deps, call, selection, request, { ...turn, onCall })
     const [first, second] = await race.run(made, hedgeAfterMs as number, () => tryNext(race, selection, firstId))
     // A cancelled attempt has not failed: it can be retried.
-    if (second === null || isOutrun(second.passed.outcome.error)) return noted(first)
+    if (second === null || isRaceLost(second.passed.outcome.error)) return noted(first)
     failedBeside = second.selection
-    if (isOutrun(first.passed.outcome.error)) return noted(second)
+    if (isRaceLost(first.passed.outcome.error)) return noted(second)
     return [noted(first), noted(second)].find(isBegun) ?? first
   }
 
@@ -152,7 +152,7 @@ async function attemptEach(
   function ended({ passed, result }: Attempt): Result {
     if (passed.kind === 'answered') return result
     if (held?.isBegun()) sendErrorEvent(passed, held, call)
-    else tell(passed, receiver, call, { ...result, attempt: attempts })
+    else sendFailure(passed, receiver, call, { ...result, attempt: attempts })
     return result
   }
 }
@@ -179,7 +179,7 @@ function refusedIn(before: Attempt | undefined): string | null {
  *
  * @throws its error, unless it is an error reply of the upstream
  */
-function tell(
+function sendFailure(
   { refused, outcome: { error } }: Failed,
   receiver: Receiver,
   { bill }: Admission,

@@ -4,7 +4,7 @@ import type { Admission } from '../admit/admit.ts'
 import { countsOnStored } from '../convert/stored-state.ts'
 import type { Receiver } from '../relay/receiver.ts'
 import type { Candidate } from '../route/route.ts'
-import { outrun } from '../upstreams/race-lost.ts'
+import { raceLost } from '../upstreams/race-lost.ts'
 import { circuitOf, type Selection, skippedAs, whySkipped } from './attempt-order.ts'
 
 /**
@@ -54,7 +54,7 @@ export function createRace(client: Receiver, attempts: () => number): Race {
      * @throws GazewayError when another attempt has begun to answer
      */
     function win(headers: Record<string, string>): Record<string, string> {
-      if (isOut()) throw outrun()
+      if (isOut()) throw raceLost()
       if (winner === null) {
         winner = receiver
         decide()
@@ -69,7 +69,7 @@ export function createRace(client: Receiver, attempts: () => number): Race {
         leave.push(listener)
         client.onGone(listener)
       },
-      reason: () => (isOut() ? outrun() : client.reason?.()),
+      reason: () => (isOut() ? raceLost() : client.reason?.()),
       whole: (status, headers, bytes) => client.whole(status, win(headers), bytes),
       ...(client.hold && { hold: (status, headers) => client.hold?.(status, win(headers)) }),
       head: (status, headers) => client.head(status, win(headers)),

@@ -10,7 +10,7 @@ import type { Bill } from '../admit/bill.ts'
 import { recordedError } from '../api/reported-error.ts'
 import { countUsage, type Observed, UNCOUNTED } from '../observe/observe.ts'
 import type { Provider } from '../upstreams/provider.ts'
-import { isOutrun } from '../upstreams/race-lost.ts'
+import { isRaceLost } from '../upstreams/race-lost.ts'
 
 /** Dependencies of a call record. */
 export interface SettleDeps {
@@ -90,7 +90,7 @@ export function beginCall(deps: SettleDeps, invocation: Invocation, context: Cal
     settle(outcome) {
       const { usage, generated, error } = outcome
       // The upstream's bill for it is unknown, and its caller does not pay for it.
-      if (isOutrun(error)) return settled({ ...outcome, generated: null }, null)
+      if (isRaceLost(error)) return settled({ ...outcome, generated: null }, null)
       if (usage !== null || !generated) return settled(outcome, usage)
       return countUsage(countTokens, invocation.request, generated, error).then((counted) => settled(outcome, counted))
     },
@@ -129,7 +129,7 @@ export function beginCall(deps: SettleDeps, invocation: Invocation, context: Cal
       latency_ms: elapsedMs(),
       first_token_ms: firstTokenMs,
       usage,
-      upstream_cost_usd: isOutrun(error) ? null : costUsd,
+      upstream_cost_usd: isRaceLost(error) ? null : costUsd,
       error: error && recordedError(error, provider, storeContent),
     }
     if (storeContent)
@@ -144,7 +144,7 @@ export function beginCall(deps: SettleDeps, invocation: Invocation, context: Cal
 
 function statusOf(error: Error | null): CallStatus {
   if (error === null) return 'ok'
-  if (isOutrun(error)) return 'hedged'
+  if (isRaceLost(error)) return 'hedged'
   return error instanceof GazewayError && error.code === 'cancelled' ? 'aborted' : 'error'
 }
 
