@@ -1,6 +1,7 @@
 import type { Attributes } from '@opentelemetry/api'
 import { CALL_STATUSES, type CallStatus } from '../../src/calls/call-status.ts'
-import { asText, type Loose, record, records } from '../../src/text/loose.ts'
+import { asText, fieldsOrNone, objectsOrNone } from '../../src/text/lenient-reader.ts'
+import type { Fields } from '../../src/text/typed-reader.ts'
 
 /** Part of a message in the conventions' schema: `text`, `tool_call`, `tool_call_response`, or another type. */
 interface Part {
@@ -37,8 +38,8 @@ const FINISH_REASONS: Readonly<Record<string, string>> = {
  * @param content `request` and `answer` of the call record
  */
 export function contentAttributes(content: unknown, status: CallStatus): Attributes {
-  const { request, answer } = record(content)
-  const { messages, input, instructions, system } = record(request)
+  const { request, answer } = fieldsOrNone(content)
+  const { messages, input, instructions, system } = fieldsOrNone(request)
   const instructionParts = partsOf(instructions ?? system)
   const asked = messages ?? input
   const output = outputOf(answer, status)
@@ -51,15 +52,15 @@ export function contentAttributes(content: unknown, status: CallStatus): Attribu
           'gen_ai.output.messages': JSON.stringify(output),
           'gen_ai.response.finish_reasons': output.map((message) => message.finish_reason),
         }),
-    ...text('gen_ai.response.id', record(answer).id),
-    ...text('gen_ai.response.model', record(answer).model),
+    ...text('gen_ai.response.id', fieldsOrNone(answer).id),
+    ...text('gen_ai.response.model', fieldsOrNone(answer).model),
   }
 }
 
 /** Converts the messages of a chat, or the input of a Responses request: text or items. */
 function inputOf(asked: unknown): Message[] {
   if (!Array.isArray(asked)) return [{ role: 'user', parts: partsOf(asked) }]
-  return records(asked).map(toMessage)
+  return objectsOrNone(asked).map(toMessage)
 }
 
 /**
@@ -72,21 +73,21 @@ function outputOf(answer: unknown, status: CallStatus): Array<Message & { finish
     const finish_reason = CALL_STATUSES[status].counts === 'answer' ? 'unknown' : 'error'
     return [{ role: 'assistant', parts: partsOf(answer), finish_reason }]
   }
-  const { choices, output, content, stop_reason, status: ended, incomplete_details: cut } = record(answer)
+  const { choices, output, content, stop_reason, status: ended, incomplete_details: cut } = fieldsOrNone(answer)
   if (Array.isArray(choices))
-    return records(choices).map(({ message, finish_reason }) => ({
-      ...toMessage(record(message)),
+    return objectsOrNone(choices).map(({ message, finish_reason }) => ({
+      ...toMessage(fieldsOrNone(message)),
       finish_reason: finishReason(finish_reason),
     }))
   if (Array.isArray(content))
     return [{ role: 'assistant', parts: partsOf(content), finish_reason: finishReason(stop_reason) }]
   if (!Array.isArray(output)) return []
-  const parts = records(output).flatMap((item) => toMessage(item).parts)
-  return [{ role: 'assistant', parts, finish_reason: finishReason(record(cut).reason ?? ended) }]
+  const parts = objectsOrNone(output).flatMap((item) => toMessage(item).parts)
+  return [{ role: 'assistant', parts, finish_reason: finishReason(fieldsOrNone(cut).reason ?? ended) }]
 }
 
 /** Converts a chat message, or an item of the Responses API. */
-function toMessage(item: Loose): Message {
+function toMessage(item: Fields): Message {
   if (item.role === 'tool') return toolAnswer(item.tool_call_id, item.content)
   if (item.type === 'function_call_output') return toolAnswer(item.call_id, item.output)
   if (item.type === 'function_call') return { role: 'assistant', parts: [toolCall(item.call_id, item)] }
@@ -96,14 +97,14 @@ function toMessage(item: Loose): Message {
     parts: [
       ...partsOf(item.content),
       ...(typeof item.refusal === 'string' ? [{ type: 'refusal', content: item.refusal }] : []),
-      ...records(item.tool_calls).map((call) => toolCall(call.id, record(call.function))),
+      ...objectsOrNone(item.tool_calls).map((call) => toolCall(call.id, fieldsOrNone(call.function))),
     ],
   }
 }
 
 function partsOf(content: unknown): Part[] {
   if (typeof content === 'string') return [{ type: 'text', content }]
-  return records(content).map((part) => {
+  return objectsOrNone(content).map((part) => {
     if (TEXTS.has(asText(part.type))) return { type: 'text', content: part.text }
     if (part.type === 'tool_use') return toolCall(part.id, { name: part.name, arguments: part.input })
     if (part.type === 'tool_result') return toolResponse(part.tool_use_id, part.content)
@@ -111,9 +112,9 @@ function partsOf(content: unknown): Part[] {
   })
 }
 
-const kindOf = ({ type }: Loose): string => asText(type) || 'unknown'
+const kindOf = ({ type }: Fields): string => asText(type) || 'unknown'
 
-const toolCall = (id: unknown, { name, arguments: given }: Loose): Part => ({
+const toolCall = (id: unknown, { name, arguments: given }: Fields): Part => ({
   type: 'tool_call',
   id,
   name,

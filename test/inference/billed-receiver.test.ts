@@ -7,7 +7,7 @@ import { countLong } from '../../src/inference/observe/estimate.ts'
 import { createSseTap, eventData } from '../../src/inference/observe/sse-tap.ts'
 import type { Receiver } from '../../src/inference/relay/receiver.ts'
 import { billedReceiver } from '../../src/inference/settle/billed-receiver.ts'
-import { record } from '../../src/text/loose.ts'
+import { fieldsOrNone } from '../../src/text/lenient-reader.ts'
 import { createTokenCounter } from '../../src/text/token-counter.ts'
 import { splitEvents } from '../../src/wire/whole-events.ts'
 
@@ -78,7 +78,7 @@ async function streamed({ words, money, chunkWords }: { words: number; money: nu
     head() {},
     write(bytes) {
       text += splitEvents(Buffer.from(bytes as Buffer))
-        .map((event) => String(record(eventData(event)?.choices?.[0]?.delta).content))
+        .map((event) => String(fieldsOrNone(eventData(event)?.choices?.[0]?.delta).content))
         .join('')
       return true
     },

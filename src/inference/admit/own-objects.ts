@@ -1,7 +1,7 @@
 import type { Calls } from '../../calls/calls.ts'
 import { GazewayError } from '../../errors.ts'
 import type { Identity } from '../../identity/identity.ts'
-import { record } from '../../text/loose.ts'
+import { fieldsOrNone } from '../../text/lenient-reader.ts'
 import { type NamedObject, type NamingRequest, namedObjects } from './named-objects.ts'
 
 /** Maximum number of ids looked up per request. */
@@ -59,7 +59,7 @@ export function createOwnObjects(calls: Pick<Calls, 'ownersOf'>): OwnObjects {
       return owner?.upstream ?? null
     },
     async keeperOf(request, caller) {
-      const { previous_response_id: id } = record(request)
+      const { previous_response_id: id } = fieldsOrNone(request)
       return typeof id === 'string' ? ((await find(id, caller))?.upstream ?? null) : null
     },
     async requireOwn(request, caller) {

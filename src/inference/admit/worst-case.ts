@@ -1,6 +1,6 @@
 import { GazewayError } from '../../errors.ts'
 import { maxCost, type PricedModel, type Prices, tierIn } from '../../providers/prices.ts'
-import { records } from '../../text/loose.ts'
+import { objectsOrNone } from '../../text/lenient-reader.ts'
 import type { Micros } from '../../text/money.ts'
 import { ANSWER_LIMITS, limitsAt } from '../api/answer-limit.ts'
 import { INPUT_ALONE } from '../api/passed-paths.ts'
@@ -183,7 +183,7 @@ function repeatedQuery({ query, documents }: BoundedRequest['json']): number {
 /** Tells whether the provider reads more than the request contains. */
 function readsMore(text: string, { tools, web_search_options, search_parameters }: BoundedRequest['json']): boolean {
   if (web_search_options || search_parameters || NAMED_INPUT.test(text)) return true
-  return records(tools).some(({ type }) => type !== undefined && type !== 'function' && type !== 'custom')
+  return objectsOrNone(tools).some(({ type }) => type !== undefined && type !== 'function' && type !== 'custom')
 }
 
 const linkedMedia = (text: string): number => (text.includes('url"') ? (text.match(LINKED_MEDIUM)?.length ?? 0) : 0)

@@ -1,6 +1,6 @@
 import { GazewayError } from '../../errors.ts'
 import { readUsage, type Usage } from '../../providers/token-usage.ts'
-import { record, records } from '../../text/loose.ts'
+import { fieldsOrNone, objectsOrNone } from '../../text/lenient-reader.ts'
 import type { Provider } from '../upstreams/provider.ts'
 import { FAILED_FINISHES } from './finish-reason.ts'
 
@@ -39,7 +39,7 @@ export const isReport = (error: unknown): boolean =>
 
 /** Error in a choice of a chat completion, instead of an answer or its rest, in a reply with a success status. */
 export function choiceFault(choice: unknown): ReportedError | null {
-  const { error, finish_reason: code } = record(choice)
+  const { error, finish_reason: code } = fieldsOrNone(choice)
   if (isReport(error)) return readReported(error)
   return FAILED_FINISHES.includes(code as string)
     ? readReported({ message: `its answer ended with ${code}`, code })
@@ -51,8 +51,8 @@ export function choiceFault(choice: unknown): ReportedError | null {
  * reply's own, or that of its first choice when all choices failed. Null without one.
  */
 export function reportedIn(reply: unknown): ReportedError | null {
-  const { error, choices, usage } = record(reply)
-  const reported = isReport(error) ? readReported(error) : faultOfAll(records(choices))
+  const { error, choices, usage } = fieldsOrNone(reply)
+  const reported = isReport(error) ? readReported(error) : faultOfAll(objectsOrNone(choices))
   if (reported) reported.usage = readUsage(usage)
   return reported
 }

@@ -1,5 +1,5 @@
 import type { SkippedCandidate } from '../../calls/call-record.ts'
-import { records } from '../../text/loose.ts'
+import { objectsOrNone } from '../../text/lenient-reader.ts'
 import type { Admission } from '../admit/admit.ts'
 import { countsOnStored } from '../convert/stored-state.ts'
 import type { Receiver } from '../relay/receiver.ts'
@@ -148,5 +148,5 @@ export function isHedgeable({ endpoint, request: { json }, keeper = null, verbat
 
 /** Tells whether the provider runs tools for a request. A tool of the client has no type, or one of two. */
 const hasHostedTools = ({ tools, mcp_servers }: Record<string, unknown>): boolean =>
-  records(mcp_servers).length > 0 ||
-  records(tools).some(({ type }) => type !== undefined && type !== 'function' && type !== 'custom')
+  objectsOrNone(mcp_servers).length > 0 ||
+  objectsOrNone(tools).some(({ type }) => type !== undefined && type !== 'function' && type !== 'custom')

@@ -1,5 +1,5 @@
 import { parseJson } from '../../text/json.ts'
-import { record } from '../../text/loose.ts'
+import { fieldsOrNone } from '../../text/lenient-reader.ts'
 import { isLimitRefused, renamedLimit } from '../api/answer-limit.ts'
 import { askForUsage, isUsageRefused, ownOptions, WITHOUT_OPTIONS } from '../api/usage-request.ts'
 import { bodyText } from '../passages/upstream-reply.ts'
@@ -81,14 +81,14 @@ export function keepForm(form: RequestForm, { provider, model, isChat, stream, j
 /** Field that an error refers to. Null when it names none. */
 export function refusedBy(reply: WholeReply): string | null {
   if (reply.status !== 400 && reply.status !== 422) return null
-  return refusedField(record(parseJson(bodyText(reply))).error)
+  return refusedField(fieldsOrNone(parseJson(bodyText(reply))).error)
 }
 
 /** Reason in an error reply: its usual fields, otherwise the whole text. */
 function reasonIn(reply: WholeReply): string {
   const text = bodyText(reply)
-  const body = record(parseJson(text))
-  const { message } = record(body.error ?? body)
+  const body = fieldsOrNone(parseJson(text))
+  const { message } = fieldsOrNone(body.error ?? body)
   return typeof message === 'string' ? message : text
 }
 

@@ -1,5 +1,6 @@
 import { GazewayError } from '../../errors.ts'
-import { asText, type Loose, record, records } from '../../text/loose.ts'
+import { asText, fieldsOrNone, objectsOrNone } from '../../text/lenient-reader.ts'
+import type { Fields } from '../../text/typed-reader.ts'
 import type { ResponseRequest } from '../api/requests.ts'
 import { callableTools } from './callable-tools.ts'
 
@@ -14,7 +15,7 @@ export interface BegunResponse {
   /** Sequence number of the next event. */
   sequence: number
   /** Items that the client has received, in order. Those not ended must be ended. */
-  items: ReadonlyArray<{ item: Loose; ended: boolean }>
+  items: ReadonlyArray<{ item: Fields; ended: boolean }>
 }
 
 /** Tracks a streamed Response while another answer could continue it. */
@@ -43,8 +44,8 @@ const THOUGHTS = new Map<unknown, readonly [list: string, index: string, type: s
  * @param options.needsText true when the client reads text only and acts on no other item
  */
 export function trackResponse(request: ResponseRequest, options: { needsText: boolean }): ResponseTracker {
-  const items = new Map<number, { item: Loose; ended: boolean }>()
-  let response: Loose = {}
+  const items = new Map<number, { item: Fields; ended: boolean }>()
+  let response: Fields = {}
   let sequence = 0
   let length = 0
   let committed = false
@@ -59,22 +60,22 @@ export function trackResponse(request: ResponseRequest, options: { needsText: bo
     }
   }
 
-  function isReplaceable({ type, name, content }: Loose): boolean {
+  function isReplaceable({ type, name, content }: Fields): boolean {
     if (type === 'message') return isEmpty(content)
     if (options.needsText) return true
     if (type === 'custom_tool_call') return !isOwnTool(name)
     return OWN_ITEMS.has(type) || asText(type).endsWith('search_call')
   }
 
-  function keep(at: unknown, item: Loose, ended: boolean): void {
+  function keep(at: unknown, item: Fields, ended: boolean): void {
     committed ||= !isReplaceable(item)
     items.set(typeof at === 'number' ? at : items.size, { item, ended })
   }
 
-  function think(event: Loose, [list, index, type]: readonly [string, string, string]): void {
+  function think(event: Fields, [list, index, type]: readonly [string, string, string]): void {
     const entry = items.get(event.output_index as number)
     if (!entry) return
-    const parts = records(entry.item[list]).slice()
+    const parts = objectsOrNone(entry.item[list]).slice()
     const at = typeof event[index] === 'number' ? event[index] : 0
     parts[at] = { ...(parts[at] ?? { type }), text: asText(parts[at]?.text) + asText(event.delta) }
     entry.item = { ...entry.item, [list]: parts }
@@ -83,13 +84,21 @@ export function trackResponse(request: ResponseRequest, options: { needsText: bo
   return {
     push(event) {
       if (committed) return
-      const { type, item, output_index: at, delta, text, sequence_number: number, response: created } = record(event)
+      const {
+        type,
+        item,
+        output_index: at,
+        delta,
+        text,
+        sequence_number: number,
+        response: created,
+      } = fieldsOrNone(event)
       sequence = (typeof number === 'number' ? number : sequence) + 1
       const thought = THOUGHTS.get(type)
-      if (thought) think(record(event), thought)
-      else if (type === 'response.created') response = record(created)
-      else if (type === 'response.output_item.added') keep(at, record(item), false)
-      else if (type === 'response.output_item.done') keep(at, record(item), true)
+      if (thought) think(fieldsOrNone(event), thought)
+      else if (type === 'response.created') response = fieldsOrNone(created)
+      else if (type === 'response.output_item.added') keep(at, fieldsOrNone(item), false)
+      else if (type === 'response.output_item.done') keep(at, fieldsOrNone(item), true)
       else if (type === 'response.output_text.delta' || type === 'response.refusal.delta') committed = delta !== ''
       else if (type === 'response.output_text.done') committed = text !== ''
       length += asText(delta).length + (item ? asText(item).length : 0)
@@ -112,11 +121,11 @@ export function trackResponse(request: ResponseRequest, options: { needsText: bo
 /** Tells whether the content of a message has no text. Some compatible upstreams send a text instead of a list. */
 const isEmpty = (content: unknown): boolean =>
   Array.isArray(content)
-    ? records(content).every((part) => asText(part.text ?? part.refusal) === '')
+    ? objectsOrNone(content).every((part) => asText(part.text ?? part.refusal) === '')
     : asText(content) === ''
 
 /** Marks an item as ended that its provider left open. */
-export const endedItem = (item: Loose): Loose => ({
+export const endedItem = (item: Fields): Fields => ({
   ...item,
   status: asText(item.type).endsWith('search_call') ? 'failed' : 'incomplete',
 })

@@ -1,5 +1,5 @@
 import { isObject, parseJson } from '../../text/json.ts'
-import { present } from '../../text/loose.ts'
+import { present } from '../../text/present.ts'
 import type { Fields } from '../../text/typed-reader.ts'
 import { CHAT_LIMIT, limitsAt } from '../api/answer-limit.ts'
 import type { ChatRequest, MessagesRequest } from '../api/requests.ts'

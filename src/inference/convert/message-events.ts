@@ -1,5 +1,5 @@
 import { isObject, parseJson } from '../../text/json.ts'
-import { present } from '../../text/loose.ts'
+import { present } from '../../text/present.ts'
 import { type Fields, WrongTypeError } from '../../text/typed-reader.ts'
 import { MESSAGE_STOP } from '../api/finish-reason.ts'
 import type { Message, MessageEvent } from '../api/requests.ts'

@@ -1,5 +1,5 @@
 import { isObject } from '../../text/json.ts'
-import { present } from '../../text/loose.ts'
+import { present } from '../../text/present.ts'
 import type { Fields } from '../../text/typed-reader.ts'
 import { finishReason } from '../api/finish-reason.ts'
 import type { ChatCompletion, Message } from '../api/requests.ts'

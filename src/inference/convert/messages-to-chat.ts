@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import type OpenAI from 'openai'
-import { present } from '../../text/loose.ts'
+import { present } from '../../text/present.ts'
 import type { Fields } from '../../text/typed-reader.ts'
 import { CHAT_LIMIT } from '../api/answer-limit.ts'
 import type { ChatRequest, MessagesRequest } from '../api/requests.ts'

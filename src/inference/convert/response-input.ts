@@ -1,5 +1,5 @@
 import type OpenAI from 'openai'
-import { present } from '../../text/loose.ts'
+import { present } from '../../text/present.ts'
 import type { Fields } from '../../text/typed-reader.ts'
 import type { ResponseRequest } from '../api/requests.ts'
 import { type CallableTools, itemsOf } from './callable-tools.ts'

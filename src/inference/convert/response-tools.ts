@@ -1,6 +1,6 @@
 import type OpenAI from 'openai'
 import { isObject, parseJson } from '../../text/json.ts'
-import { present } from '../../text/loose.ts'
+import { present } from '../../text/present.ts'
 import type { Fields } from '../../text/typed-reader.ts'
 import type { ResponseRequest } from '../api/requests.ts'
 import { type CallableTool, isCallable, isNamespace } from './callable-tools.ts'

@@ -1,4 +1,4 @@
-import { present } from '../../text/loose.ts'
+import { present } from '../../text/present.ts'
 import type { Fields } from '../../text/typed-reader.ts'
 import { CHAT_LIMIT, RESPONSES_LIMIT } from '../api/answer-limit.ts'
 import type { ChatRequest, ResponseRequest } from '../api/requests.ts'

@@ -1,4 +1,5 @@
-import { asText, type Loose, record, records } from '../../text/loose.ts'
+import { asText, fieldsOrNone, objectsOrNone } from '../../text/lenient-reader.ts'
+import type { Fields } from '../../text/typed-reader.ts'
 
 /** Fields that refer to state stored at the upstream: an earlier response, a conversation, a prompt. */
 const STORED = ['previous_response_id', 'conversation', 'prompt']
@@ -16,14 +17,14 @@ const COMPACTED: ReadonlySet<unknown> = new Set([
  * can read. Chat completions would then answer a different question.
  */
 export function countsOnStored(request: object): boolean {
-  const given: Loose = record(request)
-  return STORED.some((name) => (given[name] ?? null) !== null) || records(given.input).some(isStored)
+  const given: Fields = fieldsOrNone(request)
+  return STORED.some((name) => (given[name] ?? null) !== null) || objectsOrNone(given.input).some(isStored)
 }
 
-const isStored = (item: Loose): boolean => COMPACTED.has(item.type) || isReference(item)
+const isStored = (item: Fields): boolean => COMPACTED.has(item.type) || isReference(item)
 
 /** Tells whether an item refers to one at the upstream. The type is optional; such an item contains only an id. */
-function isReference({ type, id, role }: Loose): boolean {
+function isReference({ type, id, role }: Fields): boolean {
   const isTyped = (type ?? null) !== null
   const isOne = type === 'item_reference' || (!isTyped && role === undefined && id !== undefined)
   // References to reasoning are dropped like reasoning itself; the question stays the same.

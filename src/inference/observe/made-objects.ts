@@ -1,4 +1,5 @@
-import { type Loose, record, records } from '../../text/loose.ts'
+import { fieldsOrNone, objectsOrNone } from '../../text/lenient-reader.ts'
+import type { Fields } from '../../text/typed-reader.ts'
 import { splitEvents } from '../../wire/whole-events.ts'
 import { eventData } from './sse-tap.ts'
 
@@ -14,16 +15,16 @@ const NAMING = ['response.created', 'response.output_item.done', '"container"']
  * @param asked the request; what it names was not created by it
  */
 export function madeByResponse(response: unknown, asked: object): string[] {
-  const { id, conversation, output } = record(response)
+  const { id, conversation, output } = fieldsOrNone(response)
   const kept = isStored(asked, response)
-    ? [...madeConversation(conversation, asked), ...records(output).flatMap((item) => madeByItem(item, asked))]
+    ? [...madeConversation(conversation, asked), ...objectsOrNone(output).flatMap((item) => madeByItem(item, asked))]
     : []
   return [...(isText(id) ? [id] : []), ...kept].slice(0, MOST)
 }
 
 /** Finds the id of the container that an upstream created for a Message. */
 export const madeByMessage = ({ container }: { container?: unknown }, asked: object): string[] =>
-  [record(container).id].filter(isText).filter((id) => !isNamedIn(record(asked).container, id))
+  [fieldsOrNone(container).id].filter(isText).filter((id) => !isNamedIn(fieldsOrNone(asked).container, id))
 
 /** Ids of objects that a streamed Response or Message creates. */
 export interface MadeByStream {
@@ -36,16 +37,16 @@ export interface MadeByStream {
 export function madeByStream(asked: object): MadeByStream {
   const ids: string[] = []
   let stores = isStored(asked, {})
-  function madeBy(data: Loose): string[] {
-    if (data.type === 'response.output_item.done') return stores ? madeByItem(record(data.item), asked) : []
-    if (data.type !== 'response.created') return madeByMessage(record(data.message ?? data.delta), asked)
+  function madeBy(data: Fields): string[] {
+    if (data.type === 'response.output_item.done') return stores ? madeByItem(fieldsOrNone(data.item), asked) : []
+    if (data.type !== 'response.created') return madeByMessage(fieldsOrNone(data.message ?? data.delta), asked)
     stores = isStored(asked, data.response)
     return madeByResponse(data.response, asked)
   }
   return {
     read(events) {
       if (ids.length >= MOST || !NAMING.some((text) => events.includes(text))) return
-      for (const event of splitEvents(events)) ids.push(...madeBy(record(eventData(event))))
+      for (const event of splitEvents(events)) ids.push(...madeBy(fieldsOrNone(eventData(event))))
     },
     ids: () => ids,
   }
@@ -54,16 +55,16 @@ export function madeByStream(asked: object): MadeByStream {
 const isText = (id: unknown): id is string => typeof id === 'string'
 
 const isStored = (asked: object, response: unknown): boolean =>
-  record(asked).store !== false && record(response).store !== false
+  fieldsOrNone(asked).store !== false && fieldsOrNone(response).store !== false
 
 /** Id of a conversation that the request has not named: an operator's own may be used by several keys. */
 const madeConversation = (conversation: unknown, asked: object): string[] =>
-  (record(asked).conversation ?? null) === null ? [record(conversation).id].filter(isText) : []
+  (fieldsOrNone(asked).conversation ?? null) === null ? [fieldsOrNone(conversation).id].filter(isText) : []
 
 /** Ids of an output item, and of the container that was created for it. */
-function madeByItem({ id, container_id, environment }: Loose, asked: object): string[] {
-  const container = container_id ?? record(environment).container_id
-  return [id, isText(container) && !isNamedIn(record(asked).tools, container) ? container : null].filter(isText)
+function madeByItem({ id, container_id, environment }: Fields, asked: object): string[] {
+  const container = container_id ?? fieldsOrNone(environment).container_id
+  return [id, isText(container) && !isNamedIn(fieldsOrNone(asked).tools, container) ? container : null].filter(isText)
 }
 
 const isNamedIn = (part: unknown, id: string): boolean => (JSON.stringify(part) ?? '').includes(JSON.stringify(id))

@@ -1,7 +1,9 @@
 import { readUsage, type Usage } from '../../providers/token-usage.ts'
 import { cut } from '../../text/cut.ts'
 import { isObject } from '../../text/json.ts'
-import { type Loose, present, record, records } from '../../text/loose.ts'
+import { fieldsOrNone, objectsOrNone } from '../../text/lenient-reader.ts'
+import { present } from '../../text/present.ts'
+import type { Fields } from '../../text/typed-reader.ts'
 import { splitEvents, wholeEvents } from '../../wire/whole-events.ts'
 import { FAILED_FINISHES } from '../api/finish-reason.ts'
 import { choiceFault, isReport, ReportedError, readReported } from '../api/reported-error.ts'
@@ -77,7 +79,7 @@ export function createSseTap(options: { dropUsageChunk: boolean; secrets: readon
   let begun = false
   let usage: Usage | null = null
   let serviceTier: unknown
-  let begunUsage: Loose = {}
+  let begunUsage: Fields = {}
   let failed: ReportedError | null = null
   const kept: Buffer[] = []
   let keptBytes = 0
@@ -135,7 +137,7 @@ export function createSseTap(options: { dropUsageChunk: boolean; secrets: readon
    */
   function usageIn(data: EventData | null): unknown {
     if (data?.type === 'message_start') return null
-    if (data?.type === 'message_delta') return { ...begunUsage, ...present(record(data.usage)) }
+    if (data?.type === 'message_delta') return { ...begunUsage, ...present(fieldsOrNone(data.usage)) }
     return data?.usage ?? data?.response?.usage
   }
 
@@ -145,7 +147,7 @@ export function createSseTap(options: { dropUsageChunk: boolean; secrets: readon
       return event
     }
     const data = eventData(event)
-    if (data?.type === 'message_start') begunUsage = record(record(data.message).usage)
+    if (data?.type === 'message_start') begunUsage = fieldsOrNone(fieldsOrNone(data.message).usage)
     const reported = readUsage(usageIn(data))
     if (reported !== null) {
       usage = reported
@@ -245,7 +247,7 @@ function faultOf({ type, error, message, code, response, choices }: EventData): 
   if (type === 'response.failed') return readReported(response?.error)
   if (isReport(error)) return readReported(error)
   if (type === 'error') return readReported({ message, code })
-  return records(choices).map(choiceFault).find(Boolean) ?? null
+  return objectsOrNone(choices).map(choiceFault).find(Boolean) ?? null
 }
 
 /** Removes the usage from a chunk. Null when nothing else is left. */
@@ -273,13 +275,13 @@ function generatedBy(event: Buffer): string {
 
 /** Start of a block of a Message. Results of the provider's own tools are not output of the model. */
 function saidInBlock(block: unknown): string {
-  const { text, thinking, data, name } = record(block)
+  const { text, thinking, data, name } = fieldsOrNone(block)
   return [text, thinking, data, name].map(asText).join('')
 }
 
 /** Everything that a delta of a block adds, in whatever field. */
 function saidInDelta(delta: unknown): string {
-  const { type, signature, ...generated } = record(delta)
+  const { type, signature, ...generated } = fieldsOrNone(delta)
   return Object.values(generated).map(asText).join('')
 }
 
@@ -290,7 +292,7 @@ function saidInDelta(delta: unknown): string {
 function generatedIn(delta: Delta): string {
   const { role, reasoning_content, reasoning, reasoning_details, tool_calls, function_call, ...generated } = delta
   const thought = reasoning_content || reasoning || reasoning_details
-  const called = [tool_calls, { function: function_call }].flat().map(record).map(saidInCall)
+  const called = [tool_calls, { function: function_call }].flat().map(fieldsOrNone).map(saidInCall)
   return [thought, ...called, ...Object.values(generated)].map(asText).join('')
 }
 

@@ -1,4 +1,4 @@
-import { record } from '../../text/loose.ts'
+import { fieldsOrNone } from '../../text/lenient-reader.ts'
 import { itemId, messageItem, textPart } from '../convert/response-items.ts'
 
 /** Output of a stream of Responses events so far. */
@@ -17,12 +17,12 @@ export function streamedOutput(): StreamedOutput {
   let text = ''
   return {
     push(event) {
-      const { type, delta, item, output_index: at } = record(event)
+      const { type, delta, item, output_index: at } = fieldsOrNone(event)
       if (type === 'response.output_text.delta' && typeof delta === 'string') text += delta
       if (type === 'response.output_item.done') items.set(typeof at === 'number' ? at : items.size, item)
     },
     complete(response) {
-      const { output, status } = record(response)
+      const { output, status } = fieldsOrNone(response)
       if (Array.isArray(output) && output.length > 0) return response
       if (items.size > 0) return { ...response, output: [...items].sort(([a], [b]) => a - b).map(([, item]) => item) }
       if (text === '') return response

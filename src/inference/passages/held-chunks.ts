@@ -1,5 +1,5 @@
 import { isObject } from '../../text/json.ts'
-import { record, records } from '../../text/loose.ts'
+import { fieldsOrNone, objectsOrNone } from '../../text/lenient-reader.ts'
 import { splitEvents } from '../../wire/whole-events.ts'
 import type { SseTap } from '../observe/sse-tap.ts'
 import { eventData } from '../observe/sse-tap.ts'
@@ -52,8 +52,8 @@ export function heldChunks(
 }
 
 function isChatOutput(event: Buffer): boolean {
-  return records(eventData(event)?.choices).some((choice) => {
-    const { delta, finish_reason: finish } = record(choice)
+  return objectsOrNone(eventData(event)?.choices).some((choice) => {
+    const { delta, finish_reason: finish } = fieldsOrNone(choice)
     return (
       Boolean(finish) ||
       (isObject(delta) && Object.entries(delta).some(([name, value]) => name !== 'role' && isSaid(value)))

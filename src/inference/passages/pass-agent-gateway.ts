@@ -1,7 +1,7 @@
 import { GazewayError } from '../../errors.ts'
 import { readUsage, type Usage } from '../../providers/token-usage.ts'
 import { parseJson } from '../../text/json.ts'
-import { record } from '../../text/loose.ts'
+import { fieldsOrNone } from '../../text/lenient-reader.ts'
 import type { ModelBody } from '../admit/admit.ts'
 import { billedFields } from '../admit/worst-case.ts'
 import { ENDPOINTS } from '../api/endpoints.ts'
@@ -133,8 +133,8 @@ const OWN_TO_STREAMS = ['cache-control', 'x-accel-buffering']
 /** Usage of a whole reply, or the text to estimate it from. */
 function observedIn({ endpoint, request }: AgentGatewayRequest, body: Buffer): Observed {
   const value = parseJson(body.toString('utf8'))
-  const { usage, service_tier, response, choices, output, content, status } = record(value)
-  const reported: Usage | null = readUsage(usage ?? record(response).usage)
+  const { usage, service_tier, response, choices, output, content, status } = fieldsOrNone(value)
+  const reported: Usage | null = readUsage(usage ?? fieldsOrNone(response).usage)
   const generated = isUnfinished(status) ? undefined : (choices ?? output ?? content)
   return {
     usage: reported,

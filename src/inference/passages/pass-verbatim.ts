@@ -1,7 +1,7 @@
 import type { GazewayError } from '../../errors.ts'
 import { readUsage, type Usage } from '../../providers/token-usage.ts'
 import { isObject, parseJson } from '../../text/json.ts'
-import { record, records } from '../../text/loose.ts'
+import { fieldsOrNone, objectsOrNone } from '../../text/lenient-reader.ts'
 import type { Bill } from '../admit/bill.ts'
 import { billedFields } from '../admit/worst-case.ts'
 import { ENDPOINTS } from '../api/endpoints.ts'
@@ -168,7 +168,7 @@ const isEvent = (event: Buffer): boolean => eventData(event) !== null
 
 /** Tells whether an event of a legacy completion has a part of the answer, or its end. */
 const isText = (event: Buffer): boolean =>
-  records(eventData(event)?.choices).some(({ text, finish_reason }) => Boolean(text) || Boolean(finish_reason))
+  objectsOrNone(eventData(event)?.choices).some(({ text, finish_reason }) => Boolean(text) || Boolean(finish_reason))
 
 /** Endpoints whose answer is text, so that it can be counted. */
 const COUNTED: ReadonlySet<string> = new Set([...ENDPOINTS, '/completions'])
@@ -185,14 +185,16 @@ const announcedHeaders = ({ headers, announced }: WholeReply | StreamReply) => (
 
 /** Usage of a whole reply, or the text to estimate it from. */
 function observedIn({ route }: VerbatimRequest, value: unknown): Observed {
-  const { usage, service_tier, response, choices, output, content, output_file_id, error_file_id } = record(value)
+  const { usage, service_tier, response, choices, output, content, output_file_id, error_file_id } = fieldsOrNone(value)
   const files = [output_file_id, error_file_id].filter((one): one is string => typeof one === 'string')
   const made = route.makes ? [...madeByResponse(value, {}), ...files] : []
   if (route.cost === 'nothing' || route.cost === 'unbounded') return { ...NOTHING, answer: value, made }
   const answer = COUNTED.has(route.path) ? (choices ?? output ?? content) : choices
   const generated = route.cost === 'input' ? '' : answer
   return {
-    usage: readUsage(usage ?? record(response).usage) ?? readUsage({ prompt_tokens: record(usage).total_tokens }),
+    usage:
+      readUsage(usage ?? fieldsOrNone(response).usage) ??
+      readUsage({ prompt_tokens: fieldsOrNone(usage).total_tokens }),
     serviceTier: service_tier,
     generated:
       generated === undefined ? null : () => ({ text: generated === '' ? '' : JSON.stringify(generated), factor: 1 }),
@@ -213,12 +215,12 @@ async function visibleIn(
   const list = parseJson(bodyText(reply))
   const all: unknown = isObject(list) ? list.data : list
   if (!Array.isArray(all)) throw badReply(provider, 'its reply is not a list')
-  const idOf = (one: unknown): string => String(record(one).id)
+  const idOf = (one: unknown): string => String(fieldsOrNone(one).id)
   const visible = await select(all.map(idOf))
   const data = all.filter((one) => visible.has(idOf(one)))
   if (data.length === all.length) return null
   if (!isObject(list)) return data
-  const ends = { first_id: record(data[0]).id ?? null, last_id: record(data.at(-1)).id ?? null }
+  const ends = { first_id: fieldsOrNone(data[0]).id ?? null, last_id: fieldsOrNone(data.at(-1)).id ?? null }
   return { ...list, data, ...('first_id' in list && ends) }
 }
 

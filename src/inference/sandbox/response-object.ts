@@ -6,7 +6,7 @@ import type {
   ResponseOutputMessage,
   ResponseUsage,
 } from 'openai/resources/responses/responses'
-import { records } from '../../text/loose.ts'
+import { objectsOrNone } from '../../text/lenient-reader.ts'
 import type { ResponseRequest as ConvertedRequest } from '../api/requests.ts'
 import { responseShell } from '../convert/chat-to-response.ts'
 import { wholeTool } from '../convert/response-tools.ts'
@@ -57,7 +57,7 @@ export function responseFrom(asked: ResponseRequest, answered: Answer, seed: str
     reasoning: given.reasoning ?? shell.reasoning,
     store: asked.store ?? true,
     tool_choice: given.tool_choice ?? 'auto',
-    tools: records(asked.tools).map(wholeTool),
+    tools: objectsOrNone(asked.tools).map(wholeTool),
     usage: {
       input_tokens: answered.usage.input,
       input_tokens_details: { cached_tokens: 0, cache_write_tokens: 0 },

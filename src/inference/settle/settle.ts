@@ -4,7 +4,7 @@ import { GazewayError } from '../../errors.ts'
 import { type PricedModel, type Prices, tierIn, upstreamCost } from '../../providers/prices.ts'
 import type { Usage } from '../../providers/token-usage.ts'
 import { newId } from '../../text/ids.ts'
-import { record } from '../../text/loose.ts'
+import { fieldsOrNone } from '../../text/lenient-reader.ts'
 import { toUsd } from '../../text/money.ts'
 import type { Bill } from '../admit/bill.ts'
 import { recordedError } from '../api/reported-error.ts'
@@ -103,7 +103,7 @@ export function beginCall(deps: SettleDeps, invocation: Invocation, context: Cal
     const usage = observed === UNCOUNTED ? null : observed
     const name = invocation.model?.requested ?? ''
     // The reply tells which tier answered; without it, the requested one counts.
-    const tier = tierIn(serviceTier == null ? record(invocation.request) : { service_tier: serviceTier })
+    const tier = tierIn(serviceTier == null ? fieldsOrNone(invocation.request) : { service_tier: serviceTier })
     const costMicros = upstreamCost(usage, invocation.model ?? NO_MODEL, prices, tier)
     const costUsd = toUsd(costMicros)
     // A client that disconnects before the first word pays nothing.

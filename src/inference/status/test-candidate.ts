@@ -1,6 +1,6 @@
 import type { CallContext } from '../../calls/call-record.ts'
 import { GazewayError } from '../../errors.ts'
-import { record, records } from '../../text/loose.ts'
+import { fieldsOrNone, objectsOrNone } from '../../text/lenient-reader.ts'
 import { chatText } from '../observe/chat-text.ts'
 import type { NamedUpstream } from '../upstreams/named-upstream.ts'
 import { type PassthroughDeps, passThrough } from '../verbatim/passthrough.ts'
@@ -53,9 +53,9 @@ export async function testCandidate(
 }
 
 function textOf(reply: unknown): string {
-  const { choices, content, error, message } = record(reply)
-  const [first] = records(choices)
-  const text = first === undefined ? chatText(content) : chatText(record(first.message).content)
-  const fault = record(error).message ?? message
+  const { choices, content, error, message } = fieldsOrNone(reply)
+  const [first] = objectsOrNone(choices)
+  const text = first === undefined ? chatText(content) : chatText(fieldsOrNone(first.message).content)
+  const fault = fieldsOrNone(error).message ?? message
   return (text || (typeof fault === 'string' ? fault : '')).slice(0, 500)
 }

@@ -1,5 +1,5 @@
 import type { CallContext } from '../../calls/call-record.ts'
-import { record, records } from '../../text/loose.ts'
+import { fieldsOrNone, objectsOrNone } from '../../text/lenient-reader.ts'
 import { DEFAULT_UPSTREAM, type Provider } from './provider.ts'
 
 /** Lifetime of an upstream's list, in milliseconds. */
@@ -142,9 +142,9 @@ export const idsOf = (models: readonly Model[]): string[] => models.map(({ id })
 
 /** Reads OpenAI's list, or a bare list as Together sends it. Null when there is no list. */
 export function readModels(body: unknown): Model[] | null {
-  const entries = Array.isArray(body) ? body : record(body).data
+  const entries = Array.isArray(body) ? body : fieldsOrNone(body).data
   if (!Array.isArray(entries)) return null
-  return records(entries).flatMap((entry: Partial<Model>) =>
+  return objectsOrNone(entries).flatMap((entry: Partial<Model>) =>
     typeof entry.id === 'string'
       ? [
           {

@@ -2,7 +2,7 @@ import * as z from 'zod'
 import type { CallContext } from '../../calls/call-record.ts'
 import { GazewayError } from '../../errors.ts'
 import { isDeeper, parseJson } from '../../text/json.ts'
-import { record } from '../../text/loose.ts'
+import { fieldsOrNone } from '../../text/lenient-reader.ts'
 import { asksModel, type Cost, PASSED_PATHS } from '../api/passed-paths.ts'
 import { ReportedError } from '../api/reported-error.ts'
 import { type SignalClient, signalClient } from '../client/signal-client.ts'
@@ -100,7 +100,7 @@ export async function passThrough(
   })
   const asked = {
     endpoint: path,
-    request: { bytes: Buffer.from(text), text, json: record(body) },
+    request: { bytes: Buffer.from(text), text, json: fieldsOrNone(body) },
     retries: 0,
     needsText: false,
     verbatim: { cost, formType, isRecorded },
@@ -274,6 +274,6 @@ function withoutSecrets(text: string, secrets: readonly string[]): string {
 }
 
 function modelOf(body: unknown): string | null {
-  const { model } = record(body)
+  const { model } = fieldsOrNone(body)
   return typeof model === 'string' ? model : null
 }
