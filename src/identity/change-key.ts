@@ -36,7 +36,7 @@ export function changeKey(store: Store, id: string, change: z.output<typeof KeyC
 }
 
 /** A new secret for a key. */
-export interface NewSecret {
+interface NewSecret {
   token: string
   /** RFC 3339 UTC */
   at: string
@@ -78,7 +78,7 @@ export async function replaceSecret(
 }
 
 /** Called in each transaction that revokes a key. */
-export interface RevocationHooks {
+interface RevocationHooks {
   onUnbound?: ((trx: Transaction<Schema>, key: { id: string; wallet: string; at: string }) => Promise<void>) | undefined
   onEnded?: ((trx: Transaction<Schema>, key: { id: string; at: string }) => Promise<void>) | undefined
 }

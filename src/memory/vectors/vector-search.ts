@@ -100,7 +100,7 @@ export function createVectorSearch(deps: {
 }
 
 /** Search by vectors with the settings in force. */
-export interface LiveVectors {
+interface LiveVectors {
   /** Null while no model is set. */
   current(): VectorSearch | null
   stop(): Promise<void>

@@ -1,6 +1,6 @@
 import { type ComponentChildren, Fragment } from 'preact'
 
-/** Values of one thing by their names. A value that is null, undefined or false is left out with its name. */
+/** Values of one thing by their names. A value that is null, undefined or false is omitted with its name. */
 export function Facts({ of }: { of: Readonly<Record<string, ComponentChildren>> }) {
   return (
     <dl class="facts">
