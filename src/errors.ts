@@ -71,6 +71,7 @@ export const CODES = {
   cancelled: { status: 499, type: 'invalid_request_error', kept: false },
   internal_error: { status: 500, type: 'server_error', kept: false },
   service_stopping: { status: 503, type: 'server_error', kept: false },
+  too_many_bodies: { status: 503, type: 'server_error', kept: false },
   payments_paused: { status: 503, type: 'server_error', kept: false },
   store_unavailable: { status: 503, type: 'server_error', kept: false },
   store_full: { status: 503, type: 'server_error', kept: false },

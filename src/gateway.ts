@@ -33,6 +33,7 @@ import { spendOf } from './wallet/budget/spending.ts'
 import { bindWallet, unbindWallet } from './wallet/ledger/bind-wallet.ts'
 import { createCharges } from './wallet/receipts/charges.ts'
 import { type LiveWallet, liveWallet, type Wallet } from './wallet/wallet.ts'
+import { type BufferedBytes, createBufferedBytes } from './wire/buffered-bytes.ts'
 import { inTime } from './wire/in-time.ts'
 
 /** Time limit for writing queued records when a gateway closes, in milliseconds. */
@@ -57,6 +58,8 @@ export interface Gateway
   /** Groups of keys that share budgets. */
   groups: Groups
   idempotency: Idempotency
+  /** Bytes of request bodies in memory. */
+  buffered: BufferedBytes
   wallet: Wallet
   /** Budget alerts. */
   alerts: Alerts
@@ -162,6 +165,7 @@ export async function createGateway(read: LoadedConfig, log: Log): Promise<Gatew
     get loaded() {
       return config.current()
     },
+    buffered: createBufferedBytes(() => config.current().config.http.max_buffered_bytes),
     research: createResearch({ upstream, workContext: context.toSend, conversations }),
     async settled(trx, settlement) {
       if (!(await withdrawals.settled(trx, settlement))) await escrows.settled(trx, settlement)

@@ -80,6 +80,7 @@ export async function serveHttp(gateway: Gateway, passes?: Passes): Promise<List
   const listening = await serve(app, {
     lane,
     log: gateway.log,
+    buffered: gateway.buffered,
     host: http.host,
     port: http.port,
     flag: '--port',

@@ -9,6 +9,7 @@ import type { Gateway } from '../../src/gateway.ts'
 import { createOwnObjects } from '../../src/inference/admit/own-objects.ts'
 import { createSuccession } from '../../src/inference/relay/succession.ts'
 import { consoleRoutes, isConsolePath } from '../console/routes.ts'
+import { modelBodyLimit } from '../web/body-limit.ts'
 import { errorHandler, notFound, refuseOtherMethods } from '../web/error-handler.ts'
 import { errorPages, isErrorPage } from '../web/error-pages.ts'
 import { frame } from '../web/frame.ts'
@@ -76,8 +77,7 @@ export async function servePlatform(gateway: Gateway, options: PlatformOptions):
   setMaxListeners(0, stopping.signal, deadline.signal)
   const proxies = createSuccession<Passage>()
   const proxy = gateway.config.follow(
-    ({ http: { max_body_bytes }, upstream, agent_gateway }) => ({
-      maxBodyBytes: max_body_bytes,
+    ({ upstream, agent_gateway }) => ({
       connectTimeoutMs: upstream.connect_timeout_ms,
       timeoutMs: agent_gateway.timeout_ms,
       url: agent_gateway.url,
@@ -87,6 +87,7 @@ export async function servePlatform(gateway: Gateway, options: PlatformOptions):
         createProxy({
           ...settings,
           target: agentGateway,
+          bodyLimit: (callerId) => modelBodyLimit(gateway, callerId),
           passOn: (...call) => gateway.upstream.passOn(...call),
           objects: createOwnObjects(gateway.calls),
           stopping: deadline.signal,
@@ -186,6 +187,7 @@ export async function servePlatform(gateway: Gateway, options: PlatformOptions):
 
   const listening = await serve(app, {
     log: gateway.log,
+    buffered: gateway.buffered,
     host: http.host,
     port: http.platform_port,
     flag: '--platform-port',

@@ -4,6 +4,7 @@ import type { Gateway } from '../../src/gateway.ts'
 import type { Keep } from '../../src/idempotency/idempotency.ts'
 import { requireScope } from '../../src/identity/keys.ts'
 import { parseInput } from '../../src/wire/validation.ts'
+import { bodyLimit } from '../web/body-limit.ts'
 import { refuseOtherMethods } from '../web/error-handler.ts'
 import { callerOf, type Frame, type FrameContext } from '../web/frame-context.ts'
 import { idempotent, type JsonReply } from '../web/idempotent.ts'
@@ -58,10 +59,8 @@ function withBody(route: Route, schema: z.ZodType, gateway: Gateway, limit: Midd
   const status = route.status === 201 ? 201 : 200
   return async (c: FrameContext): Promise<Response> => {
     const address = read(c)
-    const { text, json } = await (route.optionalBody ? readOptionalJson : readJson)(
-      c.env.incoming,
-      gateway.loaded.config.http.max_body_bytes,
-    )
+    const limits = bodyLimit(gateway, c.get('identity')?.id ?? null)
+    const { text, json } = await (route.optionalBody ? readOptionalJson : readJson)(c.env.incoming, limits)
     const body = parseInput(schema, json)
     if (route.identify) {
       const identity = await route.identify(body, c)

@@ -1,10 +1,13 @@
 import type { IncomingMessage } from 'node:http'
 import { parseJson } from '../../src/text/json.ts'
 import { inTime } from '../../src/wire/in-time.ts'
+import type { BodyLimit } from './body-limit.ts'
 import { bodyRead, readBytes } from './json-body.ts'
 
 /** Largest body that is read for a model's name, in bytes. */
 const LARGEST_READ = 256 * 1024
+/** Bodies this small are not counted: at most a second passes until they are released. */
+const UNCOUNTED: BodyLimit = { bytes: LARGEST_READ, setting: 'http.max_body_bytes', callerId: null, buffered: null }
 /** Longest wait for the rest of a body, in milliseconds. */
 const WAIT_MS = 1000
 const LONGEST_MODEL = 256
@@ -26,6 +29,6 @@ export async function askedModel(incoming: IncomingMessage, callerId: string | n
 async function unread(incoming: IncomingMessage): Promise<Buffer | null> {
   if (incoming.readableDidRead || !(Number(incoming.headers['content-length']) <= LARGEST_READ)) return null
   // A client that disconnects has no model to record.
-  const reading = readBytes(incoming, LARGEST_READ).catch(() => null)
+  const reading = readBytes(incoming, UNCOUNTED).catch(() => null)
   return (await inTime(WAIT_MS, reading)) ?? null
 }

@@ -145,7 +145,11 @@ export const GUIDANCE: Readonly<Record<ErrorCode, Guidance>> = {
   },
   payload_too_large: {
     happened: 'The body, prompt or value is larger than allowed.',
-    todo: 'Send less. The message names the limit, such as `http.max_body_bytes`.',
+    todo: 'Send less. The message names the limit, such as `http.max_body_bytes` or, below `/v1`, `http.max_model_body_bytes`.',
+  },
+  too_many_bodies: {
+    happened: 'The bodies of the requests in progress leave no memory for that of this one. A key may hold half of it.',
+    todo: 'Retry after the seconds in `Retry-After`. If it happens often, raise `http.max_buffered_bytes` or send smaller bodies.',
   },
   unsupported_media_type: {
     happened: 'The content type of the body is not JSON in UTF-8, or the body is compressed.',

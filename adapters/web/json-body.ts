@@ -1,6 +1,8 @@
 import { isUtf8 } from 'node:buffer'
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
 import { GazewayError } from '../../src/errors.ts'
+import { structureBytes } from '../../src/text/json-structure.ts'
+import { type BodyLimit, tooLarge } from './body-limit.ts'
 
 /** JSON body of a request: as bytes, as text, and parsed. */
 export interface JsonBody {
@@ -12,11 +14,10 @@ export interface JsonBody {
 /**
  * Reads the JSON body of a request.
  *
- * @param limit maximum number of bytes accepted
- * @throws GazewayError `unsupported_media_type`, `payload_too_large` or `invalid_json`; `cancelled` when the client
- *   disconnects while it sends
+ * @throws GazewayError `unsupported_media_type`, `payload_too_large`, `too_many_bodies` or `invalid_json`; `cancelled`
+ *   when the client disconnects while it sends
  */
-export function readJson(incoming: IncomingMessage, limit: number): Promise<JsonBody> {
+export function readJson(incoming: IncomingMessage, limit: BodyLimit): Promise<JsonBody> {
   requirePlainJson(incoming.headers)
   return readBytes(incoming, limit).then(parseBytes)
 }
@@ -42,7 +43,7 @@ function parseBytes(bytes: Buffer): JsonBody {
  *
  * @throws GazewayError as `readJson`
  */
-export async function readOptionalJson(incoming: IncomingMessage, limit: number): Promise<JsonBody> {
+export async function readOptionalJson(incoming: IncomingMessage, limit: BodyLimit): Promise<JsonBody> {
   const { 'content-length': length = '0', 'transfer-encoding': transfer } = incoming.headers
   if (transfer === undefined && Number(length) === 0) return { bytes: Buffer.alloc(0), text: '', json: {} }
   return readJson(incoming, limit)
@@ -73,28 +74,52 @@ type Read = IncomingMessage & { [BODY]?: Buffer }
 /** Returns a body that was read by {@link readBytes}. Null for one that is large or was not read. */
 export const bodyRead = (incoming: IncomingMessage): Buffer | null => (incoming as Read)[BODY] ?? null
 
+/** Largest body that is not counted, in bytes. A connection costs as much. */
+const LARGEST_UNCOUNTED = 64 * 1024
+
 /**
  * Reads the body of a request. A small one stays with the request: the record of a refusal names its model.
  *
- * @throws GazewayError `payload_too_large`; `cancelled` when the client disconnects while it sends
+ * @throws GazewayError `payload_too_large`, `too_many_bodies`; `cancelled` when the client disconnects while it sends
  */
-export function readBytes(incoming: IncomingMessage, limit: number): Promise<Buffer> {
-  const tooLarge = () =>
-    new GazewayError('payload_too_large', `The body is larger than ${limit} bytes (http.max_body_bytes).`)
-  if (Number(incoming.headers['content-length'] ?? 0) > limit) return Promise.reject(tooLarge())
+export function readBytes(incoming: IncomingMessage, limit: BodyLimit): Promise<Buffer> {
+  const { callerId, buffered } = limit
+  const owner = { request: incoming, callerId }
+  const announced = Number(incoming.headers['content-length'] ?? 0)
   return new Promise((resolve, reject) => {
+    if (announced > limit.bytes) throw tooLarge(limit)
+    if (announced > LARGEST_UNCOUNTED) buffered?.requireRoom(owner, announced)
     const chunks: Buffer[] = []
     let size = 0
+    function count(bytes: number): void {
+      const before = size
+      size += bytes
+      if (size > limit.bytes) throw tooLarge(limit)
+      if (size > LARGEST_UNCOUNTED) buffered?.take(owner, before > LARGEST_UNCOUNTED ? bytes : size)
+    }
+    function refuse(error: unknown): void {
+      buffered?.release(incoming)
+      chunks.length = 0
+      incoming.removeAllListeners('data').resume()
+      reject(error)
+    }
     incoming.on('data', (chunk: Buffer) => {
-      size += chunk.length
-      if (size > limit) {
-        incoming.removeAllListeners('data')
-        incoming.resume()
-        reject(tooLarge())
-      } else chunks.push(chunk)
+      try {
+        count(chunk.length)
+        chunks.push(chunk)
+      } catch (error) {
+        refuse(error)
+      }
     })
     incoming.on('end', () => {
       const bytes = chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks)
+      // The request lives as long as its call, and holds this listener.
+      chunks.length = 0
+      try {
+        if (size > LARGEST_UNCOUNTED) buffered?.take(owner, structureBytes(bytes))
+      } catch (error) {
+        return refuse(error)
+      }
       if (size <= LARGEST_KEPT) (incoming as Read)[BODY] = bytes
       resolve(bytes)
     })

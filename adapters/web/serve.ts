@@ -5,6 +5,7 @@ import { getRequestListener, RequestError } from '@hono/node-server'
 import type { Hono } from 'hono'
 import type { Log } from '../../src/config/log.ts'
 import { GazewayError } from '../../src/errors.ts'
+import type { BufferedBytes } from '../../src/wire/buffered-bytes.ts'
 import { type ClientAddresses, noteAddress } from './client-address.ts'
 import type { FastLane } from './fast-lane.ts'
 import type { Frame } from './frame-context.ts'
@@ -47,6 +48,8 @@ export async function serve(
     addresses: ClientAddresses
     /** Logs each request. */
     log: Log
+    /** Bodies in memory. That of a request is given back once the work on it is done. */
+    buffered?: Pick<BufferedBytes, 'release'>
     lane?: FastLane
     onUpgrade?: OnUpgrade
     /** Called one second before replies in progress are ended. */
@@ -75,6 +78,7 @@ export async function serve(
       if (stopping) closeIfUnused(socket, unsent)
     })
     const over = () => {
+      options.buffered?.release(incoming)
       logRequest(options.log, incoming, outgoing, performance.now() - at)
       working--
       if (working === 0) onRest?.()

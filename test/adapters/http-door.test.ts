@@ -118,7 +118,7 @@ describe('the door of the gateway', () => {
       const type = { 'content-type': 'text/plain' }
       assert.equal((await post(path, '{}', type)).status, 415)
       assert.equal((await post(path, '{"messages": [')).status, 400)
-      assert.equal((await post(path, 'x'.repeat(5 * 1024 * 1024))).status, 413)
+      assert.equal((await post(path, 'x'.repeat(33 * 1024 * 1024))).status, 413)
       const wrong = await post(path, { ...ASK, ...QUESTION, stream: 'yes' })
       assert.equal(wrong.status, 422)
       assert.equal((await errorOf(wrong)).param, 'stream')

@@ -21,7 +21,11 @@ describe('requests as they are on the wire', () => {
 
   before(async () => {
     server = await double.startUpstream()
-    running = await startGateway(server.url, {}, { upstream: { timeout_ms: 2000 }, http: { max_body_bytes: 2 * MIB } })
+    running = await startGateway(
+      server.url,
+      {},
+      { upstream: { timeout_ms: 2000 }, http: { max_model_body_bytes: 2 * MIB } },
+    )
   })
   beforeEach(() => {
     server.received.length = 0

@@ -8,6 +8,7 @@ import type { OpenCalls } from '../../../src/inference/inference.ts'
 import type { ClientRequest } from '../../../src/inference/relay/request-body.ts'
 import { LIST_LIMIT, parseInput } from '../../../src/wire/validation.ts'
 import type { Arrival, Endpoint } from '../../web/arrival.ts'
+import { modelBodyLimit } from '../../web/body-limit.ts'
 import { readJson } from '../../web/json-body.ts'
 import { relayOnce } from '../relay-once.ts'
 
@@ -68,7 +69,7 @@ export function modelCall(
   }
 
   return async (arrival) => {
-    const body = await readJson(arrival.incoming, gateway.loaded.config.http.max_body_bytes)
+    const body = await readJson(arrival.incoming, modelBodyLimit(gateway, arrival.callerId))
     const { stream } = check(body.json)
     const request = body as ClientRequest<ModelBody>
     const mayName = mayNameObjects({ endpoint, text: body.text })

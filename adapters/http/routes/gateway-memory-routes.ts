@@ -6,6 +6,7 @@ import { parseInput } from '../../../src/wire/validation.ts'
 import { memoryRecall } from '../../../tools/memory-recall.ts'
 import { memoryStore } from '../../../tools/memory-store.ts'
 import { runTool } from '../../../tools/run-tool.ts'
+import { bodyLimit } from '../../web/body-limit.ts'
 import { callerOf, type Frame, type FrameContext } from '../../web/frame-context.ts'
 import { idempotent } from '../../web/idempotent.ts'
 import { readJson } from '../../web/json-body.ts'
@@ -22,7 +23,7 @@ const RecentQuery = MemoryList.strict()
  */
 export function memoryRoutes(app: Hono<Frame>, gateway: Gateway): void {
   app.post('/memory/store', async (c) => {
-    const { text, json } = await readJson(c.env.incoming, gateway.loaded.config.http.max_body_bytes)
+    const { text, json } = await readJson(c.env.incoming, bodyLimit(gateway, callerOf(c).id))
     return idempotent(c, gateway, { text }, async (keep) => {
       const reply = (made: { created: boolean }) => ({ status: made.created ? 201 : 200, body: made })
       const input = parseInput(memoryStore.input, json)

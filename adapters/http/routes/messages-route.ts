@@ -6,6 +6,7 @@ import type { OpenCalls } from '../../../src/inference/inference.ts'
 import type { ClientRequest } from '../../../src/inference/relay/request-body.ts'
 import { LIST_LIMIT, parseInput } from '../../../src/wire/validation.ts'
 import type { Arrival, Endpoint } from '../../web/arrival.ts'
+import { modelBodyLimit } from '../../web/body-limit.ts'
 import { receiverOf } from '../../web/http-receiver.ts'
 import { readJson } from '../../web/json-body.ts'
 import { callContext, modelCall } from './chat-completions-route.ts'
@@ -60,8 +61,8 @@ export const messages = (calls: OpenCalls, gateway: Gateway): Endpoint =>
 /** `POST /v1/messages/count_tokens` */
 export function countTokens(calls: OpenCalls, gateway: Gateway): Endpoint {
   return async (arrival) => {
-    const { http, upstream } = gateway.loaded.config
-    const body = await readJson(arrival.incoming, http.max_body_bytes)
+    const { upstream } = gateway.loaded.config
+    const body = await readJson(arrival.incoming, modelBodyLimit(gateway, arrival.callerId))
     checkCount(body.json)
     const context = callContext(arrival, anthropicHeaders(arrival))
     const receiver = receiverOf(arrival, upstream.timeout_ms)

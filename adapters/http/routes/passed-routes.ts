@@ -9,6 +9,7 @@ import { type PathRequest, requestedModel } from '../../../src/inference/verbati
 
 import { isObject } from '../../../src/text/json.ts'
 import { type Arrival, arrivalOf } from '../../web/arrival.ts'
+import { type BodyLimit, modelBodyLimit } from '../../web/body-limit.ts'
 import type { Frame, FrameContext } from '../../web/frame-context.ts'
 import { ALREADY_SENT, receiverOf } from '../../web/http-receiver.ts'
 import { parseJson, readBytes, readJson } from '../../web/json-body.ts'
@@ -50,7 +51,7 @@ async function passed(c: FrameContext, route: PassedPath, calls: OpenCalls, gate
   const arrival = arrivalOf(c)
   const { incoming } = arrival
   const { named, target } = targetOf(c, route)
-  const limit = gateway.loaded.config.http.max_body_bytes
+  const limit = modelBodyLimit(gateway, arrival.callerId)
   const read = await bodyOf(route, incoming, limit)
   const { body, formType } = read
   const id = route.path.includes('{id}') ? named : null
@@ -95,7 +96,7 @@ const NO_BODY = { bytes: Buffer.alloc(0), text: '', json: {} }
 async function bodyOf(
   route: PassedPath,
   incoming: IncomingMessage,
-  limit: number,
+  limit: BodyLimit,
 ): Promise<Pick<PathRequest, 'body' | 'formType' | 'holdsRequests'>> {
   if (route.body === 'none') {
     incoming.resume()

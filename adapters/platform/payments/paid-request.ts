@@ -9,6 +9,7 @@ import { MODEL_ENDPOINTS } from '../../http/endpoints.ts'
 import { cannotRepeat } from '../../http/relay-once.ts'
 import { knownModel } from '../../http/routes/models-routes.ts'
 import { checkPassed, passedAt } from '../../http/routes/passed-routes.ts'
+import { modelBodyLimit } from '../../web/body-limit.ts'
 import type { FrameContext } from '../../web/frame-context.ts'
 import { parseJson, readBytes } from '../../web/json-body.ts'
 import { pathBelowV1 } from '../proxy/proxy.ts'
@@ -31,7 +32,7 @@ export async function checkPaidRequest(c: FrameContext, gateway: Gateway, target
   refuseLoop(headers.via, PLATFORM_VIA)
   target.admit(NOBODY, null)?.end()
   if (target.isOwn) requirePath(c, method, path)
-  const bytes = await readBytes(incoming, gateway.loaded.config.http.max_body_bytes)
+  const bytes = await readBytes(incoming, modelBodyLimit(gateway, null))
   c.set('body', bytes)
   if (target.isOwn) return checkOwn(c, gateway, { path, bytes })
   if (bytes.length > 0 && JSON_TYPE.test(headers['content-type'] ?? '')) parseJson(headers, bytes)

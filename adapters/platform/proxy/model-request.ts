@@ -5,6 +5,7 @@ import { type ModelBody, unboundedRefusal } from '../../../src/inference/admit/a
 import { isReadAs } from '../../../src/inference/admit/worst-case.ts'
 import type { ClientRequest } from '../../../src/inference/relay/request-body.ts'
 import { isObject, parseJson as tryJson } from '../../../src/text/json.ts'
+import type { BodyLimit } from '../../web/body-limit.ts'
 import { parseJson, readBytes } from '../../web/json-body.ts'
 
 /** Endpoints of agent gateways that call a model, even if their requests name none. */
@@ -33,13 +34,12 @@ export type ReadPost =
  * in its JSON. Reads at most the first piece of other bodies.
  *
  * @param of.path path as sent, with its query
- * @param of.limit maximum number of bytes accepted
  * @throws GazewayError `forbidden_path` as `unboundedRefusal`, `unsupported_media_type` for a body that another server
  *   may read as JSON and this one cannot, `invalid_json`, `validation_failed`, and as `readBytes`
  */
 export async function readPost(
   incoming: IncomingMessage,
-  { caller, path, limit }: { caller: Identity; path: string; limit: number },
+  { caller, path, limit }: { caller: Identity; path: string; limit: BodyLimit },
 ): Promise<ReadPost> {
   const { headers } = incoming
   requirePlain(headers)

@@ -8,6 +8,7 @@ import type { PassOn } from '../../../src/inference/client/pass-on.ts'
 import { poolSend, type RequestPool } from '../../../src/inference/relay/request-pool.ts'
 import type { Replaceable } from '../../../src/inference/relay/succession.ts'
 import { PLATFORM_VIA, refuseLoop } from '../../../src/wire/via.ts'
+import { type BodyLimit, tooLarge } from '../../web/body-limit.ts'
 import { addressOf } from '../../web/client-address.ts'
 import { callerOf, type FrameContext } from '../../web/frame-context.ts'
 import { ALREADY_SENT } from '../../web/http-receiver.ts'
@@ -29,7 +30,8 @@ export interface ProxyOptions {
   passOn: PassOn
   /** Rejects requests that refer to a stored object of another key: the agent gateway has one account for all. */
   objects: OwnObjects
-  maxBodyBytes: number
+  /** Limits of a request body, read at each request. */
+  bodyLimit: (callerId: string) => BodyLimit
   connectTimeoutMs: number
   /** Timeout of a silent agent gateway, and of a client that stops reading. */
   timeoutMs: number
@@ -45,15 +47,16 @@ export interface ProxyOptions {
  * - Requests that are paid for.
  */
 export function createProxy(options: ProxyOptions): Passage {
-  const { target, passOn, objects, maxBodyBytes, connectTimeoutMs, timeoutMs, stopping } = options
+  const { target, passOn, objects, bodyLimit, connectTimeoutMs, timeoutMs, stopping } = options
   const pool: RequestPool = poolSend({ baseUrl: target.url, timeoutMs }, connectTimeoutMs)
   return {
     async handle(c) {
       const { incoming, outgoing } = c.env
       const path = pathBelowV1(c.req.url)
       refuseLoop(incoming.headers.via, PLATFORM_VIA)
-      if (Number(incoming.headers['content-length'] ?? 0) > maxBodyBytes) throw tooLarge(maxBodyBytes)
       const caller = callerOf(c)
+      const limit = bodyLimit(caller.id)
+      if (Number(incoming.headers['content-length'] ?? 0) > limit.bytes) throw tooLarge(limit)
       const address = addressOf(incoming)
       const pass = target.admit(caller, address)
       const token = pass?.token ?? null
@@ -62,8 +65,7 @@ export function createProxy(options: ProxyOptions): Passage {
       try {
         const { method = 'GET' } = incoming
         const { url, isOwn } = target
-        const post =
-          method === 'POST' && !isOwn && !paid ? await readPost(incoming, { caller, path, limit: maxBodyBytes }) : null
+        const post = method === 'POST' && !isOwn && !paid ? await readPost(incoming, { caller, path, limit }) : null
         const read = post?.asksModel ? post.request.bytes : (post?.bytes ?? c.get('body') ?? null)
         if (!isOwn) for (const naming of namingIn(path, post, read)) await objects.requireOwn(naming, caller)
         if (post?.asksModel) {
@@ -77,7 +79,7 @@ export function createProxy(options: ProxyOptions): Passage {
           method,
           path,
           headers: requestHeaders(incoming.headers, { caller, address, token, requestId, isRead: paid !== null }),
-          body: read ? nullIfEmpty(read) : bodyOf(incoming, maxBodyBytes),
+          body: read ? nullIfEmpty(read) : bodyOf(incoming, limit),
         }
         const how = { requestId, stallMs: timeoutMs, isOwn, token, stopping, paid }
         const reported = await forward(pool, request, outgoing, how)
@@ -118,14 +120,14 @@ function namingIn(path: string, post: ReadPost | null, body: Buffer | null): Nam
 const nullIfEmpty = (body: Buffer): Buffer | null => (body.length === 0 ? null : body)
 
 /** Streams a request's body and enforces its limit. Null without a body. */
-function bodyOf(incoming: IncomingMessage, maxBytes: number): Transform | null {
+function bodyOf(incoming: IncomingMessage, limit: BodyLimit): Transform | null {
   const { 'content-length': length, 'transfer-encoding': encoding } = incoming.headers
   if (encoding === undefined && (length === undefined || length === '0')) return null
   let size = 0
   const limited = new Transform({
     transform(chunk: Buffer, _, done) {
       size += chunk.length
-      if (size > maxBytes) done(tooLarge(maxBytes))
+      if (size > limit.bytes) done(tooLarge(limit))
       else done(null, chunk)
     },
   })
@@ -133,8 +135,4 @@ function bodyOf(incoming: IncomingMessage, maxBytes: number): Transform | null {
   // Discards the rest of a body that nobody reads, so that the connection stays open for the reply.
   limited.once('close', () => incoming.unpipe(limited).resume())
   return incoming.pipe(limited)
-}
-
-function tooLarge(maxBytes: number): GazewayError {
-  return new GazewayError('payload_too_large', `The body is larger than ${maxBytes} bytes (http.max_body_bytes).`)
 }

@@ -102,6 +102,7 @@ const OPEN_KEYS: readonly string[] = [
   'upstream.models.fallback',
   'upstream.models.chat',
   'http.max_body_bytes',
+  'http.max_model_body_bytes',
   'http.rate_limit.requests_per_minute',
   'wallet.max_output_tokens',
 ]

@@ -25,7 +25,21 @@ export const httpSection = section(() => ({
     .min(1024)
     .max(1024 ** 3)
     .default(4 * 1024 * 1024)
-    .describe('Maximum size of a request body, in bytes.'),
+    .describe('Maximum size of a request body, in bytes, except below /v1.'),
+  max_model_body_bytes: z
+    .int()
+    .min(1024)
+    .max(1024 ** 3)
+    .default(32 * 1024 * 1024)
+    .describe("Maximum size of a request body below /v1, in bytes. The default is that of Anthropic's API."),
+  max_buffered_bytes: z
+    .int()
+    .min(1024)
+    .max(64 * 1024 ** 3)
+    .default(128 * 1024 * 1024)
+    .describe(
+      'Maximum size of all request bodies over 64 KiB together while their calls last, in bytes; a key may hold half of it. A body that does not fit is refused with 503. The process takes up to five times as much memory: bytes, text, JSON and what is sent on.',
+    ),
   allowed_hosts: z.array(host).max(200).default([]).describe('Allowed host names besides the loopback ones.'),
   allowed_origins: z
     .array(
