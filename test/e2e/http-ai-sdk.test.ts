@@ -18,7 +18,8 @@ import * as double from '../doubles/upstream.ts'
 import { type GatewayProcess, onDouble, onEachUpstream } from './gateway-process.ts'
 
 const PARCELS = 'Parcel 7 is in Lyon. Parcel 9 is in Riga.'
-const QUESTION = { system: PARCELS, prompt: 'Where is parcel 9?', maxRetries: 0 }
+// The sandbox quotes what the user says, and never the system's words.
+const QUESTION = { system: 'Answer from the text alone.', prompt: `${PARCELS} Where is parcel 9?`, maxRetries: 0 }
 const Report = z.object({ parcel: z.int(), status: z.enum(['on its way', 'delivered']), stops: z.array(z.string()) })
 
 const viaOpenAI = ({ url, key }: GatewayProcess) => createOpenAI({ baseURL: `${url}/v1`, apiKey: key })
