@@ -191,7 +191,7 @@ export interface LiveGaze extends Gaze {
 
 /** Opens the room: attestations follow the terms in force, and narratives are written by `upstream`. */
 export function liveGaze({ store, now, config }: Base, upstream: Pick<Upstream, 'chat'>): LiveGaze {
-  const { always: gaze } = config.follow(
+  const { always: gaze, now: newest } = config.follow(
     ({ gaze: { min_score, records_needed, max_age_seconds } }) => ({
       minScore: min_score,
       recordsNeeded: records_needed,
@@ -203,8 +203,8 @@ export function liveGaze({ store, now, config }: Base, upstream: Pick<Upstream, 
   )
   // Others keep the verifier, so it looks up the newest terms on use.
   const verifier: GazeVerifier = {
-    check: (db, of) => gaze.verifier.check(db, of),
-    use: (trx, of) => gaze.verifier.use(trx, of),
+    check: (db, of) => newest().verifier.check(db, of),
+    use: (trx, of) => newest().verifier.use(trx, of),
   }
   const explain: LiveGaze['explain'] = async ({ question, narrate: wanted, ...range }, context, visibleTo) => {
     const analysis = await gaze.analyze(range, visibleTo)
