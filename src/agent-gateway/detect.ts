@@ -1,4 +1,5 @@
 import * as z from 'zod'
+import { GazewayError } from '../errors.ts'
 import { parseJson } from '../text/json.ts'
 import { networkFetch } from '../wire/network-fetch.ts'
 import { readText, refusesKey } from './request-agent-gateway.ts'
@@ -146,6 +147,7 @@ function reason(error: unknown): string {
   // A name with several addresses, all of which failed.
   if (error instanceof AggregateError) return reason(error.errors[0])
   if (error.cause instanceof Error) return reason(error.cause)
+  if (error instanceof GazewayError) return error.message
   // Its code alone: the message of a network's error has the address.
   return 'code' in error ? `No connection (${String(error.code)}).` : `${error.message.replace(/\.$/, '')}.`
 }
