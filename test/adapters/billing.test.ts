@@ -503,7 +503,7 @@ const ASKED_IN: Record<string, string> = {
   'adapters/http/http.ts': 'gateway POST /v1/chat/completions',
   'adapters/platform/platform.ts': 'POST /v1/{path}',
   'src/agent/agent.ts': 'socket chat',
-  'src/gateway.ts': 'POST /api/gaze/analyze',
+  'src/gaze/gaze.ts': 'POST /api/gaze/analyze',
   'src/metering/ask-model.ts': 'POST /api/wallet/metered/call',
   'src/tasks/swarm-ask.ts': 'POST /api/tasks/swarm',
   // On stdio, where nobody has a key: the operator's own.

@@ -312,7 +312,10 @@ describe('doctor', () => {
     const env = { GAZEWAY_UPSTREAM: upstream.url.replace('http:', 'https:'), GAZEWAY_UPSTREAM_API_KEY: SECRET }
     const { code, lines } = await doctor({}, env)
     assert.equal(code, 1)
-    assert.match(lines.find((line) => line.startsWith('FAIL')) ?? '', /wrong version number.*Check the address/)
+    assert.match(
+      lines.find((line) => line.startsWith('FAIL')) ?? '',
+      /\(ERR_SSL_WRONG_VERSION_NUMBER\)\. Check the address/,
+    )
   })
 
   it('says what to do about an upstream that never answers', async () => {

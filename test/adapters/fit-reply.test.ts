@@ -57,6 +57,7 @@ describe('a reply', () => {
       project: null,
       value: { lines: Array.from({ length: 2000 }, () => words(20)) },
       tags: ['one', 'two'],
+      written_by: null,
       version: 1,
       created_at: '2026-11-21T09:00:00.000Z',
       updated_at: '2026-11-21T09:00:00.000Z',
