@@ -214,9 +214,9 @@ describe('no input is an error of the server', () => {
 
 /** The routes of every file, which are registered with their schemas. */
 async function allRoutes(): Promise<Route[]> {
-  const folder = new URL('../../adapters/platform/routes', import.meta.url)
+  const folder = new URL('../../adapters/platform/routes/', import.meta.url)
   const files = readdirSync(folder).filter((file) => file !== 'docs-routes.ts')
-  const modules = await Promise.all(files.map((file) => import(new URL(file, folder).href)))
+  const modules = await Promise.all(files.map((file) => import(`../../adapters/platform/routes/${file}`)))
   return modules
     .flatMap((module) => Object.entries<(...deps: unknown[]) => Route[]>(module))
     .flatMap(([name, make]) => (name.endsWith('Routes') ? make(running.gateway, new AbortController().signal) : []))
