@@ -31,6 +31,10 @@ const slim: Plugin = {
     onLoad({ filter: /node_modules[\\/]mppx[\\/]dist[\\/]zod\.js$/ }, ({ path }) => ({
       contents: replaced(path, /import \{ z \} from 'zod\/mini'/g, "import * as z from 'zod/mini'"),
     }))
+    // The page on which a person pays in a browser: Gazeway does not turn it on, and it takes 700 KB.
+    onLoad({ filter: /mppx[\\/]dist[\\/]tempo[\\/]server[\\/]internal[\\/]html\.gen\.js$/ }, () => ({
+      contents: 'export const html = null',
+    }))
     // The MCP server checks a client's elicited answers with Ajv; Gazeway elicits none.
     onLoad({ filter: /@modelcontextprotocol[\\/]server[\\/]dist[\\/]shimsNode\.mjs$/ }, () => ({
       contents: "import process from 'node:process'; export { process }; export class DefaultJsonSchemaValidator {}",
