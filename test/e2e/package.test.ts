@@ -35,7 +35,7 @@ describe('the package', () => {
   it('holds the built command and what its users read, and nothing else', () => {
     const read =
       /^(package\.json|README\.md|LICENSE|THIRD-PARTY-LICENSES|CHANGELOG\.md|mcp\.example\.json|server\.json)$/
-    const built = /^dist\/(cli\.js|(chunks|threads)\/[\w.-]+\.js|console\/[\w./-]+|[\w./-]+\.LEGAL\.txt)$/
+    const built = /^dist\/(cli\.js|chunks\/[\w.-]+\.js|threads\/[\w.-]+\.cjs|console\/[\w./-]+|[\w./-]+\.LEGAL\.txt)$/
     const others = files.map(({ path }) => path).filter((path) => !read.test(path) && !built.test(path))
     assert.deepEqual(others, [])
     for (const path of ['dist/cli.js', 'README.md', 'LICENSE', 'THIRD-PARTY-LICENSES'])
@@ -81,14 +81,20 @@ describe('the package', () => {
     execFileSync('tar', ['xzf', tarball, '-C', own.home])
     const folder = join(own.home, 'package')
     symlinkSync(resolve('node_modules'), join(folder, 'node_modules'))
-    const server = watch(spawn(process.execPath, [join(folder, 'dist/cli.js')], { cwd: own.project, env: own.env }))
+    const args = [join(folder, 'dist/cli.js'), '--log-level', 'debug']
+    const server = watch(spawn(process.execPath, args, { cwd: own.project, env: own.env }))
     await server.initialize()
+    server.send({ id: 'tools', method: 'tools/list' })
+    await until(() => /All code is loaded/.test(server.stderr()), { what: server.stderr, seconds: 30 })
     server.callTool(1, 'gateway_memory_store', { key: 'kept', value: 1 })
     assert.equal((await server.answer(1)).result.structuredContent.created, true)
     rmSync(folder, { recursive: true })
-    await until(() => /Failed to /.test(server.stderr()) || server.child.exitCode !== null, { what: server.stderr })
     server.callTool(2, 'gateway_memory_recall', { key: 'kept' })
     assert.equal((await server.answer(2)).result.structuredContent.memory.value, 1)
+    // Nothing had used its code before.
+    server.callTool(3, 'gateway_get_context', { query: 'kept', root: own.project })
+    const { result } = await server.answer(3)
+    assert.ok(!result.isError, JSON.stringify(result))
     server.child.stdin.end()
     assert.equal((await server.exit).code, 0)
     server.assertProtocolOnly()
