@@ -91,17 +91,19 @@ describe('the door of the gateway', () => {
     assert.equal(reply.headers.get('allow'), 'POST')
   })
 
-  it('refuses foreign hosts and origins', async () => {
-    const raw = await new Promise<string>((resolve) => {
-      const socket = connect(Number(new URL(running.url).port), '127.0.0.1')
-      let text = ''
-      socket.on('data', (data) => {
-        text += data
+  it('refuses foreign hosts, but of probes, and foreign origins', async () => {
+    const named = (path: string) =>
+      new Promise<string>((resolve) => {
+        const socket = connect(Number(new URL(running.url).port), '127.0.0.1')
+        let text = ''
+        socket.on('data', (data) => {
+          text += data
+        })
+        socket.on('close', () => resolve(text))
+        socket.end(`GET ${path} HTTP/1.1\r\nHost: evil.example\r\nConnection: close\r\n\r\n`)
       })
-      socket.on('close', () => resolve(text))
-      socket.end('GET /health HTTP/1.1\r\nHost: evil.example\r\nConnection: close\r\n\r\n')
-    })
-    assert.match(raw, /^HTTP\/1\.1 403 /)
+    for (const path of ['/v1/models', '/metrics']) assert.match(await named(path), /^HTTP\/1\.1 403 /)
+    for (const probe of ['/health', '/livez']) assert.match(await named(probe), /^HTTP\/1\.1 200 /)
     assert.equal((await request('/health', { headers: { origin: 'https://evil.example' } })).status, 403)
     assert.equal((await request('/health', { headers: { origin: running.url } })).status, 200)
   })
