@@ -12,7 +12,11 @@ describe('docs/reference/memory.md', () => {
     const place = newPlace()
     const observed = { type: 'entity', name: 'Ada', entityType: 'person', observations: ['Reviews on Fridays'] }
     writeFileSync(join(place.home, 'memory.jsonl'), `${JSON.stringify(observed)}\n`)
-    await enter(commandsOf(page('memory')), place, (text) => text)
+    const fact = join(place.home, 'fact.jsonl')
+    writeFileSync(fact, `${JSON.stringify({ key: 'deploy/staging', value: 'uses the eu-west cluster' })}\n`)
+    assert.equal((await run(place, ['memory', 'import', fact])).code, 0)
+    const told = await enter(commandsOf(page('memory')), place, (text) => text)
+    assert.match(told[0]?.stdout ?? '', /stored: 0, unchanged: 1[^]*stored: 1, unchanged: 0/)
     const { stdout } = await run(place, ['memory', 'export'])
     assert.match(stdout, /"key":"Ada","namespace":"graph"/)
   })

@@ -245,7 +245,7 @@ describe('gazeway store copy', () => {
   it('takes ~/ for the home folder, which no shell puts in behind sqlite:', async () => {
     const place = newPlace()
     const env = { HOME: place.project }
-    assert.equal((await run(place, ['key', 'list'], env)).code, 0)
+    assert.equal((await run(place, ['key', 'create', '--name', 'ann'], env)).code, 0)
     assert.equal((await run(place, ['store', 'copy', '--to', 'sqlite:~/backup.db'], env)).code, 0)
     assert.ok(existsSync(join(place.project, 'backup.db')))
   })

@@ -12,6 +12,7 @@ import {
 } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import { describe, it } from 'node:test'
+import { openStore } from '../../src/store/open-store.ts'
 import { chunks, sse } from '../doubles/upstream.ts'
 import { askClaude, fromReadme, toolCall } from './claude.ts'
 import { onDouble } from './gateway-process.ts'
@@ -147,6 +148,7 @@ describe('gazeway in a hostile repository', () => {
     ['doctor', '--upstream', 'sandbox'],
     ['setup', 'cursor', 'codex', '--yes'],
     ['remove', '--yes'],
+    ['key', 'create', '--name', 'ann'],
     ['key', 'list'],
     ['memory', 'export'],
     ['prices'],
@@ -154,6 +156,7 @@ describe('gazeway in a hostile repository', () => {
   ])
     it(`runs nothing of it for ${args.join(' ')}, with its commands first on the search path`, async () => {
       const place = hostilePlace()
+      await (await openStore(`sqlite:${join(place.data, 'gazeway.db')}`)).close()
       const env = { PATH: `${place.traps}:.:${place.path}` }
       const { code, stderr } = await run(place, args, env, JSON.stringify({ cwd: place.project }))
       assert.equal(code, 0, stderr)

@@ -128,7 +128,7 @@ describe('the settings of a store that is copied', () => {
     const place = newPlace()
     mkdirSync(place.data, { mode: 0o700 })
     writeFileSync(join(place.data, 'config.json'), JSON.stringify({ ...SETTINGS, store: { url: null } }))
-    assert.equal((await run(place, ['key', 'list'])).code, 0)
+    assert.equal((await run(place, ['key', 'create', '--name', 'ann'])).code, 0)
     const { code, stderr } = await copy(place, null, await server.database())
     assert.equal(code, 0, stderr)
     assert.ok(stderr.startsWith(`4 settings stay in ${join(place.data, 'config.json')}, `), stderr)
