@@ -16,7 +16,7 @@ describe('docs/reference/memory.md', () => {
     writeFileSync(fact, `${JSON.stringify({ key: 'deploy/staging', value: 'uses the eu-west cluster' })}\n`)
     assert.equal((await run(place, ['memory', 'import', fact])).code, 0)
     const told = await enter(commandsOf(page('memory')), place, (text) => text)
-    assert.match(told[0]?.stdout ?? '', /stored: 0, unchanged: 1[^]*stored: 1, unchanged: 0/)
+    assert.match(told[0]?.stdout ?? '', /stored: 0, unchanged: 1[\s\S]*stored: 1, unchanged: 0/)
     const { stdout } = await run(place, ['memory', 'export'])
     assert.match(stdout, /"key":"Ada","namespace":"graph"/)
   })
