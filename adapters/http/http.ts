@@ -20,7 +20,7 @@ import { listenToMetrics } from './metrics.ts'
 import { memoryRoutes } from './routes/gateway-memory-routes.ts'
 import { health } from './routes/health-route.ts'
 import { modelRoutes } from './routes/models-routes.ts'
-import { passedRoutes } from './routes/passed-routes.ts'
+import { verbatimPathRoutes } from './routes/verbatim-path-routes.ts'
 
 /**
  * Serves the gateway over HTTP, an OpenAI-compatible API, until it is stopped.
@@ -62,7 +62,7 @@ export async function serveHttp(gateway: Gateway, passes?: Passes): Promise<List
       await endpoint(arrivalOf(c))
       return ALREADY_SENT
     })
-  passedRoutes(app, calls, gateway)
+  verbatimPathRoutes(app, calls, gateway)
   modelRoutes(app, gateway)
   memoryRoutes(app, gateway)
   refuseOtherMethods(app)

@@ -88,7 +88,7 @@ export async function servePlatform(gateway: Gateway, options: PlatformOptions):
           ...settings,
           target: agentGateway,
           bodyLimit: (callerId) => modelBodyLimit(gateway, callerId),
-          passOn: (...call) => gateway.upstream.passOn(...call),
+          callAgentGateway: (...call) => gateway.upstream.callAgentGateway(...call),
           objects: createOwnObjects(gateway.calls),
           stopping: deadline.signal,
         }),

@@ -2,7 +2,7 @@ import { GazewayError } from '../errors.ts'
 import type { Session } from '../sessions/session.ts'
 import type { Skill } from '../skills/skill.ts'
 import { remoteId } from '../text/remote-id.ts'
-import { type Answer, keep } from './kept.ts'
+import { type Answer, cachedAnswer } from './cached-answer.ts'
 import { type AgentGatewayStatus, modeOf } from './probe.ts'
 import { createRemoteSessions, type RemoteSessions } from './remote-sessions.ts'
 import { createRemoteSkills } from './remote-skills.ts'
@@ -53,8 +53,8 @@ export function createRemote(deps: RemoteDeps): Remote {
   const sessions = createRemoteSessions({ access, timeoutMs })
   const skills = createRemoteSkills({ access, timeoutMs })
   const lists = {
-    sessions: keep({ ask: whereOffered(sessions.newest), without: [], freshMs, elapsedMs }),
-    skills: keep({ ask: whereOffered(skills.list), without: [], freshMs, elapsedMs }),
+    sessions: cachedAnswer({ ask: whereOffered(sessions.newest), without: [], freshMs, elapsedMs }),
+    skills: cachedAnswer({ ask: whereOffered(skills.list), without: [], freshMs, elapsedMs }),
   }
 
   return {

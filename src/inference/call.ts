@@ -1,8 +1,8 @@
 import type { GazewayError } from '../errors.ts'
 import { type Admission, type AdmitDeps, admit, type CallerContext, type ModelRequest } from './admit/admit.ts'
 import { NO_HEADERS } from './admit/call-rates.ts'
-import { attempt } from './attempt/attempt.ts'
-import type { Result } from './attempt/try-one.ts'
+import type { Result } from './attempt/try-candidate.ts'
+import { tryCandidates } from './attempt/try-candidates.ts'
 import { errorEvent } from './passages/error-event.ts'
 import type { Receiver } from './relay/receiver.ts'
 import { atKeeper, type Plan, type Planned, type Plans } from './route/route.ts'
@@ -21,12 +21,12 @@ export interface CallDeps extends SettleDeps {
 /**
  * Makes a call to a model provider: of a tool, or of a client over HTTP; converted, or passed on verbatim. Its steps:
  *
- * 1. `route` finds the candidates. 2. `admit` checks permissions and reserves the cost. 3. `attempt` sends the request,
+ * 1. `route` finds the candidates. 2. `admit` checks permissions and reserves the cost. 3. `tryCandidates` sends it,
  * and passes the reply to the receiver while observing it. 4. `settle` bills and records the call.
  *
  * @param plan result of the first step
  * @returns when the reply is complete and recorded
- * @throws GazewayError as `admit` and `attempt`, before the first byte of the reply
+ * @throws GazewayError as `admit` and `tryCandidates`, before the first byte of the reply
  */
 export type MakeCall = (asked: ModelRequest, plan: Plan, receiver: Receiver, context: CallerContext) => Promise<Result>
 
@@ -54,7 +54,7 @@ export function createMakeCall(deps: CallDeps): MakeCall {
     const mayStream = call.verbatim !== null || call.request.json.stream === true
     if (isCharged || (isBounded && mayStream)) return billed(call, plan, receiver)
     // An answer that is not streamed has a token limit, and need not wait for money when it is not charged.
-    const made = attempt(deps, call, atKeeper(plan.candidates(), call.keeper ?? null), receiver)
+    const made = tryCandidates(deps, call, atKeeper(plan.candidates(), call.keeper ?? null), receiver)
     return isBounded || headers !== NO_HEADERS ? made.finally(end) : made
   }
 
@@ -64,7 +64,7 @@ export function createMakeCall(deps: CallDeps): MakeCall {
     const toErrorEvent = (error: GazewayError, number: number) => errorEvent(endpoint, error, context.requestId, number)
     const held = billedReceiver(receiver, bill, { errorEvent: toErrorEvent, countTokens: deps.countTokens })
     try {
-      const result = await attempt(deps, call, atKeeper(plan.candidates(), call.keeper ?? null), held)
+      const result = await tryCandidates(deps, call, atKeeper(plan.candidates(), call.keeper ?? null), held)
       const { callId, usage } = result
       const model = call.verbatim === null ? result.model : (plan.choices[0]?.requested ?? '')
       const latencyMs = Math.round(performance.now() - started)

@@ -5,8 +5,8 @@ import { lazily } from '../lazily.ts'
 import type { Prices } from '../providers/prices.ts'
 import type { ChatRequest, ResponseRequest } from './api/requests.ts'
 import type { CallDeps } from './call.ts'
+import { type CallAgentGateway, createCallAgentGateway } from './client/call-agent-gateway.ts'
 import { type ChatResult, completeChat } from './client/complete-chat.ts'
-import { createPassOn, type PassOn } from './client/pass-on.ts'
 import { type RespondResult, respond } from './client/respond.ts'
 import type { OpenUpstream, openUpstream } from './open.ts'
 import type { Relays } from './relay/relays.ts'
@@ -24,7 +24,7 @@ import {
   type ProviderConfig,
 } from './upstreams/provider.ts'
 import type { NamedUpstreamConfig } from './upstreams/upstream-configs.ts'
-import { type PassthroughReply, type PassthroughRequest, passThrough } from './verbatim/passthrough.ts'
+import { type DirectReply, type DirectRequest, directCall } from './verbatim/direct-call.ts'
 
 /** Embeddings endpoint of OpenAI's API. */
 const EMBEDDINGS = '/embeddings'
@@ -58,19 +58,19 @@ export interface Upstream {
   idOf(name: string): string
   chat(request: ChatRequest, context: CallContext): Promise<ChatResult>
   respond(request: ResponseRequest, context: CallContext): Promise<RespondResult>
-  passThrough(request: PassthroughRequest, context: CallContext): Promise<PassthroughReply>
+  directCall(request: DirectRequest, context: CallContext): Promise<DirectReply>
   /**
    * Embeds texts through `/embeddings` of a named upstream.
    *
    * @throws GazewayError `config_invalid` when no upstream has the name
    */
-  embed(of: EmbeddingQuery, context: CallContext): Promise<PassthroughReply>
+  embed(of: EmbeddingQuery, context: CallContext): Promise<DirectReply>
   /** Forwards a request to another service, under the bill of its caller. */
-  passOn: PassOn
+  callAgentGateway: CallAgentGateway
   /**
    * Fetches an upstream's own model list, by default that of `default`. Not in the audit trail.
    */
-  askForModels(context: CallContext, of?: NamedUpstream): Promise<PassthroughReply>
+  askForModels(context: CallContext, of?: NamedUpstream): Promise<DirectReply>
   /** Asks a model at one upstream for a word, bypassing all routes. */
   test(upstream: NamedUpstream, model: string, context: CallContext): Promise<TestedCandidate>
   /** Relays to an upstream. Null before the first call. */
@@ -157,7 +157,7 @@ export function createUpstream(options: {
   const deps = { ...calling, provider, open }
   // A list is no call: no model is asked, and the client whose request needs the list did not ask the upstream.
   const askForModels: Upstream['askForModels'] = (context, of = first) =>
-    passThrough(
+    directCall(
       { ...deps, isRecorded: false, only: of, allowedPaths: [MODELS], limitBytes: LIST_LIMIT_BYTES },
       { method: 'GET', path: MODELS, ...(of.provider.protocol === 'anthropic' && { query: ALL_MODELS }) },
       context,
@@ -170,19 +170,19 @@ export function createUpstream(options: {
     models: (context) => mergedModels(routing, context),
     chat: (request, context) => completeChat(deps, request, context),
     respond: (request, context) => respond(deps, request, context),
-    passThrough: (request, context) => passThrough({ ...deps, allowedPaths: config.allowed_paths }, request, context),
+    directCall: (request, context) => directCall({ ...deps, allowedPaths: config.allowed_paths }, request, context),
     embed({ upstream: name, model, input }, context) {
       if (name !== 'default' && !named.some(({ id }) => id === name))
         throw new GazewayError('config_invalid', `There is no upstream ${name}. Use default, or a name in upstreams.`)
       const body = { model: name === 'default' ? model : `${name}/${model}`, input }
       const only = name === 'default' ? { only: first } : {}
-      return passThrough(
+      return directCall(
         { ...deps, ...only, allowedPaths: [EMBEDDINGS], limitBytes: LIST_LIMIT_BYTES },
         { method: 'POST', path: EMBEDDINGS, body },
         context,
       )
     },
-    passOn: createPassOn(calling),
+    callAgentGateway: createCallAgentGateway(calling),
     askForModels,
     test: (of, model, context) => testCandidate(deps, of, model, context),
     relaysOf: (of) => opened?.relaysOf(of) ?? null,

@@ -7,15 +7,15 @@ import type { Replaceable } from './relay/succession.ts'
 import { createPlans } from './route/route.ts'
 import { createVerbatimRoutes } from './route/verbatim-routes.ts'
 import type { NamedUpstream } from './upstreams/named-upstream.ts'
+import { type CallVerbatim, createCallVerbatim } from './verbatim/call-verbatim.ts'
 import { type CountPrompt, createCountPrompt } from './verbatim/count-prompt.ts'
-import { createPassPath, type PassPath } from './verbatim/pass-path.ts'
 
 /** The upstreams, open for calls until closed. */
 export interface OpenUpstream extends Replaceable {
   makeCall: MakeCall
   call: CallModel
   countPrompt: CountPrompt
-  passPath: PassPath
+  callVerbatim: CallVerbatim
   /** Relays to one of the upstreams. */
   relaysOf(upstream: NamedUpstream): Relays
   /** Ends calls in flight with `service_stopping` and closes the connections. */
@@ -47,7 +47,7 @@ export function openUpstream(deps: CallDeps): OpenUpstream {
     makeCall,
     call,
     countPrompt: createCountPrompt(call, objects, deps.billing),
-    passPath: createPassPath({ makeCall, routes, objects, identity }),
+    callVerbatim: createCallVerbatim({ makeCall, routes, objects, identity }),
     relaysOf,
     watch(listener) {
       let busy = 0

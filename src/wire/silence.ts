@@ -1,5 +1,5 @@
 /** Checks per limit. The pause between checks is at most one second. */
-const LOOKS = 20
+const CHECKS = 20
 const LONGEST_PAUSE_MS = 1000
 
 /** A wait for activity. */
@@ -25,35 +25,35 @@ export interface SilenceWatch {
  * @param limitMs longest silence; detected up to a twentieth later, but at most one second later
  */
 export function watchSilence(limitMs: number): SilenceWatch {
-  const pauseMs = Math.min(limitMs / LOOKS, LONGEST_PAUSE_MS)
+  const pauseMs = Math.min(limitMs / CHECKS, LONGEST_PAUSE_MS)
   const limit = Math.ceil(limitMs / pauseMs)
   const waits: Wait[] = []
-  let looks = 0
-  let looking = false
+  let checks = 0
+  let isScheduled = false
 
-  function look(): void {
-    looks++
-    const silent = waits.filter(({ heardAt }) => looks - heardAt > limit)
+  function check(): void {
+    checks++
+    const silent = waits.filter(({ heardAt }) => checks - heardAt > limit)
     for (const { onSilence } of silent) onSilence()
     // The timer outlives the last wait by one check: sequential requests would otherwise restart it each time.
-    looking = false
-    if (waits.length > 0) lookOn()
+    isScheduled = false
+    if (waits.length > 0) scheduleCheck()
   }
-  function lookOn(): void {
-    if (looking) return
-    looking = true
-    setTimeout(look, pauseMs).unref()
+  function scheduleCheck(): void {
+    if (isScheduled) return
+    isScheduled = true
+    setTimeout(check, pauseMs).unref()
   }
 
   return {
     begin(onSilence) {
-      lookOn()
-      const wait = { heardAt: looks, place: waits.length, onSilence }
+      scheduleCheck()
+      const wait = { heardAt: checks, place: waits.length, onSilence }
       waits.push(wait)
       return wait
     },
     heard(wait) {
-      wait.heardAt = looks
+      wait.heardAt = checks
     },
     end(wait) {
       const last = waits.pop()

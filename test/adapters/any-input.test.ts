@@ -8,7 +8,7 @@ import type { OpenApi, Operation, Parameter } from '../../adapters/platform/open
 import { checkAuth, checkFrame, readFrame } from '../../adapters/platform/socket/frames.ts'
 import { CONFIG_KEYS, schemaOf } from '../../src/config/config-keys.ts'
 import { GazewayError } from '../../src/errors.ts'
-import { PASSED_PATHS } from '../../src/inference/api/passed-paths.ts'
+import { VERBATIM_PATHS } from '../../src/inference/api/verbatim-paths.ts'
 import { tools } from '../../tools/index.ts'
 import { type RunningPlatform, startPlatform } from './platform.ts'
 
@@ -169,7 +169,7 @@ describe('no input is an error of the server', () => {
       '/v1/messages/count_tokens': { model: 'sandbox', messages },
       '/memory/store': { key: 'a', value: { a: 1 }, tags: ['a'], ttl_seconds: 5 },
     }
-    for (const { method, path, body } of PASSED_PATHS)
+    for (const { method, path, body } of VERBATIM_PATHS)
       if (method === 'POST' && body === 'json')
         bodies[`/v1${path}`] = { model: 'sandbox', input: ['a'], prompt: 'a', query: 'a', documents: [{}] }
     for (const [path, body] of Object.entries(bodies))
@@ -214,7 +214,7 @@ describe('no input is an error of the server', () => {
 
 /** The routes of every file, which are registered with their schemas. */
 async function allRoutes(): Promise<Route[]> {
-  const folder = new URL('../../adapters/platform/routes/', import.meta.url)
+  const folder = new URL('../../adapters/platform/routes', import.meta.url)
   const files = readdirSync(folder).filter((file) => file !== 'docs-routes.ts')
   const modules = await Promise.all(files.map((file) => import(`../../adapters/platform/routes/${file}`)))
   return modules

@@ -6,7 +6,7 @@ import type * as z from 'zod'
 import { MODEL_ENDPOINTS } from '../../adapters/http/endpoints.ts'
 import type { pageOf } from '../../adapters/platform/list-page.ts'
 import type { NewKey } from '../../src/identity/keys.ts'
-import { asksModel, PASSED_PATHS } from '../../src/inference/api/passed-paths.ts'
+import { asksModel, VERBATIM_PATHS } from '../../src/inference/api/verbatim-paths.ts'
 import { textOf } from '../../src/inference/observe/sse-tap.ts'
 import type { Burn } from '../../src/wallet/burn/burn.ts'
 import { until } from '../doubles/until.ts'
@@ -490,7 +490,7 @@ async function askPassed(url: string, path: string, key: string): Promise<number
   body.set('file', new Blob(['sound']), 'a.wav')
   return (await fetch(target, { method: 'POST', headers: { authorization: `Bearer ${key}` }, body })).status
 }
-for (const { path } of PASSED_PATHS.filter(asksModel)) {
+for (const { path } of VERBATIM_PATHS.filter(asksModel)) {
   WAYS[`gateway POST /v1${path}`] = (key) => askPassed(running.gatewayUrl, path, key)
   WAYS[`POST /v1/{path}, ${path}`] = (key) => askPassed(running.url, path, key)
 }
@@ -511,7 +511,7 @@ const ASKED_IN: Record<string, string> = {
   'tools/chat-completion.ts': 'stdio',
   'tools/gateway.ts': 'stdio',
 }
-const ASKS = /\bupstream\s*\.(?:chat|respond|passThrough|passOn|openCalls|openBy)\(|\bpassOn: \(/
+const ASKS = /\bupstream\s*\.(?:chat|respond|directCall|callAgentGateway|openCalls|openBy)\(|\bpassOn: \(/
 
 describe('every way to a model', () => {
   it('is listed: each route that takes a body is a way, or asks none', async () => {
@@ -525,7 +525,7 @@ describe('every way to a model', () => {
     assert.deepEqual(routes.toSorted(), [...ASK_NO_MODEL, ...ways].toSorted())
     for (const path of Object.keys(MODEL_ENDPOINTS))
       assert.ok(path === COSTS_NOTHING || WAYS[`gateway POST ${path}`], path)
-    for (const { path } of PASSED_PATHS.filter(asksModel)) assert.ok(path in INPUTS || FORMS.includes(path), path)
+    for (const { path } of VERBATIM_PATHS.filter(asksModel)) assert.ok(path in INPUTS || FORMS.includes(path), path)
   })
 
   it('is listed: each file that asks a model belongs to one', () => {

@@ -142,7 +142,7 @@ describe('upstreams and routes that change', () => {
   it('pass requests of the tool gateway_gateway on to the upstream of their model, else to default', async () => {
     const context = { surface: 'stdio' as const, callerId: null }
     one.on('/embeddings', double.json(200, { data: [] }))
-    const passed = await running.gateway.upstream.passThrough(
+    const passed = await running.gateway.upstream.directCall(
       { method: 'POST', path: '/embeddings', body: { model: 'one/e', input: 'x' } },
       context,
     )
@@ -151,7 +151,7 @@ describe('upstreams and routes that change', () => {
       one.received.map(({ body }) => body),
       [{ model: 'e', input: 'x' }],
     )
-    const listed = await running.gateway.upstream.passThrough({ method: 'GET', path: '/models' }, context)
+    const listed = await running.gateway.upstream.directCall({ method: 'GET', path: '/models' }, context)
     assert.match(JSON.stringify(listed.body), /llm-3-fast/)
   })
 

@@ -248,7 +248,7 @@ describe('the metrics of the gateway over HTTP', () => {
       await (await request('GET', `/nowhere/${i}`)).text()
       await (await request('GET', `/v1/models/made/up/${i}`)).text()
       await (await request('GET', CHAT)).text()
-      await running.gateway.upstream.passThrough(
+      await running.gateway.upstream.directCall(
         { method: 'GET', path: `/models/${i}` },
         { surface: 'stdio', callerId: null },
       )

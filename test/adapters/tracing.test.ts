@@ -240,7 +240,7 @@ describe('the spans of upstream calls', () => {
       async (post) => {
         await (await post(CHAT, ASK)).text()
         const list = { method: 'GET', path: '/models' } as const
-        await running?.gateway.upstream.passThrough(list, { surface: 'stdio', callerId: null })
+        await running?.gateway.upstream.directCall(list, { surface: 'stdio', callerId: null })
       },
       {},
       'sandbox',

@@ -3,7 +3,7 @@ import { describe, it } from 'node:test'
 import * as z from 'zod'
 import { Config } from '../../src/config/config-schema.ts'
 import { GazewayError } from '../../src/errors.ts'
-import { PassthroughRequest } from '../../src/inference/verbatim/passthrough.ts'
+import { DirectRequest } from '../../src/inference/verbatim/direct-call.ts'
 import { accepts } from '../../src/text/accepted.ts'
 import { LIST_LIMIT, parseInput } from '../../src/wire/validation.ts'
 import { chatCompletion } from '../../tools/chat-completion.ts'
@@ -125,7 +125,7 @@ describe('parseInput', () => {
   const chat = { messages: [{ role: 'user', content: flood }] }
   const endless: [string, z.ZodType, unknown][] = [
     ['the parts of a message', chatCompletion.input, chat],
-    ['the query of a call of the upstream', PassthroughRequest, { method: 'GET', path: '/', query: { ...flood } }],
+    ['the query of a call of the upstream', DirectRequest, { method: 'GET', path: '/', query: { ...flood } }],
     ['the headers in a configuration', Config, { upstream: { headers: { ...flood } } }],
     ['the aliases in a configuration', Config, { upstream: { aliases: { ...flood } } }],
     ['the prices in a configuration', Config, { pricing: { models: { ...flood } } }],

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { createModelList } from '../../src/inference/upstreams/model-list.ts'
 import { createProvider } from '../../src/inference/upstreams/provider.ts'
-import type { PassthroughReply } from '../../src/inference/verbatim/passthrough.ts'
+import type { DirectReply } from '../../src/inference/verbatim/direct-call.ts'
 
 const OWN = { id: 'own', object: 'model', created: 1795338000, owned_by: 'gazeway' }
 const A = { id: 'a', object: 'model', created: 5, owned_by: 'me' }
@@ -13,7 +13,7 @@ describe('the models that clients can ask for', () => {
   /** A list whose upstream answers what it is told, at times that it is told. */
   function createList(aliases: Record<string, string> = { own: 'a' }) {
     let at = Date.parse('2026-11-22T09:00:00Z')
-    let answers: () => Partial<PassthroughReply> = () => ({})
+    let answers: () => Partial<DirectReply> = () => ({})
     let asked = 0
     const models = {
       primary: 'llm-4.20-multi-agent-beta-0309',

@@ -7,8 +7,8 @@ import type {
   ChatCompletionMessageParam,
 } from 'openai/resources/chat/completions'
 import * as z from 'zod'
-import { NO_MODEL } from '../../src/inference/sandbox/mark.ts'
 import { createSandbox } from '../../src/inference/sandbox/sandbox.ts'
+import { NO_MODEL } from '../../src/inference/sandbox/text-prefix.ts'
 
 function createClient(): OpenAI {
   const sandbox = createSandbox()

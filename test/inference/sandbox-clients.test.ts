@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { toChatFromMessages } from '../../src/inference/convert/messages-to-chat.ts'
-import { NO_MODEL } from '../../src/inference/sandbox/mark.ts'
 import { createSandbox } from '../../src/inference/sandbox/sandbox.ts'
+import { NO_MODEL } from '../../src/inference/sandbox/text-prefix.ts'
 import { withoutFraming } from '../../src/inference/sandbox/without-framing.ts'
 
 const sandbox = createSandbox()

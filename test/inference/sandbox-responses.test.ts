@@ -4,8 +4,8 @@ import OpenAI, { BadRequestError, NotFoundError } from 'openai'
 import { zodTextFormat } from 'openai/helpers/zod'
 import type { ResponseCreateParamsNonStreaming, ResponseStreamEvent, Tool } from 'openai/resources/responses/responses'
 import * as z from 'zod'
-import { NO_MODEL } from '../../src/inference/sandbox/mark.ts'
 import { createSandbox } from '../../src/inference/sandbox/sandbox.ts'
+import { NO_MODEL } from '../../src/inference/sandbox/text-prefix.ts'
 
 const sandbox = createSandbox()
 const client = new OpenAI({

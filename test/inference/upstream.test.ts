@@ -423,7 +423,7 @@ describe('the upstream', () => {
     server.on('/models', refusal)
     const from = upstream({ headers })
     await assert.rejects(from.chat(ask, quiet), { message: /bad \*{3} and \*{3}, 1 of them/ })
-    const { body } = await from.passThrough({ method: 'GET', path: '/models' }, quiet)
+    const { body } = await from.directCall({ method: 'GET', path: '/models' }, quiet)
     assert.match(JSON.stringify(body), /bad \*{3} and \*{3}, 1 of them/)
   })
 
@@ -454,7 +454,7 @@ describe('the upstream', () => {
       await held
       await double.json(200, { data: [] })(response, request)
     })
-    const patient = upstream({ timeout_ms: 600_000 }).passThrough({ method: 'GET', path: '/models' }, quiet)
+    const patient = upstream({ timeout_ms: 600_000 }).directCall({ method: 'GET', path: '/models' }, quiet)
     await until(() => server.received.length > 0)
     await assert.rejects(fetch(`${server.url}/models`), (error: Error) => /Timeout/.test(String(error.cause)))
     answer()
@@ -822,7 +822,7 @@ describe('the upstream', () => {
   })
 
   describe('the passthrough', () => {
-    const get = (path: string) => upstream().passThrough({ method: 'GET', path }, quiet)
+    const get = (path: string) => upstream().directCall({ method: 'GET', path }, quiet)
 
     it('reaches a listed path and gives back status, safe headers and body', async () => {
       server.on(
@@ -870,7 +870,7 @@ describe('the upstream', () => {
     it('refuses a body where the method takes none, and does not announce one', async () => {
       server.on('/models', double.json(200, { data: [] }))
       for (const method of ['GET', 'DELETE'] as const) {
-        const ask = (body: unknown) => upstream().passThrough({ method, path: '/models', body }, quiet)
+        const ask = (body: unknown) => upstream().directCall({ method, path: '/models', body }, quiet)
         await assert.rejects(ask({ limit: 1 }), { code: 'validation_failed', param: 'body', message: /omit it/ })
         assert.equal(server.received.length, 0)
         for (const none of [undefined, null]) assert.equal((await ask(none)).status, 200)
@@ -902,7 +902,7 @@ describe('the upstream', () => {
       const body = { data: [{ id: 'llama3:latest' }, { id: 'lm-studio-community/phi' }] }
       server.on('/models', double.json(200, body))
       for (const api_key of ['test', 'lm-studio']) {
-        const reply = await upstream({ api_key }).passThrough({ method: 'GET', path: '/models' }, quiet)
+        const reply = await upstream({ api_key }).directCall({ method: 'GET', path: '/models' }, quiet)
         assert.deepEqual(reply.body, body)
       }
     })
@@ -913,7 +913,7 @@ describe('the upstream', () => {
         ['test', 'llama3:latest is not for lm-studio'],
         ['lm-studio', 'llama3:latest is not for ***'],
       ] as const) {
-        const reply = await upstream({ api_key }).passThrough({ method: 'GET', path: '/models' }, quiet)
+        const reply = await upstream({ api_key }).directCall({ method: 'GET', path: '/models' }, quiet)
         assert.deepEqual(reply.body, { error })
       }
     })
@@ -937,7 +937,7 @@ describe('the upstream', () => {
     it('resolves the model alias in a body and counts reported usage', async () => {
       server.on('/embeddings', double.json(200, { data: [], usage: { prompt_tokens: 4, completion_tokens: 0 } }))
       const request = { method: 'POST' as const, path: '/embeddings', body: { model: 'llm-3-fast', input: 'x' } }
-      await upstream().passThrough(request, quiet)
+      await upstream().directCall(request, quiet)
       assert.equal(bodyOf(0).model, 'double-chat')
       assert.equal((await history())[0]?.usage?.total_tokens, 4)
     })
@@ -951,7 +951,7 @@ describe('the upstream', () => {
     ] as const)
       it(`counts the usage of ${what}`, async () => {
         server.on('/embeddings', behaviour)
-        await upstream().passThrough({ method: 'POST', path: '/embeddings', body: { model: 'm', input: 'x' } }, quiet)
+        await upstream().directCall({ method: 'POST', path: '/embeddings', body: { model: 'm', input: 'x' } }, quiet)
         assert.equal((await history())[0]?.usage?.total_tokens, tokens)
       })
 
@@ -974,7 +974,7 @@ describe('the upstream', () => {
         server.on(path, behaviour)
         const body = { model: 'm', stream, ...ask }
         const from = upstream({ allowed_paths: [path] })
-        await from.passThrough({ method: 'POST', path, body }, quiet).catch(({ code }) => {
+        await from.directCall({ method: 'POST', path, body }, quiet).catch(({ code }) => {
           assert.deepEqual([code, status], ['upstream_bad_reply', 'error'])
         })
         const [record] = await history()
@@ -992,7 +992,7 @@ describe('the upstream', () => {
       const from = upstream({ allowed_paths: [chats] })
       for (const behaviour of [double.fails(400), double.json(200, { object: 'list', data: [completion] })]) {
         server.on(chats, behaviour)
-        await from.passThrough({ method: 'GET', path: chats }, quiet)
+        await from.directCall({ method: 'GET', path: chats }, quiet)
         assert.equal((await history())[0]?.usage, null)
       }
     })

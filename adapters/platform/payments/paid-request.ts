@@ -3,12 +3,12 @@ import { GazewayError } from '../../../src/errors.ts'
 import type { Gateway } from '../../../src/gateway.ts'
 import { identityWithoutKey } from '../../../src/identity/keys.ts'
 import type { ModelBody } from '../../../src/inference/admit/admit.ts'
-import { isOfText } from '../../../src/inference/api/passed-paths.ts'
+import { isOfText } from '../../../src/inference/api/verbatim-paths.ts'
 import { PLATFORM_VIA, refuseLoop } from '../../../src/wire/via.ts'
 import { MODEL_ENDPOINTS } from '../../http/endpoints.ts'
 import { cannotRepeat } from '../../http/relay-once.ts'
 import { knownModel } from '../../http/routes/models-routes.ts'
-import { checkPassed, passedAt } from '../../http/routes/passed-routes.ts'
+import { checkVerbatim, verbatimPathAt } from '../../http/routes/verbatim-path-routes.ts'
 import { modelBodyLimit } from '../../web/body-limit.ts'
 import type { FrameContext } from '../../web/frame-context.ts'
 import { parseJson, readBytes } from '../../web/json-body.ts'
@@ -39,7 +39,7 @@ export async function checkPaidRequest(c: FrameContext, gateway: Gateway, target
 }
 
 function requirePath(c: FrameContext, method: string, path: string): void {
-  const passed = passedAt(method, path)
+  const passed = verbatimPathAt(method, path)
   if (passed && isOfText(passed)) return
   if (passed)
     throw new GazewayError(
@@ -62,8 +62,8 @@ async function checkOwn(
   { path, bytes }: { path: string; bytes: Buffer },
 ): Promise<void> {
   const { headers } = c.env.incoming
-  const passed = passedAt('POST', path)
-  if (passed) return void upstream.requireKey(checkPassed(passed, headers, bytes) ?? undefined, 'chat')
+  const passed = verbatimPathAt('POST', path)
+  if (passed) return void upstream.requireKey(checkVerbatim(passed, headers, bytes) ?? undefined, 'chat')
   const endpoint = MODEL_ENDPOINTS[path]
   if (!endpoint) {
     const context = { surface: 'platform' as const, callerId: null }

@@ -1,6 +1,6 @@
 import type { GazewayError } from '../../../src/errors.ts'
 import type { ModelBody } from '../../../src/inference/admit/admit.ts'
-import type { PassOn } from '../../../src/inference/client/pass-on.ts'
+import type { CallAgentGateway } from '../../../src/inference/client/call-agent-gateway.ts'
 import type { Headers, Send } from '../../../src/inference/relay/exchange.ts'
 import type { ClientRequest } from '../../../src/inference/relay/request-body.ts'
 import type { RequestPool } from '../../../src/inference/relay/request-pool.ts'
@@ -32,17 +32,17 @@ interface Way {
   /** Aborted when the service ends pending work. */
   stopping: AbortSignal
   send: RequestPool['send']
-  passOn: PassOn
+  callAgentGateway: CallAgentGateway
 }
 
 /**
  * Passes a model request to the agent gateway, and bills its caller.
  *
  * @returns the error that the reply reported to its client; null for none
- * @throws GazewayError as `PassOn`; `upstream_error` when the agent gateway refuses the platform's key
+ * @throws GazewayError as `CallAgentGateway`; `upstream_error` when the agent gateway refuses the platform's key
  */
 export function passModelRequest(c: FrameContext, asked: Asked, way: Way): Promise<Error | null> {
-  const { token, timeoutMs, passOn } = way
+  const { token, timeoutMs, callAgentGateway } = way
   const arrival = arrivalOf(c)
   const { requestId, callerId, address, incoming } = arrival
   const { 'content-length': _, ...headers } = asked.headers
@@ -64,7 +64,7 @@ export function passModelRequest(c: FrameContext, asked: Asked, way: Way): Promi
     via,
     traceparent: typeof traceparent === 'string' ? traceparent : undefined,
   }
-  return passOn(passedOn, receiverOf(arrival, timeoutMs), context)
+  return callAgentGateway(passedOn, receiverOf(arrival, timeoutMs), context)
 }
 
 /** The agent gateway as a provider, for records and errors. */

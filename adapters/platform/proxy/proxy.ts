@@ -4,7 +4,7 @@ import type { AgentGatewayTarget } from '../../../src/agent-gateway/target.ts'
 import { GazewayError } from '../../../src/errors.ts'
 import type { NamingRequest } from '../../../src/inference/admit/named-objects.ts'
 import type { OwnObjects } from '../../../src/inference/admit/own-objects.ts'
-import type { PassOn } from '../../../src/inference/client/pass-on.ts'
+import type { CallAgentGateway } from '../../../src/inference/client/call-agent-gateway.ts'
 import { poolSend, type RequestPool } from '../../../src/inference/relay/request-pool.ts'
 import type { Replaceable } from '../../../src/inference/relay/succession.ts'
 import { PLATFORM_VIA, refuseLoop } from '../../../src/wire/via.ts'
@@ -27,7 +27,7 @@ export interface Passage extends Replaceable {
 export interface ProxyOptions {
   target: AgentGatewayTarget
   /** Forwards requests that call a model, and bills their callers. */
-  passOn: PassOn
+  callAgentGateway: CallAgentGateway
   /** Rejects requests that refer to a stored object of another key: the agent gateway has one account for all. */
   objects: OwnObjects
   /** Limits of a request body, read at each request. */
@@ -47,7 +47,7 @@ export interface ProxyOptions {
  * - Requests that are paid for.
  */
 export function createProxy(options: ProxyOptions): Passage {
-  const { target, passOn, objects, bodyLimit, connectTimeoutMs, timeoutMs, stopping } = options
+  const { target, callAgentGateway, objects, bodyLimit, connectTimeoutMs, timeoutMs, stopping } = options
   const pool: RequestPool = poolSend({ baseUrl: target.url, timeoutMs }, connectTimeoutMs)
   return {
     async handle(c) {
@@ -70,7 +70,7 @@ export function createProxy(options: ProxyOptions): Passage {
         if (!isOwn) for (const naming of namingIn(path, post, read)) await objects.requireOwn(naming, caller)
         if (post?.asksModel) {
           const headers = requestHeaders(incoming.headers, { caller, address, token, requestId, isRead: true })
-          const to = { url, token, timeoutMs, stopping, send: pool.send, passOn }
+          const to = { url, token, timeoutMs, stopping, send: pool.send, callAgentGateway }
           const reported = await passModelRequest(c, { ...post, path, headers }, to)
           if (reported !== null) c.error = reported
           return ALREADY_SENT

@@ -4,7 +4,7 @@ import { type Identity, identityWithoutKey, isHeld } from '../../identity/identi
 import { matchesGlob } from '../../text/glob.ts'
 import type { Reservation } from '../../wallet/budget/reservations.ts'
 import { limitsAt } from '../api/answer-limit.ts'
-import type { Cost } from '../api/passed-paths.ts'
+import type { Cost } from '../api/verbatim-paths.ts'
 import { addField, type ClientRequest } from '../relay/request-body.ts'
 import type { ModelChoice } from '../upstreams/provider.ts'
 import { type Bill, type BillDeps, createBill, NO_BILL, PAID_BILL, reserveFor } from './bill.ts'

@@ -3,7 +3,7 @@ import { maxCost, type PricedModel, type Prices, tierIn } from '../../providers/
 import { objectsOrNone } from '../../text/lenient-reader.ts'
 import type { Micros } from '../../text/money.ts'
 import { ANSWER_LIMITS, limitsAt } from '../api/answer-limit.ts'
-import { INPUT_ALONE } from '../api/passed-paths.ts'
+import { INPUT_ALONE } from '../api/verbatim-paths.ts'
 import { countLong, MEDIA_TOKENS } from '../observe/estimate.ts'
 import { requestText } from '../observe/request-text.ts'
 

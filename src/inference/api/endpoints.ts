@@ -1,4 +1,4 @@
-import { PASSED_PATHS } from './passed-paths.ts'
+import { VERBATIM_PATHS } from './verbatim-paths.ts'
 
 /**
  * Model endpoints whose protocols are converted into each other, below the base URL: two of OpenAI's API, one of
@@ -12,5 +12,5 @@ export const COUNT_TOKENS = '/messages/count_tokens'
 
 /** Paths of `/v1` that may lead to a call, as records and metrics name them. */
 export const CALL_PATHS: readonly string[] = [
-  ...new Set([...ENDPOINTS, COUNT_TOKENS, ...PASSED_PATHS.map(({ path }) => path)]),
+  ...new Set([...ENDPOINTS, COUNT_TOKENS, ...VERBATIM_PATHS.map(({ path }) => path)]),
 ]

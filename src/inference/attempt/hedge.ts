@@ -5,7 +5,7 @@ import { countsOnStored } from '../convert/stored-state.ts'
 import type { Receiver } from '../relay/receiver.ts'
 import type { Candidate } from '../route/route.ts'
 import { raceLost } from '../upstreams/race-lost.ts'
-import { circuitOf, type Selection, skippedAs, whySkipped } from './attempt-order.ts'
+import { circuitOf, type Selection, skippedAs, whySkipped } from './candidate-order.ts'
 
 /**
  * Hedged requests: when a candidate has not begun to answer after a delay, the next one is tried as well. The first to

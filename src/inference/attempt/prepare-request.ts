@@ -5,7 +5,7 @@ import type { StreamReply, WholeReply } from '../relay/exchange.ts'
 import { readable } from '../relay/request-body.ts'
 import type { Client } from '../relay/send.ts'
 import type { ModelChoice } from '../upstreams/provider.ts'
-import { circuitOf, type Selection } from './attempt-order.ts'
+import { circuitOf, type Selection } from './candidate-order.ts'
 import { type Formed, firstForm, formFields, keepForm, nextForm, type RequestForm } from './request-form.ts'
 import { withRetries } from './retry.ts'
 

@@ -1,14 +1,14 @@
 import type { CallContext } from '../../calls/call-record.ts'
 import type { Answering } from '../admit/admit.ts'
 import { COUNT_TOKENS, type Endpoint } from '../api/endpoints.ts'
-import { estimatesPrompt, passPrompt } from '../passages/count-prompt.ts'
-import { overMessages } from '../passages/over-messages.ts'
-import { passChat } from '../passages/pass-chat.ts'
-import { passConverted } from '../passages/pass-converted.ts'
-import { passMessage } from '../passages/pass-message.ts'
-import { passMessageConverted } from '../passages/pass-message-converted.ts'
-import { passResponse } from '../passages/pass-response.ts'
+import { chatOverMessages } from '../passages/chat-over-messages.ts'
+import { chatPassage } from '../passages/chat-passage.ts'
+import { messageOverChat } from '../passages/message-over-chat.ts'
+import { messagePassage } from '../passages/message-passage.ts'
 import type { Passage } from '../passages/passage.ts'
+import { promptEstimate, promptPassage } from '../passages/prompt-passage.ts'
+import { responseOverChat } from '../passages/response-over-chat.ts'
+import { responsePassage } from '../passages/response-passage.ts'
 import type { Relays } from '../relay/relays.ts'
 import { fallbackModel, modelFor } from '../upstreams/model-for.ts'
 import type { NamedUpstream } from '../upstreams/named-upstream.ts'
@@ -58,9 +58,9 @@ export type Plans = (endpoint: Planned, asked: string | undefined) => Plan
 
 /** Passages to an upstream that speaks Messages, by the client's endpoint. */
 const OVER_MESSAGES: Readonly<Record<Endpoint, Passage>> = {
-  '/messages': passMessage,
-  '/chat/completions': overMessages(passChat),
-  '/responses': overMessages(passConverted),
+  '/messages': messagePassage,
+  '/chat/completions': chatOverMessages(chatPassage),
+  '/responses': chatOverMessages(responseOverChat),
 }
 
 /**
@@ -72,7 +72,7 @@ export function createPlans(
   { routing, countTokens }: { routing: Routing; countTokens(text: string): Promise<number> },
   relaysOf: (upstream: NamedUpstream) => Relays,
 ): Plans {
-  const estimates = estimatesPrompt(countTokens)
+  const estimates = promptEstimate(countTokens)
   const known = new Map<Planned, Map<string | null, Plan>>()
 
   function planFor(endpoint: Planned, asked: string | undefined): Plan {
@@ -177,13 +177,13 @@ function candidatesAt(
     }
   }
   const isMessages = provider.protocol === 'anthropic'
-  if (endpoint === COUNT_TOKENS) return [at(endpoint, isMessages ? passPrompt : estimates)]
+  if (endpoint === COUNT_TOKENS) return [at(endpoint, isMessages ? promptPassage : estimates)]
   if (isMessages) return [at('/messages', OVER_MESSAGES[endpoint])]
-  if (endpoint === '/chat/completions') return [at(endpoint, passChat)]
-  if (endpoint === '/messages') return [at('/chat/completions', passMessageConverted)]
+  if (endpoint === '/chat/completions') return [at(endpoint, chatPassage)]
+  if (endpoint === '/messages') return [at('/chat/completions', messageOverChat)]
   const own = target.model === asked && provider.id === 'default'
   const name = own || !isNamed ? fallbackModel(provider, isNamed ? asked : undefined) : target.model
   const requested = own || !isNamed ? name : asked
-  const standIn = at('/chat/completions', passConverted, { name, as: 'fallback', requested })
-  return [at(endpoint, passResponse), { ...standIn, isStandIn: true }]
+  const standIn = at('/chat/completions', responseOverChat, { name, as: 'fallback', requested })
+  return [at(endpoint, responsePassage), { ...standIn, isStandIn: true }]
 }

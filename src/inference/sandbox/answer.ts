@@ -12,9 +12,9 @@ import {
 import { clip, type Ranked, rankSentences, sentencesOf } from './extract.ts'
 import { createInstance } from './json-instance.ts'
 import { createJsonTexts } from './json-texts.ts'
-import { NO_MODEL } from './mark.ts'
 import { type Citation, cite, type Search, type SearchTool, search } from './search-tools.ts'
 import { stepsOf } from './steps.ts'
+import { NO_MODEL } from './text-prefix.ts'
 import { countTokens, cutToTokens } from './tokens.ts'
 import { chooseTool, type FunctionTool, type ToolChoice } from './tool-choice.ts'
 

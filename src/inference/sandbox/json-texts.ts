@@ -1,5 +1,5 @@
 import { clip, keywordsOf } from './extract.ts'
-import { MARK } from './mark.ts'
+import { SANDBOX_PREFIX } from './text-prefix.ts'
 
 /** Longest strings in a JSON reply, in characters, without the mark. */
 const LONGEST = { text: 240, heading: 60 }
@@ -62,9 +62,9 @@ export function createJsonTexts(sentences: string[], options: { marked: boolean 
     nextKeyword: () => keywords[turn.keyword++ % keywords.length] ?? 'sandbox',
     next(kind, maxLength = Infinity, given) {
       const text = clip(given ?? texts[turn[kind]++ % texts.length] ?? '', LONGEST[kind])
-      if (marked || maxLength < MARK.length) return text
+      if (marked || maxLength < SANDBOX_PREFIX.length) return text
       marked = true
-      return `${MARK}${text}`
+      return `${SANDBOX_PREFIX}${text}`
     },
   }
 }

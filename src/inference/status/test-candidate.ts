@@ -3,7 +3,7 @@ import { GazewayError } from '../../errors.ts'
 import { fieldsOrNone, objectsOrNone } from '../../text/lenient-reader.ts'
 import { chatText } from '../observe/chat-text.ts'
 import type { NamedUpstream } from '../upstreams/named-upstream.ts'
-import { type PassthroughDeps, passThrough } from '../verbatim/passthrough.ts'
+import { type DirectCallDeps, directCall } from '../verbatim/direct-call.ts'
 
 /** Token limit. The expected answer is one word. */
 const MAX_TOKENS = 16
@@ -27,7 +27,7 @@ export interface TestedCandidate {
  * @param model name at the upstream
  */
 export async function testCandidate(
-  deps: PassthroughDeps,
+  deps: DirectCallDeps,
   upstream: NamedUpstream,
   model: string,
   context: CallContext,
@@ -44,7 +44,7 @@ export async function testCandidate(
       status,
       body: reply,
       call_id,
-    } = await passThrough({ ...deps, only: upstream, allowedPaths: [path] }, request, context)
+    } = await directCall({ ...deps, only: upstream, allowedPaths: [path] }, request, context)
     return { ok: status < 300, status, latency_ms: latency(), text: textOf(reply), call_id }
   } catch (error) {
     if (!(error instanceof GazewayError)) throw error

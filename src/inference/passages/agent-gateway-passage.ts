@@ -40,7 +40,7 @@ export interface AgentGatewayRequest {
  * Passes a request to an agent gateway and its reply back, both as they are, also errors. Only what determines the bill
  * is rewritten: fields that occur twice, the token limit, and the request for usage.
  */
-export function passAgentGateway(asked: AgentGatewayRequest): Passage {
+export function agentGatewayPassage(asked: AgentGatewayRequest): Passage {
   const { path, endpoint, request, headers } = asked
   const asksForUsage = endpoint === CHAT && request.json.stream === true
   return {

@@ -36,7 +36,7 @@ const HELD_LIMIT_BYTES = 1024 * 1024
  * Passes a Messages request through to an upstream that speaks Messages. Body, errors and events are unchanged, since
  * clients react to their wording.
  */
-export const passMessage: Passage = {
+export const messagePassage: Passage = {
   convert: (asked) => asked,
   write: splicedRequest,
   isReformed: true,

@@ -8,7 +8,7 @@ export interface Answer<T> {
 }
 
 /** An answer that is requested again once it is old. */
-export interface Kept<T> {
+export interface CachedAnswer<T> {
   get(): Promise<Answer<T>>
   /** Makes the next call request it again. */
   forget(): void
@@ -20,14 +20,14 @@ export interface Kept<T> {
  *
  * @param options.without value that accompanies a failure
  */
-export function keep<T>(options: {
+export function cachedAnswer<T>(options: {
   ask: () => Promise<T>
   without: T
   freshMs: number
   elapsedMs: () => number
-}): Kept<T> {
+}): CachedAnswer<T> {
   const { ask, without, freshMs, elapsedMs } = options
-  let kept: { answer: Promise<Answer<T>>; until: number } | undefined
+  let cached: { answer: Promise<Answer<T>>; until: number } | undefined
 
   async function answered(): Promise<Answer<T>> {
     try {
@@ -40,9 +40,9 @@ export function keep<T>(options: {
 
   return {
     get() {
-      if (kept && elapsedMs() < kept.until) return kept.answer
+      if (cached && elapsedMs() < cached.until) return cached.answer
       const asked = { answer: answered(), until: Number.POSITIVE_INFINITY }
-      kept = asked
+      cached = asked
       // Fresh from the arrival of the answer, not from the request. An internal error is not cached.
       asked.answer.then(
         () => {
@@ -55,7 +55,7 @@ export function keep<T>(options: {
       return asked.answer
     },
     forget() {
-      kept = undefined
+      cached = undefined
     },
   }
 }

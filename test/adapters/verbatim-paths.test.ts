@@ -3,7 +3,7 @@ import { after, before, beforeEach, describe, it } from 'node:test'
 import OpenAI, { toFile } from 'openai'
 import type * as z from 'zod'
 import type { NewKey } from '../../src/identity/keys.ts'
-import { PASSED_PATHS } from '../../src/inference/api/passed-paths.ts'
+import { VERBATIM_PATHS } from '../../src/inference/api/verbatim-paths.ts'
 import { fails, json, response, sse, startUpstream, type UpstreamDouble } from '../doubles/upstream.ts'
 import { type RunningPlatform, startPlatform } from './platform.ts'
 
@@ -505,11 +505,11 @@ describe('what a caller has made at an upstream', () => {
 describe('the passed paths', () => {
   it('refuse other methods, and who has no key', async () => {
     const { key } = await newKey()
-    for (const { path } of PASSED_PATHS) {
+    for (const { path } of VERBATIM_PATHS) {
       const plain = `/v1${path.replace(/\{\w+\}/, 'x')}`
       assert.equal((await ask('PUT', plain, key)).status, 405, plain)
     }
-    for (const { method, path } of PASSED_PATHS)
+    for (const { method, path } of VERBATIM_PATHS)
       assert.equal((await ask(method, `/v1${path.replace(/\{\w+\}/, 'x')}`, 'no-key')).status, 401, path)
   })
 })

@@ -5,7 +5,7 @@ import { createCompletionChunks, toCompletion } from '../convert/message-to-chat
 import { eventData } from '../observe/sse-tap.ts'
 import type { StreamReply } from '../relay/exchange.ts'
 import { gatherMessage } from './gather.ts'
-import { readMessage } from './pass-message.ts'
+import { readMessage } from './message-passage.ts'
 import type { Passage } from './passage.ts'
 import { convertedRequest } from './write-request.ts'
 
@@ -13,7 +13,7 @@ import { convertedRequest } from './write-request.ts'
  * Adapts a passage of chat completions to an upstream that speaks Messages: the request is converted once more, and the
  * reply converted before the passage gets it.
  */
-export const overMessages = (passage: Passage): Passage => ({
+export const chatOverMessages = (passage: Passage): Passage => ({
   ...passage,
   convert(asked, refused) {
     const chat = passage.convert(asked, refused)
@@ -43,7 +43,7 @@ function asChat(reply: StreamReply): StreamReply {
         const end = chunks.isOver() ? 'data: [DONE]\n\n' : ''
         if (text + end !== '') sink.onData(Buffer.from(text + end))
       }
-      function attempt(work: () => void): void {
+      function guarded(work: () => void): void {
         try {
           work()
         } catch (error) {
@@ -52,9 +52,9 @@ function asChat(reply: StreamReply): StreamReply {
         }
       }
       reply.consume({
-        onData: (chunk) => attempt(() => pass(whole.push(chunk))),
+        onData: (chunk) => guarded(() => pass(whole.push(chunk))),
         onEnd() {
-          attempt(() => pass(whole.rest()))
+          guarded(() => pass(whole.rest()))
           sink.onEnd()
         },
         onError: sink.onError,

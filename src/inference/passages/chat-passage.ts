@@ -17,7 +17,7 @@ import { splicedRequest } from './write-request.ts'
  * Passes a chat completion through: the client's fields upstream, the upstream's bytes back. Usage is always requested;
  * its chunk is dropped when the client did not ask for it.
  */
-export const passChat: Passage = {
+export const chatPassage: Passage = {
   convert: (asked) => asked,
   write: splicedRequest,
   isReformed: true,

@@ -51,7 +51,7 @@ export const skippedAs = ({ relays }: Destination, reason: SkippedCandidate['rea
  *
  * @param last result of the last attempt; undefined before the first
  */
-export function* attemptOrder<Of extends Destination>(
+export function* candidateOrder<Of extends Destination>(
   candidates: readonly Of[],
   last: () => Answered | Failed | undefined,
   call: AskedFor,

@@ -5,8 +5,8 @@ import { fieldsOrNone, objectsOrNone } from '../../text/lenient-reader.ts'
 import type { Bill } from '../admit/bill.ts'
 import { billedFields } from '../admit/worst-case.ts'
 import { ENDPOINTS } from '../api/endpoints.ts'
-import type { PassedPath } from '../api/passed-paths.ts'
 import { askForUsage, wantsUsage } from '../api/usage-request.ts'
+import type { VerbatimPath } from '../api/verbatim-paths.ts'
 import { madeByResponse } from '../observe/made-objects.ts'
 import { NOTHING, type Observed, observedStream } from '../observe/observe.ts'
 import { eventData, type SseTap } from '../observe/sse-tap.ts'
@@ -32,7 +32,7 @@ const UNSEEN: Usage = Object.freeze({ prompt_tokens: 0, completion_tokens: 0, to
 
 /** A request that is passed on verbatim. */
 export interface VerbatimRequest {
-  route: PassedPath
+  route: VerbatimPath
   /** Path as sent, with its query. */
   target: string
   /** Content type of a body that is not JSON. Null for JSON or no body. */
@@ -49,7 +49,7 @@ export interface VerbatimRequest {
  * Passes a request and its reply on as they are, and reads usage and ids on the way. Only what determines the bill is
  * rewritten: the model's id at the upstream, the token limit, and the request for usage.
  */
-export const passVerbatim = (asked: VerbatimRequest): Passage => ({
+export const verbatimPassage = (asked: VerbatimRequest): Passage => ({
   convert: (body) => body,
   write: (writing) => writeVerbatim(asked, writing),
   isReformed: false,

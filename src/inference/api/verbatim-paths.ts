@@ -1,8 +1,8 @@
-/** Cost of a request to a passed-through path: of its input, also of its answer, unknown beforehand, or none. */
+/** Cost of a request to a verbatim path: of its input, also of its answer, unknown beforehand, or none. */
 export type Cost = 'input' | 'answer' | 'unbounded' | 'nothing'
 
 /** A path of `/v1` that is forwarded unchanged, beside the model endpoints that are converted. */
-export interface PassedPath {
+export interface VerbatimPath {
   method: 'GET' | 'POST' | 'DELETE'
   /** Path below `/v1`, as records name it. `{id}` stands for an object of an earlier call. */
   path: string
@@ -17,21 +17,21 @@ export interface PassedPath {
   lists?: true
 }
 
-const asked = (path: string, cost: Cost, body: PassedPath['body'] = 'json'): PassedPath => ({
+const asked = (path: string, cost: Cost, body: VerbatimPath['body'] = 'json'): VerbatimPath => ({
   method: 'POST',
   path,
   body,
   cost,
 })
-const seen = (method: PassedPath['method'], path: string): PassedPath => ({
+const seen = (method: VerbatimPath['method'], path: string): VerbatimPath => ({
   method,
   path,
   body: 'none',
   cost: 'nothing',
 })
 
-/** Passed-through paths. Routes, records, metrics and tests are derived from them. */
-export const PASSED_PATHS: readonly PassedPath[] = [
+/** Verbatim paths. Routes, records, metrics and tests are derived from them. */
+export const VERBATIM_PATHS: readonly VerbatimPath[] = [
   asked('/embeddings', 'input'),
   { ...asked('/moderations', 'input'), hasDefault: true },
   asked('/rerank', 'input'),
@@ -58,12 +58,12 @@ export const PASSED_PATHS: readonly PassedPath[] = [
 ]
 
 /** Tells whether a request to a path calls a model. */
-export const asksModel = ({ cost }: PassedPath): boolean => cost === 'input' || cost === 'answer'
+export const asksModel = ({ cost }: VerbatimPath): boolean => cost === 'input' || cost === 'answer'
 
 /** Tells whether requests to a path cost tokens of text alone, so that they can be paid for by request, as chats are. */
-export const isOfText = ({ path, cost }: PassedPath): boolean => cost === 'input' || path === '/completions'
+export const isOfText = ({ path, cost }: VerbatimPath): boolean => cost === 'input' || path === '/completions'
 
 /** Paths that cost only their input. */
 export const INPUT_ALONE: ReadonlySet<string> = new Set(
-  PASSED_PATHS.filter(({ cost }) => cost === 'input').map(({ path }) => path),
+  VERBATIM_PATHS.filter(({ cost }) => cost === 'input').map(({ path }) => path),
 )

@@ -2,7 +2,7 @@ import { GazewayError } from '../../errors.ts'
 import { lazily } from '../../lazily.ts'
 import type { CallerContext, ModelBody } from '../admit/admit.ts'
 import type { CallDeps } from '../call.ts'
-import { type AgentGatewayRequest, passAgentGateway } from '../passages/pass-agent-gateway.ts'
+import { type AgentGatewayRequest, agentGatewayPassage } from '../passages/agent-gateway-passage.ts'
 import type { Send } from '../relay/exchange.ts'
 import type { Receiver } from '../relay/receiver.ts'
 import { createRelayTo, soleRelay } from '../relay/sole-relay.ts'
@@ -10,7 +10,7 @@ import { planOf, verbatimCandidate } from '../route/verbatim-routes.ts'
 import type { ModelChoice, Provider } from '../upstreams/provider.ts'
 
 /** A request to a model behind another service: the agent gateway. */
-export interface PassedOn extends AgentGatewayRequest {
+export interface AgentGatewayCall extends AgentGatewayRequest {
   /** The service. Its base URL ends with `/v1`. */
   service: Provider
   send: Send
@@ -24,16 +24,20 @@ export interface PassedOn extends AgentGatewayRequest {
  * @returns at the end of the reply: the error that the client received in it
  * @throws GazewayError as `MakeCall`, and when no reply came, before its first byte
  */
-export type PassOn = (asked: PassedOn, receiver: Receiver, context: CallerContext) => Promise<Error | null>
+export type CallAgentGateway = (
+  asked: AgentGatewayCall,
+  receiver: Receiver,
+  context: CallerContext,
+) => Promise<Error | null>
 
 const loadCall = lazily(() => import('../call.ts'))
 
 /** Creates the function that passes requests on, under the bills of the callers. */
-export function createPassOn(deps: CallDeps): PassOn {
+export function createCallAgentGateway(deps: CallDeps): CallAgentGateway {
   return async (asked, receiver, context) => {
     const { service, endpoint, request } = asked
     const choice = modelIn(request.json, deps.routing.upstreams[0].provider)
-    const way = { path: endpoint, passage: passAgentGateway(asked) }
+    const way = { path: endpoint, passage: agentGatewayPassage(asked) }
     const candidate = verbatimCandidate(soleRelay(createRelayTo(service, asked.send, asked.failure)), way, choice)
     const verbatim = { cost: 'answer', formType: null, service: service.name } as const
     const call = { endpoint, request, retries: 0, needsText: false, verbatim }

@@ -3,9 +3,9 @@ import type { Hono } from 'hono'
 import { GazewayError } from '../../../src/errors.ts'
 import type { Gateway } from '../../../src/gateway.ts'
 import type { CallerContext, ModelBody } from '../../../src/inference/admit/admit.ts'
-import { PASSED_PATHS, type PassedPath } from '../../../src/inference/api/passed-paths.ts'
+import { VERBATIM_PATHS, type VerbatimPath } from '../../../src/inference/api/verbatim-paths.ts'
 import type { OpenCalls } from '../../../src/inference/inference.ts'
-import { type PathRequest, requestedModel } from '../../../src/inference/verbatim/pass-path.ts'
+import { type PathRequest, requestedModel } from '../../../src/inference/verbatim/call-verbatim.ts'
 
 import { isObject } from '../../../src/text/json.ts'
 import { type Arrival, arrivalOf } from '../../web/arrival.ts'
@@ -23,17 +23,17 @@ const FORM = /^multipart\/form-data\b/i
 const FORWARDED = /^(?:anthropic-|openai-beta$)/
 
 /** Registers the routes of `/v1` whose requests go to an upstream unchanged. */
-export function passedRoutes(app: Hono<Frame>, calls: OpenCalls, gateway: Gateway): void {
-  for (const route of PASSED_PATHS)
+export function verbatimPathRoutes(app: Hono<Frame>, calls: OpenCalls, gateway: Gateway): void {
+  for (const route of VERBATIM_PATHS)
     app.on(route.method, `/v1${route.path.replace(/\{(\w+)\}/, ':$1')}`, async (c) => {
       await passed(c, route, calls, gateway)
       return ALREADY_SENT
     })
 }
 
-/** Finds the passed-through path at a path of `/v1`, without an id. */
-export const passedAt = (method: string, path: string): PassedPath | undefined =>
-  PASSED_PATHS.find((route) => route.method === method && `/v1${route.path}` === path)
+/** Finds the verbatim path at a path of `/v1`, without an id. */
+export const verbatimPathAt = (method: string, path: string): VerbatimPath | undefined =>
+  VERBATIM_PATHS.find((route) => route.method === method && `/v1${route.path}` === path)
 
 /**
  * Refuses a JSON request that could not be forwarded, before it is paid for.
@@ -41,13 +41,13 @@ export const passedAt = (method: string, path: string): PassedPath | undefined =
  * @returns its model; null for the upstream's default
  * @throws GazewayError `unsupported_media_type`, `invalid_json` or `validation_failed`
  */
-export function checkPassed(route: PassedPath, headers: IncomingHttpHeaders, bytes: Buffer): string | null {
+export function checkVerbatim(route: VerbatimPath, headers: IncomingHttpHeaders, bytes: Buffer): string | null {
   const { json } = parseJson(headers, bytes)
   if (!isObject(json)) throw notAnObject()
   return requestedModel(route, json as ModelBody)
 }
 
-async function passed(c: FrameContext, route: PassedPath, calls: OpenCalls, gateway: Gateway): Promise<void> {
+async function passed(c: FrameContext, route: VerbatimPath, calls: OpenCalls, gateway: Gateway): Promise<void> {
   const arrival = arrivalOf(c)
   const { incoming } = arrival
   const { named, target } = targetOf(c, route)
@@ -57,22 +57,22 @@ async function passed(c: FrameContext, route: PassedPath, calls: OpenCalls, gate
   const id = route.path.includes('{id}') ? named : null
   const asked: PathRequest = { route, target, id, ...read }
   const context = callContext(arrival, forwardedHeaders(arrival))
-  const { passPath } = calls.current()
+  const { callVerbatim } = calls.current()
   if (!isRepeatable(route, formType)) {
     refuseKeyed(incoming, route)
-    return passPath(asked, receiverOf(arrival, gateway.upstream.provider.timeoutMs), context)
+    return callVerbatim(asked, receiverOf(arrival, gateway.upstream.provider.timeoutMs), context)
   }
   const once = { path: `/v1${route.path}`, text: body.text, stream: body.json.stream === true }
-  await relayOnce(arrival, gateway, once, (receiver) => passPath(asked, receiver, context))
+  await relayOnce(arrival, gateway, once, (receiver) => callVerbatim(asked, receiver, context))
 }
 
 /**
  * Tells whether a reply can be stored for an `Idempotency-Key`: JSON, from a JSON request without a name in its path.
  */
-const isRepeatable = ({ body, path }: PassedPath, formType: string | null): boolean =>
+const isRepeatable = ({ body, path }: VerbatimPath, formType: string | null): boolean =>
   body === 'json' && formType === null && !path.includes('{') && path !== '/audio/speech'
 
-function refuseKeyed({ headers }: IncomingMessage, { method, path }: PassedPath): void {
+function refuseKeyed({ headers }: IncomingMessage, { method, path }: VerbatimPath): void {
   if (method !== 'POST' || headers['idempotency-key'] === undefined) return
   throw new GazewayError(
     'validation_failed',
@@ -82,7 +82,7 @@ function refuseKeyed({ headers }: IncomingMessage, { method, path }: PassedPath)
 }
 
 /** Builds the upstream path with the name in it. @throws GazewayError `not_found` for a name that no upstream uses */
-function targetOf(c: FrameContext, { path }: PassedPath): { named: string | null; target: string } {
+function targetOf(c: FrameContext, { path }: VerbatimPath): { named: string | null; target: string } {
   const { search } = new URL(c.req.url)
   const [, parameter] = /\{(\w+)\}/.exec(path) ?? []
   if (parameter === undefined) return { named: null, target: path + search }
@@ -94,7 +94,7 @@ function targetOf(c: FrameContext, { path }: PassedPath): { named: string | null
 const NO_BODY = { bytes: Buffer.alloc(0), text: '', json: {} }
 
 async function bodyOf(
-  route: PassedPath,
+  route: VerbatimPath,
   incoming: IncomingMessage,
   limit: BodyLimit,
 ): Promise<Pick<PathRequest, 'body' | 'formType' | 'holdsRequests'>> {

@@ -3,18 +3,18 @@ import type { Identity } from '../../identity/identity.ts'
 import type { CallerContext, ModelBody } from '../admit/admit.ts'
 import { mayNameObjects } from '../admit/named-objects.ts'
 import { type Caller, callerOf, type OwnObjects } from '../admit/own-objects.ts'
-import { asksModel, type PassedPath } from '../api/passed-paths.ts'
+import { asksModel, type VerbatimPath } from '../api/verbatim-paths.ts'
 import type { MakeCall } from '../call.ts'
-import { passVerbatim } from '../passages/pass-verbatim.ts'
+import { verbatimPassage } from '../passages/verbatim-passage.ts'
 import type { Receiver } from '../relay/receiver.ts'
 import type { ClientRequest } from '../relay/request-body.ts'
 import { atKeeper, type Candidate } from '../route/route.ts'
 import { planOf, type VerbatimRoutes, type VerbatimWay } from '../route/verbatim-routes.ts'
 import type { ModelChoice } from '../upstreams/provider.ts'
 
-/** A request to a passed-through path. */
+/** A request to a verbatim path. */
 export interface PathRequest {
-  route: PassedPath
+  route: VerbatimPath
   /** Path below `/v1` as sent, with its query. */
   target: string
   /** Id in the path. Null without one. */
@@ -35,10 +35,10 @@ export interface PathRequest {
  * @throws GazewayError as `MakeCall` and `OwnObjects`; `forbidden_path` for a request of unknown cost by a caller with
  *   limits; and when no reply came, before its first byte
  */
-export type PassPath = (asked: PathRequest, receiver: Receiver, context: CallerContext) => Promise<void>
+export type CallVerbatim = (asked: PathRequest, receiver: Receiver, context: CallerContext) => Promise<void>
 
-/** Dependencies of passed-through paths. */
-export interface PassPathDeps {
+/** Dependencies of verbatim paths. */
+export interface CallVerbatimDeps {
   makeCall: MakeCall
   routes: VerbatimRoutes
   objects: OwnObjects
@@ -47,13 +47,13 @@ export interface PassPathDeps {
 }
 
 /** Creates the function that passes requests on. */
-export function createPassPath({ makeCall, routes, objects, identity }: PassPathDeps): PassPath {
+export function createCallVerbatim({ makeCall, routes, objects, identity }: CallVerbatimDeps): CallVerbatim {
   return async (asked, receiver, context) => {
     const { route, body: request, formType } = asked
     const caller = await callerOf(context.callerId, identity)
     const isPartial = route.lists === true && caller?.scopes.has('admin') !== true
     const visible = isPartial ? (ids: readonly string[]) => objects.visible(ids, caller) : null
-    const way = { path: route.path, passage: passVerbatim({ ...asked, visible }) }
+    const way = { path: route.path, passage: verbatimPassage({ ...asked, visible }) }
     const plan = planOf(await candidatesFor(asked, way, caller))
     const verbatim = { cost: route.cost, formType }
     const call = { endpoint: route.path, request, retries: 0, needsText: false, verbatim }
@@ -90,7 +90,7 @@ export function createPassPath({ makeCall, routes, objects, identity }: PassPath
  *
  * @throws GazewayError `validation_failed`
  */
-export function requestedModel({ hasDefault }: PassedPath, { model }: ModelBody): string | null {
+export function requestedModel({ hasDefault }: VerbatimPath, { model }: ModelBody): string | null {
   if (hasDefault && (model ?? '') === '') return null
   if (typeof model !== 'string' || model === '')
     throw new GazewayError('validation_failed', 'model: missing; must be the name of a model.', { param: 'model' })

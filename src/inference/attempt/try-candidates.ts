@@ -9,12 +9,12 @@ import type { Receiver } from '../relay/receiver.ts'
 import type { Candidate } from '../route/route.ts'
 import type { SettleDeps } from '../settle/settle.ts'
 import { isRaceLost } from '../upstreams/race-lost.ts'
-import { attemptOrder, circuitOf, hasChoice, type Selection } from './attempt-order.ts'
+import { candidateOrder, circuitOf, hasChoice, type Selection } from './candidate-order.ts'
 import { cooldownAfter, isEnded, MAX_ATTEMPTS, MAX_TIME_MS } from './fallback.ts'
 import { besideOf, createRace, isHedgeable, type Race } from './hedge.ts'
 import { type PreparedRequest, prepareRequest } from './prepare-request.ts'
 import { refusedBy } from './request-form.ts'
-import { type Attempt, type Result, type Turn, tryOne } from './try-one.ts'
+import { type Attempt, type Result, type Turn, tryCandidate } from './try-candidate.ts'
 
 /**
  * Third step of a call: tries one candidate after another until one answers, and passes its reply on as it arrives.
@@ -24,19 +24,19 @@ import { type Attempt, type Result, type Turn, tryOne } from './try-one.ts'
  * @throws GazewayError when no candidate answered, before the first byte of a reply; after that, the stream itself ends
  *   with an error
  */
-export async function attempt(
+export async function tryCandidates(
   deps: SettleDeps,
   call: Admission,
   candidates: readonly Candidate[],
   receiver: Receiver,
 ): Promise<Result> {
   const first = candidates[0] as Candidate
-  if (candidates.length > 1 || first.relays.all.length > 1) return attemptEach(deps, call, candidates, receiver)
+  if (candidates.length > 1 || first.relays.all.length > 1) return tryEach(deps, call, candidates, receiver)
   const selection = { candidate: first, relay: first.relays.all[0], isLast: true, isLastResort: true, skipped: NONE }
   const prepared = prepareRequest({ call, selection, refused: null, client: receiver })
   // Avoids a promise where possible: each one is a measurable share of a request.
   const request = prepared instanceof Promise ? await prepared : prepared
-  const { passed, result } = await tryOne(deps, call, selection, request, {
+  const { passed, result } = await tryCandidate(deps, call, selection, request, {
     receiver,
     attempt: 1,
     fallbackFrom: undefined,
@@ -46,7 +46,7 @@ export async function attempt(
   return result
 }
 
-async function attemptEach(
+async function tryEach(
   deps: SettleDeps,
   call: Admission,
   candidates: readonly Candidate[],
@@ -65,7 +65,7 @@ async function attemptEach(
   let failedBeside: Selection | null = null
   let unfit: GazewayError | null = null
   try {
-    for (const selection of attemptOrder(candidates, () => last?.passed, call)) {
+    for (const selection of candidateOrder(candidates, () => last?.passed, call)) {
       if (attempts >= MAX_ATTEMPTS || performance.now() - began > MAX_TIME_MS) break
       if (failedBeside !== null && isSame(selection, failedBeside)) continue
       const begun = begunBy(last)
@@ -83,7 +83,7 @@ async function attemptEach(
       const turn = { receiver: to, attempt: ++attempts, fallbackFrom: before[0]?.result.callId, begun }
       last =
         race === null
-          ? noted(await tryOne(deps, call, selection, request, turn))
+          ? noted(await tryCandidate(deps, call, selection, request, turn))
           : await hedged(race, selection, request, turn)
       const { passed, result } = last
       const { error } = passed.outcome
@@ -116,7 +116,7 @@ async function attemptEach(
     const onCall = (id: string) => {
       firstId ??= id
     }
-    const made = tryOne(deps, call, selection, request, { ...turn, onCall })
+    const made = tryCandidate(deps, call, selection, request, { ...turn, onCall })
     const [first, second] = await race.run(made, hedgeAfterMs as number, () => tryNext(race, selection, firstId))
     // A cancelled attempt has not failed: it can be retried.
     if (second === null || isRaceLost(second.passed.outcome.error)) return noted(first)
@@ -139,7 +139,12 @@ async function attemptEach(
       const receiver = race.enter()
       const request = await prepareRequest({ call, selection, refused: null, client: receiver })
       mayHedge = false
-      return await tryOne(deps, call, selection, request, { receiver, attempt: ++attempts, fallbackFrom, begun: null })
+      return await tryCandidate(deps, call, selection, request, {
+        receiver,
+        attempt: ++attempts,
+        fallbackFrom,
+        begun: null,
+      })
     } catch (error) {
       // Its API cannot express the request.
       if (!(error instanceof GazewayError)) throw error

@@ -8,9 +8,9 @@ import { observedWhole } from '../observe/observe.ts'
 import type { SseTap } from '../observe/sse-tap.ts'
 import type { StreamReply, WholeReply } from '../relay/exchange.ts'
 import { badReply } from '../upstreams/failure.ts'
+import { convertChunks } from './convert-chunks.ts'
 import { errorEvent } from './error-event.ts'
 import { gatherCompletion } from './gather.ts'
-import { passChunks } from './pass-chunks.ts'
 import {
   type Answered,
   answered,
@@ -24,7 +24,7 @@ import { passedHeaders, type Refusal, readCompletion, readRefusal, toSse } from 
 import { convertedRequest } from './write-request.ts'
 
 /** Passes a Messages request to chat completions, and the answer back as a Message or its events. */
-export const passMessageConverted: Passage = {
+export const messageOverChat: Passage = {
   convert: (asked) => ({
     ...toChatFromMessages(asked as MessagesRequest),
     ...((asked as { stream?: unknown }).stream === true && { stream: true }),
@@ -74,7 +74,7 @@ function passWhole(context: ReplyContext, reply: WholeReply): Answered | Failed 
 function passStream(context: ReplyContext, reply: StreamReply, tap: SseTap): Promise<Answered | Failed> {
   const { requestId, model } = context
   const events = createMessageEvents(asked(context), { model })
-  return passChunks(context, reply, tap, {
+  return convertChunks(context, reply, tap, {
     headers: { ...passedHeaders(reply.headers, context), ...requestIdHeader(context) },
     convert: (chunks) => chunks.flatMap((chunk) => events.push(chunk as never)),
     finish: (broken) => ({

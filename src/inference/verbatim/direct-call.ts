@@ -3,11 +3,11 @@ import type { CallContext } from '../../calls/call-record.ts'
 import { GazewayError } from '../../errors.ts'
 import { isDeeper, parseJson } from '../../text/json.ts'
 import { fieldsOrNone } from '../../text/lenient-reader.ts'
-import { asksModel, type Cost, PASSED_PATHS } from '../api/passed-paths.ts'
 import { ReportedError } from '../api/reported-error.ts'
+import { asksModel, type Cost, VERBATIM_PATHS } from '../api/verbatim-paths.ts'
 import { type SignalClient, signalClient } from '../client/signal-client.ts'
 import type { OpenUpstream } from '../open.ts'
-import { passVerbatim } from '../passages/pass-verbatim.ts'
+import { verbatimPassage } from '../passages/verbatim-passage.ts'
 import type { Headers, StreamReply, WholeReply } from '../relay/exchange.ts'
 import type { Receiver } from '../relay/receiver.ts'
 import type { Routing } from '../route/routing.ts'
@@ -30,26 +30,26 @@ const SAFE_HEADERS = ['content-type', 'retry-after', 'x-request-id', 'openai-pro
 const SAFE_HEADER_PREFIX = 'x-ratelimit-'
 
 /** A request to the upstream that no tool covers. */
-export const PassthroughRequest = z.strictObject({
+export const DirectRequest = z.strictObject({
   method: z.enum(['GET', 'POST', 'DELETE']),
   path: z.string().min(1).max(1024).describe('Below the upstream\'s base URL, for example "/models"'),
   query: z.record(z.string(), z.union([z.string(), z.number(), z.boolean()])).optional(),
   body: z.unknown().optional().describe('JSON to send with POST; the other methods take none'),
 })
-export type PassthroughRequest = z.infer<typeof PassthroughRequest>
+export type DirectRequest = z.infer<typeof DirectRequest>
 
 /** Reply of the upstream, also an error. `truncated` is set when the body exceeds 256 KiB and was cut there. */
-export const PassthroughReply = z.object({
+export const DirectReply = z.object({
   status: z.int(),
   headers: z.record(z.string(), z.string()),
   body: z.unknown().describe('Parsed if the reply is complete JSON, else text'),
   truncated: z.boolean(),
   call_id: z.string(),
 })
-export type PassthroughReply = z.infer<typeof PassthroughReply>
+export type DirectReply = z.infer<typeof DirectReply>
 
 /** Dependencies of the passthrough. */
-export interface PassthroughDeps {
+export interface DirectCallDeps {
   routing: Routing
   open(): Promise<Pick<OpenUpstream, 'makeCall' | 'relaysOf'>>
   /**
@@ -67,11 +67,11 @@ export interface PassthroughDeps {
  * @throws GazewayError `forbidden_path` for anything but an allowed path below the base URL; `validation_failed` for a
  *   body with a method that takes none, or one that cannot be serialized. No request is made then
  */
-export async function passThrough(
-  deps: PassthroughDeps & { allowedPaths: readonly string[]; limitBytes?: number; isRecorded?: boolean },
-  request: PassthroughRequest,
+export async function directCall(
+  deps: DirectCallDeps & { allowedPaths: readonly string[]; limitBytes?: number; isRecorded?: boolean },
+  request: DirectRequest,
   context: CallContext,
-): Promise<PassthroughReply> {
+): Promise<DirectReply> {
   const { limitBytes = REPLY_LIMIT_BYTES, isRecorded = true } = deps
   const { upstream, model: named } = targetOf(deps, request.body)
   const { provider } = upstream
@@ -90,7 +90,7 @@ export async function passThrough(
   // A body that names no model may be any JSON.
   const formType = choice === null ? 'application/json' : null
   const route = { method, path, body: hasBody ? 'json' : 'none', cost: cost ?? 'nothing' } as const
-  const passage = passVerbatim({
+  const passage = verbatimPassage({
     route,
     target,
     formType,
@@ -117,7 +117,7 @@ export async function passThrough(
 
 /** Cost of a request that asks a model: as of the passed path, otherwise of an answer. */
 const costOf = (path: string): Cost =>
-  PASSED_PATHS.find((known) => known.path === path && asksModel(known))?.cost ?? 'answer'
+  VERBATIM_PATHS.find((known) => known.path === path && asksModel(known))?.cost ?? 'answer'
 
 /** The reply of a call, as its upstream sent it. */
 interface CollectedReply {
@@ -162,10 +162,7 @@ function collecting(client: SignalClient): { reply: CollectedReply; receiver: Re
 }
 
 /** Upstream of a request, and the model's name there. The upstream `default` when it names no model. */
-function targetOf(
-  { only, routing }: PassthroughDeps,
-  body: unknown,
-): { upstream: NamedUpstream; model: string | null } {
+function targetOf({ only, routing }: DirectCallDeps, body: unknown): { upstream: NamedUpstream; model: string | null } {
   const asked = modelOf(body)
   if (only !== undefined || asked === null) return { upstream: only ?? routing.upstreams[0], model: asked }
   return routing.targets(asked, 'chat').all[0]
@@ -187,7 +184,7 @@ function written(body: unknown): string {
 function shown(
   { status, headers, announced, body: whole }: WholeReply,
   { provider, limitBytes }: { provider: Provider; limitBytes: number },
-): Omit<PassthroughReply, 'call_id'> {
+): Omit<DirectReply, 'call_id'> {
   const truncated = whole.length > limitBytes
   const { secrets } = provider
   const text = withoutSecrets(whole.toString('utf8', 0, limitBytes), status < 300 ? secrets.filter(isNoWord) : secrets)
@@ -206,7 +203,7 @@ function shown(
  */
 function targetIn(
   provider: Provider,
-  { method, path, query, body }: PassthroughRequest,
+  { method, path, query, body }: DirectRequest,
   allowed: readonly string[],
 ): string {
   const url = targetUrl(provider, path, allowed)

@@ -13,7 +13,7 @@ import type { Candidate } from '../route/route.ts'
 import { beginCall, type SettleDeps, type Settled } from '../settle/settle.ts'
 import { refusal, upstreamFailure } from '../upstreams/failure.ts'
 import type { Provider } from '../upstreams/provider.ts'
-import type { Selection } from './attempt-order.ts'
+import type { Selection } from './candidate-order.ts'
 import type { PreparedRequest } from './prepare-request.ts'
 
 /** Result of a call, for its caller. */
@@ -51,7 +51,7 @@ export interface Turn {
 }
 
 /** Sends the request to one candidate, passes its reply on, and records the call. */
-export async function tryOne(
+export async function tryCandidate(
   deps: SettleDeps,
   call: Admission,
   selection: Selection,

@@ -30,7 +30,7 @@ const HELD_LIMIT_BYTES = 16 * 1024 * 1024
  * Passes a Responses request through. When the endpoint fails before its first text, another candidate can answer,
  * after the items already streamed.
  */
-export const passResponse: Passage = {
+export const responsePassage: Passage = {
   convert: (asked) => asked,
   write: splicedRequest,
   isReformed: true,

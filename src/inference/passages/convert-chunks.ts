@@ -27,7 +27,7 @@ export interface ChunkConversion {
  * Streams converted chat chunks. A failure before the first event sends nothing to the client, so that another
  * candidate can answer.
  */
-export async function passChunks(
+export async function convertChunks(
   context: ReplyContext,
   reply: StreamReply,
   tap: SseTap,

@@ -6,8 +6,8 @@ import { observedWhole } from '../observe/observe.ts'
 import { lackOf } from '../observe/response-texts.ts'
 import type { SseTap } from '../observe/sse-tap.ts'
 import type { StreamReply, WholeReply } from '../relay/exchange.ts'
+import { convertChunks } from './convert-chunks.ts'
 import { gatherCompletion } from './gather.ts'
-import { passChunks } from './pass-chunks.ts'
 import {
   type Answered,
   answered,
@@ -24,7 +24,7 @@ import { convertedRequest } from './write-request.ts'
 const ROUTE = { 'x-gazeway-route': 'chat_fallback' }
 
 /** Passes a Responses request to chat completions, and the answer back as a Response or its events. */
-export const passConverted: Passage = {
+export const responseOverChat: Passage = {
   convert: (asked, refused) => ({
     ...toChatRequest(asked as ResponseRequest, refused),
     ...((asked as { stream?: unknown }).stream === true && { stream: true }),
@@ -63,7 +63,7 @@ function passStream(context: ReplyContext, reply: StreamReply, tap: SseTap): Pro
   const { provider, requestId, needsText, model } = context
   const events = createResponseEvents(context.asked as unknown as ResponseRequest, { model, begun: context.begun })
   let begun = false
-  return passChunks(context, reply, tap, {
+  return convertChunks(context, reply, tap, {
     headers: { ...passedHeaders(reply.headers, context), ...ROUTE },
     convert(chunks) {
       if (chunks.length === 0) return []

@@ -1,5 +1,0 @@
-/** Prefix of every sandbox text, so that nobody mistakes it for a model's. */
-export const MARK = '[sandbox] '
-
-/** First line of an answer in text. */
-export const NO_MODEL = `${MARK}This is no model: it only quotes what you sent.\n`
