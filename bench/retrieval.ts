@@ -13,8 +13,8 @@ export async function section(report: Report): Promise<void> {
 
 async function measureSet(report: Report, set: MemorySet, others: number): Promise<void> {
   const all = set.facts.length + others
-  const plain = await measure(set, { others, withAlso: false })
-  const aliased = await measure(set, { others, withAlso: true })
+  const plain = await measureRecall(set, { others, withAlso: false })
+  const aliased = await measureRecall(set, { others, withAlso: true })
   const add = (what: string, figure: number, bar?: { atLeast: number } | { atMost: number }) =>
     report.add({ what: `${set.label}${what}, ${all} memories`, unit: '%', figure, ...(bar && { bar }) })
   add('keyword questions answered among the first 3', aliased.keyword, { atLeast: 98 })
@@ -34,7 +34,11 @@ function barOf({ beside }: MemorySet, others: number): { atLeast: number } | und
   return others === beside.at(-1) ? { atLeast: 60 } : undefined
 }
 
-async function measure(set: MemorySet, { others, withAlso }: { others: number; withAlso: boolean }): Promise<Recall> {
+/** Recall of a set in a new store, with `others` memories beside its facts. */
+export async function measureRecall(
+  set: MemorySet,
+  { others, withAlso }: { others: number; withAlso: boolean },
+): Promise<Recall> {
   const folder = temporaryFolder('retrieval')
   const store = await openStore(`sqlite:${join(folder, 'store.db')}`)
   const memory = createMemory({ store, now: () => new Date() })

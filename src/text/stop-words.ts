@@ -31,9 +31,13 @@ const STOP_WORDS = [
   os otra otro para pero poco por porque que quien quienes se sea ser si sin sobre son su sus tambien tan tanto te tiene
   tienen todo todos tu tus un una unas uno unos usted ustedes y ya yo`,
 ].map((words) => new Set(words.split(/\s+/)))
+const [ENGLISH = new Set<string>()] = STOP_WORDS
 
 /** A word of Hiragana alone: the script of Japanese endings and particles. */
 const HIRAGANA = /^\p{sc=Hiragana}+$/u
+
+/** Tells whether a folded word is an English stop word. */
+export const isStopWord = (word: string): boolean => ENGLISH.has(word)
 
 /**
  * Removes the stop words from a query. The language is the one with the most stop words in the query, English when in
@@ -48,7 +52,6 @@ export function withoutStopWords<T extends { text: string }>(words: readonly T[]
 }
 
 function stopWordsFor(words: ReadonlyArray<{ text: string }>): ReadonlySet<string> {
-  const [english = new Set<string>()] = STOP_WORDS
   const held = (list: ReadonlySet<string>) => words.filter(({ text }) => list.has(text)).length
-  return STOP_WORDS.reduce((most, list) => (held(list) > held(most) ? list : most), english)
+  return STOP_WORDS.reduce((most, list) => (held(list) > held(most) ? list : most), ENGLISH)
 }

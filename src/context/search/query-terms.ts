@@ -1,3 +1,4 @@
+import { isStopWord } from '../../text/stop-words.ts'
 import { eachRun, termsOfRun } from './terms.ts'
 
 /** Maximum number of terms of a query that count, its first ones. */
@@ -5,16 +6,11 @@ const MOST = 30
 /** Characters of a long question that are read. */
 const LOOKED_AT = 4_000
 
-const STOP = new Set(
-  `a about after all also an and any are as at be because been before being between both but by can could did do does
-  done during each either else ever every for from further get gets had has have having he her here his how i if in
-  instead into is isn it its itself just let like may me might more most must my need no nor not now of off on once one
-  only or other our out over own per please put rather same shall she should so some such than that the their them then
-  there these they thing this those through to too two under until up upon us use used uses using very via want was we
-  were what when where whether which while who whose why will with within without would yes yet you your
-  make makes made find show fix add happen happens look looks implement implemented implementation code file function
-  handle handled handles work works decide decides exactly actually project repository
-  don doesn didn won ll ve re`.split(/\s+/),
+/** Words of questions about code that say little about the place of the answer. */
+const OF_QUESTIONS = new Set(
+  `after before during get gets instead like need one put thing two use used uses using want make makes made find show
+  fix add happen happens look looks implement implemented implementation code file function handle handled handles
+  work works decide decides exactly actually project repository`.split(/\s+/),
 )
 
 /** A query as index terms. Marks the terms that are whole identifiers; the parts of an identifier are terms as well. */
@@ -28,7 +24,7 @@ export interface QueryTerms {
 export function queryTerms(query: string): QueryTerms | null {
   const words: string[] = []
   eachRun(query.slice(0, LOOKED_AT), (run) => void words.push(run))
-  const telling = words.filter((word) => !STOP.has(word.toLowerCase()))
+  const telling = words.filter((word) => !isStopWord(word.toLowerCase()) && !OF_QUESTIONS.has(word.toLowerCase()))
   const found = new Map<string, boolean>()
   for (const word of telling) {
     const { parts, whole } = termsOfRun(word)

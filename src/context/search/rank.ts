@@ -1,3 +1,4 @@
+import { inverseFrequency, lengthNorm, saturation } from '../../text/bm25.ts'
 import { type FileKind, kindsAskedFor, kindsOf } from './file-kind.ts'
 import type { QueryTerms } from './query-terms.ts'
 import { IN, type IndexedFile, type Postings, type Segment } from './segment.ts'
@@ -28,14 +29,11 @@ const FLOOR = 0.1
  * Ranks the files that answer a query, best first:
  *
  *     score = kind · Σ idf · (tf · (k1 + 1) / (tf + k1 · (1 − b + b · length / average)) + name + folder + definition)
- *     idf   = ln(1 + (N − df + ½) / (df + ½))
  *
- * The sum is over the terms of the query. The first summand is BM25 (Robertson and Zaragoza, "The probabilistic
- * relevance framework: BM25 and beyond", 2009) on the text. The others are weights for a term in that place. `kind` is
- * below 1 for tests, prose and other kinds, unless the query asks for them.
+ * The sum is over the terms of the query. The first summand is BM25 on the text (`text/bm25.ts`). The others are
+ * weights for a term in that place. `kind` is below 1 for tests, prose and other kinds, unless the query asks for them.
  */
 export function rank(live: readonly LiveSegment[], query: QueryTerms, weights: Weights = WEIGHTS): Ranked[] {
-  const { k1, b } = weights
   const held = live.map(({ segment, alive }) => {
     const terms = query.terms.map((term) => segment.find(term))
     return { segment, alive, terms, scores: new Float64Array(alive.length), found: new Uint32Array(alive.length) }
@@ -43,7 +41,7 @@ export function rank(live: readonly LiveSegment[], query: QueryTerms, weights: W
   const { count, average } = sizeOf(live)
   const idf = query.terms.map((_, t) => {
     const holders = held.reduce((sum, { terms, alive }) => sum + holding(terms[t] ?? null, alive), 0)
-    return Math.log(1 + (count - holders + 0.5) / (holders + 0.5))
+    return inverseFrequency(count, holders)
   })
   for (const { segment, alive, terms, scores, found } of held)
     terms.forEach((postings, t) => {
@@ -52,9 +50,8 @@ export function rank(live: readonly LiveSegment[], query: QueryTerms, weights: W
         const file = postings?.files[i] ?? 0
         if (alive[file] === 0) continue
         const mark = postings?.marks[i] ?? 0
-        const times = mark >>> 8
-        const norm = k1 * (1 - b + (b * (segment.lengths[file] ?? 0)) / average)
-        const inText = (times * (k1 + 1)) / (times + norm)
+        const norm = lengthNorm(segment.lengths[file] ?? 0, average, weights)
+        const inText = (weights.k1 + 1) * saturation(mark >>> 8, norm, weights)
         const beside =
           (mark & IN.name ? weights.name : 0) +
           (mark & IN.folder ? weights.folder : 0) +

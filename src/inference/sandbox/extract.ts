@@ -1,11 +1,6 @@
+import { inverseFrequency, lengthNorm, saturation } from '../../text/bm25.ts'
 import { normalized } from '../../text/normalized.ts'
-
-/** Stop words of the sandbox. */
-const STOP_WORDS = new Set(
-  `a an and any are as at be been but by can could did do does for from had has have how i if in into is it its may me
-  my no not of on or our please shall should so some than that the their them then there these they this those to us
-  was we were what when where which who whom whose why will with would you your`.split(/\s+/),
-)
+import { isStopWord } from '../../text/stop-words.ts'
 
 /** A word or number. Each Han or kana character counts by itself, as those scripts do not space words. */
 const TERM = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}]|[\p{L}\p{N}]+/gu
@@ -15,10 +10,6 @@ const TERM = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}]|[\p{L}\p{N}
  * mark. `Intl.Segmenter` covers more languages but is far too slow on long texts in Node 20.
  */
 const SENTENCE_END = /\n|(?<=[。！？])|(?<=[.!?]["')\]]?)\s+(?=[\p{Lu}\p{N}"'([`])/u
-
-/** BM25's saturation and length parameters (Robertson & Zaragoza 2009, section 3.4.2). */
-const K1 = 1.2
-const B = 0.75
 
 /** Splits `text` into trimmed, non-empty sentences, in order. */
 export function sentencesOf(text: string): string[] {
@@ -31,7 +22,7 @@ export function sentencesOf(text: string): string[] {
 /** Words of `text` that carry meaning: lower case, without stop words and plural `s`. */
 export function termsOf(text: string): string[] {
   const words = normalized(text, 'NFKC').toLowerCase().match(TERM) ?? []
-  return words.filter((word) => !STOP_WORDS.has(word)).map(singular)
+  return words.filter((word) => !isStopWord(word)).map(singular)
 }
 
 function singular(word: string): string {
@@ -47,8 +38,7 @@ export interface Ranked {
 
 /**
  * Ranks the sentences that share words with `question`, best first. Equal scores keep their order; repeated sentences
- * count once. The score is Okapi BM25 with sentences as documents (k1 1.2, b 0.75) and the non-negative inverse
- * document frequency ln(1 + (N − n + 0.5) / (n + 0.5)).
+ * count once. The score is BM25 with sentences as documents.
  */
 export function rankSentences(question: string, sentences: string[]): Ranked[] {
   const wanted = new Set(termsOf(question))
@@ -60,15 +50,13 @@ export function rankSentences(question: string, sentences: string[]): Ranked[] {
   }
 
   const scoreOf = (terms: string[]) => {
+    const norm = lengthNorm(terms.length, averageLength)
     const counts = new Map<string, number>()
     for (const term of terms) if (wanted.has(term)) counts.set(term, (counts.get(term) ?? 0) + 1)
-    let score = 0
-    for (const [term, count] of counts) {
-      const holding = frequency.get(term) ?? 0
-      const idf = Math.log(1 + (documents.length - holding + 0.5) / (holding + 0.5))
-      score += (idf * count * (K1 + 1)) / (count + K1 * (1 - B + (B * terms.length) / averageLength))
-    }
-    return score
+    return [...counts].reduce((score, [term, count]) => {
+      const importance = inverseFrequency(documents.length, frequency.get(term) ?? 0)
+      return score + importance * saturation(count, norm)
+    }, 0)
   }
 
   return documents

@@ -1,3 +1,4 @@
+import { inverseFrequency } from '../../text/bm25.ts'
 import { isCommon } from '../../text/common-words.ts'
 import { isUnspaced } from '../../text/words.ts'
 
@@ -31,12 +32,7 @@ export interface Term {
 
 /**
  * Creates a term: a word of a query, its matching words and its importance. The importance is the inverse document
- * frequency of BM25 (Robertson and Zaragoza 2009, section 3). It assumes a larger store, and common words count for a
- * part of it.
- *
- * ```formula
- * importance = c × ln(1 + (N + 1000 − n + 0.5) / (n + 0.5))
- * ```
+ * frequency in a store that is 1,000 memories larger; common words count for a part of it.
  *
  * @param counted words whose memories are summed to `n`
  * @param held number of memories in the space, `N`
@@ -47,7 +43,7 @@ export function termOf(
 ): Term {
   const sum = counted.reduce((total, { memories }) => total + memories, 0)
   const memories = Math.min(sum, held)
-  const rarity = Math.log(1 + (held + ASSUMED - memories + 0.5) / (memories + 0.5))
+  const rarity = inverseFrequency(held + ASSUMED, memories)
   const best = [...found].sort((a, b) => b.weight - a.weight || b.memories - a.memories || (a.word < b.word ? -1 : 1))
   const words = new Map<string, number>()
   for (const { word, weight } of best.slice(0, MAX_WORDS)) if (!words.has(word)) words.set(word, weight)

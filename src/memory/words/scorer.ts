@@ -1,9 +1,7 @@
+import { lengthNorm, saturation } from '../../text/bm25.ts'
 import type { Term } from './term.ts'
 import type { Candidate } from './text-index.ts'
 
-/** BM25 parameters, with the usual values: saturation of repeated words, and influence of a value's length. */
-const K1 = 1.2
-const B = 0.75
 /** Weight of a word by field. */
 const FIELDS = { key: 3, tags: 2, value: 1, also: 0.6 }
 
@@ -56,17 +54,15 @@ export function createScorer(terms: readonly Term[], { averageWords, mark }: { a
   return function score(memory: MemoryText): Match {
     frequency.fill(0)
     best.fill(0)
-    const lengthNorm = 1 - B + (B * memory.words) / Math.max(1, averageWords)
     add(memory.key_text, FIELDS.key)
     add(memory.tags_text, FIELDS.tags)
     add(memory.also_text, FIELDS.also)
-    add(memory.value_text, FIELDS.value / lengthNorm)
+    add(memory.value_text, FIELDS.value / lengthNorm(memory.words, Math.max(1, averageWords)))
     let total = 0
     let covered = 0
     for (let term = 0; term < terms.length; term++) {
       const importance = terms[term]?.importance ?? 0
-      const x = frequency[term] ?? 0
-      total += (importance * x) / (x + K1)
+      total += importance * saturation(frequency[term] ?? 0)
       covered += importance * (best[term] ?? 0)
     }
     return { score: total / asked, coverage: covered / asked }
