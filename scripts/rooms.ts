@@ -8,6 +8,7 @@ import { OPEN_FILES } from './open-files.ts'
  */
 const ROOMS = [
   'errors.ts',
+  'kept-code.ts',
   'lazily.ts',
   'text',
   'wire',

@@ -1,6 +1,7 @@
 import { closeSync, openSync } from 'node:fs'
 import { setTimeout as delay } from 'node:timers/promises'
 import { GazewayError, isFileGone, isOutOfFiles } from './errors.ts'
+import { serveKeptCode } from './kept-code.ts'
 
 /** Delays before a failed load is retried, in milliseconds. */
 const RETRY_AFTER_MS = [20, 200, 1000]
@@ -46,7 +47,7 @@ export function lazily<T>(load: () => Promise<T>, { ahead = true } = {}): () => 
 
 /**
  * Loads all lazily loaded modules, also those that they register. From then on a replaced package and a lack of file
- * descriptors do no harm. A service calls it before it listens, a tool server once its client has the list of tools.
+ * descriptors do no harm. A service calls it before it listens; a tool server keeps its code instead, see `keepCode`.
  */
 export async function loadAll(): Promise<void> {
   // Includes those registered while loading.
@@ -83,6 +84,7 @@ async function loaded<T>(load: () => Promise<T>): Promise<T> {
 /** Loads a module, unless its file cannot be read now. */
 async function attempt<T>(load: () => Promise<T>): Promise<{ value: T } | { error: unknown }> {
   try {
+    await serveKeptCode()
     return { value: await load() }
   } catch (error) {
     if (isFileGone(error) || isOutOfFiles(error)) return { error }

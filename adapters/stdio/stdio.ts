@@ -4,7 +4,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { serveStdio as serveConnection } from '@modelcontextprotocol/server/stdio'
 import type { LoadedConfig } from '../../src/config/config.ts'
 import type { Log } from '../../src/config/log.ts'
-import { loadAll } from '../../src/lazily.ts'
+import { keepCode } from '../../src/kept-code.ts'
 import { STOP_SIGNALS } from '../command/stop-signals.ts'
 import { createCallsInFlight } from './calls-in-flight.ts'
 import { createClientLog } from './client-log.ts'
@@ -31,14 +31,14 @@ export async function serveStdio(loaded: LoadedConfig, log: Log, onServing: () =
   const calls = createCallsInFlight({ loaded, log: heard.log, gateway })
   const transport = stdioTransport(process.stdin, process.stdout)
   let isListed = false
-  /** Loads all other code, so that an update of the package does not concern this process. */
-  function loadRest(): void {
+  /** Keeps all other code, so that an update of the package does not concern this process. */
+  function keepRest(): void {
     if (isListed) return
     isListed = true
-    loadAll().then(
-      () => log.debug('All code is loaded.'),
-      // The call that needs it loads it again.
-      (err) => log.warn('Failed to load all code ahead.', { err }),
+    keepCode().then(
+      () => log.debug('All code is kept.'),
+      // The call that needs it reads its file.
+      (err) => log.warn('Failed to keep all code in memory.', { err }),
     )
   }
 
@@ -53,7 +53,7 @@ export async function serveStdio(loaded: LoadedConfig, log: Log, onServing: () =
     for (const signal of STOP_SIGNALS) process.on(signal, stop)
   })
   serveConnection(
-    ({ era }) => createMcpServer(era, { gateway, callTool: calls.callTool, heard, choice, onListed: loadRest }),
+    ({ era }) => createMcpServer(era, { gateway, callTool: calls.callTool, heard, choice, onListed: keepRest }),
     {
       transport,
       onerror: (err) => log.debug('Failed to read a message.', { err }),

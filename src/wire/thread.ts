@@ -1,5 +1,5 @@
-import { readFile } from 'node:fs/promises'
 import { Worker } from 'node:worker_threads'
+import { readCode } from '../kept-code.ts'
 import { lazily, requireDescriptors } from '../lazily.ts'
 import type { Message } from './thread-code.ts'
 
@@ -111,7 +111,7 @@ async function programOf({ source, name }: { source: URL; name: string }): Promi
   if (!IS_SOURCE) {
     const file = bundled(name)
     const url = JSON.stringify(file.href)
-    return `const THREAD_URL = ${url}; require = require('node:module').createRequire(THREAD_URL);${await readFile(file, 'utf8')}`
+    return `const THREAD_URL = ${url}; require = require('node:module').createRequire(THREAD_URL);${await readCode(file)}`
   }
   const register = JSON.stringify(import.meta.resolve('tsx/esm/api'))
   return `import(${register}).then(({ register }) => { register(); return import(${JSON.stringify(source.href)}) })`

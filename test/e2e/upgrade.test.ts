@@ -35,7 +35,7 @@ it('answers every tool after its package was replaced', async () => {
     args: ['--upstream', 'sandbox', '--log-level', 'debug'],
   })
   const { tools } = await client.listTools()
-  await until(() => /All code is loaded/.test(stderr()), { what: stderr, seconds: 30 })
+  await until(() => /All code is kept/.test(stderr()), { what: stderr, seconds: 30 })
   replace()
   const steps = story(place.project, new Date())
   assert.deepEqual(steps.map(({ tool }) => tool).sort(), tools.map(({ name }) => name).sort())
