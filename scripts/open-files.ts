@@ -76,6 +76,7 @@ export const OPEN_FILES: Readonly<Record<string, readonly string[]>> = {
     'budget/budgets.ts',
     'budget/limits.ts',
     'budget/overruns.ts',
+    'budget/reservation.ts',
     'budget/reservations.ts',
     'budget/spend.ts',
     'budget/spending.ts',

@@ -7,7 +7,8 @@ import type { Store } from '../../src/store/store.ts'
 import type { Micros } from '../../src/text/money.ts'
 import { PERIOD_NAMES, type Period, periodOf } from '../../src/text/period.ts'
 import { LEASE_MS, renewAllowances, sweepAllowances, writeCallSpending } from '../../src/wallet/budget/allowances.ts'
-import { createReservations, type Payer, type Reservation } from '../../src/wallet/budget/reservations.ts'
+import type { Payer, Reservation } from '../../src/wallet/budget/reservation.ts'
+import { createReservations } from '../../src/wallet/budget/reservations.ts'
 import { spendOf } from '../../src/wallet/budget/spending.ts'
 import { accountOf, lockAccounts } from '../../src/wallet/ledger/accounts.ts'
 import { post } from '../../src/wallet/ledger/ledger.ts'
@@ -585,8 +586,6 @@ export function reservationsContract(open: OpenStore): void {
           if (kind === 'reserve') {
             const pays = 'pays' in more && more.pays === true
             const payer = { ...(pays ? charged : recorded), budgets: `${terms}` }
-            // One key has one kind of billing at a time.
-            if (process.calls.some((other) => other.pays !== pays)) continue
             try {
               const reservation = await process.reservations.reserve(payer, amount)
               process.calls.push({ reservation, pays, id: `call_${made++}` })

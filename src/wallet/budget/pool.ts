@@ -1,0 +1,143 @@
+import type { Store } from '../../store/store.ts'
+import type { Micros } from '../../text/money.ts'
+import { type AllowanceOf, giveBackAllowance, takeAllowance } from './allowances.ts'
+
+/** Fewest calls that an allowance is sized for; more if more run at once. */
+const CALLS = 8
+/** Number of maintenance intervals that the allowance of a busy key should last. */
+const LASTS = 4
+
+/** An allowance of this process and its use. */
+export interface Pool {
+  of: AllowanceOf
+  free: Micros
+  /** Calls that hold a part of it. */
+  calls: number
+  /** Recent peak of concurrent calls; halves with each interval that has fewer. */
+  peak: number
+  /** Taken and not written yet. */
+  unwritten: Micros
+  /** The last amount that was drawn. */
+  call: Micros
+  /** Amount taken in the current interval. */
+  taken: Micros
+  /** Recent peak of the amount taken in an interval; halves with each that takes less. */
+  pace: Micros
+  turn: number
+  /** A return in progress, until the store confirms it; `turn` is null before the first attempt. */
+  returning: { micros: Micros; turn: number | null } | null
+  /** True when the store may have granted more than is known here, because a request for more failed. */
+  isDoubtful: boolean
+  usedAt: number
+  /** The budgets it was taken under; changed budgets apply at once. */
+  budgets: string | null
+  /** Serialises changes in the store. */
+  changing: Promise<unknown>
+}
+
+/** Dependencies of changes to a pool. */
+export interface PoolDeps {
+  store: Store
+  now: () => Date
+  onError: (error: unknown) => void
+  /** Closes a pool to new calls, because the store may have more or less of it than is known here. */
+  retire(pool: Pool): void
+}
+
+/** Creates a pool without money. */
+export const newPool = (of: AllowanceOf, budgets: string | null, usedAt: number): Pool => ({
+  of,
+  free: 0,
+  calls: 0,
+  peak: 0,
+  unwritten: 0,
+  call: 0,
+  taken: 0,
+  pace: 0,
+  turn: 0,
+  returning: null,
+  isDoubtful: false,
+  usedAt,
+  budgets,
+  changing: Promise.resolve(),
+})
+
+/** Size of an allowance for the current use of a pool. */
+export const sizeFor = ({ call, peak, taken, pace }: Pool): Micros =>
+  Math.max(call * Math.max(CALLS, peak), Math.max(taken, pace) * LASTS)
+
+/** Tells whether neither calls nor the store need the pool any more. */
+export const isEmpty = ({ calls, free, unwritten, returning }: Pool): boolean =>
+  calls === 0 && free === 0 && unwritten === 0 && returning === null
+
+/** Tells whether an error is the store's refusal for lack of money or budget. */
+export const isRefusal = (error: unknown): boolean =>
+  error instanceof Error && 'code' in error && (error.code === 'budget_reached' || error.code === 'insufficient_credit')
+
+/** Draws `micros` from a pool's free amount. @returns whether it was enough */
+export function drawFree(pool: Pool, micros: Micros): boolean {
+  pool.call = micros
+  if (pool.free < micros) return false
+  pool.free -= micros
+  return true
+}
+
+/**
+ * Draws `micros` from a pool, with the missing part from the store. Asks again when another call took it meanwhile.
+ *
+ * @throws GazewayError `insufficient_credit` or `budget_reached`
+ */
+export async function draw(deps: PoolDeps, pool: Pool, micros: Micros): Promise<void> {
+  do await more(deps, pool, micros)
+  while (pool.free < micros)
+  pool.free -= micros
+}
+
+/** Asks the store for what a pool lacks of `micros`. */
+async function more(deps: PoolDeps, pool: Pool, micros: Micros): Promise<void> {
+  const { store, now, retire } = deps
+  const change = pool.changing.then(async () => {
+    await sendBack(deps, pool)
+    if (pool.free >= micros) return
+    const turn = { turn: ++pool.turn, at: now().toISOString() }
+    const needed = micros - pool.free
+    const granted = await takeAllowance(store, pool.of, { ...turn, needed, wanted: needed + sizeFor(pool) - micros })
+    // Not `pool.free += await …`: that reads `free` first, and loses what calls free or draw during the wait.
+    pool.free += granted
+  })
+  // A refusal belongs to one call, which receives it through `change`; later calls ask again.
+  pool.changing = change.catch((error: unknown) => {
+    if (isRefusal(error)) return
+    pool.isDoubtful = true
+    retire(pool)
+  })
+  return change
+}
+
+/** Gives back the free amount except `kept`, after earlier changes. */
+export function giveBack(deps: PoolDeps, pool: Pool, kept: Micros = 0): void {
+  if (pool.returning === null) {
+    if (pool.free <= kept) return
+    pool.returning = { micros: pool.free - kept, turn: null }
+    pool.free = kept
+  }
+  pool.changing = pool.changing
+    .then(() => sendBack(deps, pool))
+    .catch((error: unknown) => {
+      deps.retire(pool)
+      deps.onError(error)
+    })
+}
+
+/**
+ * Sends the pending return to the store. A failed attempt may have been committed, so it is retried under the same turn
+ * before any other change. Call it only within the pool's chain of changes.
+ */
+async function sendBack({ store, now }: PoolDeps, pool: Pool): Promise<void> {
+  const { returning } = pool
+  if (returning === null) return
+  returning.turn ??= ++pool.turn
+  const { micros, turn } = returning
+  await giveBackAllowance(store, pool.of, { micros, turn, at: now().toISOString() })
+  pool.returning = null
+}

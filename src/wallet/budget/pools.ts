@@ -1,0 +1,150 @@
+import { randomUUID } from 'node:crypto'
+import type { Store } from '../../store/store.ts'
+import { newId } from '../../text/ids.ts'
+import { LEASE_MS, renewAllowances } from './allowances.ts'
+import { giveBack, isEmpty, newPool, type Pool, type PoolDeps, sizeFor } from './pool.ts'
+import type { Payer } from './reservation.ts'
+import type { Spender } from './spending.ts'
+
+/** Time without a call after which an allowance is given back, and interval of the checks, in milliseconds. */
+const IDLE_MS = 250
+/** Interval between renewals in milliseconds; several fit into one lease. */
+const RENEWED_MS = LEASE_MS / 5
+
+/** Dependencies of {@link createPools}. */
+export interface PoolsDeps {
+  store: Store
+  now: () => Date
+  onError: (error: unknown) => void
+  /** Monotonic clock in milliseconds. */
+  elapsedMs: () => number
+  /** The UTC day. */
+  today: () => string
+}
+
+/** The allowances that this process holds. */
+export interface Pools extends PoolDeps {
+  /** Finds or creates the pool of a payer's calls on a day. Changed limits get a new one. */
+  of(payer: Payer, day: string): Pool
+  /** Gives back the free amount of pools whose calls have ended. */
+  giveBackIdle(keyId: string): Promise<void>
+  /** Gives back all free amounts and stops the timers. */
+  close(): Promise<void>
+}
+
+/** Creates the pools of this process. It renews their leases, and gives back what they do not need. */
+export function createPools({ store, now, onError, elapsedMs, today }: PoolsDeps): Pools {
+  const holder = randomUUID()
+  const open = new Map<string, Pool>()
+  const retired = new Set<Pool>()
+  const deps: PoolDeps = { store, now, onError, retire }
+  let timer: NodeJS.Timeout | undefined
+  let renewedAt = elapsedMs()
+  const all = () => [...open.values(), ...retired]
+
+  function retire(pool: Pool): void {
+    const key = keyOf(pool.of)
+    if (open.get(key) === pool) open.delete(key)
+    retired.add(pool)
+  }
+
+  function add(key: string, pool: Pool): Pool {
+    open.set(key, pool)
+    if (timer === undefined) {
+      timer = setInterval(maintain, IDLE_MS).unref()
+      renewedAt = elapsedMs()
+    }
+    return pool
+  }
+
+  /**
+   * Retires all pools after a gap longer than the lease, such as a suspension: the store may have given their money to
+   * other processes.
+   */
+  function forgetLost(): void {
+    const at = elapsedMs()
+    if (at - renewedAt < LEASE_MS) return
+    renewedAt = at
+    for (const pool of open.values()) retire(pool)
+  }
+
+  function maintain(): void {
+    forgetLost()
+    const at = elapsedMs()
+    const day = today()
+    for (const [key, pool] of open) if (tend(deps, pool, { at, day })) open.delete(key)
+    for (const pool of retired) if (endRetired(deps, pool)) retired.delete(pool)
+    if (open.size === 0 && retired.size === 0) {
+      clearInterval(timer)
+      timer = undefined
+    } else if (at - renewedAt >= RENEWED_MS)
+      renewAllowances(store, holder, now().toISOString()).then(() => {
+        renewedAt = at
+      }, onError)
+  }
+
+  return {
+    ...deps,
+    of(payer, day) {
+      forgetLost()
+      const { spender, creditMicros, budgets } = payer
+      const key = keyOf({ spender, day, creditMicros })
+      const known = open.get(key)
+      if (known && isUnder(known, payer)) return known
+      if (known) retire(known)
+      return add(key, newPool({ id: newId('alw'), holder, spender, day, creditMicros }, budgets, elapsedMs()))
+    },
+    giveBackIdle: (keyId) => giveBackAll(deps, all().filter(isIdleOf(keyId))),
+    close() {
+      clearInterval(timer)
+      return giveBackAll(deps, all())
+    },
+  }
+}
+
+/** Names a pool. Charged and recorded calls of a key have a pool each, as they take from different sources. */
+const keyOf = ({
+  spender,
+  day,
+  creditMicros,
+}: {
+  spender: Spender
+  day: string
+  creditMicros: number | null
+}): string => `${spender.id} ${day} ${creditMicros === null ? 'recorded' : 'charged'}`
+
+const isIdleOf =
+  (keyId: string) =>
+  ({ of, calls }: Pool): boolean =>
+    of.spender.id === keyId && calls === 0
+
+const isUnder = (pool: Pool, { spender, creditMicros, budgets }: Payer): boolean =>
+  pool.budgets === budgets && pool.of.creditMicros === creditMicros && pool.of.spender.groupId === spender.groupId
+
+/** Updates the peaks of a pool after an interval, and gives back what it does not need. @returns whether it has ended */
+function tend(deps: PoolDeps, pool: Pool, { at, day }: { at: number; day: string }): boolean {
+  pool.pace = Math.max(pool.taken, Math.floor(pool.pace / 2))
+  pool.peak = Math.max(pool.calls, Math.floor(pool.peak / 2))
+  pool.taken = 0
+  const isIdle = pool.calls === 0 && at - pool.usedAt >= IDLE_MS
+  const size = sizeFor(pool)
+  if (isIdle || pool.of.day !== day) giveBack(deps, pool)
+  else if (pool.free > 2 * size) giveBack(deps, pool, size)
+  return isIdle && isEmpty(pool)
+}
+
+/** Gives back what a retired pool has. @returns whether nothing of it is left */
+function endRetired(deps: PoolDeps, pool: Pool): boolean {
+  if (isEmpty(pool) && pool.isDoubtful) {
+    // Gives back all that the store has of it: no call of this process uses it any more.
+    pool.free = Number.MAX_SAFE_INTEGER
+    pool.isDoubtful = false
+  }
+  giveBack(deps, pool)
+  return isEmpty(pool)
+}
+
+async function giveBackAll(deps: PoolDeps, pools: readonly Pool[]): Promise<void> {
+  for (const pool of pools) giveBack(deps, pool)
+  await Promise.all(pools.map(({ changing }) => changing))
+}

@@ -1,0 +1,115 @@
+import type { CallSpend } from '../../calls/call-spend.ts'
+import type { Micros } from '../../text/money.ts'
+import { draw, drawFree, giveBack, isRefusal, type Pool, type PoolDeps } from './pool.ts'
+import type { Spender } from './spending.ts'
+
+/** Payer of a call and its limits. */
+export interface Payer {
+  spender: Spender
+  /** Credit beyond its deposits; null when its calls are not charged. */
+  creditMicros: Micros | null
+  /** Fingerprint of its budgets and its group's, which changes with them; null when there are none. */
+  budgets: string | null
+}
+
+/** An amount taken from a reservation and not written yet. */
+export interface Taken extends CallSpend {
+  /** Frees the amount after a failed write. */
+  undo(): void
+}
+
+/** Money and budget reserved for one call. */
+export interface Reservation {
+  /** Reserved and not taken yet; `Infinity` for a caller without limits. */
+  left(): Micros
+  /**
+   * Reserves more.
+   *
+   * @param payer the payer as it is now: changed limits apply to what is reserved from here on
+   * @returns whether enough was left
+   */
+  extend(micros: Micros, payer?: Payer | null): Promise<boolean>
+  /** Takes the amount spent, at most what is left. */
+  take(micros: Micros): Taken
+  /** Frees the rest. Call it once the call is over, whatever its outcome. */
+  end(): void
+}
+
+/** A reservation without limits: nothing is reserved. */
+export function unbounded(spender: Spender, day: string): Reservation {
+  return {
+    left: () => Infinity,
+    extend: async () => true,
+    take: (micros) => ({ spender, day, micros, allowanceId: null, written() {}, undo() {} }),
+    end() {},
+  }
+}
+
+/** A reservation that takes from a pool. @param reserved amount drawn for it */
+export function reservationIn(deps: PoolDeps & { elapsedMs: () => number }, pool: Pool, reserved: Micros): Reservation {
+  let left = reserved
+  let isOver = false
+  return {
+    left: () => left,
+    async extend(micros, payer = null) {
+      if (payer !== null) applyChanges(deps, pool, payer)
+      try {
+        if (!drawFree(pool, micros)) await draw(deps, pool, micros)
+      } catch (error) {
+        if (isRefusal(error)) return false
+        throw error
+      }
+      if (isOver) {
+        // The client of the call left meanwhile, and the pool may already be retired.
+        pool.free += micros
+        giveBack(deps, pool)
+        return false
+      }
+      left += micros
+      return true
+    },
+    take(micros) {
+      const taken = Math.min(micros, left)
+      left -= taken
+      return takenFrom(deps, pool, taken)
+    },
+    end() {
+      if (isOver) return
+      isOver = true
+      pool.calls -= 1
+      pool.free += left
+      pool.usedAt = deps.elapsedMs()
+      left = 0
+    },
+  }
+}
+
+/** Notes an amount as spent until it is written or undone. */
+function takenFrom({ retire }: PoolDeps, pool: Pool, micros: Micros): Taken {
+  pool.unwritten += micros
+  pool.taken += micros
+  return {
+    spender: pool.of.spender,
+    day: pool.of.day,
+    micros,
+    allowanceId: pool.of.id,
+    written() {
+      pool.unwritten -= micros
+    },
+    undo() {
+      pool.unwritten -= micros
+      pool.free += micros
+      // The failed write may have been committed.
+      retire(pool)
+    },
+  }
+}
+
+/** Gives back what was granted under earlier limits: the store decides again how much a running call may reserve. */
+function applyChanges(deps: PoolDeps, pool: Pool, { budgets, creditMicros }: Payer): void {
+  if (pool.budgets === budgets && pool.of.creditMicros === creditMicros) return
+  const isCharged = pool.of.creditMicros !== null && creditMicros !== null
+  if (isCharged) pool.of = { ...pool.of, creditMicros }
+  deps.retire(pool)
+  giveBack(deps, pool)
+}
