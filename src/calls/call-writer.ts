@@ -6,6 +6,7 @@ import type { Store } from '../store/store.ts'
 import type { CallRollupRow, CallRow } from '../store/tables/calls-tables.ts'
 import { withoutNul } from '../store/text.ts'
 import { toMicros } from '../text/money.ts'
+import { addFigures, NO_CALLS } from './call-figures.ts'
 import type { CallRecord } from './call-record.ts'
 import type { CallSpend } from './call-spend.ts'
 import { addTotals } from './call-totals.ts'
@@ -90,24 +91,15 @@ function rollUp(rows: readonly CallRow[]): CallRollupRow[] {
     const [model, caller_id] = [row.model ?? '', row.caller_id ?? '']
     const { path, status, latency_bucket } = row
     const key = `${hour}\0${model}\0${caller_id}\0${path}\0${status}\0${latency_bucket}`
-    const sum = byKey.get(key) ?? {
-      hour,
-      model,
-      caller_id,
-      path,
-      status,
-      latency_bucket,
-      calls: 0,
-      prompt_tokens: 0,
-      completion_tokens: 0,
-      total_tokens: 0,
-      upstream_cost_micros: 0,
-    }
-    sum.calls += 1
-    sum.prompt_tokens += row.prompt_tokens ?? 0
-    sum.completion_tokens += row.completion_tokens ?? 0
-    sum.total_tokens += row.total_tokens ?? 0
-    sum.upstream_cost_micros += row.upstream_cost_micros
+    const sum = byKey.get(key) ?? { hour, model, caller_id, path, status, latency_bucket, ...NO_CALLS }
+    const { prompt_tokens, completion_tokens, total_tokens, upstream_cost_micros } = row
+    addFigures(sum, {
+      calls: 1,
+      prompt_tokens: prompt_tokens ?? 0,
+      completion_tokens: completion_tokens ?? 0,
+      total_tokens: total_tokens ?? 0,
+      upstream_cost_micros,
+    })
     byKey.set(key, sum)
   }
   return [...byKey].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, sum]) => sum)

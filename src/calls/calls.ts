@@ -1,16 +1,16 @@
 import { type Base, logged } from '../base.ts'
-import { GazewayError } from '../errors.ts'
 import type { Page, Paged } from '../store/page.ts'
 import type { Store } from '../store/store.ts'
 import type { Sweep } from '../store/sweeps.ts'
+import { createListeners } from '../wire/listeners.ts'
 import { type CallFilter, findCall, listCalls } from './call-list.ts'
+import { createCallQueue } from './call-queue.ts'
 import type { CallContext, CallRecord } from './call-record.ts'
 import type { CallSpend } from './call-spend.ts'
 import { type CallStats, type ChartQuery, callStats } from './call-stats.ts'
-import { createCallWriter, type WriteSpending, writeCounts } from './call-writer.ts'
+import { createCallWriter, type WriteSpending } from './call-writer.ts'
 import { createCountedRefusals } from './counted-refusals.ts'
 import { countFallbacks, type Fallbacks } from './fallback-counts.ts'
-import type { QueuedCall } from './queued-call.ts'
 import { callSweeps } from './retention.ts'
 import { findOwners, type ObjectOwner } from './upstream-objects.ts'
 
@@ -18,8 +18,6 @@ import { findOwners, type ObjectOwner } from './upstream-objects.ts'
 const BATCH_DELAY_MS = 25
 /** Longest wait of a count of refused calls, so that a flood of them costs few statements. */
 const COUNT_DELAY_MS = 1_000
-/** Records kept in memory while the store cannot be written. Beyond this the oldest are dropped and reported. */
-const QUEUE_LIMIT = 50_000
 
 /** Receives each call that has ended, with the context of its request. */
 export type CallListener = (record: CallRecord, context: CallContext | undefined) => void
@@ -92,78 +90,12 @@ export function createCalls({
   writeSpending?: WriteSpending
   idOf?: (model: string) => string
 }): Calls {
-  const write = createCallWriter(store, writeSpending)
-  const listeners = new Set<CallListener>()
-  const counted = createCountedRefusals()
-  let queue: QueuedCall[] = []
-  /** Records at the head of the queue that may be stored although their write failed. */
-  let tried = 0
+  const listeners = createListeners<Parameters<CallListener>>(onError)
+  const queue = createCallQueue(createCallWriter(store, writeSpending), onError)
+  const counted = createCountedRefusals(store)
   let timer: NodeJS.Timeout | undefined
   let countTimer: NodeJS.Timeout | undefined
   let writing: Promise<void> = Promise.resolve()
-
-  /** Writes a batch. Records that the store rejects are dropped, so that one of them cannot block the queue. */
-  async function writeWritable(batch: readonly QueuedCall[]): Promise<void> {
-    try {
-      await write(batch, tried)
-    } catch (error) {
-      if (isStoreFault(error)) throw error
-      const refused = await writeApart(batch)
-      // When every record is rejected, the store itself is at fault.
-      if (refused.length === batch.length) throw error
-      for (const { record } of refused)
-        onError(new Error(`Dropped the record of ${record.call_id}: the store rejects it.`, { cause: error }))
-    }
-  }
-
-  /**
-   * Writes a failed batch in halves, recursively, to isolate what the store rejects.
-   *
-   * @returns the rejected records
-   */
-  async function writeApart(batch: readonly QueuedCall[]): Promise<readonly QueuedCall[]> {
-    if (batch.length === 1) return batch
-    const refused: QueuedCall[] = []
-    for (const half of [batch.slice(0, batch.length / 2), batch.slice(batch.length / 2)])
-      try {
-        await write(half, half.length)
-      } catch (error) {
-        if (isStoreFault(error)) throw error
-        refused.push(...(await writeApart(half)))
-      }
-    return refused
-  }
-
-  async function writeQueued(): Promise<void> {
-    const batch = queue.slice()
-    if (batch.length === 0) return
-    try {
-      await writeWritable(batch)
-      for (const { spend } of batch) spend?.written()
-      queue = queue.slice(batch.length)
-      tried = 0
-    } catch (error) {
-      tried = batch.length
-      const lost = queue.length - QUEUE_LIMIT
-      if (lost > 0) {
-        queue = queue.slice(lost)
-        tried = Math.max(0, tried - lost)
-        onError(new Error(`Dropped ${lost} call records: the store was not writable for too long.`))
-      }
-      throw error
-    }
-  }
-
-  async function writeCounted(): Promise<void> {
-    const rows = counted.take()
-    if (rows.length === 0) return
-    try {
-      await writeCounts(store, rows)
-    } catch (error) {
-      counted.putBack(rows)
-      throw error
-    }
-  }
 
   function flush(): Promise<void> {
     clearTimeout(timer)
@@ -173,9 +105,15 @@ export function createCalls({
     // One batch at a time, in order, also after a failed one.
     writing = writing
       .catch(() => {})
-      .then(writeQueued)
-      .then(writeCounted)
+      .then(queue.write)
+      .then(counted.write)
     return writing
+  }
+
+  /** Writes what waits, then reads. Also when it cannot be written: the trail is then incomplete. */
+  async function afterFlush<T>(read: () => Promise<T>): Promise<T> {
+    await flush().catch(onError)
+    return read()
   }
 
   /**
@@ -187,48 +125,27 @@ export function createCalls({
 
   return {
     record(record, context, spend = null, made = []) {
-      queue.push({ record, spend, made })
-      for (const listener of listeners) listener(record, context)
+      queue.add({ record, spend, made })
+      listeners.tell(record, context)
       timer ??= setTimeout(() => flush().catch(onError), BATCH_DELAY_MS)
     },
     count(record) {
       counted.add(record)
-      for (const listener of listeners) listener(record, undefined)
+      listeners.tell(record, undefined)
       countTimer ??= setTimeout(() => flush().catch(onError), COUNT_DELAY_MS)
     },
-    listen(listener) {
-      listeners.add(listener)
-      return () => listeners.delete(listener)
-    },
+    listen: listeners.add,
     flush,
-    waiting: () => queue.length,
-    async history(filter) {
-      await flush().catch(onError)
-      return listCalls(store, filter, idsOf(filter))
-    },
-    async find(callId) {
-      await flush().catch(onError)
-      return findCall(store, callId)
-    },
-    async ownersOf(ids, callerId) {
-      if (ids.length === 0) return new Map()
-      await flush().catch(onError)
-      return findOwners(store, ids, callerId)
-    },
-    async stats(query) {
-      await flush().catch(onError)
-      return callStats(store, { ...query, models: idsOf(query) })
-    },
-    async fallbacks(query) {
-      await flush().catch(onError)
-      return countFallbacks(store, query)
-    },
+    waiting: queue.waiting,
+    history: (filter) => afterFlush(() => listCalls(store, filter, idsOf(filter))),
+    find: (callId) => afterFlush(() => findCall(store, callId)),
+    ownersOf: async (ids, callerId) =>
+      ids.length === 0 ? new Map() : afterFlush(() => findOwners(store, ids, callerId)),
+    stats: (query) => afterFlush(() => callStats(store, { ...query, models: idsOf(query) })),
+    fallbacks: (query) => afterFlush(() => countFallbacks(store, query)),
   }
 }
 
 const noSpending: WriteSpending = async () => {
   throw new RangeError('A call spends from a budget, but no writeSpending was given.')
 }
-
-/** Tells whether the store failed, so that the same write may succeed later, rather than the data. */
-const isStoreFault = (error: unknown): boolean => error instanceof GazewayError && error.code.startsWith('store_')

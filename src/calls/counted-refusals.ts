@@ -1,20 +1,13 @@
 import { hourOf } from '../store/dates.ts'
+import type { Store } from '../store/store.ts'
 import type { CallRollupRow } from '../store/tables/calls-tables.ts'
 import { NO_CALLS } from './call-figures.ts'
 import type { CallRecord } from './call-record.ts'
 import { UNLISTED } from './call-status.ts'
+import { writeCounts } from './call-writer.ts'
 
-/** Refusals waiting to be added to the sums: one row per hour, caller and path, however many there are. */
-export interface CountedRefusals {
-  add(record: CallRecord): void
-  /** Takes all waiting rows, in key order. */
-  take(): CallRollupRow[]
-  /** Returns rows that could not be written. */
-  putBack(rows: readonly CallRollupRow[]): void
-}
-
-/** Creates an empty set. */
-export function createCountedRefusals(): CountedRefusals {
+/** Creates the refusals that wait to be added to the sums: one row per hour, caller and path, however many there are. */
+export function createCountedRefusals(store: Store) {
   let waiting = new Map<string, CallRollupRow>()
 
   function addRow(row: CallRollupRow): void {
@@ -25,7 +18,7 @@ export function createCountedRefusals(): CountedRefusals {
   }
 
   return {
-    add({ at, caller_id, path }) {
+    add({ at, caller_id, path }: CallRecord): void {
       addRow({
         hour: hourOf(at),
         model: '',
@@ -37,13 +30,17 @@ export function createCountedRefusals(): CountedRefusals {
         calls: 1,
       })
     },
-    take() {
+    /** Writes all waiting rows, in key order. @throws the store's error; the rows then wait for the next time */
+    async write(): Promise<void> {
+      if (waiting.size === 0) return
       const rows = [...waiting].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, row]) => row)
       waiting = new Map()
-      return rows
-    },
-    putBack(rows) {
-      for (const row of rows) addRow(row)
+      try {
+        await writeCounts(store, rows)
+      } catch (error) {
+        for (const row of rows) addRow(row)
+        throw error
+      }
     },
   }
 }

@@ -2,18 +2,25 @@ import type { Stats } from 'node:fs'
 import { stat } from 'node:fs/promises'
 import { isDeepStrictEqual } from 'node:util'
 import { getProperty, setProperty } from 'dot-prop'
-import { GazewayError } from '../errors.ts'
-import { configFile, filled, frozen, type LoadedConfig, mergeConfig, readDocument, rereadDocument } from './config.ts'
+import { createListeners } from '../wire/listeners.ts'
+import { createRepeated } from '../wire/repeat.ts'
+import { changedDocument, changedKeys } from './changed-document.ts'
+import {
+  configFile,
+  filled,
+  frozen,
+  type LoadedConfig,
+  mergeConfig,
+  readDocument,
+  rereadDocument,
+  type StoredLayers,
+} from './config.ts'
 import { CONFIG_KEYS, differingKeys } from './config-keys.ts'
 import type { Config, ConfigDocument } from './config-schema.ts'
-import { setDotted } from './dotted.ts'
-import { valuesFor } from './dotted-values.ts'
-import { variableOf } from './environment.ts'
 import { type Followed, follow } from './follow.ts'
 import type { ConfigHome } from './home.ts'
-import { addressOf, type Layer, layOver, straySecrets, withoutForeignSecrets } from './layers.ts'
-import { nameOver } from './overrides.ts'
-import { REDACTED, secretsOf } from './redact.ts'
+import { layOver } from './layers.ts'
+import { secretsOf } from './redact.ts'
 
 /** Interval of checks for changes by other processes or people, in milliseconds. */
 const POLL_MS = 2_000
@@ -80,20 +87,80 @@ export async function openLiveConfig(deps: {
 }): Promise<LiveConfig> {
   const { loaded, home, onFault } = deps
   const { request, dataDir } = loaded
-  const file = configFile(dataDir)
-  const listeners = new Set<ConfigListener>()
-  let seen = await fingerprint()
-  let document: ConfigDocument = readDocument(file)
-  let settings: Layer = await home.read()
-  let lastMessage = ''
-  let stored = mergeConfig(request, dataDir, { document, settings })
+  const layers = await openLayers(configFile(dataDir), home, onFault)
+  const merge = (next: StoredLayers, started?: Config) => mergeConfig(request, dataDir, next, started)
+  const listeners = createListeners<[now: LoadedConfig, before: LoadedConfig]>(onFault)
+  let stored = merge(layers.current())
   const started = stored.config
   let current = stored
   let turn: Promise<unknown> = Promise.resolve()
 
-  function merge(below: ConfigDocument, over: Layer): LoadedConfig {
-    return mergeConfig(request, dataDir, { document: below, settings: over }, started)
+  /** Reads everything again and puts it in force. @throws the store's error */
+  async function read(): Promise<void> {
+    const next = merge(await layers.read(), started)
+    const unchanged = isDeepStrictEqual(next.config, stored.config)
+    stored = next
+    if (unchanged) return
+    const before = current
+    current = inForce(next, started)
+    listeners.tell(current, before)
   }
+
+  /** Runs work sequentially, so that a change in progress is not read in halves. */
+  function inTurn<T>(work: () => Promise<T>): Promise<T> {
+    const mine = turn.then(work)
+    turn = mine.catch(() => undefined)
+    return mine
+  }
+
+  const refresh = () =>
+    inTurn(async () => {
+      if (await layers.haveChanged()) await read()
+    }).catch(layers.reportOnce)
+  const polls = createRepeated(refresh, { everyMs: POLL_MS, onError: onFault })
+  polls.start()
+
+  return {
+    current: () => current,
+    stored: () => stored,
+    waiting: () =>
+      differingKeys(stored.config, started)
+        .filter(({ restart }) => restart)
+        .map(({ key }) => key),
+    preview: (changes) =>
+      inTurn(async () => {
+        await read()
+        const { document, settings } = layers.current()
+        const next = changedDocument(layOver(document, settings), changes, stored)
+        return merge({ document: next, settings: new Map() }, started)
+      }),
+    set: (changes) =>
+      inTurn(async () => {
+        await read()
+        let keys: string[] = []
+        await home.change(layers.current().document, (before) => {
+          const next = changedDocument(before, changes, stored)
+          keys = changedKeys(filled(before), filled(next))
+          return next
+        })
+        await read()
+        return keys
+      }),
+    refresh,
+    onChange: listeners.add,
+    follow: (pick, make) => follow({ current: () => current.config, onChange: listeners.add }, pick, make),
+    async close() {
+      await polls.stop()
+      await turn
+    },
+  }
+}
+
+/** The stored layers of a configuration, read again when they change. A broken config.json keeps its last content. */
+async function openLayers(file: string, home: ConfigHome, onFault: (error: unknown) => void) {
+  let seen = await fingerprint()
+  let layers: StoredLayers = { document: readDocument(file), settings: await home.read() }
+  let lastMessage = ''
 
   async function fingerprint(): Promise<string> {
     const { mtimeMs = 0, size = 0, ino = 0 } = await stat(file).catch(() => ({}) as Partial<Stats>)
@@ -106,116 +173,31 @@ export async function openLiveConfig(deps: {
     lastMessage = message
   }
 
-  /**
-   * Reads everything again.
-   *
-   * @throws the store's error
-   */
-  async function read(): Promise<void> {
-    const mark = await fingerprint()
-    const over = await home.read()
+  function rereadOrReport(before: ConfigDocument): ConfigDocument {
     try {
-      document = rereadDocument(file, document)
+      const document = rereadDocument(file, before)
       lastMessage = ''
+      return document
     } catch (error) {
       reportOnce(error)
-    }
-    settings = over
-    seen = mark
-    adopt(merge(document, settings))
-  }
-
-  function adopt(next: LoadedConfig): void {
-    const unchanged = isDeepStrictEqual(next.config, stored.config)
-    stored = next
-    if (unchanged) return
-    const before = current
-    current = inForce(next, started)
-    for (const listener of listeners) {
-      try {
-        listener(current, before)
-      } catch (error) {
-        onFault(error)
-      }
+      return before
     }
   }
-
-  async function poll(): Promise<void> {
-    try {
-      if ((await fingerprint()) !== seen) await read()
-    } catch (error) {
-      reportOnce(error)
-    }
-  }
-
-  /** Runs work sequentially, so that a change in progress is not read in halves. */
-  function inTurn<T>(work: () => Promise<T>): Promise<T> {
-    const mine = turn.then(work)
-    turn = mine.catch(() => undefined)
-    return mine
-  }
-
-  function changed(document: ConfigDocument, changes: Readonly<Record<string, unknown>>): ConfigDocument {
-    const next = setDotted(document, changes, stored.config)
-    for (const secret of straySecrets(document, next, stored.config)) placeSecret(next, secret, changes)
-    return withoutForeignSecrets(document, next, (key) => valuesFor(changes, key).some((value) => value !== REDACTED))
-  }
-
-  /**
-   * Pins the address in force when a secret is sent with it. Without this, an address sent as displayed would not count
-   * as a change.
-   */
-  function placeSecret(next: ConfigDocument, secret: string, changes: Readonly<Record<string, unknown>>): void {
-    const address = addressOf(secret) ?? secret
-    const [named] = valuesFor(changes, address)
-    if (named === undefined) throw forAnother(secret, address, stored)
-    if (named === getProperty(stored.config, address)) setProperty(next, address, named)
-  }
-
-  let polling = false
-  const timer = setInterval(() => {
-    if (polling) return
-    polling = true
-    void inTurn(poll).finally(() => {
-      polling = false
-    })
-  }, POLL_MS).unref()
 
   return {
-    current: () => current,
-    stored: () => stored,
-    waiting: () =>
-      differingKeys(stored.config, started)
-        .filter(({ restart }) => restart)
-        .map(({ key }) => key),
-    preview: (changes) =>
-      inTurn(async () => {
-        await read()
-        return merge(changed(layOver(document, settings), changes), new Map())
-      }),
-    set: (changes) =>
-      inTurn(async () => {
-        await read()
-        let keys: string[] = []
-        await home.change(document, (before) => {
-          const next = changed(before, changes)
-          keys = changedKeys(filled(before), filled(next))
-          return next
-        })
-        await read()
-        return keys
-      }),
-    refresh: () => inTurn(poll),
-    onChange(listener) {
-      listeners.add(listener)
-      return () => void listeners.delete(listener)
+    current: () => layers,
+    /** @throws the store's error */
+    haveChanged: async () => (await fingerprint()) !== seen,
+    /** @throws the store's error; nothing is changed then */
+    async read(): Promise<StoredLayers> {
+      const mark = await fingerprint()
+      const settings = await home.read()
+      layers = { document: rereadOrReport(layers.document), settings }
+      seen = mark
+      return layers
     },
-    follow: (pick, make) =>
-      follow({ current: () => current.config, onChange: (listener) => void listeners.add(listener) }, pick, make),
-    async close() {
-      clearInterval(timer)
-      await turn
-    },
+    /** Reports a fault, unless it is the last one that was reported. */
+    reportOnce,
   }
 }
 
@@ -224,29 +206,4 @@ function inForce(stored: LoadedConfig, started: Config): LoadedConfig {
   const config = structuredClone(stored.config)
   for (const { key, restart } of CONFIG_KEYS) if (restart) setProperty(config, key, getProperty(started, key))
   return Object.freeze({ ...stored, config: frozen(config), secrets: secretsOf(config) })
-}
-
-/**
- * Error for a secret without its address, while a flag or variable overrides the address: the secret would be stored
- * beside another address.
- */
-function forAnother(secret: string, address: string, loaded: LoadedConfig): GazewayError {
-  const variable = variableOf(secret)
-  const inEnvironment = variable === undefined ? '' : `, or set ${variable} in the environment and restart`
-  return new GazewayError(
-    'conflict',
-    `${secret}: nothing was changed. It would belong to the stored ${address}, but ${nameOver(address, loaded)} sets ` +
-      `another one. Send ${address} with it to store both${inEnvironment}.`,
-    { param: secret },
-  )
-}
-
-/** Keys whose value differs in `next`. For a record, its entries. */
-function changedKeys(before: Config, next: Config): string[] {
-  return differingKeys(before, next).flatMap(({ key, hasEntries }) => {
-    if (!hasEntries) return [key]
-    const [old, now]: Record<string, unknown>[] = [getProperty(before, key, {}), getProperty(next, key, {})]
-    const names = Object.keys({ ...old, ...now })
-    return names.filter((name) => !isDeepStrictEqual(old?.[name], now?.[name])).map((name) => `${key}.${name}`)
-  })
 }

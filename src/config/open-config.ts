@@ -1,6 +1,6 @@
 import type { Store } from '../store/store.ts'
 import { configFile, type LoadedConfig } from './config.ts'
-import { fileHome } from './file-home.ts'
+import { fileHome } from './home.ts'
 import { type LiveConfig, openLiveConfig } from './live-config.ts'
 import type { Log } from './log.ts'
 import { tableHome } from './table-home.ts'

@@ -2,8 +2,7 @@ import { getProperty } from 'dot-prop'
 import { presetOf } from '../providers/providers.ts'
 import type { LoadedConfig } from './config.ts'
 import { CONFIG_KEYS, configKey } from './config-keys.ts'
-import { valuesFor } from './dotted-values.ts'
-import { addressOf, SECRETS_OF_ADDRESSES } from './layers.ts'
+import { addressOf, SECRETS_OF_ADDRESSES, valuesFor } from './layers.ts'
 import { REDACTED, redactConfig } from './redact.ts'
 
 /** A variable or flag in force. */

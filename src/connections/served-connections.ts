@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import type { Store } from '../store/store.ts'
+import { createRepeated } from '../wire/repeat.ts'
 import type { LiveConnection } from './live-connection.ts'
 import { ALIVE_MS, askedToClose, removeInstance, writeChanges } from './rows.ts'
 
@@ -37,10 +38,8 @@ export function serveConnections(deps: {
   const instance = randomUUID()
   const served = new Map<string, LiveConnection>()
   const rows = createRows(deps, instance, served)
-  let polls: NodeJS.Timeout | undefined
-  let polling: Promise<void> | undefined
+  const polls = createRepeated(poll, { everyMs: LOOK_MS, onError })
   let checks = 0
-  let closed = false
 
   async function poll(): Promise<void> {
     for (const id of await askedToClose(store, instance)) served.get(id)?.close('asked')
@@ -48,34 +47,18 @@ export function serveConnections(deps: {
     if (checks % LOOKS_OF_A_WRITE === 0) await rows.write()
   }
 
-  /** Polls only while connections are open. */
-  function keepPolling(): void {
-    if (served.size === 0 || closed) {
-      clearInterval(polls)
-      polls = undefined
-      return
-    }
-    polls ??= setInterval(() => {
-      polling ??= poll()
-        .catch(onError)
-        .finally(() => {
-          polling = undefined
-        })
-    }, LOOK_MS).unref()
-  }
-
   return {
     opened(connection) {
       served.set(connection.id, connection)
       rows.changed(connection.id)
-      keepPolling()
+      polls.start()
       rows.writeSoon()
     },
     active: ({ id }) => rows.changed(id),
     gone(id) {
       if (!served.delete(id)) return
       rows.gone(id)
-      keepPolling()
+      if (served.size === 0) void polls.stop()
       rows.writeSoon()
     },
     find: (id) => served.get(id),
@@ -84,10 +67,8 @@ export function serveConnections(deps: {
     },
     written: rows.written,
     async close() {
-      closed = true
       rows.stop()
-      keepPolling()
-      await polling
+      await polls.stop()
       await rows.idle()
       await removeInstance(store, instance)
     },

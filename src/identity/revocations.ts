@@ -1,5 +1,7 @@
 import { LRUCache } from 'lru-cache'
 import type { Store } from '../store/store.ts'
+import { createListeners } from '../wire/listeners.ts'
+import { createRepeated } from '../wire/repeat.ts'
 
 /** Interval of polls for revocations by other processes, in milliseconds. */
 const POLL_MS = 2_000
@@ -46,10 +48,9 @@ export function createRevocations({
   forget: (id: string) => void
   onError: (error: unknown) => void
 }): Revocations {
-  const listeners = new Set<EndListener>()
+  const listeners = createListeners<Parameters<EndListener>>(onError)
   const announced = new LRUCache<string, true>({ max: MAX_ANNOUNCED })
-  let timer: NodeJS.Timeout | undefined
-  let polling: Promise<void> | undefined
+  const polls = createRepeated(poll, { everyMs: POLL_MS, onError })
   /**
    * Time up to which revocations are known. By the wall clock, because the machine or the store may have been
    * suspended.
@@ -60,17 +61,7 @@ export function createRevocations({
     forget(id)
     if (announced.has(id)) return
     announced.set(id, true)
-    tell(id, 'revoked')
-  }
-
-  function tell(id: string, ending: Ending): void {
-    for (const listener of listeners) {
-      try {
-        listener(id, ending)
-      } catch (error) {
-        onError(error)
-      }
-    }
+    listeners.tell(id, 'revoked')
   }
 
   async function poll(): Promise<void> {
@@ -85,35 +76,19 @@ export function createRevocations({
     knownTo = at
     for (const { id } of revoked) announce(id)
     // Repeated for callers that were authenticated just before. The expiry may also have been moved and passed again.
-    for (const { id } of expired) tell(id, 'expired')
-  }
-
-  function tick(): void {
-    polling ??= poll()
-      .catch(onError)
-      .finally(() => {
-        polling = undefined
-      })
-  }
-
-  function stop(): void {
-    clearInterval(timer)
-    timer = undefined
+    for (const { id } of expired) listeners.tell(id, 'expired')
   }
 
   return {
     announce,
     listen(listener) {
-      listeners.add(listener)
-      timer ??= setInterval(tick, POLL_MS).unref()
+      const remove = listeners.add(listener)
+      polls.start()
       return () => {
-        listeners.delete(listener)
-        if (listeners.size === 0) stop()
+        remove()
+        if (listeners.count() === 0) void polls.stop()
       }
     },
-    async close() {
-      stop()
-      await polling
-    },
+    close: polls.stop,
   }
 }

@@ -3,6 +3,7 @@ import type { Config } from '../config/config-schema.ts'
 import { readInside } from '../context/confine.ts'
 import { GazewayError } from '../errors.ts'
 import { lazily } from '../lazily.ts'
+import { sharedRun } from '../wire/repeat.ts'
 import { brokenSkill, composeSkill, type SkillPlace } from './compose.ts'
 import { type FoundSkill, findSkills, MAX_FOLDERS } from './find.ts'
 import { FRONT_MATTER_BYTES, matching, type Skill, type SkillQuery, type SkillWithContent } from './skill.ts'
@@ -41,14 +42,7 @@ interface Scan {
 /** Creates the skills in the folders of `config`, which is read with each call. */
 export function createSkills({ config, ...places }: SkillPlaces & { config: () => Config['skills'] }): Skills {
   let read = new Map<string, { stamp: string; skill: Skill }>()
-  let scanning: Promise<Scan> | undefined
-
-  function scan(): Promise<Scan> {
-    scanning ??= scanAll().finally(() => {
-      scanning = undefined
-    })
-    return scanning
-  }
+  const scan = sharedRun(scanAll)
 
   async function scanAll(): Promise<Scan> {
     const roots = skillRoots(config(), places)

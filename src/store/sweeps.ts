@@ -1,5 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { sql } from 'kysely'
+import { createRepeated } from '../wire/repeat.ts'
 import type { Store } from './store.ts'
 
 /** Default interval of checks for due sweeps, in milliseconds. */
@@ -53,7 +54,6 @@ export function startSweeps(deps: {
 }): Sweeps {
   const { store, now, sweeps, onError, lookMs = LOOK_MS } = deps
   let stopped = false
-  let running: Promise<void> | undefined
 
   async function claim({ name, everyMs }: Sweep): Promise<boolean> {
     const at = now().getTime()
@@ -99,20 +99,13 @@ export function startSweeps(deps: {
     }
   }
 
-  function runDue(): Promise<void> {
-    running ??= runAll().finally(() => {
-      running = undefined
-    })
-    return running
-  }
-
-  const timer = setInterval(() => void runDue(), lookMs).unref()
+  const rounds = createRepeated(runAll, { everyMs: lookMs, onError })
+  rounds.start()
   return {
-    runDue,
-    async stop() {
+    runDue: rounds.run,
+    stop() {
       stopped = true
-      clearInterval(timer)
-      await running
+      return rounds.stop()
     },
   }
 }

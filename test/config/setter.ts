@@ -1,6 +1,6 @@
 // A process that changes the configuration of a data folder: `setter.ts FOLDER JSON`.
 import { configFile, loadConfig } from '../../src/config/config.ts'
-import { fileHome } from '../../src/config/file-home.ts'
+import { fileHome } from '../../src/config/home.ts'
 import { openLiveConfig } from '../../src/config/live-config.ts'
 
 const [folder = '', changes = '{}'] = process.argv.slice(2)

@@ -1,6 +1,6 @@
 // A process that sets keys in a shared data folder: `writer.ts HOME NAME COUNT`. Prints each acknowledged number.
 import { configFile, loadConfig } from '../../src/config/config.ts'
-import { fileHome } from '../../src/config/file-home.ts'
+import { fileHome } from '../../src/config/home.ts'
 import { openLiveConfig } from '../../src/config/live-config.ts'
 
 const [home = '', name = '', count = '0'] = process.argv.slice(2)

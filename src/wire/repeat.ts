@@ -1,0 +1,42 @@
+/** Shares a run: calls while `work` runs get the running promise. */
+export function sharedRun<T>(work: () => Promise<T>): () => Promise<T> {
+  let running: Promise<T> | undefined
+  return () => {
+    running ??= work().finally(() => {
+      running = undefined
+    })
+    return running
+  }
+}
+
+/**
+ * Creates work to repeat at an interval, never twice at once. It does not keep the process alive.
+ *
+ * @param onError called when a run fails; the next one comes at its time
+ */
+export function createRepeated(
+  work: () => Promise<void>,
+  { everyMs, onError }: { everyMs: number; onError: (error: unknown) => void },
+) {
+  let timer: NodeJS.Timeout | undefined
+  let last: Promise<void> | undefined
+  const shared = sharedRun(() => work().catch(onError))
+  /** Runs the work now, or joins the run in flight. */
+  function run(): Promise<void> {
+    last = shared()
+    return last
+  }
+  return {
+    run,
+    /** Starts the interval, unless it has started. */
+    start() {
+      timer ??= setInterval(run, everyMs).unref()
+    },
+    /** Stops the interval, and waits for a run in flight. */
+    async stop() {
+      clearInterval(timer)
+      timer = undefined
+      await last
+    },
+  }
+}

@@ -1,0 +1,60 @@
+import assert from 'node:assert/strict'
+import { describe, it } from 'node:test'
+import { createListeners } from '../../src/wire/listeners.ts'
+import { createRepeated, sharedRun } from '../../src/wire/repeat.ts'
+
+const fail = (error: unknown) => assert.fail(String(error))
+
+describe('repeated work', () => {
+  it('shares a run between callers, and begins a new one afterwards', async () => {
+    let runs = 0
+    const shared = sharedRun(async () => ++runs)
+    assert.deepEqual(await Promise.all([shared(), shared()]), [1, 1])
+    assert.equal(await shared(), 2)
+  })
+
+  it('never runs twice at once, and stops after the run in flight', async () => {
+    let running = 0
+    let ended = 0
+    const work = createRepeated(
+      async () => {
+        assert.equal(++running, 1)
+        await new Promise((resolve) => setTimeout(resolve, 20))
+        running--
+        ended++
+      },
+      { everyMs: 1, onError: fail },
+    )
+    work.start()
+    void work.run()
+    await work.stop()
+    assert.deepEqual([running, ended], [0, 1])
+  })
+
+  it('continues after a failed run', async () => {
+    const errors: unknown[] = []
+    const work = createRepeated(() => Promise.reject(new Error('broken')), {
+      everyMs: 1,
+      onError: (error) => errors.push(error),
+    })
+    await work.run()
+    await work.run()
+    assert.equal(errors.length, 2)
+  })
+})
+
+describe('listeners', () => {
+  it('tell the others when one fails, and nothing to one that was removed', () => {
+    const errors: unknown[] = []
+    const heard: string[] = []
+    const listeners = createListeners<[word: string]>((error) => errors.push(error))
+    listeners.add(() => {
+      throw new Error('broken')
+    })
+    const remove = listeners.add((word) => heard.push(word))
+    listeners.tell('one')
+    remove()
+    listeners.tell('two')
+    assert.deepEqual([heard, errors.length, listeners.count()], [['one'], 2, 1])
+  })
+})
