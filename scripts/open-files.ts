@@ -152,7 +152,7 @@ export const OPEN_FILES: Readonly<Record<string, readonly string[]>> = {
     'tensor.ts',
     'verification.ts',
   ],
-  context: ['allowed-root.ts', 'confine.ts', 'render.ts'],
+  context: ['allowed-root.ts', 'confine.ts', 'git-command.ts', 'render.ts', 'repository.ts'],
   chain: [
     'account.ts',
     'chain-balances.ts',

@@ -27,6 +27,7 @@ const ROOMS = [
   'memory',
   'gaze',
   'context',
+  'review',
   'conversations',
   'research',
   'sessions',

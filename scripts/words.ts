@@ -58,6 +58,7 @@ tools
 scripts
 bench
 src/context
+src/review
 src/memory
 test
 `

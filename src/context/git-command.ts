@@ -19,8 +19,8 @@ export interface Checkout {
 }
 
 /** The result of a git command. */
-export interface Answer {
-  output: string
+export interface Answer<Output = string> {
+  output: Output
   exitCode: number | null
   /** Null when the command succeeded. */
   failure: string | null
@@ -45,6 +45,8 @@ function environment(top: string): NodeJS.ProcessEnv {
     GIT_WORK_TREE: top,
     GIT_CEILING_DIRECTORIES: dirname(top),
     GIT_OPTIONAL_LOCKS: '0',
+    // A reference below refs/replace would show other contents than those that a hash names.
+    GIT_NO_REPLACE_OBJECTS: '1',
     GIT_TERMINAL_PROMPT: '0',
     GIT_NO_LAZY_FETCH: '1',
     GIT_ALLOW_PROTOCOL: 'none',
@@ -57,22 +59,39 @@ const isPath = (name: string): boolean => name.toUpperCase() === 'PATH'
 const ownPath = (value = ''): string => ownSearchPath(value, process.platform).join(delimiter)
 
 /** Runs one git command in a checkout. Throws only `cancelled`, when the signal aborts. */
-export function git({ root, top }: Checkout, args: string[], signal?: AbortSignal): Promise<Answer> {
+export async function git(checkout: Checkout, args: string[], signal?: AbortSignal): Promise<Answer> {
+  const answer = await gitBytes(checkout, args, { ...(signal && { signal }) })
+  return { ...answer, output: answer.output.toString() }
+}
+
+/** Runs one git command as {@link git} does, with `input` on its standard input. Returns its output as bytes. */
+export function gitBytes(
+  { root, top }: Checkout,
+  args: string[],
+  { input, signal }: { input?: string; signal?: AbortSignal } = {},
+): Promise<Answer<Buffer>> {
   const limits = { timeout: TIME_LIMIT_MS, maxBuffer: OUTPUT_LIMIT, killSignal: 'SIGKILL' as const, windowsHide: true }
   // Does not run in the root: Windows looks for programs in the working directory first.
-  const place = { cwd: dirname(process.execPath), env: environment(top) }
+  const place = { cwd: dirname(process.execPath), env: environment(top), encoding: 'buffer' as const }
   return new Promise((done, fail) => {
+    const failed = (error: ExecFileException, stderr: string) => {
+      const exitCode = typeof error.code === 'number' ? error.code : null
+      done({ output: Buffer.alloc(0), exitCode, failure: failureOf(error, stderr) })
+    }
     const command = ['-C', root, '--no-pager', ...HARDENED, ...args]
     try {
-      execFile('git', command, { ...limits, ...place, ...(signal && { signal }) }, (error, stdout, stderr) => {
+      const child = execFile('git', command, { ...limits, ...place, ...(signal && { signal }) }, (error, out, err) => {
         if (signal?.aborted) return fail(new GazewayError('cancelled', 'The caller cancelled the work context.'))
-        if (!error) return done({ output: stdout, exitCode: 0, failure: null })
-        const exitCode = typeof error.code === 'number' ? error.code : null
-        done({ output: '', exitCode, failure: failureOf(error, stderr) })
+        if (!error) return done({ output: out, exitCode: 0, failure: null })
+        failed(error, err.toString())
       })
+      if (input === undefined) return
+      // A git that ended early is reported by its exit code.
+      child.stdin?.on('error', () => {})
+      child.stdin?.end(input)
     } catch (error) {
       // The filter names of a hostile repository can exceed the length limit of a command line.
-      done({ output: '', exitCode: null, failure: failureOf(error as ExecFileException, '') })
+      failed(error as ExecFileException, '')
     }
   })
 }

@@ -1,0 +1,91 @@
+import { realpath } from 'node:fs/promises'
+import { type Checkout, gitBytes } from '../context/git-command.ts'
+import { findRepository } from '../context/repository.ts'
+import { GazewayError } from '../errors.ts'
+
+const DEEPER =
+  'The commits of the range and their files have to be there: fetch deeper (a depth of 2 for a merge or a squash, the whole range for a rebase).'
+
+/**
+ * Opens the repository around a folder.
+ *
+ * @throws GazewayError `not_found` without a repository, `forbidden_path` for one that leads to another folder
+ */
+export async function openCheckout(folder: string): Promise<Checkout> {
+  const found = await findRepository(await realpath(folder))
+  if (found === null) throw new GazewayError('not_found', `${folder} is in no git repository.`)
+  if ('refused' in found) throw new GazewayError('forbidden_path', `The repository is not read: ${found.refused}.`)
+  return { root: found.top, top: found.top }
+}
+
+/** Runs a git command whose failure ends the work. @throws GazewayError `not_found` with git's reason */
+export async function askGit(checkout: Checkout, args: string[], input?: string): Promise<Buffer> {
+  const { output, failure } = await gitBytes(checkout, args, input === undefined ? {} : { input })
+  if (failure !== null) throw new GazewayError('not_found', `${failure}. ${DEEPER}`)
+  return output
+}
+
+/** Resolves a revision to a commit and its tree. @throws GazewayError `not_found` for an unknown one */
+export async function resolveCommit(checkout: Checkout, revision: string): Promise<{ commit: string; tree: string }> {
+  const commit = await resolved(checkout, `${revision}^{commit}`)
+  return { commit, tree: await resolved(checkout, `${commit}^{tree}`) }
+}
+
+async function resolved(checkout: Checkout, revision: string): Promise<string> {
+  const output = await askGit(checkout, ['rev-parse', '--verify', '--quiet', '--end-of-options', revision])
+  return output.toString('latin1').trim()
+}
+
+const FOUND = /^([0-9a-f]+) blob (\d+)$/
+
+/** Bytes of one file above which its lines are not compared. */
+const LARGEST = 4 * 1024 * 1024
+/** Bytes of files that are asked of git at once, below its limit of output. */
+const BATCH = 32 * 1024 * 1024
+
+/**
+ * Reads blobs, as bytes that are one character each. Attributes, filters and text conversions do not apply.
+ *
+ * @returns null for a blob of more than 4 MiB
+ * @throws GazewayError `not_found` where the repository lacks one
+ */
+export async function readBlobs(checkout: Checkout, oids: Iterable<string>): Promise<Map<string, string | null>> {
+  const contents = new Map<string, string | null>()
+  const wanted = [...new Set(oids)]
+  if (wanted.length === 0) return contents
+  const sizes = await askGit(checkout, ['cat-file', '--batch-check'], lined(wanted))
+  let batch: string[] = []
+  let bytes = 0
+  const readBatch = async () => {
+    if (batch.length === 0) return
+    readContents(await askGit(checkout, ['cat-file', '--batch'], lined(batch)), contents)
+    batch = []
+    bytes = 0
+  }
+  for (const line of sizes.toString('latin1').trimEnd().split('\n')) {
+    const [, oid, size] = FOUND.exec(line) ?? []
+    if (oid === undefined) throw new GazewayError('not_found', `The repository lacks a file: ${line}. ${DEEPER}`)
+    if (Number(size) > LARGEST) {
+      contents.set(oid, null)
+      continue
+    }
+    if (bytes + Number(size) > BATCH) await readBatch()
+    batch.push(oid)
+    bytes += Number(size)
+  }
+  await readBatch()
+  return contents
+}
+
+function readContents(output: Buffer, contents: Map<string, string | null>): void {
+  for (let at = 0; at < output.length; ) {
+    const end = output.indexOf('\n', at)
+    const [, oid, size] = FOUND.exec(output.toString('latin1', at, end)) ?? []
+    if (oid === undefined) throw new GazewayError('internal_error', 'git cat-file printed a form that is not known.')
+    const from = end + 1
+    contents.set(oid, output.toString('latin1', from, from + Number(size)))
+    at = from + Number(size) + 1
+  }
+}
+
+const lined = (oids: readonly string[]): string => `${oids.join('\n')}\n`
