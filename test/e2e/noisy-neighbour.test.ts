@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { after, before, describe, it } from 'node:test'
+import { until } from '../doubles/until.ts'
 import * as double from '../doubles/upstream.ts'
 import { type GatewayProcess, platformOf, startGatewayProcess } from './gateway-process.ts'
 import { newPlace } from './server.ts'
@@ -14,6 +15,11 @@ const AT_ONCE = 4
 const MODELS = ['shared', 'routed', 'quiet']
 /** Failures of the hostile key before its neighbour begins: more than open a circuit of each model. */
 const BEFORE = 40
+
+/** Calls of the hostile key that never end: more than its share of the connections to an upstream. */
+const HANGING = 600
+/** Half of the connections to an upstream. */
+const SHARE = 512
 
 /** Failures that a key can bring about at an upstream by what it sends. */
 const FAILURES: Readonly<Record<string, double.Behaviour>> = {
@@ -68,11 +74,12 @@ describe('a key whose calls all fail, beside one whose calls do not', { timeout:
     await down.close()
   })
 
-  async function ask(key: string, model: string, content: string): Promise<boolean> {
+  async function ask(key: string, model: string, content: string, signal?: AbortSignal): Promise<boolean> {
     const reply = await fetch(`${gateway.url}/v1/chat/completions`, {
       method: 'POST',
       headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
       body: JSON.stringify({ model, messages: [{ role: 'user', content }] }),
+      ...(signal ? { signal } : {}),
     })
     await reply.text()
     return reply.ok
@@ -108,4 +115,21 @@ describe('a key whose calls all fail, beside one whose calls do not', { timeout:
       assert.ok((await stop()) >= BEFORE)
       assert.ok(answered > 0.99 * CALLS, `${answered} of ${CALLS} answered`)
     })
+
+  it('leaves its neighbour a connection to the upstream, however many calls it keeps open', async () => {
+    let hanging = 0
+    upstream.on('/chat/completions', (response, request) => {
+      const [message] = (request.body as { messages: { content: string }[] }).messages
+      if (message?.content === 'hang') hanging++
+      else return double.json(200, double.completion('Hello.'))(response, request)
+    })
+    const over = new AbortController()
+    const calls = Array.from({ length: HANGING }, () => ask(hostile, 'quiet', 'hang', over.signal).catch(() => false))
+    await until(() => hanging === SHARE, { what: () => `${hanging} calls hang`, seconds: 60 })
+    for (let i = 0; i < 20; i++) assert.equal(await ask(neighbour, 'quiet', 'Hello?'), true)
+    assert.equal(hanging, SHARE, 'further calls of the hostile key wait')
+    over.abort()
+    await Promise.all(calls)
+    assert.equal(await ask(hostile, 'quiet', 'Hello?'), true, 'calls that are given up leave their connections')
+  })
 })

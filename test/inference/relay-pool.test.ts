@@ -11,6 +11,7 @@ import { createPlans } from '../../src/inference/route/route.ts'
 import { routingTo, upstreamAt } from '../doubles/routing.ts'
 import * as double from '../doubles/upstream.ts'
 
+/** Half of all: what one caller may use. */
 const CONNECTIONS = 512
 const TIMEOUT_MS = 1000
 const CLIENT = { isGone: () => false, onGone() {} }
@@ -58,7 +59,7 @@ describe('the connections to a provider', () => {
       assert.ok(end.status === 'rejected' && end.reason instanceof GazewayError)
       const { code, status, message, retryAfterSeconds } = end.reason
       assert.deepEqual([code, status, retryAfterSeconds], ['too_many_requests', 429, 1])
-      assert.match(message, /^All 512 connections of Gazeway to \S+ were busy for 1 s, and the request was not sent\./)
+      assert.match(message, /^Your requests .* share of the 1024 connections of Gazeway to \S+ for 1 s, and this one was not sent\. Send fewer/)
     }
     const question = { input: 'Hello.', model: 'a' }
     const text = JSON.stringify(question)

@@ -80,6 +80,7 @@ export function createProxy(options: ProxyOptions): Passage {
           path,
           headers: requestHeaders(incoming.headers, { caller, address, token, requestId, isRead: paid !== null }),
           body: read ? nullIfEmpty(read) : bodyOf(incoming, limit),
+          callerId: caller.id,
         }
         const how = { requestId, stallMs: timeoutMs, isOwn, token, stopping, paid }
         const reported = await forward(pool, request, outgoing, how)

@@ -89,7 +89,8 @@ function write(
     for (;;) {
       const { method, target, body, headers, cutAtBytes } = written
       const { stream } = form
-      const sending = { method, body, stream, cutAtBytes, via: context.via, headers, circuit, isLastResort }
+      const { via, callerId } = context
+      const sending = { method, body, stream, cutAtBytes, via, callerId, headers, circuit, isLastResort }
       const reply = await withRetries(retries, client, () => relay.open(target ?? path, sending, client))
       if (!passage.isReformed) return reply
       const next = reply.kind === 'whole' ? nextForm(form, reply, formed) : null

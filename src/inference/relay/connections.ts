@@ -3,8 +3,8 @@ import { type Dispatcher, Pool } from 'undici'
 import { type ForwardProxy, type OwnProxy, proxyFor } from '../../wire/proxy-choice.ts'
 import { openProxied } from '../../wire/through-proxy.ts'
 
-/** Connections to one upstream. Further requests queue for as long as the upstream may be silent. */
-export const CONNECTIONS = 512
+/** Connections to one upstream. A caller may use as many as stay free beside it: alone half of them. */
+export const CONNECTIONS = 1024
 
 /** Read buffer shared by all connections. */
 const READ_INTO = Buffer.allocUnsafeSlow(64 * 1024)

@@ -7,6 +7,8 @@ export interface RelayRequest {
   path: string
   headers: Record<string, string>
   body: string | Buffer | null
+  /** Id of the caller's key, which has its share of the connections. */
+  callerId?: string | null
 }
 
 /** Receives a reply in order: head, data, then end or error. */

@@ -24,6 +24,7 @@ export interface Relay {
    * @param asked.circuit circuit of a request that asks a model; other requests have none
    * @param asked.isLastResort true when nothing else is left to try: an open circuit then admits a probe each second
    * @param asked.headers client headers to forward, which replace our own
+   * @param asked.callerId id of the caller's key, which has its share of the connections
    * @param asked.via `Via` of the client's request, when it has passed through others
    * @throws GazewayError `upstream_unreachable`, `upstream_timeout` or `upstream_bad_reply`; `too_many_requests` when
    *   no connection was free; `cancelled` when the client has disconnected
@@ -40,6 +41,7 @@ interface Asked {
   cutAtBytes?: number | undefined
   circuit?: Circuit | null
   isLastResort?: boolean
+  callerId?: string | null
   via?: string | undefined
   headers?: Readonly<Record<string, string>> | undefined
 }
@@ -68,7 +70,7 @@ export function createRelay(
     provider,
     heartbeat: watchSilence(heartbeatMs),
     open(path, asked, client) {
-      const { method = 'POST', body, via, headers: given } = asked
+      const { method = 'POST', body, via, headers: given, callerId = null } = asked
       const own = body === null ? bodiless : withBody
       const headers = given === undefined ? own : { ...own, ...given }
       const request = {
@@ -76,6 +78,7 @@ export function createRelay(
         path,
         headers: via === undefined ? headers : { ...headers, via: `${via}, ${VIA}` },
         body,
+        callerId,
       }
       const { circuit = null, isLastResort = true } = asked
       const report = circuit === null ? UNREPORTED : circuits.admit(circuit, isLastResort)

@@ -2,6 +2,7 @@ import type { Readable } from 'node:stream'
 import type { Dispatcher } from 'undici'
 import { errors } from 'undici'
 import { GazewayError } from '../../errors.ts'
+import { createFairShares } from '../../wire/fair-shares.ts'
 import { watchSilence } from '../../wire/silence.ts'
 import { serviceStopping } from '../../wire/stopping.ts'
 import type { Provider } from '../upstreams/provider.ts'
@@ -38,15 +39,15 @@ export function poolSend(
   const pool = connectionsTo(base, configured, connectTimeoutMs)
   const silence = watchSilence(timeoutMs)
   const firstByte = firstByteMs === timeoutMs ? silence : watchSilence(firstByteMs)
-  // Each connection carries one request at a time; undici reports nothing about queued ones.
+  // Each connection carries one request at a time.
+  const shares = createFairShares(CONNECTIONS)
   let underWay = 0
   let onBusyChange: (busy: boolean) => void = () => {}
   return {
-    send({ method, path, headers, body }, listener) {
+    send({ method, path, headers, body, callerId = null }, listener) {
       let controller: Dispatcher.DispatchController | undefined
       let given: Error | undefined
       let over = false
-      const waits = underWay >= CONNECTIONS
       if (underWay++ === 0) onBusyChange(true)
       // undici clears ended timers only twice a second; under load they would hold a large part of all memory. Its own
       // limit is used only for a streamed body, since only undici knows how far it was sent.
@@ -57,7 +58,7 @@ export function poolSend(
       let begun = false
       const { origin } = base
       const options = { origin, method, path: prefix + path, headers, body, headersTimeout: limit, bodyTimeout: limit }
-      pool.dispatch(options, {
+      const handler: Dispatcher.DispatchHandler = {
         onRequestStart(started) {
           controller = started
           if (given) return started.abort(given)
@@ -86,12 +87,14 @@ export function poolSend(
         },
         onResponseError: (_, error) =>
           fail(error instanceof errors.ClientDestroyedError ? serviceStopping(error) : error),
-      })
+      }
+      const place = shares.take(callerId, () => void (over || pool.dispatch(options, handler)))
       function heard(): void {
         if (wait) watch.heard(wait)
       }
       function settle(): void {
         over = true
+        place.end()
         if (--underWay === 0) onBusyChange(false)
         if (wait) watch.end(wait)
       }
@@ -104,12 +107,12 @@ export function poolSend(
         if (over || given) return
         given = reason
         if (controller) controller.abort(reason)
-        // Not sent yet: it is queued for a connection, and undici reports nothing until then.
+        // Not sent yet: undici reports nothing until it is connected.
         else fail(reason)
       }
       function giveUp(): void {
         if (controller?.paused) heard()
-        else if (waits && !controller) end(tooMany(base, firstByteMs))
+        else if (place.isWaiting()) end(tooMany(base, firstByteMs))
         else end(begun ? new errors.BodyTimeoutError() : new errors.HeadersTimeoutError())
       }
       return {
@@ -131,6 +134,6 @@ export function poolSend(
 const tooMany = ({ origin }: URL, timeoutMs: number): GazewayError =>
   new GazewayError(
     'too_many_requests',
-    `All ${CONNECTIONS} connections of Gazeway to ${origin} were busy for ${timeoutMs / 1000} s, and the request was not sent. Send fewer requests at once, and retry.`,
+    `Your requests in progress took your share of the ${CONNECTIONS} connections of Gazeway to ${origin} for ${timeoutMs / 1000} s, and this one was not sent. Send fewer requests at once, and retry.`,
     { retryAfterSeconds: 1 },
   )

@@ -27,7 +27,7 @@ export const soleRelay = (relay: Relay): Relays => ({
 export const createRelayTo = (service: Provider, send: Send, failure: (error: unknown) => GazewayError): Relay => ({
   provider: service,
   heartbeat: watchSilence(HEARTBEAT_MS),
-  open(path, { method = 'POST', body, stream, headers = {} }, client) {
+  open(path, { method = 'POST', body, stream, headers = {}, callerId = null }, client) {
     let status: number | undefined
     const report = {
       connected() {},
@@ -35,11 +35,13 @@ export const createRelayTo = (service: Provider, send: Send, failure: (error: un
         status = code
       },
     }
-    return openReply(send, { method, path, headers, body }, { stream }, client, service, report).catch((error) => {
-      if (client.isGone()) throw error
-      const failed = failure(error)
-      if (status !== undefined) failed.upstreamStatus ??= status
-      throw failed
-    })
+    return openReply(send, { method, path, headers, body, callerId }, { stream }, client, service, report).catch(
+      (error) => {
+        if (client.isGone()) throw error
+        const failed = failure(error)
+        if (status !== undefined) failed.upstreamStatus ??= status
+        throw failed
+      },
+    )
   },
 })
