@@ -35,7 +35,8 @@ describe('the package', () => {
   it('holds the built command and what its users read, and nothing else', () => {
     const read =
       /^(package\.json|README\.md|LICENSE|THIRD-PARTY-LICENSES|CHANGELOG\.md|mcp\.example\.json|server\.json)$/
-    const built = /^dist\/(cli\.js|chunks\/[\w.-]+\.js|threads\/[\w.-]+\.cjs|console\/[\w./-]+|[\w./-]+\.LEGAL\.txt)$/
+    const built =
+      /^dist\/(cli\.js|code\.json\.br|chunks\/[\w.-]+\.js|threads\/[\w.-]+\.cjs|console\/[\w./-]+|[\w./-]+\.LEGAL\.txt)$/
     const others = files.map(({ path }) => path).filter((path) => !read.test(path) && !built.test(path))
     assert.deepEqual(others, [])
     for (const path of ['dist/cli.js', 'README.md', 'LICENSE', 'THIRD-PARTY-LICENSES'])
@@ -45,8 +46,9 @@ describe('the package', () => {
       )
   })
 
-  it('takes two megabytes at most, for npx downloads it', () => {
-    assert.ok(size <= 2_000_000, `${size} bytes`)
+  it('takes 3.2 megabytes at most, for npx downloads it', () => {
+    // A third of it is the code that a running tool server keeps through an update, compressed.
+    assert.ok(size <= 3_200_000, `${size} bytes`)
   })
 
   it('names no place on the machine that built it', () => {
@@ -85,7 +87,7 @@ describe('the package', () => {
     const server = watch(spawn(process.execPath, args, { cwd: own.project, env: own.env }))
     await server.initialize()
     server.send({ id: 'tools', method: 'tools/list' })
-    await until(() => /All code is loaded/.test(server.stderr()), { what: server.stderr, seconds: 30 })
+    await until(() => /All code is kept/.test(server.stderr()), { what: server.stderr, seconds: 30 })
     server.callTool(1, 'gateway_memory_store', { key: 'kept', value: 1 })
     assert.equal((await server.answer(1)).result.structuredContent.created, true)
     rmSync(folder, { recursive: true })

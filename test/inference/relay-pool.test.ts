@@ -59,7 +59,10 @@ describe('the connections to a provider', () => {
       assert.ok(end.status === 'rejected' && end.reason instanceof GazewayError)
       const { code, status, message, retryAfterSeconds } = end.reason
       assert.deepEqual([code, status, retryAfterSeconds], ['too_many_requests', 429, 1])
-      assert.match(message, /^Your requests .* share of the 1024 connections of Gazeway to \S+ for 1 s, and this one was not sent\. Send fewer/)
+      assert.match(
+        message,
+        /^Your requests .* share of the 1024 connections of Gazeway to \S+ for 1 s, and this one was not sent\. Send fewer/,
+      )
     }
     const question = { input: 'Hello.', model: 'a' }
     const text = JSON.stringify(question)
