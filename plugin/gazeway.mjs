@@ -35,8 +35,8 @@ function realPathOf(path) {
 }
 
 // adapters/command/plugin-launcher.ts
-var beside = fileURLToPath(new URL("../dist/cli.js", import.meta.url));
-var command = existsSync(beside) ? beside : installedCopy(process.env, process.platform);
+var builds = ["dist/cli.js", "../dist/cli.js"].map((path) => fileURLToPath(new URL(path, import.meta.url)));
+var command = builds.find((path) => existsSync(path)) ?? installedCopy(process.env, process.platform);
 if (command === null) {
   process.stderr.write(
     "gazeway: not installed. From a clone of Gazeway run `npm ci && npm run build && npm install --global .`\n"

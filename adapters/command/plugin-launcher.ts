@@ -3,11 +3,12 @@ import { fileURLToPath, pathToFileURL } from 'node:url'
 import { installedCopy } from '../../src/assistants/installed.ts'
 
 /**
- * Starts Gazeway for the Claude Code plugin: the build beside the plugin, as in a clone, or else the installed command.
- * Claude Code starts it in the opened project, where nothing is looked for. Bundled into `plugin/gazeway.mjs`.
+ * Starts Gazeway for the Claude Code plugin: the build in the plugin, which `npm run pack:plugin` puts there, the one
+ * beside it, as in a clone, or else the installed command. Claude Code starts it in the opened project, where nothing is
+ * looked for. Bundled into `plugin/gazeway.mjs`.
  */
-const beside = fileURLToPath(new URL('../dist/cli.js', import.meta.url))
-const command = existsSync(beside) ? beside : installedCopy(process.env, process.platform)
+const builds = ['dist/cli.js', '../dist/cli.js'].map((path) => fileURLToPath(new URL(path, import.meta.url)))
+const command = builds.find((path) => existsSync(path)) ?? installedCopy(process.env, process.platform)
 if (command === null) {
   process.stderr.write(
     'gazeway: not installed. From a clone of Gazeway run `npm ci && npm run build && npm install --global .`\n',

@@ -11,12 +11,12 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
-import { describe, it } from 'node:test'
+import { before, describe, it } from 'node:test'
 import { openStore } from '../../src/store/open-store.ts'
 import { chunks, sse } from '../doubles/upstream.ts'
-import { askClaude, fromReadme, toolCall } from './claude.ts'
+import { askClaude, CLAUDE, fromReadme, toolCall } from './claude.ts'
 import { onDouble } from './gateway-process.ts'
-import { CLI, connect, finish, newPlace, type Place, run } from './server.ts'
+import { CLI, connect, finish, newPlace, type Place, run, watch } from './server.ts'
 
 /** Names of commands that a repository may hope are looked for in it. */
 const COMMANDS = ['gazeway', 'node', 'npx', 'npm', 'git', 'sh']
@@ -182,6 +182,65 @@ describe('gazeway in a hostile repository', () => {
     )
     assert.deepEqual([code, place.sprung()], [1, []])
     assert.match(stderr, /^gazeway: not installed\. .*npm install --global \.`\n$/)
+  })
+})
+
+describe('the packed plugin', () => {
+  const place = hostilePlace()
+  const packed = join(place.home, 'packed')
+  const bare = join(place.home, 'bare')
+  before(() => {
+    execFileSync(process.execPath, ['--import', 'tsx', 'scripts/pack-plugin.ts', packed], {
+      stdio: ['ignore', 'ignore', 'inherit'],
+    })
+    mkdirSync(bare)
+    symlinkSync(process.execPath, join(bare, 'node'))
+  })
+
+  it('runs its own build where nothing is installed but node, and nothing of the repository', async () => {
+    const root = join(place.home, 'plugins/gazeway/0.1.0')
+    cpSync(packed, root, { recursive: true })
+    const env = {
+      ...place.env,
+      PATH: `${place.traps}:.:${bare}`,
+      CLAUDE_PLUGIN_ROOT: root,
+      GAZEWAY_UPSTREAM: 'sandbox',
+    }
+    const read = (path: string) => JSON.parse(readFileSync(join(root, path), 'utf8'))
+    const [file] = read('.mcp.json').mcpServers.gazeway.args
+    const args = [file.replace('${CLAUDE_PLUGIN_ROOT}', root)]
+    const server = watch(spawn(process.execPath, args, { cwd: place.project, env }))
+    assert.equal((await server.initialize()).serverInfo.name, 'gazeway')
+    server.send({ id: 'tools', method: 'tools/list' })
+    assert.equal((await server.answer('tools')).result.tools.length, 12)
+    server.callTool(1, 'gateway_memory_store', { key: 'deploy/staging', value: 'uses the eu-west cluster' })
+    assert.equal((await server.answer(1)).result.structuredContent.created, true)
+    server.child.stdin.end()
+    assert.equal((await server.exit).code, 0)
+
+    const [{ hooks }] = read('hooks/hooks.json').hooks.SessionStart
+    // A shell that itself is not looked for on this search path.
+    const hook = spawn('/bin/sh', ['-c', hooks[0].command], { cwd: place.project, env: { ...env, PATH: bare } })
+    const { code, stdout, stderr } = await finish(hook, JSON.stringify({ cwd: place.project }))
+    assert.equal(code, 0, stderr)
+    assert.match(stdout, /deploy\/staging: uses the eu-west cluster/)
+    assert.deepEqual(place.sprung(), [])
+  })
+
+  it('can be installed from the checkout of a repository that holds it', () => {
+    const checkout = join(place.home, 'checkout')
+    const git = (...args: string[]) => execFileSync('git', ['-C', packed, ...args], { stdio: 'ignore' })
+    git('init', '-q')
+    git('add', '--force', '.')
+    git('-c', 'user.name=Ada', '-c', 'user.email=ada@example.org', 'commit', '-qm', 'The plugin')
+    git('clone', '-q', packed, checkout)
+    const [node, script] = CLAUDE
+    const env = { ...place.env, PATH: place.path }
+    const claude = (...args: string[]) => execFileSync(node, [script, 'plugin', ...args], { env, encoding: 'utf8' })
+    claude('marketplace', 'add', checkout)
+    assert.match(claude('install', 'gazeway@gazeway'), /Successfully installed/)
+    const installed = readdirSync(join(place.home, '.claude/plugins/cache'), { recursive: true, encoding: 'utf8' })
+    assert.ok(installed.some((path) => path.endsWith('dist/cli.js')))
   })
 })
 
