@@ -36,34 +36,18 @@ export interface ConnectionDeps {
 }
 
 /** Serves the socket of an authenticated client until it closes. Answers in progress are then aborted. */
-export function serveConnection({
-  ws,
-  id,
-  speaker,
-  answer,
-  log,
-  onFrame,
-  onFailedChat,
-}: ConnectionDeps): OpenConnection {
+export function serveConnection(deps: ConnectionDeps): OpenConnection {
+  const { ws, id, speaker, answer, log, onFrame, onFailedChat } = deps
   const outbox = createOutbox(ws)
   /** Frames in progress. Each has its own signal, so that listeners do not pile up on a long-lived connection. */
   const unanswered = new Set<AbortController>()
   let finishing = false
   let idle = () => {}
 
-  function errorFrame(error: unknown, { type, id: frameId }: { type: unknown; id?: ClientFrame['id'] }): ErrorFrame {
+  function refuse(error: unknown, { type, id: frameId }: { type: unknown; id?: ClientFrame['id'] }): void {
     const known = error instanceof GazewayError ? error : failed(error)
     if (type === 'chat') onFailedChat(known)
-    const { retryAfterSeconds } = known
-    const { code, message, param } = errorBody(known)
-    return {
-      type: 'error',
-      code: code as ErrorFrame['code'],
-      message,
-      param,
-      ...(retryAfterSeconds !== null && { retry_after_seconds: retryAfterSeconds }),
-      ...(frameId !== undefined && { id: frameId }),
-    }
+    outbox.send(errorFrame(known, frameId))
   }
   function failed(error: unknown): GazewayError {
     log.error('Failed to answer a frame.', { connection_id: id, err: error })
@@ -78,7 +62,7 @@ export function serveConnection({
       outbox.send(frame.id === undefined ? reply : { ...reply, id: frame.id })
     } catch (error) {
       // An answer that was aborted with its connection has no client.
-      if (ws.readyState !== ws.CLOSED) outbox.send(errorFrame(error, frame))
+      if (ws.readyState !== ws.CLOSED) refuse(error, frame)
     }
     unanswered.delete(call)
     if (unanswered.size === 0) idle()
@@ -89,17 +73,12 @@ export function serveConnection({
     const loose = readFrame(isBinary ? '' : String(data))
     try {
       onFrame()
-      if (isBinary)
-        throw new GazewayError('validation_failed', 'Binary frames are not accepted. Send JSON in a text frame.')
+      if (isBinary) throw binary()
       const frame = checkFrame(loose)
-      if (unanswered.size >= MAX_UNANSWERED)
-        throw new GazewayError(
-          'too_many_requests',
-          `${MAX_UNANSWERED} frames of this connection are waiting for an answer. Wait for one before you send the next.`,
-        )
+      if (unanswered.size >= MAX_UNANSWERED) throw tooManyUnanswered()
       void answerFrame(frame)
     } catch (error) {
-      outbox.send(errorFrame(error, loose))
+      refuse(error, loose)
     }
   }
 
@@ -124,3 +103,25 @@ export function serveConnection({
     },
   }
 }
+
+function errorFrame(error: GazewayError, frameId: ClientFrame['id']): ErrorFrame {
+  const { code, message, param } = errorBody(error)
+  const { retryAfterSeconds } = error
+  return {
+    type: 'error',
+    code: code as ErrorFrame['code'],
+    message,
+    param,
+    ...(retryAfterSeconds !== null && { retry_after_seconds: retryAfterSeconds }),
+    ...(frameId !== undefined && { id: frameId }),
+  }
+}
+
+const binary = (): GazewayError =>
+  new GazewayError('validation_failed', 'Binary frames are not accepted. Send JSON in a text frame.')
+
+const tooManyUnanswered = (): GazewayError =>
+  new GazewayError(
+    'too_many_requests',
+    `${MAX_UNANSWERED} frames of this connection are waiting for an answer. Wait for one before you send the next.`,
+  )

@@ -1,6 +1,13 @@
 import { GazewayError } from '../../../src/errors.ts'
 import { networkOf } from '../../web/client-address.ts'
 
+/**
+ * Maximum number of unauthenticated clients. Beyond it, only clients that authenticate with their request are admitted.
+ */
+const MAX_UNKNOWN = 500
+/** Maximum number of them in one network, so that it cannot keep the others out. */
+const MAX_PER_NETWORK = 100
+
 /** Places of clients that have not authenticated yet. */
 export interface UnknownClients {
   /** @throws GazewayError `rate_limited` when all places are taken, or all those of the client's network */
@@ -13,8 +20,19 @@ export interface UnknownClients {
   take(address: string): () => void
 }
 
-/** Creates the places. `perNetwork` is the most that one network can take. */
-export function createUnknownClients(max: { total: number; perNetwork: number }): UnknownClients {
+/** Limits of the places. */
+export interface UnknownLimits {
+  /** Maximum number of unauthenticated clients; 500 by default. */
+  maxUnknown?: number
+  /** Maximum number of unauthenticated clients of one network; 100 by default. */
+  maxUnknownPerNetwork?: number
+}
+
+/** Creates the places. */
+export function createUnknownClients({
+  maxUnknown = MAX_UNKNOWN,
+  maxUnknownPerNetwork = MAX_PER_NETWORK,
+}: UnknownLimits): UnknownClients {
   const byNetwork = new Map<string, number>()
   let total = 0
 
@@ -27,8 +45,8 @@ export function createUnknownClients(max: { total: number; perNetwork: number })
 
   return {
     requirePlace(address) {
-      if (total >= max.total) throw tooMany('Too many connections')
-      if ((byNetwork.get(networkOf(address)) ?? 0) >= max.perNetwork)
+      if (total >= maxUnknown) throw tooMany('Too many connections')
+      if ((byNetwork.get(networkOf(address)) ?? 0) >= maxUnknownPerNetwork)
         throw tooMany('Too many connections from your address')
     },
     take(address) {
