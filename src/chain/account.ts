@@ -1,39 +1,19 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Transaction } from 'kysely'
-import { BaseError, type TransactionReceipt, TransactionReceiptNotFoundError } from 'viem'
+import { BaseError, type TransactionReceipt } from 'viem'
 import { GazewayError } from '../errors.ts'
 import type { Schema } from '../store/schema.ts'
 import type { Store } from '../store/store.ts'
-import { type Fees, suggestFees } from './fees.ts'
-import { gasFor } from './gas.ts'
 import type { Node } from './node.ts'
+import { type Call, type Price, priceOf } from './price.ts'
+import { createReceipts, type Receipts } from './receipts.ts'
 import type { Signer } from './signer.ts'
 import { createTransactions, type SentTransaction, type Transactions } from './transactions.ts'
 
 /** Node errors for a transaction that it already has, or whose nonce is used. Both are harmless. */
 const HARMLESS = /already known|already imported|known transaction|nonce too low|nonce is lower|already exists/i
 
-/**
- * Maximum number of pending transactions of the account that may have been signed elsewhere. A
- * node promises to keep this many of
- * one account (geth's `txpool.accountslots`), so a node that reports more is wrong. Each nonce skipped because of it
- * would block all later ones.
- */
-const MAX_FOREIGN = 16
-
-/** A call of a contract, to be signed as a transaction. */
-export interface Call {
-  to: `0x${string}`
-  data: `0x${string}`
-}
-
-/** Current price of a call according to the node. */
-export interface Price {
-  /** The account's next nonce. */
-  count: number
-  fees: Fees
-  gas: number
-}
+export type { Price } from './price.ts'
 
 /** A contract call to send. */
 export interface Order extends Call {
@@ -50,7 +30,7 @@ export interface Order extends Call {
 }
 
 /** The wallet's account on one chain. All processes on the store send its transactions through here. */
-export interface ChainAccount {
+export interface ChainAccount extends Receipts {
   store: Store
   now: () => Date
   address: `0x${string}`
@@ -61,12 +41,7 @@ export interface ChainAccount {
   feeLimit: number
   /** Confirmations that a transaction needs, its own block included. */
   confirmations: number
-  /**
-   * Asks the node for everything needed before a call is signed. Signs nothing.
-   *
-   * @throws viem's error when the call would fail or the node does not answer
-   * @throws GazewayError when the node is on another chain or reports impossible values, or when fees exceed the limit
-   */
+  /** @see priceOf */
   price(call: Call): Promise<Price>
   /**
    * Signs a transaction with the account's next nonce, stores it, and then sends it. The stored bytes can be resent
@@ -78,12 +53,6 @@ export interface ChainAccount {
   send(order: Order): Promise<SentTransaction | null>
   /** Sends stored bytes. @returns the node's error, or null */
   broadcast(raw: `0x${string}`): Promise<string | null>
-  /** Finds the receipt of whichever of these hashes is mined; null when none is. */
-  receiptOf(hashes: readonly `0x${string}`[]): Promise<TransactionReceipt | null>
-  /** Tells whether a block has enough confirmations and is still part of the chain. */
-  isFinal(block: Block, at?: { confirmations?: number; head?: number }): Promise<boolean>
-  /** Finds the receipt of whichever of these hashes is confirmed; null when none is. */
-  finalReceipt(hashes: readonly `0x${string}`[]): Promise<TransactionReceipt | null>
   /**
    * Waits for a confirmed transaction with this nonce. Retries when the node does not answer.
    *
@@ -93,18 +62,15 @@ export interface ChainAccount {
 }
 
 /** Opens the account of `signer` on the chain of `node`. */
-export function openAccount(deps: {
-  store: Store
-  now: () => Date
-  node: Node
-  signer: Signer
-  feeLimit: number
-  confirmations: number
-}): ChainAccount {
+export function openAccount(
+  deps: Pick<ChainAccount, 'store' | 'now' | 'node' | 'signer' | 'feeLimit' | 'confirmations'>,
+): ChainAccount {
   const { store, now, node, signer, feeLimit, confirmations } = deps
   const { client, chainId } = node
   const { address } = signer
   const transactions = createTransactions(store, { chainId, address })
+  const receipts = createReceipts(node, confirmations)
+  const price = (call: Call) => priceOf({ node, address, transactions, feeLimit }, call)
 
   async function broadcast(raw: `0x${string}`): Promise<string | null> {
     try {
@@ -116,61 +82,12 @@ export function openAccount(deps: {
     }
   }
 
-  async function receiptOf(hashes: readonly `0x${string}`[]): Promise<TransactionReceipt | null> {
-    for (const hash of hashes.toReversed()) {
-      const receipt = await client.getTransactionReceipt({ hash }).catch(nullIfUnknown)
-      // Some nodes return an empty receipt instead of none.
-      if (receipt?.status && receipt.blockHash && receipt.blockNumber !== null) return receipt
-    }
-    return null
-  }
-
-  async function isFinal(
-    { blockNumber, blockHash }: Block,
-    at: { confirmations?: number; head?: number } = {},
-  ): Promise<boolean> {
-    const head = at.head ?? Number(await client.getBlockNumber())
-    if (depth(head, Number(blockNumber)) < (at.confirmations ?? confirmations)) return false
-    return (await client.getBlock({ blockNumber })).hash === blockHash
-  }
-
-  async function finalReceipt(hashes: readonly `0x${string}`[]): Promise<TransactionReceipt | null> {
-    const receipt = await receiptOf(hashes)
-    return receipt && (await isFinal(receipt)) ? receipt : null
-  }
-
-  async function price(call: Call): Promise<Price> {
-    const [, count, mined, fees, gas] = await Promise.all([
-      node.verify(),
-      client.getTransactionCount({ address, blockTag: 'pending' }),
-      client.getTransactionCount({ address, blockTag: 'latest' }),
-      suggestFees(node, feeLimit),
-      gasFor(node, { account: address, ...call }),
-    ])
-    if (![count, mined, gas, fees.maxFee, fees.priorityFee ?? 0].every(Number.isSafeInteger))
-      throw new GazewayError(
-        'upstream_bad_reply',
-        'The node returned a nonce, gas or fee that is not a whole number. Check the node.',
-      )
-    // Read after the node's reply, which may include a transaction that another process has just signed.
-    const known = Math.max(mined, await transactions.nextNonce())
-    if (count > known + MAX_FOREIGN) throw tooFarAhead(count, known)
-    return { count, fees, gas }
-  }
-
   return {
-    store,
-    now,
+    ...deps,
+    ...receipts,
     address,
-    node,
-    signer,
     transactions,
-    feeLimit,
-    confirmations,
     broadcast,
-    receiptOf,
-    isFinal,
-    finalReceipt,
     price,
 
     async send({ purpose, to, data, claim, price: known }) {
@@ -199,7 +116,7 @@ export function openAccount(deps: {
       const until = performance.now() + timeoutMs
       for (;;) {
         const hashes = (await transactions.find(nonce))?.hashes ?? []
-        const receipt = await finalReceipt(hashes).catch(nullIfUnanswered)
+        const receipt = await receipts.finalReceipt(hashes).catch(nullIfUnanswered)
         if (receipt) return receipt
         if (performance.now() > until) return null
         await delay(pollMs)
@@ -208,28 +125,10 @@ export function openAccount(deps: {
   }
 }
 
-type Block = Pick<TransactionReceipt, 'blockNumber' | 'blockHash'>
-
-/** Number of blocks from `block` to `head`, both included. */
-export const depth = (head: number, block: number): number => head - block + 1
-
-function nullIfUnknown(error: unknown): null {
-  if (error instanceof TransactionReceiptNotFoundError) return null
-  throw error
-}
-
 /** The bytes are stored and sent again later, so a node that does not answer is no error. */
 function nullIfUnanswered(error: unknown): null {
   if (error instanceof BaseError) return null
   throw error
-}
-
-function tooFarAhead(count: number, known: number): GazewayError {
-  return new GazewayError(
-    'upstream_bad_reply',
-    `The node reports ${count} as the account's next nonce, but by its blocks and the transactions signed here it is ${known}. ` +
-      'Nothing is signed until they agree. Check the node.',
-  )
 }
 
 /** Rolls back the store's transaction, and with it the nonce. */

@@ -71,13 +71,16 @@ export interface Chain {
   account(at: NodeAddress & { confirmations: number }, privateKey: string): Promise<ChainAccount>
 }
 
-/** Creates the chains of `config`. */
-export function createChain(deps: {
+/** Dependencies of {@link createChain}. */
+export interface ChainDeps {
   store: Store
   config: Pick<Config, 'chain' | 'wallet' | 'mpp'>
   now: () => Date
   onError: (error: unknown) => void
-}): Chain {
+}
+
+/** Creates the chains of `config`. */
+export function createChain(deps: ChainDeps): Chain {
   const { store, config, now, onError } = deps
   const networks = networksOf(config.chain)
   const nodes = new Map<number, Promise<Node>>()
@@ -97,28 +100,11 @@ export function createChain(deps: {
     return key === null ? null : (await loadSigner()).createSigner(key).address
   }
 
-  async function account(at: NodeAddress & { confirmations: number }, privateKey: string): Promise<ChainAccount> {
-    const [{ openAccount }, { openNode }, { createSigner }] = await Promise.all([
-      loadAccount(),
-      loadNode(),
-      loadSigner(),
-    ])
-    const feeLimit = gweiToWei(config.chain.settlement.max_fee_gwei)
-    return openAccount({
-      store,
-      now,
-      node: openNode(at),
-      signer: createSigner(privateKey),
-      feeLimit,
-      confirmations: at.confirmations,
-    })
-  }
-
   async function settler(chain: SettlementChain, onConfirmed: OnConfirmed): Promise<Settler> {
     const { createSettler } = await loadSettler()
     return createSettler({
       chain,
-      account: await account(chain.network, chain.privateKey),
+      account: await openAccountOf(deps, chain.network, chain.privateKey),
       paymentConfirmations: config.mpp.evm.confirmations,
       onConfirmed,
     })
@@ -154,6 +140,18 @@ export function createChain(deps: {
       settling = startSettling({ settler: () => settler(chain, onConfirmed), pollMs: chain.pollMs, onError })
       return settling
     },
-    account,
+    account: (at, privateKey) => openAccountOf(deps, at, privateKey),
   }
+}
+
+async function openAccountOf(
+  { store, config, now }: ChainDeps,
+  at: NodeAddress & { confirmations: number },
+  privateKey: string,
+): Promise<ChainAccount> {
+  const modules = [loadAccount(), loadNode(), loadSigner()] as const
+  const [{ openAccount }, { openNode }, { createSigner }] = await Promise.all(modules)
+  const { confirmations } = at
+  const feeLimit = gweiToWei(config.chain.settlement.max_fee_gwei)
+  return openAccount({ store, now, node: openNode(at), signer: createSigner(privateKey), feeLimit, confirmations })
 }

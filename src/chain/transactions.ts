@@ -1,4 +1,4 @@
-import type { Transaction } from 'kysely'
+import type { Kysely, Transaction } from 'kysely'
 import { sql } from 'kysely'
 import type { Schema } from '../store/schema.ts'
 import type { Store } from '../store/store.ts'
@@ -6,6 +6,8 @@ import type { ChainTransactionRow } from '../store/tables/settlements-tables.ts'
 
 /** Transactions read per round. */
 const MAX_OPEN = 200
+/** A literal, so that the partial index is used. */
+const IS_OPEN = sql<boolean>`status = 'sent'`
 
 /** An account on a chain. */
 export interface AccountKey {
@@ -21,6 +23,9 @@ export interface SentTransaction extends Omit<ChainTransactionRow, 'hashes' | 'r
   hashes: readonly `0x${string}`[]
 }
 
+/** A transaction signed again with a higher fee. */
+export type Replacement = Pick<SentTransaction, 'raw' | 'hashes' | 'gas' | 'max_fee' | 'priority_fee' | 'signed_at'>
+
 /** The transactions of one account. They are stored before they are sent. */
 export interface Transactions {
   /**
@@ -33,10 +38,7 @@ export interface Transactions {
   nextNonce(): Promise<number>
   add(trx: Transaction<Schema>, transaction: SentTransaction): Promise<void>
   /** Stores a replacement of `old` under its nonce. @returns false when another process did so before */
-  replace(
-    old: SentTransaction,
-    by: Pick<SentTransaction, 'raw' | 'hashes' | 'gas' | 'max_fee' | 'priority_fee' | 'signed_at'>,
-  ): Promise<boolean>
+  replace(old: SentTransaction, by: Replacement): Promise<boolean>
   /** Stores the block of one of its hashes; null after a reorganisation removed it. */
   noteBlock(trx: Transaction<Schema>, nonce: number, block: number | null): Promise<void>
   /** Ends a transaction. @returns false when another process did so before */
@@ -60,22 +62,64 @@ export interface Transactions {
 }
 
 /** Opens the transactions of `account` in `store`. */
-export function createTransactions(store: Store, { chainId, address }: AccountKey): Transactions {
+export function createTransactions(store: Store, account: AccountKey): Transactions {
   const { db } = store
+  const { chainId, address } = account
   const rows = () => db.selectFrom('chain_transactions').where('chain_id', '=', chainId).where('address', '=', address)
-  // A literal, so that the partial index is used.
-  const isOpen = sql<boolean>`status = 'sent'`
 
-  const update = (trx: Transaction<Schema>, nonce: number) =>
-    trx
+  /** Changes a transaction that is open. @returns false when another process ended or replaced it before */
+  async function change(
+    trx: Transaction<Schema>,
+    { nonce, raw }: Pick<SentTransaction, 'nonce'> & Partial<SentTransaction>,
+    values: Partial<ChainTransactionRow>,
+  ): Promise<boolean> {
+    let update = trx
       .updateTable('chain_transactions')
+      .set(values)
       .where('chain_id', '=', chainId)
       .where('address', '=', address)
       .where('nonce', '=', nonce)
-
-  async function open(limit: number): Promise<SentTransaction[]> {
-    return (await rows().selectAll().where(isOpen).orderBy('nonce').limit(limit).execute()).map(toSent)
+      .where('status', '=', 'sent')
+    if (raw !== undefined) update = update.where('raw', '=', raw)
+    return (await update.executeTakeFirst()).numUpdatedRows === 1n
   }
+  const open = (limit: number) => rows().selectAll().where(IS_OPEN).orderBy('nonce').limit(limit).execute()
+
+  return {
+    ...accountTurns(store, account),
+    async add(trx, { hashes, ...row }) {
+      await trx
+        .insertInto('chain_transactions')
+        .values({ ...row, hashes: JSON.stringify(hashes) })
+        .execute()
+    },
+    replace: ({ nonce, raw }, { hashes, ...by }) =>
+      store.write((trx) => change(trx, { nonce, raw }, { ...by, hashes: JSON.stringify(hashes) })),
+    async noteBlock(trx, nonce, block) {
+      await change(trx, { nonce }, { block_number: block })
+    },
+    end: (trx, nonce, status, block) => change(trx, { nonce }, { status, block_number: block }),
+    open: async () => (await open(MAX_OPEN)).map(toSent),
+    anyOpen: async () => (await open(1)).length > 0,
+    async find(nonce) {
+      const row = await rows().selectAll().where('nonce', '=', nonce).executeTakeFirst()
+      return row ? toSent(row) : null
+    },
+    async findFor(purpose) {
+      const latest = rows().selectAll().where('purpose', '=', purpose).orderBy('nonce', 'desc').limit(1)
+      const row = await latest.executeTakeFirst()
+      return row ? toSent(row) : null
+    },
+  }
+}
+
+/** Creates the nonces of an account, and the turns of processes to tend it. */
+function accountTurns(
+  { db }: Store,
+  { chainId, address }: AccountKey,
+): Pick<Transactions, 'takeNonce' | 'nextNonce' | 'untended' | 'tend'> {
+  const nonceIn = (on: Kysely<Schema> | Transaction<Schema>) =>
+    on.selectFrom('chain_accounts').select('next_nonce').where('chain_id', '=', chainId).where('address', '=', address)
 
   return {
     async takeNonce(trx, atLeast) {
@@ -84,13 +128,7 @@ export function createTransactions(store: Store, { chainId, address }: AccountKe
         .values({ chain_id: chainId, address, next_nonce: 0, tender: null, tended_until: new Date(0).toISOString() })
         .onConflict((conflict) => conflict.doNothing())
         .execute()
-      const { next_nonce } = await trx
-        .selectFrom('chain_accounts')
-        .select('next_nonce')
-        .where('chain_id', '=', chainId)
-        .where('address', '=', address)
-        .forUpdate()
-        .executeTakeFirstOrThrow()
+      const { next_nonce } = await nonceIn(trx).forUpdate().executeTakeFirstOrThrow()
       const nonce = Math.max(next_nonce, atLeast)
       await trx
         .updateTable('chain_accounts')
@@ -101,62 +139,7 @@ export function createTransactions(store: Store, { chainId, address }: AccountKe
       return nonce
     },
 
-    async nextNonce() {
-      const row = await db
-        .selectFrom('chain_accounts')
-        .select('next_nonce')
-        .where('chain_id', '=', chainId)
-        .where('address', '=', address)
-        .executeTakeFirst()
-      return row?.next_nonce ?? 0
-    },
-
-    async add(trx, { hashes, ...row }) {
-      await trx
-        .insertInto('chain_transactions')
-        .values({ ...row, hashes: JSON.stringify(hashes) })
-        .execute()
-    },
-
-    async replace({ nonce, raw }, { hashes, ...by }) {
-      const { numUpdatedRows } = await store.write((trx) =>
-        update(trx, nonce)
-          .set({ ...by, hashes: JSON.stringify(hashes) })
-          .where('status', '=', 'sent')
-          .where('raw', '=', raw)
-          .executeTakeFirst(),
-      )
-      return numUpdatedRows === 1n
-    },
-
-    async noteBlock(trx, nonce, block) {
-      await update(trx, nonce).set({ block_number: block }).where('status', '=', 'sent').execute()
-    },
-
-    async end(trx, nonce, status, block) {
-      const { numUpdatedRows } = await update(trx, nonce)
-        .set({ status, block_number: block })
-        .where('status', '=', 'sent')
-        .executeTakeFirst()
-      return numUpdatedRows === 1n
-    },
-
-    open: () => open(MAX_OPEN),
-
-    async find(nonce) {
-      const row = await rows().selectAll().where('nonce', '=', nonce).executeTakeFirst()
-      return row ? toSent(row) : null
-    },
-
-    async findFor(purpose) {
-      const row = await rows()
-        .selectAll()
-        .where('purpose', '=', purpose)
-        .orderBy('nonce', 'desc')
-        .limit(1)
-        .executeTakeFirst()
-      return row ? toSent(row) : null
-    },
+    nextNonce: async () => (await nonceIn(db).executeTakeFirst())?.next_nonce ?? 0,
 
     async untended(at) {
       const others = await db
@@ -168,16 +151,12 @@ export function createTransactions(store: Store, { chainId, address }: AccountKe
         )
         .select('chain_transactions.address')
         .distinct()
-        .where(isOpen)
+        .where(IS_OPEN)
         .where('chain_transactions.chain_id', '=', chainId)
         .where('chain_transactions.address', '<>', address)
         .where('chain_accounts.tended_until', '<=', at)
         .execute()
       return others.map((other) => other.address)
-    },
-
-    async anyOpen() {
-      return (await open(1)).length > 0
     },
 
     async tend(tender, at, until) {

@@ -79,13 +79,6 @@ export function createWithdrawals(deps: {
 }): Withdrawals {
   const { store, settlements, now, token } = deps
 
-  async function accountFor(trx: Transaction<Schema>, callerId: string): Promise<string> {
-    const wallet = WalletAddress.safeParse(callerId).data
-    if (wallet !== undefined) return lockedPayerAccount(trx, wallet)
-    // The balance of a revoked key still belongs to its owner.
-    return knownCaller({ db: trx }, callerId, { orRevoked: true })
-  }
-
   return {
     async make({ caller_id, amount_usd, to }, keep) {
       if (settlements.mode === 'ledger') throw nothingPaid()
@@ -145,6 +138,13 @@ export function createWithdrawals(deps: {
       return true
     },
   }
+}
+
+async function accountFor(trx: Transaction<Schema>, callerId: string): Promise<string> {
+  const wallet = WalletAddress.safeParse(callerId).data
+  if (wallet !== undefined) return lockedPayerAccount(trx, wallet)
+  // The balance of a revoked key still belongs to its owner.
+  return knownCaller({ db: trx }, callerId, { orRevoked: true })
 }
 
 function shown(row: WithdrawalRow, settlement: Withdrawal['settlement']): Withdrawal {
