@@ -9,19 +9,18 @@ import type { Schema } from '../store/schema.ts'
 import type { Store } from '../store/store.ts'
 import type { Sweep } from '../store/sweeps.ts'
 import type { EscrowRow } from '../store/tables/escrow-tables.ts'
-import { newId } from '../text/ids.ts'
-import { type Micros, toMicros } from '../text/money.ts'
 import type { LimitsOf } from '../wallet/budget/limits.ts'
-import { type Caller, found, requireFundable, requirePayer, requireRefundable } from './access.ts'
+import { type Caller, found } from './access.ts'
 import { createExpiry } from './escrow-expiry.ts'
 import { attestationFaults, escrowFaults } from './escrow-faults.ts'
 import { type Escrow, type EscrowList, type NewEscrow, type Refund, type Release, toEscrow } from './escrow-record.ts'
 import { createTally } from './escrow-tally.ts'
+import { fundEscrow } from './fund.ts'
 import { listEscrows } from './list-escrows.ts'
-import { type Funding, lock, lockedRow, refund, settle } from './moves.ts'
+import { type Funding, lockedRow, settle } from './moves.ts'
 import { createPayees } from './payee.ts'
+import { refundEscrow } from './refund.ts'
 import { createRelease } from './release.ts'
-import { taskStatusAt } from './task-status.ts'
 
 export type { Caller } from './access.ts'
 export { Escrow, EscrowList, NewEscrow, Refund, Release } from './escrow-record.ts'
@@ -127,37 +126,8 @@ export function createEscrows(deps: EscrowsDeps): Escrows {
   }
 
   return {
-    async create({ task_id, amount_usd, recipient = null, ttl_seconds }, caller, keep) {
-      const paid = await funding(caller.id, recipient)
-      const at = now()
-      return store.write(async (trx) => {
-        const { completedBy } = await requireFundable(trx, task_id, caller)
-        const tally = createTally()
-        const of = {
-          id: newId('esc'),
-          taskId: task_id,
-          micros: toMicros(amount_usd) as Micros,
-          recipient: recipient ?? completedBy,
-          at: at.toISOString(),
-          expiresAt: new Date(at.getTime() + ttl_seconds * 1000).toISOString(),
-        }
-        const locked = await lock(trx, paid, of, tally)
-        await trx
-          .updateTable('tasks')
-          .set({
-            escrow_id: of.id,
-            reward_micros: of.micros,
-            reward_expires_at: of.expiresAt,
-            reward_settlement: locked.settlement_mode,
-            updated_at: of.at,
-          })
-          .where('id', '=', task_id)
-          .execute()
-        await tally.write(trx)
-        const made = toEscrow(locked, of.at, undefined)
-        await keep?.(trx, made)
-        return made
-      })
+    async create(input, caller, keep) {
+      return fundEscrow(deps, input, { caller, keep, paid: await funding(caller.id, input.recipient ?? null) })
     },
 
     async list(query) {
@@ -178,22 +148,7 @@ export function createEscrows(deps: EscrowsDeps): Escrows {
 
     async refund(id, { reason = null }, caller) {
       const at = now().toISOString()
-      const row = await store.write(async (trx) => {
-        const held = found(await lockedRow(trx, id))
-        requirePayer(held, caller)
-        if (held.status === 'refunded') return held
-        const task = await trx
-          .selectFrom('tasks')
-          .select(['status', 'lease_expires_at'])
-          .where('id', '=', held.task_id)
-          .executeTakeFirstOrThrow()
-        requireRefundable(held, { taskStatus: taskStatusAt(task, at), at })
-        const tally = createTally()
-        const refunded = await refund(trx, held, { reason, at }, tally)
-        await tally.write(trx)
-        return refunded
-      })
-      return shown(row, at)
+      return shown(await refundEscrow(store, id, { reason, at, caller }), at)
     },
 
     async settled(trx, { id, at }) {

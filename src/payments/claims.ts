@@ -130,6 +130,15 @@ export function createClaims({
       return numUpdatedRows === 1n
     },
 
+    ...claimLeases(store, leaseMs),
+  }
+}
+
+/** Creates the leases of claimed payments. */
+function claimLeases({ db, engine }: Store, leaseMs: number): Pick<Claims, 'renew' | 'abandon' | 'takeOver'> {
+  const lease = () => storeTime(engine, leaseMs)
+
+  return {
     async renew(id, held) {
       const renewed = await db
         .updateTable('payments')

@@ -1,17 +1,15 @@
-import { randomBytes } from 'node:crypto'
-import { encodeFunctionData, type Hex, parseAbi } from 'viem'
-import { privateKeyToAccount } from 'viem/accounts'
+import { encodeFunctionData, type Hex } from 'viem'
 import type { ChainAccount } from '../chain/account.ts'
 import { inCoins } from '../chain/chain-balances.ts'
 import { suggestFees } from '../chain/fees.ts'
 import { gasFor } from '../chain/gas.ts'
-import { isRevert } from '../chain/revert.ts'
 import { hasContract, requireDecimals } from '../chain/token-contract.ts'
 import { GazewayError } from '../errors.ts'
 import { MICROS_PER_USD, type Micros } from '../text/money.ts'
-import { type Authorization, argumentsOf, TOKEN } from './authorization.ts'
+import { type Authorization, argumentsOf } from './authorization.ts'
 import type { EvmSettings, PaymentSettings } from './payment-settings.ts'
 import { paymentsPaused } from './refusal.ts'
+import { quotedName, requireDomain, transferOf, wrongSetting } from './token-domain.ts'
 
 /** Lowest payment when the price of the chain's coin is not known: one cent. */
 const FLOOR: Micros = 10_000
@@ -21,27 +19,6 @@ const FLOOR: Micros = 10_000
  */
 const STORAGE_GAS = 25_000
 const COIN_DECIMALS = 18
-/** A time later than any clock. Fits into 48 bits, in which some tokens store times. */
-const FOREVER = 2 ** 47
-/** Longest part of a token's name in messages. */
-const MAX_NAME = 64
-
-const NAMES = parseAbi([
-  'function eip712Domain() view returns (bytes1 fields, string name, string version, uint256 chainId, address verifyingContract, bytes32 salt, uint256[] extensions)',
-  'function name() view returns (string)',
-  'function version() view returns (string)',
-])
-const TYPES = {
-  TransferWithAuthorization: [
-    { name: 'from', type: 'address' },
-    { name: 'to', type: 'address' },
-    { name: 'value', type: 'uint256' },
-    { name: 'validAfter', type: 'uint256' },
-    { name: 'validBefore', type: 'uint256' },
-    { name: 'nonce', type: 'bytes32' },
-  ],
-} as const
-
 /** Check of an EVM payment configuration. */
 export interface EvmCheck {
   /**
@@ -70,75 +47,21 @@ export function createEvmCheck(
   const { token, domain, chainId, decimals, coinUsd, gasPerHour } = settings
   const { node, address } = account
   const { client } = node
-  const call = { address: token, abi: TOKEN, functionName: 'transferWithAuthorization' } as const
   let least = FLOOR
   let running: Promise<string> | null = null
   let passed = false
 
   async function requireChain(): Promise<void> {
     const id = await client.getChainId()
-    if (id !== chainId) throw wrong('mpp.evm.rpc_url', `The node is on chain ${id}, not ${chainId}`)
-  }
-
-  /** Signs an authorization of nothing from the account to the recipient, which is never sent. */
-  async function authorizationOfNothing(): Promise<Authorization> {
-    const signer = privateKeyToAccount(settings.privateKey)
-    const nonce: Hex = `0x${randomBytes(32).toString('hex')}`
-    const message = {
-      from: signer.address,
-      to: recipient,
-      value: 0n,
-      validAfter: 0n,
-      validBefore: BigInt(FOREVER),
-      nonce,
-    }
-    const signature = await signer.signTypedData({
-      domain: { ...domain, chainId, verifyingContract: token },
-      types: TYPES,
-      primaryType: 'TransferWithAuthorization',
-      message,
-    })
-    return { ...message, value: '0', validAfter: '0', validBefore: String(FOREVER), signature }
-  }
-
-  async function requireDomain(authorization: Authorization): Promise<void> {
-    try {
-      await client.simulateContract({ ...call, account: address, args: argumentsOf(authorization) })
-    } catch (error) {
-      if (!isRevert(error)) throw error
-      throw wrong(
-        'mpp.evm.token_name',
-        `The token refuses an authorization for the domain ${named(domain)}${await ownName()}`,
-        'mpp.evm.token_name and mpp.evm.token_version, or mpp.evm.token if it is not an EIP-3009 token',
-      )
-    }
-  }
-
-  /** Reads the token's own name and version, when it has them. */
-  async function ownName(): Promise<string> {
-    const read = <N extends 'eip712Domain' | 'name' | 'version'>(functionName: N) =>
-      client.readContract({ address: token, abi: NAMES, functionName }).catch(() => null)
-    const domain = (await read('eip712Domain')) as readonly unknown[] | null
-    const [name, version] = domain ? [domain[1], domain[2]] : await Promise.all([read('name'), read('version')])
-    return typeof name === 'string' ? `; it calls itself ${named({ name, version: String(version ?? '?') })}` : ''
-  }
-
-  async function gasOfTransfer(authorization: Authorization): Promise<bigint> {
-    const data = encodeFunctionData({ ...call, args: argumentsOf(authorization) })
-    const [gas, { maxFee }] = await Promise.all([
-      gasFor(node, { account: address, to: token, data }),
-      suggestFees(node, account.feeLimit),
-    ])
-    return BigInt(gas + STORAGE_GAS) * BigInt(maxFee)
+    if (id !== chainId) throw wrongSetting('mpp.evm.rpc_url', `The node is on chain ${id}, not ${chainId}`)
   }
 
   async function ask(): Promise<string> {
     await requireChain()
-    if (!(await hasContract(node, token))) throw wrong('mpp.evm.token', `There is no contract at ${token}`)
+    if (!(await hasContract(node, token))) throw wrongSetting('mpp.evm.token', `There is no contract at ${token}`)
     await requireDecimals(node, { address: token, symbol: domain.name, decimals }, 'mpp.evm.decimals')
-    const authorization = await authorizationOfNothing()
-    await requireDomain(authorization)
-    const wei = await gasOfTransfer(authorization)
+    const authorization = await requireDomain(settings, { recipient, account })
+    const wei = await gasOfTransfer(account, token, authorization)
     const coins = Number(wei) / 10 ** COIN_DECIMALS
     if (coinUsd !== null) least = Math.max(FLOOR, Math.ceil(coins * coinUsd * MICROS_PER_USD))
     const balance = await client.getBalance({ address })
@@ -149,7 +72,7 @@ export function createEvmCheck(
       )
     const perHour = Math.floor(gasPerHour / coins)
     return (
-      `evm (chain ${chainId}): ${named(domain)}; ${address} has ${inCoins(balance, COIN_DECIMALS)} coins for gas, and ` +
+      `evm (chain ${chainId}): ${quotedName(domain)}; ${address} has ${inCoins(balance, COIN_DECIMALS)} coins for gas, and ` +
       `mpp.evm.max_gas_per_hour allows ${perHour} payments${coinUsd === null ? '; set mpp.evm.coin_usd to compare prices with gas' : ''}`
     )
   }
@@ -182,10 +105,15 @@ export function createEvmCheck(
   }
 }
 
-function wrong(param: string, fault: string, settings = param): GazewayError {
-  return new GazewayError('config_invalid', `${fault}. Correct ${settings}.`, { param })
+async function gasOfTransfer(
+  { node, address, feeLimit }: ChainAccount,
+  token: Hex,
+  authorization: Authorization,
+): Promise<bigint> {
+  const data = encodeFunctionData({ ...transferOf(token), args: argumentsOf(authorization) })
+  const [gas, { maxFee }] = await Promise.all([
+    gasFor(node, { account: address, to: token, data }),
+    suggestFees(node, feeLimit),
+  ])
+  return BigInt(gas + STORAGE_GAS) * BigInt(maxFee)
 }
-
-/** Quotes a name of unknown origin for the log. */
-const named = ({ name, version }: { name: string; version: string }): string =>
-  `${JSON.stringify(name.slice(0, MAX_NAME))} version ${JSON.stringify(version.slice(0, MAX_NAME))}`

@@ -4,12 +4,13 @@ import type { ChainAccount, Price } from '../chain/account.ts'
 import { isRevert } from '../chain/revert.ts'
 import { createTending } from '../chain/tend.ts'
 import { GazewayError } from '../errors.ts'
-import { type Authorization, argumentsOf, TOKEN } from './authorization.ts'
-import { AUTHORIZATION_USED, type AuthorizedPayment, isPaidBy } from './authorization-use.ts'
+import { type Authorization, argumentsOf } from './authorization.ts'
+import { type AuthorizationUses, createAuthorizationUses } from './authorization-uses.ts'
 import type { EvmCheck } from './evm-check.ts'
 import { PURPOSE, requireGasLeft } from './gas-budget.ts'
 import type { EvmSettings, PaymentSettings } from './payment-settings.ts'
 import { chainUnreachable, isUntouched, paymentsPaused, unconfirmed } from './refusal.ts'
+import { transferOf } from './token-domain.ts'
 
 /** Timeout of a confirmation and its polling interval, in milliseconds. */
 const CONFIRM_MS = 60_000
@@ -20,7 +21,7 @@ const STUCK_MS = 60_000
 const TENDED = 2
 
 /** Settles authorizations with one account, which pays the gas. */
-export interface EvmSettlement {
+export interface EvmSettlement extends Omit<AuthorizationUses, 'useOf'> {
   /**
    * Simulates an authorization on the chain. Passes when it was already carried out; fails when its nonce was used for
    * something else.
@@ -40,12 +41,6 @@ export interface EvmSettlement {
   settle(authorization: Authorization): Promise<Hex>
   /** Resends pending transactions and raises the fee of stuck ones. */
   tend(): Promise<void>
-  /** Finds the confirmed transaction that carried a payment out; null when there is none. */
-  find(payment: AuthorizedPayment): Promise<Hex | null>
-  /** Tells whether a transaction signed here may still be mined, or another one has carried the payment out. */
-  isOpen(payment: AuthorizedPayment): Promise<boolean>
-  /** Tells whether a confirmed transaction used the authorization for something other than its payment. */
-  isSpent(payment: AuthorizedPayment): Promise<boolean>
 }
 
 /**
@@ -58,7 +53,7 @@ export function createEvmSettlement(
   { require: requireChecked }: Pick<EvmCheck, 'require'>,
 ): EvmSettlement {
   const { client } = account.node
-  const call = { address: token, abi: TOKEN, functionName: 'transferWithAuthorization' } as const
+  const { useOf, ...uses } = createAuthorizationUses(account, { token, recipient })
   const tend = createTending({
     account,
     confirmations: Math.max(TENDED, account.confirmations),
@@ -67,43 +62,6 @@ export function createEvmSettlement(
     followers: { follows: ({ purpose }) => purpose.startsWith(PURPOSE) },
   })
 
-  async function find(payment: AuthorizedPayment): Promise<Hex | null> {
-    // Transactions signed here are found by their hashes, whatever their age.
-    const own = await account.transactions.findFor(PURPOSE + payment.nonce)
-    const receipt = own && (await account.finalReceipt(own.hashes))
-    if (receipt?.status === 'success') return receipt.transactionHash
-    const use = await useOf(payment)
-    return use?.isPayment && (await account.isFinal(use.receipt)) ? use.receipt.transactionHash : null
-  }
-
-  /** Finds the current use of an authorization and tells whether it is the payment; null when unused. */
-  async function useOf(payment: AuthorizedPayment) {
-    const { payer, nonce } = payment
-    const authorization = { authorizer: payer as Hex, nonce: nonce as Hex }
-    const used = await client.readContract({
-      address: token,
-      abi: TOKEN,
-      functionName: 'authorizationState',
-      args: [authorization.authorizer, authorization.nonce],
-    })
-    if (!used) return null
-    const [event] = await client.getLogs({
-      address: token,
-      event: AUTHORIZATION_USED,
-      args: authorization,
-      fromBlock: await recentBlock(),
-    })
-    // The payer cancelled it, or it was used too long ago to be an interrupted payment.
-    if (!event) return null
-    const receipt = await account.receiptOf([event.transactionHash])
-    if (!receipt)
-      throw new GazewayError('upstream_bad_reply', 'The node returned an event but no receipt for it. Check the node.')
-    // A transaction signed here uses no other authorization, in whatever order the token logs.
-    const own = await account.transactions.findFor(PURPOSE + nonce)
-    const isOwn = own?.hashes.includes(receipt.transactionHash) ?? false
-    return { receipt, isPayment: isOwn || isPaidBy(receipt, { token, recipient, ...payment }) }
-  }
-
   /** @throws GazewayError `upstream_unreachable` when the node does not answer */
   async function useNow({ from: payer, nonce, value }: Authorization) {
     return useOf({ payer, nonce, units: BigInt(value) }).catch((error: unknown) => {
@@ -111,25 +69,12 @@ export function createEvmSettlement(
     })
   }
 
-  /** Rejects a payment early when the account has no gas: no node would accept the transaction. */
-  async function requireGas({ gas, fees }: Price): Promise<void> {
-    const balance = await client.getBalance({ address: account.address })
-    if (balance < BigInt(gas) * BigInt(fees.maxFee))
-      throw paymentsPaused(`The account ${account.address} cannot pay the gas of a payment. Fund it.`)
-  }
-
-  /** Nodes limit the block range of event searches. */
-  async function recentBlock(): Promise<bigint> {
-    const newest = await client.getBlockNumber()
-    return newest > 5000n ? newest - 5000n : 0n
-  }
-
   return {
     async tryOut(authorization) {
       const args = argumentsOf(authorization)
       try {
         await requireChecked()
-        await client.simulateContract({ ...call, account: account.address, args })
+        await client.simulateContract({ ...transferOf(token), account: account.address, args })
       } catch (error) {
         if (isUntouched(error)) throw error
         if (!isRevert(error)) throw chainUnreachable(error)
@@ -141,12 +86,11 @@ export function createEvmSettlement(
     },
 
     async settle(authorization) {
-      const { abi, functionName } = call
-      const data = encodeFunctionData({ abi, functionName, args: argumentsOf(authorization) })
+      const data = encodeFunctionData({ ...transferOf(token), args: argumentsOf(authorization) })
       const price = await account.price({ to: token, data }).catch((error: unknown) => {
         throw isRevert(error) ? refused(error) : chainUnreachable(error)
       })
-      await requireGas(price).catch((error: unknown) => {
+      await requireGas(account, price).catch((error: unknown) => {
         throw error instanceof GazewayError ? error : chainUnreachable(error)
       })
       const sent = await account.send({
@@ -167,17 +111,15 @@ export function createEvmSettlement(
     },
 
     tend,
-    find,
-    async isOpen(payment) {
-      const own = await account.transactions.findFor(PURPOSE + payment.nonce)
-      if (own?.status === 'sent' && (await account.finalReceipt(own.hashes)) === null) return true
-      return (await useOf(payment))?.isPayment ?? false
-    },
-    async isSpent(payment) {
-      const use = await useOf(payment)
-      return use !== null && !use.isPayment && (await account.isFinal(use.receipt))
-    },
+    ...uses,
   }
+}
+
+/** Rejects a payment early when the account has no gas: no node would accept the transaction. */
+async function requireGas({ node, address }: ChainAccount, { gas, fees }: Price): Promise<void> {
+  const balance = await node.client.getBalance({ address })
+  if (balance < BigInt(gas) * BigInt(fees.maxFee))
+    throw paymentsPaused(`The account ${address} cannot pay the gas of a payment. Fund it.`)
 }
 
 /** A simulated call that reverted. */

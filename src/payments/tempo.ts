@@ -21,7 +21,8 @@ const USD_DECIMALS = 6
 const Details = z.object({ sender: z.string(), serializedTransaction: z.string() })
 
 /** Payment method for Tempo: the payer signs a transaction and pays its fee in the token, this gateway sends it. */
-export function tempoMethod({ chainId, rpcUrl, token }: TempoSettings, common: PaymentSettings): PaymentMethod {
+export function tempoMethod(settings: TempoSettings, common: PaymentSettings): PaymentMethod {
+  const { chainId, rpcUrl, token } = settings
   const chain = defineChain({ ...tempoModerato, id: chainId, rpcUrls: { default: { http: [rpcUrl] } } })
   const client = createClient({ chain, transport: nodeTransport(rpcUrl) })
   const mppx = Mppx.create({
@@ -57,23 +58,9 @@ export function tempoMethod({ chainId, rpcUrl, token }: TempoSettings, common: P
     }
   }
 
-  async function verify(): Promise<string> {
-    const node = openNode({ chainId, rpcUrl, timeoutMs: PATIENCE_MS })
-    try {
-      const id = await node.client.getChainId()
-      if (id !== chainId) throw wrongNode(`The node is on chain ${id}, not ${chainId}. Check mpp.tempo.rpc_url.`)
-      await requireDecimals(node, { address: token, symbol: 'The token', decimals: USD_DECIMALS }, 'mpp.tempo.token')
-    } catch (error) {
-      if (error instanceof GazewayError && error.code === 'config_invalid') throw error
-      const fault = `mpp.tempo.rpc_url: ${node.faultOf(error)}`
-      throw new GazewayError('upstream_unreachable', fault, { param: 'mpp.tempo.rpc_url', cause: error })
-    }
-    return `tempo (chain ${chainId})`
-  }
-
   return {
     name: 'tempo',
-    verify,
+    verify: () => verify(settings),
     // The payer pays the fee.
     least: () => 1,
     async challenge({ amount, scope, description }) {
@@ -94,6 +81,20 @@ export function tempoMethod({ chainId, rpcUrl, token }: TempoSettings, common: P
     find,
     isOpen: async (payment) => (await find(payment)) !== null,
   }
+}
+
+async function verify({ chainId, rpcUrl, token }: TempoSettings): Promise<string> {
+  const node = openNode({ chainId, rpcUrl, timeoutMs: PATIENCE_MS })
+  try {
+    const id = await node.client.getChainId()
+    if (id !== chainId) throw wrongNode(`The node is on chain ${id}, not ${chainId}. Check mpp.tempo.rpc_url.`)
+    await requireDecimals(node, { address: token, symbol: 'The token', decimals: USD_DECIMALS }, 'mpp.tempo.token')
+  } catch (error) {
+    if (error instanceof GazewayError && error.code === 'config_invalid') throw error
+    const fault = `mpp.tempo.rpc_url: ${node.faultOf(error)}`
+    throw new GazewayError('upstream_unreachable', fault, { param: 'mpp.tempo.rpc_url', cause: error })
+  }
+  return `tempo (chain ${chainId})`
 }
 
 const wrongNode = (fault: string): GazewayError =>
