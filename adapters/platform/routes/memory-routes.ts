@@ -114,6 +114,35 @@ export const memoryRoutes = (gateway: Gateway): Route[] => [
     idempotent: true,
     run: ({ body, c, keep }) => runTool(memoryStore, gateway, body, contextOf(c), keep),
   }),
+  ...searchRoutes(gateway),
+  defineRoute({
+    method: 'GET',
+    path: '/api/memory/stats',
+    tag,
+    summary: 'Retrieve the number and size of memories',
+    access: 'platform',
+    query: z.strictObject({ caller_id }),
+    reply: MemoryStats,
+    run: ({ query, c }) => memoryOf(gateway, c, query.caller_id).stats(),
+  }),
+  defineRoute({
+    method: 'DELETE',
+    path: '/api/memory/{id}',
+    tag,
+    summary: 'Delete a memory; an admin key deletes any',
+    access: 'platform',
+    params: z.strictObject({ id: z.string().min(1).max(128) }),
+    reply: z.void(),
+    status: 204,
+    run({ params, c }) {
+      const identity = callerOf(c)
+      if (identity.scopes.has('admin')) return gateway.memory.removeAnyones(params.id)
+      return gateway.memory.of(memoryOwner(identity), identity.id).remove(params.id)
+    },
+  }),
+]
+
+const searchRoutes = (gateway: Gateway): Route[] => [
   defineRoute({
     method: 'POST',
     path: '/api/memory/search',
@@ -142,31 +171,6 @@ export const memoryRoutes = (gateway: Gateway): Route[] => [
       const input = parseInput(memoryRecall.input, { key, version, namespace: where })
       const memory = await recallMemory(gateway, input, { ...contextOf(c), memoryOwner: ownerOf(c, of) })
       return { found: true as const, memory, score: 1 }
-    },
-  }),
-  defineRoute({
-    method: 'GET',
-    path: '/api/memory/stats',
-    tag,
-    summary: 'Retrieve the number and size of memories',
-    access: 'platform',
-    query: z.strictObject({ caller_id }),
-    reply: MemoryStats,
-    run: ({ query, c }) => memoryOf(gateway, c, query.caller_id).stats(),
-  }),
-  defineRoute({
-    method: 'DELETE',
-    path: '/api/memory/{id}',
-    tag,
-    summary: 'Delete a memory; an admin key deletes any',
-    access: 'platform',
-    params: z.strictObject({ id: z.string().min(1).max(128) }),
-    reply: z.void(),
-    status: 204,
-    run({ params, c }) {
-      const identity = callerOf(c)
-      if (identity.scopes.has('admin')) return gateway.memory.removeAnyones(params.id)
-      return gateway.memory.of(memoryOwner(identity), identity.id).remove(params.id)
     },
   }),
 ]

@@ -87,30 +87,34 @@ export const walletRoutes = ({ wallet, chain, withdrawals }: Gateway): Route[] =
         }))
       },
     }),
-    defineRoute({
-      method: 'POST',
-      path: '/api/wallet/withdraw',
-      tag,
-      summary: 'Create a withdrawal to a chain',
-      description:
-        'Takes the amount from the caller’s account at once, and pays it in the token of settlements. Only deposited ' +
-        'money can be withdrawn (402 insufficient_credit). Send an Idempotency-Key: without one, each retry pays ' +
-        'again.',
-      access: 'admin',
-      body: NewWithdrawal,
-      reply: Withdrawal,
-      idempotent: true,
-      run: ({ body, keep }) => withdrawals.make(body, keep),
-    }),
-    defineRoute({
-      method: 'GET',
-      path: '/api/wallet/withdraw/{id}',
-      tag,
-      summary: 'Retrieve a withdrawal and its payment status',
-      access: 'admin',
-      params: z.object({ id: WithdrawalId }),
-      reply: Withdrawal,
-      run: ({ params }) => withdrawals.get(params.id),
-    }),
+    ...withdrawalRoutes(withdrawals),
   ]
 }
+
+const withdrawalRoutes = (withdrawals: Gateway['withdrawals']): Route[] => [
+  defineRoute({
+    method: 'POST',
+    path: '/api/wallet/withdraw',
+    tag,
+    summary: 'Create a withdrawal to a chain',
+    description:
+      'Takes the amount from the caller’s account at once, and pays it in the token of settlements. Only deposited ' +
+      'money can be withdrawn (402 insufficient_credit). Send an Idempotency-Key: without one, each retry pays ' +
+      'again.',
+    access: 'admin',
+    body: NewWithdrawal,
+    reply: Withdrawal,
+    idempotent: true,
+    run: ({ body, keep }) => withdrawals.make(body, keep),
+  }),
+  defineRoute({
+    method: 'GET',
+    path: '/api/wallet/withdraw/{id}',
+    tag,
+    summary: 'Retrieve a withdrawal and its payment status',
+    access: 'admin',
+    params: z.object({ id: WithdrawalId }),
+    reply: Withdrawal,
+    run: ({ params }) => withdrawals.get(params.id),
+  }),
+]

@@ -1,0 +1,91 @@
+import { Hono, type MiddlewareHandler } from 'hono'
+import type { AgentGatewayTarget } from '../../src/agent-gateway/target.ts'
+import type { Gateway } from '../../src/gateway.ts'
+import { consoleRoutes, isConsolePath } from '../console/routes.ts'
+import { errorHandler, notFound, refuseOtherMethods } from '../web/error-handler.ts'
+import { errorPages, isErrorPage } from '../web/error-pages.ts'
+import { frame } from '../web/frame.ts'
+import type { Frame } from '../web/frame-context.ts'
+import type { HostRules } from '../web/hosts.ts'
+import { livez } from '../web/probes.ts'
+import { refusedCalls } from '../web/refused-calls.ts'
+import { keyHolder } from './caller.ts'
+import type { Route } from './define-route.ts'
+import type { KeylessPayments } from './payments/open-payments.ts'
+import { checkPaidRequest } from './payments/paid-request.ts'
+import { paymentGate } from './payments/payment-gate.ts'
+import type { Passage } from './proxy/proxy.ts'
+import { registerRoutes } from './register.ts'
+import { docsRoutes } from './routes/docs-routes.ts'
+
+/** Parts of the platform's app besides the gateway's services. */
+export interface PlatformAppDeps {
+  routes: readonly Route[]
+  hosts: HostRules
+  agentGateway: AgentGatewayTarget
+  payments: KeylessPayments | null
+  proxy: Pick<Passage, 'handle'>
+  /** Counts a request of a key. */
+  limit: MiddlewareHandler<Frame>
+  /** Folder of the built console; beside this program by default. */
+  consoleFolder: string | undefined
+}
+
+/** Creates the app: the routes of the platform, the console, and `/v1`, which is forwarded. */
+export function createPlatformApp(gateway: Gateway, deps: PlatformAppDeps): Hono<Frame> {
+  const { routes, hosts, payments, proxy, limit, consoleFolder } = deps
+  const withoutKey = new Set([
+    '/openapi.json',
+    '/docs',
+    ...routes.filter(({ access }) => access === 'open' || access === 'caller').map(({ path }) => path),
+  ])
+
+  const app = new Hono<Frame>({ strict: false })
+  app.onError(errorHandler(gateway.log, refusedCalls(gateway, 'platform')))
+  app.notFound(notFound)
+  app.use(
+    frame({
+      keys: gateway.keys,
+      scope: 'platform',
+      hosts,
+      open: ({ req: { path } }) =>
+        withoutKey.has(path) ||
+        isErrorPage(path) ||
+        isConsolePath(path) ||
+        (payments !== null && path.startsWith('/v1/')),
+    }),
+  )
+  app.use(limit)
+  registerRoutes(app, { gateway, routes, limit })
+  docsRoutes(app, routes)
+  errorPages(app)
+  livez(app)
+  consoleRoutes(app, consoleFolder)
+  if (payments) app.use('/v1/*', paymentsFor(payments, gateway, deps))
+  app.all('/v1/*', proxy.handle)
+  refuseOtherMethods(app)
+  return app
+}
+
+/** Creates the gate of `/v1` for callers with a key, and for those that pay for each request. */
+function paymentsFor(
+  payments: KeylessPayments,
+  gateway: Gateway,
+  { agentGateway, limit }: PlatformAppDeps,
+): MiddlewareHandler<Frame> {
+  return paymentGate({
+    payments,
+    price: () => payments.amount,
+    async keyed(c) {
+      const identity = await keyHolder(c, gateway)
+      if (identity === null) return null
+      c.set('identity', identity)
+      await limit(c, async () => {})
+      return identity
+    },
+    check(c) {
+      payments.countKeyless(c)
+      return checkPaidRequest(c, gateway, agentGateway)
+    },
+  })
+}

@@ -1,0 +1,70 @@
+import type { Agent } from '../../src/agent/agent.ts'
+import type { Remote } from '../../src/agent-gateway/agent-gateway.ts'
+import { createSessionDirectory } from '../../src/agent-gateway/directory.ts'
+import type { Gateway } from '../../src/gateway.ts'
+import type { Route } from './define-route.ts'
+import type { KeylessPayments } from './payments/open-payments.ts'
+import { agentRegistrationRoutes } from './routes/agent-registration-routes.ts'
+import { attestationRoutes } from './routes/attestation-routes.ts'
+import { callRoutes } from './routes/calls-routes.ts'
+import { configKeyRoutes } from './routes/config-keys-routes.ts'
+import { configModelRoutes } from './routes/config-model-routes.ts'
+import { configRoutes } from './routes/config-routes.ts'
+import { connectionRoutes } from './routes/connections-routes.ts'
+import { escrowRoutes } from './routes/escrow-routes.ts'
+import { gazeRoutes } from './routes/gaze-routes.ts'
+import { groupRoutes } from './routes/groups-routes.ts'
+import { jobRoutes } from './routes/jobs-routes.ts'
+import { keyRoutes } from './routes/keys-routes.ts'
+import { memoryRoutes } from './routes/memory-routes.ts'
+import { meteredRoutes } from './routes/metered-routes.ts'
+import { sessionChatRoutes } from './routes/session-chat-routes.ts'
+import { sessionRoutes } from './routes/sessions-routes.ts'
+import { skillRoutes } from './routes/skills-routes.ts'
+import { swarmRoutes } from './routes/swarm-routes.ts'
+import { taskRoutes } from './routes/tasks-routes.ts'
+import { upstreamRoutes } from './routes/upstream-routes.ts'
+import { verifySessionRoutes } from './routes/verify-session-routes.ts'
+import { walletRoutes } from './routes/wallet-routes.ts'
+import type { AgentSocket } from './socket/socket.ts'
+
+/** Services of the routes besides the gateway's. */
+export interface PlatformRoutesDeps {
+  agent: Agent
+  remote: Remote
+  socket: AgentSocket
+  payments: KeylessPayments | null
+  /** Aborted when the service ends pending work. */
+  stopping: AbortSignal
+}
+
+/** Lists the routes of the platform's resources. */
+export function platformRoutes(
+  gateway: Gateway,
+  { agent, remote, socket, payments, stopping }: PlatformRoutesDeps,
+): Route[] {
+  return [
+    ...keyRoutes(gateway, stopping),
+    ...groupRoutes(gateway),
+    ...connectionRoutes(socket, () => gateway.loaded.config.chain.agent.public_url),
+    ...meteredRoutes(gateway, payments, stopping),
+    ...walletRoutes(gateway),
+    ...agentRegistrationRoutes(gateway),
+    ...taskRoutes(gateway),
+    ...swarmRoutes(gateway, stopping),
+    ...escrowRoutes(gateway),
+    ...callRoutes(gateway),
+    ...configRoutes(gateway),
+    ...configKeyRoutes(),
+    ...configModelRoutes(gateway, stopping),
+    ...upstreamRoutes(gateway, stopping),
+    ...gazeRoutes(gateway, stopping),
+    ...attestationRoutes(gateway),
+    ...verifySessionRoutes(gateway),
+    ...memoryRoutes(gateway),
+    ...sessionRoutes(gateway, createSessionDirectory({ own: gateway.sessions, remote })),
+    ...sessionChatRoutes(gateway, agent, stopping),
+    ...skillRoutes(gateway, remote),
+    ...jobRoutes(),
+  ]
+}
