@@ -1,8 +1,9 @@
-import { type SqlBool, sql } from 'kysely'
+import { type Kysely, sql } from 'kysely'
 import type { EscrowStatus } from '../escrow/escrow-statuses.ts'
 import { readTotals } from '../escrow/escrow-tally.ts'
 import { TASK_STATUSES, type TaskStatus } from '../escrow/task-status.ts'
 import { safeSum } from '../store/safe-sum.ts'
+import type { Schema } from '../store/schema.ts'
 import type { Store } from '../store/store.ts'
 import { toUsd } from '../text/money.ts'
 import type { TaskStats } from './task-record.ts'
@@ -15,38 +16,43 @@ export async function statsOfAll({ db }: Store): Promise<TaskStats> {
 
 /**
  * Counts the tasks that a key sees: open ones, and those that it created or claimed. Sums the rewards of those that it
- * created or claimed. Reads every task, on the connection for long reads.
+ * created or claimed. Reads no other tasks, on the connection for long reads.
  */
 export async function statsOfViewer({ db, reads }: Store, viewer: string): Promise<TaskStats> {
-  const isOwn = sql<SqlBool>`(tasks.creator = ${viewer} or tasks.claimed_by = ${viewer})`
+  const own = ownTasks(reads, viewer)
   const [{ open }, counted, summed] = await Promise.all([
     readTotals(db),
     reads
-      .selectFrom('tasks')
-      .select(['status', sql<number>`count(*)`.as('tasks')])
-      .where(isOwn)
-      .groupBy('status')
+      .selectFrom(own)
+      .select(['own.status', sql<number>`count(*)`.as('tasks')])
+      .groupBy('own.status')
       .execute(),
     reads
-      .selectFrom('tasks')
-      .innerJoin('escrows', 'escrows.task_id', 'tasks.id')
+      .selectFrom(own)
+      .innerJoin('escrows', 'escrows.task_id', 'own.id')
       .select(['escrows.status', safeSum('escrows.amount_micros').as('micros')])
-      .where(isOwn)
       .groupBy('escrows.status')
       .execute(),
   ])
   const counts = new Map(counted.map(({ status, tasks }) => [status, Number(tasks)]))
   const micros = (...statuses: EscrowStatus[]) =>
     summed.reduce((sum, one) => (statuses.includes(one.status as EscrowStatus) ? sum + (one.micros ?? 0) : sum), 0)
-  const own = Object.fromEntries(TASK_STATUSES.map((status) => [status, counts.get(status) ?? 0]))
+  const byStatus = Object.fromEntries(TASK_STATUSES.map((status) => [status, counts.get(status) ?? 0]))
   return statsFrom(
-    { ...(own as Record<TaskStatus, number>), open },
+    { ...(byStatus as Record<TaskStatus, number>), open },
     {
       locked: micros('locked', 'expired'),
       paid: micros('released', 'settled'),
       refunded: micros('refunded'),
     },
   )
+}
+
+/** Selects the tasks that a key created or claimed, from the index of each. */
+const ownTasks = (db: Kysely<Schema>, key: string) => {
+  const tasks = db.selectFrom('tasks').select(['id', 'status'])
+  const claimed = tasks.where('claimed_by', '=', key).where('creator', '<>', key)
+  return tasks.where('creator', '=', key).unionAll(claimed).as('own')
 }
 
 function statsFrom(

@@ -187,6 +187,7 @@ export function plansContract(open: () => Promise<Store>): void {
       'tasks whose leases are over': () => services.tasks.sweepLeases(5),
       'escrows whose time is over': () => services.escrows.expire(5),
       'statistics of tasks': () => services.tasks.stats(),
+      'statistics of the tasks of a key': () => services.tasks.stats('key_1'),
       'one task': () => services.tasks.get(TASK).catch(() => null),
       'one escrow': () => services.escrows.get(ESCROW).catch(() => null),
     }
