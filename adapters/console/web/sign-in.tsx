@@ -1,7 +1,7 @@
 import { useEffect, useState } from 'preact/hooks'
 import type { Verified } from '../../platform/routes/verify-session-routes.ts'
 import { ApiError, api } from './api.ts'
-import { Button, ErrorNote, Field, Form, TextInput, useAction } from './components/components.ts'
+import { ErrorNote, Field, Form, Primary, TextInput, useAction } from './components/components.ts'
 import { Mark } from './logo.tsx'
 import { beginSession, endedBecause } from './signed-in.ts'
 
@@ -56,9 +56,7 @@ export function SignIn() {
           />
         </Field>
         <ErrorNote error={error} />
-        <Button type="submit" tone="primary" busy={busy}>
-          Sign in
-        </Button>
+        <Primary busy={busy}>Sign in</Primary>
         <p class="hint">The key is stored in this tab until you sign out or close the tab.</p>
       </Form>
     </main>

@@ -1,3 +1,4 @@
+import type { ComponentChildren } from 'preact'
 import { count, shortId } from '../format.ts'
 import { Button } from './fields.tsx'
 import { Money, When } from './inline.tsx'
@@ -10,21 +11,21 @@ export const whenColumn = <Key extends string>(key: Key, label: string): Column<
   render: (row) => <When at={row[key]} />,
 })
 
-/** Column of an amount in USD. */
-export const moneyColumn = <Key extends string>(key: Key, label: string): Column<Record<Key, number | null>> => ({
-  key,
+/** Column of figures. */
+export const figureColumn = <Row,>(label: string, render: (row: Row) => ComponentChildren): Column<Row> => ({
+  key: label,
   label,
   align: 'right',
-  render: (row) => <Money usd={row[key]} />,
+  render,
 })
 
+/** Column of an amount in USD. */
+export const moneyColumn = <Key extends string>(key: Key, label: string) =>
+  figureColumn<Record<Key, number | null>>(label, (row) => <Money usd={row[key]} />)
+
 /** Column of a count. */
-export const countColumn = <Key extends string>(key: Key, label: string): Column<Record<Key, number>> => ({
-  key,
-  label,
-  align: 'right',
-  render: (row) => count(row[key]),
-})
+export const countColumn = <Key extends string>(key: Key, label: string) =>
+  figureColumn<Record<Key, number>>(label, (row) => count(row[key]))
 
 /** Column of an id in its short form, with the whole id as its title. */
 export const idColumn = <Key extends string>(key: Key, label: string): Column<Record<Key, string>> => ({

@@ -2,7 +2,7 @@ import type { ComponentChildren } from 'preact'
 import { useId, useLayoutEffect, useRef, useState } from 'preact/hooks'
 import { BusyAround } from './busy.ts'
 import { Button } from './fields.tsx'
-import { Form } from './form.tsx'
+import { Form, FormEnd } from './form.tsx'
 import { focusFirst } from './keyboard-focus.ts'
 import { ErrorNote } from './notes.tsx'
 import { useAction } from './use-action.ts'
@@ -89,14 +89,7 @@ export function Confirm(props: {
       <Form onSubmit={() => run(confirm)}>
         <div class="confirm-body">{props.body}</div>
         <ErrorNote error={error} />
-        <div class="actions end">
-          <Button disabled={busy} onClick={close}>
-            Cancel
-          </Button>
-          <Button type="submit" tone={props.tone ?? 'danger'} busy={busy}>
-            {props.action}
-          </Button>
-        </div>
+        <FormEnd action={props.action} tone={props.tone ?? 'danger'} busy={busy} onCancel={close} />
       </Form>
     </Dialog>
   )

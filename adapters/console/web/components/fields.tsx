@@ -194,3 +194,13 @@ export function Button(props: {
     </button>
   )
 }
+
+/** The main button of a page, a list or a form. Without `onClick` it submits its form. */
+export function Primary(props: {
+  children: ComponentChildren
+  onClick?: () => void
+  busy?: boolean
+  disabled?: boolean
+}) {
+  return <Button {...props} tone="primary" type={props.onClick ? 'button' : 'submit'} />
+}

@@ -1,7 +1,7 @@
 import type { ComponentChildren } from 'preact'
 import { useLayoutEffect, useRef } from 'preact/hooks'
 import { ApiError } from '../api.ts'
-import { Button } from './fields.tsx'
+import { FormEnd } from './form.tsx'
 import { focusFirst, submitByKeys } from './keyboard-focus.ts'
 import { ErrorNote } from './notes.tsx'
 import { useAction } from './use-action.ts'
@@ -53,14 +53,7 @@ export function SubmitForm(props: {
       {fields}
       <OtherError error={error} isBeside={() => isBeside} />
       {busy && props.waiting && <p class="hint">{props.waiting}</p>}
-      <div class="actions end">
-        <Button disabled={busy} onClick={props.onCancel}>
-          Cancel
-        </Button>
-        <Button type="submit" tone="primary" busy={busy} disabled={props.disabled ?? false}>
-          {props.action}
-        </Button>
-      </div>
+      <FormEnd action={props.action} busy={busy} disabled={props.disabled ?? false} onCancel={props.onCancel} />
     </form>
   )
 }

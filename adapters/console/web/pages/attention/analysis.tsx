@@ -4,7 +4,6 @@ import { api, PATIENT_MS } from '../../api.ts'
 import {
   Badge,
   BarList,
-  Button,
   Card,
   Empty,
   ErrorNote,
@@ -12,6 +11,7 @@ import {
   Form,
   Grid,
   NotLoaded,
+  Primary,
   Stat,
   TextInput,
   useAction,
@@ -99,9 +99,7 @@ function Explanation({ sessionId, fault }: { sessionId: string; fault: unknown }
           <TextInput value={question} onInput={setQuestion} maxLength={2000} placeholder="Where did I lose focus?" />
         </Field>
         <div class="actions">
-          <Button type="submit" tone="primary" busy={busy}>
-            Explain
-          </Button>
+          <Primary busy={busy}>Explain</Primary>
         </div>
       </Form>
       <ErrorNote error={error ?? fault} />

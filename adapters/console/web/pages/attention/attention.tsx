@@ -1,6 +1,15 @@
 import { useState } from 'preact/hooks'
 import type { GazeSessionSummary } from '../../../../../src/gaze/gaze-sessions.ts'
-import { type Column, countColumn, Empty, Filters, ListCard, Page, whenColumn } from '../../components/components.ts'
+import {
+  type Column,
+  countColumn,
+  Empty,
+  Filters,
+  figureColumn,
+  ListCard,
+  Page,
+  whenColumn,
+} from '../../components/components.ts'
 import { shortId } from '../../format.ts'
 import { usePage } from '../../paging.ts'
 import { go, href, type PageProps } from '../../router.ts'
@@ -42,12 +51,7 @@ const COLUMNS: Column<GazeSessionSummary>[] = [
     label: 'Attestation',
     render: ({ attestation }) => (attestation ? <StatusBadge status={attestation.status} /> : '—'),
   },
-  {
-    key: 'score',
-    label: 'Score',
-    align: 'right',
-    render: ({ attestation }) => attestation?.poa_score.toFixed(2) ?? '—',
-  },
+  figureColumn('Score', ({ attestation }) => attestation?.poa_score.toFixed(2) ?? '—'),
   countColumn('records', 'Records'),
   { key: 'task_id', label: 'Task', render: ({ task_id }) => (task_id === null ? '—' : shortId(task_id)) },
   {

@@ -1,6 +1,16 @@
 import type { Burn } from '../../../../../src/wallet/burn/burn.ts'
 import { budgetText } from '../../components/budgets.tsx'
-import { Badge, Empty, ListCard, Money, moneyColumn, Page, type Tone, When } from '../../components/components.ts'
+import {
+  Badge,
+  Empty,
+  figureColumn,
+  ListCard,
+  Money,
+  moneyColumn,
+  Page,
+  type Tone,
+  When,
+} from '../../components/components.ts'
 import { duration, usd } from '../../format.ts'
 import { usePage } from '../../paging.ts'
 import { href } from '../../router.ts'
@@ -42,7 +52,7 @@ function BurnList() {
         { key: 'name', label: 'Name', render: (burn) => <Name of={burn} groups={groups} /> },
         { key: 'time_left', label: 'Time left', render: (burn) => <TimeLeft of={burn} /> },
         moneyColumn('burned_24h_usd', 'Spent in 24 h'),
-        { key: 'balance', label: 'Balance', align: 'right', render: (burn) => <Balance of={burn} /> },
+        figureColumn('Balance', (burn) => <Balance of={burn} />),
         { key: 'budget', label: 'Tightest budget', render: (burn) => <Tightest of={burn} groups={groups} /> },
         { key: 'resets', label: 'Resets', render: ({ budget }) => <When at={budget?.resets_at} /> },
       ]}

@@ -11,6 +11,7 @@ import {
   Facts,
   type FieldSpec,
   Filters,
+  figureColumn,
   Grid,
   ListCard,
   moneyColumn,
@@ -77,14 +78,9 @@ const COLUMNS: Column<CallRecord>[] = [
     label: 'Caller',
     render: (call) => (call.caller_id === null ? nobody(call) : shortId(call.caller_id)),
   },
-  {
-    key: 'tokens',
-    label: 'Tokens',
-    align: 'right',
-    render: ({ usage }) => (usage === null ? '—' : count(usage.total_tokens)),
-  },
+  figureColumn('Tokens', ({ usage }) => (usage === null ? '—' : count(usage.total_tokens))),
   moneyColumn('upstream_cost_usd', 'Cost'),
-  { key: 'latency', label: 'Took', align: 'right', render: ({ latency_ms }) => duration(latency_ms) },
+  figureColumn('Took', ({ latency_ms }) => duration(latency_ms)),
 ]
 
 function Trail({ filter }: { filter: Filter }) {

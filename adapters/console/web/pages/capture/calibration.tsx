@@ -1,5 +1,5 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
-import { Button } from '../../components/components.ts'
+import { Button, Primary } from '../../components/components.ts'
 import { type GazeMap, type Look, learnGaze } from './gaze-map.ts'
 import type { Face } from './webcam.ts'
 import './capture.css'
@@ -74,11 +74,7 @@ export function Calibration(props: {
         </div>
       )}
       <div class="calibration-actions">
-        {!point && (
-          <Button tone="primary" onClick={() => setAt(0)}>
-            Start calibration
-          </Button>
-        )}
+        {!point && <Primary onClick={() => setAt(0)}>Start calibration</Primary>}
         <Button onClick={() => dialog.current?.close()}>Cancel</Button>
       </div>
     </dialog>

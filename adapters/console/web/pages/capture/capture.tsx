@@ -1,6 +1,6 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
 import type { GazeTensor } from '../../../../../src/gaze/tensor.ts'
-import { Button, Card, Empty, ErrorNote, Page, Progress } from '../../components/components.ts'
+import { Button, Card, Empty, ErrorNote, Page, Primary, Progress } from '../../components/components.ts'
 import { count } from '../../format.ts'
 import { href, type PageProps } from '../../router.ts'
 import { AttestationView } from '../attention/attestation-view.tsx'
@@ -34,9 +34,9 @@ function CapturePage({ taskId }: { taskId: string | null }) {
             Stop recording
           </Button>
         ) : (
-          <Button tone="primary" disabled={material === null} onClick={() => material && start(material)}>
+          <Primary disabled={material === null} onClick={() => material && start(material)}>
             Start recording
-          </Button>
+          </Primary>
         )
       }
     >

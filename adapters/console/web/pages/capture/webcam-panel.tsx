@@ -1,5 +1,5 @@
 import { useRef, useState } from 'preact/hooks'
-import { Badge, Button, Card, Dialog, ErrorNote } from '../../components/components.ts'
+import { Badge, Button, Card, Dialog, ErrorNote, Primary } from '../../components/components.ts'
 import { percent } from '../../format.ts'
 import { Calibration } from './calibration.tsx'
 import type { GazeMap } from './gaze-map.ts'
@@ -81,9 +81,7 @@ function Consent({ open, onClose, onAgree }: { open: boolean; onClose: () => voi
       </ul>
       <div class="actions end">
         <Button onClick={onClose}>Not now</Button>
-        <Button tone="primary" onClick={onAgree}>
-          Agree and start the camera
-        </Button>
+        <Primary onClick={onAgree}>Agree and start the camera</Primary>
       </div>
     </Dialog>
   )

@@ -3,7 +3,7 @@ import type { Role } from '../../../../../src/identity/tickets.ts'
 import type { IssuedTicket } from '../../../../platform/routes/connections-routes.ts'
 import type { Query, ReadyFrame, ReplyFrame, ServerFrame } from '../../../../platform/socket/frames.ts'
 import { api } from '../../api.ts'
-import { Badge, Button, Card, ErrorNote, Form, FormFields, TextInput } from '../../components/components.ts'
+import { Badge, Button, Card, ErrorNote, Form, FormFields, Primary, TextInput } from '../../components/components.ts'
 import { shortId } from '../../format.ts'
 import { href } from '../../router.ts'
 import { session } from '../../signed-in.ts'
@@ -182,9 +182,7 @@ function ConnectForm({ chat: { terms, edit, connecting, connect } }: { chat: Cha
         />
       </div>
       <div class="actions">
-        <Button type="submit" tone="primary" busy={connecting}>
-          Connect
-        </Button>
+        <Primary busy={connecting}>Connect</Primary>
       </div>
     </Form>
   )
@@ -221,9 +219,7 @@ function MessageForm(props: { text: string; onType: (text: string) => void; onSa
   return (
     <Form class="chat-form" onSubmit={say}>
       <TextInput value={text} onInput={onType} aria-label="Message" placeholder="Type a message" />
-      <Button type="submit" tone="primary" disabled={content === ''}>
-        Send
-      </Button>
+      <Primary disabled={content === ''}>Send</Primary>
     </Form>
   )
 }

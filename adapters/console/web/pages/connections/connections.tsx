@@ -5,7 +5,6 @@ import { api } from '../../api.ts'
 import {
   actionsColumn,
   Badge,
-  Button,
   type Column,
   Confirm,
   countColumn,
@@ -14,6 +13,7 @@ import {
   ListCard,
   notify,
   Page,
+  Primary,
   whenColumn,
 } from '../../components/components.ts'
 import { usePage } from '../../paging.ts'
@@ -60,11 +60,7 @@ export default function Connections() {
     <Page
       title="Connections"
       intro="Agents and people connected to the agent socket, across all processes on this store."
-      actions={
-        <Button tone="primary" onClick={() => setMaking(true)}>
-          New connection
-        </Button>
-      }
+      actions={<Primary onClick={() => setMaking(true)}>New connection</Primary>}
     >
       <ListCard<ConnectionRecord>
         title="Live connections"

@@ -2,7 +2,7 @@ import { useState } from 'preact/hooks'
 import type { Role } from '../../../../../src/identity/tickets.ts'
 import type { IssuedTicket } from '../../../../platform/routes/connections-routes.ts'
 import { api } from '../../api.ts'
-import { Button, Copy, Countdown, Dialog, Facts, FormDialog, FormFields } from '../../components/components.ts'
+import { Copy, Countdown, Dialog, Facts, FormDialog, FormFields, Primary } from '../../components/components.ts'
 import { session } from '../../signed-in.ts'
 
 /** Creates a ticket for an agent or a person, and shows it once. */
@@ -54,9 +54,7 @@ function NewTicket({ ticket, onClose }: { ticket: IssuedTicket; onClose: () => v
           frame. The connection then appears in the list.
         </p>
         <div class="actions end">
-          <Button tone="primary" onClick={onClose}>
-            Done
-          </Button>
+          <Primary onClick={onClose}>Done</Primary>
         </div>
       </div>
     </Dialog>

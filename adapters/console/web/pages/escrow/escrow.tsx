@@ -8,6 +8,7 @@ import {
   Countdown,
   Empty,
   Filters,
+  figureColumn,
   Grid,
   ListCard,
   Page,
@@ -93,7 +94,7 @@ const columnsFor = (
       </a>
     ),
   },
-  { key: 'amount', label: 'Amount', align: 'right', render: ({ amount_usd }) => <Exact usd={amount_usd} /> },
+  figureColumn('Amount', ({ amount_usd }) => <Exact usd={amount_usd} />),
   { key: 'payer', label: 'From', render: ({ payer }) => <Caller id={payer} names={names} /> },
   {
     key: 'recipient',

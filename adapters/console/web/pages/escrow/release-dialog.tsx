@@ -4,78 +4,47 @@ import type { Attestation } from '../../../../../src/gaze/attestation.ts'
 import type { Task } from '../../../../../src/tasks/task-record.ts'
 import { api } from '../../api.ts'
 import type { Names } from '../../components/caller-name.tsx'
-import { Badge, Confirm, Countdown, Facts, Field, notify, TextInput } from '../../components/components.ts'
-import { exactUsd } from '../../components/exact.tsx'
+import { Badge, Countdown, Field, TextInput } from '../../components/components.ts'
 import { percent, shortId } from '../../format.ts'
 import { href } from '../../router.ts'
 import { useLive } from '../../use-live.ts'
-
-interface Props {
-  escrow: Escrow
-  task: Task
-  names: Names
-  onMoved: () => void
-  onClose: () => void
-}
+import { MoveDialog, type Moving } from './move-dialog.tsx'
 
 /** Confirms the payment of a reward, with the attestation that proves attention to its task. */
-export function ReleaseDialog({ escrow, task, names, onMoved, onClose }: Props) {
+export function ReleaseDialog({ task, names, ...on }: Moving) {
+  const { escrow } = on
   const found = useLive<Attestation>(`/api/attestation/status?task_id=${task.id}`, { everyMs: 5000 })
   const [typed, setTyped] = useState<string | null>(null)
   const attestation = typed ?? found.data?.id ?? ''
-  const onChain = escrow.settlement.mode === 'evm'
 
   const release = async () => {
     await api.post<Escrow>('/api/wallet/escrow/release', { escrow_id: escrow.id, attestation_id: attestation.trim() })
-    notify(`${exactUsd(escrow.amount_usd)} moved to ${recipientOf(escrow, task, names)}.`)
-    onMoved()
+    return `moved to ${recipientOf(escrow, task, names)}`
+  }
+  const facts = {
+    From: (
+      <>
+        escrow <code>{shortId(escrow.id)}</code>, where <strong>{names.of(escrow.payer)}</strong> locked it
+      </>
+    ),
+    To: (
+      <>
+        <strong>{recipientOf(escrow, task, names)}</strong>
+        {escrow.recipient === task.claimed_by && `, which completed the task as ${task.agent ?? 'its agent'}`}
+      </>
+    ),
+    For: task.title,
+    How:
+      escrow.settlement.mode === 'evm'
+        ? 'A payment on the chain is queued. This cannot be undone.'
+        : 'A transfer in the ledger, at once. This cannot be undone.',
   }
   return (
-    <Confirm
-      title={`Release ${exactUsd(escrow.amount_usd)}?`}
-      open
-      tone="primary"
-      action={`Release ${exactUsd(escrow.amount_usd)}`}
-      onConfirm={release}
-      onClose={onClose}
-      body={
-        <div class="stack">
-          <Facts
-            of={{
-              'What moves': (
-                <>
-                  <strong>{exactUsd(escrow.amount_usd)}</strong> in {escrow.token}
-                </>
-              ),
-              From: (
-                <>
-                  escrow <code>{shortId(escrow.id)}</code>, where <strong>{names.of(escrow.payer)}</strong> locked it
-                </>
-              ),
-              To: (
-                <>
-                  <strong>{recipientOf(escrow, task, names)}</strong>
-                  {escrow.recipient === task.claimed_by && `, which completed the task as ${task.agent ?? 'its agent'}`}
-                </>
-              ),
-              For: task.title,
-              How: onChain
-                ? 'A payment on the chain is queued. This cannot be undone.'
-                : 'A transfer in the ledger, at once. This cannot be undone.',
-            }}
-          />
-          <Field label="Attestation" hint={<AttestationHint of={found.data} task={task} />}>
-            <TextInput
-              value={attestation}
-              onInput={setTyped}
-              placeholder="att_…"
-              spellcheck={false}
-              autoComplete="off"
-            />
-          </Field>
-        </div>
-      }
-    />
+    <MoveDialog action="Release" facts={facts} move={release} {...on}>
+      <Field label="Attestation" hint={<AttestationHint of={found.data} task={task} />}>
+        <TextInput value={attestation} onInput={setTyped} placeholder="att_…" spellcheck={false} autoComplete="off" />
+      </Field>
+    </MoveDialog>
   )
 }
 

@@ -2,7 +2,7 @@ import { useState } from 'preact/hooks'
 import type { Memory } from '../../../../../src/memory/records/memory-record.ts'
 import { api } from '../../api.ts'
 import type { Names } from '../../components/caller-name.tsx'
-import { Badge, Button, Confirm, Dialog, Facts, notify, When } from '../../components/components.ts'
+import { Badge, Button, Confirm, Dialog, Facts, notify, Primary, When } from '../../components/components.ts'
 import { MemoryEditor } from './memory-editor.tsx'
 import { Writer } from './memory-writer.tsx'
 import { textOf } from './value-text.ts'
@@ -61,9 +61,7 @@ export function MemoryView(props: {
             <Button tone="danger" onClick={() => setDeleting(true)}>
               Delete
             </Button>
-            <Button tone="primary" onClick={() => setEditing(true)}>
-              Edit
-            </Button>
+            <Primary onClick={() => setEditing(true)}>Edit</Primary>
           </div>
         </div>
       )}

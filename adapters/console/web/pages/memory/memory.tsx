@@ -3,7 +3,6 @@ import type { Memory } from '../../../../../src/memory/records/memory-record.ts'
 import type { MemoryStats } from '../../../../platform/routes/memory-routes.ts'
 import { type Names, useNames } from '../../components/caller-name.tsx'
 import {
-  Button,
   type Column,
   Dialog,
   Empty,
@@ -12,6 +11,7 @@ import {
   ListCard,
   notify,
   Page,
+  Primary,
   whenColumn,
 } from '../../components/components.ts'
 import { bytes, count } from '../../format.ts'
@@ -53,11 +53,7 @@ export default function Memories() {
     <Page
       title="Memory"
       intro={introOf(stats.data)}
-      actions={
-        <Button tone="primary" onClick={() => setMaking(true)}>
-          New memory
-        </Button>
-      }
+      actions={<Primary onClick={() => setMaking(true)}>New memory</Primary>}
     >
       <ListCard<Memory>
         label="Memories"

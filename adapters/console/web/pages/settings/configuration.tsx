@@ -12,6 +12,7 @@ import {
   Form,
   NotLoaded,
   notify,
+  Primary,
   Select,
   TextInput,
   useAction,
@@ -88,9 +89,9 @@ function Settings(props: {
           </p>
           <div class="actions">
             <Button onClick={discard}>Discard</Button>
-            <Button type="submit" tone="primary" busy={busy} disabled={changes.length === 0}>
+            <Primary busy={busy} disabled={changes.length === 0}>
               Save
-            </Button>
+            </Primary>
           </div>
         </div>
       )}

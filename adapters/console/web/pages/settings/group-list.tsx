@@ -2,7 +2,7 @@ import { useState } from 'preact/hooks'
 import type { GroupRecord } from '../../../../../src/identity/group.ts'
 import { api } from '../../api.ts'
 import { spendColumns } from '../../components/budgets.tsx'
-import { actionsColumn, Button, Confirm, Empty, ListCard, notify, whenColumn } from '../../components/components.ts'
+import { actionsColumn, Confirm, Empty, ListCard, notify, Primary, whenColumn } from '../../components/components.ts'
 import { usePage } from '../../paging.ts'
 import { GroupDialog } from './group-dialog.tsx'
 
@@ -28,11 +28,7 @@ function GroupList() {
     <>
       <ListCard<GroupRecord>
         title="Groups"
-        actions={
-          <Button tone="primary" onClick={() => setMaking(true)}>
-            New group
-          </Button>
-        }
+        actions={<Primary onClick={() => setMaking(true)}>New group</Primary>}
         label="Groups"
         list={page}
         rowKey={({ id }) => id}

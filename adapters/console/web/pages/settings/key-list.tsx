@@ -5,11 +5,11 @@ import { spendColumns } from '../../components/budgets.tsx'
 import {
   actionsColumn,
   Badge,
-  Button,
   Confirm,
   Empty,
   ListCard,
   notify,
+  Primary,
   When,
   whenColumn,
 } from '../../components/components.ts'
@@ -45,11 +45,7 @@ function KeyList() {
     <>
       <ListCard<KeyRecord>
         title="Keys"
-        actions={
-          <Button tone="primary" onClick={() => setMaking(true)}>
-            New key
-          </Button>
-        }
+        actions={<Primary onClick={() => setMaking(true)}>New key</Primary>}
         label="Keys"
         list={page}
         error={page.data ? null : page.error}

@@ -12,6 +12,7 @@ import {
   Form,
   FormFields,
   NotLoaded,
+  Primary,
   useAction,
 } from '../../components/components.ts'
 import { useLive } from '../../use-live.ts'
@@ -93,9 +94,9 @@ export function Models({ isAdmin }: { isAdmin: boolean }) {
       <ErrorNote error={error} />
       {isAdmin && (
         <div class="actions">
-          <Button type="submit" tone="primary" busy={busy} disabled={edited === UNCHANGED}>
+          <Primary busy={busy} disabled={edited === UNCHANGED}>
             Save models
-          </Button>
+          </Primary>
           <Button disabled={edited === UNCHANGED} onClick={() => setEdited(UNCHANGED)}>
             Discard
           </Button>

@@ -1,4 +1,4 @@
-import { Button, Copy, Dialog } from '../../components/components.ts'
+import { Copy, Dialog, Primary } from '../../components/components.ts'
 
 /** Shows a key once. @param notes notes from the reply */
 export function ShownToken(props: { title: string; token: string; notes: readonly string[]; onClose: () => void }) {
@@ -12,9 +12,7 @@ export function ShownToken(props: { title: string; token: string; notes: readonl
         </p>
       ))}
       <div class="actions end">
-        <Button tone="primary" onClick={props.onClose}>
-          Done
-        </Button>
+        <Primary onClick={props.onClose}>Done</Primary>
       </div>
     </Dialog>
   )

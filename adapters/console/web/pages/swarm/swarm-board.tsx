@@ -2,12 +2,12 @@ import { useState } from 'preact/hooks'
 import type { SwarmSummary } from '../../../../../src/tasks/swarms.ts'
 import {
   Badge,
-  Button,
   type Column,
   Empty,
   ListCard,
   moneyColumn,
   Page,
+  Primary,
   type Tone,
   whenColumn,
 } from '../../components/components.ts'
@@ -41,11 +41,7 @@ export function SwarmBoard() {
     <Page
       title="Swarm"
       intro="A model divides a goal into dependent tasks. Agents claim and complete them in parallel."
-      actions={
-        <Button tone="primary" onClick={() => setMaking(true)}>
-          New swarm…
-        </Button>
-      }
+      actions={<Primary onClick={() => setMaking(true)}>New swarm…</Primary>}
     >
       <ListCard<SwarmSummary>
         title="Swarms"

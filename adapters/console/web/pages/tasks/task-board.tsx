@@ -13,6 +13,7 @@ import {
   ListCard,
   moneyColumn,
   Page,
+  Primary,
   Stat,
   whenColumn,
 } from '../../components/components.ts'
@@ -47,9 +48,7 @@ export function TaskBoard({ query }: { query: URLSearchParams }) {
       actions={
         <>
           <Button onClick={() => go(href('swarm'))}>Divide a goal…</Button>
-          <Button tone="primary" onClick={() => setMaking(true)}>
-            New task…
-          </Button>
+          <Primary onClick={() => setMaking(true)}>New task…</Primary>
         </>
       }
     >

@@ -11,6 +11,7 @@ import {
   Form,
   FormFields,
   NotLoaded,
+  Primary,
   useAction,
 } from '../../components/components.ts'
 import { useLive } from '../../use-live.ts'
@@ -74,9 +75,7 @@ export function RouteEditor({ onSaved }: { onSaved: () => void }) {
           <Button onClick={() => setEdited([...drafts, NEW_ROUTE])}>Add a route</Button>
           {edited !== null && (
             <>
-              <Button type="submit" tone="primary" busy={busy}>
-                Save routes
-              </Button>
+              <Primary busy={busy}>Save routes</Primary>
               <Button tone="quiet" onClick={() => setEdited(null)}>
                 Discard
               </Button>

@@ -1,6 +1,6 @@
 import { useState } from 'preact/hooks'
 import type { ShownUpstream } from '../../../../platform/routes/upstream-routes.ts'
-import { Badge, Empty, ListCard, Page, When } from '../../components/components.ts'
+import { Badge, Empty, figureColumn, ListCard, Page, When } from '../../components/components.ts'
 import { href } from '../../router.ts'
 import { session } from '../../signed-in.ts'
 import { useLive } from '../../use-live.ts'
@@ -42,13 +42,8 @@ function UpstreamList() {
         { key: 'state', label: 'State', render: (upstream) => <State of={upstream} /> },
         { key: 'model_list', label: 'Model list', render: ({ model_list }) => <FetchedList of={model_list} /> },
         { key: 'base_url', label: 'Address', align: 'words' },
-        {
-          key: 'latency',
-          label: 'Median latency',
-          align: 'right',
-          render: ({ latency_ms }) => (latency_ms === null ? '—' : `${latency_ms} ms`),
-        },
-        { key: 'errors', label: 'Errors', align: 'right', render: (upstream) => <Errors of={upstream} /> },
+        figureColumn('Median latency', ({ latency_ms }) => (latency_ms === null ? '—' : `${latency_ms} ms`)),
+        figureColumn('Errors', (upstream) => <Errors of={upstream} />),
         { key: 'keys', label: 'Keys', render: (upstream) => <Keys of={upstream} /> },
       ]}
     >

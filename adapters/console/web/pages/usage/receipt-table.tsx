@@ -9,6 +9,7 @@ import {
   Empty,
   type FieldSpec,
   Filters,
+  figureColumn,
   idColumn,
   ListCard,
   messageOf,
@@ -28,25 +29,16 @@ export interface ReceiptFilter {
 }
 
 /** Column of an exact part of a bill. */
-const exact = (key: 'upstream_cost_usd' | 'margin_usd' | 'total_usd', label: string): Column<ReceiptRecord> => ({
-  key,
-  label,
-  align: 'right',
-  render: ({ billing }) => <Exact usd={billing[key]} />,
-})
+const exact = (key: 'upstream_cost_usd' | 'margin_usd' | 'total_usd', label: string) =>
+  figureColumn<ReceiptRecord>(label, ({ billing }) => <Exact usd={billing[key]} />)
 
 const COLUMNS: Column<ReceiptRecord>[] = [
   { key: 'model', label: 'Model' },
-  {
-    key: 'tokens',
-    label: 'Tokens',
-    align: 'right',
-    render: ({ usage }) => `${count(usage.total_tokens)}${usage.estimated ? ' (estimated)' : ''}`,
-  },
+  figureColumn('Tokens', ({ usage }) => `${count(usage.total_tokens)}${usage.estimated ? ' (estimated)' : ''}`),
   exact('upstream_cost_usd', 'Upstream'),
   exact('margin_usd', 'Margin'),
   exact('total_usd', 'Total'),
-  { key: 'latency', label: 'Took', align: 'right', render: ({ latency_ms }) => duration(latency_ms) },
+  figureColumn('Took', ({ latency_ms }) => duration(latency_ms)),
 ]
 
 /** Receipts of metered calls, with a download of all selected ones. */

@@ -9,6 +9,7 @@ import {
   DataTable,
   Empty,
   ErrorNote,
+  figureColumn,
   Grid,
   Money,
   NotLoaded,
@@ -45,13 +46,8 @@ export function Account() {
           rowKey={({ chain_id }) => String(chain_id)}
           columns={[
             { key: 'chain', label: 'Chain', render: ({ chain, chain_id }) => `${chain} (${chain_id})` },
-            {
-              key: 'native',
-              label: 'Coins',
-              align: 'right',
-              render: ({ native }) => amountsOf(native ? [native] : []),
-            },
-            { key: 'tokens', label: 'Tokens', align: 'right', render: ({ tokens }) => amountsOf(tokens) },
+            figureColumn('Coins', ({ native }) => amountsOf(native ? [native] : [])),
+            figureColumn('Tokens', ({ tokens }) => amountsOf(tokens)),
             { key: 'block_number', label: 'Block', align: 'right' },
             {
               key: 'as_of',

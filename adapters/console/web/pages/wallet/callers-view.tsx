@@ -2,7 +2,7 @@ import { useState } from 'preact/hooks'
 import type { KeyRecord } from '../../../../../src/identity/key.ts'
 import type { UsageReport } from '../../../../../src/wallet/receipts/usage-report.ts'
 import { BudgetList } from '../../components/budgets.tsx'
-import { actionsColumn, Badge, Empty, ListCard, Money, whenColumn } from '../../components/components.ts'
+import { actionsColumn, Badge, Empty, figureColumn, ListCard, Money, whenColumn } from '../../components/components.ts'
 import { shortId } from '../../format.ts'
 import { usePage } from '../../paging.ts'
 import { href } from '../../router.ts'
@@ -31,20 +31,10 @@ export function Callers() {
         rowKey={({ id }) => id}
         columns={[
           { key: 'name', label: 'Caller', render: (key) => <Name of={key} /> },
-          { key: 'calls', label: 'Calls', align: 'right', render: ({ id }) => spentBy.get(id)?.calls ?? 0 },
-          {
-            key: 'spent',
-            label: 'Spent on calls',
-            align: 'right',
-            render: ({ id }) => <Money usd={spentBy.get(id)?.total_usd ?? 0} />,
-          },
-          { key: 'credit', label: 'Credit', align: 'right', render: ({ limits }) => creditOf(limits) },
-          {
-            key: 'budgets',
-            label: 'Budgets',
-            align: 'right',
-            render: ({ limits }) => <BudgetList of={limits.budgets} />,
-          },
+          figureColumn('Calls', ({ id }) => spentBy.get(id)?.calls ?? 0),
+          figureColumn('Spent on calls', ({ id }) => <Money usd={spentBy.get(id)?.total_usd ?? 0} />),
+          figureColumn('Credit', ({ limits }) => creditOf(limits)),
+          figureColumn('Budgets', ({ limits }) => <BudgetList of={limits.budgets} />),
           whenColumn('last_used_at', 'Last used'),
           actionsColumn(
             'Change',

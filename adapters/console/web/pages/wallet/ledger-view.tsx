@@ -1,7 +1,7 @@
 import type { StatementLine } from '../../../../../src/wallet/ledger/transfer-list.ts'
 import type { Statement } from '../../../../platform/routes/wallet-routes.ts'
 import { callerOptions, type Names, useNames } from '../../components/caller-name.tsx'
-import { Badge, Empty, Filters, ListCard, type Tone, whenColumn } from '../../components/components.ts'
+import { Badge, Empty, Filters, figureColumn, ListCard, type Tone, whenColumn } from '../../components/components.ts'
 import { Exact } from '../../components/exact.tsx'
 import { shortId } from '../../format.ts'
 import { usePage } from '../../paging.ts'
@@ -67,12 +67,7 @@ function Account({ of, names }: { of: string | null; names: Names }) {
           { key: 'kind', label: 'What', render: ({ kind }) => <Kind of={kind} /> },
           { key: 'entries', label: 'From → to', render: (line) => wayOf(line, names) },
           { key: 'key', label: 'For', render: ({ key }) => <code title={key}>{subjectOf(key)}</code> },
-          {
-            key: 'amount_usd',
-            label: 'Amount',
-            align: 'right',
-            render: ({ amount_usd }) => <Exact usd={amount_usd} signed />,
-          },
+          figureColumn('Amount', ({ amount_usd }) => <Exact usd={amount_usd} signed />),
         ]}
         empty={<Empty title="No transfers yet" hint="Deposits, metered calls and escrows appear here." />}
       />

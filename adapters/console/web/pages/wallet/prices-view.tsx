@@ -1,5 +1,5 @@
 import type { Pricing } from '../../../../../src/wallet/receipts/pricing.ts'
-import { Card, DataTable, Empty, Grid, Money, NotLoaded, Stat } from '../../components/components.ts'
+import { Card, DataTable, Empty, figureColumn, Grid, Money, NotLoaded, Stat } from '../../components/components.ts'
 import { useLive } from '../../use-live.ts'
 
 /** Prices of metered calls. */
@@ -15,31 +15,18 @@ export function Prices() {
         <Stat label="Network" value={data.network} hint="of the settlement token" />
       </Grid>
       <Card title="Models">
-        <DataTable
+        <DataTable<Pricing['models'][number]>
           label="Prices of models"
           rows={data.models}
           rowKey={({ id }) => id}
           columns={[
             { key: 'id', label: 'Model', render: ({ id }) => <code>{id}</code> },
             { key: 'use', label: 'For' },
-            {
-              key: 'input',
-              label: 'Input per 1M tokens',
-              align: 'right',
-              render: ({ prices_per_1m_tokens_usd: { input } }) => <Money usd={input} />,
-            },
-            {
-              key: 'output',
-              label: 'Output per 1M tokens',
-              align: 'right',
-              render: ({ prices_per_1m_tokens_usd: { output } }) => <Money usd={output} />,
-            },
-            {
-              key: 'call',
-              label: 'Max. cost of 2,000 tokens',
-              align: 'right',
-              render: ({ price_per_1k_tokens_usd }) => <Money usd={callPrice(2_000, price_per_1k_tokens_usd, data)} />,
-            },
+            figureColumn('Input per 1M tokens', ({ prices_per_1m_tokens_usd: { input } }) => <Money usd={input} />),
+            figureColumn('Output per 1M tokens', ({ prices_per_1m_tokens_usd: { output } }) => <Money usd={output} />),
+            figureColumn('Max. cost of 2,000 tokens', ({ price_per_1k_tokens_usd }) => (
+              <Money usd={callPrice(2_000, price_per_1k_tokens_usd, data)} />
+            )),
           ]}
           empty={<Empty title="No metered models" />}
         />
