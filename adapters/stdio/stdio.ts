@@ -37,8 +37,8 @@ export async function serveStdio(loaded: LoadedConfig, log: Log, onServing: () =
     isListed = true
     keepCode().then(
       () => log.debug('All code is kept.'),
-      // The call that needs it reads its file.
-      (err) => log.warn('Failed to keep all code in memory.', { err }),
+      // Nothing is lost unless an update comes: a call reads its code from the files.
+      (err) => log.debug('Failed to keep all code.', { err }),
     )
   }
 

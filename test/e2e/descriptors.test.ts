@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { spawnSync } from 'node:child_process'
+import { spawn, spawnSync } from 'node:child_process'
 import { readdirSync } from 'node:fs'
 import { Agent, request } from 'node:http'
 import { connect, type Socket } from 'node:net'
@@ -9,7 +9,7 @@ import { freePort } from '../doubles/free-port.ts'
 import { until } from '../doubles/until.ts'
 import type { UpstreamDouble } from '../doubles/upstream.ts'
 import { type GatewayProcess, platformOf, startGatewayProcess, startProvider } from './gateway-process.ts'
-import { CLI, newPlace } from './server.ts'
+import { CLI, newPlace, PATIENCE_MS, run, watch } from './server.ts'
 
 /** Some more than a start needs, which opens the modules that it imports together. */
 const OPEN_FILES = 128
@@ -77,6 +77,60 @@ it('a process with too few file descriptors for its code says so in one line', a
     assert.match(stderr, /^gazeway: No file descriptor was left [^\n]+ulimit -n 1024[^\n]+\n$/)
   }
 })
+
+/** Starts the command with few file descriptors. Node itself needs 18. */
+const limited = (openFiles: number, args: readonly string[]): [string, string[]] => [
+  'sh',
+  ['-c', `ulimit -n ${openFiles}; exec "$@"`, 'sh', process.execPath, CLI, ...args],
+]
+const ONE_LINE = /^(gazeway: No file descriptor was left [^\n]+ulimit -n 1024[^\n]+\n)?$/
+
+for (const openFiles of [20, 32, 56, 64])
+  describe(`with ${openFiles} file descriptors`, { skip: process.platform === 'win32' }, () => {
+    const place = newPlace()
+    before(() => run(place, ['key', 'create', '--name', 'ann']))
+
+    it('a command does its work, or says in one line why not', () => {
+      for (const args of [
+        ['key', 'list'],
+        ['doctor', '--upstream', 'sandbox'],
+        ['hook', 'session-start'],
+      ]) {
+        const input = JSON.stringify({ cwd: place.project })
+        const options = { env: place.env, encoding: 'utf8', timeout: PATIENCE_MS, input } as const
+        const { status, signal, stderr } = spawnSync(...limited(openFiles, args), options)
+        assert.equal(signal, null, `${args}: ${stderr}`)
+        assert.match(stderr, ONE_LINE)
+        assert.equal(stderr === '', status === 0, `${args}: ${status} ${stderr}`)
+      }
+    })
+
+    it('a tool server answers each call, or says why not, and ends as it should', async () => {
+      const server = watch(
+        spawn(...limited(openFiles, ['--upstream', 'sandbox']), { cwd: place.project, env: place.env }),
+      )
+      await server.initialize()
+      server.send({ id: 'tools', method: 'tools/list' })
+      assert.equal((await server.answer('tools')).result.tools.length, 12)
+      const calls = [
+        ['gateway_memory_store', { key: 'k', value: 1 }],
+        ['gateway_get_context', { root: place.project, query: 'retries' }],
+        ['gateway_llm_query', { query: 'hi' }],
+      ] as const
+      for (const [name, input] of calls) server.callTool(name, name, input)
+      for (const [name] of calls) {
+        const { error, result } = await server.answer(name)
+        const text = error?.message ?? result.content[0].text
+        if (error !== undefined || result.isError) assert.match(text, /No file descriptor was left/, name)
+      }
+      server.child.stdin.end()
+      const { code, signal } = await server.exit
+      assert.equal(signal, null)
+      assert.match(server.stderr(), ONE_LINE)
+      assert.equal(code, server.stderr() === '' ? 0 : 1)
+      server.assertProtocolOnly()
+    })
+  })
 
 it('a process whose clients come back while it starts, and take the last file descriptor, goes on', {
   skip: process.platform !== 'linux',
