@@ -46,6 +46,20 @@ export async function tryCandidates(
   return result
 }
 
+/** A call that has several candidates or keys. */
+interface Trial {
+  deps: SettleDeps
+  call: Admission
+  candidates: readonly Candidate[]
+  /** Attempts that were not cancelled. */
+  before: Attempt[]
+  /** Number of attempts so far. */
+  attempts: number
+  mayHedge: boolean
+  /** The hedging candidate, if it failed. */
+  failedBeside: Selection | null
+}
+
 async function tryEach(
   deps: SettleDeps,
   call: Admission,
@@ -55,110 +69,126 @@ async function tryEach(
   const [{ relays, hedgeAfterMs }] = candidates as [Candidate, ...Candidate[]]
   const held = call.request.json.stream === true ? heldReceiver(receiver, relays.all[0].heartbeat) : null
   const client = held ?? receiver
-  const mayRest = hasChoice(candidates)
-  let mayHedge = hedgeAfterMs !== null && isHedgeable(call)
-  const before: Attempt[] = []
-  const began = performance.now()
-  let attempts = 0
-  let last: Attempt | undefined
-  /** The hedging candidate, if it failed. */
-  let failedBeside: Selection | null = null
-  let unfit: GazewayError | null = null
+  const mayHedge = hedgeAfterMs !== null && isHedgeable(call)
+  const trial: Trial = { deps, call, candidates, before: [], attempts: 0, mayHedge, failedBeside: null }
   try {
-    for (const selection of candidateOrder(candidates, () => last?.passed, call)) {
-      if (attempts >= MAX_ATTEMPTS || performance.now() - began > MAX_TIME_MS) break
-      if (failedBeside !== null && isSame(selection, failedBeside)) continue
-      const begun = begunBy(last)
-      const race = mayHedge && begun === null ? createRace(client, () => attempts) : null
-      const to = race === null ? client : race.enter()
-      let request: PreparedRequest
-      try {
-        request = await prepareRequest({ call, selection, refused: refusedIn(last), client: to })
-      } catch (error) {
-        // Another upstream's API may express the request.
-        if (!(error instanceof GazewayError)) throw error
-        unfit ??= error
-        continue
-      }
-      const turn = { receiver: to, attempt: ++attempts, fallbackFrom: before[0]?.result.callId, begun }
-      last =
-        race === null
-          ? noted(await tryCandidate(deps, call, selection, request, turn))
-          : await hedged(race, selection, request, turn)
-      const { passed, result } = last
+    const last = await lastAttempt(trial, client)
+    const { passed, result } = last
+    if (passed.kind === 'answered') {
       const { error } = passed.outcome
-      if (error && isEnded(error)) return ended(last)
-      if (passed.kind === 'answered') return { ...result, failure: error && (before[0] as Attempt).result.failure }
+      if (error === null || isEnded(error)) return result
+      return { ...result, failure: (trial.before[0] ?? last).result.failure }
     }
-    if (before[0] === undefined) throw unfit ?? new Error('No candidate was tried.')
-    return ended(before[0])
+    if (held?.isBegun()) sendErrorEvent(passed, held, call)
+    else sendFailure(passed, receiver, call, { ...result, attempt: trial.attempts })
+    return result
   } finally {
     held?.release()
   }
+}
 
-  /** Records an attempt that was not cancelled. A failed one may start the cooldown of its key. */
-  function noted(made: Attempt): Attempt {
-    const { passed } = made
-    const { candidate, relay } = made.selection
-    before.push(made)
-    if (passed.kind === 'failed' && mayRest)
-      candidate.relays.rest(relay, circuitOf(candidate, call.context), cooldownAfter(passed.refused))
-    return made
-  }
-
-  /**
-   * Tries a candidate, and hedges it with the next when it is slow.
-   *
-   * @returns the attempt that decides how the call continues
-   */
-  async function hedged(race: Race, selection: Selection, request: PreparedRequest, turn: Turn): Promise<Attempt> {
-    let firstId = turn.fallbackFrom
-    const onCall = (id: string) => {
-      firstId ??= id
-    }
-    const made = tryCandidate(deps, call, selection, request, { ...turn, onCall })
-    const [first, second] = await race.run(made, hedgeAfterMs as number, () => tryNext(race, selection, firstId))
-    // A cancelled attempt has not failed: it can be retried.
-    if (second === null || isRaceLost(second.passed.outcome.error)) return noted(first)
-    failedBeside = second.selection
-    if (isRaceLost(first.passed.outcome.error)) return noted(second)
-    return [noted(first), noted(second)].find(isBegun) ?? first
-  }
-
-  /**
-   * Hedges a slow candidate with the next one, once per call.
-   *
-   * @returns null when there is none, or not enough money for both
-   */
-  async function tryNext(race: Race, slow: Selection, fallbackFrom: string | undefined): Promise<Attempt | null> {
-    const giveBack = await call.bill.reserveAgain()
-    if (giveBack === null) return null
+/**
+ * Tries candidates until one answers.
+ *
+ * @returns the attempt that its client learns of: the one that answered or was ended, else the first
+ * @throws GazewayError when no candidate's API expresses the request
+ */
+async function lastAttempt(trial: Trial, client: Receiver): Promise<Attempt> {
+  const { call, candidates, before } = trial
+  const began = performance.now()
+  let last: Attempt | undefined
+  let unfit: GazewayError | null = null
+  for (const selection of candidateOrder(candidates, () => last?.passed, call)) {
+    if (trial.attempts >= MAX_ATTEMPTS || performance.now() - began > MAX_TIME_MS) break
+    if (trial.failedBeside !== null && isSame(selection, trial.failedBeside)) continue
+    const begun = begunBy(last)
+    const race = trial.mayHedge && begun === null ? createRace(client, () => trial.attempts) : null
+    const receiver = race === null ? client : race.enter()
+    let request: PreparedRequest
     try {
-      const selection = race.isDecided() ? null : besideOf(candidates, slow.candidate, call)
-      if (selection === null) return null
-      const receiver = race.enter()
-      const request = await prepareRequest({ call, selection, refused: null, client: receiver })
-      mayHedge = false
-      return await tryCandidate(deps, call, selection, request, {
-        receiver,
-        attempt: ++attempts,
-        fallbackFrom,
-        begun: null,
-      })
+      request = await prepareRequest({ call, selection, refused: refusedIn(last), client: receiver })
     } catch (error) {
-      // Its API cannot express the request.
+      // Another upstream's API may express the request.
       if (!(error instanceof GazewayError)) throw error
-      return null
-    } finally {
-      giveBack()
+      unfit ??= error
+      continue
     }
+    const turn = { receiver, attempt: ++trial.attempts, fallbackFrom: before[0]?.result.callId, begun }
+    last =
+      race === null
+        ? noted(trial, await tryCandidate(trial.deps, call, selection, request, turn))
+        : await hedged(trial, race, selection, request, turn)
+    const { kind, outcome } = last.passed
+    if (kind === 'answered' || isEnded(outcome.error)) return last
   }
+  if (before[0] === undefined) throw unfit ?? new Error('No candidate was tried.')
+  return before[0]
+}
 
-  function ended({ passed, result }: Attempt): Result {
-    if (passed.kind === 'answered') return result
-    if (held?.isBegun()) sendErrorEvent(passed, held, call)
-    else sendFailure(passed, receiver, call, { ...result, attempt: attempts })
-    return result
+/** Records an attempt that was not cancelled. A failed one may start the cooldown of its key. */
+function noted({ call, candidates, before }: Trial, made: Attempt): Attempt {
+  const { passed } = made
+  const { candidate, relay } = made.selection
+  before.push(made)
+  if (passed.kind === 'failed' && hasChoice(candidates))
+    candidate.relays.rest(relay, circuitOf(candidate, call.context), cooldownAfter(passed.refused))
+  return made
+}
+
+/**
+ * Tries a candidate, and hedges it with the next when it is slow.
+ *
+ * @returns the attempt that decides how the call continues
+ */
+async function hedged(
+  trial: Trial,
+  race: Race,
+  selection: Selection,
+  request: PreparedRequest,
+  turn: Turn,
+): Promise<Attempt> {
+  let firstId = turn.fallbackFrom
+  const onCall = (id: string) => {
+    firstId ??= id
+  }
+  const made = tryCandidate(trial.deps, trial.call, selection, request, { ...turn, onCall })
+  const afterMs = trial.candidates[0]?.hedgeAfterMs as number
+  const [first, second] = await race.run(made, afterMs, () => tryNext(trial, race, selection, firstId))
+  // A cancelled attempt has not failed: it can be retried.
+  if (second === null || isRaceLost(second.passed.outcome.error)) return noted(trial, first)
+  trial.failedBeside = second.selection
+  if (isRaceLost(first.passed.outcome.error)) return noted(trial, second)
+  return [noted(trial, first), noted(trial, second)].find(isBegun) ?? first
+}
+
+/**
+ * Hedges a slow candidate with the next one, once per call.
+ *
+ * @returns null when there is none, or not enough money for both
+ */
+async function tryNext(
+  trial: Trial,
+  race: Race,
+  slow: Selection,
+  fallbackFrom: string | undefined,
+): Promise<Attempt | null> {
+  const { deps, call, candidates } = trial
+  const giveBack = await call.bill.reserveAgain()
+  if (giveBack === null) return null
+  try {
+    const selection = race.isDecided() ? null : besideOf(candidates, slow.candidate, call)
+    if (selection === null) return null
+    const receiver = race.enter()
+    const request = await prepareRequest({ call, selection, refused: null, client: receiver })
+    trial.mayHedge = false
+    const turn = { receiver, attempt: ++trial.attempts, fallbackFrom, begun: null }
+    return await tryCandidate(deps, call, selection, request, turn)
+  } catch (error) {
+    // Its API cannot express the request.
+    if (!(error instanceof GazewayError)) throw error
+    return null
+  } finally {
+    giveBack()
   }
 }
 
