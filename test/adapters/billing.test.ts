@@ -7,7 +7,7 @@ import { MODEL_ENDPOINTS } from '../../adapters/http/endpoints.ts'
 import type { pageOf } from '../../adapters/platform/list-page.ts'
 import type { NewKey } from '../../src/identity/keys.ts'
 import { asksModel, VERBATIM_PATHS } from '../../src/inference/api/verbatim-paths.ts'
-import { textOf } from '../../src/inference/observe/sse-tap.ts'
+import { textOf } from '../../src/inference/observe/generated-text.ts'
 import type { Burn } from '../../src/wallet/burn/burn.ts'
 import { until } from '../doubles/until.ts'
 import {

@@ -1,7 +1,7 @@
 import { fieldsOrNone, objectsOrNone } from '../../text/lenient-reader.ts'
 import type { Fields } from '../../text/typed-reader.ts'
 import { splitEvents } from '../../wire/whole-events.ts'
-import { eventData } from './sse-tap.ts'
+import { eventData } from './event-data.ts'
 
 /** Maximum number of ids recorded per answer. */
 const MOST = 1000

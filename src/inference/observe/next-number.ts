@@ -1,5 +1,5 @@
 import { splitEvents } from '../../wire/whole-events.ts'
-import { eventData } from './sse-tap.ts'
+import { eventData } from './event-data.ts'
 
 /** Sequence number after the last of some events of a Response; 0 without events. */
 export function nextNumber(events: Buffer | null): number {

@@ -33,6 +33,9 @@ export const UNCOUNTED: Usage = Object.freeze({
   estimated: true,
 })
 
+/** Usage of an answer that was not seen. */
+export const UNSEEN: Usage = Object.freeze({ ...UNCOUNTED })
+
 /** Observation of a call without an answer. */
 export const NOTHING: Observed = { usage: null, generated: null }
 

@@ -1,5 +1,5 @@
 import { GazewayError } from '../../errors.ts'
-import { readUsage, type Usage } from '../../providers/token-usage.ts'
+import { readUsage } from '../../providers/token-usage.ts'
 import { parseJson } from '../../text/json.ts'
 import { fieldsOrNone } from '../../text/lenient-reader.ts'
 import type { ModelBody } from '../admit/admit.ts'
@@ -9,15 +9,13 @@ import { isUnfinished } from '../api/finish-reason.ts'
 import { askForUsage, wantsUsage } from '../api/usage-request.ts'
 import { madeByResponse, madeByStream } from '../observe/made-objects.ts'
 import { nextNumber } from '../observe/next-number.ts'
-import { NOTHING, type Observed, observedStream, usageOf } from '../observe/observe.ts'
+import { NOTHING, type Observed, observedStream, UNSEEN, usageOf } from '../observe/observe.ts'
 import type { SseTap } from '../observe/sse-tap.ts'
 import type { Headers, StreamReply, WholeReply } from '../relay/exchange.ts'
-import { pump } from '../relay/receiver.ts'
 import { type ClientRequest, requestBody } from '../relay/request-body.ts'
-import { endingOf } from '../relay/send.ts'
-import { clientGone, streamFailure } from '../upstreams/failure.ts'
 import { errorEvent } from './error-event.ts'
 import { type Answered, answered, type Passage, type ReplyContext } from './passage.ts'
+import { endError, relayStream, reportedError } from './relay-stream.ts'
 
 const CHAT = '/chat/completions'
 
@@ -75,7 +73,7 @@ async function passStream(
   reply: StreamReply,
   tap: SseTap,
 ): Promise<Answered> {
-  const { receiver, provider, requestId, bill, onFirst } = context
+  const { receiver, requestId, bill } = context
   const { endpoint } = asked
   const { status } = reply
   /** The last numbered events of a Response. */
@@ -87,22 +85,17 @@ async function passStream(
     return events
   }
   receiver.head(status, headersOf(asked, context, reply))
-  const end = await pump(reply, receiver, tap, { filter, onFirst, stallMs: provider.timeoutMs })
-  const { done } = tap.ending()
-  const isGone = end.kind === 'gone' && !done
+  const end = await relayStream(context, reply, tap, filter)
+  const broken = endError(end, context, tap.ending().done, true)
+  const isGone = end.kind === 'gone' && broken !== null
   const seen = { ...observedStream(tap), made: made.ids() }
   // The client knows the id by now, under which the answer may be available later.
   const isFetched = isGone && endpoint !== CHAT && seen.usage === null && tap.generated().text === ''
   const observed = isFetched ? { ...seen, usage: UNSEEN, isOutdated: undefined } : seen
-  const passed = (error: GazewayError | null): Answered => {
-    if (isUnseen(asked, { ...observed, usage: usageOf(observed, error) })) bill.cutOff()
-    return answered(status, observed, error)
-  }
-  if (isGone) return passed(clientGone(endingOf(receiver)))
-  const broken = end.kind === 'broken' && !done ? streamFailure(end.error, provider) : null
-  receiver.end(broken === null ? undefined : errorEvent(endpoint, broken, requestId, nextNumber(numbered)))
-  const reported = tap.failed()
-  return passed(broken ?? (reported && streamFailure(reported, provider)))
+  if (!isGone) receiver.end(broken === null ? undefined : errorEvent(endpoint, broken, requestId, nextNumber(numbered)))
+  const error = broken ?? reportedError(tap, context)
+  if (isUnseen(asked, { ...observed, usage: usageOf(observed, error) })) bill.cutOff()
+  return answered(status, observed, error)
 }
 
 /** Endpoints whose answer is text, so that it can be counted. */
@@ -111,9 +104,6 @@ const COUNTED: ReadonlySet<string> = new Set(ENDPOINTS)
 /** Tells whether a request caused costs that its reply does not show, such as an answer that is fetched later. */
 const isUnseen = ({ endpoint }: AgentGatewayRequest, { usage, generated }: Observed): boolean =>
   usage === UNSEEN || (usage === null && (generated === null || !COUNTED.has(endpoint)))
-
-/** Usage of an answer that was not seen. */
-const UNSEEN: Usage = Object.freeze({ prompt_tokens: 0, completion_tokens: 0, total_tokens: 0, estimated: true })
 
 function headersOf(
   asked: AgentGatewayRequest,
@@ -134,7 +124,7 @@ const OWN_TO_STREAMS = ['cache-control', 'x-accel-buffering']
 function observedIn({ endpoint, request }: AgentGatewayRequest, body: Buffer): Observed {
   const value = parseJson(body.toString('utf8'))
   const { usage, service_tier, response, choices, output, content, status } = fieldsOrNone(value)
-  const reported: Usage | null = readUsage(usage ?? fieldsOrNone(response).usage)
+  const reported = readUsage(usage ?? fieldsOrNone(response).usage)
   const generated = isUnfinished(status) ? undefined : (choices ?? output ?? content)
   return {
     usage: reported,

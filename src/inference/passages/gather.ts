@@ -1,14 +1,15 @@
 import { splitEvents } from '../../wire/whole-events.ts'
 import { isAnswerEnd } from '../api/finish-reason.ts'
 import { joinMessage } from '../convert/message-events.ts'
+import { type EventData, eventData } from '../observe/event-data.ts'
 import { joinChunks } from '../observe/join-chunks.ts'
-import { type EventData, eventData, type SseTap } from '../observe/sse-tap.ts'
+import type { SseTap } from '../observe/sse-tap.ts'
 import { streamedOutput } from '../observe/streamed-output.ts'
 import type { StreamReply, WholeReply } from '../relay/exchange.ts'
-import { pump } from '../relay/receiver.ts'
 import { CLIENT_GONE, tooLarge, WHOLE_LIMIT_BYTES } from '../relay/send.ts'
 import { endedEarly, streamFailure } from '../upstreams/failure.ts'
 import type { ReplyContext } from './passage.ts'
+import { relayStream } from './relay-stream.ts'
 
 /**
  * Assembles a whole chat completion from a stream, when the request did not ask for one: some providers always stream.
@@ -59,11 +60,12 @@ export async function gatherMessage(context: ReplyContext, reply: StreamReply, t
 }
 
 async function gather(
-  { provider, receiver, onFirst }: ReplyContext,
+  context: ReplyContext,
   reply: StreamReply,
   tap: SseTap,
   { take, isOver }: { take: (data: EventData) => void; isOver?: () => boolean },
 ): Promise<void> {
+  const { provider } = context
   let size = 0
   function filter(events: Buffer): null {
     size += events.length
@@ -76,12 +78,7 @@ async function gather(
     }
     return null
   }
-  const end = await pump(reply, receiver, tap, {
-    filter,
-    onFirst,
-    stallMs: provider.timeoutMs,
-    isOver,
-  })
+  const end = await relayStream(context, reply, tap, filter, isOver)
   if (end.kind === 'gone') throw CLIENT_GONE
   if (end.kind === 'broken') throw streamFailure(end.error, provider)
 }

@@ -5,16 +5,16 @@ import { statusOfType } from '../api/message-error.ts'
 import { reportedIn } from '../api/reported-error.ts'
 import type { Message } from '../api/requests.ts'
 import { messageEvents } from '../convert/message-events.ts'
+import { eventData } from '../observe/event-data.ts'
 import { madeByMessage, madeByStream } from '../observe/made-objects.ts'
 import { observedStream, observedWhole } from '../observe/observe.ts'
-import { eventData, type SseTap } from '../observe/sse-tap.ts'
+import type { SseTap } from '../observe/sse-tap.ts'
 import type { StreamReply, WholeReply } from '../relay/exchange.ts'
-import { pump } from '../relay/receiver.ts'
-import { endingOf } from '../relay/send.ts'
-import { badReply, clientGone, endedEarly, hideSecrets, streamFailure, upstreamFailure } from '../upstreams/failure.ts'
+import { badReply, hideSecrets } from '../upstreams/failure.ts'
 import type { Provider } from '../upstreams/provider.ts'
 import { errorEvent } from './error-event.ts'
 import { gatherMessage } from './gather.ts'
+import { holdBeginning } from './held-beginning.ts'
 import {
   type Answered,
   answered,
@@ -24,13 +24,12 @@ import {
   type RefusedReply,
   type ReplyContext,
 } from './passage.ts'
+import { endError, relayStream, reportedError, sendAnswer } from './relay-stream.ts'
 import { bodyText, passedHeaders, type Refusal, readRefusal, toSse } from './upstream-reply.ts'
 import { splicedRequest } from './write-request.ts'
 
 /** Events before any output. A stream that fails among them has not begun for its client. */
 const BEFORE_OUTPUT: ReadonlySet<unknown> = new Set(['message_start', 'ping'])
-/** Maximum number of bytes before the first output: the start of the Message, and pings. */
-const HELD_LIMIT_BYTES = 1024 * 1024
 
 /**
  * Passes a Messages request through to an upstream that speaks Messages. Body, errors and events are unchanged, since
@@ -66,64 +65,46 @@ export function readMessage(reply: WholeReply, provider: Provider): Message {
 }
 
 function passWhole(context: ReplyContext, reply: WholeReply): Answered {
-  const { provider, receiver, stream } = context
+  const { provider, stream, asked } = context
   const message = readMessage(reply, provider)
-  const headers = passedHeaders(reply.headers, context)
-  if (stream) {
-    // Before the headers, so that a serialization error can still have a status.
-    const events = toSse(messageEvents(message))
-    receiver.head(reply.status, { ...headers, 'content-type': 'text/event-stream' })
-    receiver.end(events)
-  } else receiver.whole(reply.status, headers, reply.body)
-  const made = madeByMessage(message, context.asked)
-  return answered(reply.status, { ...observedWhole(message, message.content), made })
+  const content = stream ? toSse(messageEvents(message)) : reply.body
+  sendAnswer(context, reply.status, passedHeaders(reply.headers, context), content)
+  return answered(reply.status, { ...observedWhole(message, message.content), made: madeByMessage(message, asked) })
 }
 
 async function passStream(context: ReplyContext, reply: StreamReply, tap: SseTap): Promise<Answered | Failed> {
-  const { provider, receiver, requestId, onFirst } = context
+  const { receiver, requestId } = context
   const { status } = reply
-  const headers = passedHeaders(reply.headers, context)
-  let held: Buffer[] | null = []
-  let heldBytes = 0
+  const held = holdBeginning(context, status, passedHeaders(reply.headers, context))
   let complete = false
   let refused: WholeReply | null = null
   const made = madeByStream(context.asked)
-  receiver.hold?.(status, headers)
 
   function filter(events: Buffer): Buffer | null {
     complete ||= events.includes(MESSAGE_STOP) && splitEvents(events).some(isStop)
     made.read(events)
-    if (held === null) return events
+    if (!held.isHeld()) return events
     const data = splitEvents(events).flatMap((event) => eventData(event) ?? [])
-    const isOutput = data.some(({ type }) => !BEFORE_OUTPUT.has(type))
     const reported = tap.failed()
     if (reported !== null) {
       refused = asRefusal(reply, data.find(({ type }) => type === 'error') ?? {})
       throw reported
     }
-    held.push(events)
-    heldBytes += events.length
-    if (heldBytes > HELD_LIMIT_BYTES) throw new Error('The stream exceeded its size limit before its first output.')
-    if (!isOutput) return null
-    receiver.head(status, headers)
-    const whole = Buffer.concat(held)
-    held = null
-    return whole
+    return held.add(
+      events,
+      data.some(({ type }) => !BEFORE_OUTPUT.has(type)),
+    )
   }
 
-  const stallMs = provider.timeoutMs
-  const end = await pump(reply, receiver, tap, { filter, onFirst, stallMs, isOver: () => complete })
+  const end = await relayStream(context, reply, tap, filter, () => complete)
   const observed = { ...observedStream(tap), made: made.ids() }
-  // Anything after the last event does not change the answer, and many clients disconnect there.
-  if (end.kind === 'gone' && !complete) return answered(status, observed, clientGone(endingOf(receiver)))
-  const reported = held === null ? tap.failed() : null
-  const cut = complete ? null : endedEarly(provider)
-  const broken = end.kind === 'broken' && !complete ? streamFailure(end.error, provider) : cut
-  if (broken && held !== null) {
+  const broken = endError(end, context, complete)
+  if (broken && end.kind === 'gone') return answered(status, observed, broken)
+  if (broken && held.isHeld())
     return failed(broken, status, observed, { refused: refused && asShown(refused, context) })
-  }
+  const reported = held.isHeld() ? null : reportedError(tap, context)
   receiver.end(broken && reported === null ? errorEvent('/messages', broken, requestId) : undefined)
-  return answered(status, observed, reported ? upstreamFailure(reported, provider, { cancelled: false }) : broken)
+  return answered(status, observed, reported ?? broken)
 }
 
 /** Parses the event, since a text may contain the name of an event too. */

@@ -1,5 +1,4 @@
-import type { GazewayError } from '../../errors.ts'
-import { readUsage, type Usage } from '../../providers/token-usage.ts'
+import { readUsage } from '../../providers/token-usage.ts'
 import { isObject, parseJson } from '../../text/json.ts'
 import { fieldsOrNone, objectsOrNone } from '../../text/lenient-reader.ts'
 import type { Bill } from '../admit/bill.ts'
@@ -7,18 +6,19 @@ import { billedFields } from '../admit/worst-case.ts'
 import { ENDPOINTS } from '../api/endpoints.ts'
 import { askForUsage, wantsUsage } from '../api/usage-request.ts'
 import type { VerbatimPath } from '../api/verbatim-paths.ts'
+import { eventData } from '../observe/event-data.ts'
 import { madeByResponse } from '../observe/made-objects.ts'
-import { NOTHING, type Observed, observedStream } from '../observe/observe.ts'
-import { eventData, type SseTap } from '../observe/sse-tap.ts'
+import { NOTHING, type Observed, observedStream, UNSEEN } from '../observe/observe.ts'
+import type { SseTap } from '../observe/sse-tap.ts'
 import type { StreamReply, WholeReply } from '../relay/exchange.ts'
-import { pump } from '../relay/receiver.ts'
 import { requestBody } from '../relay/request-body.ts'
-import { CLIENT_GONE, endingOf, tooLarge, WHOLE_LIMIT_BYTES } from '../relay/send.ts'
-import { badReply, clientGone, endedEarly, hideSecrets, streamFailure } from '../upstreams/failure.ts'
+import { CLIENT_GONE, tooLarge, WHOLE_LIMIT_BYTES } from '../relay/send.ts'
+import { badReply, endedEarly, hideSecrets, streamFailure } from '../upstreams/failure.ts'
 import type { Provider } from '../upstreams/provider.ts'
 import { errorEvent } from './error-event.ts'
-import { heldChunks } from './held-chunks.ts'
+import { fromFirstOutput, holdBeginning } from './held-beginning.ts'
 import { type Answered, answered, type Failed, failed, type Passage, type ReplyContext } from './passage.ts'
+import { endError, relayStream, reportedError } from './relay-stream.ts'
 import { bodyText, passedHeaders, type Refusal, readRefusal } from './upstream-reply.ts'
 import type { Writing, Written } from './write-request.ts'
 
@@ -26,9 +26,6 @@ const EVENT_STREAM = /^text\/event-stream\b/i
 const JSON_TYPE = /^application\/(?:[\w.-]+\+)?json\b/i
 /** Largest reply that is inspected. A larger one costs its whole reservation. */
 const READ_LIMIT_BYTES = 16 * 1024 * 1024
-
-/** Usage of an answer that was not seen. */
-const UNSEEN: Usage = Object.freeze({ prompt_tokens: 0, completion_tokens: 0, total_tokens: 0, estimated: true })
 
 /** A request that is passed on verbatim. */
 export interface VerbatimRequest {
@@ -124,44 +121,38 @@ async function passStream(
   reply: StreamReply,
   tap: SseTap,
 ): Promise<Answered | Failed> {
-  const { receiver, provider, requestId, bill, onFirst } = context
+  const { receiver, provider, requestId, bill } = context
   // A file may start like an event stream.
   if (!EVENT_STREAM.test(String(reply.announced)))
     return passWhole(asked, context, { ...reply, kind: 'whole', body: await gathered(reply, provider) })
   asked.onReply?.(reply)
   const { status } = reply
-  const headers = passedHeaders(announcedHeaders(reply), context)
-  const begin = () => receiver.head(status, headers)
-  const chunks = receiver.hold === undefined ? null : heldChunks(tap, begin, isLegacy(asked) ? isText : isEvent)
-  if (chunks === null) begin()
-  else receiver.hold?.(status, headers)
+  const held = holdBeginning(context, status, passedHeaders(announcedHeaders(reply), context))
+  if (receiver.hold === undefined) held.release()
+  const fromOutput = fromFirstOutput(held, tap, isLegacy(asked) ? isText : isEvent)
   let size = 0
   const filter = (events: Buffer) => {
     size += events.length
-    return chunks === null ? events : chunks.filter(events)
+    return fromOutput(events)
   }
   const isOver = () => size > (asked.cutAtBytes ?? Number.POSITIVE_INFINITY)
-  const end = await pump(reply, receiver, tap, { filter, onFirst, stallMs: provider.timeoutMs, isOver })
+  const end = await relayStream(context, reply, tap, filter, isOver)
   const observed = observedStream(tap)
   const { done } = tap.ending()
-  const reported = tap.failed()
-  const failure = reported && streamFailure(reported, provider)
-  const broken = end.kind === 'broken' && !done ? streamFailure(end.error, provider) : null
-  const rest = chunks?.rest() ?? null
-  if (rest !== null && end.kind !== 'gone') {
+  const failure = reportedError(tap, context)
+  const broken = endError(end, context, done, true)
+  if (held.isHeld() && end.kind !== 'gone') {
     const why = failure ?? broken ?? (done ? null : endedEarly(provider))
     if (why !== null) return failed(why, status, observed)
     // An empty answer.
-    begin()
-    receiver.write(rest)
+    receiver.write(held.release())
   }
   const isCut = isUnseen(asked, bill, observed)
   if (isCut) bill.cutOff()
-  const passed = (error: GazewayError | null): Answered =>
-    answered(status, isCut ? { ...observed, usage: UNSEEN, isOutdated: undefined } : observed, error)
-  if (end.kind === 'gone' && !done) return passed(clientGone(endingOf(receiver)))
-  receiver.end(broken === null ? undefined : errorEvent(asked.route.path, broken, requestId))
-  return passed(broken ?? failure)
+  const passed = isCut ? { ...observed, usage: UNSEEN, isOutdated: undefined } : observed
+  if (end.kind !== 'gone' || done)
+    receiver.end(broken === null ? undefined : errorEvent(asked.route.path, broken, requestId))
+  return answered(status, passed, broken ?? failure)
 }
 
 const isEvent = (event: Buffer): boolean => eventData(event) !== null

@@ -2,7 +2,9 @@ import { isFileGone, isOutOfFiles } from '../../errors.ts'
 import { splitEvents } from '../../wire/whole-events.ts'
 import type { Bill } from '../admit/bill.ts'
 import { countLong } from '../observe/estimate.ts'
-import { type FollowedText, type SseTap, textOf } from '../observe/sse-tap.ts'
+import { textOf } from '../observe/generated-text.ts'
+import type { FollowedText } from '../observe/kept-events.ts'
+import type { SseTap } from '../observe/sse-tap.ts'
 
 /** Tokens reserved in advance once an answer outgrows its reservation: at first, and at most. */
 const [FIRST_STEP, LARGEST_STEP] = [2048, 16_384]

@@ -1,0 +1,52 @@
+import { isObject } from '../../text/json.ts'
+import { fieldsOrNone } from '../../text/lenient-reader.ts'
+import { splitEvents } from '../../wire/whole-events.ts'
+import { type Delta, eventData } from './event-data.ts'
+
+/** Text that events add to an answer, for counting tokens. */
+export const textOf = (events: Buffer): string => splitEvents(events).map(generatedBy).join('')
+
+/** Everything that an event adds to the answer. Reasoning, refusals and tool calls are billed like text. */
+export function generatedBy(event: Buffer): string {
+  const data = eventData(event)
+  if (typeof data?.delta === 'string') return data.delta
+  if (data?.type === 'content_block_start') return saidInBlock(data.content_block)
+  if (data?.type === 'content_block_delta') return saidInDelta(data.delta)
+  if (!Array.isArray(data?.choices)) return ''
+  // Legacy completions have a text instead of a delta.
+  return data.choices.map((choice) => generatedIn(choice?.delta ?? { text: choice?.text })).join('')
+}
+
+/** Start of a block of a Message. Results of the provider's own tools are not output of the model. */
+function saidInBlock(block: unknown): string {
+  const { text, thinking, data, name } = fieldsOrNone(block)
+  return [text, thinking, data, name].map(asText).join('')
+}
+
+/** Everything that a delta of a block adds, in whatever field. */
+function saidInDelta(delta: unknown): string {
+  const { type, signature, ...generated } = fieldsOrNone(delta)
+  return Object.values(generated).map(asText).join('')
+}
+
+/**
+ * Everything that a chunk adds, in whatever field (`audio`, `images`). Some providers send reasoning under several
+ * names; it counts once.
+ */
+function generatedIn(delta: Delta): string {
+  const { role, reasoning_content, reasoning, reasoning_details, tool_calls, function_call, ...generated } = delta
+  const thought = reasoning_content || reasoning || reasoning_details
+  const called = [tool_calls, { function: function_call }].flat().map(fieldsOrNone).map(saidInCall)
+  return [thought, ...called, ...Object.values(generated)].map(asText).join('')
+}
+
+/** Name and arguments in a piece of a call. The JSON around them is not output of the model: each piece repeats it. */
+function saidInCall({ index, id, type, ...called }: Delta): string {
+  const parts = Object.values(called).flatMap((part) => (isObject(part) ? Object.values(part) : [part]))
+  return parts.map(asText).join('')
+}
+
+function asText(part: unknown): string {
+  if (typeof part === 'string') return part
+  return part ? JSON.stringify(part) : ''
+}

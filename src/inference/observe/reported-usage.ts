@@ -1,0 +1,58 @@
+import { readUsage, type Usage } from '../../providers/token-usage.ts'
+import { fieldsOrNone } from '../../text/lenient-reader.ts'
+import { present } from '../../text/present.ts'
+import type { Fields } from '../../text/typed-reader.ts'
+import type { EventData } from './event-data.ts'
+import { generatedBy } from './generated-text.ts'
+import type { KeptEvents } from './kept-events.ts'
+
+/** Usage that a stream reports. */
+export interface ReportedUsage {
+  /** Reads an event that may report usage. */
+  read(data: EventData | null): void
+  /** Notes an event that reports none, in a chunk with one that does. */
+  pass(event: Buffer): void
+  /** Last usage reported. */
+  usage(): Usage | null
+  /** Service tier in the event that reported it. Undefined without one. */
+  serviceTier(): unknown
+  /** Tells whether the model generated more after that report, so that it is too low for a stream that is cut off. */
+  isOutdated(): boolean
+}
+
+/** Reads the usage of a stream whose events are kept in `kept`. */
+export function reportedUsage(kept: KeptEvents): ReportedUsage {
+  let usage: Usage | null = null
+  let serviceTier: unknown
+  let begunUsage: Fields = {}
+  /** Additions kept when the last usage was reported, and whether the newest of them has text after it. */
+  let keptAtUsage = 0
+  let generatedSince = false
+
+  /**
+   * Usage in an event. A Message reports its prompt at the start and its answer at the end. Before the end nothing
+   * counts as reported, so that a truncated Message is counted.
+   */
+  function usageIn(data: EventData | null): unknown {
+    if (data?.type === 'message_start') return null
+    if (data?.type === 'message_delta') return { ...begunUsage, ...present(fieldsOrNone(data.usage)) }
+    return data?.usage ?? data?.response?.usage
+  }
+  return {
+    read(data) {
+      if (data?.type === 'message_start') begunUsage = fieldsOrNone(fieldsOrNone(data.message).usage)
+      const reported = readUsage(usageIn(data))
+      if (reported === null) return
+      usage = reported
+      serviceTier = data?.service_tier ?? data?.response?.service_tier ?? serviceTier
+      keptAtUsage = kept.count()
+      generatedSince = false
+    },
+    pass(event) {
+      generatedSince ||= usage !== null && generatedBy(event) !== ''
+    },
+    usage: () => usage,
+    serviceTier: () => serviceTier,
+    isOutdated: () => generatedSince || kept.hasTextAfter(keptAtUsage),
+  }
+}

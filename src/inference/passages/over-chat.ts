@@ -1,0 +1,115 @@
+import { GazewayError } from '../../errors.ts'
+import { splitEvents } from '../../wire/whole-events.ts'
+import type { ChatChunk, ChatCompletion, ChatRequest } from '../api/requests.ts'
+import { eventData } from '../observe/event-data.ts'
+import { observedStream, observedWhole } from '../observe/observe.ts'
+import type { SseTap } from '../observe/sse-tap.ts'
+import type { StreamReply, WholeReply } from '../relay/exchange.ts'
+import { tooLarge, WHOLE_LIMIT_BYTES } from '../relay/send.ts'
+import { gatherCompletion } from './gather.ts'
+import {
+  type Answered,
+  answered,
+  type Failed,
+  failed,
+  type Passage,
+  type ReplyContext,
+  reportedModel,
+} from './passage.ts'
+import { endError, relayStream, sendAnswer } from './relay-stream.ts'
+import { readCompletion, toSse } from './upstream-reply.ts'
+import { convertedRequest } from './write-request.ts'
+
+/** Conversion of the requests of another API to chat completions, and of the answers back. */
+export interface ChatConversion {
+  /** @param refused field that the previous candidate rejected */
+  request(asked: never, refused: string | null): ChatRequest
+  headers(context: ReplyContext, reply: WholeReply | StreamReply): Record<string, string>
+  /**
+   * Converts a completion that was not streamed.
+   *
+   * @returns the body, or the events for a client that asked for a stream; the fault of a completion that is no answer
+   */
+  whole(completion: ChatCompletion, context: ReplyContext): Buffer | string | GazewayError
+  stream(context: ReplyContext): ChunkConversion
+}
+
+/** Converts the chunks of one chat completion to the events of another API. */
+export interface ChunkConversion {
+  /** Converts chunks to events. Empty while they depend on later chunks. */
+  convert(chunks: readonly ChatChunk[]): readonly { type: string }[]
+  /**
+   * Ends the stream.
+   *
+   * @param broken the error that broke it off; null when it is complete
+   * @returns the last bytes, and the error of an answer that is faulty anyway
+   */
+  finish(broken: GazewayError | null): { bytes: Buffer | string; error: GazewayError | null }
+}
+
+/** Creates the passage of an API to upstreams that have chat completions alone. */
+export const overChat = (conversion: ChatConversion): Passage => ({
+  convert: (asked, refused) => ({
+    ...conversion.request(asked as never, refused),
+    ...((asked as { stream?: unknown }).stream === true && { stream: true }),
+  }),
+  write: convertedRequest,
+  isReformed: true,
+  dropsUsage: () => false,
+  gather: gatherCompletion,
+  passWhole: (context, reply) => passWhole(conversion, context, reply),
+  passStream: (context, reply, tap) => passStream(conversion, context, reply, tap),
+})
+
+/** Answers with a completion that was not streamed. */
+function passWhole(conversion: ChatConversion, context: ReplyContext, reply: WholeReply): Answered | Failed {
+  const completion = readCompletion(reply, context.provider) as ChatCompletion
+  const observed = observedWhole(completion, completion.choices)
+  const named = { ...completion, model: reportedModel(completion.model, context.model) }
+  const content = conversion.whole(named, context)
+  if (content instanceof GazewayError) return failed(content, reply.status, observed)
+  sendAnswer(context, 200, { ...conversion.headers(context, reply), 'content-type': 'application/json' }, content)
+  return answered(reply.status, observed)
+}
+
+/**
+ * Streams converted chat chunks. A failure before the first event sends nothing to the client, so that another
+ * candidate can answer.
+ */
+async function passStream(
+  conversion: ChatConversion,
+  context: ReplyContext,
+  reply: StreamReply,
+  tap: SseTap,
+): Promise<Answered | Failed> {
+  const { provider, receiver } = context
+  const headers = conversion.headers(context, reply)
+  const { convert, finish } = conversion.stream(context)
+  let begun = false
+  let size = 0
+  receiver.hold?.(200, headers)
+
+  function filter(bytes: Buffer): Buffer | null {
+    // The conversion keeps the whole answer, or parts that depend on later chunks.
+    size += bytes.length
+    if (size > WHOLE_LIMIT_BYTES) throw tooLarge(provider)
+    const chunks = splitEvents(bytes).flatMap((event) => eventData(event) ?? [])
+    const reported = tap.failed()
+    if (reported !== null) throw reported
+    const events = convert(chunks as unknown as ChatChunk[])
+    if (events.length === 0) return null
+    if (!begun) receiver.head(200, headers)
+    begun = true
+    return toSse(events)
+  }
+
+  const end = await relayStream(context, reply, tap, filter)
+  const observed = observedStream(tap)
+  const { done, finished } = tap.ending()
+  const broken = endError(end, context, false, begun && (done || finished))
+  if (end.kind === 'gone') return answered(reply.status, observed, broken)
+  if (broken && !begun) return failed(broken, reply.status, observed)
+  const { bytes, error } = finish(broken)
+  receiver.end(bytes)
+  return answered(reply.status, observed, error)
+}
