@@ -1,6 +1,6 @@
 import type { GazewayError } from '../../errors.ts'
 import type { SseTap } from '../observe/sse-tap.ts'
-import type { StreamReply } from './exchange.ts'
+import type { Exchange, StreamReply } from './exchange.ts'
 import type { Client } from './send.ts'
 
 /** Receiver of a reply: an HTTP response, seen from the domain. */
@@ -58,95 +58,137 @@ export function pump(
 ): Promise<StreamEnd> {
   return new Promise((resolve) => {
     let first = true
-    let over = false
-    let stalled: NodeJS.Timeout | undefined
-    let closing: NodeJS.Timeout | undefined
     const { exchange } = reply
+    const pace = createPace(exchange, receiver, options.stallMs, gone)
+    const end = createEnd(exchange, pace, resolve)
 
-    function settle(end: StreamEnd): void {
-      clearTimeout(stalled)
-      over = true
-      resolve(end)
-    }
     function gone(): void {
-      if (over) return
-      settle({ kind: 'gone' })
-      exchange.abort()
+      if (end.isOver()) return
+      end.abort({ kind: 'gone' })
       receiver.drop()
-    }
-    function resume(): void {
-      clearTimeout(stalled)
-      stalled = undefined
-      exchange.resume()
-    }
-    /** Leaves the connection open for reuse: most upstreams end the reply at once. */
-    function leaveOpen(): void {
-      if (stalled !== undefined) resume()
-      settle({ kind: 'complete' })
-      clearTimeout(closing)
-      closing = setTimeout(() => exchange.abort(), CLOSING_MS).unref()
-    }
-    /** A failed stream may still report its usage. Chunks that wait for the reader are still to come. */
-    function endUnlessMore(): void {
-      clearTimeout(closing)
-      closing = setTimeout(() => {
-        if (over) return
-        if (stalled !== undefined) return endUnlessMore()
-        settle({ kind: 'complete' })
-        exchange.abort()
-      }, CLOSING_MS).unref()
     }
     function pass(events: Buffer | null): void {
       const bytes = events && options.filter(events)
-      if (!bytes || bytes.length === 0 || receiver.write(bytes)) return
-      // Chunks that have already arrived are passed on even when the reader is behind.
-      if (stalled !== undefined) return
-      exchange.pause()
-      stalled = setTimeout(gone, options.stallMs)
-      receiver.onDrain(resume)
+      if (bytes && bytes.length > 0) pace.write(bytes)
+    }
+    function onData(chunk: Buffer): void {
+      if (end.isOver()) return
+      // Some providers send comments until the model begins.
+      if (first && chunk.includes('data:')) {
+        options.onFirst()
+        first = false
+      }
+      try {
+        pass(tap.push(chunk))
+        if (tap.ending().done || options.isOver?.()) end.leaveOpen()
+        else if (tap.failed() !== null && (!end.isDue() || chunk.includes('data:'))) end.unlessMore()
+      } catch (error) {
+        end.abort({ kind: 'broken', error: error as Error })
+      }
+    }
+    function onEnd(): void {
+      end.stopWaiting()
+      if (end.isOver()) return
+      try {
+        pass(tap.rest())
+        end.settle({ kind: 'complete' })
+      } catch (error) {
+        end.settle({ kind: 'broken', error: error as Error })
+      }
+    }
+    function onError(error: Error): void {
+      end.stopWaiting()
+      // The transport may report its end before the receiver's own listener is called; an in-process reader depends on
+      // this order.
+      if (receiver.isGone()) gone()
+      else end.settle({ kind: 'broken', error })
     }
 
-    if (receiver.isGone()) {
-      gone()
-      return
-    }
+    if (receiver.isGone()) return gone()
     receiver.onGone(gone)
     receiver.watch?.(tap)
-    reply.consume({
-      onData(chunk) {
-        if (over) return
-        // Some providers send comments until the model begins.
-        if (first && chunk.includes('data:')) {
-          options.onFirst()
-          first = false
-        }
-        try {
-          pass(tap.push(chunk))
-          if (tap.ending().done || options.isOver?.()) leaveOpen()
-          else if (tap.failed() !== null && (closing === undefined || chunk.includes('data:'))) endUnlessMore()
-        } catch (error) {
-          // Before the abort, which the transport reports as another error.
-          settle({ kind: 'broken', error: error as Error })
-          exchange.abort()
-        }
-      },
-      onEnd() {
-        clearTimeout(closing)
-        if (over) return
-        try {
-          pass(tap.rest())
-          settle({ kind: 'complete' })
-        } catch (error) {
-          settle({ kind: 'broken', error: error as Error })
-        }
-      },
-      onError(error) {
-        clearTimeout(closing)
-        // The transport may report its end before the receiver's own listener is called; an in-process reader depends
-        // on this order.
-        if (receiver.isGone()) gone()
-        else settle({ kind: 'broken', error })
-      },
-    })
+    reply.consume({ onData, onEnd, onError })
   })
+}
+
+/** Ends a stream once. */
+interface End {
+  isOver(): boolean
+  settle(end: StreamEnd): void
+  /** Settles before the abort, which the transport reports as another error. */
+  abort(end: StreamEnd): void
+  /** Completes the stream, and leaves the connection open for reuse: most upstreams end the reply at once. */
+  leaveOpen(): void
+  /** Completes a failed stream unless it says more: it may still report its usage. */
+  unlessMore(): void
+  /** True once `unlessMore` or `leaveOpen` was called. */
+  isDue(): boolean
+  stopWaiting(): void
+}
+
+function createEnd(exchange: Exchange, pace: Pace, resolve: (end: StreamEnd) => void): End {
+  let over = false
+  let closing: NodeJS.Timeout | undefined
+  const closeBy = (close: () => void) => {
+    clearTimeout(closing)
+    closing = setTimeout(close, CLOSING_MS).unref()
+  }
+  const end: End = {
+    isOver: () => over,
+    settle(how) {
+      pace.stop()
+      over = true
+      resolve(how)
+    },
+    abort(how) {
+      end.settle(how)
+      exchange.abort()
+    },
+    leaveOpen() {
+      if (pace.isStalled()) pace.resume()
+      end.settle({ kind: 'complete' })
+      closeBy(() => exchange.abort())
+    },
+    unlessMore: () =>
+      closeBy(() => {
+        if (over) return
+        // Chunks that wait for the reader are still to come.
+        if (pace.isStalled()) end.unlessMore()
+        else end.abort({ kind: 'complete' })
+      }),
+    isDue: () => closing !== undefined,
+    stopWaiting: () => clearTimeout(closing),
+  }
+  return end
+}
+
+/** Pace of a stream: its upstream is paused while the reader is behind. */
+interface Pace {
+  write(bytes: Buffer): void
+  isStalled(): boolean
+  resume(): void
+  /** Stops waiting for the reader. */
+  stop(): void
+}
+
+/** @param onStall called when the reader has read nothing for `stallMs` */
+function createPace(exchange: Exchange, receiver: Receiver, stallMs: number, onStall: () => void): Pace {
+  let stalled: NodeJS.Timeout | undefined
+  function resume(): void {
+    clearTimeout(stalled)
+    stalled = undefined
+    exchange.resume()
+  }
+  return {
+    write(bytes) {
+      // Chunks that have already arrived are passed on even when the reader is behind.
+      if (receiver.write(bytes) || stalled !== undefined) return
+      exchange.pause()
+      stalled = setTimeout(onStall, stallMs)
+      receiver.onDrain(resume)
+    },
+    isStalled: () => stalled !== undefined,
+    resume,
+    stop: () => clearTimeout(stalled),
+  }
 }

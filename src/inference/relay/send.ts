@@ -51,17 +51,12 @@ export function openReply(
   const { cutAtBytes = Number.POSITIVE_INFINITY } = asked
   return new Promise((resolve, reject) => {
     if (client.isGone()) return reject(CLIENT_GONE)
-    const chunks: Buffer[] = []
-    let size = 0
+    const body = unreadBody()
     let status = 0
     let headers: Headers = {}
     /** Null while unknown. */
     let isStream: boolean | null = null
     let beginning = ''
-    let sink: BodyListener | undefined
-    let ended = false
-    let failed: Error | undefined
-
     let exchange: Exchange | undefined
     let decompress: Decompressing | null = null
     const abort = () => {
@@ -82,26 +77,23 @@ export function openReply(
         }
         report.answered(code)
         if (code < 200 || code >= 300) isStream = false
-        else if (asked.stream && isAnnounced()) begin()
+        else if (asked.stream && isAnnounced(headers)) begin()
       },
       onData(chunk) {
-        if (sink) return sink.onData(chunk)
-        keep(chunk)
+        if (body.add(chunk)) return
+        if (body.size() > Math.min(cutAtBytes, WHOLE_LIMIT_BYTES)) return end()
         if (isStream === null) {
           beginning = firstCharacters(beginning, chunk)
-          isStream = beginsAsEvents(beginning, isAnnounced())
+          isStream = beginsAsEvents(beginning, isAnnounced(headers))
         }
         if (isStream) begin()
       },
       onEnd() {
-        ended = true
-        if (sink) sink.onEnd()
-        else if (!isStream) answer()
+        if (!body.end() && !isStream) answer()
       },
       onError(error) {
-        failed = error
-        if (sink) sink.onError(error)
-        else reject(status === 0 || error === CLIENT_GONE ? error : withStatus(streamFailure(error, provider), status))
+        if (body.fail(error)) return
+        reject(status === 0 || error === CLIENT_GONE ? error : withStatus(streamFailure(error, provider), status))
       },
     }
     exchange = send(request, listener)
@@ -109,50 +101,78 @@ export function openReply(
 
     function begin(): void {
       isStream = true
-      if (exchange) {
-        const whole = decompress ? decompressed(exchange, decompress, abort) : exchange
-        resolve({
-          kind: 'stream',
-          status,
-          headers: named(EVENT_STREAM, 'text/event-stream'),
-          announced: headers['content-type'],
-          exchange: whole,
-          consume,
-        })
-      }
+      if (exchange === undefined) return
+      const typed = typedHeaders(headers, EVENT_STREAM, 'text/event-stream')
+      const whole = decompress ? decompressed(exchange, decompress, abort) : exchange
+      resolve({ kind: 'stream', status, ...typed, exchange: whole, consume: body.consume })
     }
-
-    function isAnnounced(): boolean {
-      return EVENT_STREAM.test(String(headers['content-type']))
-    }
-
-    function named(type: RegExp, name: string): Headers {
-      return type.test(String(headers['content-type'])) ? headers : { ...headers, 'content-type': name }
-    }
-
-    function consume(to: BodyListener): void {
-      for (let chunk = chunks.shift(); chunk; chunk = chunks.shift()) to.onData(chunk)
-      sink = to
-      if (failed) to.onError(failed)
-      else if (ended) to.onEnd()
-    }
-
     function answer(): void {
-      const body = Buffer.concat(chunks)
-      const announced = headers['content-type']
-      resolve({ kind: 'whole', status, headers: named(JSON_TYPE, 'application/json'), announced, body })
+      resolve({ kind: 'whole', status, ...typedHeaders(headers, JSON_TYPE, 'application/json'), body: body.bytes() })
     }
-
-    function keep(chunk: Buffer): void {
-      size += chunk.length
-      if (size <= WHOLE_LIMIT_BYTES) chunks.push(chunk)
-      if (size <= Math.min(cutAtBytes, WHOLE_LIMIT_BYTES)) return
+    /** Ends a body that is too long. */
+    function end(): void {
       // Before the abort, which the transport reports as another error.
-      if (size > cutAtBytes) answer()
+      if (body.size() > cutAtBytes) answer()
       else reject(withStatus(tooLarge(provider), status))
       abort()
     }
   })
+}
+
+/** A body that is buffered until it has a reader. Each event is true when the reader has received it. */
+interface UnreadBody {
+  add(chunk: Buffer): boolean
+  end(): boolean
+  fail(error: Error): boolean
+  /** Bytes received without a reader. */
+  size(): number
+  bytes(): Buffer
+  /** Passes everything to a reader, from the first byte. */
+  consume(reader: BodyListener): void
+}
+
+function unreadBody(): UnreadBody {
+  const chunks: Buffer[] = []
+  let size = 0
+  let reader: BodyListener | undefined
+  let ended = false
+  let failed: Error | undefined
+  return {
+    add(chunk) {
+      if (reader) reader.onData(chunk)
+      else {
+        size += chunk.length
+        if (size <= WHOLE_LIMIT_BYTES) chunks.push(chunk)
+      }
+      return reader !== undefined
+    },
+    end() {
+      ended = true
+      reader?.onEnd()
+      return reader !== undefined
+    },
+    fail(error) {
+      failed = error
+      reader?.onError(error)
+      return reader !== undefined
+    },
+    size: () => size,
+    bytes: () => Buffer.concat(chunks),
+    consume(to) {
+      for (let chunk = chunks.shift(); chunk; chunk = chunks.shift()) to.onData(chunk)
+      reader = to
+      if (failed) to.onError(failed)
+      else if (ended) to.onEnd()
+    },
+  }
+}
+
+const isAnnounced = (headers: Headers): boolean => EVENT_STREAM.test(String(headers['content-type']))
+
+/** Headers with a content type that fits the body, and the type that the upstream announced. */
+function typedHeaders(headers: Headers, type: RegExp, name: string): Pick<WholeReply, 'headers' | 'announced'> {
+  const announced = headers['content-type']
+  return { headers: type.test(String(announced)) ? headers : { ...headers, 'content-type': name }, announced }
 }
 
 /** Extends an exchange to pause its decompression too. */
