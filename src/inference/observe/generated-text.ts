@@ -3,6 +3,12 @@ import { fieldsOrNone } from '../../text/lenient-reader.ts'
 import { splitEvents } from '../../wire/whole-events.ts'
 import { type Delta, eventData } from './event-data.ts'
 
+/** Text of a model, and the ratio of the whole answer's length to the text kept. */
+export interface Generated {
+  text: string
+  factor: number
+}
+
 /** Text that events add to an answer, for counting tokens. */
 export const textOf = (events: Buffer): string => splitEvents(events).map(generatedBy).join('')
 

@@ -1,6 +1,5 @@
 import { splitEvents } from '../../wire/whole-events.ts'
-import { generatedBy, textOf } from './generated-text.ts'
-import type { Generated } from './observe.ts'
+import { type Generated, generatedBy, textOf } from './generated-text.ts'
 
 /** Bytes of a stream kept for counting tokens, in case the upstream reports no usage. */
 const KEPT_BYTES = 64 * 1024

@@ -1,13 +1,8 @@
 import { isFileGone, isOutOfFiles } from '../../errors.ts'
 import { readUsage, type Usage } from '../../providers/token-usage.ts'
 import { estimateUsage } from './estimate.ts'
+import type { Generated } from './generated-text.ts'
 import type { SseTap } from './sse-tap.ts'
-
-/** Text of a model, and the ratio of the whole answer's length to the text kept. */
-export interface Generated {
-  text: string
-  factor: number
-}
 
 /** Observations of an answer on its way to the client. */
 export interface Observed {

@@ -6,7 +6,7 @@ import { choiceFault, isReport, ReportedError, readReported } from '../api/repor
 import { hideSecrets } from '../upstreams/failure.ts'
 import { type EventData, eventData } from './event-data.ts'
 import { type KeptEvents, keepEvents } from './kept-events.ts'
-import { type ReportedUsage, reportedUsage } from './reported-usage.ts'
+import { readReport, type UsageReport } from './usage-report.ts'
 
 /** Matches what may separate the parts of a field: an event can span several lines. */
 const GAP = String.raw`(?:\s|data:)*`
@@ -34,7 +34,7 @@ const BYTE_ORDER_MARK = Buffer.from('\ufeff')
 
 /** Inspects a stream of server-sent events in transit, without delaying it. */
 export interface SseTap
-  extends Pick<ReportedUsage, 'usage' | 'serviceTier' | 'isOutdated'>,
+  extends Pick<UsageReport, 'usage' | 'serviceTier' | 'isOutdated'>,
     Pick<KeptEvents, 'generated' | 'follow'> {
   /** Adds a chunk and returns the events to pass on. Unfinished ones wait for the rest. */
   push(chunk: Buffer): Buffer | null
@@ -58,7 +58,7 @@ export function createSseTap(options: { dropUsageChunk: boolean; secrets: readon
   const { dropUsageChunk, secrets } = options
   const events = wholeEvents()
   const kept = keepEvents()
-  const report = reportedUsage(kept)
+  const report = readReport(kept)
   let begun = false
   let failed: ReportedError | null = null
   let done = false

@@ -7,7 +7,7 @@ import { generatedBy } from './generated-text.ts'
 import type { KeptEvents } from './kept-events.ts'
 
 /** Usage that a stream reports. */
-export interface ReportedUsage {
+export interface UsageReport {
   /** Reads an event that may report usage. */
   read(data: EventData | null): void
   /** Notes an event that reports none, in a chunk with one that does. */
@@ -21,7 +21,7 @@ export interface ReportedUsage {
 }
 
 /** Reads the usage of a stream whose events are kept in `kept`. */
-export function reportedUsage(kept: KeptEvents): ReportedUsage {
+export function readReport(kept: KeptEvents): UsageReport {
   let usage: Usage | null = null
   let serviceTier: unknown
   let begunUsage: Fields = {}
