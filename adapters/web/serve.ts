@@ -1,4 +1,4 @@
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 import { getRequestListener, RequestError } from '@hono/node-server'
@@ -58,30 +58,17 @@ export async function serve(
     onDeadline?: () => void
   },
 ): Promise<Listening> {
-  // Replies that are not sent yet, by connection. Arrays, because a Set that each request enters and leaves is copied
-  // again and again. The old copies keep finished requests alive for the garbage collector.
-  const connections = new Map<Socket, ServerResponse[]>()
-  /** Number of replies in progress. Some outlast their connections. */
-  let working = 0
-  let onRest: (() => void) | undefined
-  let stopping = false
+  const replies = createReplies()
+  const { addresses, buffered, lane, log, onUpgrade } = options
 
   function reply(incoming: IncomingMessage, outgoing: ServerResponse): void {
     const at = performance.now()
-    const { socket } = incoming
-    noteAddress(incoming, options.addresses.of(incoming))
-    const unsent = connections.get(socket) ?? []
-    unsent.push(outgoing)
-    working++
-    outgoing.once('close', () => {
-      unsent.splice(unsent.indexOf(outgoing), 1)
-      if (stopping) closeIfUnused(socket, unsent)
-    })
+    noteAddress(incoming, addresses.of(incoming))
+    replies.begin(incoming.socket, outgoing)
     const over = () => {
-      options.buffered?.release(incoming)
-      logRequest(options.log, incoming, outgoing, performance.now() - at)
-      working--
-      if (working === 0) onRest?.()
+      buffered?.release(incoming)
+      logRequest(log, incoming, outgoing, performance.now() - at)
+      replies.end()
     }
     const fault = targetFault(incoming)
     if (fault !== null) {
@@ -89,7 +76,7 @@ export async function serve(
       over()
       return
     }
-    if (options.lane?.(incoming, outgoing, over)) return
+    if (lane?.(incoming, outgoing, over)) return
     route(incoming, outgoing).then(over, (error) => {
       over()
       throw error
@@ -98,22 +85,6 @@ export async function serve(
   function route(incoming: IncomingMessage, outgoing: ServerResponse): Promise<void> {
     const errorHandler = (error: unknown) => refuseRequest(notForApp(error), incoming, outgoing)
     return getRequestListener(app.fetch, { overrideGlobalObjects: false, errorHandler })(incoming, outgoing)
-  }
-  /** Closes a connection that waits for a request. Node's own method skips connections that never had one. */
-  function closeIfUnused(socket: Socket, unsent: readonly ServerResponse[]): void {
-    if (unsent.length === 0) socket.destroySoon()
-  }
-  function refuse(error: ClientError, socket: Duplex): void {
-    const answer = connections.get(socket as Socket)?.[0]
-    // Nobody waits for a reply on a connection that was opened ahead, or by a health check.
-    if (hasNeverSent(socket)) return void socket.destroy()
-    // A connection that is closed, closing or being answered takes no other reply.
-    if (error.code === 'ECONNRESET' || !socket.writable || answer?.headersSent) socket.destroy()
-    else {
-      const fault = unreadable(error)
-      options.log.info('A request could not be read.', { status: fault.status, code: fault.code })
-      refuseConnection(fault, answer?.req.headers ?? {}, socket)
-    }
   }
 
   const server = createServer(
@@ -127,28 +98,20 @@ export async function serve(
       maxHeaderSize: 16 * 1024,
       // Node's own refusal has neither body nor request id.
       requireHostHeader: false,
-      ...(options.onUpgrade && { shouldUpgradeCallback }),
+      ...(onUpgrade && { shouldUpgradeCallback }),
     },
     reply,
   )
-  server.on('connection', (socket) => {
-    // A connection that was returned after an upgrade request.
-    if (connections.has(socket)) return
-    connections.set(socket, [])
-    socket.once('close', () => connections.delete(socket))
-  })
-  const { onUpgrade } = options
-  if (onUpgrade)
-    passUpgrades(
-      server,
-      (incoming, raw, head) => {
-        noteAddress(incoming, options.addresses.of(incoming))
-        onUpgrade(incoming, raw, head)
-      },
-      connections,
-    )
+  server.on('connection', replies.connect)
+  if (onUpgrade) {
+    const upgrade: OnUpgrade = (incoming, raw, head) => {
+      noteAddress(incoming, addresses.of(incoming))
+      onUpgrade(incoming, raw, head)
+    }
+    passUpgrades(server, upgrade, replies.connections)
+  }
   server.prependListener('request', notifyWaiting)
-  server.on('clientError', refuse)
+  server.on('clientError', (error, socket) => refuse(error, socket, replies.first(socket as Socket), log))
   server.on('checkExpectation', (incoming, outgoing) => refuseRequest(unmet(), incoming, outgoing))
   await listen(server, options)
   const { host } = options
@@ -156,26 +119,108 @@ export async function serve(
   const port = typeof address === 'object' && address ? address.port : options.port
   return {
     url: `http://${host.includes(':') ? `[${host}]` : host}:${port}`,
-    async stop() {
+    stop: () => stop(server, replies, options),
+  }
+}
+
+/** Replies of a server that are not sent yet. */
+interface Replies {
+  /** By connection. */
+  connections: Map<Socket, ServerResponse[]>
+  connect(socket: Socket): void
+  begin(socket: Socket, reply: ServerResponse): void
+  /** Ends the work on a reply. */
+  end(): void
+  /** The oldest reply of a connection. */
+  first(socket: Socket): ServerResponse | undefined
+  /** Closes the connections that wait for a request, now and whenever one is idle. */
+  closeIdle(): void
+  /** Waits for the work on all replies. Some of it outlasts their connections. */
+  ended(): Promise<void>
+}
+
+function createReplies(): Replies {
+  // Arrays, because a Set that each request enters and leaves is copied again and again. The old copies keep finished
+  // requests alive for the garbage collector.
+  const connections = new Map<Socket, ServerResponse[]>()
+  let working = 0
+  let onRest: (() => void) | undefined
+  let stopping = false
+
+  /** Closes a connection that waits for a request. Node's own method skips connections that never had one. */
+  function closeIfUnused(socket: Socket, unsent: readonly ServerResponse[]): void {
+    if (unsent.length === 0) socket.destroySoon()
+  }
+  return {
+    connections,
+    connect(socket) {
+      // A connection that was returned after an upgrade request.
+      if (connections.has(socket)) return
+      connections.set(socket, [])
+      socket.once('close', () => connections.delete(socket))
+    },
+    begin(socket, reply) {
+      const unsent = connections.get(socket) ?? []
+      unsent.push(reply)
+      working++
+      reply.once('close', () => {
+        unsent.splice(unsent.indexOf(reply), 1)
+        if (stopping) closeIfUnused(socket, unsent)
+      })
+    },
+    end() {
+      working--
+      if (working === 0) onRest?.()
+    },
+    first: (socket) => connections.get(socket)?.[0],
+    closeIdle() {
       stopping = true
-      const lastWords = setTimeout(() => options.onLastWords?.(), SHUTDOWN_MS - LAST_WORDS_MS)
-      let deadline = setTimeout(() => {
-        options.onDeadline?.()
-        deadline = setTimeout(() => server.closeAllConnections(), SENT_WITHIN_MS)
-      }, SHUTDOWN_MS)
-      // Node's own method would cut off replies in transmission, because it takes their connections for idle.
-      server.closeIdleConnections = () => {}
-      const closed = new Promise<void>((resolve) => void server.close(() => resolve()))
       for (const [socket, unsent] of connections) closeIfUnused(socket, unsent)
-      await closed
-      // Replies that outlast their connections. The deadline applies to them as well.
+    },
+    async ended() {
       if (working > 0)
         await new Promise<void>((resolve) => {
           onRest = resolve
         })
-      clearTimeout(lastWords)
-      clearTimeout(deadline)
     },
+  }
+}
+
+async function stop(
+  server: Server,
+  replies: Replies,
+  { onLastWords, onDeadline }: { onLastWords?: () => void; onDeadline?: () => void },
+): Promise<void> {
+  const lastWords = setTimeout(() => onLastWords?.(), SHUTDOWN_MS - LAST_WORDS_MS)
+  let deadline = setTimeout(() => {
+    onDeadline?.()
+    deadline = setTimeout(() => server.closeAllConnections(), SENT_WITHIN_MS)
+  }, SHUTDOWN_MS)
+  // Node's own method would cut off replies in transmission, because it takes their connections for idle.
+  server.closeIdleConnections = () => {}
+  const closed = new Promise<void>((resolve) => void server.close(() => resolve()))
+  replies.closeIdle()
+  await closed
+  // The deadline applies to replies that outlast their connections as well.
+  await replies.ended()
+  clearTimeout(lastWords)
+  clearTimeout(deadline)
+}
+
+/**
+ * Refuses a request that could not be read.
+ *
+ * @param answer oldest reply of its connection that is not sent yet
+ */
+function refuse(error: ClientError, socket: Duplex, answer: ServerResponse | undefined, log: Log): void {
+  // Nobody waits for a reply on a connection that was opened ahead, or by a health check.
+  if (hasNeverSent(socket)) return void socket.destroy()
+  // A connection that is closed, closing or being answered takes no other reply.
+  if (error.code === 'ECONNRESET' || !socket.writable || answer?.headersSent) socket.destroy()
+  else {
+    const fault = unreadable(error)
+    log.info('A request could not be read.', { status: fault.status, code: fault.code })
+    refuseConnection(fault, answer?.req.headers ?? {}, socket)
   }
 }
 
