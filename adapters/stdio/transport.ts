@@ -8,7 +8,7 @@ import {
 } from '@modelcontextprotocol/server'
 import { parseJson } from '../../src/text/json.ts'
 import { toInvalidParams } from './invalid-params.ts'
-import { endsOf, idAtEnds } from './long-line.ts'
+import { createLines, idAtEnds } from './lines.ts'
 import { withoutNullArguments } from './null-arguments.ts'
 import { createOpening } from './opening.ts'
 import { wellFormed } from './well-formed.ts'
@@ -22,7 +22,6 @@ const BATCH_LIMIT = 100
  * everything may still read. The total is at most twice this; the rest of the 10 s is for aborted calls.
  */
 const GRACE_MS = 4000
-const NEWLINE = 0x0a
 const NOT_A_MESSAGE =
   'The line is not a JSON-RPC 2.0 message of MCP. It needs "jsonrpc": "2.0" and a method. An id and a progressToken must be ' +
   'a string or an integer, params an object.'
@@ -44,18 +43,15 @@ export interface StdioTransport extends Transport {
  * - A message that opens no connection is answered here, see {@link createOpening}.
  */
 export function stdioTransport(input: Readable, output: Writable): StdioTransport {
-  let line: Buffer[] = []
-  let length = 0
   const opening = createOpening()
+  const lines = createLines({ limitBytes: LINE_LIMIT, onLine, onTooLong })
+  const unanswered = createUnanswered(close)
   let closed = false
   let resolveClosed: () => void = () => {}
-  let ending: NodeJS.Timeout | undefined
-  let extendUntil = 0
-  const unanswered = new Set<RequestId>()
 
   const transport: StdioTransport = {
     async start() {
-      input.on('data', onData)
+      input.on('data', lines.add)
       input.on('end', onEnd)
       input.on('close', onEnd)
       input.on('error', close)
@@ -70,7 +66,7 @@ export function stdioTransport(input: Readable, output: Writable): StdioTranspor
       await new Promise<void>((resolve) => {
         output.write(`${wellFormed(JSON.stringify(toInvalidParams(message)))}\n`, () => resolve())
       })
-      if (answered !== undefined) settle(answered)
+      if (answered !== undefined && !closed) unanswered.delete(answered)
     },
     close: async () => close(),
     end,
@@ -82,64 +78,28 @@ export function stdioTransport(input: Readable, output: Writable): StdioTranspor
   function close(): void {
     if (closed) return
     closed = true
-    clearTimeout(ending)
-    input.off('data', onData)
+    unanswered.stop()
+    input.off('data', lines.add)
     transport.onclose?.()
     resolveClosed()
   }
 
   function onEnd(): void {
-    if (!closed && !ending && length > 0) onLine()
+    if (!closed && !unanswered.isEnding()) lines.end()
     end()
   }
 
   function end(): void {
-    if (closed || ending) return
-    input.off('data', onData)
-    extendUntil = performance.now() + GRACE_MS
-    waitForAnswers()
-    if (unanswered.size === 0) close()
+    if (closed || unanswered.isEnding()) return
+    input.off('data', lines.add)
+    unanswered.end()
   }
 
-  function settle(id: RequestId): void {
-    unanswered.delete(id)
-    if (closed || !ending) return
-    if (unanswered.size === 0) close()
-    else if (performance.now() < extendUntil) waitForAnswers()
+  function onTooLong(ends: string): void {
+    refuse(ProtocolErrorCode.InvalidRequest, `A message may have at most ${LINE_LIMIT} bytes.`, idAtEnds(ends))
   }
 
-  function waitForAnswers(): void {
-    clearTimeout(ending)
-    ending = setTimeout(close, GRACE_MS)
-  }
-
-  function onData(chunk: Buffer): void {
-    let start = 0
-    for (let end = chunk.indexOf(NEWLINE); end !== -1; end = chunk.indexOf(NEWLINE, start)) {
-      keep(chunk.subarray(start, end))
-      onLine()
-      start = end + 1
-    }
-    keep(chunk.subarray(start))
-  }
-
-  function keep(part: Buffer): void {
-    length += part.length
-    line.push(part)
-    if (length > LINE_LIMIT) line = endsOf(line)
-  }
-
-  function onLine(): void {
-    const text = Buffer.concat(line).toString('utf8').trim()
-    const tooLong = length > LINE_LIMIT
-    line = []
-    length = 0
-    if (tooLong)
-      refuse(ProtocolErrorCode.InvalidRequest, `A message may have at most ${LINE_LIMIT} bytes.`, idAtEnds(text))
-    else if (text !== '') read(text)
-  }
-
-  function read(text: string): void {
+  function onLine(text: string): void {
     const json = parseJson(text)
     if (json === undefined)
       refuse(ProtocolErrorCode.ParseError, 'The line is not JSON. Send one JSON-RPC message on each line.')
@@ -170,7 +130,7 @@ export function stdioTransport(input: Readable, output: Writable): StdioTranspor
     if ('method' in message && 'id' in message) unanswered.add(message.id)
     transport.onmessage?.(withoutNullArguments(message))
     const cancelled = cancelledBy(message)
-    if (cancelled !== undefined) settle(cancelled)
+    if (cancelled !== undefined && !closed) unanswered.delete(cancelled)
   }
 
   function refuse(code: number, message: string, id?: RequestId): void {
@@ -180,6 +140,43 @@ export function stdioTransport(input: Readable, output: Writable): StdioTranspor
   }
 
   return transport
+}
+
+/** Requests of the client without an answer yet. */
+interface Unanswered {
+  add(id: RequestId): void
+  delete(id: RequestId): void
+  /** Calls `onEnd` after all answers, or when none has come for {@link GRACE_MS}. */
+  end(): void
+  isEnding(): boolean
+  /** Stops waiting. */
+  stop(): void
+}
+
+function createUnanswered(onEnd: () => void): Unanswered {
+  const ids = new Set<RequestId>()
+  let ending: NodeJS.Timeout | undefined
+  let extendUntil = 0
+  function wait(): void {
+    clearTimeout(ending)
+    ending = setTimeout(onEnd, GRACE_MS)
+  }
+  return {
+    add: (id) => void ids.add(id),
+    delete(id) {
+      ids.delete(id)
+      if (!ending) return
+      if (ids.size === 0) onEnd()
+      else if (performance.now() < extendUntil) wait()
+    },
+    end() {
+      extendUntil = performance.now() + GRACE_MS
+      wait()
+      if (ids.size === 0) onEnd()
+    },
+    isEnding: () => ending !== undefined,
+    stop: () => clearTimeout(ending),
+  }
 }
 
 function messageOf(json: unknown): JSONRPCMessage | undefined {
