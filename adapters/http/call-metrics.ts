@@ -24,24 +24,49 @@ export interface CallMetrics {
 
 /** Creates the counts of upstream calls. */
 export function callMetrics(registry: Registry, gateway: Pick<Gateway, 'upstream' | 'loaded'>): CallMetrics {
-  const registers = [registry]
-  const calls = tallyingCounter({
-    name: 'gazeway_upstream_calls_total',
-    help: 'Completed upstream calls, by path and status.',
-    labelNames: ['path', 'status'],
-    registers,
-  })
-  const errors = tallyingCounter({
-    name: 'gazeway_upstream_errors_total',
-    help: 'Failed upstream calls, by path and HTTP status; none without an answer.',
-    labelNames: ['path', 'http_status'],
-    registers,
-  })
-  const fallbacks = tallyingCounter({
-    name: 'gazeway_fallbacks_total',
-    help: 'Fallback calls, made after another call failed.',
-    registers,
-  })()
+  const tallies = callTallies([registry])
+  const labels = callLabels(gateway)
+  return {
+    count(record) {
+      const { counts, isOvertaken } = CALL_STATUSES[record.status]
+      if (counts === 'refusal') {
+        tallies.refused(record.http_status).add(1)
+        return
+      }
+      const path = labels.path(record.path)
+      tallies.calls(path)(record.status).add(1)
+      if (counts === 'error') tallies.errors(path)(record.http_status).add(1)
+      if (record.fallback_from !== null && !isOvertaken) tallies.fallbacks.add(1)
+      if (record.requested_model === null) return
+
+      const model = tallies.ofModel(labels.model(record.requested_model))
+      if (record.first_token_ms !== null) model.firstToken.observe(record.first_token_ms / 1000)
+      if (record.usage === null) return
+      model.prompt.add(record.usage.prompt_tokens)
+      model.completion.add(record.usage.completion_tokens)
+      model.cost.add(record.upstream_cost_usd ?? 0)
+    },
+    refresh: labels.refresh,
+  }
+}
+
+/** The metrics. Binding labels costs more than counting, so each combination is bound once. */
+function callTallies(registers: Registry[]) {
+  const counter = (name: string, help: string, ...labelNames: string[]) =>
+    tallyingCounter({ name, help, labelNames, registers })
+  const calls = counter(
+    'gazeway_upstream_calls_total',
+    'Completed upstream calls, by path and status.',
+    'path',
+    'status',
+  )
+  const errors = counter(
+    'gazeway_upstream_errors_total',
+    'Failed upstream calls, by path and HTTP status; none without an answer.',
+    'path',
+    'http_status',
+  )
+  const fallbacks = counter('gazeway_fallbacks_total', 'Fallback calls, made after another call failed.')()
   const firstToken = tallyingHistogram({
     name: 'gazeway_first_token_seconds',
     help: 'Time to the first token of a streamed upstream answer.',
@@ -49,36 +74,38 @@ export function callMetrics(registry: Registry, gateway: Pick<Gateway, 'upstream
     buckets: SECONDS,
     registers,
   })
-  const tokens = tallyingCounter({
-    name: 'gazeway_tokens_total',
-    help: 'Tokens of upstream calls, as reported by the upstream, else as estimated.',
-    labelNames: ['model', 'kind'],
-    registers,
-  })
-  const cost = tallyingCounter({
-    name: 'gazeway_upstream_cost_usd_total',
-    help: 'Cost of upstream calls in US dollars, at the configured prices.',
-    labelNames: ['model'],
-    registers,
-  })
+  const tokens = counter(
+    'gazeway_tokens_total',
+    'Tokens of upstream calls, as reported by the upstream, else as estimated.',
+    'model',
+    'kind',
+  )
+  const cost = counter(
+    'gazeway_upstream_cost_usd_total',
+    'Cost of upstream calls in US dollars, at the configured prices.',
+    'model',
+  )
+  const refused = counter(
+    'gazeway_refused_calls_total',
+    'Calls refused before reaching an upstream, by HTTP status.',
+    'http_status',
+  )
+  return {
+    calls: cached((path: string) => cached((status: string) => calls(path, status))),
+    errors: cached((path: string) => cached((status: number | null) => errors(path, String(status ?? 'none')))),
+    fallbacks,
+    refused: cached((status: number | null) => refused(String(status))),
+    ofModel: cached((model: string) => ({
+      firstToken: firstToken(model),
+      prompt: tokens(model, 'prompt'),
+      completion: tokens(model, 'completion'),
+      cost: cost(model),
+    })),
+  }
+}
 
-  const refused = tallyingCounter({
-    name: 'gazeway_refused_calls_total',
-    help: 'Calls refused before reaching an upstream, by HTTP status.',
-    labelNames: ['http_status'],
-    registers,
-  })
-
-  // Binding labels costs more than counting, so each combination is bound once.
-  const ofEnding = cached((path: string) => cached((status: string) => calls(path, status)))
-  const ofError = cached((path: string) => cached((status: number | null) => errors(path, String(status ?? 'none'))))
-  const ofRefusal = cached((status: number | null) => refused(String(status)))
-  const ofModel = cached((model: string) => ({
-    firstToken: firstToken(model),
-    prompt: tokens(model, 'prompt'),
-    completion: tokens(model, 'completion'),
-    cost: cost(model),
-  }))
+/** Labels of models and paths that the configuration, a price or the list of an upstream has. */
+function callLabels(gateway: Pick<Gateway, 'upstream' | 'loaded'>) {
   const models = new Set<string>()
   const paths = new Set<string>()
   /** Listed and priced models that calls have named. */
@@ -88,6 +115,7 @@ export function callMetrics(registry: Registry, gateway: Pick<Gateway, 'upstream
 
   /** Adds the names of the current configuration to those of earlier ones. A call may outlast its upstream. */
   function learn(routing: Routing): void {
+    if (routing === learned) return
     learned = routing
     for (const name of routing.names) models.add(name)
     for (const { provider } of routing.upstreams) {
@@ -98,47 +126,27 @@ export function callMetrics(registry: Registry, gateway: Pick<Gateway, 'upstream
   }
   learn(gateway.upstream.routing)
 
-  /** Label of a model: its name, if the configuration, a price or the list of an upstream has it. */
-  function modelLabel(name: string): string {
-    if (models.has(name) || found.has(name)) return name
-    const isPriced = Object.hasOwn(gateway.loaded.config.pricing.models, name)
-    const isKnown = isPriced || gateway.upstream.routing.upstreams.some((upstream) => upstream.models.knows(name))
-    hasUnknown ||= !isKnown
-    if (!isKnown || found.size >= LABELLED) return OTHER
-    found.add(name)
-    return name
+  return {
+    path(path: string): string {
+      learn(gateway.upstream.routing)
+      return pathLabel(paths, path)
+    },
+    model(name: string): string {
+      if (models.has(name) || found.has(name)) return name
+      const isPriced = Object.hasOwn(gateway.loaded.config.pricing.models, name)
+      const isKnown = isPriced || gateway.upstream.routing.upstreams.some((upstream) => upstream.models.knows(name))
+      hasUnknown ||= !isKnown
+      if (!isKnown || found.size >= LABELLED) return OTHER
+      found.add(name)
+      return name
+    },
+    refresh(): void {
+      if (!hasUnknown) return
+      hasUnknown = false
+      for (const { listed, provider } of gateway.upstream.routing.upstreams)
+        if (provider.hasKey) void listed({ surface: 'http', callerId: null })
+    },
   }
-
-  function count(record: CallRecord): void {
-    const { counts, isOvertaken } = CALL_STATUSES[record.status]
-    if (counts === 'refusal') {
-      ofRefusal(record.http_status).add(1)
-      return
-    }
-    const { routing } = gateway.upstream
-    if (routing !== learned) learn(routing)
-    const path = pathLabel(paths, record.path)
-    ofEnding(path)(record.status).add(1)
-    if (counts === 'error') ofError(path)(record.http_status).add(1)
-    if (record.fallback_from !== null && !isOvertaken) fallbacks.add(1)
-    if (record.requested_model === null) return
-
-    const model = ofModel(modelLabel(record.requested_model))
-    if (record.first_token_ms !== null) model.firstToken.observe(record.first_token_ms / 1000)
-    if (record.usage === null) return
-    model.prompt.add(record.usage.prompt_tokens)
-    model.completion.add(record.usage.completion_tokens)
-    model.cost.add(record.upstream_cost_usd ?? 0)
-  }
-
-  function refresh(): void {
-    if (!hasUnknown) return
-    hasUnknown = false
-    for (const { listed, provider } of gateway.upstream.routing.upstreams)
-      if (provider.hasKey) void listed({ surface: 'http', callerId: null })
-  }
-
-  return { count, refresh }
 }
 
 /** Finds the known endpoint of a path (`/v1/models` for `/v1/models/a/b`). */
