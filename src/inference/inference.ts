@@ -13,7 +13,6 @@ import type { Relays } from './relay/relays.ts'
 import { createRouting, type Route, type Routing } from './route/routing.ts'
 import { type TestedCandidate, testCandidate } from './status/test-candidate.ts'
 import { createHealth, type Health } from './upstreams/health.ts'
-import { mergedModels } from './upstreams/merged-models.ts'
 import { createModelList, type Model } from './upstreams/model-list.ts'
 import { createNamedUpstream, type NamedUpstream } from './upstreams/named-upstream.ts'
 import {
@@ -192,4 +191,17 @@ export function createUpstream(options: {
     },
     openBy,
   }
+}
+
+/**
+ * Models that clients can request: those named by routes, then the names and lists of all upstreams with a key, without
+ * duplicates.
+ */
+async function mergedModels({ upstreams, names }: Routing, context: CallContext): Promise<Model[]> {
+  const withKey = upstreams.filter(({ provider }) => provider.hasKey)
+  const asked = withKey.length === 0 ? [upstreams[0]] : withKey
+  const lists = await Promise.all(asked.map(({ models }) => models.all(context)))
+  const routed = names.map((id) => ({ id, object: 'model' as const, created: 0, owned_by: 'gazeway' }))
+  const known = new Map([...routed, ...lists.flat()].map((model) => [model.id, model]))
+  return [...known.values()]
 }

@@ -5,7 +5,6 @@ import { askForUsage, isUsageRefused, ownOptions, WITHOUT_OPTIONS } from '../api
 import { bodyText } from '../passages/upstream-reply.ts'
 import type { WholeReply } from '../relay/exchange.ts'
 import type { Provider } from '../upstreams/provider.ts'
-import { refusedField } from './refused-field.ts'
 
 /**
  * Form in which a request is sent. When an upstream rejects one, the request is sent again in another: without asking
@@ -99,4 +98,11 @@ function reasonIn(reply: WholeReply): string {
 function isStreamRefused(reply: WholeReply, field: string | null, message: string): boolean {
   if (!NO_STREAM.has(reply.status) || isUsageRefused(reply.status, bodyText(reply))) return false
   return field === 'stream' || /\bstream(?:ing|ed)?\b/i.test(message)
+}
+
+/** Field of a request that an upstream's error refers to. Null when it names none. */
+function refusedField(error: unknown): string | null {
+  return error !== null && typeof error === 'object' && 'param' in error && typeof error.param === 'string'
+    ? error.param
+    : null
 }
