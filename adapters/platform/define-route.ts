@@ -32,11 +32,6 @@ export interface RouteInput<Params, Query, Body, Reply> {
  * @template R body of the reply
  */
 interface RouteDefinition<P extends z.ZodType, Q extends z.ZodType, B extends z.ZodType, R extends z.ZodType> {
-  method: 'GET' | 'POST' | 'PATCH' | 'DELETE'
-  /** In OpenAPI's form: `/api/keys/{id}` */
-  path: string
-  /** Group of the route in the documentation. */
-  tag: string
   /** One-line summary. */
   summary: string
   /** Further documentation for callers. */
@@ -73,15 +68,31 @@ interface RouteDefinition<P extends z.ZodType, Q extends z.ZodType, B extends z.
   run(input: RouteInput<z.output<P>, z.output<Q>, z.output<B>, z.input<R>>): Promise<z.input<R> | Response>
 }
 
-/** Route with any schemas. */
-export type Route = RouteDefinition<z.ZodType, z.ZodType, z.ZodType, z.ZodType>
+type Method = 'GET' | 'POST' | 'PATCH' | 'DELETE'
 
-/** Ties a route's types together. */
+/** Route with any schemas. */
+export interface Route extends RouteDefinition<z.ZodType, z.ZodType, z.ZodType, z.ZodType> {
+  method: Method
+  /** In OpenAPI's form: `/api/keys/{id}` */
+  path: string
+}
+
+/** A route in its group of the documentation. */
+export interface GroupedRoute extends Route {
+  group: string
+}
+
+/**
+ * Ties a route's types together.
+ *
+ * @param at method and path, the path in OpenAPI's form: `GET /api/keys/{id}`
+ */
 export function defineRoute<
   R extends z.ZodType,
   P extends z.ZodType = z.ZodUndefined,
   Q extends z.ZodType = z.ZodUndefined,
   B extends z.ZodType = z.ZodUndefined,
->(definition: RouteDefinition<P, Q, B, R>): Route {
-  return definition as unknown as Route
+>(at: `${Method} /${string}`, definition: RouteDefinition<P, Q, B, R>): Route {
+  const [method, path] = at.split(' ')
+  return { ...definition, method, path } as unknown as Route
 }

@@ -1,6 +1,6 @@
 import * as z from 'zod'
 import { VERSION } from '../../src/config/version.ts'
-import type { Access, Route } from './define-route.ts'
+import type { Access, GroupedRoute } from './define-route.ts'
 
 type JsonSchema = z.core.JSONSchema.BaseSchema
 
@@ -69,7 +69,7 @@ const WITH_BODY: readonly string[] = ['post', 'put', 'patch']
 const ANYTHING = { ...json({}), '*/*': { schema: {} } }
 
 /** Describes routes, and the passage of `/v1` to the agent gateway. */
-export function openApi(routes: readonly Route[]): OpenApi {
+export function openApi(routes: readonly GroupedRoute[]): OpenApi {
   const paths: OpenApi['paths'] = {}
   for (const route of routes) {
     const operations = paths[route.path] ?? {}
@@ -95,13 +95,13 @@ export function openApi(routes: readonly Route[]): OpenApi {
   }
 }
 
-function operationOf(route: Route): Operation {
-  const { method, path, tag, summary, description, access, params, query, body, reply, status = 200 } = route
+function operationOf(route: GroupedRoute): Operation {
+  const { method, path, group, summary, description, access, params, query, body, reply, status = 200 } = route
   const required = !route.optionalBody
   const also = (route.alsoAnswers ?? []).map((type) => [type, { schema: { type: 'string' } }] as const)
   return {
     operationId: operationId(method, path),
-    tags: [tag],
+    tags: [group],
     summary,
     description: [description, ACCESS[access].words].filter(Boolean).join(' '),
     security: ACCESS[access].security,

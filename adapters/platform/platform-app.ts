@@ -10,7 +10,7 @@ import type { HostRules } from '../web/hosts.ts'
 import { livez } from '../web/probes.ts'
 import { refusedCalls } from '../web/refused-calls.ts'
 import { keyHolder } from './caller.ts'
-import type { Route } from './define-route.ts'
+import type { GroupedRoute } from './define-route.ts'
 import type { KeylessPayments } from './payments/open-payments.ts'
 import { checkPaidRequest } from './payments/paid-request.ts'
 import { paymentGate } from './payments/payment-gate.ts'
@@ -20,7 +20,7 @@ import { docsRoutes } from './routes/docs-routes.ts'
 
 /** Parts of the platform's app besides the gateway's services. */
 export interface PlatformAppDeps {
-  routes: readonly Route[]
+  routes: readonly GroupedRoute[]
   hosts: HostRules
   agentGateway: AgentGatewayTarget
   payments: KeylessPayments | null

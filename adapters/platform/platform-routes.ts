@@ -1,8 +1,9 @@
 import type { Agent } from '../../src/agent/agent.ts'
 import type { Remote } from '../../src/agent-gateway/agent-gateway.ts'
 import { createSessionDirectory } from '../../src/agent-gateway/directory.ts'
+import type { Probe } from '../../src/agent-gateway/probe.ts'
 import type { Gateway } from '../../src/gateway.ts'
-import type { Route } from './define-route.ts'
+import type { GroupedRoute, Route } from './define-route.ts'
 import type { KeylessPayments } from './payments/open-payments.ts'
 import { agentRegistrationRoutes } from './routes/agent-registration-routes.ts'
 import { attestationRoutes } from './routes/attestation-routes.ts'
@@ -14,6 +15,7 @@ import { connectionRoutes } from './routes/connections-routes.ts'
 import { escrowRoutes } from './routes/escrow-routes.ts'
 import { gazeRoutes } from './routes/gaze-routes.ts'
 import { groupRoutes } from './routes/groups-routes.ts'
+import { healthRoutes } from './routes/health-routes.ts'
 import { jobRoutes } from './routes/jobs-routes.ts'
 import { keyRoutes } from './routes/keys-routes.ts'
 import { memoryRoutes } from './routes/memory-routes.ts'
@@ -34,37 +36,34 @@ export interface PlatformRoutesDeps {
   remote: Remote
   socket: AgentSocket
   payments: KeylessPayments | null
+  probe: Probe
   /** Aborted when the service ends pending work. */
   stopping: AbortSignal
 }
 
-/** Lists the routes of the platform's resources. */
+/** Lists the routes of the platform, by their groups in the documentation. */
 export function platformRoutes(
   gateway: Gateway,
-  { agent, remote, socket, payments, stopping }: PlatformRoutesDeps,
-): Route[] {
-  return [
-    ...keyRoutes(gateway, stopping),
-    ...groupRoutes(gateway),
-    ...connectionRoutes(socket, () => gateway.loaded.config.chain.agent.public_url),
-    ...meteredRoutes(gateway, payments, stopping),
-    ...walletRoutes(gateway),
-    ...agentRegistrationRoutes(gateway),
-    ...taskRoutes(gateway),
-    ...swarmRoutes(gateway, stopping),
-    ...escrowRoutes(gateway),
-    ...callRoutes(gateway),
-    ...configRoutes(gateway),
-    ...configKeyRoutes(),
-    ...configModelRoutes(gateway, stopping),
-    ...upstreamRoutes(gateway, stopping),
-    ...gazeRoutes(gateway, stopping),
-    ...attestationRoutes(gateway),
-    ...verifySessionRoutes(gateway),
-    ...memoryRoutes(gateway),
-    ...sessionRoutes(gateway, createSessionDirectory({ own: gateway.sessions, remote })),
-    ...sessionChatRoutes(gateway, agent, stopping),
-    ...skillRoutes(gateway, remote),
-    ...jobRoutes(),
-  ]
+  { agent, remote, socket, payments, probe, stopping }: PlatformRoutesDeps,
+): GroupedRoute[] {
+  const directory = createSessionDirectory({ own: gateway.sessions, remote })
+  const groups: Record<string, Route[]> = {
+    Health: healthRoutes(gateway, { probe, takesPayments: payments !== null }),
+    Keys: [...keyRoutes(gateway, stopping), ...groupRoutes(gateway)],
+    Connections: connectionRoutes(socket, () => gateway.loaded.config.chain.agent.public_url),
+    'Metered wallet': meteredRoutes(gateway, payments, stopping),
+    Wallet: walletRoutes(gateway),
+    Agent: agentRegistrationRoutes(gateway),
+    Tasks: [...taskRoutes(gateway), ...swarmRoutes(gateway, stopping)],
+    Escrow: escrowRoutes(gateway),
+    Calls: callRoutes(gateway),
+    Configuration: [...configRoutes(gateway), ...configKeyRoutes(), ...configModelRoutes(gateway, stopping)],
+    Upstreams: upstreamRoutes(gateway, stopping),
+    Gaze: [...gazeRoutes(gateway, stopping), ...attestationRoutes(gateway), ...verifySessionRoutes(gateway)],
+    Memory: memoryRoutes(gateway),
+    Sessions: [...sessionRoutes(gateway, directory), ...sessionChatRoutes(gateway, agent, stopping)],
+    Skills: skillRoutes(gateway, remote),
+    'Agent gateway': jobRoutes(),
+  }
+  return Object.entries(groups).flatMap(([group, routes]) => routes.map((route) => ({ ...route, group })))
 }

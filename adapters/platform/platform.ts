@@ -11,7 +11,6 @@ import type { PlatformPayments } from './payments/open-payments.ts'
 import { createPlatformApp } from './platform-app.ts'
 import { platformRoutes } from './platform-routes.ts'
 import { liveProxy } from './proxy/live-proxy.ts'
-import { healthRoutes } from './routes/health-routes.ts'
 import { operatorQueries } from './socket/queries.ts'
 import { createAgentSocket } from './socket/socket.ts'
 
@@ -56,9 +55,8 @@ export async function servePlatform(gateway: Gateway, options: PlatformOptions):
   const queries = operatorQueries({ ...gateway, config: () => gateway.loaded.config })
   const { limit, count } = liveRateLimit(gateway)
   const socket = createAgentSocket(gateway, { agent, queries, hosts, count })
-  const services = { agent, remote, socket, payments, stopping: stopping.signal }
-  const health = healthRoutes(gateway, { probe, takesPayments: payments !== null })
-  const routes = [...health, ...platformRoutes(gateway, services)]
+  const services = { agent, remote, socket, payments, probe, stopping: stopping.signal }
+  const routes = platformRoutes(gateway, services)
   const parts = { routes, hosts, agentGateway, payments, proxy, limit, consoleFolder }
   const app = createPlatformApp(gateway, parts)
 

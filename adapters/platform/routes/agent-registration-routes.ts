@@ -6,10 +6,7 @@ import { defineRoute, type Route } from '../define-route.ts'
  * Routes of the agent's registration file, open to all. Its well-known path proves that the agent speaks for this host.
  */
 export const agentRegistrationRoutes = ({ chain }: Gateway): Route[] => [
-  defineRoute({
-    method: 'GET',
-    path: '/.well-known/agent-registration.json',
-    tag: 'Agent',
+  defineRoute('GET /.well-known/agent-registration.json', {
     summary: 'Retrieve the agent’s ERC-8004 registration file',
     access: 'open',
     reply: AgentRegistration,

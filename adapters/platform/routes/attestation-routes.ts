@@ -7,10 +7,7 @@ import { attestationsVisibleTo, nullIfNotFound, taskOf } from './gaze-routes.ts'
 
 /** Route that returns the attestation of a gaze session or task. */
 export const attestationRoutes = ({ gaze, tasks }: Pick<Gateway, 'gaze' | 'tasks'>): Route[] => [
-  defineRoute({
-    method: 'GET',
-    path: '/api/attestation/status',
-    tag: 'Gaze',
+  defineRoute('GET /api/attestation/status', {
     summary: 'Retrieve the attestation of a session',
     description:
       'Returns the attestation of the named session. For a task, it is the session with the newest records; those ' +

@@ -14,8 +14,6 @@ import { shownTo } from '../caller.ts'
 import { defineRoute, type Route } from '../define-route.ts'
 import { pageOf } from '../list-page.ts'
 
-const tag = 'Calls'
-
 const CallStatsReply = CallStats.extend({ fallbacks: Fallbacks })
 export type CallStatsReply = z.infer<typeof CallStatsReply>
 
@@ -28,10 +26,7 @@ function seenBy({ scopes }: Identity, call: CallRecord, { upstream }: Gateway): 
 
 /** Routes of the audit trail: every call to a model provider. A caller sees its own calls, an admin all. */
 export const callRoutes = (gateway: Gateway): Route[] => [
-  defineRoute({
-    method: 'GET',
-    path: '/api/calls',
-    tag,
+  defineRoute('GET /api/calls', {
     summary: 'List model calls, newest first',
     description: 'A caller sees its own calls. An admin sees all, including those of local tools (caller_id null).',
     access: 'platform',
@@ -47,10 +42,7 @@ export const callRoutes = (gateway: Gateway): Route[] => [
       })
     },
   }),
-  defineRoute({
-    method: 'GET',
-    path: '/api/calls/stats',
-    tag,
+  defineRoute('GET /api/calls/stats', {
     summary: 'Sum model calls, in total and by model, caller, day, hour, path or status',
     description:
       'Computed from hourly sums, which are kept longer than the calls. A caller sees its own; an admin sees all.',
@@ -63,10 +55,7 @@ export const callRoutes = (gateway: Gateway): Route[] => [
       return { ...stats, fallbacks }
     },
   }),
-  defineRoute({
-    method: 'GET',
-    path: '/api/calls/{id}',
-    tag,
+  defineRoute('GET /api/calls/{id}', {
     summary: 'Retrieve a model call',
     access: 'platform',
     params: z.strictObject({ id: z.string().min(1).max(128) }),

@@ -31,10 +31,7 @@ export function configKeyRoutes(): Route[] {
     environment_only: environmentOnly,
   }))
   return [
-    defineRoute({
-      method: 'GET',
-      path: '/api/config/keys',
-      tag: 'Configuration',
+    defineRoute('GET /api/config/keys', {
       summary: 'List all configuration keys with their purpose, accepted values and default',
       access: 'platform',
       reply: z.object({ items: z.array(KeyOfConfig), total: z.int() }),

@@ -9,8 +9,6 @@ import { callContext } from '../call-context.ts'
 import { defineRoute, type Route } from '../define-route.ts'
 import { Changed, changeConfig } from './config-routes.ts'
 
-const tag = 'Configuration'
-
 /** Provider name of a custom base URL. */
 const CUSTOM = 'custom'
 
@@ -64,19 +62,13 @@ export type AvailableModels = z.infer<typeof AvailableModels>
  * @param stopping aborted shortly before shutdown ends pending work
  */
 export const configModelRoutes = (gateway: Gateway, stopping: AbortSignal): Route[] => [
-  defineRoute({
-    method: 'GET',
-    path: '/api/config/model',
-    tag,
+  defineRoute('GET /api/config/model', {
     summary: 'Retrieve the model provider and the models in use',
     access: 'platform',
     reply: ModelConfig,
     run: async ({ c }) => shownTo(callerOf(c), gateway),
   }),
-  defineRoute({
-    method: 'POST',
-    path: '/api/config/model',
-    tag,
+  defineRoute('POST /api/config/model', {
     summary: 'Update the model provider, its key, models or aliases',
     description: 'New calls go to the new provider. Calls in progress finish with the old one.',
     access: 'admin',
@@ -87,10 +79,7 @@ export const configModelRoutes = (gateway: Gateway, stopping: AbortSignal): Rout
       return { ...shown(gateway), ...changed }
     },
   }),
-  defineRoute({
-    method: 'GET',
-    path: '/api/available-models',
-    tag,
+  defineRoute('GET /api/available-models', {
     summary: 'List available models and known providers',
     description:
       'For the provider in use, includes the models that it lists. For another provider, includes only those that ' +

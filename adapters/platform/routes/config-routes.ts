@@ -13,8 +13,6 @@ import { CAPABILITIES } from '../capabilities.ts'
 import { defineRoute, type Route } from '../define-route.ts'
 import { refuseLockOut } from '../lock-out.ts'
 
-const tag = 'Configuration'
-
 /** Changes by dotted key. */
 const Changes = z
   .record(z.string().min(1).max(500), z.unknown())
@@ -128,20 +126,14 @@ function shown({ config }: Gateway): z.input<typeof ConfigShown> {
 
 /** Routes of the whole configuration. */
 export const configRoutes = (gateway: Gateway): Route[] => [
-  defineRoute({
-    method: 'GET',
-    path: '/api/config',
-    tag,
+  defineRoute('GET /api/config', {
     summary: 'Retrieve the configuration and its overrides from the environment',
     access: 'platform',
     reply: ConfigShown,
     run: async ({ c }) => (callerOf(c).scopes.has('admin') ? shown(gateway) : openPart(gateway)),
   }),
   ...(['POST', 'PATCH'] as const).map((method) =>
-    defineRoute({
-      method,
-      path: '/api/config',
-      tag,
+    defineRoute(`${method} /api/config`, {
       summary: 'Update the configuration, all sent keys or none',
       description:
         'Changes apply at once in this process, and within 5 s in others on the same store. Those in ' +

@@ -11,8 +11,6 @@ import { pageOf } from '../list-page.ts'
 import { SOCKET_PATH } from '../socket/offer.ts'
 import type { AgentSocket } from '../socket/socket.ts'
 
-const tag = 'Connections'
-
 const IssuedTicket = z.object({
   id: ConnectionId.describe('Id of the connection that the ticket opens.'),
   url: z.url().describe('Address of the socket, on the host of the request.'),
@@ -33,10 +31,7 @@ export const connectionRoutes = (
   { tickets, connections }: Pick<AgentSocket, 'tickets' | 'connections'>,
   publicUrl: () => string | null,
 ): Route[] => [
-  defineRoute({
-    method: 'GET',
-    path: '/api/connections',
-    tag,
+  defineRoute('GET /api/connections', {
     summary: 'List open agent sockets, newest first',
     description: 'An admin sees all connections, in all processes on the store. Others see those of their key.',
     access: 'platform',
@@ -44,10 +39,7 @@ export const connectionRoutes = (
     reply: pageOf(ConnectionRecord),
     run: ({ query, c }) => listReply(query, (part) => connections.list(part, visibleTo(callerOf(c)))),
   }),
-  defineRoute({
-    method: 'POST',
-    path: '/api/connections',
-    tag,
+  defineRoute('POST /api/connections', {
     summary: 'Create a ticket that opens one agent socket',
     description:
       'The ticket works once, within 60 s, in any process on the store. Offer it as the subprotocol ticket.TICKET beside ' +
@@ -65,10 +57,7 @@ export const connectionRoutes = (
       return { id, url: base.replace(/^http/, 'ws') + SOCKET_PATH, ticket, expires_at: expiresAt }
     },
   }),
-  defineRoute({
-    method: 'DELETE',
-    path: '/api/connections/{id}',
-    tag,
+  defineRoute('DELETE /api/connections/{id}', {
     summary: 'Close an agent socket',
     description:
       'A connection of this process is closed at once (closed), one of another process within 5 s (closing). An ' +

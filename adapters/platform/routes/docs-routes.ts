@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import type { Hono } from 'hono'
 import { html, raw } from 'hono/html'
 import type { Frame } from '../../web/frame-context.ts'
-import type { Route } from '../define-route.ts'
+import type { GroupedRoute } from '../define-route.ts'
 import { type OpenApi, type Operation, openApi, type Parameter } from '../openapi.ts'
 
 const STYLE = `
@@ -26,7 +26,7 @@ const POLICY = [
 ].join('; ')
 
 /** Serves `GET /openapi.json` and `GET /docs`: routes described for programs and for people. */
-export function docsRoutes(app: Hono<Frame>, routes: readonly Route[]): void {
+export function docsRoutes(app: Hono<Frame>, routes: readonly GroupedRoute[]): void {
   const document = openApi(routes)
   const page = String(reference(document))
   app.get('/openapi.json', (c) => c.json(document))

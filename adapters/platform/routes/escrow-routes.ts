@@ -6,15 +6,11 @@ import { listReply } from '../../web/list-reply.ts'
 import { defineRoute, type Route } from '../define-route.ts'
 import { pageOf } from '../list-page.ts'
 
-const tag = 'Escrow'
 const OneEscrow = z.strictObject({ id: z.string().max(128) })
 
 /** Routes of rewards that are locked until their tasks are done. */
 export const escrowRoutes = ({ escrows }: Gateway): Route[] => [
-  defineRoute({
-    method: 'POST',
-    path: '/api/wallet/escrow',
-    tag,
+  defineRoute('POST /api/wallet/escrow', {
     summary: 'Create an escrow for a task',
     description:
       'For the creator of the task and admins. The money comes from the caller’s account. A task has one escrow at ' +
@@ -26,30 +22,21 @@ export const escrowRoutes = ({ escrows }: Gateway): Route[] => [
     idempotent: true,
     run: ({ body, c, keep }) => escrows.create(body, callerOf(c), keep),
   }),
-  defineRoute({
-    method: 'GET',
-    path: '/api/wallet/escrow',
-    tag,
+  defineRoute('GET /api/wallet/escrow', {
     summary: 'List escrows, newest first',
     access: 'platform',
     query: EscrowList.strict(),
     reply: pageOf(Escrow),
     run: ({ query }) => listReply(query, (part) => escrows.list(part)),
   }),
-  defineRoute({
-    method: 'GET',
-    path: '/api/wallet/escrow/{id}',
-    tag,
+  defineRoute('GET /api/wallet/escrow/{id}', {
     summary: 'Retrieve an escrow',
     access: 'platform',
     params: OneEscrow,
     reply: Escrow,
     run: ({ params }) => escrows.get(params.id),
   }),
-  defineRoute({
-    method: 'POST',
-    path: '/api/wallet/escrow/release',
-    tag,
+  defineRoute('POST /api/wallet/escrow/release', {
     summary: 'Release an escrow of a completed task after gaze verification',
     description:
       'For its payer, its recipient and admins. Pays the recipient of the escrow, or else the key that completed ' +
@@ -62,10 +49,7 @@ export const escrowRoutes = ({ escrows }: Gateway): Route[] => [
     idempotent: true,
     run: ({ body, c }) => escrows.release(body, callerOf(c)),
   }),
-  defineRoute({
-    method: 'POST',
-    path: '/api/wallet/escrow/{id}/refund',
-    tag,
+  defineRoute('POST /api/wallet/escrow/{id}/refund', {
     summary: 'Refund an escrow',
     description:
       'For its payer and admins, once the escrow has expired, or the task failed or was cancelled. A repeated ' +

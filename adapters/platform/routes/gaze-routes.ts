@@ -16,18 +16,13 @@ import { shownTo } from '../caller.ts'
 import { defineRoute, type Route } from '../define-route.ts'
 import { pageOf } from '../list-page.ts'
 
-const tag = 'Gaze'
-
 /**
  * Routes of gaze records: where a person's attention was.
  *
  * @param stopping aborted shortly before shutdown ends pending work
  */
 export const gazeRoutes = (gateway: Gateway, stopping: AbortSignal): Route[] => [
-  defineRoute({
-    method: 'POST',
-    path: '/api/gaze/store',
-    tag,
+  defineRoute('POST /api/gaze/store', {
     summary: 'Store gaze records and assess the attention that they prove',
     description:
       'Takes at most 1,000 records. A session belongs to the key that created it: no other key can add to it, and ' +
@@ -40,10 +35,7 @@ export const gazeRoutes = (gateway: Gateway, stopping: AbortSignal): Route[] => 
     idempotent: true,
     run: ({ body, c, keep }) => runTool(storeGazeData, gateway, body, contextOf(c), keep),
   }),
-  defineRoute({
-    method: 'GET',
-    path: '/api/gaze/history',
-    tag,
+  defineRoute('GET /api/gaze/history', {
     summary: 'List gaze records, newest first',
     description: 'A key sees the records that it stored. An admin sees all, also those of tools on this machine.',
     access: 'platform',
@@ -54,10 +46,7 @@ export const gazeRoutes = (gateway: Gateway, stopping: AbortSignal): Route[] => 
         runTool(retrieveGazeData, gateway, part, { ...contextOf(c), maxBytes }),
       ),
   }),
-  defineRoute({
-    method: 'GET',
-    path: '/api/gaze/sessions',
-    tag,
+  defineRoute('GET /api/gaze/sessions', {
     summary: 'List gaze sessions, last updated first',
     description:
       'Each session has its latest attestation. A key sees the sessions that it created and, with task_id, all for ' +
@@ -70,10 +59,7 @@ export const gazeRoutes = (gateway: Gateway, stopping: AbortSignal): Route[] => 
       return listReply(query, (part) => gateway.gaze.sessions(part, attestationsVisibleTo(callerOf(c), task)))
     },
   }),
-  defineRoute({
-    method: 'POST',
-    path: '/api/gaze/analyze',
-    tag,
+  defineRoute('POST /api/gaze/analyze', {
     summary: 'Analyze gaze records: figures, findings, classification and a narrative',
     description:
       'Analyzes the newest 10,000 records of a session or time range that the key stored. An admin can analyze ' +

@@ -8,7 +8,6 @@ import { listReply } from '../../web/list-reply.ts'
 import { defineRoute, type Route } from '../define-route.ts'
 import { pageOf } from '../list-page.ts'
 
-const tag = 'Keys'
 const params = z.strictObject({ id: GroupId })
 const Warned = GroupRecord.extend({
   warnings: z.array(z.string()).describe('Accepted values that may be mistakes, such as alerts that nobody receives.'),
@@ -16,20 +15,14 @@ const Warned = GroupRecord.extend({
 
 /** Routes of groups of keys that share budgets, for admins. */
 export const groupRoutes = ({ groups, log, loaded }: Gateway): Route[] => [
-  defineRoute({
-    method: 'GET',
-    path: '/api/groups',
-    tag,
+  defineRoute('GET /api/groups', {
     summary: 'List groups of keys with their spending, newest first',
     access: 'admin',
     query: ListQuery.strict(),
     reply: pageOf(GroupRecord),
     run: ({ query }) => listReply(query, (part) => groups.list(part)),
   }),
-  defineRoute({
-    method: 'POST',
-    path: '/api/groups',
-    tag,
+  defineRoute('POST /api/groups', {
     summary: 'Create a group of keys',
     description: 'Calls count against the budgets of their key and of its group. Add keys with PATCH /api/keys/{id}.',
     access: 'admin',
@@ -45,10 +38,7 @@ export const groupRoutes = ({ groups, log, loaded }: Gateway): Route[] => [
       return { ...record, warnings }
     },
   }),
-  defineRoute({
-    method: 'PATCH',
-    path: '/api/groups/{id}',
-    tag,
+  defineRoute('PATCH /api/groups/{id}', {
     summary: 'Update the name, budgets or alerts of a group',
     description:
       'Absent fields stay unchanged; [] removes all budgets or alerts. New budgets apply at once in this process, and ' +
@@ -63,10 +53,7 @@ export const groupRoutes = ({ groups, log, loaded }: Gateway): Route[] => [
       return { ...record, warnings: alertWarnings(record, loaded.config.alerts) }
     },
   }),
-  defineRoute({
-    method: 'DELETE',
-    path: '/api/groups/{id}',
-    tag,
+  defineRoute('DELETE /api/groups/{id}', {
     summary: 'Delete a group without keys',
     description: 'A group with active keys is refused with 409 `conflict`.',
     access: 'admin',

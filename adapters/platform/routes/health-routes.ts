@@ -7,8 +7,6 @@ import { keyHolder } from '../caller.ts'
 import { CAPABILITIES } from '../capabilities.ts'
 import { defineRoute, type Route } from '../define-route.ts'
 
-const tag = 'Health'
-
 /** Features of the platform. All but payments are always enabled. */
 const FEATURES = ['payments', 'escrow', 'gaze', 'swarm', 'memory', 'sessions', 'skills', 'config', 'socket'] as const
 type Feature = (typeof FEATURES)[number]
@@ -60,10 +58,7 @@ export const healthRoutes = (
 
   const features = eachFeature((feature) => feature !== 'payments' || takesPayments)
   return [
-    defineRoute({
-      method: 'GET',
-      path: '/health',
-      tag,
+    defineRoute('GET /health', {
       summary: 'Check the health of the platform, store, upstreams and agent gateway',
       description: 'Always 200 while the process runs. The agent gateway is checked in the background every 10 s.',
       access: 'open',
@@ -84,10 +79,7 @@ export const healthRoutes = (
         }
       },
     }),
-    defineRoute({
-      method: 'GET',
-      path: '/api/gateway-status',
-      tag,
+    defineRoute('GET /api/gateway-status', {
       summary: 'Retrieve the capabilities of the platform and its agent gateway',
       access: 'open',
       reply: GatewayStatus,

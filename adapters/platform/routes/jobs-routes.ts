@@ -1,26 +1,18 @@
 import * as z from 'zod'
 import { defineRoute, type Route } from '../define-route.ts'
 
-const tag = 'Agent gateway'
-
 /**
  * Routes that frontends of agent gateways expect and this platform answers with empty lists: it has no scheduled jobs
  * and starts no MCP servers.
  */
 export const jobRoutes = (): Route[] => [
-  defineRoute({
-    method: 'GET',
-    path: '/api/jobs',
-    tag,
+  defineRoute('GET /api/jobs', {
     summary: 'List scheduled jobs; always empty',
     access: 'platform',
     reply: z.object({ jobs: z.array(z.never()) }),
     run: async () => ({ jobs: [] }),
   }),
-  defineRoute({
-    method: 'GET',
-    path: '/api/mcp',
-    tag,
+  defineRoute('GET /api/mcp', {
     summary: 'List MCP servers of the agent; always empty',
     access: 'platform',
     reply: z.object({ servers: z.array(z.never()) }),

@@ -12,8 +12,6 @@ import { callContext } from '../call-context.ts'
 import { defineRoute, type Route } from '../define-route.ts'
 import { pageOf } from '../list-page.ts'
 
-const tag = 'Keys'
-
 const secret = z.string().describe('The key. Shown only once.')
 /** Query of the burn list, which has an order of its own. */
 const BurnQuery = ListQuery.extend({
@@ -51,10 +49,7 @@ async function warningsOf(
 }
 
 const listRoute = ({ keys }: Gateway): Route =>
-  defineRoute({
-    method: 'GET',
-    path: '/api/keys',
-    tag,
+  defineRoute('GET /api/keys', {
     summary: 'List keys without their secrets, newest first',
     access: 'admin',
     query: ListQuery.strict(),
@@ -63,10 +58,7 @@ const listRoute = ({ keys }: Gateway): Route =>
   })
 
 const burnRoute = ({ burn }: Gateway): Route =>
-  defineRoute({
-    method: 'GET',
-    path: '/api/keys/burn',
-    tag,
+  defineRoute('GET /api/keys/burn', {
     summary: 'List keys and groups by the time until they run out',
     description:
       'For each valid key and each group: its balance, the budget that runs out first, the cost of its calls in ' +
@@ -79,10 +71,7 @@ const burnRoute = ({ burn }: Gateway): Route =>
 
 function createRoute(gateway: Gateway, stopping: AbortSignal): Route {
   const { keys, log, loaded } = gateway
-  return defineRoute({
-    method: 'POST',
-    path: '/api/keys',
-    tag,
+  return defineRoute('POST /api/keys', {
     summary: 'Create a key',
     description:
       'Only this reply contains the key. With an Idempotency-Key, a retry creates no second key: it is 409 and ' +
@@ -112,10 +101,7 @@ function createRoute(gateway: Gateway, stopping: AbortSignal): Route {
 
 function changeRoute(gateway: Gateway, stopping: AbortSignal): Route {
   const { keys, log, loaded } = gateway
-  return defineRoute({
-    method: 'PATCH',
-    path: '/api/keys/{id}',
-    tag,
+  return defineRoute('PATCH /api/keys/{id}', {
     summary: 'Update the limits, group, billing, alerts, expiry or name of a key',
     description:
       'Absent fields stay unchanged, also inside limits; null removes a limit. Changes apply at once in this process, and ' +
@@ -136,10 +122,7 @@ function changeRoute(gateway: Gateway, stopping: AbortSignal): Route {
 }
 
 const rotateRoute = ({ keys, log }: Gateway): Route =>
-  defineRoute({
-    method: 'POST',
-    path: '/api/keys/{id}/rotate',
-    tag,
+  defineRoute('POST /api/keys/{id}/rotate', {
     summary: 'Rotate a key',
     description:
       'Only this reply contains the new key. Its id, limits and balance stay. The old secret works until the grace ' +
@@ -172,10 +155,7 @@ const rotateRoute = ({ keys, log }: Gateway): Route =>
   })
 
 const revokeRoute = ({ keys, wallet, log }: Gateway): Route =>
-  defineRoute({
-    method: 'DELETE',
-    path: '/api/keys/{id}',
-    tag,
+  defineRoute('DELETE /api/keys/{id}', {
     summary: 'Revoke a key',
     description:
       'The key stops working at once in this process, and within 5 s in others on the same store. With a wallet, ' +

@@ -24,8 +24,6 @@ import { shownTo } from '../caller.ts'
 import { defineRoute, type Route } from '../define-route.ts'
 import { pageOf } from '../list-page.ts'
 
-const tag = 'Memory'
-
 const { namespace, tags, project, projects, from, to } = MemorySearch.shape
 
 /** Owner of the memories. Only an admin's key may name another. */
@@ -90,10 +88,7 @@ export type MemoryStats = z.infer<typeof MemoryStats>
 
 /** Routes of memories. A platform key has its own; admins use the memories that the tools store and find. */
 export const memoryRoutes = (gateway: Gateway): Route[] => [
-  defineRoute({
-    method: 'GET',
-    path: '/api/memory',
-    tag,
+  defineRoute('GET /api/memory', {
     summary: 'List memories, last stored first',
     access: 'platform',
     query: MemoryList.extend({ caller_id }).strict(),
@@ -101,10 +96,7 @@ export const memoryRoutes = (gateway: Gateway): Route[] => [
     run: ({ query: { caller_id: of, ...query }, c }) =>
       listReply(query, (part) => memoryOf(gateway, c, of).recent(part)),
   }),
-  defineRoute({
-    method: 'POST',
-    path: '/api/memory',
-    tag,
+  defineRoute('POST /api/memory', {
     summary: 'Store a memory',
     description: 'An existing key gets a new version.',
     access: 'platform',
@@ -115,20 +107,14 @@ export const memoryRoutes = (gateway: Gateway): Route[] => [
     run: ({ body, c, keep }) => runTool(memoryStore, gateway, body, contextOf(c), keep),
   }),
   ...searchRoutes(gateway),
-  defineRoute({
-    method: 'GET',
-    path: '/api/memory/stats',
-    tag,
+  defineRoute('GET /api/memory/stats', {
     summary: 'Retrieve the number and size of memories',
     access: 'platform',
     query: z.strictObject({ caller_id }),
     reply: MemoryStats,
     run: ({ query, c }) => memoryOf(gateway, c, query.caller_id).stats(),
   }),
-  defineRoute({
-    method: 'DELETE',
-    path: '/api/memory/{id}',
-    tag,
+  defineRoute('DELETE /api/memory/{id}', {
     summary: 'Delete a memory; an admin key deletes any',
     access: 'platform',
     params: z.strictObject({ id: z.string().min(1).max(128) }),
@@ -143,10 +129,7 @@ export const memoryRoutes = (gateway: Gateway): Route[] => [
 ]
 
 const searchRoutes = (gateway: Gateway): Route[] => [
-  defineRoute({
-    method: 'POST',
-    path: '/api/memory/search',
-    tag,
+  defineRoute('POST /api/memory/search', {
     summary: 'Search memories, best match first',
     description:
       'Inflections, beginnings of words and typos match too. Stop words are ignored. from and to limit the time at ' +
@@ -157,10 +140,7 @@ const searchRoutes = (gateway: Gateway): Route[] => [
     run: ({ body: { query, filters, limit, caller_id: of }, c }) =>
       beginReplyInTurn(() => memoryOf(gateway, c, of).search({ query, ...filters, limit }, contextOf(c))),
   }),
-  defineRoute({
-    method: 'GET',
-    path: '/api/memory/recall',
-    tag,
+  defineRoute('GET /api/memory/recall', {
     summary: 'Retrieve a memory by key, or the best match',
     access: 'platform',
     query: Recall,

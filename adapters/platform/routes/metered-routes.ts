@@ -21,8 +21,6 @@ import type { KeylessPayments } from '../payments/open-payments.ts'
 import { paidCall } from '../payments/paid-call.ts'
 import { depositor, depositScope, isPaid, paidDeposit } from '../payments/paid-deposit.ts'
 
-const tag = 'Metered wallet'
-
 const CallRequest = MeteredCall.extend({
   caller_id: z
     .string()
@@ -46,10 +44,7 @@ const UsageReport = pageOf(ReceiptRecord).extend({
  * @param stopping aborted shortly before shutdown ends pending work
  */
 export const meteredRoutes = (gateway: Gateway, payments: KeylessPayments | null, stopping: AbortSignal): Route[] => [
-  defineRoute({
-    method: 'POST',
-    path: '/api/wallet/metered/call',
-    tag,
+  defineRoute('POST /api/wallet/metered/call', {
     summary: 'Create a metered model call',
     description:
       'Reserves the most that the call can cost, and charges its actual cost and the margin once the answer is ' +
@@ -83,10 +78,7 @@ export const meteredRoutes = (gateway: Gateway, payments: KeylessPayments | null
       return gateway.metering.call(call, { callerId, context, idempotencyKey, onReplayed })
     },
   }),
-  defineRoute({
-    method: 'GET',
-    path: '/api/wallet/metered/usage',
-    tag,
+  defineRoute('GET /api/wallet/metered/usage', {
     summary: 'List receipts and their sums, newest first',
     description:
       'A caller sees its own receipts; an admin sees all. With Accept: text/csv, returns all selected receipts as CSV.',
@@ -100,19 +92,13 @@ export const meteredRoutes = (gateway: Gateway, payments: KeylessPayments | null
       return wantsCsv(c) ? csvReply('usage', usageCsv(selection)) : listReply(selection, usage, receipts)
     },
   }),
-  defineRoute({
-    method: 'GET',
-    path: '/api/wallet/metered/pricing',
-    tag,
+  defineRoute('GET /api/wallet/metered/pricing', {
     summary: 'List metered models and their prices',
     access: 'platform',
     reply: Pricing,
     run: async () => gateway.wallet.pricing(),
   }),
-  defineRoute({
-    method: 'POST',
-    path: '/api/wallet/metered/deposit',
-    tag,
+  defineRoute('POST /api/wallet/metered/deposit', {
     summary: 'Create a deposit',
     description:
       'An admin deposits once per reference; a repeated request changes nothing. If payments are enabled, anyone ' +

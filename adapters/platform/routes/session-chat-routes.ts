@@ -12,8 +12,6 @@ import { defineRoute, type Route } from '../define-route.ts'
 import { createSessionEvents, type SessionEvents } from '../session-events.ts'
 import { SessionPath } from './sessions-routes.ts'
 
-const tag = 'Sessions'
-
 /** A user's message, as text or as text parts. */
 const Said = z
   .union([
@@ -69,10 +67,7 @@ const ChatReply = z.object({
  * @param stopping aborted shortly before shutdown ends pending work
  */
 export const sessionChatRoutes = (gateway: Pick<Gateway, 'loaded'>, agent: Agent, stopping: AbortSignal): Route[] => [
-  defineRoute({
-    method: 'POST',
-    path: '/api/sessions/{id}/chat',
-    tag,
+  defineRoute('POST /api/sessions/{id}/chat', {
     summary: 'Send a message and wait for the answer',
     access: 'platform',
     params: SessionPath,
@@ -84,10 +79,7 @@ export const sessionChatRoutes = (gateway: Pick<Gateway, 'loaded'>, agent: Agent
       return completion(await agent.chat({ ...message, keep: keep && ((trx, reply) => keep(trx, completion(reply))) }))
     },
   }),
-  defineRoute({
-    method: 'POST',
-    path: '/api/sessions/{id}/chat/stream',
-    tag,
+  defineRoute('POST /api/sessions/{id}/chat/stream', {
     summary: 'Send a message and stream the answer',
     description:
       'Server-sent events by name: run.started, message.started, assistant.delta {delta}, assistant.completed {content}, ' +

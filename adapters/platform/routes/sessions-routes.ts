@@ -16,8 +16,6 @@ import { callerOf } from '../../web/frame-context.ts'
 import { defineRoute, type Route } from '../define-route.ts'
 import { REPEATED_BYTES, repeatedReply } from '../repeated-list.ts'
 
-const tag = 'Sessions'
-
 /** Id in a path: Gazeway's own, or one from an agent gateway. */
 export const SessionPath = z.strictObject({ id: z.string().min(1).max(256) })
 
@@ -88,10 +86,7 @@ export const sessionRoutes = ({ sessions }: Pick<Gateway, 'sessions'>, directory
 ]
 
 const listRoute = (directory: SessionDirectory): Route =>
-  defineRoute({
-    method: 'GET',
-    path: '/api/sessions',
-    tag,
+  defineRoute('GET /api/sessions', {
     summary: 'List sessions, last active first',
     description: 'A key sees its own sessions; an admin sees all.',
     access: 'platform',
@@ -111,10 +106,7 @@ const listRoute = (directory: SessionDirectory): Route =>
   })
 
 const createRoute = (sessions: Gateway['sessions']): Route =>
-  defineRoute({
-    method: 'POST',
-    path: '/api/sessions',
-    tag,
+  defineRoute('POST /api/sessions', {
     summary: 'Create a session',
     access: 'platform',
     body: NewSession,
@@ -128,10 +120,7 @@ const createRoute = (sessions: Gateway['sessions']): Route =>
   })
 
 const searchRoute = (directory: SessionDirectory): Route =>
-  defineRoute({
-    method: 'GET',
-    path: '/api/sessions/search',
-    tag,
+  defineRoute('GET /api/sessions/search', {
     summary: 'Search sessions by title and message',
     access: 'platform',
     query: SessionSearch,
@@ -154,20 +143,14 @@ const searchRoute = (directory: SessionDirectory): Route =>
   })
 
 const oneSessionRoutes = (directory: SessionDirectory): Route[] => [
-  defineRoute({
-    method: 'GET',
-    path: '/api/sessions/{id}',
-    tag,
+  defineRoute('GET /api/sessions/{id}', {
     summary: 'Retrieve a session',
     access: 'platform',
     params: SessionPath,
     reply: Shown,
     run: async ({ params, c }) => shown(await directory.get(params.id, viewerOf(callerOf(c)))),
   }),
-  defineRoute({
-    method: 'PATCH',
-    path: '/api/sessions/{id}',
-    tag,
+  defineRoute('PATCH /api/sessions/{id}', {
     summary: 'Update the title of a session, or end it',
     access: 'platform',
     params: SessionPath,
@@ -175,10 +158,7 @@ const oneSessionRoutes = (directory: SessionDirectory): Route[] => [
     reply: Shown,
     run: async ({ params, body, c }) => shown(await directory.update(params.id, body, viewerOf(callerOf(c)))),
   }),
-  defineRoute({
-    method: 'DELETE',
-    path: '/api/sessions/{id}',
-    tag,
+  defineRoute('DELETE /api/sessions/{id}', {
     summary: 'Delete a session and its messages',
     access: 'platform',
     params: SessionPath,
@@ -191,10 +171,7 @@ const oneSessionRoutes = (directory: SessionDirectory): Route[] => [
 ]
 
 const messagesRoute = (directory: SessionDirectory): Route =>
-  defineRoute({
-    method: 'GET',
-    path: '/api/sessions/{id}/messages',
-    tag,
+  defineRoute('GET /api/sessions/{id}/messages', {
     summary: 'List the messages of a session',
     description: 'Each page is ordered oldest first; the first page has the newest messages.',
     access: 'platform',

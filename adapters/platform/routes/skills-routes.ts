@@ -12,8 +12,6 @@ import {
 } from '../../../src/skills/skill.ts'
 import { defineRoute, type Route } from '../define-route.ts'
 
-const tag = 'Skills'
-
 /** Id that `/api/skills/{id}` cannot serve, because it is the path of the categories. */
 const CATEGORIES = 'categories'
 const HIDDEN = `The skill in the folder "${CATEGORIES}" cannot be read over HTTP: its path is that of the list of categories. Rename the folder.`
@@ -49,10 +47,7 @@ export function skillRoutes({ skills }: Pick<Gateway, 'skills'>, remote: Remote)
   }
 
   return [
-    defineRoute({
-      method: 'GET',
-      path: '/api/skills',
-      tag,
+    defineRoute('GET /api/skills', {
       summary: 'List skills by name',
       description:
         'Lists the skills of the project, the user and the data folder as they are on disk now, then those of the ' +
@@ -65,10 +60,7 @@ export function skillRoutes({ skills }: Pick<Gateway, 'skills'>, remote: Remote)
         return { items, skills: items, total: items.length, ...rest }
       },
     }),
-    defineRoute({
-      method: 'GET',
-      path: `/api/skills/${CATEGORIES}`,
-      tag,
+    defineRoute(`GET /api/skills/${CATEGORIES}`, {
       summary: 'List skill categories by name',
       access: 'platform',
       reply: SkillCategories,
@@ -78,10 +70,7 @@ export function skillRoutes({ skills }: Pick<Gateway, 'skills'>, remote: Remote)
         return { items: categories, categories, total: categories.length, ...rest }
       },
     }),
-    defineRoute({
-      method: 'GET',
-      path: '/api/skills/{id}',
-      tag,
+    defineRoute('GET /api/skills/{id}', {
       summary: 'Retrieve a skill with its instructions',
       description: 'The agent gateway does not provide the instructions of its own skills.',
       access: 'platform',

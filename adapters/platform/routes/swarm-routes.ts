@@ -14,10 +14,7 @@ import { viewerOf } from './tasks-routes.ts'
  * @param stopping aborted shortly before shutdown ends pending work
  */
 export const swarmRoutes = ({ swarm, tasks }: Gateway, stopping: AbortSignal): Route[] => [
-  defineRoute({
-    method: 'GET',
-    path: '/api/swarms',
-    tag: 'Tasks',
+  defineRoute('GET /api/swarms', {
     summary: 'List swarms with their progress, newest first',
     description: 'Those that the caller created, or claimed a task of. An admin sees all.',
     access: 'platform',
@@ -25,10 +22,7 @@ export const swarmRoutes = ({ swarm, tasks }: Gateway, stopping: AbortSignal): R
     reply: pageOf(SwarmSummary),
     run: ({ query, c }) => listReply(query, (part) => tasks.swarms(part, viewerOf(c))),
   }),
-  defineRoute({
-    method: 'POST',
-    path: '/api/tasks/swarm',
-    tag: 'Tasks',
+  defineRoute('POST /api/tasks/swarm', {
     summary: 'Create a swarm: divide a goal into tasks',
     description:
       'The chat model plans the tasks and their dependencies. An invalid plan is requested again at most twice; ' +

@@ -6,8 +6,6 @@ import { listReply } from '../../web/list-reply.ts'
 import { defineRoute, type Route } from '../define-route.ts'
 import { pageOf } from '../list-page.ts'
 
-const tag = 'Tasks'
-
 /** The key that tasks and swarms are shown to. Null for an admin's, which sees all. */
 export function viewerOf(c: FrameContext): string | null {
   const { id, scopes } = callerOf(c)
@@ -18,10 +16,7 @@ const OneTask = z.strictObject({ id: z.string().max(128) })
 
 /** Routes of tasks with rewards, which agents claim and complete. */
 export const taskRoutes = ({ tasks }: Gateway): Route[] => [
-  defineRoute({
-    method: 'POST',
-    path: '/api/tasks',
-    tag,
+  defineRoute('POST /api/tasks', {
     summary: 'Create a task and lock its reward',
     description:
       'Moves the reward from the caller’s account into escrow in the same transaction. Without enough credit ' +
@@ -33,10 +28,7 @@ export const taskRoutes = ({ tasks }: Gateway): Route[] => [
     idempotent: true,
     run: ({ body, c, keep }) => tasks.create(body, callerOf(c).id, keep),
   }),
-  defineRoute({
-    method: 'GET',
-    path: '/api/tasks',
-    tag,
+  defineRoute('GET /api/tasks', {
     summary: 'List tasks, newest first',
     description: 'Open tasks, and those that the caller created or claimed. An admin sees all.',
     access: 'platform',
@@ -44,10 +36,7 @@ export const taskRoutes = ({ tasks }: Gateway): Route[] => [
     reply: pageOf(Task),
     run: ({ query, c }) => listReply(query, (part) => tasks.list(part, viewerOf(c))),
   }),
-  defineRoute({
-    method: 'GET',
-    path: '/api/tasks/stats',
-    tag,
+  defineRoute('GET /api/tasks/stats', {
     summary: 'Count tasks by status and sum their rewards',
     description:
       'Counts open tasks, and those that the caller created or claimed; sums the rewards of the latter. For an admin, all.',
@@ -55,10 +44,7 @@ export const taskRoutes = ({ tasks }: Gateway): Route[] => [
     reply: TaskStats,
     run: ({ c }) => tasks.stats(viewerOf(c)),
   }),
-  defineRoute({
-    method: 'GET',
-    path: '/api/tasks/{id}',
-    tag,
+  defineRoute('GET /api/tasks/{id}', {
     summary: 'Retrieve a task',
     description: 'An open one, one that the caller created or claimed, or one that a task of its claim depends on.',
     access: 'platform',
@@ -67,10 +53,7 @@ export const taskRoutes = ({ tasks }: Gateway): Route[] => [
     run: ({ params, c }) => tasks.get(params.id, viewerOf(c)),
   }),
   ...claimRoutes(tasks),
-  defineRoute({
-    method: 'DELETE',
-    path: '/api/tasks/{id}',
-    tag,
+  defineRoute('DELETE /api/tasks/{id}', {
     summary: 'Cancel an unfinished task and refund its reward',
     description: 'For its creator and admins. Dependent tasks are also cancelled and refunded.',
     access: 'platform',
@@ -83,10 +66,7 @@ export const taskRoutes = ({ tasks }: Gateway): Route[] => [
 
 /** Routes of the key that works on a task. */
 const claimRoutes = (tasks: Gateway['tasks']): Route[] => [
-  defineRoute({
-    method: 'POST',
-    path: '/api/tasks/{id}/claim',
-    tag,
+  defineRoute('POST /api/tasks/{id}/claim', {
     summary: 'Claim an open task',
     description:
       'Of concurrent claims one wins; the others get 409. If the lease expires without a heartbeat, the task opens ' +
@@ -102,10 +82,7 @@ const claimRoutes = (tasks: Gateway['tasks']): Route[] => [
       'completion. If the lease has expired, claim the task with a new Idempotency-Key.',
     run: ({ params, body, c, keep }) => tasks.claim(params.id, body, callerOf(c), keep),
   }),
-  defineRoute({
-    method: 'POST',
-    path: '/api/tasks/{id}/heartbeat',
-    tag,
+  defineRoute('POST /api/tasks/{id}/heartbeat', {
     summary: 'Extend the lease of a claim',
     description: 'For the key that claimed the task, with the claim token, the name of its agent, or both.',
     access: 'platform',
@@ -114,10 +91,7 @@ const claimRoutes = (tasks: Gateway['tasks']): Route[] => [
     reply: Task,
     run: ({ params, body, c }) => tasks.heartbeat(params.id, body, callerOf(c)),
   }),
-  defineRoute({
-    method: 'POST',
-    path: '/api/tasks/{id}/complete',
-    tag,
+  defineRoute('POST /api/tasks/{id}/complete', {
     summary: 'Complete or fail a claimed task',
     description:
       'For the key that claimed the task. Completing it opens the tasks that depend on it. Failing it refunds the ' +

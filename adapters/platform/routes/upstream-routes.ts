@@ -5,7 +5,6 @@ import { callerOf } from '../../web/frame-context.ts'
 import { callContext } from '../call-context.ts'
 import { defineRoute, type Route } from '../define-route.ts'
 
-const tag = 'Upstreams'
 const model = z.string().min(1).max(256)
 
 const ShownUpstream = z.object({
@@ -75,10 +74,7 @@ export type Explained = z.infer<typeof Explained>
  * @param stopping aborted shortly before shutdown ends pending work
  */
 export const upstreamRoutes = (gateway: Gateway, stopping: AbortSignal): Route[] => [
-  defineRoute({
-    method: 'GET',
-    path: '/api/upstreams',
-    tag,
+  defineRoute('GET /api/upstreams', {
     summary: 'List upstreams with state, latency, error rate and paused keys',
     access: 'admin',
     reply: z.object({ items: z.array(ShownUpstream), total: z.int() }),
@@ -87,10 +83,7 @@ export const upstreamRoutes = (gateway: Gateway, stopping: AbortSignal): Route[]
       return { items, total: items.length }
     },
   }),
-  defineRoute({
-    method: 'POST',
-    path: '/api/upstreams/{name}/test',
-    tag,
+  defineRoute('POST /api/upstreams/{name}/test', {
     summary: 'Test a model at one upstream, bypassing routes',
     description: 'A normal call: recorded and charged.',
     access: 'admin',
@@ -104,10 +97,7 @@ export const upstreamRoutes = (gateway: Gateway, stopping: AbortSignal): Route[]
       return upstream.test(found, body.model, callContext(c, callerOf(c).id, stopping))
     },
   }),
-  defineRoute({
-    method: 'GET',
-    path: '/api/candidates',
-    tag,
+  defineRoute('GET /api/candidates', {
     summary: 'List the candidates for a model in order, with the reason',
     access: 'admin',
     query: z.strictObject({ model }),

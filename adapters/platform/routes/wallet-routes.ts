@@ -10,8 +10,6 @@ import { shownTo } from '../caller.ts'
 import { defineRoute, type Route } from '../define-route.ts'
 import { pageOf } from '../list-page.ts'
 
-const tag = 'Wallet'
-
 const WalletOverview = z.object({
   address: z
     .string()
@@ -38,10 +36,7 @@ export const walletRoutes = ({ wallet, chain, withdrawals }: Gateway): Route[] =
   }
 
   return [
-    defineRoute({
-      method: 'GET',
-      path: '/api/wallet',
-      tag,
+    defineRoute('GET /api/wallet', {
       summary: 'Retrieve the wallet of the caller',
       description: 'Balances in the ledger and on every configured chain. If a chain cannot be read, error says why.',
       access: 'platform',
@@ -52,10 +47,7 @@ export const walletRoutes = ({ wallet, chain, withdrawals }: Gateway): Route[] =
         return { address, agent: caller.id, settlement: chain.settlements.mode, ledger, balances }
       },
     }),
-    defineRoute({
-      method: 'GET',
-      path: '/api/wallet/balances',
-      tag,
+    defineRoute('GET /api/wallet/balances', {
       summary: 'List coin and token balances on all configured chains',
       description: 'Read from a node of each chain. A balance is at most a second old.',
       access: 'platform',
@@ -65,10 +57,7 @@ export const walletRoutes = ({ wallet, chain, withdrawals }: Gateway): Route[] =
         return { items: balances, total: balances.length }
       },
     }),
-    defineRoute({
-      method: 'GET',
-      path: '/api/wallet/ledger',
-      tag,
+    defineRoute('GET /api/wallet/ledger', {
       summary: 'List the transfers of an account, newest first, with its balance',
       description:
         'For the caller, or the wallet that it is bound to. An admin can read all. Reserved money that a call did ' +
@@ -92,10 +81,7 @@ export const walletRoutes = ({ wallet, chain, withdrawals }: Gateway): Route[] =
 }
 
 const withdrawalRoutes = (withdrawals: Gateway['withdrawals']): Route[] => [
-  defineRoute({
-    method: 'POST',
-    path: '/api/wallet/withdraw',
-    tag,
+  defineRoute('POST /api/wallet/withdraw', {
     summary: 'Create a withdrawal to a chain',
     description:
       'Takes the amount from the caller’s account at once, and pays it in the token of settlements. Only deposited ' +
@@ -107,10 +93,7 @@ const withdrawalRoutes = (withdrawals: Gateway['withdrawals']): Route[] => [
     idempotent: true,
     run: ({ body, keep }) => withdrawals.make(body, keep),
   }),
-  defineRoute({
-    method: 'GET',
-    path: '/api/wallet/withdraw/{id}',
-    tag,
+  defineRoute('GET /api/wallet/withdraw/{id}', {
     summary: 'Retrieve a withdrawal and its payment status',
     access: 'admin',
     params: z.object({ id: WithdrawalId }),
