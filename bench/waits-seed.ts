@@ -60,11 +60,11 @@ const SUMS = `insert into call_sums (level, start, caller_id, model, path, statu
   select 'hour', ${hour(`n % ${HOURS}`)}, 'key_' || (n / ${HOURS}), 'model-' || (n % 3), '/v1/chat/completions', 'ok', 10, 100,
     100, 200, 600, '[93,4,94,2,95,2,100,1,110,1]'`
 
-const RECEIPTS = `insert into metered_calls (call_id, caller_id, model, status, at, deadline, path, held_micros, margin_micros,
+const RECEIPTS = `insert into metered_calls (call_id, caller_id, model, at, path, margin_micros,
     upstream_cost_micros, token, prompt_tokens, completion_tokens, total_tokens, usage_estimated, latency_ms,
-    upstream_call_id, idempotency_key, fingerprint, content, counted_on)
-  select 'call_' || ${hex}, 'key_' || (n % 50), 'model-' || (n % 3), 'captured', ${second}, ${second},
-    '/api/wallet/metered/call', 0, 80000, 60, 'pathUSD', 10, 10, 20, 0, 100, null, null, null, null, substr(${second}, 1, 10)`
+    upstream_call_id, counted_on)
+  select 'call_' || ${hex}, 'key_' || (n % 50), 'model-' || (n % 3), ${second},
+    '/api/wallet/metered/call', 80000, 60, 'pathUSD', 10, 10, 20, 0, 100, null, substr(${second}, 1, 10)`
 
 const USAGE = `insert into metered_usage (caller_id, day, model, calls, total_tokens, upstream_cost_micros, margin_micros)
   select 'key_' || (n / 730), date('2024-11-01', '+' || (n % 730) || ' days'), 'model', 10, 200, 600, 800000`

@@ -10,6 +10,8 @@ import { type Micros, toMicros } from '../src/text/money.ts'
 import { createTokenCounter } from '../src/text/token-counter.ts'
 import { writeCallSpending } from '../src/wallet/budget/allowances.ts'
 import { createLimits } from '../src/wallet/budget/limits.ts'
+import { createReservations } from '../src/wallet/budget/reservations.ts'
+import { createCharges } from '../src/wallet/receipts/charges.ts'
 import { createWallet } from '../src/wallet/wallet.ts'
 import { startPostgres } from '../test/contract/postgres-server.ts'
 import { UNBILLED } from '../test/doubles/unbilled.ts'
@@ -60,11 +62,14 @@ function servicesOn(store: Store) {
     billing: UNBILLED,
   })
   const now = () => new Date()
-  const limitsOf = createLimits(store, toMicros(config.wallet.default_credit_limit_usd) as Micros).of
-  const onOverrun = () => {}
-  const wallet = createWallet({ store, limitsOf, pricing, now, onOverrun })
-  const { holds } = wallet
-  const metering = createMetering({ holds, upstream, config: config.wallet, pricing, countTokens, now, onError })
+  const defaultCreditMicros = toMicros(config.wallet.default_credit_limit_usd) as Micros
+  const limitsOf = createLimits(store, defaultCreditMicros).of
+  const wallet = createWallet({ store, limitsOf, pricing, now })
+  const reservations = createReservations({ store, now, onError })
+  const identity = () => null
+  const charge = createCharges(store)
+  const billing = { reservations, charge, identity, pricing, defaultCreditMicros, now, onOverrun() {} }
+  const metering = createMetering({ upstream, billing, config: config.wallet, countTokens })
   const by = (callerId: string) => ({ callerId, context: { surface: 'platform' as const, callerId } })
   return { calls, upstream, wallet, metering, by }
 }
@@ -152,12 +157,13 @@ async function measureTotals(report: Report, store: Store): Promise<void> {
 
 /** SYNTHETIC receipts, spread over callers, models and days, and the sums that are kept of them. */
 async function seedReceipts({ db }: Store): Promise<void> {
-  await sql`insert into metered_calls
+  await sql`insert into metered_calls (call_id, caller_id, model, at, path, counted_on, margin_micros, upstream_cost_micros,
+      token, prompt_tokens, completion_tokens, total_tokens, usage_estimated, latency_ms)
     with recursive numbers (i) as (select 0 union all select i + 1 from numbers where i < ${RECEIPTS - 1})
-    select 'call_' || printf('%032x', i), '0x' || printf('%040x', (i * 7919) % ${CALLERS}), 'model-' || (i % 3), 'captured',
+    select 'call_' || printf('%032x', i), '0x' || printf('%040x', (i * 7919) % ${CALLERS}), 'model-' || (i % 3),
       strftime('%Y-%m-%dT%H:%M:%fZ', '2026-01-01', '+' || (i * ${DAYS} * 86400.0 / ${RECEIPTS}) || ' seconds'),
-      '2026-01-01T00:00:00.000Z', 90000, 80000, 300 + i % 100, 'pathUSD', 90, 10 + i % 30, 100 + i % 30, 0, 900, null,
-      null, null, null, null from numbers`.execute(db)
+      '/api/wallet/metered/call', '2026-01-01', 80000, 300 + i % 100, 'pathUSD', 90, 10 + i % 30, 100 + i % 30, 0, 900
+    from numbers`.execute(db)
   await sql`insert into metered_usage
     select caller_id, substr(at, 1, 10), model, count(*), sum(total_tokens), sum(upstream_cost_micros), sum(margin_micros)
     from metered_calls group by 1, 2, 3`.execute(db)

@@ -96,7 +96,7 @@ export async function createGateway(read: LoadedConfig, log: Log): Promise<Gatew
   const { store, now, config } = base
   const countTokens = createTokenCounter()
 
-  const { wallet, limits, reservations, overruns, burn } = liveWallet(base)
+  const { wallet, limits, limitsToSpend, reservations, overruns, burn } = liveWallet(base)
   const calls = liveCalls(base, { writeSpending: writeCallSpending, idOf: (model) => upstream.idOf(model) })
   const spent: SpendOf = (ids, at) => spendOf(store.db, ids, at)
   const keys = liveKeys(base, {
@@ -112,20 +112,17 @@ export async function createGateway(read: LoadedConfig, log: Log): Promise<Gatew
     now,
     onError: logged(base, 'Failed to record the outcome of an idempotency key.'),
   })
+  const charge = createCharges(store)
+  const billing = { identity: keys.identity, reservations, charge, onOverrun: overruns.report }
   const { upstreams, ...inference } = liveInference(base, {
     calls,
     countTokens,
-    billing: {
-      identity: keys.identity,
-      reservations,
-      charge: createCharges(store),
-      onOverrun: overruns.report,
-    },
+    billing,
   })
   const upstream = upstreams.always
   const { memory, close: closeMemory } = liveMemory(base, (of, call) => upstream.embed(of, call))
   const alerts = liveAlerts(base)
-  const metering = liveMetering(base, { holds: wallet.holds, countTokens, upstreams })
+  const metering = liveMetering(base, { billing, countTokens, upstreams })
   const gaze = liveGaze(base, upstream)
   const { verifier } = gaze
   const chain = createChain({
@@ -136,7 +133,7 @@ export async function createGateway(read: LoadedConfig, log: Log): Promise<Gatew
     onError: logged(base, 'Failed to process settlements; will retry.'),
   })
   const { settlements } = chain
-  const escrows = liveEscrows(base, { limitsOf: limits.of, settlements, verifier })
+  const escrows = liveEscrows(base, { limitsOf: limitsToSpend, settlements, verifier })
   const token = () => movingToken(config.current().config, 'evm').token
   const withdrawals = createWithdrawals({ store, settlements, now, token })
   const tasks = createTasks({ store, now, escrows, verifier })

@@ -1,4 +1,5 @@
 import type { GazewayError } from '../errors.ts'
+import { costOf } from '../wallet/receipts/receipts.ts'
 import { type Admission, type AdmitDeps, admit, type CallerContext, type ModelRequest } from './admit/admit.ts'
 import { NO_HEADERS } from './admit/call-rates.ts'
 import type { Result } from './attempt/try-candidate.ts'
@@ -68,11 +69,11 @@ export function createMakeCall(deps: CallDeps): MakeCall {
       const { callId, usage } = result
       const model = call.verbatim === null ? result.model : (plan.choices[0]?.requested ?? '')
       const latencyMs = Math.round(performance.now() - started)
-      const charged = await bill.settle({ callId, model, usage, latencyMs, path: `/v1${endpoint}` }).catch((error) => {
+      const receipt = await bill.settle({ callId, model, usage, latencyMs, path: `/v1${endpoint}` }).catch((error) => {
         if (!held.fail(error)) throw error
         return null
       })
-      held.finish(callId, charged)
+      held.finish(callId, receipt && costOf(receipt))
       return result
     } finally {
       bill.end()

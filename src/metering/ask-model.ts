@@ -2,12 +2,20 @@ import type { CallContext } from '../calls/call-record.ts'
 import { GazewayError } from '../errors.ts'
 import type { Upstream } from '../inference/inference.ts'
 import type { Usage } from '../providers/token-usage.ts'
-import { toMicros } from '../text/money.ts'
-import type { Answered } from '../wallet/receipts/holds.ts'
+import { type Micros, toMicros } from '../text/money.ts'
 import type { MeteredCall } from './metered-call.ts'
 
 /** A metered call with all defaults applied. */
 export type ModelCall = MeteredCall & { max_tokens: number }
+
+/** The upstream's answer and its cost. */
+export interface Answered {
+  content: string
+  usage: Usage
+  costMicros: Micros
+  /** Id of the call in the audit trail. */
+  callId: string
+}
 
 /**
  * Tells whether a call goes to the responses endpoint: calls with search tools, and calls to the research model, which
@@ -63,14 +71,14 @@ const respond: Ask = async (upstream, { model, prompt, max_tokens, tools }, cont
   return answered(value.output_text, usage, costUsd, callId)
 }
 
-function answered(content: string, usage: Usage | null, costUsd: number, upstreamCallId: string): Answered {
+function answered(content: string, usage: Usage | null, costUsd: number, callId: string): Answered {
   const costMicros = toMicros(costUsd)
   if (usage === null || costMicros === null)
     throw new GazewayError(
       'upstream_bad_reply',
       'The answer of the upstream contains no usage, so it cannot be charged.',
     )
-  return { content, usage, costMicros, upstreamCallId }
+  return { content, usage, costMicros, callId }
 }
 
 function tookTooLong(timeoutMs: number, cause: unknown): GazewayError {

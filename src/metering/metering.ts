@@ -1,25 +1,24 @@
-import { createHash } from 'node:crypto'
 import * as z from 'zod'
-import { type Base, logged } from '../base.ts'
+import type { Base } from '../base.ts'
 import type { CallContext } from '../calls/call-record.ts'
 import type { Followed } from '../config/follow.ts'
 import { GazewayError } from '../errors.ts'
+import type { Keep } from '../idempotency/idempotency.ts'
+import { type BillDeps, meteredBill } from '../inference/admit/bill.ts'
+import { boundOfPrompt, type CallBound } from '../inference/admit/worst-case.ts'
 import type { Upstream } from '../inference/inference.ts'
-import type { MeteredCallRow } from '../store/tables/wallet-tables.ts'
-import { newId } from '../text/ids.ts'
-import type { Micros } from '../text/money.ts'
-import type { Holds, NewHold } from '../wallet/receipts/holds.ts'
+import { type Micros, toMicros } from '../text/money.ts'
+import type { ChargedCall } from '../wallet/receipts/charges.ts'
 import { requireMeteredModel } from '../wallet/receipts/metered-models.ts'
-import { marginOf, type PricingConfig, pricingOf } from '../wallet/receipts/pricing.ts'
+import { marginOf, pricingOf } from '../wallet/receipts/pricing.ts'
 import type { Receipt } from '../wallet/receipts/receipt.ts'
 import { billedReceipt } from '../wallet/receipts/receipts.ts'
 import { parseInput } from '../wire/validation.ts'
 import { askModel, type ModelCall, needsResponses } from './ask-model.ts'
 import { MeteredCall } from './metered-call.ts'
-import { worstCase } from './worst-case.ts'
 
-/** Grace period after a call's deadline before its hold may be released: time to write the receipt. */
-const GRACE_MS = 60_000
+/** Endpoint in receipts. */
+const PATH = '/api/wallet/metered/call'
 
 /** Limits of metered calls. */
 export interface MeteringConfig {
@@ -33,39 +32,30 @@ export interface MeteringConfig {
 export interface Metered {
   /** Id of the key or wallet that pays. Never the key itself. */
   callerId: string
-  /**
-   * Requests with the same key and call return the same receipt for 24 h and are charged once. Printable ASCII, at most
-   * 255 characters.
-   */
-  idempotencyKey?: string | undefined
   context: CallContext
-  /** Told when the receipt is that of an earlier call under the same key. */
-  onReplayed?: () => void
+  /** Stores the receipt in the transaction of the charge, for a repeated request. */
+  keep?: Keep<Receipt> | undefined
 }
 
 /** Dependencies of metered calls. */
 export interface MeteringDeps {
-  holds: Holds
   upstream: Pick<Upstream, 'provider' | 'requireKey' | 'chat' | 'respond'>
+  billing: BillDeps
   config: MeteringConfig
-  pricing: PricingConfig
   countTokens: (text: string) => Promise<number>
-  now: () => Date
-  /** Called when a hold could not be released at once. A sweep retries it. */
-  onError: (error: unknown) => void
 }
 
 /**
- * Makes a call and charges for it:
+ * Makes a call and charges for it, as every charged call:
  * 1. Reserves the worst case.
  * 2. Calls the upstream.
- * 3. Captures the cost plus margin, or releases the hold when the upstream fails.
+ * 3. Charges the cost plus margin. When the upstream fails, nothing is charged.
  *
  * Returns the receipt once the charge is durable.
  *
  * @throws GazewayError `validation_failed`, `model_not_supported`, `payload_too_large`, `insufficient_credit`,
- *   `budget_reached`, `idempotency_key_reused`, `idempotency_in_flight`, `upstream_not_configured`, `cancelled`,
- *   `service_stopping`, or the upstream's failure (502, 504); nothing is charged then
+ *   `budget_reached`, `idempotency_in_flight`, `upstream_not_configured`, `cancelled`, `service_stopping`, or the
+ *   upstream's failure (502, 504); nothing is charged then
  */
 export type MakeMeteredCall = (input: unknown, metered: Metered) => Promise<Receipt>
 
@@ -84,107 +74,65 @@ export interface Metering {
    * @throws as `check`
    */
   maxCostOf(call: unknown): Promise<Micros>
-  /**
-   * Tells whether a call was already charged under this key, so that a replay is free.
-   *
-   * @throws as `check`
-   */
-  isCharged(call: unknown, of: { callerId: string; idempotencyKey: string }): Promise<boolean>
 }
 
-/** Creates metered calls to `upstream`, charged through `holds`. */
+/** Creates metered calls to `upstream`. */
 export function createMetering(deps: MeteringDeps): Metering {
   return {
     call: createMeteredCall(deps),
     check: (call) => void checkCall(call, deps),
-    maxCostOf: async (call) => maxCostOf(checkCall(call, deps), deps),
-    isCharged: (call, of) => deps.holds.isCaptured({ ...of, fingerprint: fingerprintOf(checkCall(call, deps)) }),
+    maxCostOf: async (call) => marginOf(deps.billing.pricing) + (await boundOf(checkCall(call, deps), deps)).micros,
   }
 }
 
 /** Opens the room: metered calls follow prices, their limits and the upstreams. */
 export function liveMetering(
-  base: Base,
-  deps: Pick<MeteringDeps, 'holds' | 'countTokens'> & { upstreams: Followed<Upstream> },
+  { config, now }: Base,
+  deps: Pick<MeteringDeps, 'countTokens'> & {
+    upstreams: Followed<Upstream>
+    billing: Pick<BillDeps, 'identity' | 'reservations' | 'charge' | 'onOverrun'>
+  },
 ): Metering {
-  const { upstreams, ...rest } = deps
-  const onError = logged(base, 'Failed to release reserved money; will retry.')
-  return base.config.follow(
-    (config) => ({
-      config: config.wallet,
-      pricing: pricingOf(config),
-      upstreams: [config.upstream, config.upstreams, config.routes, config.audit.store_content],
+  const { upstreams, countTokens, billing } = deps
+  return config.follow(
+    (settings) => ({
+      wallet: settings.wallet,
+      pricing: pricingOf(settings),
+      upstreams: [settings.upstream, settings.upstreams, settings.routes, settings.audit.store_content],
     }),
-    // Not the following upstream: a call ends on the upstream, and at the prices, that its money was reserved for.
-    ({ config, pricing }) =>
-      createMetering({ ...rest, config, pricing, upstream: upstreams.now(), now: base.now, onError }),
+    ({ wallet, pricing }) => {
+      const defaultCreditMicros = toMicros(wallet.default_credit_limit_usd) as Micros
+      return createMetering({
+        config: wallet,
+        countTokens,
+        billing: { ...billing, pricing, defaultCreditMicros, now },
+        // Not the following upstream: a call ends on the upstream, and at the prices, that its money was reserved for.
+        upstream: upstreams.now(),
+      })
+    },
   ).always
 }
 
 function createMeteredCall(deps: MeteringDeps): MakeMeteredCall {
-  const { holds, upstream, config, pricing, now, onError } = deps
-
-  async function holdFor(call: ModelCall, { callerId, idempotencyKey }: Metered): Promise<NewHold> {
-    const marginMicros = marginOf(pricing)
-    const micros = await maxCostOf(call, deps)
-    const at = now()
-    return {
-      callId: newId('call'),
-      callerId,
-      model: call.model,
-      at: at.toISOString(),
-      deadline: new Date(at.getTime() + config.call_timeout_ms + GRACE_MS).toISOString(),
-      micros,
-      marginMicros,
-      token: pricing.token,
-      idempotencyKey: idempotencyKey ?? null,
-      fingerprint: idempotencyKey === undefined ? null : fingerprintOf(call),
-    }
-  }
-
-  /**
-   * Reserves the worst case.
-   *
-   * @returns the receipt of an earlier call with the same idempotency key; null when the money was reserved
-   */
-  async function reserve(hold: NewHold): Promise<Receipt | null> {
-    for (;;) {
-      const earlier = await holds.reserve(hold)
-      if (earlier === null) return null
-      if (earlier.fingerprint !== hold.fingerprint) throw keyReused()
-      if (earlier.status === 'captured') return replayed(earlier)
-      if (earlier.deadline > hold.at) throw inFlight()
-      // The first attempt died without settling, and this one retries it.
-      await holds.release(earlier.call_id)
-    }
-  }
-
-  /** Releases the hold when the work fails or its charge cannot be written. */
-  async function holding<T>(hold: NewHold, work: () => Promise<T>): Promise<T> {
-    try {
-      return await work()
-    } catch (error) {
-      await holds.release(hold.callId).catch(onError)
-      throw error
-    }
-  }
-
-  return async (input, metered) => {
+  const { upstream, billing, config } = deps
+  return async (input, { callerId, context, keep }) => {
     const started = performance.now()
     const call = checkCall(input, deps)
-    const hold = await holdFor(call, metered)
-    const earlier = await reserve(hold)
-    if (earlier) {
-      metered.onReplayed?.()
-      return earlier
-    }
-    return holding(hold, async () => {
-      const context = { ...metered.context, callerId: hold.callerId }
-      const answered = await askModel(upstream, call, context, config.call_timeout_ms)
+    const bill = await meteredBill(billing, callerId, await boundOf(call, deps))
+    try {
+      const answered = await askModel(upstream, call, { ...context, callerId }, config.call_timeout_ms)
+      const { content, callId, usage } = answered
       const latencyMs = Math.round(performance.now() - started)
-      const row = await holds.capture(hold, { ...answered, latencyMs })
-      return billedReceipt(row, answered.content)
-    })
+      const receiptOf = (row: ChargedCall) => billedReceipt(row, content)
+      bill.attempted({ ...answered, model: call.model, isHad: true })
+      const row = await bill.settle({
+        ...{ callId, model: call.model, path: PATH, usage, latencyMs },
+        keep: keep && ((trx, charged) => keep(trx, receiptOf(charged))),
+      })
+      return receiptOf(row as ChargedCall)
+    } finally {
+      bill.end()
+    }
   }
 }
 
@@ -209,41 +157,16 @@ function parseCall(input: unknown, most: number): MeteredCall {
   return parseInput(MeteredCall.extend({ max_tokens: z.int().min(1).max(most).optional() }), input)
 }
 
-/** Upper bound of a call's cost, with the margin. */
-async function maxCostOf(
+/** Upper bound of the upstream's cost. */
+function boundOf(
   call: ModelCall,
-  { upstream, config, pricing, countTokens }: Pick<MeteringDeps, 'upstream' | 'config' | 'pricing' | 'countTokens'>,
-): Promise<Micros> {
+  { upstream, config, billing, countTokens }: Pick<MeteringDeps, 'upstream' | 'config' | 'billing' | 'countTokens'>,
+): Promise<CallBound> {
   const { provider } = upstream
   const models = needsResponses(upstream, call)
     ? [provider.resolve(call.model, 'primary'), provider.resolve(undefined, 'fallback')]
     : [provider.resolve(call.model, 'chat')]
-  const reckoning = { prices: pricing, searchTokens: config.search_tokens, countTokens }
-  return marginOf(pricing) + (await worstCase(reckoning, call, call.max_tokens, models))
-}
-
-/** Fingerprint that tells calls with the same idempotency key apart. */
-const fingerprintOf = ({ model, prompt, max_tokens, tools }: ModelCall): string =>
-  createHash('sha256')
-    .update(JSON.stringify([model, prompt, max_tokens, tools]))
-    .digest('hex')
-
-function replayed(row: MeteredCallRow): Receipt {
-  return billedReceipt(row, JSON.parse(row.content ?? '""'))
-}
-
-function keyReused(): GazewayError {
-  return new GazewayError(
-    'idempotency_key_reused',
-    'This Idempotency-Key was used for a different call. Use a new key, or resend the first call unchanged.',
-    { param: 'idempotency-key' },
-  )
-}
-
-function inFlight(): GazewayError {
-  return new GazewayError(
-    'idempotency_in_flight',
-    'The first call with this Idempotency-Key is still in flight. Retry soon to get its receipt.',
-    { param: 'idempotency-key', retryAfterSeconds: 1 },
-  )
+  const { prompt, max_tokens: answerTokens, tools } = call
+  const deps = { prices: billing.pricing, searchTokens: config.search_tokens, countTokens }
+  return boundOfPrompt(deps, { prompt, answerTokens, isSearching: tools.length > 0 }, models)
 }

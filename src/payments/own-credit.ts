@@ -23,8 +23,9 @@ export function createOwnCredit(deps: {
   claims: Claims
   leases: Leases
   read: (header: string | null) => ReadCredential
+  giveBackIdle: (callerId: string) => Promise<void>
 }): OwnCredit {
-  const { store, now, claims, leases, read } = deps
+  const { store, now, claims, leases, read, giveBackIdle } = deps
 
   /**
    * Builds the claim of a credential whose payer has the amount in the ledger; null otherwise. Errors of a credential
@@ -34,6 +35,7 @@ export function createOwnCredit(deps: {
     const { credential, challenge, method } = read(header)
     const payer = await method.signer?.(credential, terms).catch(() => null)
     if (payer === undefined || payer === null || (terms.payer ?? payer) !== payer) return null
+    await giveBackIdle(payer)
     if ((await creditOf(store, payer)) < terms.amount) return null
     const { id, expires: expiresAt = '' } = challenge
     const paid = { id, method: CREDIT, payer, caller: payer, account: null, amount: terms.amount }

@@ -85,6 +85,8 @@ export interface PaymentsDeps {
   methods: readonly PaymentMethod[]
   /** Loads methods that are no longer offered, for their unfinished payments; none by default. */
   retired?: () => Promise<readonly PaymentMethod[]>
+  /** Gives back unused reservations of a caller, so that it can spend its whole balance; does nothing by default. */
+  giveBackIdle?: (callerId: string) => Promise<void>
   /** Credits a ledger account, once per reference. */
   credit(credit: Credit): Promise<unknown>
   /** Called when the state of a payment could not be written; a sweep retries. */
@@ -107,7 +109,7 @@ export interface FailedPayment {
 
 /** Creates payments with the given methods. The store keeps the status of each payment. */
 export function createPayments(deps: PaymentsDeps): Payments {
-  const { store, now, methods, onError, onFailed, onSpent, leaseMs } = deps
+  const { store, now, methods, onError, onFailed, onSpent, leaseMs, giveBackIdle = async () => {} } = deps
   const claims = createClaims({ store, now, ...(leaseMs !== undefined && { leaseMs }) })
   const leases = createLeases({ claims, leaseMs, onError })
   const creditOnce = createCrediting({ store, now, claims, credit: deps.credit })
@@ -127,7 +129,7 @@ export function createPayments(deps: PaymentsDeps): Payments {
       })
     },
 
-    ...createOwnCredit({ store, now, claims, leases, read }),
+    ...createOwnCredit({ store, now, claims, leases, read, giveBackIdle }),
     isHeld: ({ id }) => leases.isHeld(id),
     confirm: ({ id }) => leases.confirm(id),
 

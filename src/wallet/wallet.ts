@@ -4,16 +4,14 @@ import type { Store } from '../store/store.ts'
 import type { Sweep } from '../store/sweeps.ts'
 import { type Micros, toMicros, toUsd } from '../text/money.ts'
 import { sweepAllowances } from './budget/allowances.ts'
-import { createLimits, type KnownLimits, type LimitsOf } from './budget/limits.ts'
-import { createOverruns, type Overrun, type Overruns } from './budget/overruns.ts'
+import { createLimits, type KnownLimits, type Limits, type LimitsOf } from './budget/limits.ts'
+import { createOverruns, type Overruns } from './budget/overruns.ts'
 import { createReservations, type Reservations } from './budget/reservations.ts'
 import { type Burn, burnList, burnTerms } from './burn/burn.ts'
 import { type Balances, readBalances } from './ledger/account-balances.ts'
 import { type Credit, creditAccount, type DepositReceipt, knownCaller, makeDeposit } from './ledger/deposits.ts'
 import { readStatement, type StatementLine } from './ledger/transfer-list.ts'
 import { type LedgerReport, verifyLedger } from './ledger/verify-ledger.ts'
-import { forgetAnswers } from './receipts/forget-answers.ts'
-import { createHolds, type Holds } from './receipts/holds.ts'
 import { type Pricing, type PricingConfig, priceList, pricingOf } from './receipts/pricing.ts'
 import { usageCsv } from './receipts/usage-csv.ts'
 import {
@@ -32,14 +30,11 @@ export { Pricing } from './receipts/pricing.ts'
 export { Receipt, ReceiptRecord } from './receipts/receipt.ts'
 export { UsageQuery, UsageSums } from './receipts/usage-report.ts'
 
-/** Interval of the sweep for expired holds, in milliseconds. */
-const HOLDS_MS = 60_000
-const ANSWERS_MS = 600_000
+/** Interval of the sweep for expired allowances, in milliseconds. */
+const ALLOWANCES_MS = 60_000
 
 /** Accounts of callers and the receipts of their calls. */
 export interface Wallet {
-  /** Reservations of calls. */
-  holds: Holds
   /**
    * Finds the account that a deposit for this id or wallet address goes to. @throws see `knownCaller` in `deposits.ts`
    */
@@ -48,6 +43,8 @@ export interface Wallet {
   deposit(input: unknown): Promise<DepositReceipt>
   /** Credits a named account, or the payer account of a wallet, once per `reference`. @throws see `creditAccount` */
   credit(credit: Credit): Promise<DepositReceipt>
+  /** Gives back this process's unused reservations of a caller, so that it can spend its whole balance. */
+  giveBackIdle(callerId: string): Promise<void>
   /** Reads the balances of a caller. */
   balances(callerId: string): Promise<Balances>
   /** Reads the transfers of a caller's account, newest first. @throws GazewayError `invalid_cursor` */
@@ -62,8 +59,6 @@ export interface Wallet {
   pricing(): Pricing
   /** Checks the ledger against itself, receipts and daily spending. */
   verify(): Promise<LedgerReport>
-  /** Gives back at most `limit` holds whose calls never ended, as after a crash. @returns how many */
-  sweepHolds(limit: number): Promise<number>
   /** Periodic work of a long-running process, for `startSweeps`. */
   sweeps: readonly Sweep[]
 }
@@ -76,19 +71,16 @@ export interface WalletDeps {
   now: () => Date
   /** Tells whether a fixed key is set, so that its account can receive deposits; false by default. */
   hasFixedKey?: () => boolean
-  /** Called for each call that cost more than its reservation. */
-  onOverrun: (overrun: Overrun) => void
   /** Gives back this process's unused reservations of a key; does nothing by default. */
   giveBackIdle?: (callerId: string) => Promise<void>
 }
 
 /** Creates the wallet of `store`. */
 export function createWallet(deps: WalletDeps): Wallet {
-  const { store, limitsOf, pricing, now, onOverrun, hasFixedKey = () => false, giveBackIdle = async () => {} } = deps
-  const holds = createHolds({ store, now, limitsOf, onOverrun })
+  const { store, limitsOf, pricing, now, hasFixedKey = () => false, giveBackIdle = async () => {} } = deps
   const receipts = (query: Paged<UsageQuery>) => usageReceipts(store, query)
   return {
-    holds,
+    giveBackIdle,
     knownCaller: (callerId) => knownCaller(store, callerId, { hasFixedKey: hasFixedKey() }),
     deposit: (input) => makeDeposit(store, input, now(), { hasFixedKey: hasFixedKey() }),
     credit: (credit) => creditAccount(store, credit, now()),
@@ -105,11 +97,8 @@ export function createWallet(deps: WalletDeps): Wallet {
       const { faults, ...report } = await verifyLedger(store)
       return { ...report, faults: [...faults, ...(await callFaults(store))] }
     },
-    sweepHolds: holds.sweep,
     sweeps: [
-      { name: 'wallet.holds', everyMs: HOLDS_MS, batch: holds.sweep },
-      { name: 'wallet.allowances', everyMs: HOLDS_MS, batch: (limit) => sweepAllowances(store, now(), limit) },
-      { name: 'wallet.answers', everyMs: ANSWERS_MS, batch: (limit) => forgetAnswers(store, now(), limit) },
+      { name: 'wallet.allowances', everyMs: ALLOWANCES_MS, batch: (limit) => sweepAllowances(store, now(), limit) },
     ],
   }
 }
@@ -118,6 +107,8 @@ export function createWallet(deps: WalletDeps): Wallet {
 export interface LiveWallet {
   wallet: Wallet
   limits: KnownLimits
+  /** Reads the limits of a caller that is about to spend. Gives back its unused reservations first. */
+  limitsToSpend: LimitsOf
   reservations: Reservations
   /** Charged calls that cost more than their reservation. */
   overruns: Overruns
@@ -150,12 +141,15 @@ export function liveWallet(base: Base): LiveWallet {
       now,
       limitsOf: limits.of,
       hasFixedKey: () => config.current().config.identity.api_key !== null,
-      onOverrun: overruns.report,
       giveBackIdle: reservations.giveBackIdle,
     }),
   )
   const burn = (query: Paged) => burnList({ store, now, ...burnTerms(config.current().config) }, query)
-  return { wallet, limits, reservations, overruns, burn }
+  async function limitsToSpend(callerId: string): Promise<Limits> {
+    await reservations.giveBackIdle(callerId)
+    return limits.of(callerId)
+  }
+  return { wallet, limits, limitsToSpend, reservations, overruns, burn }
 }
 
 function loggedOverruns({ log }: Base): Overruns {

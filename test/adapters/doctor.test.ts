@@ -93,9 +93,9 @@ describe('doctor', () => {
   it('names receipts, days and attestations that the ledger and releases do not agree with, and what to do', async () => {
     const { file, database } = await storeOf('corrupt')
     database.exec(`
-      insert into metered_calls (call_id, caller_id, model, status, at, deadline, held_micros, margin_micros,
+      insert into metered_calls (call_id, caller_id, model, at, margin_micros,
         upstream_cost_micros, token, prompt_tokens, completion_tokens, total_tokens, usage_estimated, latency_ms, path, counted_on)
-      values ('call_1', 'key_1', 'm', 'captured', '2026-11-21T08:00:00.000Z', '2026-11-21T08:00:00.000Z', 9, 4, 5, 't', 1, 1, 2, 0, 1,
+      values ('call_1', 'key_1', 'm', '2026-11-21T08:00:00.000Z', 4, 5, 't', 1, 1, 2, 0, 1,
         '/api/wallet/metered/call', '2026-11-21');
       insert into spending (owner, day, charged_micros, recorded_micros)
       values ('key_1', '2026-11-21', 8, 0), ('key_1', 'total', 8, 0);
@@ -107,7 +107,7 @@ describe('doctor', () => {
     const line = lines[3] ?? ''
     for (const fault of [
       'FAIL  ledger',
-      'Receipt call_1: the ledger has no capture for it.',
+      'Receipt call_1: no transfer in the ledger took its money.',
       'Spending of key_1 on 2026-11-21: it is 8, its calls and escrows sum to 9 micro-dollars.',
       'att_1: it was used for "release esc_1", which did not happen with it.',
       'Restore a backup',

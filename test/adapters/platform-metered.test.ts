@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, afterEach, before, beforeEach, describe, it } from 'node:test'
+import type { Keep } from '../../src/idempotency/idempotency.ts'
+import type { Receipt } from '../../src/wallet/receipts/receipt.ts'
 import { until } from '../doubles/until.ts'
 import * as double from '../doubles/upstream.ts'
 import { ask, errorOf, type RunningPlatform, startPlatform } from './platform.ts'
@@ -28,6 +30,13 @@ describe('a metered call whose upstream', () => {
 
   const call = (init: { headers?: Record<string, string> } = {}) =>
     ask(running, 'POST', '/api/wallet/metered/call', { key: null, body: { ...CALL, caller_id: running.key }, ...init })
+  /** The request of {@link call}, under an idempotency key. */
+  const keyed = (key: string) => ({
+    scope: running.keyId,
+    key,
+    route: 'POST /api/wallet/metered/call',
+    body: JSON.stringify({ ...CALL, caller_id: running.key }),
+  })
   const balances = () => running.gateway.wallet.balances(running.keyId)
 
   for (const [what, behaviour, status] of [
@@ -59,22 +68,16 @@ describe('a metered call whose upstream', () => {
     assert.deepEqual([second.status, second.headers.get('idempotent-replayed')], [200, null])
   })
 
-  it('is still asked for a process that died is made under the same idempotency key once the money is given back', async () => {
-    upstream.on('/chat/completions', double.hangs, double.json(200, double.completion('Hello.')))
+  it('is asked for a process that died is made under the same idempotency key a minute later', async () => {
+    upstream.on('/chat/completions', double.json(200, double.completion('Hello.')))
     const headers = { 'idempotency-key': 'died' }
-    // What a dead process leaves: the money is set aside, and nothing is known of its reply.
-    const died = new AbortController()
-    const context = { surface: 'platform' as const, callerId: running.keyId, signal: died.signal }
-    const first = running.gateway.metering.call(CALL, { callerId: running.keyId, idempotencyKey: 'died', context })
-    const lost = assert.rejects(first, { code: 'cancelled' })
-    await until(async () => upstream.received.length === 1)
+    // What a dead process leaves: an attempt without a reply.
+    void running.gateway.idempotency.run(keyed('died'), () => new Promise(() => {}))
+    await until(async () => (await call({ headers })).status === 409)
     const early = await call({ headers })
-    assert.deepEqual(
-      [early.status, early.headers.get('retry-after'), (await errorOf(early)).code],
-      [409, '1', 'idempotency_in_flight'],
-    )
-    died.abort()
-    await lost
+    assert.deepEqual([early.headers.get('retry-after'), (await errorOf(early)).code], ['1', 'idempotency_in_flight'])
+    const attempts = running.gateway.store.db.updateTable('idempotency_keys').where('key', '=', 'died')
+    await attempts.set({ in_flight_until: new Date().toISOString() }).execute()
     const again = await call({ headers })
     assert.deepEqual([again.status, again.headers.get('idempotent-replayed')], [200, null])
   })
@@ -82,8 +85,14 @@ describe('a metered call whose upstream', () => {
   it('was charged by a process that died is said to be replayed under the same idempotency key', async () => {
     upstream.on('/chat/completions', double.json(200, double.completion('Hello.')))
     const context = { surface: 'platform' as const, callerId: running.keyId }
-    const charged = { callerId: running.keyId, idempotencyKey: 'charged', context }
-    const receipt = await running.gateway.metering.call(CALL, charged)
+    const receipt = await new Promise<Receipt>((resolve) => {
+      void running.gateway.idempotency.run(keyed('charged'), async (keep) => {
+        const kept: Keep<Receipt> = (trx, made) => keep(trx, { status: 200, body: JSON.stringify(made) })
+        resolve(await running.gateway.metering.call(CALL, { callerId: running.keyId, context, keep: kept }))
+        // The process dies after the charge: nothing follows it.
+        return new Promise(() => {})
+      })
+    })
     const before = await balances()
     for (const _ of ['once', 'again']) {
       const reply = await call({ headers: { 'idempotency-key': 'charged' } })

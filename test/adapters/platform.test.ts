@@ -458,7 +458,7 @@ describe('the platform', () => {
       const own = (await (await get('/api/wallet/ledger', key)).json()) as Json
       assert.deepEqual(
         own.items.map(({ kind }: Json) => kind),
-        ['capture', 'reserve', 'deposit'],
+        ['void', 'reserve', 'deposit'],
       )
       const sum = own.items.reduce((micros: number, { amount_usd }: Json) => micros + Math.round(amount_usd * 1e6), 0)
       assert.equal(sum, Math.round(own.balances.available_usd * 1e6))

@@ -4,9 +4,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import pg from 'pg'
 import type { Caller } from '../../src/escrow/escrow.ts'
 import { openStore } from '../../src/store/open-store.ts'
-import { newId } from '../../src/text/ids.ts'
-import { createLimits } from '../../src/wallet/budget/limits.ts'
-import { createHolds } from '../../src/wallet/receipts/holds.ts'
+import { createReservations } from '../../src/wallet/budget/reservations.ts'
 import { startPostgres } from '../contract/postgres-server.ts'
 import { type Works, worksOn } from '../tasks/setup.ts'
 
@@ -23,34 +21,27 @@ it('a payer with a daily budget makes tasks and paid calls at once, and none wai
   t.after(() => store.close())
   const works = worksOn(store)
   const payer = await works.payer(100, { budgets: [{ usd: 100, per: 'day' }] })
-  const holds = createHolds({ store, now: works.clock.now, limitsOf: createLimits(store, 0).of, onOverrun: () => {} })
-  const at = works.clock.now().toISOString()
-  const newHold = () => ({
-    callId: newId('call'),
-    callerId: payer.id,
-    model: 'm',
-    at,
-    deadline: at,
-    micros: 1000,
-    marginMicros: 10,
-    token: 'pathUSD',
-    idempotencyKey: null,
-    fingerprint: null,
+  const reservations = createReservations({
+    store,
+    now: works.clock.now,
+    onError: (error) => assert.fail(String(error)),
   })
+  const caller = { spender: { id: payer.id, groupId: null }, creditMicros: 0, budgets: 'some' }
 
   await Promise.all(
     Array.from({ length: WRITERS }, async (_, writer) => {
       for (let i = 0; i < EACH; i++) {
         if (writer % 2 === 0) await works.create(payer, { reward_usd: 0.01 })
         else {
-          const hold = newHold()
-          assert.equal(await holds.reserve(hold), null)
-          assert.equal(await holds.release(hold.callId), true)
+          const reservation = await reservations.reserve(caller, 1000)
+          reservation.end()
+          await reservations.giveBackIdle(payer.id)
         }
       }
     }),
   )
 
+  await reservations.close()
   assert.equal(await works.left(payer), 100 - (WRITERS / 2) * EACH * 0.01)
   await works.audit()
   await store.close()

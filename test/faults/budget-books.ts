@@ -52,7 +52,6 @@ export async function receiptsOf({ db }: Store, key: string): Promise<Map<string
     .selectFrom('metered_calls')
     .select(['call_id', 'margin_micros', 'upstream_cost_micros'])
     .where('caller_id', '=', key)
-    .where('status', '=', 'captured')
     .execute()
   return new Map(rows.map((row) => [row.call_id, Number(row.margin_micros) + Number(row.upstream_cost_micros)]))
 }

@@ -12,7 +12,6 @@ import { startPostgres } from '../contract/postgres-server.ts'
 import { startUpstream } from '../doubles/upstream.ts'
 import { type GatewayProcess, platformOf, startGatewayProcess } from '../e2e/gateway-process.ts'
 import { newPlace, PATIENCE_MS } from '../e2e/server.ts'
-import { walletOn } from '../wallet/setup.ts'
 import { balanceOf, maxCostOf, receiptsOf, usedBy } from './budget-books.ts'
 import { type Addresses, makeCall, send } from './budget-calls.ts'
 import { answer, CREDIT_USD, KEYS, PROCESSES, plans, type Step } from './budget-plan.ts'
@@ -163,9 +162,6 @@ export function budgetKills(kills: number): void {
 
     /** Gives back what the killed had reserved, as the others do once its leases have ended. */
     async function recover(): Promise<void> {
-      const later = new Date(Date.now() + 3_600_000)
-      const wallet = walletOn(store, upstream.url, { now: () => later })
-      for (let left = 1; left > 0; ) left = await wallet.sweepHolds(100)
       for (let left = 1; left > 0; ) left = await sweepAllowances(store, new Date(Date.now() + LEASE_MS), 100)
     }
 

@@ -1,9 +1,13 @@
 import { GazewayError } from '../../src/errors.ts'
 import { openStore } from '../../src/store/open-store.ts'
+import { newId } from '../../src/text/ids.ts'
+import type { Reservation } from '../../src/wallet/budget/reservation.ts'
+import { createReservations } from '../../src/wallet/budget/reservations.ts'
 import { makeDeposit } from '../../src/wallet/ledger/deposits.ts'
-import { createHolds, type NewHold } from '../../src/wallet/receipts/holds.ts'
+import { createCharges } from '../../src/wallet/receipts/charges.ts'
+import { receiptOf } from '../wallet/setup.ts'
 
-/** One thing that a spender does. Calls are named by number, the same in all processes. */
+/** One thing that a spender does. Calls are named by number, and are those of one process. */
 export type Step =
   | { do: 'deposit'; caller: string; micros: number; reference: string }
   | { do: 'reserve'; caller: string; micros: number; call: number }
@@ -17,12 +21,16 @@ const AT = '2026-11-21T07:17:52.000Z'
 /** Takes the steps one after the other: `wallet-spender STORE-URL STEPS`; refusals are part of the game. */
 const [url = '', steps = '[]'] = process.argv.slice(2)
 const store = await openStore(url)
-const limitsOf = async () => ({ creditMicros: CREDIT, groupId: null })
-const holds = createHolds({ store, now: () => new Date(AT), limitsOf, onOverrun: () => {} })
+const fail = (error: unknown) => {
+  throw error
+}
+const reservations = createReservations({ store, now: () => new Date(AT), onError: fail })
+const charge = createCharges(store)
+const running = new Map<number, Reservation>()
 
 for (const step of JSON.parse(steps) as Step[]) {
   await take(step).catch((error: unknown) => {
-    const expected = ['insufficient_credit', 'budget_reached', 'upstream_timeout']
+    const expected = ['insufficient_credit', 'budget_reached']
     if (!(error instanceof GazewayError && expected.includes(error.code))) throw error
   })
   const passed = await store.db
@@ -33,6 +41,7 @@ for (const step of JSON.parse(steps) as Step[]) {
   for (const { id, balance_micros } of passed)
     if (balance_micros < (id.startsWith('caller') ? -CREDIT : 0)) throw new Error(`${id} is at ${balance_micros}.`)
 }
+await reservations.close()
 await store.close()
 
 async function take(step: Step): Promise<void> {
@@ -40,26 +49,27 @@ async function take(step: Step): Promise<void> {
     const { caller, micros, reference } = step
     await makeDeposit(store, { caller_id: caller, amount_usd: micros / 1_000_000, reference }, new Date(AT))
   }
-  if (step.do === 'reserve') await holds.reserve(holdOf(step))
-  if (step.do === 'void') await holds.release(`call_${step.call}`)
+  if (step.do === 'reserve' && !running.has(step.call)) running.set(step.call, await reserve(step))
+  if (step.do === 'void') end(step.call)
   if (step.do === 'capture') {
-    const usage = { prompt_tokens: 1, completion_tokens: 1, total_tokens: 2 }
-    const captured = { content: '', usage, costMicros: step.cost, upstreamCallId: 'call_up', latencyMs: 1 }
-    await holds.capture(holdOf(step), captured)
+    const { caller, call, cost } = step
+    const taken = running.get(call)?.take(cost)
+    if (taken) {
+      const receipt = receiptOf({ call_id: newId('call'), caller_id: caller, at: AT, counted_on: taken.day })
+      const allowanceId = taken.allowanceId as string
+      await charge({ allowanceId, receipt: { ...receipt, upstream_cost_micros: taken.micros - 1 } })
+      taken.written()
+    }
+    end(call)
   }
 }
 
-function holdOf({ caller, micros, call }: { caller: string; micros: number; call: number }): NewHold {
-  return {
-    callId: `call_${call}`,
-    callerId: caller,
-    model: 'm',
-    at: AT,
-    deadline: AT,
-    micros,
-    marginMicros: 1,
-    token: 't',
-    idempotencyKey: null,
-    fingerprint: null,
-  }
+async function reserve({ caller, micros }: { caller: string; micros: number }): Promise<Reservation> {
+  const payer = { spender: { id: caller, groupId: null }, creditMicros: CREDIT, budgets: null }
+  return reservations.reserve(payer, micros)
+}
+
+function end(call: number): void {
+  running.get(call)?.end()
+  running.delete(call)
 }

@@ -14,7 +14,9 @@ import { agentGatewayTarget } from '../../src/agent-gateway/target.ts'
 import { loadConfig } from '../../src/config/config.ts'
 import { createLog } from '../../src/config/log.ts'
 import { createGateway, type Gateway } from '../../src/gateway.ts'
+import type { Keep } from '../../src/idempotency/idempotency.ts'
 import { createPasses } from '../../src/identity/passes.ts'
+import type { Receipt } from '../../src/wallet/receipts/receipt.ts'
 import { type Anvil, KEYS, startAnvil } from '../chain/anvil.ts'
 import { deployToken, type Token } from '../chain/token.ts'
 import { until } from '../doubles/until.ts'
@@ -412,13 +414,19 @@ describe('a platform that takes payments', () => {
     })
 
     it('is paid for once where the process of the first died after its charge', async () => {
-      const receipt = await (await send('died', CALL, await signed())).json()
+      await gateway.wallet.credit({ account: wallet, micros: 200_000, reference: 'died' })
+      const { caller_id: callerId, ...call } = CALL
+      const request = { scope: wallet, key: 'died', route: 'POST /api/wallet/metered/call', body: JSON.stringify(CALL) }
+      const receipt = await new Promise<Receipt>((resolve) => {
+        void gateway.idempotency.run(request, async (keep) => {
+          const kept: Keep<Receipt> = (trx, made) => keep(trx, { status: 200, body: JSON.stringify(made) })
+          resolve(
+            await gateway.metering.call(call, { callerId, context: { surface: 'platform', callerId }, keep: kept }),
+          )
+          return new Promise(() => {})
+        })
+      })
       const paid = await left()
-      await gateway.store.db
-        .updateTable('idempotency_keys')
-        .set({ status: null, body: null, headers: null, in_flight_until: new Date(0).toISOString() })
-        .where('key', '=', 'died')
-        .execute()
       const again = await send('died', CALL, await signed())
       assert.deepEqual([again.status, again.headers.get('idempotent-replayed')], [200, 'true'])
       assert.deepEqual(await again.json(), receipt)

@@ -9,6 +9,9 @@ import { migrate } from '../../src/store/migrate.ts'
 import { MIGRATIONS, type Migrations } from '../../src/store/migrations/migrations.ts'
 import { openStore } from '../../src/store/open-store.ts'
 import type { Store } from '../../src/store/store.ts'
+import { sweepAllowances } from '../../src/wallet/budget/allowances.ts'
+import { accountOf } from '../../src/wallet/ledger/accounts.ts'
+import { post } from '../../src/wallet/ledger/ledger.ts'
 import { startPostgres } from '../contract/postgres-server.ts'
 import { restore } from './dump.ts'
 import { digestOf, dumpFile, landedDigests, STEPS } from './landed.ts'
@@ -25,6 +28,17 @@ const SCHEMA = {
     union all select '', tgname, pg_get_triggerdef(oid) from pg_trigger where not tgisinternal
     order by 1, 2, 3`,
 }
+
+/** A metered call that is under way, as the code before 005 wrote it, without its transfer. */
+const HELD_CALL = `
+  insert into metered_calls (call_id, caller_id, model, status, at, deadline, path, counted_on, held_micros, margin_micros,
+    upstream_cost_micros, token, prompt_tokens, completion_tokens, total_tokens, usage_estimated, latency_ms)
+  select 'call_1', id, 'm', 'held', '2026-11-21T08:00:00.000Z', '2026-11-21T08:11:00.000Z', '/api/wallet/metered/call',
+    '2026-11-21', 90000, 80000, 0, 't', 0, 0, 0, 0, 0 from keys where name = 'shop';
+  insert into spending (owner, day, charged_micros, recorded_micros)
+  select id, '2026-11-21', 90000, 0 from keys where name = 'shop';
+  update spending set charged_micros = charged_micros + 90000
+  where day = 'total' and owner = (select id from keys where name = 'shop');`
 
 describe('a migration that has landed', () => {
   const digests = landedDigests()
@@ -64,6 +78,32 @@ describe('a store that the code of a landed migration wrote', () => {
           await gateway.close()
         }
       })
+
+  for (const engine of ['sqlite', 'postgres'] as const)
+    it(`gives back the money of a metered call that was under way when it was migrated: ${engine}`, async () => {
+      const url = await emptyUrl[engine]()
+      await restore(url, `${readFileSync(dumpFile('004_call_addresses', engine), 'utf8')} ${HELD_CALL}`)
+      const gateway = await openOn(url, folder)
+      try {
+        const [{ id } = { id: '' }] = await gateway.store.db
+          .selectFrom('keys')
+          .select('id')
+          .where('name', '=', 'shop')
+          .execute()
+        const entries = [
+          { account: accountOf('held', id), micros: 90_000 },
+          { account: accountOf('caller', id), micros: -90_000 },
+        ]
+        const at = new Date().toISOString()
+        await gateway.store.write((trx) => post(trx, { key: 'reserve:call_1', kind: 'reserve', entries, at }))
+        await readStory(gateway)
+        await sweepAllowances(gateway.store, new Date(), 10)
+        await readStory(gateway)
+        assert.equal((await gateway.wallet.balances(id)).held_usd, 0)
+      } finally {
+        await gateway.close()
+      }
+    })
 
   for (const engine of ['sqlite', 'postgres'] as const)
     it(`is not taken for one of a draft of the first migration, which cannot be migrated: ${engine}`, async () => {

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { it, type TestContext } from 'node:test'
 import type { Store } from '../../src/store/store.ts'
 import { toUsd } from '../../src/text/money.ts'
+import { sweepAllowances } from '../../src/wallet/budget/allowances.ts'
 import {
   completion,
   failedChoices,
@@ -189,7 +190,8 @@ export function meteringContract(open: () => Promise<Store>): void {
     const first = wallet.meteredCall(ONE_CALL, by(caller, 'again'))
     first.catch(() => {})
     await inFlight
-    await check({ available: -ONE_RESERVATION, held: ONE_RESERVATION })
+    // An allowance for several calls.
+    await check({ available: -8 * ONE_RESERVATION, held: 8 * ONE_RESERVATION })
     await assert.rejects(wallet.meteredCall(ONE_CALL, by(caller, 'again')), {
       code: 'idempotency_in_flight',
       status: 409,
@@ -204,10 +206,7 @@ export function meteringContract(open: () => Promise<Store>): void {
     let now = new Date('2026-11-21T07:17:52.000Z')
     const { wallet, caller } = await start(t, { now: () => now })
     const { call_id } = await wallet.meteredCall(ONE_CALL, by(caller, 'daily'))
-    const answers = wallet.sweeps.find(({ name }) => name === 'wallet.answers')
-    assert.equal(await answers?.batch(100), 0)
     now = new Date('2026-11-22T07:17:53.000Z')
-    assert.equal(await answers?.batch(100), 1)
     assert.notEqual((await wallet.meteredCall(ONE_CALL, by(caller, 'daily'))).call_id, call_id)
     const { items } = await wallet.usage({ limit: 10 })
     assert.equal(items[1]?.call_id, call_id)
@@ -215,10 +214,7 @@ export function meteringContract(open: () => Promise<Store>): void {
 
   it('gives back what a dead process had set aside, and refuses an answer that comes after that', async (t) => {
     let now = new Date('2026-11-21T07:17:52.000Z')
-    const { upstream, wallet, caller, check } = await start(t, {
-      now: () => now,
-      wallet: { call_timeout_ms: 30_000 },
-    })
+    const { store, upstream, wallet, caller, check } = await start(t, { now: () => now })
     let answer = () => {}
     const asked = new Promise<void>((resolve) => {
       upstream.on('/chat/completions', (reply, request) => {
@@ -229,10 +225,10 @@ export function meteringContract(open: () => Promise<Store>): void {
     const call = wallet.meteredCall(ONE_CALL, by(caller))
     call.catch(() => {})
     await asked
-    now = new Date('2026-11-21T07:19:21.999Z')
-    assert.equal(await wallet.sweepHolds(10), 0)
-    now = new Date('2026-11-21T07:19:22.000Z')
-    assert.equal(await wallet.sweepHolds(10), 1)
+    now = new Date('2026-11-21T07:18:36.999Z')
+    assert.equal(await sweepAllowances(store, now, 10), 0)
+    now = new Date('2026-11-21T07:18:37.000Z')
+    assert.equal(await sweepAllowances(store, now, 10), 1)
     await check({ available: 0 })
     answer()
     await assert.rejects(call, { code: 'upstream_timeout', message: /nothing was charged/ })
@@ -316,19 +312,24 @@ export function meteringContract(open: () => Promise<Store>): void {
     const day = new Date().toISOString().slice(0, 10)
     const faults = async () => (await wallet.verify()).faults
     assert.deepEqual(await faults(), [])
+    const { transfer } = await db.selectFrom('metered_calls').select('transfer').executeTakeFirstOrThrow()
     const receipt = (set: object) => db.updateTable('metered_calls').set(set).where('call_id', '=', call_id).execute()
 
     await receipt({ upstream_cost_micros: 46 })
     assert.deepEqual(await faults(), [
-      `Receipt ${call_id}: its capture in the ledger has other amounts.`,
+      `Transfer ${transfer}: its amounts differ from the sum of its receipts.`,
       `Spending of ${key} on ${day}: it is 80045, its calls and escrows sum to 80046 micro-dollars.`,
     ])
-    await receipt({ upstream_cost_micros: 45, status: 'voided' })
+    const whole = await db.selectFrom('metered_calls').selectAll().executeTakeFirstOrThrow()
+    await db.deleteFrom('metered_calls').execute()
     assert.deepEqual(await faults(), [
-      `Transfer capture:${call_id}: the receipt of its call is missing.`,
+      `Transfer ${transfer}: its amounts differ from the sum of its receipts.`,
       `Spending of ${key} on ${day}: it is 80045, its calls and escrows sum to 0 micro-dollars.`,
     ])
-    await receipt({ status: 'captured' })
+    await db
+      .insertInto('metered_calls')
+      .values({ ...whole, upstream_cost_micros: 45 })
+      .execute()
     assert.deepEqual(await faults(), [])
 
     await db.deleteFrom('spending').execute()
@@ -341,7 +342,6 @@ export function meteringContract(open: () => Promise<Store>): void {
       .execute()
 
     const copies = Array.from({ length: 25 }, (_, i) => ({ copied: `call_${i}` }))
-    const whole = await db.selectFrom('metered_calls').selectAll().executeTakeFirstOrThrow()
     for (const { copied } of copies)
       await db
         .insertInto('metered_calls')
@@ -349,7 +349,7 @@ export function meteringContract(open: () => Promise<Store>): void {
         .execute()
     const found = (await faults()).filter((fault) => !fault.startsWith('Spending'))
     assert.equal(found.length, 21)
-    assert.match(found[0] ?? '', /^Receipt call_\d+: the ledger has no capture for it\.$/)
+    assert.match(found[0] ?? '', /^Receipt call_\d+: no transfer in the ledger took its money\.$/)
     assert.equal(found[20], 'There may be more of this kind.')
   })
 
@@ -382,11 +382,11 @@ export function meteringContract(open: () => Promise<Store>): void {
     const { store, upstream, wallet, caller, check } = await start(t)
     const { schema } = store.db
     upstream.on('/chat/completions', async (response, received) => {
-      await schema.alterTable('metered_calls').renameColumn('content', 'away').execute()
+      await schema.alterTable('metered_calls').renameColumn('token', 'away').execute()
       await json(200, completion('Hello back'))(response, received)
     })
-    await assert.rejects(wallet.meteredCall(ONE_CALL, by(caller, 'again')), /content/)
-    await schema.alterTable('metered_calls').renameColumn('away', 'content').execute()
+    await assert.rejects(wallet.meteredCall(ONE_CALL, by(caller, 'again')), /token/)
+    await schema.alterTable('metered_calls').renameColumn('away', 'token').execute()
     await check({ available: 0 })
     upstream.on('/chat/completions', json(200, completion('Hello back')))
     assert.equal((await wallet.meteredCall(ONE_CALL, by(caller, 'again'))).result.content, 'Hello back')
@@ -444,7 +444,7 @@ export function meteringContract(open: () => Promise<Store>): void {
     const { items } = await wallet.statement(key, { limit: 10 })
     assert.deepEqual(
       items.map(({ kind }) => kind),
-      ['capture', 'reserve', 'deposit'],
+      ['void', 'reserve', 'deposit'],
     )
   })
 

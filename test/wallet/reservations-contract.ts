@@ -16,7 +16,7 @@ import { verifyLedger } from '../../src/wallet/ledger/verify-ledger.ts'
 import { createCharges } from '../../src/wallet/receipts/charges.ts'
 import { callFaults } from '../../src/wallet/receipts/verify-calls.ts'
 import { until } from '../doubles/until.ts'
-import type { OpenStore } from './setup.ts'
+import { type OpenStore, receiptOf } from './setup.ts'
 
 const DAY = '2026-11-21'
 const KEY = 'key_payer'
@@ -63,27 +63,9 @@ export function reservationsContract(open: OpenStore): void {
     (await spendOf(store.db, [owner], new Date(at))).get(owner)
   const record = (store: Store, spend: CallSpend) => store.write((trx) => writeCallSpending(trx, [spend]))
   const receipt = (callId: string, micros: Micros) => ({
-    call_id: callId,
-    caller_id: KEY,
-    model: 'm',
-    status: 'captured',
-    at: `${DAY}T12:00:00.000Z`,
-    deadline: `${DAY}T12:00:00.000Z`,
-    held_micros: micros,
-    margin_micros: 1,
+    ...receiptOf({ call_id: callId, caller_id: KEY, at: `${DAY}T12:00:00.000Z`, counted_on: DAY }),
     upstream_cost_micros: micros - 1,
-    token: 't',
-    prompt_tokens: 1,
-    completion_tokens: 1,
-    total_tokens: 2,
-    usage_estimated: 0,
-    latency_ms: 1,
-    upstream_call_id: callId,
-    idempotency_key: null,
-    fingerprint: null,
-    content: null,
     path: '/v1/chat/completions',
-    counted_on: DAY,
     group_id: GROUP,
   })
 
@@ -267,7 +249,7 @@ export function reservationsContract(open: OpenStore): void {
         Object.entries(costs).map(async ([callId, micros]) => {
           const call = await reservations.reserve(charged, 200)
           const spend = call.take(micros)
-          const free = { held_micros: 200, margin_micros: 0, upstream_cost_micros: micros }
+          const free = { margin_micros: 0, upstream_cost_micros: micros }
           await charge({ allowanceId: spend.allowanceId as string, receipt: { ...receipt(callId, micros), ...free } })
           spend.written()
           call.end()

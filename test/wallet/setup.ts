@@ -3,16 +3,20 @@ import type { TestContext } from 'node:test'
 import type * as z from 'zod'
 import { createCalls } from '../../src/calls/calls.ts'
 import { Config } from '../../src/config/config-schema.ts'
+import { createIdempotency, type Idempotency } from '../../src/idempotency/idempotency.ts'
 import { createKeys, type NewKey } from '../../src/identity/keys.ts'
 import { createUpstream } from '../../src/inference/inference.ts'
-import { createMetering, type MakeMeteredCall } from '../../src/metering/metering.ts'
+import { createMetering, type MakeMeteredCall, type Metered } from '../../src/metering/metering.ts'
 import type { Store } from '../../src/store/store.ts'
 import { type Micros, toMicros } from '../../src/text/money.ts'
 import { createTokenCounter } from '../../src/text/token-counter.ts'
 import { writeCallSpending } from '../../src/wallet/budget/allowances.ts'
 import { createLimits } from '../../src/wallet/budget/limits.ts'
 import type { Overrun } from '../../src/wallet/budget/overruns.ts'
+import { createReservations } from '../../src/wallet/budget/reservations.ts'
 import { bindWallet, unbindWallet } from '../../src/wallet/ledger/bind-wallet.ts'
+import { type ChargedCall, createCharges } from '../../src/wallet/receipts/charges.ts'
+import type { Receipt } from '../../src/wallet/receipts/receipt.ts'
 import { createWallet, type Wallet } from '../../src/wallet/wallet.ts'
 import { withOwnNames } from '../doubles/own-names.ts'
 import { UNBILLED } from '../doubles/unbilled.ts'
@@ -42,7 +46,7 @@ export function walletOn(
   url: string,
   options: WalletOptions = {},
 ): Wallet & {
-  meteredCall: MakeMeteredCall
+  meteredCall: MakeKeyedCall
   errors: unknown[]
   overruns: Overrun[]
   settle(): Promise<void>
@@ -66,31 +70,109 @@ export function walletOn(
     billing: UNBILLED,
   })
   const now = options.now ?? (() => new Date())
+  const keys = keysOn(store)
+  const reservations = createReservations({ store, now, onError })
+  const defaultCreditMicros = toMicros(config.wallet.default_credit_limit_usd) as Micros
   const wallet = createWallet({
     store,
-    limitsOf: createLimits(store, toMicros(config.wallet.default_credit_limit_usd) as Micros).of,
+    limitsOf: createLimits(store, defaultCreditMicros).of,
     pricing: config.pricing,
     now,
-    onOverrun: (overrun) => void overruns.push(overrun),
+    giveBackIdle: reservations.giveBackIdle,
   })
   const metering = createMetering({
-    holds: wallet.holds,
     upstream,
+    billing: {
+      reservations,
+      charge: createCharges(store),
+      pricing: config.pricing,
+      defaultCreditMicros,
+      now,
+      identity: keys.identity,
+      onOverrun: (overrun) => void overruns.push(overrun),
+    },
     config: config.wallet,
-    pricing: config.pricing,
     countTokens,
-    now,
-    onError,
   })
   return {
     ...wallet,
-    meteredCall: metering.call,
+    meteredCall: keyed(metering.call, createIdempotency({ store, now, onError })),
     errors,
     overruns,
-    settle: () => calls.flush(),
+    async settle() {
+      await calls.flush()
+      await reservations.close()
+      await keys.close()
+    },
     history: async () => (await calls.history({ limit: 100 })).items,
   }
 }
+
+type MakeKeyedCall = (call: object, by: Metered & { idempotencyKey?: string }) => Promise<Receipt>
+
+/** Metered calls that are made once per idempotency key, as over HTTP. */
+function keyed(call: MakeMeteredCall, idempotency: Idempotency): MakeKeyedCall {
+  const replyOf = (receipt: Receipt) => ({ status: 200, body: JSON.stringify(receipt) })
+  return async (asked, { idempotencyKey: key, ...by }) => {
+    if (key === undefined) return call(asked, by)
+    const request = { scope: by.callerId, key, route: 'POST /api/wallet/metered/call', body: JSON.stringify(asked) }
+    const { reply } = await idempotency.run(request, async (keep) =>
+      replyOf(await call(asked, { ...by, keep: (trx, receipt) => keep(trx, replyOf(receipt)) })),
+    )
+    return JSON.parse(reply.body)
+  }
+}
+
+/** A call to charge, and its amounts in micro-dollars. */
+interface NewCharge {
+  callId: string
+  callerId: string
+  at: string
+  model?: string
+  reserved: Micros
+  margin: Micros
+  cost: Micros
+  /** Credit beyond the caller's deposits; none by default. */
+  credit?: Micros
+}
+
+/** Reserves money for a call, charges it and gives back the rest. */
+export async function chargeCall(store: Store, of: NewCharge): Promise<void> {
+  const { callId, callerId, at, model = 'm', reserved, margin, cost, credit = 0 } = of
+  const reservations = createReservations({
+    store,
+    now: () => new Date(at),
+    onError: (error) => assert.fail(`${error}`),
+  })
+  const payer = { spender: { id: callerId, groupId: null }, creditMicros: credit, budgets: null }
+  const reservation = await reservations.reserve(payer, reserved)
+  const { allowanceId, day, written } = reservation.take(margin + cost)
+  const receipt = receiptOf({ call_id: callId, caller_id: callerId, at, model, counted_on: day })
+  const amounts = { margin_micros: margin, upstream_cost_micros: cost, prompt_tokens: cost, total_tokens: cost + 1 }
+  await createCharges(store)({ allowanceId: allowanceId as string, receipt: { ...receipt, ...amounts } })
+  written()
+  reservation.end()
+  await reservations.close()
+}
+
+/** A receipt of one micro-dollar. */
+export const receiptOf = (
+  of: Pick<ChargedCall, 'call_id' | 'caller_id' | 'at' | 'counted_on'> & Partial<ChargedCall>,
+): ChargedCall => ({
+  model: 'm',
+  margin_micros: 1,
+  upstream_cost_micros: 0,
+  token: 't',
+  prompt_tokens: 1,
+  completion_tokens: 1,
+  total_tokens: 2,
+  usage_estimated: 0,
+  latency_ms: 5,
+  upstream_call_id: 'call_up',
+  path: '/api/wallet/metered/call',
+  group_id: null,
+  ...of,
+})
 
 let addresses = 0
 /** The address of a wallet that no other test uses. */

@@ -4,8 +4,7 @@ import { accountOf, escrowAccount } from '../../src/wallet/ledger/accounts.ts'
 import { makeDeposit } from '../../src/wallet/ledger/deposits.ts'
 import { post } from '../../src/wallet/ledger/ledger.ts'
 import { readStatement } from '../../src/wallet/ledger/transfer-list.ts'
-import { createHolds } from '../../src/wallet/receipts/holds.ts'
-import { newAddress, type OpenStore } from './setup.ts'
+import { chargeCall, newAddress, type OpenStore } from './setup.ts'
 
 const AT = '2026-11-21T08:00:00.000Z'
 
@@ -16,27 +15,14 @@ export function statementContract(open: OpenStore): void {
     const [mine, other] = [newAddress(), newAddress()]
     for (const [caller_id, reference] of [[mine, 'one'] as const, [other, 'two'] as const])
       await makeDeposit(store, { caller_id, amount_usd: 1, reference }, new Date(AT))
-    const holds = createHolds({
-      store,
-      now: () => new Date(AT),
-      limitsOf: async () => ({ creditMicros: 0, groupId: null }),
-      onOverrun: () => {},
-    })
-    const hold = {
+    await chargeCall(store, {
       callId: 'call_1',
       callerId: mine,
-      model: 'm',
       at: AT,
-      deadline: AT,
-      micros: 300_000,
-      marginMicros: 80_000,
-      token: 't',
-      idempotencyKey: null,
-      fingerprint: null,
-    }
-    await holds.reserve(hold)
-    const usage = { prompt_tokens: 1, completion_tokens: 1, total_tokens: 2 }
-    await holds.capture(hold, { content: '', usage, costMicros: 20_000, upstreamCallId: 'call_up', latencyMs: 5 })
+      reserved: 300_000,
+      margin: 80_000,
+      cost: 20_000,
+    })
     const locked = { account: escrowAccount('esc_1', other), micros: 500_000 }
     const paid = { account: accountOf('caller', mine), micros: 500_000 }
     await store.write((trx) =>
@@ -56,7 +42,7 @@ export function statementContract(open: OpenStore): void {
       first.items.map(({ position, kind, amount_usd }) => [position, kind, amount_usd]),
       [
         [4, 'release', 0.5],
-        [3, 'capture', 0.2],
+        [3, 'void', 0.2],
         [2, 'reserve', -0.3],
       ],
     )

@@ -3,10 +3,9 @@ import { it, type TestContext } from 'node:test'
 import { sql } from 'kysely'
 import type { Store } from '../../src/store/store.ts'
 import { toUsd } from '../../src/text/money.ts'
-import { createHolds } from '../../src/wallet/receipts/holds.ts'
 import { usageCsv } from '../../src/wallet/receipts/usage-csv.ts'
 import { usageReceipts, usageReport } from '../../src/wallet/receipts/usage-report.ts'
-import { type OpenStore, walletOn } from './setup.ts'
+import { chargeCall, type OpenStore, walletOn } from './setup.ts'
 
 const CALLS: Array<[at: string, caller: string, model: string, cost: number]> = [
   ['2026-11-19T23:59:59.999Z', 'a', 'x', 1],
@@ -25,23 +24,21 @@ const FAR = [
   '9999-12-31T23:59:59-05:00',
 ]
 
-const holdsOf = (store: Store) => {
-  const limitsOf = async () => ({ creditMicros: 1_000_000, groupId: null })
-  return createHolds({ store, now: () => new Date(), limitsOf, onOverrun: () => {} })
-}
-
-/** Makes a call and captures what it cost. */
-async function call(
+/** Makes a call and charges what it cost. */
+function call(
   store: Store,
   made: { callId: string; at: string; callerId?: string; model?: string; costMicros?: number },
 ): Promise<void> {
-  const { callId, at, callerId = 'a', model = 'x', costMicros = 1 } = made
-  const amounts = { micros: 1_000, marginMicros: 100, token: 't' }
-  const hold = { callId, callerId, model, at, deadline: at, ...amounts, idempotencyKey: null, fingerprint: null }
-  const holds = holdsOf(store)
-  await holds.reserve(hold)
-  const usage = { prompt_tokens: costMicros, completion_tokens: 1, total_tokens: costMicros + 1 }
-  await holds.capture(hold, { content: '', usage, costMicros, upstreamCallId: 'call_up', latencyMs: 5 })
+  const { callerId = 'a', model = 'x', costMicros = 1, ...of } = made
+  return chargeCall(store, {
+    ...of,
+    callerId,
+    model,
+    reserved: 1_000,
+    margin: 100,
+    cost: costMicros,
+    credit: 1_000_000,
+  })
 }
 
 /** Tests of the billing history, for every engine. `open` opens an empty store. */
@@ -50,20 +47,6 @@ export function usageContract(open: OpenStore): void {
     const store = await open(t)
     for (const [i, [at, callerId, model, costMicros]] of CALLS.entries())
       await call(store, { callId: `call_${i}`, callerId, model, at, costMicros })
-    // One that is still being made, and is no receipt.
-    const at = '2026-11-21T19:00:00.000Z'
-    await holdsOf(store).reserve({
-      callId: 'call_held',
-      callerId: 'a',
-      model: 'x',
-      at,
-      deadline: at,
-      micros: 1,
-      marginMicros: 0,
-      token: 't',
-      idempotencyKey: null,
-      fingerprint: null,
-    })
     return store
   }
 

@@ -64,6 +64,7 @@ function connect(gateway: Gateway, methods: readonly PaymentMethod[]): Payments 
       configured ??= loadConfigured(gateway.loaded.config, chain)
       return configured
     },
+    giveBackIdle: wallet.giveBackIdle,
     credit: wallet.credit,
     onError: (err) => log.error('Failed to record the outcome of a payment; will retry.', { err }),
     onFailed: (failure) => logFailure(gateway, failure),

@@ -60,22 +60,12 @@ export const meteredRoutes = (gateway: Gateway, payments: KeylessPayments | null
       // does not pay.
       return paid.identify()
     },
-    async run({ body: { caller_id, ...call }, c }) {
+    async run({ body: { caller_id, ...call }, c, keep }) {
       const paid = paidCall({ caller_id, call }, c, { gateway, payments })
       const callerId = paid?.wallet ?? callerOf(c).id
       const context = callContext(c, callerId, stopping)
-      const idempotencyKey = c.req.header('idempotency-key')
-      // The process may have died between the charge and the reply. The signer is already proven here, except with some
-      // methods.
-      const isProven = callerOf(c).id === callerId
-      const isCharged =
-        paid &&
-        isProven &&
-        idempotencyKey !== undefined &&
-        (await gateway.metering.isCharged(call, { callerId, idempotencyKey }))
-      if (!isCharged) await paid?.pay()
-      const onReplayed = () => c.header('idempotent-replayed', 'true')
-      return gateway.metering.call(call, { callerId, context, idempotencyKey, onReplayed })
+      await paid?.pay()
+      return gateway.metering.call(call, { callerId, context, keep })
     },
   }),
   defineRoute('GET /api/wallet/metered/usage', {

@@ -1,14 +1,16 @@
+import type { Transaction } from 'kysely'
 import type { CallSpend } from '../../calls/call-spend.ts'
 import { GazewayError } from '../../errors.ts'
-import type { Identity } from '../../identity/identity.ts'
+import { type Identity, identityWithoutKey } from '../../identity/identity.ts'
 import type { Usage } from '../../providers/token-usage.ts'
+import type { Schema } from '../../store/schema.ts'
 import type { Micros } from '../../text/money.ts'
 import type { Overrun } from '../../wallet/budget/overruns.ts'
-import type { Payer, Reservation } from '../../wallet/budget/reservation.ts'
+import type { Payer, Reservation, Taken } from '../../wallet/budget/reservation.ts'
 import type { Reservations } from '../../wallet/budget/reservations.ts'
-import type { ChargeCall } from '../../wallet/receipts/charges.ts'
+import type { ChargeCall, ChargedCall } from '../../wallet/receipts/charges.ts'
 import { marginOf, type PricingConfig } from '../../wallet/receipts/pricing.ts'
-import { type CountedCall, NO_HEADERS } from './call-rates.ts'
+import { type CountedCall, NO_HEADERS, UNCOUNTED_CALL } from './call-rates.ts'
 import type { CallBound } from './worst-case.ts'
 
 /** Dependencies of billing. */
@@ -37,6 +39,8 @@ export interface Billed {
   path: string
   usage: Usage | null
   latencyMs: number
+  /** Stores the reply to the caller in the transaction of the charge, for replays. */
+  keep?: ((trx: Transaction<Schema>, receipt: ChargedCall) => Promise<void>) | undefined
 }
 
 /** The money side of one call: reservation, cost and release. */
@@ -84,10 +88,10 @@ export interface Bill {
   /**
    * Charges the cost of the attempts, if the call is charged.
    *
-   * @returns the amount charged, once it is durable; null when nothing was
+   * @returns the receipt, once the charge is durable; null when nothing was charged
    * @throws as `ChargeCall`
    */
-  settle(billed: Billed): Promise<Micros | null>
+  settle(billed: Billed): Promise<ChargedCall | null>
   /** Releases the rest of the reservation. Call it once, whatever the result. */
   end(): void
 }
@@ -108,7 +112,7 @@ export const NO_BILL: Bill = {
   end() {},
 }
 
-/** Bill of a call that its caller charges for itself. It has no money for a second upstream. */
+/** Bill of a call that its caller charges for itself, see {@link meteredBill}. It has no money for a second upstream. */
 export const PAID_BILL: Bill = { ...NO_BILL, reserveAgain: async () => null }
 
 /** Reserves the upper bound of a call's cost. Counts the prompt when the quick bound exceeds the money left. */
@@ -223,41 +227,22 @@ export function createBill(
       costMicros += cost
       return null
     },
-    async settle({ callId, model, path, usage, latencyMs }) {
+    async settle({ keep, ...billed }) {
       if (!isCharged || !isHad) return null
-      const held = reservation.left()
-      const at = began.toISOString()
       const spend = reservation.take(costMicros + margin)
-      const receipt = {
-        call_id: callId,
-        caller_id: key.id,
-        model,
-        status: 'captured',
-        at,
-        deadline: at,
-        held_micros: held,
-        margin_micros: margin,
-        upstream_cost_micros: costMicros,
+      const receipt = receiptOf(spend, billed, {
+        at: began.toISOString(),
+        margin,
+        costMicros,
         token: pricing.token,
-        prompt_tokens: usage?.prompt_tokens ?? 0,
-        completion_tokens: usage?.completion_tokens ?? 0,
-        total_tokens: usage?.total_tokens ?? 0,
-        usage_estimated: Number(usage?.estimated ?? false),
-        latency_ms: latencyMs,
-        upstream_call_id: callId,
-        idempotency_key: null,
-        fingerprint: null,
-        content: null,
-        path,
-        counted_on: spend.day,
-        group_id: spend.spender.groupId,
-      }
-      await charge({ allowanceId: spend.allowanceId as string, receipt }).catch((error) => {
+      })
+      const kept = keep && ((trx: Transaction<Schema>) => keep(trx, receipt))
+      await charge({ allowanceId: spend.allowanceId as string, receipt, keep: kept }).catch((error) => {
         spend.undo()
         throw error
       })
       spend.written()
-      return costMicros + margin
+      return receipt
     },
     end() {
       counted.end(tokens)
@@ -265,3 +250,54 @@ export function createBill(
     },
   }
 }
+
+/** Builds the receipt of a call. */
+function receiptOf(
+  { spender, day }: Taken,
+  { callId, model, path, usage, latencyMs }: Omit<Billed, 'keep'>,
+  { at, margin, costMicros, token }: { at: string; margin: Micros; costMicros: Micros; token: string },
+): ChargedCall {
+  return {
+    call_id: callId,
+    caller_id: spender.id,
+    model,
+    at,
+    margin_micros: margin,
+    upstream_cost_micros: costMicros,
+    token,
+    prompt_tokens: usage?.prompt_tokens ?? 0,
+    completion_tokens: usage?.completion_tokens ?? 0,
+    total_tokens: usage?.total_tokens ?? 0,
+    usage_estimated: Number(usage?.estimated ?? false),
+    latency_ms: latencyMs,
+    upstream_call_id: callId,
+    path,
+    counted_on: day,
+    group_id: spender.groupId,
+  }
+}
+
+/**
+ * Opens the bill of a metered call. Its cost and the margin are charged, whatever the billing of its caller's key. A
+ * wallet without a key spends what was paid in.
+ *
+ * @throws GazewayError `insufficient_credit`, `budget_reached`, `invalid_api_key` or `key_expired`
+ */
+export async function meteredBill(deps: BillDeps, callerId: string, bound: CallBound): Promise<Bill> {
+  const known = await deps.identity(callerId)
+  const key: Identity = { ...(known ?? walletOf(callerId)), billing: 'metered' }
+  const reservation = await reserveFor(deps, key, bound)
+  return createBill(deps, {
+    key,
+    bound,
+    reservation,
+    counted: UNCOUNTED_CALL,
+    isOpenEnded: false,
+    isDetached: false,
+  })
+}
+
+const walletOf = (id: string): Identity => ({
+  ...identityWithoutKey({ id, name: id, scopes: new Set(), wallet: id }),
+  creditLimitMicros: 0,
+})

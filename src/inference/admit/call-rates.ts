@@ -42,7 +42,8 @@ interface Window {
 /** Headers of a key without limits. */
 export const NO_HEADERS: CountedCall['headers'] = Object.freeze({})
 
-const UNCOUNTED: CountedCall = { headers: NO_HEADERS, end() {} }
+/** A call that counts against no rate limit. */
+export const UNCOUNTED_CALL: CountedCall = { headers: NO_HEADERS, end() {} }
 
 /**
  * Creates the rate limiter.
@@ -64,7 +65,7 @@ export function createCallRates(elapsedMs: () => number = () => performance.now(
   return {
     begin(limits, tokens) {
       if (limits.requestsPerMinute === null && limits.tokensPerMinute === null && limits.concurrent === null)
-        return UNCOUNTED
+        return UNCOUNTED_CALL
       const now = elapsedMs()
       const window = windowOf(limits.id, now)
       const seconds = Math.max(1, Math.ceil((window.until - now) / 1000))

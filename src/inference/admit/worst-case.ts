@@ -4,7 +4,7 @@ import { objectsOrNone } from '../../text/lenient-reader.ts'
 import type { Micros } from '../../text/money.ts'
 import { ANSWER_LIMITS, limitsAt } from '../api/answer-limit.ts'
 import { INPUT_ALONE } from '../api/verbatim-paths.ts'
-import { countLong, MEDIA_TOKENS } from '../observe/estimate.ts'
+import { countLong, estimatePrompt, MEDIA_TOKENS } from '../observe/estimate.ts'
 import { requestText } from '../observe/request-text.ts'
 
 /** Allowance for a provider's tokenizer that counts more than ours. */
@@ -105,6 +105,31 @@ export function boundOf(
       return cost(Math.ceil(tokens * TOKENIZER_FACTOR) + beside, answerTokens)
     },
     more: (tokens) => cost(0, tokens, promptTokens),
+  }
+}
+
+/**
+ * Computes the bound of a call with one prompt of text, which is counted.
+ *
+ * @param answerTokens most tokens to generate
+ * @param isSearching true when the call has search tools
+ * @param models models that may answer: the requested one, and the fallback
+ */
+export async function boundOfPrompt(
+  { prices, searchTokens, countTokens }: Pick<BoundDeps, 'prices' | 'searchTokens' | 'countTokens'>,
+  { prompt, answerTokens, isSearching }: { prompt: string; answerTokens: number; isSearching: boolean },
+  models: readonly PricedModel[],
+): Promise<CallBound> {
+  const counted = Math.ceil((await estimatePrompt(countTokens, prompt)) * TOKENIZER_FACTOR)
+  const promptTokens = counted + WRAPPING_TOKENS + (isSearching ? searchTokens : 0)
+  const micros = maxCost({ prompt: promptTokens, answer: answerTokens }, models, prices)
+  return {
+    promptTokens,
+    answerTokens,
+    answerLimit: null,
+    micros,
+    counted: async () => micros,
+    more: (tokens) => maxCost({ prompt: 0, answer: tokens, wholePrompt: promptTokens }, models, prices),
   }
 }
 

@@ -4,6 +4,7 @@ import { up as initial } from './001_initial.ts'
 import { up as memoryWriters } from './002_memory_writers.ts'
 import { up as skippedCandidates } from './003_skipped_candidates.ts'
 import { up as callAddresses } from './004_call_addresses.ts'
+import { up as chargedCalls } from './005_charged_calls.ts'
 import { up as tasksOfKeys } from './006_tasks_of_keys.ts'
 
 /** Migrates the store by one step, forward only. */
@@ -18,5 +19,6 @@ export const MIGRATIONS: Migrations = {
   '002_memory_writers': memoryWriters,
   '003_skipped_candidates': skippedCandidates,
   '004_call_addresses': callAddresses,
+  '005_charged_calls': chargedCalls,
   '006_tasks_of_keys': tasksOfKeys,
 }

@@ -26,9 +26,8 @@ export interface LedgerTransferRow {
 }
 
 /**
- * One metered call: `held` during the upstream call, then `captured` (its receipt) or `voided`.
+ * The receipt of one charged call.
  *
- * - `content`: the answer as JSON, kept together with `idempotency_key`, for a repeated request
  * - `counted_on`: UTC day of spending on which it counts, for its caller and the group
  * - `transfer`: the ledger transfer that took its money
  */
@@ -36,10 +35,7 @@ export interface MeteredCallRow {
   call_id: string
   caller_id: string
   model: string
-  status: string
   at: string
-  deadline: string
-  held_micros: number
   margin_micros: number
   upstream_cost_micros: number
   token: string
@@ -49,9 +45,6 @@ export interface MeteredCallRow {
   usage_estimated: number
   latency_ms: number
   upstream_call_id: string | null
-  idempotency_key: string | null
-  fingerprint: string | null
-  content: string | null
   path: string
   counted_on: string
   group_id: string | null

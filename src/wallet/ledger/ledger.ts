@@ -1,4 +1,4 @@
-import { type QueryResult, type RawBuilder, sql, type Transaction } from 'kysely'
+import { type RawBuilder, sql, type Transaction } from 'kysely'
 import { GazewayError } from '../../errors.ts'
 import { runTogether, type Statement } from '../../store/built.ts'
 import type { Schema } from '../../store/schema.ts'
@@ -50,21 +50,7 @@ const PRINTABLE = /^[\x20-\x7e]{1,512}$/
  *     at: new Date().toISOString(),
  *   })
  */
-export function post(trx: Transaction<Schema>, transfer: NewTransfer): Promise<Transfer> {
-  return postWith(trx, transfer, [], () => {})
-}
-
-/**
- * Posts a transfer together with other statements, in one round trip, after its accounts are locked. See {@link post}.
- *
- * @param verify receives the results of the statements; throws to roll back
- */
-export async function postWith(
-  trx: Transaction<Schema>,
-  transfer: NewTransfer,
-  statements: readonly Statement[],
-  verify: (results: readonly QueryResult<unknown>[]) => void,
-): Promise<Transfer> {
+export async function post(trx: Transaction<Schema>, transfer: NewTransfer): Promise<Transfer> {
   const entries = transfer.entries.toSorted((a, b) => (a.account.id < b.account.id ? -1 : 1))
   check(transfer, entries)
   const accounts = await lockAccounts(
@@ -73,9 +59,7 @@ export async function postWith(
   )
   const moved = withDeposited(entries, accounts)
   const row = toRow(transfer, moved, accounts[0] as LedgerAccountRow)
-  const results = await runTogether(trx, [...statements, insertion(trx, row), move(trx, { entries, moved, row })])
-  const [inserted, changed] = results.splice(-2)
-  verify(results)
+  const [inserted, changed] = await runTogether(trx, [insertion(trx, row), move(trx, { entries, moved, row })])
   if (inserted?.numAffectedRows === 0n) return earlier(trx, row)
   if (changed?.numAffectedRows !== BigInt(entries.length)) throw refusal(entries, moved, accounts)
   return toTransfer(row)

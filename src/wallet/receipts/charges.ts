@@ -8,29 +8,37 @@ import { newId } from '../../text/ids.ts'
 import { spendAllowances } from '../budget/allowances.ts'
 import { addSpending } from '../budget/spending.ts'
 import { accountOf, lockAccounts } from '../ledger/accounts.ts'
-import { captureEntries } from '../ledger/capture-entries.ts'
 import { post } from '../ledger/ledger.ts'
+import { costOf } from './receipts.ts'
 import { addUsage } from './usage-sums.ts'
 
 /** Maximum number of charges per transaction. Keeps transactions short for others that wait. */
 const MOST = 200
 
+/** The receipt of a charged call, before the transfer that takes its money. */
+export type ChargedCall = Omit<MeteredCallRow, 'transfer'>
+
 /** A call to charge to an allowance. */
 export interface Charge {
   allowanceId: string
   /**
-   * Its receipt, with the status `captured`. Only cost and margin leave the allowance; the rest of the reservation
-   * stays.
+   * Its receipt. Only cost and margin leave the allowance; the rest of the reservation stays.
    */
-  receipt: Omit<MeteredCallRow, 'transfer'>
+  receipt: ChargedCall
+  /**
+   * Stores the reply to the caller in the transaction of the charge. Such a charge has a transaction of its own: when
+   * another attempt has replied, it fails alone.
+   */
+  keep?: ((trx: Transaction<Schema>) => Promise<void>) | undefined
 }
 
 /**
- * Charges a call and stores its receipt. Calls that end while a transaction runs are charged together in the next one.
+ * Charges a call and stores its receipt. Calls that end while a transaction runs are charged together in the next one,
+ * except those with a reply to keep.
  *
  * @returns once both are durable
- * @throws GazewayError `upstream_timeout` when the reservation was given back meanwhile, or the store's error; nothing
- *   is charged then
+ * @throws GazewayError `upstream_timeout` when the reservation was given back meanwhile, or the error of
+ *   `keep` or of the store; nothing is charged then
  */
 export type ChargeCall = (charge: Charge) => Promise<void>
 
@@ -63,11 +71,14 @@ export function createCharges(store: Store): ChargeCall {
     writing = false
   }
 
-  return (charge) =>
-    new Promise((resolve, reject) => {
-      queue.push({ ...charge, resolve, reject })
-      if (!writing) void writeQueued()
-    })
+  return async (charge) => {
+    if (charge.keep === undefined)
+      return new Promise((resolve, reject) => {
+        queue.push({ ...charge, resolve, reject })
+        if (!writing) void writeQueued()
+      })
+    if ((await chargeAll(store, [charge])).size > 0) throw givenBack()
+  }
 }
 
 /** @returns ids of the calls that were not charged because their allowance is gone */
@@ -91,16 +102,14 @@ async function chargeAll(store: Store, batch: readonly Charge[]): Promise<Readon
     }
     await addUsage(trx, charged)
     await addSpending(trx, 'charged', charged.map(spendingOf))
+    for (const { allowanceId, keep } of batch) if (!gone.has(allowanceId)) await keep?.(trx)
     return new Set(idsOf(batch.filter(({ allowanceId }) => gone.has(allowanceId))))
   })
 }
 
-type Receipt = Charge['receipt']
-
 const idsOf = (charges: readonly Charge[]): string[] => charges.map(({ receipt }) => receipt.call_id)
-const costOf = (receipt: Receipt): number => receipt.margin_micros + receipt.upstream_cost_micros
 const spentOf = ({ allowanceId, receipt }: Charge) => ({ id: allowanceId, micros: costOf(receipt) })
-const spendingOf = (receipt: Receipt) => ({
+const spendingOf = (receipt: ChargedCall) => ({
   spender: { id: receipt.caller_id, groupId: receipt.group_id },
   day: receipt.counted_on,
   micros: costOf(receipt),
@@ -113,15 +122,16 @@ async function writtenOf(trx: Transaction<Schema>, batch: readonly Charge[]): Pr
 }
 
 /** Charges the calls of one caller in one transfer, which their receipts name. */
-async function take(trx: Transaction<Schema>, receipts: readonly Receipt[], key: string): Promise<void> {
-  const sum = (of: (receipt: Receipt) => number) => receipts.reduce((all, receipt) => all + of(receipt), 0)
-  const [first] = receipts as [Receipt]
-  const margin_micros = sum((receipt) => receipt.margin_micros)
-  const upstream_cost_micros = sum((receipt) => receipt.upstream_cost_micros)
-  const held_micros = margin_micros + upstream_cost_micros
-  const entries = captureEntries({ caller_id: first.caller_id, held_micros, margin_micros, upstream_cost_micros })
-  // Empty when calls are free. Their receipts name the transfer all the same, as the one of a metered call has no name.
-  if (entries.length > 0) await post(trx, { key, kind: 'charge', entries, at: first.at })
+async function take(trx: Transaction<Schema>, receipts: readonly ChargedCall[], key: string): Promise<void> {
+  const sum = (of: (receipt: ChargedCall) => number) => receipts.reduce((all, receipt) => all + of(receipt), 0)
+  const [{ caller_id: caller, at }] = receipts as [ChargedCall]
+  const entries = [
+    { account: accountOf('held', caller), micros: -sum(costOf) },
+    { account: accountOf('revenue', caller), micros: sum(({ margin_micros }) => margin_micros) },
+    { account: accountOf('upstream_cost', caller), micros: sum((receipt) => receipt.upstream_cost_micros) },
+  ].filter(({ micros }) => micros !== 0)
+  // Empty when calls are free. Their receipts name the transfer all the same.
+  if (entries.length > 0) await post(trx, { key, kind: 'charge', entries, at })
   const rows = receipts.map((receipt) => ({ ...receipt, transfer: key }))
   await runBuiltRows(trx, 'insert receipts', rows, (part) => trx.insertInto('metered_calls').values(part).compile())
 }

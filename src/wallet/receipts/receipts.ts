@@ -1,5 +1,5 @@
 import type { MeteredCallRow } from '../../store/tables/wallet-tables.ts'
-import { toUsd } from '../../text/money.ts'
+import { type Micros, toUsd } from '../../text/money.ts'
 import type { Receipt, ReceiptRecord } from './receipt.ts'
 
 /** Columns of `metered_calls` in a receipt. */
@@ -22,6 +22,10 @@ export const RECEIPT_COLUMNS = [
 
 /** Row of a receipt. */
 export type ReceiptRow = Pick<MeteredCallRow, (typeof RECEIPT_COLUMNS)[number]>
+
+/** Amount that a call was charged: its cost and the margin. */
+export const costOf = (row: Pick<ReceiptRow, 'margin_micros' | 'upstream_cost_micros'>): Micros =>
+  row.margin_micros + row.upstream_cost_micros
 
 /** Builds the receipt of a captured call, with its answer. */
 export function billedReceipt(row: ReceiptRow, content: string): Receipt {
@@ -46,7 +50,7 @@ export function toReceiptRecord(row: ReceiptRow): ReceiptRecord {
     billing: {
       upstream_cost_usd: toUsd(row.upstream_cost_micros),
       margin_usd: toUsd(row.margin_micros),
-      total_usd: toUsd(row.upstream_cost_micros + row.margin_micros),
+      total_usd: toUsd(costOf(row)),
       token: row.token,
     },
     latency_ms: row.latency_ms,

@@ -95,11 +95,7 @@ function receiptPage(
   page: Paged,
 ): Promise<Page<ReceiptRecord>> {
   const { cursor, offset } = page
-  let query = db
-    .selectFrom('metered_calls')
-    .select(RECEIPT_COLUMNS)
-    // A literal condition: the partial indexes cover captured calls only.
-    .where(sql<boolean>`status = 'captured'`)
+  let query = db.selectFrom('metered_calls').select(RECEIPT_COLUMNS)
   if (caller_id !== undefined) query = query.where('caller_id', '=', caller_id)
   if (from) query = query.where('at', '>=', from)
   if (to) query = query.where('at', '<', to)
@@ -139,7 +135,7 @@ function counted(engine: Engine, { caller_id, from, to }: Selection): RawBuilder
   const calls = (start: string, end: string) => sql`
     select caller_id, ${utcDate(engine, 'at')} as day, model, 1 as calls, total_tokens, upstream_cost_micros,
       margin_micros
-    from metered_calls where status = 'captured' and at >= ${start} and at < ${end} ${ofCaller}`
+    from metered_calls where at >= ${start} and at < ${end} ${ofCaller}`
 
   const first = from && startOfDay(from, DAY_MS - 1)
   const last = to && startOfDay(to)

@@ -1,14 +1,11 @@
 import { sql, type Transaction } from 'kysely'
-import { runBuilt, type Statement } from '../../store/built.ts'
+import { runBuilt } from '../../store/built.ts'
 import type { Schema } from '../../store/schema.ts'
 import type { MeteredUsageRow } from '../../store/tables/wallet-tables.ts'
 import { dayOf } from '../budget/spending.ts'
 import type { ReceiptRow } from './receipts.ts'
 
-/** Adds a captured call to the sums of its caller, day and model. */
-export const addToUsage = (trx: Transaction<Schema>, call: ReceiptRow): Statement => adding(trx, usageOf(call))
-
-/** Adds captured calls to the sums of their callers, days and models, in the order of the sums' keys. */
+/** Adds charged calls to the sums of their callers, days and models, in the order of the sums' keys. */
 export async function addUsage(trx: Transaction<Schema>, calls: readonly ReceiptRow[]): Promise<void> {
   const sums = new Map<string, MeteredUsageRow>()
   for (const call of calls) {
@@ -18,8 +15,7 @@ export async function addUsage(trx: Transaction<Schema>, calls: readonly Receipt
     sums.set(key, sum === undefined ? row : plus(sum, row))
   }
   for (const [, row] of [...sums].sort(([a], [b]) => (a < b ? -1 : 1))) {
-    const { form, parameters, build } = adding(trx, row)
-    await runBuilt(trx, form, parameters, build)
+    await runBuilt(trx, 'add usage', Object.values(row), () => adding(trx, row))
   }
 }
 
@@ -37,22 +33,17 @@ function plus(a: MeteredUsageRow, b: MeteredUsageRow): MeteredUsageRow {
   }
 }
 
-function adding(trx: Transaction<Schema>, row: MeteredUsageRow): Statement<never> {
-  return {
-    form: 'add usage',
-    parameters: Object.values(row),
-    build: () =>
-      trx
-        .insertInto('metered_usage')
-        .values(row)
-        .onConflict((conflict) =>
-          conflict.columns(['caller_id', 'day', 'model']).doUpdateSet({
-            calls: sql`metered_usage.calls + excluded.calls`,
-            total_tokens: sql`metered_usage.total_tokens + excluded.total_tokens`,
-            upstream_cost_micros: sql`metered_usage.upstream_cost_micros + excluded.upstream_cost_micros`,
-            margin_micros: sql`metered_usage.margin_micros + excluded.margin_micros`,
-          }),
-        )
-        .compile() as never,
-  }
+function adding(trx: Transaction<Schema>, row: MeteredUsageRow) {
+  return trx
+    .insertInto('metered_usage')
+    .values(row)
+    .onConflict((conflict) =>
+      conflict.columns(['caller_id', 'day', 'model']).doUpdateSet({
+        calls: sql`metered_usage.calls + excluded.calls`,
+        total_tokens: sql`metered_usage.total_tokens + excluded.total_tokens`,
+        upstream_cost_micros: sql`metered_usage.upstream_cost_micros + excluded.upstream_cost_micros`,
+        margin_micros: sql`metered_usage.margin_micros + excluded.margin_micros`,
+      }),
+    )
+    .compile()
 }

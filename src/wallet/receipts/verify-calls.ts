@@ -1,8 +1,8 @@
 import { sql } from 'kysely'
 import type { Store } from '../../store/store.ts'
-import type { MeteredCallRow, SpendingRow } from '../../store/tables/wallet-tables.ts'
+import type { SpendingRow } from '../../store/tables/wallet-tables.ts'
 import { TOTAL } from '../../text/period.ts'
-import { type CapturedMoney, captureEntries } from '../ledger/capture-entries.ts'
+import { accountOf } from '../ledger/accounts.ts'
 import type { Entry } from '../ledger/transfer.ts'
 
 /** Rows per page. */
@@ -13,7 +13,7 @@ const MAX_REPORTED = 20
 /**
  * Compares charged calls with the ledger and with spending:
  * - receipts match the transfers that took their money
- * - held money matches calls and allowances
+ * - held money matches allowances
  * - spending of a day matches the calls and escrows of that day
  *
  * Each comparison is one statement, so calls may run meanwhile.
@@ -22,7 +22,7 @@ const MAX_REPORTED = 20
  */
 export async function callFaults(store: Store): Promise<string[]> {
   const faults: string[] = []
-  for (const found of [receiptFaults, captureFaults, chargeFaults, heldFaults, dayFaults, totalFaults, missingDays])
+  for (const found of [receiptFaults, chargeFaults, heldFaults, dayFaults, totalFaults, missingDays])
     faults.push(...(await firstOf(found(store), MAX_REPORTED)))
   return faults
 }
@@ -34,31 +34,13 @@ async function firstOf(faults: AsyncIterable<string>, limit: number): Promise<st
   return reported
 }
 
-type Receipt = CapturedMoney & Pick<MeteredCallRow, 'call_id'> & { entries: string | null }
-
-/** Receipts of metered calls whose capture is missing in the ledger or has other amounts. */
+/** Receipts of calls that cost something, and that no transfer is known for. */
 async function* receiptFaults({ db }: Store): AsyncGenerator<string> {
-  for (let after = ''; ; ) {
-    const rows: Receipt[] = await db
-      .selectFrom('metered_calls as c')
-      .leftJoin('ledger_transfers as t', (join) => join.on('t.key', '=', sql<string>`'capture:' || c.call_id`))
-      .select(['c.call_id', 'c.caller_id', 'c.held_micros', 'c.margin_micros', 'c.upstream_cost_micros', 't.entries'])
-      .where('c.status', '=', 'captured')
-      .where((eb) => eb.or([eb('c.transfer', 'is', null), eb('c.transfer', '=', sql<string>`'capture:' || c.call_id`)]))
-      .where('c.call_id', '>', after)
-      .orderBy('c.call_id')
-      .limit(PAGE)
-      .execute()
-    for (const { call_id, entries, ...call } of rows) {
-      if (sameMoney(call, entries)) continue
-      const problem =
-        entries === null ? 'the ledger has no capture for it' : 'its capture in the ledger has other amounts'
-      yield `Receipt ${call_id}: ${problem}.`
-    }
-    const last = rows.at(-1)
-    if (last === undefined || rows.length < PAGE) return
-    after = last.call_id
-  }
+  const { rows } = await sql<{ call_id: string }>`
+    select call_id from metered_calls
+    where transfer is null and margin_micros + upstream_cost_micros > 0
+    order by call_id limit ${MAX_REPORTED}`.execute(db)
+  for (const { call_id } of rows) yield `Receipt ${call_id}: no transfer in the ledger took its money.`
 }
 
 interface ChargeSums {
@@ -69,73 +51,66 @@ interface ChargeSums {
   cost: number
 }
 
-/** Transfers for several calls whose amounts differ from those of their receipts. */
-async function* chargeFaults({ db }: Store): AsyncGenerator<string> {
-  for (let after = 'charge:'; ; ) {
-    const { rows } = await sql<ChargeSums>`
-      select k.key, cast(t.entries as text) as entries, min(c.caller_id) as caller_id,
-        cast(coalesce(sum(c.margin_micros), 0) as bigint) as margin,
-        cast(coalesce(sum(c.upstream_cost_micros), 0) as bigint) as cost
-      from (select key from ledger_transfers where key > ${after} and key < 'charge;'
-          union select transfer from metered_calls where transfer > ${after} and transfer < 'charge;'
-          order by 1 limit ${PAGE}) as k
-        left join ledger_transfers as t on t.key = k.key
-        left join metered_calls as c on c.transfer = k.key and c.status = 'captured'
-      group by k.key, cast(t.entries as text) order by k.key`.execute(db)
-    for (const { key, entries, caller_id, margin, cost } of rows) {
-      const receipt = { caller_id: caller_id ?? '', margin_micros: Number(margin), upstream_cost_micros: Number(cost) }
-      if (sameMoney({ ...receipt, held_micros: Number(margin) + Number(cost) }, entries)) continue
+/**
+ * Transfers that took the money of calls, and whose amounts differ from those of their receipts. Earlier versions took it
+ * by a capture for each metered call.
+ */
+async function* chargeFaults(store: Store): AsyncGenerator<string> {
+  // The character after the colon in ASCII.
+  for (const kind of ['capture', 'charge'])
+    for await (const { key, entries, ...receipts } of chargeSums(store, { after: `${kind}:`, before: `${kind};` })) {
+      if (sameMoney(receipts, entries)) continue
       const problem =
         entries === null
           ? 'receipts refer to it, but the ledger does not have it'
           : 'its amounts differ from the sum of its receipts'
       yield `Transfer ${key}: ${problem}.`
     }
+}
+
+async function* chargeSums({ db }: Store, { after, before }: { after: string; before: string }) {
+  for (let from = after; ; ) {
+    const { rows } = await sql<ChargeSums>`
+      select k.key, cast(t.entries as text) as entries, min(c.caller_id) as caller_id,
+        cast(coalesce(sum(c.margin_micros), 0) as bigint) as margin,
+        cast(coalesce(sum(c.upstream_cost_micros), 0) as bigint) as cost
+      from (select key from ledger_transfers where key > ${from} and key < ${before}
+          union select transfer from metered_calls where transfer > ${from} and transfer < ${before}
+          order by 1 limit ${PAGE}) as k
+        left join ledger_transfers as t on t.key = k.key
+        left join metered_calls as c on c.transfer = k.key
+      group by k.key, cast(t.entries as text) order by k.key`.execute(db)
+    yield* rows
     const last = rows.at(-1)
     if (last === undefined || rows.length < PAGE) return
-    after = last.key
+    from = last.key
   }
 }
 
-/** Held accounts whose balance differs from what calls and allowances hold. */
+/** Tells whether a transfer took the sums of its receipts. @param entries as stored; null when nothing was moved */
+function sameMoney({ caller_id, margin, cost }: Omit<ChargeSums, 'key' | 'entries'>, entries: string | null): boolean {
+  const due = new Map([
+    [accountOf('revenue', caller_id ?? '').id, Number(margin)],
+    [accountOf('upstream_cost', caller_id ?? '').id, Number(cost)],
+  ])
+  const moved: Entry[] = entries === null ? [] : JSON.parse(entries)
+  const taken = moved.filter(({ account }) => /^(revenue|upstream_cost):/.test(account))
+  return (
+    taken.length === [...due.values()].filter(Boolean).length &&
+    taken.every(({ account, micros }) => due.get(account) === micros)
+  )
+}
+
+/** Held accounts whose balance differs from what allowances hold. */
 async function* heldFaults({ db }: Store): AsyncGenerator<string> {
   const { rows } = await sql<{ owner: string; balance_micros: number; due: number }>`
     select owner, balance_micros, due from (
       select a.owner, a.balance_micros, cast(
-        coalesce((select sum(c.held_micros) from metered_calls as c where c.status = 'held' and c.caller_id = a.owner), 0)
-        + coalesce((select sum(w.micros) from allowances as w where w.key_id = a.owner and w.charged = 1), 0) as bigint) as due
+        coalesce((select sum(w.micros) from allowances as w where w.key_id = a.owner and w.charged = 1), 0) as bigint) as due
       from ledger_accounts as a where a.kind = 'held') as held
     where balance_micros <> due order by owner limit ${MAX_REPORTED}`.execute(db)
   for (const { owner, balance_micros, due } of rows)
-    yield `held:${owner}: the balance is ${balance_micros}, its calls and allowances hold ${due} micro-dollars.`
-}
-
-/** Tells whether a capture moved the amounts of its receipt. @param entries as stored; null when nothing was moved */
-function sameMoney(receipt: CapturedMoney, entries: string | null): boolean {
-  const due = new Map(captureEntries(receipt).map(({ account, micros }) => [account.id, micros]))
-  const moved: Entry[] = entries === null ? [] : JSON.parse(entries)
-  return moved.length === due.size && moved.every(({ account, micros }) => due.get(account) === micros)
-}
-
-/** Captures without a receipt. */
-async function* captureFaults({ db }: Store): AsyncGenerator<string> {
-  for (let after = 'capture:'; ; ) {
-    const rows = await db
-      .selectFrom('ledger_transfers as t')
-      .leftJoin('metered_calls as c', (join) => join.on('c.call_id', '=', sql<string>`substr(t.key, 9)`))
-      .select(['t.key', 'c.status'])
-      .where('t.key', '>', after)
-      // The character after the colon in ASCII.
-      .where('t.key', '<', 'capture;')
-      .orderBy('t.key')
-      .limit(PAGE)
-      .execute()
-    for (const { key, status } of rows)
-      if (status !== 'captured') yield `Transfer ${key}: the receipt of its call is missing.`
-    const last = rows.at(-1)
-    if (last === undefined || rows.length < PAGE) return
-    after = last.key
-  }
+    yield `held:${owner}: the balance is ${balance_micros}, its allowances hold ${due} micro-dollars.`
 }
 
 /** Days whose spending differs from the sum of the day's calls and escrows, by key, wallet and group. */
@@ -161,8 +136,7 @@ async function* dayFaults({ db }: Store): AsyncGenerator<string> {
   }
 }
 
-const CALL_MICROS = sql`case c.status when 'held' then c.held_micros
-  when 'captured' then c.margin_micros + c.upstream_cost_micros else 0 end`
+const CALL_MICROS = sql`c.margin_micros + c.upstream_cost_micros`
 
 /** Totals that differ from the sum of their days. */
 async function* totalFaults({ db }: Store): AsyncGenerator<string> {
@@ -178,7 +152,7 @@ async function* totalFaults({ db }: Store): AsyncGenerator<string> {
 async function* missingDays({ db }: Store): AsyncGenerator<string> {
   const { rows } = await sql<Pick<SpendingRow, 'owner' | 'day'>>`
     select c.caller_id as owner, c.counted_on as day from metered_calls as c
-    where c.status <> 'voided' and c.held_micros > 0 and not exists
+    where ${CALL_MICROS} > 0 and not exists
       (select 1 from spending as d where d.owner = c.caller_id and d.day = c.counted_on)
     group by c.caller_id, c.counted_on
     union
