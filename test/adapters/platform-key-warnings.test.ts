@@ -32,6 +32,19 @@ describe('keys and groups over HTTP', () => {
     assert.deepEqual(unspent.warnings, [none, 'alerts: none is sent without a budget; set one beside them.'])
   })
 
+  it('warn no more once alerts have a receiver, also in a process that runs', async () => {
+    const key = await send('POST', '/api/keys', { name: 'c', scopes: ['inference'], alerts, limits: { budgets } })
+    const group = await send('POST', '/api/groups', { name: 'crew', alerts, budgets })
+    const webhook_secret = `whsec_${Buffer.alloc(24, 'k').toString('base64')}`
+    await send('POST', '/api/config', { alerts: { webhook_url: 'https://hooks.example/alerts', webhook_secret } })
+    for (const path of [`/api/keys/${key.id}`, `/api/groups/${group.id}`])
+      assert.deepEqual((await send('PATCH', path, { name: 'heard' })).warnings, [], path)
+    const made = await send('POST', '/api/keys', { name: 'd', scopes: ['inference'], alerts, limits: { budgets } })
+    assert.deepEqual([key.warnings, made.warnings], [[none], []])
+    await send('POST', '/api/config', { alerts: { webhook_url: null } })
+    assert.deepEqual((await send('PATCH', `/api/keys/${key.id}`, { name: 'e' })).warnings, [none])
+  })
+
   it('write the new secret of a key to admin.key where that holds it', async () => {
     const file = join(running.gateway.loaded.dataDir, 'admin.key')
     writeFileSync(file, `${running.admin}\n`)

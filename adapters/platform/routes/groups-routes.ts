@@ -14,7 +14,7 @@ const Warned = GroupRecord.extend({
 })
 
 /** Routes of groups of keys that share budgets, for admins. */
-export const groupRoutes = ({ groups, log, loaded }: Gateway): Route[] => [
+export const groupRoutes = ({ groups, log, config }: Gateway): Route[] => [
   defineRoute('GET /api/groups', {
     summary: 'List groups of keys with their spending, newest first',
     access: 'admin',
@@ -32,7 +32,7 @@ export const groupRoutes = ({ groups, log, loaded }: Gateway): Route[] => [
     idempotent: true,
     location: ({ id }) => `/api/groups/${id}`,
     async run({ body, c, keep }) {
-      const warnings = alertWarnings(body, loaded.config.alerts)
+      const warnings = alertWarnings(body, config.current().config.alerts)
       const record = await groups.create(body, keep && ((trx, made) => keep(trx, { ...made, warnings })))
       log.info('Group created.', { by: callerOf(c).id, group_id: record.id })
       return { ...record, warnings }
@@ -50,7 +50,7 @@ export const groupRoutes = ({ groups, log, loaded }: Gateway): Route[] => [
     async run({ params: { id }, body, c }) {
       const record = await groups.change(id, body)
       log.info('Group changed.', { by: callerOf(c).id, group_id: id, changed: Object.keys(body) })
-      return { ...record, warnings: alertWarnings(record, loaded.config.alerts) }
+      return { ...record, warnings: alertWarnings(record, config.current().config.alerts) }
     },
   }),
   defineRoute('DELETE /api/groups/{id}', {

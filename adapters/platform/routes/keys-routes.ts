@@ -70,7 +70,7 @@ const burnRoute = ({ burn }: Gateway): Route =>
   })
 
 function createRoute(gateway: Gateway, stopping: AbortSignal): Route {
-  const { keys, log, loaded } = gateway
+  const { keys, log } = gateway
   return defineRoute('POST /api/keys', {
     summary: 'Create a key',
     description:
@@ -87,7 +87,7 @@ function createRoute(gateway: Gateway, stopping: AbortSignal): Route {
       const { budgets } = body.limits
       const warnings = [
         ...(await warningsOf(body.models, gateway, c, stopping)),
-        ...alertWarnings({ alerts: body.alerts, budgets }, loaded.config.alerts),
+        ...alertWarnings({ alerts: body.alerts, budgets }, gateway.loaded.config.alerts),
       ]
       const { key, record } = await keys.create(
         body,
@@ -100,7 +100,7 @@ function createRoute(gateway: Gateway, stopping: AbortSignal): Route {
 }
 
 function changeRoute(gateway: Gateway, stopping: AbortSignal): Route {
-  const { keys, log, loaded } = gateway
+  const { keys, log } = gateway
   return defineRoute('PATCH /api/keys/{id}', {
     summary: 'Update the limits, group, billing, alerts, expiry or name of a key',
     description:
@@ -115,7 +115,7 @@ function changeRoute(gateway: Gateway, stopping: AbortSignal): Route {
       const record = await keys.change(params.id, body)
       log.info('Key changed.', { by: callerOf(c).id, key_id: record.id, changed: Object.keys(body) })
       const { alerts, limits } = record
-      warnings.push(...alertWarnings({ alerts, budgets: limits.budgets }, loaded.config.alerts))
+      warnings.push(...alertWarnings({ alerts, budgets: limits.budgets }, gateway.loaded.config.alerts))
       return { ...record, warnings }
     },
   })
