@@ -183,6 +183,13 @@ export const linkedErrorBody = (error: GazewayError, requestId: string | null = 
   doc_url: ERROR_PAGES + error.code,
 })
 
+/** Codes of a rejected certificate: Node's names for OpenSSL's results (`tls.TLSSocket`). */
+const UNTRUSTED = /^(?:ERR_TLS_CERT|CERT_|SELF_SIGNED|DEPTH_ZERO|UNABLE_TO_(?:GET|VERIFY)|HOSTNAME_MISMATCH)/
+
+/** Tells whether TLS rejected the server's certificate. */
+export const isUntrusted = (error: unknown): error is Error =>
+  error instanceof Error && (('code' in error && UNTRUSTED.test(String(error.code))) || isUntrusted(error.cause))
+
 /** Tells whether a lazily loaded module is missing: its files were replaced or removed while the process ran. */
 export const isFileGone = (error: unknown): boolean =>
   error instanceof Error &&

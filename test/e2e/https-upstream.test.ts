@@ -75,7 +75,10 @@ describe('a provider that is reached by HTTPS', { skip: noCertificates() ?? fals
     const reply = await ask(wary, {}).finally(() => wary.stop())
     const { error } = (await reply.json()) as { error: { code: string; message: string } }
     assert.deepEqual([reply.status, error.code], [502, 'upstream_unreachable'])
-    assert.match(error.message, /\(DEPTH_ZERO_SELF_SIGNED_CERT\)/)
+    assert.match(
+      error.message,
+      /\(DEPTH_ZERO_SELF_SIGNED_CERT\)\. Its certificate is not trusted\. .*NODE_EXTRA_CA_CERTS/,
+    )
     assert.equal(upstream.received.length, 0)
   })
 })

@@ -1,4 +1,4 @@
-import { GazewayError, isFileGone, isOutOfFiles } from '../../errors.ts'
+import { GazewayError, isFileGone, isOutOfFiles, isUntrusted } from '../../errors.ts'
 import { cut } from '../../text/cut.ts'
 import { WrongTypeError } from '../../text/typed-reader.ts'
 import { whyEnded } from '../../wire/stopping.ts'
@@ -51,9 +51,12 @@ export function upstreamFailure(error: unknown, provider: Provider, ending: Endi
   if (LARGE_HEAD.test(reason(error))) return badReply(provider, 'the headers of its reply take more than 16 KiB', error)
   if (NO_HTTP.test(reason(error)))
     return badReply(provider, 'its reply violates HTTP (for example an unrequested 100 Continue)', error)
+  const todo = isUntrusted(error)
+    ? 'Its certificate is not trusted. Check its host name and dates; NODE_EXTRA_CA_CERTS names a file with the certificate of your own authority.'
+    : 'Check the address and the network.'
   return new GazewayError(
     'upstream_unreachable',
-    `The upstream ${provider.label} could not be reached (${unreachedBy(error)}). Check the address and the network.`,
+    `The upstream ${provider.label} could not be reached (${unreachedBy(error)}). ${todo}`,
     { cause: error },
   )
 }

@@ -1,4 +1,4 @@
-import { GazewayError } from '../../errors.ts'
+import { GazewayError, isUntrusted } from '../../errors.ts'
 
 /**
  * SQLSTATEs that are transient or depend on the connection: the server ends the session, is starting, has too many
@@ -73,12 +73,6 @@ export function isConnectionLoss(error: unknown): boolean {
     )
   )
 }
-
-/** Tells whether TLS rejected the server's certificate, by Node's names for OpenSSL's results (`tls.TLSSocket`). */
-const isUntrusted = (error: unknown): error is Error =>
-  error instanceof Error &&
-  'code' in error &&
-  /^(?:ERR_TLS_CERT|CERT_|SELF_SIGNED|DEPTH_ZERO|UNABLE_TO_(?:GET|VERIFY)|HOSTNAME_MISMATCH)/.test(String(error.code))
 
 /** Tells whether the connection holds a statement from before a migration. */
 export const isStale = (error: unknown): boolean =>
