@@ -1,8 +1,9 @@
 import { cut, shorten } from '../../src/text/cut.ts'
 import { createTokenCounter } from '../../src/text/token-counter.ts'
+import { yieldToEventLoop } from '../../src/wire/yield-to-event-loop.ts'
 import { MAX_TOKENS } from './reply-limits.ts'
 
-/** Characters per token count, because tokenizing takes quadratic time in the length of a word. */
+/** Characters that are counted before other work goes on. */
 const PIECE = 1000
 /**
  * Limits of text length, entries of a list, fields of an object, and depth, tried in order until the reply fits. No object
@@ -58,8 +59,10 @@ export async function fitText(text: string): Promise<string> {
 async function fits(text: string): Promise<boolean> {
   if (Buffer.byteLength(text) <= MAX_TOKENS) return true
   let tokens = 0
-  for (let at = 0; at < text.length && tokens <= MAX_TOKENS; at += PIECE)
+  for (let at = 0; at < text.length && tokens <= MAX_TOKENS; at += PIECE) {
     tokens += await countTokens(text.slice(at, at + PIECE))
+    await yieldToEventLoop()
+  }
   return tokens <= MAX_TOKENS
 }
 

@@ -1,8 +1,12 @@
 import { createHash } from 'node:crypto'
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { LRUCache } from 'lru-cache'
 import { lazily } from '../lazily.ts'
 
 const SHORT = 200
+/** Characters of a piece of a text with long words: the tokenizer takes quadratic time in the length of a word. */
+const PIECE = /.{1,1000}/gs
+const LONG_WORD = /\S{1000}|\s{1000}/
 
 /**
  * Creates a token counter with the cl100k_base encoding, loaded on the first call.
@@ -11,8 +15,8 @@ const SHORT = 200
  * - It loads faster and takes less memory.
  * - Its counts are nearly equal for English and code, and higher for other text. So budgets also hold for o200k_base.
  *
- * Text that spells a special token (`<|endoftext|>`) counts as ordinary text. Counts are cached by content (LRU). A
- * single word takes quadratic time: cut long lines of untrusted text first.
+ * Text that spells a special token (`<|endoftext|>`) counts as ordinary text. Counts are cached by content (LRU). A text
+ * with words of 1,000 characters is counted in pieces, slightly too high, and between them other work goes on.
  *
  * @param options.remember size of the cache, in counts
  * @example
@@ -27,10 +31,19 @@ export function createTokenCounter({ remember = 8192 }: { remember?: number } = 
     const key = text.length <= SHORT ? text : createHash('sha1').update(text).digest('base64')
     const known = counts.get(key)
     if (known !== undefined) return known
-    const tokens = count(text)
+    const tokens = LONG_WORD.test(text) ? await countPieces(count, text) : count(text)
     counts.set(key, tokens)
     return tokens
   }
+}
+
+async function countPieces(count: (text: string) => number, text: string): Promise<number> {
+  let tokens = 0
+  for (const [piece] of text.matchAll(PIECE)) {
+    tokens += count(piece)
+    await nextTurn()
+  }
+  return tokens
 }
 
 const loadEncoding = lazily(async () => {

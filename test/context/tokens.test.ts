@@ -3,6 +3,7 @@ import { describe, it } from 'node:test'
 import fc from 'fast-check'
 import { encode } from 'gpt-tokenizer/encoding/cl100k_base'
 import { createTokenCounter } from '../../src/text/token-counter.ts'
+import { longestHold } from '../doubles/longest-hold.ts'
 
 describe('token counter', () => {
   it('counts what the encoding gives, remembered or not', async () => {
@@ -17,6 +18,23 @@ describe('token counter', () => {
       { numRuns: 50 },
     )
   })
+
+  for (const [what, character] of [
+    ['letters', 'x'],
+    ['spaces', ' '],
+  ] as const)
+    it(`counts a megabyte of ${what} in a row, and lets others work meanwhile`, async () => {
+      const countTokens = createTokenCounter()
+      await countTokens('The encoding is loaded.')
+      let tokens = 0
+      const hold = await longestHold(async () => {
+        tokens = await countTokens(character.repeat(1_000_000))
+      })
+      // Whole, it would take hours.
+      assert.ok(hold < 1000, `others waited for ${hold} ms`)
+      assert.ok(tokens > 1000, `${tokens} tokens`)
+      assert.equal(await countTokens('x'.repeat(999)), encode('x'.repeat(999)).length)
+    })
 
   it('counts the spelling of a special token as text instead of refusing it', async () => {
     assert.ok((await createTokenCounter()('a <|endoftext|> b')) > 3)
