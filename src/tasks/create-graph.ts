@@ -1,10 +1,8 @@
-import type { Escrows } from '../escrow/escrow.ts'
 import { createTally } from '../escrow/escrow-tally.ts'
 import type { Keep } from '../idempotency/idempotency.ts'
-import type { Store } from '../store/store.ts'
 import { newId } from '../text/ids.ts'
 import type { Micros } from '../text/money.ts'
-import { insertTask, type PlannedTask } from './insert-task.ts'
+import { insertTask, type PlannedTask, type TaskMaking } from './insert-task.ts'
 import { type Task, toTask } from './task-record.ts'
 
 /** Default lifetime of rewards in seconds. */
@@ -49,15 +47,7 @@ export interface NewGraph {
 export type CreateGraph = (graph: NewGraph, keep?: Keep<Task[]>) => Promise<Task[]>
 
 /** Creates the function that creates graphs. */
-export function createGraphs({
-  store,
-  now,
-  escrows,
-}: {
-  store: Store
-  now: () => Date
-  escrows: Pick<Escrows, 'funding'>
-}): CreateGraph {
+export function createGraphs({ store, now, escrows }: TaskMaking): CreateGraph {
   return async (graph, keep) => {
     const planned = plan(graph)
     const funding = await escrows.funding(graph.callerId, graph.recipient ?? null)

@@ -1,14 +1,12 @@
 import type { Transaction } from 'kysely'
 import { GazewayError } from '../errors.ts'
-import type { Escrows } from '../escrow/escrow.ts'
 import { createTally } from '../escrow/escrow-tally.ts'
 import type { Keep } from '../idempotency/idempotency.ts'
 import type { Schema } from '../store/schema.ts'
-import type { Store } from '../store/store.ts'
 import { newId } from '../text/ids.ts'
 import type { Micros } from '../text/money.ts'
 import { toMicros } from '../text/money.ts'
-import { insertTask } from './insert-task.ts'
+import { insertTask, type TaskMaking } from './insert-task.ts'
 import { type NewTask, type Task, toTask } from './task-record.ts'
 
 /** Maximum number of tasks that may depend on one: completing it opens all of them at once. */
@@ -18,15 +16,7 @@ const MAX_DEPENDENTS = 1_000
 export type CreateTask = (input: NewTask, callerId: string, keep?: Keep<Task>) => Promise<Task>
 
 /** Creates the function that creates tasks. */
-export function createTaskMaking({
-  store,
-  now,
-  escrows,
-}: {
-  store: Store
-  now: () => Date
-  escrows: Pick<Escrows, 'funding'>
-}): CreateTask {
+export function createTaskMaking({ store, now, escrows }: TaskMaking): CreateTask {
   return async (input, callerId, keep) => {
     const { reward_usd, gaze_required, depends_on, ttl_seconds, recipient = null, ...task } = input
     const funding = await escrows.funding(callerId, recipient)

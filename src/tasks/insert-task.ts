@@ -1,13 +1,22 @@
 import type { Transaction } from 'kysely'
+import type { Escrows } from '../escrow/escrow.ts'
 import type { Tally } from '../escrow/escrow-tally.ts'
 import { type Funding, lock } from '../escrow/moves.ts'
 import { runBuilt } from '../store/built.ts'
 import type { Schema } from '../store/schema.ts'
 import { statusAfter } from '../store/status-table.ts'
+import type { Store } from '../store/store.ts'
 import type { TaskRow } from '../store/tables/tasks-tables.ts'
 import { newId } from '../text/ids.ts'
 import type { Micros } from '../text/money.ts'
 import { TASK_TRANSITIONS } from './task-statuses.ts'
+
+/** What the creation of tasks needs. */
+export interface TaskMaking {
+  store: Store
+  now: () => Date
+  escrows: Pick<Escrows, 'funding'>
+}
 
 /** A task to create, with all defaults. */
 export interface PlannedTask {

@@ -29,3 +29,16 @@ export function usePostOnce(): PostOnce {
 /** Tells whether an error states the outcome of a request: a refusal does, silence and network faults do not. */
 const isKnown = (error: unknown): boolean =>
   error instanceof ApiError && error.status >= 400 && error.status < 500 && error.code !== 'idempotency_in_flight'
+
+/**
+ * Waits for a reply that holds a secret, which is not kept for retries.
+ *
+ * @param lost message for a retry after the first reply was lost
+ */
+export async function secretReply<T>(reply: Promise<T>, lost: string): Promise<T> {
+  try {
+    return await reply
+  } catch (error) {
+    throw error instanceof ApiError && error.code === 'idempotency_reply_not_kept' ? new Error(lost) : error
+  }
+}

@@ -22,9 +22,13 @@ addEventListener('hashchange', () => {
 
 /** Builds the address of a place, for links: `href('tasks', { id, query: { status: 'open' } })`. */
 export function href(page: string, to: { id?: string | null; query?: Record<string, string | null | undefined> } = {}) {
-  const given = Object.entries(to.query ?? {}).filter((entry): entry is [string, string] => Boolean(entry[1]))
-  const query = new URLSearchParams(given).toString()
-  return `#/${page}${to.id ? `/${encodeURIComponent(to.id)}` : ''}${query && `?${query}`}`
+  return `#/${page}${to.id ? `/${encodeURIComponent(to.id)}` : ''}${queryOf(to.query ?? {})}`
+}
+
+/** Builds a query with its question mark from the values that are given; empty without any. */
+export function queryOf(values: Readonly<Record<string, string | null | undefined>>): string {
+  const given = Object.entries(values).filter((entry): entry is [string, string] => Boolean(entry[1]))
+  return given.length === 0 ? '' : `?${new URLSearchParams(given)}`
 }
 
 /** Goes to a place. @param replace leaves no step in the browser's history, for example for a filter */

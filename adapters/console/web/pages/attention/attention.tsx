@@ -12,7 +12,7 @@ import {
 } from '../../components/components.ts'
 import { shortId } from '../../format.ts'
 import { usePage } from '../../paging.ts'
-import { go, href, type PageProps } from '../../router.ts'
+import { go, href, type PageProps, queryOf } from '../../router.ts'
 import { StatusBadge } from './attestation-view.tsx'
 import { SessionView } from './session-view.tsx'
 import './attention.css'
@@ -65,7 +65,7 @@ const COLUMNS: Column<GazeSessionSummary>[] = [
 function Sessions() {
   const [filter, setFilter] = useState({ task: '' })
   const task = filter.task.trim()
-  const page = usePage<GazeSessionSummary>(`/api/gaze/sessions${task && `?task_id=${encodeURIComponent(task)}`}`)
+  const page = usePage<GazeSessionSummary>(`/api/gaze/sessions${queryOf({ task_id: task })}`)
   return (
     <ListCard<GazeSessionSummary>
       title="Sessions"

@@ -23,7 +23,7 @@ import {
 } from '../../components/components.ts'
 import { count, duration, shortId, usd } from '../../format.ts'
 import { usePage } from '../../paging.ts'
-import { go, href, type PageProps } from '../../router.ts'
+import { go, href, type PageProps, queryOf } from '../../router.ts'
 import { session } from '../../signed-in.ts'
 import { timeIn } from '../../typed.ts'
 import { useLive } from '../../use-live.ts'
@@ -85,16 +85,15 @@ const COLUMNS: Column<CallRecord>[] = [
 
 function Trail({ filter }: { filter: Filter }) {
   const set = (change: Partial<Filter>) => go(href('calls', { query: { ...filter, ...change } }), true)
-  const given = FILTERS.filter((name) => filter[name] !== '')
-  const asked = new URLSearchParams(given.map((name) => [name, asApi(name, filter[name])]))
-  const page = usePage<CallRecord>(`/api/calls${given.length > 0 ? `?${asked}` : ''}`)
+  const asked = queryOf({ ...filter, from: timeIn(filter.from), to: timeIn(filter.to) })
+  const page = usePage<CallRecord>(`/api/calls${asked}`)
   const fields = FIELDS.filter(({ name }) => name !== 'caller_id' || session.value?.isAdmin)
   return (
     <ListCard<CallRecord>
       label="Calls"
       filters={
         <Filters class="call-filters" draft={filter} edit={set} fields={fields}>
-          {given.length > 0 && <Button onClick={() => go(href('calls'), true)}>Clear filters</Button>}
+          {asked && <Button onClick={() => go(href('calls'), true)}>Clear filters</Button>}
         </Filters>
       }
       list={page}
@@ -103,7 +102,7 @@ function Trail({ filter }: { filter: Filter }) {
       onRow={({ call_id }) => go(href('calls', { id: call_id }))}
       columns={COLUMNS}
       empty={
-        given.length > 0 ? (
+        asked ? (
           <Empty title="No call matches" hint="Filters match whole names. Clear a filter to see more." />
         ) : (
           <Empty
@@ -114,12 +113,6 @@ function Trail({ filter }: { filter: Filter }) {
       }
     />
   )
-}
-
-/** Converts times of the form, which are local, for the API, which expects an offset. */
-function asApi(name: keyof Filter, value: string): string {
-  if (name !== 'from' && name !== 'to') return value
-  return timeIn(value) ?? value
 }
 
 function Outcome({ call: { status, fallback_from } }: { call: CallRecord }) {

@@ -1,6 +1,7 @@
 import type { Memory } from '../../../../../src/memory/records/memory-record.ts'
 import { count } from '../../format.ts'
 import { usePage } from '../../paging.ts'
+import { queryOf } from '../../router.ts'
 import { useSearch } from './use-search.ts'
 
 /** Filter of memories as typed. Empty for all. */
@@ -13,9 +14,9 @@ export interface MemoryFilter {
 /** Memories that match a filter: a page of all, or with words the best matches and their excerpts by id. */
 export function useMemories({ words, namespace, tag: typed }: MemoryFilter) {
   const [query, tag] = [words.trim(), typed.trim()]
-  const filter = new URLSearchParams({ ...(namespace && { namespace }), ...(tag && { tag }) })
-  const isFiltered = query !== '' || filter.size > 0
-  const page = usePage<Memory>(query === '' ? `/api/memory${isFiltered ? `?${filter}` : ''}` : null)
+  const filter = queryOf({ namespace, tag })
+  const isFiltered = query !== '' || filter !== ''
+  const page = usePage<Memory>(query === '' ? `/api/memory${filter}` : null)
   const { found, error, reload } = useSearch({ query, namespace, tag })
   if (query === '') return { list: page, isFiltered, summary: '', excerpts: null, reload: page.reload }
 

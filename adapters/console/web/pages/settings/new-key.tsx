@@ -1,7 +1,7 @@
 import { useState } from 'preact/hooks'
-import { ApiError, PATIENT_MS } from '../../api.ts'
+import { PATIENT_MS } from '../../api.ts'
 import { Checkbox, type FieldSpec, FormDialog, FormFields } from '../../components/components.ts'
-import { usePostOnce } from '../../once.ts'
+import { secretReply, usePostOnce } from '../../once.ts'
 import { fieldsIn, type KeyDraft, NEW_KEY } from './key-draft.ts'
 import { KeyFields, NAME } from './key-fields.tsx'
 import { ShownToken } from './shown-token.tsx'
@@ -30,19 +30,24 @@ interface NewKeyDraft extends KeyDraft {
   wallet: string
 }
 
+/** Fields of the reply that are shown. */
+interface NewlyMade {
+  key: string
+  name: string
+  warnings: string[]
+}
+
 /** Creates a key from its scopes and limits, and shows it once. */
 export function NewKeyDialog({ onMade, onClose }: { onMade: () => void; onClose: () => void }) {
   const post = usePostOnce()
-  const [made, setMade] = useState<{ key: string; name: string; warnings: string[] } | null>(null)
+  const [made, setMade] = useState<NewlyMade | null>(null)
 
   const make = async ({ scopes, wallet, ...draft }: NewKeyDraft) => {
     const body = { ...fieldsIn(draft), scopes, wallet: wallet.trim() || null }
     try {
       // Globs are compared with the provider's models, which takes time.
-      setMade(await post('/api/keys', body, body.models === null ? {} : { timeoutMs: PATIENT_MS }))
-    } catch (error) {
-      if (!(error instanceof ApiError) || error.code !== 'idempotency_reply_not_kept') throw error
-      throw new Error(LOST)
+      const options = body.models === null ? {} : { timeoutMs: PATIENT_MS }
+      setMade(await secretReply(post<NewlyMade>('/api/keys', body, options), LOST))
     } finally {
       onMade()
     }

@@ -1,9 +1,8 @@
 import { useState } from 'preact/hooks'
 import type { KeyRecord } from '../../../../../src/identity/key.ts'
-import { ApiError } from '../../api.ts'
 import { FormDialog, FormFields } from '../../components/components.ts'
 import { moment, timeOf } from '../../format.ts'
-import { usePostOnce } from '../../once.ts'
+import { secretReply, usePostOnce } from '../../once.ts'
 import { beginSession, session } from '../../signed-in.ts'
 import { amountIn } from '../../typed.ts'
 import { ShownToken } from './shown-token.tsx'
@@ -37,13 +36,11 @@ export function RotateKeyDialog(props: { of: KeyRecord; onClose: () => void; onR
   const rotate = async ({ hours }: { hours: string }) => {
     const before = session.value
     try {
-      const reply = await post<Rotated>(`/api/keys/${of.id}/rotate`, { grace_seconds: secondsIn(hours) })
+      const rotating = post<Rotated>(`/api/keys/${of.id}/rotate`, { grace_seconds: secondsIn(hours) })
+      const reply = await secretReply(rotating, LOST)
       // Continues the session of this tab with the new key. The old key stops working, which would end the session.
       if (before?.id === of.id) beginSession({ ...before, key: reply.key })
       setRotated(reply)
-    } catch (error) {
-      if (!(error instanceof ApiError) || error.code !== 'idempotency_reply_not_kept') throw error
-      throw new Error(LOST)
     } finally {
       onRotated()
     }

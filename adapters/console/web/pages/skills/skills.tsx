@@ -15,7 +15,7 @@ import {
   When,
 } from '../../components/components.ts'
 import { count } from '../../format.ts'
-import { go, href, type PageProps } from '../../router.ts'
+import { go, href, type PageProps, queryOf } from '../../router.ts'
 import { useLive } from '../../use-live.ts'
 
 /** Skills on this machine and on the agent gateway, or one skill. */
@@ -46,9 +46,8 @@ const COLUMNS: Column<Skill>[] = [
 
 function SkillTable() {
   const [filter, setFilter] = useState({ search: '', category: '' })
-  const [search, category] = [filter.search.trim(), filter.category]
-  const query = new URLSearchParams({ ...(category && { category }), ...(search && { search }) })
-  const list = useLive<SkillList>(`/api/skills${query.size > 0 ? `?${query}` : ''}`, { everyMs: 10_000 })
+  const query = queryOf({ category: filter.category, search: filter.search.trim() })
+  const list = useLive<SkillList>(`/api/skills${query}`, { everyMs: 10_000 })
   const categories = useLive<SkillCategories>('/api/skills/categories', { everyMs: 30_000 })
   const known = (categories.data?.items ?? []).map(({ name, count }) => ({ value: name, label: `${name} (${count})` }))
   return (
@@ -71,7 +70,7 @@ function SkillTable() {
       onRow={({ id }) => go(href('skills', { id }))}
       columns={COLUMNS}
       empty={
-        query.size > 0 ? (
+        query ? (
           <Empty title="No skill matches" hint="Try other words, or another category." />
         ) : (
           <Empty

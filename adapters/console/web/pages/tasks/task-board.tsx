@@ -19,7 +19,7 @@ import {
 } from '../../components/components.ts'
 import { count, shortId, usd } from '../../format.ts'
 import { usePage } from '../../paging.ts'
-import { go, href } from '../../router.ts'
+import { go, href, queryOf } from '../../router.ts'
 import { useLive } from '../../use-live.ts'
 import { NewTaskDialog } from './new-task.tsx'
 import { TASK_STATUSES, TASK_TONES } from './task-status-tone.ts'
@@ -37,8 +37,8 @@ const FIELDS: FieldSpec<Filter>[] = [
 export function TaskBoard({ query }: { query: URLSearchParams }) {
   const [making, setMaking] = useState(false)
   const filter = Object.fromEntries(FILTERS.map((name) => [name, query.get(name) ?? ''])) as Filter
-  const given = new URLSearchParams(Object.entries(filter).filter(([, value]) => value !== '')).toString()
-  const page = usePage<Task>(`/api/tasks${given && `?${given}`}`)
+  const given = queryOf(filter)
+  const page = usePage<Task>(`/api/tasks${given}`)
   const stats = useLive<TaskStats>('/api/tasks/stats')
   const change = (part: Partial<Filter>) => go(href('tasks', { query: { ...filter, ...part } }), true)
   return (

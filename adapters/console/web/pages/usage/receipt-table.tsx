@@ -19,6 +19,7 @@ import {
 import { Exact } from '../../components/exact.tsx'
 import { count, duration } from '../../format.ts'
 import { usePage } from '../../paging.ts'
+import { queryOf } from '../../router.ts'
 import { session } from '../../signed-in.ts'
 
 /** Filter of receipts: a caller's id, and the first and last day in the reader's zone (`2026-11-21`). Empty for all. */
@@ -48,8 +49,8 @@ export function Receipts(props: {
   onFilter: (query: Record<string, string>) => void
 }) {
   const { filter, names } = props
-  const selection = new URLSearchParams(selectionOf(filter)).toString()
-  const page = usePage<ReceiptRecord, UsageReport>(`/api/wallet/metered/usage${selection && `?${selection}`}`)
+  const selection = queryOf(selectionOf(filter))
+  const page = usePage<ReceiptRecord, UsageReport>(`/api/wallet/metered/usage${selection}`)
   const fields: FieldSpec<ReceiptFilter>[] = [
     {
       name: 'caller',
@@ -102,7 +103,7 @@ function Download({ selection, disabled }: { selection: string; disabled: boolea
   const download = async () => {
     setBusy(true)
     try {
-      const csv = await api.text(`/api/wallet/metered/usage${selection && `?${selection}`}`, {
+      const csv = await api.text(`/api/wallet/metered/usage${selection}`, {
         accept: 'text/csv',
         timeoutMs: PATIENT_MS,
       })
@@ -122,13 +123,11 @@ function Download({ selection, disabled }: { selection: string; disabled: boolea
 }
 
 /** Converts a filter for the API: times in UTC, the end excluded. */
-function selectionOf({ caller, from, to }: ReceiptFilter): Record<string, string> {
-  return {
-    ...(caller && { caller_id: caller }),
-    ...(from && { from: midnight(from, 0) }),
-    ...(to && { to: midnight(to, 1) }),
-  }
-}
+const selectionOf = ({ caller, from, to }: ReceiptFilter) => ({
+  caller_id: caller,
+  from: from && midnight(from, 0),
+  to: to && midnight(to, 1),
+})
 
 /** Start of a day in the reader's zone, `later` days after it. The API refuses invalid days. */
 function midnight(day: string, later: number): string {
