@@ -11,7 +11,7 @@ const RECENT_BLOCKS = 5000n
 /** The transaction that used an authorization. */
 export interface AuthorizationUse {
   receipt: TransactionReceipt
-  /** Whether it carried the payment out. */
+  /** True if it carried the payment out. */
   isPayment: boolean
 }
 

@@ -11,7 +11,7 @@ import { newId } from '../text/ids.ts'
 import type { Micros } from '../text/money.ts'
 import { TASK_TRANSITIONS } from './task-statuses.ts'
 
-/** What the creation of tasks needs. */
+/** Dependencies of the creation of tasks. */
 export interface TaskMaking {
   store: Store
   now: () => Date
