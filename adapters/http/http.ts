@@ -8,7 +8,7 @@ import { errorHandler, notFound, refuseOtherMethods } from '../web/error-handler
 import { errorPages, isErrorPage } from '../web/error-pages.ts'
 import { fastLane } from '../web/fast-lane.ts'
 import { frame } from '../web/frame.ts'
-import type { Frame } from '../web/frame-context.ts'
+import type { Frame, FrameContext } from '../web/frame-context.ts'
 import { isLoopback, isToLoopback } from '../web/hosts.ts'
 import { ALREADY_SENT } from '../web/http-receiver.ts'
 import { liveClientAddresses, liveHostRules, liveRateLimit } from '../web/live-rules.ts'
@@ -41,16 +41,7 @@ export async function serveHttp(gateway: Gateway, passes?: Passes): Promise<List
   const refused = refusedCalls(gateway, 'http')
   app.onError(errorHandler(gateway.log, refused))
   app.notFound(notFound)
-  app.use(
-    metrics.requests.middleware,
-    frame({
-      keys,
-      scope: 'inference',
-      hosts,
-      open: ({ req: { path }, env: { incoming } }) =>
-        isErrorPage(path) || (path === '/metrics' && isOwnCollector(incoming)),
-    }),
-  )
+  app.use(metrics.requests.middleware, frame({ keys, scope: 'inference', hosts, open: isOpen }))
   app.use(liveRateLimit(gateway).limit)
 
   livez(app)
@@ -99,6 +90,10 @@ export async function serveHttp(gateway: Gateway, passes?: Passes): Promise<List
     },
   }
 }
+
+/** Tells whether a request needs no key. */
+const isOpen = ({ req: { path }, env: { incoming } }: FrameContext): boolean =>
+  isErrorPage(path) || (path === '/metrics' && isOwnCollector(incoming))
 
 /**
  * Tells whether a metrics request comes from this machine: a local peer with a loopback host name. The operator's

@@ -138,20 +138,7 @@ export function createUpstream(options: {
   const routing = createRouting([first, ...named.map((one) => createNamedUpstream(one, listOf, healthOf(one)))], routes)
   const calling: CallDeps = { routing, ...rest }
   const { provider } = first
-
-  let opened: OpenUpstream | undefined
-  function openBy(open: typeof openUpstream): OpenUpstream {
-    if (opened) return opened
-    const { close, ...upstream } = open(calling)
-    opened = {
-      ...upstream,
-      close() {
-        opened = undefined
-        return close()
-      },
-    }
-    return opened
-  }
+  const { opened, openBy } = openedOnce(calling)
   const open = async () => openBy((await loadOpen()).openUpstream)
   const deps = { ...calling, provider, open }
   // A list is no call: no model is asked, and the client whose request needs the list did not ask the upstream.
@@ -184,12 +171,32 @@ export function createUpstream(options: {
     callAgentGateway: createCallAgentGateway(calling),
     askForModels,
     test: (of, model, context) => testCandidate(deps, of, model, context),
-    relaysOf: (of) => opened?.relaysOf(of) ?? null,
+    relaysOf: (of) => opened()?.relaysOf(of) ?? null,
     async openCalls() {
       const upstream = await open()
       return { current: () => upstream, close: upstream.close }
     },
     openBy,
+  }
+}
+
+/** Opens the upstreams of a configuration once, until they are closed. */
+function openedOnce(calling: CallDeps): { opened(): OpenUpstream | undefined; openBy: Upstream['openBy'] } {
+  let opened: OpenUpstream | undefined
+  return {
+    opened: () => opened,
+    openBy(open) {
+      if (opened) return opened
+      const { close, ...upstream } = open(calling)
+      opened = {
+        ...upstream,
+        close() {
+          opened = undefined
+          return close()
+        },
+      }
+      return opened
+    },
   }
 }
 

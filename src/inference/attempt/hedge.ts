@@ -36,13 +36,7 @@ export interface Race {
 export function createRace(client: Receiver, attempts: () => number): Race {
   const entered = new Map<Receiver, Array<() => void>>()
   let winner: Receiver | null = null
-  let isDecided = false
-  let onDecided: () => void = () => {}
-
-  function decide(): void {
-    isDecided = true
-    onDecided()
-  }
+  const decision = createDecision()
 
   function enter(): Receiver {
     const leave: Array<() => void> = []
@@ -57,7 +51,7 @@ export function createRace(client: Receiver, attempts: () => number): Race {
       if (isOut()) throw raceLost()
       if (winner === null) {
         winner = receiver
-        decide()
+        decision.make()
         for (const [other, listeners] of entered) if (other !== receiver) for (const listener of listeners) listener()
       }
       return { ...headers, 'x-gazeway-attempts': String(attempts()) }
@@ -84,26 +78,41 @@ export function createRace(client: Receiver, attempts: () => number): Race {
     return receiver
   }
 
-  /**
-   * Waits.
-   *
-   * @returns false as soon as the race is decided
-   */
-  const isUndecidedAfter = (ms: number): Promise<boolean> =>
-    new Promise((resolve) => {
-      if (isDecided) return resolve(false)
-      const timer = setTimeout(resolve, ms, true)
-      onDecided = () => {
-        clearTimeout(timer)
-        resolve(false)
-      }
-    })
-
   return {
     enter,
-    isDecided: () => isDecided,
+    isDecided: decision.isMade,
     run: (first, afterMs, next) =>
-      Promise.all([first.finally(decide), isUndecidedAfter(afterMs).then((isSlow) => (isSlow ? next() : null))]),
+      Promise.all([
+        first.finally(decision.make),
+        decision.isDueAfter(afterMs).then((isSlow) => (isSlow ? next() : null)),
+      ]),
+  }
+}
+
+/** A decision that is made once. */
+function createDecision() {
+  let isMade = false
+  let onMade: () => void = () => {}
+  return {
+    isMade: () => isMade,
+    make(): void {
+      isMade = true
+      onMade()
+    },
+    /**
+     * Waits.
+     *
+     * @returns false as soon as the decision is made
+     */
+    isDueAfter: (ms: number): Promise<boolean> =>
+      new Promise((resolve) => {
+        if (isMade) return resolve(false)
+        const timer = setTimeout(resolve, ms, true)
+        onMade = () => {
+          clearTimeout(timer)
+          resolve(false)
+        }
+      }),
   }
 }
 

@@ -50,20 +50,10 @@ export function trackResponse(request: ResponseRequest, options: { needsText: bo
   let length = 0
   let committed = false
 
-  /** Tells whether the client executes the calls of a tool, or may do so: its upstream takes other tools than these. */
-  function isOwnTool(name: unknown): boolean {
-    try {
-      return callableTools(request).offered.some((tool) => tool.name === name)
-    } catch (error) {
-      if (error instanceof GazewayError) return true
-      throw error
-    }
-  }
-
   function isReplaceable({ type, name, content }: Fields): boolean {
     if (type === 'message') return isEmpty(content)
     if (options.needsText) return true
-    if (type === 'custom_tool_call') return !isOwnTool(name)
+    if (type === 'custom_tool_call') return !isOwnTool(request, name)
     return OWN_ITEMS.has(type) || asText(type).endsWith('search_call')
   }
 
@@ -72,13 +62,9 @@ export function trackResponse(request: ResponseRequest, options: { needsText: bo
     items.set(typeof at === 'number' ? at : items.size, { item, ended })
   }
 
-  function think(event: Fields, [list, index, type]: readonly [string, string, string]): void {
+  function think(event: Fields, place: readonly [string, string, string]): void {
     const entry = items.get(event.output_index as number)
-    if (!entry) return
-    const parts = objectsOrNone(entry.item[list]).slice()
-    const at = typeof event[index] === 'number' ? event[index] : 0
-    parts[at] = { ...(parts[at] ?? { type }), text: asText(parts[at]?.text) + asText(event.delta) }
-    entry.item = { ...entry.item, [list]: parts }
+    if (entry) entry.item = withThought(entry.item, event, place)
   }
 
   return {
@@ -116,6 +102,24 @@ export function trackResponse(request: ResponseRequest, options: { needsText: bo
       return { id, createdAt: began, sequence, items: inOrder.map(([, entry]) => entry) }
     },
   }
+}
+
+/** Tells whether the client executes the calls of a tool, or may do so: its upstream takes other tools than these. */
+function isOwnTool(request: ResponseRequest, name: unknown): boolean {
+  try {
+    return callableTools(request).offered.some((tool) => tool.name === name)
+  } catch (error) {
+    if (error instanceof GazewayError) return true
+    throw error
+  }
+}
+
+/** Adds the text of an event to a reasoning item. */
+function withThought(item: Fields, event: Fields, [list, index, type]: readonly [string, string, string]): Fields {
+  const parts = objectsOrNone(item[list]).slice()
+  const at = typeof event[index] === 'number' ? event[index] : 0
+  parts[at] = { ...(parts[at] ?? { type }), text: asText(parts[at]?.text) + asText(event.delta) }
+  return { ...item, [list]: parts }
 }
 
 /** Tells whether the content of a message has no text. Some compatible upstreams send a text instead of a list. */

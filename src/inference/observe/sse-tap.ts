@@ -59,17 +59,10 @@ export function createSseTap(options: { dropUsageChunk: boolean; secrets: readon
   const events = wholeEvents()
   const kept = keepEvents()
   const report = readReport(kept)
-  let begun = false
+  const withoutMark = dropMark()
   let failed: ReportedError | null = null
   let done = false
   let finished = false
-
-  function withoutMark(whole: Buffer): Buffer {
-    if (begun) return whole
-    begun = true
-    const { length } = BYTE_ORDER_MARK
-    return BYTE_ORDER_MARK.equals(whole.subarray(0, length)) ? whole.subarray(length) : whole
-  }
 
   /**
    * Reads whole events.
@@ -125,6 +118,17 @@ export function createSseTap(options: { dropUsageChunk: boolean; secrets: readon
     generated: kept.generated,
     failed: () => failed,
     ending: () => ({ done, finished }),
+  }
+}
+
+/** Removes the byte order mark from the first bytes of a stream. */
+function dropMark(): (bytes: Buffer) => Buffer {
+  let begun = false
+  return (bytes) => {
+    if (begun) return bytes
+    begun = true
+    const { length } = BYTE_ORDER_MARK
+    return BYTE_ORDER_MARK.equals(bytes.subarray(0, length)) ? bytes.subarray(length) : bytes
   }
 }
 

@@ -69,12 +69,7 @@ export function openReply(
       onHead(code, head) {
         status = code
         headers = head
-        const encoding = head['content-encoding']
-        if (encoding !== undefined) {
-          decompress = decompressing(String(encoding), { ...listener }, abort)
-          const { onData, onEnd, onError } = decompress ?? listener
-          Object.assign(listener, { onData, onEnd, onError })
-        }
+        decompress = decodeInto(listener, headers, abort)
         report.answered(code)
         if (code < 200 || code >= 300) isStream = false
         else if (asked.stream && isAnnounced(headers)) begin()
@@ -173,6 +168,19 @@ const isAnnounced = (headers: Headers): boolean => EVENT_STREAM.test(String(head
 function typedHeaders(headers: Headers, type: RegExp, name: string): Pick<WholeReply, 'headers' | 'announced'> {
   const announced = headers['content-type']
   return { headers: type.test(String(announced)) ? headers : { ...headers, 'content-type': name }, announced }
+}
+
+/** Decodes what a listener receives, when the headers name an encoding. Null when nothing is decoded. */
+function decodeInto(
+  listener: ReplyListener,
+  { 'content-encoding': encoding }: Headers,
+  giveUp: () => void,
+): Decompressing | null {
+  const decompress = encoding === undefined ? null : decompressing(String(encoding), { ...listener }, giveUp)
+  if (decompress === null) return null
+  const { onData, onEnd, onError } = decompress
+  Object.assign(listener, { onData, onEnd, onError })
+  return decompress
 }
 
 /** Extends an exchange to pause its decompression too. */

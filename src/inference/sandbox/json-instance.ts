@@ -91,26 +91,10 @@ function makeInstance(root: unknown, texts: JsonTexts, steps: readonly Step[]): 
     const type = types.find((name) => (name === 'null') === prefersNull(place)) ?? types[0]
     if (type === 'null') return null
     if (type === 'boolean') return place.variant % 2 === 0
-    if (type === 'string') return buildString(schema, place)
+    if (type === 'string') return stringIn(schema, place, texts)
     if (type === 'array') return buildArray(schema, place)
     if (type === 'object') return buildObject(schema, place)
     return numberIn(schema, type === 'integer', place.variant)
-  }
-
-  function buildString(schema: JsonSchema, { name, list, variant }: Place): string {
-    const { format, pattern, maxLength = Infinity } = schema
-    const formatted = stringOfFormat(format, variant)
-    if (formatted !== undefined) return formatted
-    if (pattern !== undefined) return stringOfPattern(pattern, texts.nextKeyword()) ?? ''
-    return clip(textFor(name, list, maxLength), maxLength)
-  }
-
-  function textFor(name: string, list: ObjectList | undefined, maxLength: number): string {
-    const kind = nameKind(name)
-    if (kind === 'keyword') return texts.nextKeyword()
-    if (list && kind === 'identity') return identityAt(list, list.earlier)
-    const [reference] = list && kind === 'reference' ? referencesIn(list) : []
-    return reference ?? texts.next(kind === 'heading' ? kind : 'text', maxLength, stepOf(list)?.text)
   }
 
   function buildArray(schema: JsonSchema, place: Place): unknown[] {
@@ -133,14 +117,6 @@ function makeInstance(root: unknown, texts: JsonTexts, steps: readonly Step[]): 
     return items
   }
 
-  /** Items of a list that follow from its object list: references, and the keywords of a step. */
-  function givenItems(item: JsonSchema, { name, list }: Place): unknown[] | undefined {
-    const kind = nameKind(name)
-    if (kind === 'reference' && list && isText(item)) return referencesIn(list)
-    const step = kind === 'keyword' ? stepOf(list) : undefined
-    return step && namedIn(step.text, choicesOf(item) ?? [])
-  }
-
   function buildObject({ properties = {}, required = [] }: JsonSchema, place: Place): Record<string, unknown> {
     const names = isThrifty(place) ? required : new Set([...required, ...Object.keys(properties)])
     return Object.fromEntries(
@@ -152,6 +128,30 @@ function makeInstance(root: unknown, texts: JsonTexts, steps: readonly Step[]): 
   }
 
   return build(root, { name: '', depth: 0, variant: 0 })
+}
+
+function stringIn(schema: JsonSchema, { name, list, variant }: Place, texts: JsonTexts): string {
+  const { format, pattern, maxLength = Infinity } = schema
+  const formatted = stringOfFormat(format, variant)
+  if (formatted !== undefined) return formatted
+  if (pattern !== undefined) return stringOfPattern(pattern, texts.nextKeyword()) ?? ''
+  return clip(textFor(name, list, maxLength, texts), maxLength)
+}
+
+function textFor(name: string, list: ObjectList | undefined, maxLength: number, texts: JsonTexts): string {
+  const kind = nameKind(name)
+  if (kind === 'keyword') return texts.nextKeyword()
+  if (list && kind === 'identity') return identityAt(list, list.earlier)
+  const [reference] = list && kind === 'reference' ? referencesIn(list) : []
+  return reference ?? texts.next(kind === 'heading' ? kind : 'text', maxLength, stepOf(list)?.text)
+}
+
+/** Items of a list that follow from its object list: references, and the keywords of a step. */
+function givenItems(item: JsonSchema, { name, list }: Place): unknown[] | undefined {
+  const kind = nameKind(name)
+  if (kind === 'reference' && list && isText(item)) return referencesIn(list)
+  const step = kind === 'keyword' ? stepOf(list) : undefined
+  return step && namedIn(step.text, choicesOf(item) ?? [])
 }
 
 /** True for strings without bounds. */

@@ -61,6 +61,48 @@ export function createModelList(options: {
 }): ModelList {
   const { provider, askForModels, now } = options
   const started = Math.floor(now().getTime() / 1000)
+  const upstream = createListFetch(askForModels, now)
+  const prefix = provider.id === DEFAULT_UPSTREAM ? '' : `${provider.id}/`
+  const catalogued = Object.keys(provider.catalogue).map((id) => prefix + id)
+
+  function shown(models: readonly Model[] | null): Model[] {
+    const lacking = new Set(models === null ? [] : lackingNames(provider, idsOf(models)))
+    const own = provider.aliases.filter((id) => !lacking.has(id))
+    const names = new Set(own)
+    const all = [
+      ...own.map((id) => ({ id, object: 'model' as const, created: started, owned_by: 'gazeway' })),
+      ...(models ?? []).filter(({ id }) => !names.has(id)),
+    ]
+    return prefix === '' ? all : all.map((model) => ({ ...model, id: prefix + model.id }))
+  }
+
+  function known(): string[] {
+    const list = upstream.list()
+    return [...idsOf(shown(list)), ...(list === null ? catalogued : [])]
+  }
+
+  let named: { by: Model[] | null; names: ReadonlySet<string> } | undefined
+
+  function names(): ReadonlySet<string> {
+    const list = upstream.list()
+    if (named === undefined || named.by !== list) {
+      const all = [...known(), ...catalogued]
+      named = { by: list, names: new Set([...all, ...all.map((name) => name.slice(prefix.length))]) }
+    }
+    return named.names
+  }
+
+  return {
+    listed: async (context) => (await upstream.present(context))?.map(({ id }) => id) ?? null,
+    all: async (context) => shown(await upstream.present(context)),
+    known,
+    knows: (name) => names().has(name),
+    fetched: upstream.fetched,
+  }
+}
+
+/** Fetches the list of an upstream whenever the last one is old. */
+function createListFetch(askForModels: AskForModels, now: () => Date) {
   let list: Model[] | null = null
   let staleAt = 0
   let asking: Promise<void> | undefined
@@ -84,47 +126,17 @@ export function createModelList(options: {
       staleAt = began + PAUSE_MS
     }
   }
-
-  async function present(context: CallContext): Promise<Model[] | null> {
-    if (now().getTime() >= staleAt)
-      asking ??= ask(context).finally(() => {
-        asking = undefined
-      })
-    await asking
-    return list
-  }
-
-  const prefix = provider.id === DEFAULT_UPSTREAM ? '' : `${provider.id}/`
-  const catalogued = Object.keys(provider.catalogue).map((id) => prefix + id)
-
-  function shown(models: readonly Model[] | null): Model[] {
-    const lacking = new Set(models === null ? [] : lackingNames(provider, idsOf(models)))
-    const own = provider.aliases.filter((id) => !lacking.has(id))
-    const names = new Set(own)
-    const all = [
-      ...own.map((id) => ({ id, object: 'model' as const, created: started, owned_by: 'gazeway' })),
-      ...(models ?? []).filter(({ id }) => !names.has(id)),
-    ]
-    return prefix === '' ? all : all.map((model) => ({ ...model, id: prefix + model.id }))
-  }
-
-  const known = () => [...idsOf(shown(list)), ...(list === null ? catalogued : [])]
-
-  let named: { by: Model[] | null; names: ReadonlySet<string> } | undefined
-
-  function names(): ReadonlySet<string> {
-    if (named === undefined || named.by !== list) {
-      const all = [...known(), ...catalogued]
-      named = { by: list, names: new Set([...all, ...all.map((name) => name.slice(prefix.length))]) }
-    }
-    return named.names
-  }
-
   return {
-    listed: async (context) => (await present(context))?.map(({ id }) => id) ?? null,
-    all: async (context) => shown(await present(context)),
-    known,
-    knows: (name) => names().has(name),
+    async present(context: CallContext): Promise<Model[] | null> {
+      if (now().getTime() >= staleAt)
+        asking ??= ask(context).finally(() => {
+          asking = undefined
+        })
+      await asking
+      return list
+    },
+    /** The last list. Null while unknown. */
+    list: () => list,
     fetched: () => fetched,
   }
 }
