@@ -10,7 +10,7 @@ import { read as readAnswer } from './answer-reader.ts'
 import { type BegunResponse, endedItem } from './begun-response.ts'
 import { callableTools } from './callable-tools.ts'
 import { firstChoice } from './chat-answer.ts'
-import { type Ending, endResponse, outputText, responseShell } from './chat-to-response.ts'
+import { type Ending, endResponse, outputText, type ResponseObject, responseShell } from './chat-to-response.ts'
 import { completionChunks } from './completion-chunks.ts'
 import { createStreamedOutput } from './converted-output.ts'
 import { itemId, type OutputItem } from './response-items.ts'
@@ -99,7 +99,7 @@ export function createResponseEvents(
     if (!choice) return
     // Some providers send an empty one with each chunk.
     const reason = readAnswer.optionalText(choice.finish_reason, 'choices.0.finish_reason') || null
-    output.read(choice)
+    output.read(choice, 'delta')
     ending.finishReason = reason ?? ending.finishReason
   }
 
@@ -111,17 +111,11 @@ export function createResponseEvents(
   }
 
   function breakOff(error: GazewayError): void {
-    const { message, code, type, param } = errorBody(error)
-    // OpenAI puts the fields on the event, Open Responses below `error`, and its clients throw on that.
-    const event = { type: 'error' as const, code, message, param, error: { type, code, message, param } }
-    emit(event)
-    const items = output.soFar()
-    const reason = {
-      code: error.status === 429 ? ('rate_limit_exceeded' as const) : ('server_error' as const),
-      message,
-    }
-    const partial = { model: ending.model ?? shell.model, output: items, output_text: outputText(items) }
-    emit({ type: 'response.failed', response: { ...shell, ...partial, status: 'failed', error: reason } })
+    emit(errorEvent(error))
+    emit({
+      type: 'response.failed',
+      response: failedResponse({ ...shell, model: ending.model ?? shell.model }, output.soFar(), error),
+    })
     phase = 'over'
   }
 
@@ -137,6 +131,18 @@ export function createResponseEvents(
     finish: () => eventsOf(end),
     fail: (error) => eventsOf(() => breakOff(error)),
   }
+}
+
+/** OpenAI puts the fields on the event, Open Responses below `error`, and its clients throw on that. */
+function errorEvent(failure: GazewayError) {
+  const { message, code, type, param } = errorBody(failure)
+  return { type: 'error' as const, code, message, param, error: { type, code, message, param } }
+}
+
+function failedResponse(shell: ResponseObject, output: OutputItem[], failure: GazewayError): ResponseObject {
+  const code = failure.status === 429 ? 'rate_limit_exceeded' : 'server_error'
+  const error = { code, message: errorBody(failure).message } as const
+  return { ...shell, output, output_text: outputText(output), status: 'failed', error }
 }
 
 /** Converts a completion that was not streamed to events. */

@@ -5,19 +5,9 @@ import { incompleteReason } from '../api/finish-reason.ts'
 import type { ChatCompletion, ResponseRequest } from '../api/requests.ts'
 import { read } from './answer-reader.ts'
 import { callableTools, type FindTool } from './callable-tools.ts'
-import { type ChatCall, readChatAnswer, readLogprobs } from './chat-answer.ts'
+import { createStreamedOutput } from './converted-output.ts'
 import { read as readRequest } from './request-reader.ts'
-import {
-  callItem,
-  type ItemStatus,
-  itemId,
-  messageItem,
-  type OutputItem,
-  reasoningItem,
-  refusalPart,
-  statusAt,
-  textPart,
-} from './response-items.ts'
+import { itemId, type OutputItem } from './response-items.ts'
 import { echoedToolChoice, echoedTools } from './response-tools.ts'
 
 /** Reply of the responses endpoint, by OpenAI's reference. */
@@ -141,26 +131,9 @@ export function outputText(output: readonly OutputItem[]): string {
 }
 
 function toOutput(choice: Fields, called: FindTool): OutputItem[] {
-  const { reasoning, text, refusal, citations, calls } = readChatAnswer(choice.message, 'choices.0.message')
-  const logprobs = readLogprobs(choice.logprobs, 'choices.0.logprobs')
-  const isEmpty = reasoning === '' && refusal === '' && calls.length === 0
-  const content = [
-    ...(text !== '' || isEmpty ? [textPart(text, citations, logprobs)] : []),
-    ...(refusal === '' ? [] : [refusalPart(refusal)]),
-  ]
-  const items: ((status: ItemStatus) => OutputItem)[] = [
-    ...(reasoning === '' ? [] : [(status: ItemStatus) => reasoningItem(itemId('rs'), status, reasoning)]),
-    ...(content.length === 0 ? [] : [(status: ItemStatus) => messageItem(itemId('msg'), status, content)]),
-    ...calls.map((call) => (status: ItemStatus) => toCallItem(call, status, called)),
-  ]
-  const isCut = incompleteReason(choice.finish_reason as string) !== null
-  return items.map((item, index) => item(statusAt(index, items.length, isCut)))
-}
-
-function toCallItem({ id, name, arguments: args }: ChatCall, status: ItemStatus, called: FindTool): OutputItem {
-  const tool = called(name)
-  const made = { callId: id || itemId('call'), name, arguments: args || '{}' }
-  return callItem(itemId(tool.isCustom ? 'ctc' : 'fc'), status, made, tool)
+  const output = createStreamedOutput(() => {}, called)
+  output.read(choice, 'message')
+  return output.close(incompleteReason(choice.finish_reason as string) !== null)
 }
 
 /** Text format with every key that a Response has. */

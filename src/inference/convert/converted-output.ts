@@ -16,11 +16,11 @@ import {
 /** Output of a streamed Response while it is being written. */
 export interface StreamedOutput {
   /**
-   * Emits the events for one choice of a chat chunk.
+   * Emits the events for one choice of a chat chunk, or of a whole completion.
    *
    * @throws WrongTypeError before it emits any
    */
-  read(choice: Fields): void
+  read(choice: Fields, part: 'delta' | 'message'): void
   /**
    * Ends the open items in order and returns the output. When the answer was truncated, the last of them is incomplete.
    * An empty answer becomes an empty message.
@@ -70,21 +70,22 @@ export function createStreamedOutput(
     reasoning = undefined
   }
 
-  function read(choice: Fields): void {
+  function read(choice: Fields, part: 'delta' | 'message'): void {
     const {
       reasoning: thought,
       text,
       refusal,
       citations,
       calls: pieces,
-    } = readChatAnswer(choice.delta, 'choices.0.delta')
+    } = readChatAnswer(choice[part], `choices.0.${part}`)
     const logprobs = text === '' ? [] : readLogprobs(choice.logprobs, 'choices.0.logprobs')
     if (thought !== '') think(thought)
     if (text !== '' || citations.length > 0 || refusal !== '' || pieces.length > 0) endReasoning()
     if (text !== '') answer().text(text, logprobs)
     for (const citation of citations) answer().cite(citation)
     if (refusal !== '') answer().refuse(refusal)
-    for (const piece of pieces) calls.push(piece)
+    // The calls of a whole message are not numbered, and each is complete.
+    for (const [index, piece] of pieces.entries()) calls.push(part === 'message' ? { ...piece, index } : piece)
   }
 
   function close(isCut: boolean): OutputItem[] {

@@ -71,12 +71,3 @@ export function callItem(id: string, status: ItemStatus, call: ToolCall, tool: C
     return { type: 'custom_tool_call', id, status, call_id, ...named, input: args === '' ? '' : fromCustomCall(args) }
   return { type: 'function_call', id, status, call_id, ...named, arguments: args }
 }
-
-/**
- * Status of an item. Only the last can be incomplete: the one being written when the model was cut off.
- *
- * Source: https://www.openresponses.org/specification (Items are state machines)
- */
-export function statusAt(index: number, count: number, cut: boolean): ItemStatus {
-  return cut && index === count - 1 ? 'incomplete' : 'completed'
-}
