@@ -41,61 +41,18 @@ interface Block {
  * @param options.model model name until the upstream reports its own
  */
 export function createMessageEvents(request: MessagesRequest, options: { model: string }): MessageEvents {
-  const nameOf = calledTools(request.tools)
-  const blocks: Block[] = []
-  let open = 0
+  let batch: Fields[] = []
+  const blocks = createBlocks((event) => void batch.push(event), calledTools(request.tools))
   let isBegun = false
   let usage: unknown
   let ending: Fields = {}
   let isRefusal = false
-  let batch: Fields[] = []
 
   function begin(model: unknown): void {
     if (isBegun) return
     isBegun = true
     const message = messageShell(read.optionalText(model, 'model') || options.model)
     batch.push({ type: 'message_start', message }, { type: 'ping' })
-  }
-
-  function say(text: string): void {
-    const last = blocks.at(-1)
-    if (last && !last.isCall) last.waiting += text
-    else add({ begin: { type: 'text', text: '' }, isCall: false, waiting: text })
-  }
-
-  function add(block: Omit<Block, 'isTold' | 'isWhole' | 'written'>): Block {
-    const added = { ...block, written: '', isWhole: block.isCall ? null : true, isTold: false }
-    blocks.push(added)
-    return added
-  }
-
-  function call(delta: ChatCall): void {
-    const { index, id, name, arguments: written } = delta
-    const calls = blocks.filter(({ isCall }) => isCall)
-    const block = callOf(calls, delta) ?? add({ index, id, begin: {}, isCall: true, waiting: '' })
-    if (!block.begin.name && name !== '')
-      block.begin = { type: 'tool_use', id: block.id || id || messageId('toolu'), name: nameOf(name), input: {} }
-    block.waiting += written
-    block.written += written
-    if (written !== '') block.isWhole = null
-  }
-
-  /**
-   * Emits the buffered text of the open block. Ends the block when another has begun and nothing can be added to it.
-   */
-  function tell(isOver: boolean): void {
-    for (let block = blocks[open]; block; block = blocks[open]) {
-      // Its name has not arrived.
-      if (block.isCall && !block.begin.name && !isOver) return
-      if (!block.isTold) batch.push({ type: 'content_block_start', index: open, content_block: startOf(block) })
-      block.isTold = true
-      if (block.waiting !== '')
-        batch.push({ type: 'content_block_delta', index: open, delta: deltaOf(block, block.waiting) })
-      block.waiting = ''
-      if (!isOver && !(open < blocks.length - 1 && isWhole(block))) return
-      batch.push({ type: 'content_block_stop', index: open })
-      open++
-    }
   }
 
   return {
@@ -109,28 +66,79 @@ export function createMessageEvents(request: MessagesRequest, options: { model: 
         const { text, refusal, calls } = readChatAnswer(choice.delta, 'choices.0.delta')
         const finish = read.optionalText(choice.finish_reason, 'choices.0.finish_reason') ?? ''
         isRefusal ||= refusal !== ''
-        if (text + refusal !== '') say(text + refusal)
-        for (const part of calls) call(part)
+        if (text + refusal !== '') blocks.say(text + refusal)
+        for (const part of calls) blocks.call(part)
         // Some providers send an empty one with each chunk.
         if (finish !== '') ending = choice
-        tell(false)
+        blocks.emit(false)
       }
       return batch as unknown as MessageEvent[]
     },
     finish() {
       batch = []
       begin(undefined)
-      tell(true)
-      const hasCalls = blocks.some(({ isCall }) => isCall)
-      batch.push(
-        {
-          type: 'message_delta',
-          delta: stopOf(ending, request, { isRefusal, hasCalls }),
-          usage: { output_tokens: 0, ...toMessageUsage(usage) },
-        },
-        { type: 'message_stop' },
-      )
+      blocks.emit(true)
+      const delta = stopOf(ending, request, { isRefusal, hasCalls: blocks.hasCalls() })
+      const counts = { output_tokens: 0, ...toMessageUsage(usage) }
+      batch.push({ type: 'message_delta', delta, usage: counts }, { type: 'message_stop' })
       return batch as unknown as MessageEvent[]
+    },
+  }
+}
+
+/** Blocks of an answer that is being written. */
+interface Blocks {
+  say(text: string): void
+  call(delta: ChatCall): void
+  hasCalls(): boolean
+  /**
+   * Emits the buffered text of the open block. Ends the block when another has begun and nothing can be added to it.
+   *
+   * @param isOver true at the end of the answer, which ends all blocks
+   */
+  emit(isOver: boolean): void
+}
+
+/** @param nameOf finds the name of a tool in the request by its name in chat */
+function createBlocks(emit: (event: Fields) => void, nameOf: (chatName: string) => string): Blocks {
+  const blocks: Block[] = []
+  let open = 0
+
+  function add(block: Omit<Block, 'isTold' | 'isWhole' | 'written'>): Block {
+    const added = { ...block, written: '', isWhole: block.isCall ? null : true, isTold: false }
+    blocks.push(added)
+    return added
+  }
+  return {
+    say(text) {
+      const last = blocks.at(-1)
+      if (last && !last.isCall) last.waiting += text
+      else add({ begin: { type: 'text', text: '' }, isCall: false, waiting: text })
+    },
+    call(delta) {
+      const { index, id, name, arguments: written } = delta
+      const calls = blocks.filter(({ isCall }) => isCall)
+      const block = callOf(calls, delta) ?? add({ index, id, begin: {}, isCall: true, waiting: '' })
+      if (!block.begin.name && name !== '')
+        block.begin = { type: 'tool_use', id: block.id || id || messageId('toolu'), name: nameOf(name), input: {} }
+      block.waiting += written
+      block.written += written
+      if (written !== '') block.isWhole = null
+    },
+    hasCalls: () => blocks.some(({ isCall }) => isCall),
+    emit(isOver) {
+      for (let block = blocks[open]; block; block = blocks[open]) {
+        // Its name has not arrived.
+        if (block.isCall && !block.begin.name && !isOver) return
+        if (!block.isTold) emit({ type: 'content_block_start', index: open, content_block: startOf(block) })
+        block.isTold = true
+        if (block.waiting !== '')
+          emit({ type: 'content_block_delta', index: open, delta: deltaOf(block, block.waiting) })
+        block.waiting = ''
+        if (!isOver && !(open < blocks.length - 1 && isWhole(block))) return
+        emit({ type: 'content_block_stop', index: open })
+        open++
+      }
     },
   }
 }
