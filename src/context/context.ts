@@ -46,10 +46,10 @@ export type ContextInput = z.input<typeof ContextInput>
 
 /** Selects the memories of a context. */
 export interface MemoriesOf {
-  query?: string
+  query?: string | undefined
   project: string | null
   /** Set to read the memories of all projects. */
-  projects?: 'all'
+  projects?: 'all' | undefined
   /** Key whose own memories are trusted too; null for the tools of this machine. */
   reader: string | null
   limit: number
@@ -147,35 +147,6 @@ export function createContext(deps: ContextDeps): Context {
   const matcher = createMatcher(deps.dataFolder ?? null)
   const readTree = createTreeReader({ limit: MAX_FILES, dataFolder: deps.dataFolder ?? null })
 
-  async function readDwell(roots: readonly string[], since: string): Promise<PlaceDwell[]> {
-    const answers = await Promise.all(roots.map((root) => deps.dwell({ root, since })))
-    const byPlace = new Map(answers.flat().map((row) => [`${row.path}\0${row.line_start}\0${row.line_end}`, row]))
-    return [...byPlace.values()]
-  }
-
-  /**
-   * Reads the project's attention and memories, and loads the tokenizer. It blocks this thread, so it runs while git
-   * runs.
-   */
-  async function readStored(roots: readonly string[], of: MemoriesOf, now: Date): Promise<Known> {
-    const since = new Date(now.getTime() - SINCE_MS).toISOString()
-    const [held] = await Promise.all([
-      Promise.all([readDwell(roots, since), deps.memories(of)]).catch(withoutStore),
-      deps.countTokens(''),
-    ])
-    const [rows, memories, ...notes] = held
-    return { attention: attentionByFile(rows, roots, now), memories, notes }
-  }
-
-  /**
-   * Replaces attention and memories by a note when the store fails: the context then comes from files and git alone.
-   */
-  function withoutStore(error: unknown): [rows: PlaceDwell[], memories: StoredMemory[], note: string] {
-    deps.onStoreFault(error)
-    const why = error instanceof GazewayError ? errorBody(error).message : 'the store does not answer.'
-    return [[], [], `attention and memories are unknown: ${why}`]
-  }
-
   /**
    * Reads the current context of a project. @throws see {@link Context}
    */
@@ -192,15 +163,9 @@ export function createContext(deps: ContextDeps): Context {
     const resolved = asked === undefined ? null : await resolveFocus(root, asked, roots)
 
     let reading: ReturnType<typeof readStored> | undefined
-    const of: MemoriesOf = {
-      project: await projectOf(root),
-      limit: MEMORIES,
-      reader: callerId,
-      ...(query !== undefined && { query }),
-      ...(projects !== undefined && { projects }),
-    }
+    const of: MemoriesOf = { project: await projectOf(root), limit: MEMORIES, reader: callerId, query, projects }
     const stored = () => {
-      reading ??= readStored(roots, of, now)
+      reading ??= readStored(deps, roots, of, now)
       return reading
     }
     const request: Request = { root, focus: resolved, query, maxTokens, form, onlyRelated, now }
@@ -246,4 +211,36 @@ export function createContext(deps: ContextDeps): Context {
         : { text: renderContext(context), tokens: context.tokens, used }
     },
   }
+}
+
+async function readDwell(dwell: ContextDeps['dwell'], roots: readonly string[], since: string): Promise<PlaceDwell[]> {
+  const answers = await Promise.all(roots.map((root) => dwell({ root, since })))
+  const byPlace = new Map(answers.flat().map((row) => [`${row.path}\0${row.line_start}\0${row.line_end}`, row]))
+  return [...byPlace.values()]
+}
+
+/**
+ * Reads the project's attention and memories, and loads the tokenizer. It blocks this thread, so it runs while git
+ * runs.
+ */
+async function readStored(deps: ContextDeps, roots: readonly string[], of: MemoriesOf, now: Date): Promise<Known> {
+  const since = new Date(now.getTime() - SINCE_MS).toISOString()
+  const [held] = await Promise.all([
+    Promise.all([readDwell(deps.dwell, roots, since), deps.memories(of)]).catch((error) => withoutStore(deps, error)),
+    deps.countTokens(''),
+  ])
+  const [rows, memories, ...notes] = held
+  return { attention: attentionByFile(rows, roots, now), memories, notes }
+}
+
+/**
+ * Replaces attention and memories by a note when the store fails: the context then comes from files and git alone.
+ */
+function withoutStore(
+  { onStoreFault }: ContextDeps,
+  error: unknown,
+): [rows: PlaceDwell[], memories: StoredMemory[], note: string] {
+  onStoreFault(error)
+  const why = error instanceof GazewayError ? errorBody(error).message : 'the store does not answer.'
+  return [[], [], `attention and memories are unknown: ${why}`]
 }

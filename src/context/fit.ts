@@ -43,6 +43,28 @@ export interface FitInput {
   excerptOf: (path: string, from: number, to: number) => Promise<string | null>
 }
 
+/** Tokens that are left, and the steps that can be undone, the last one first. */
+interface Budget {
+  tokensLeft: number
+  /** Spends the tokens of a piece; false when it does not fit. */
+  take(piece: string): Promise<boolean>
+  undo: Array<() => void>
+}
+
+function createBudget(maxTokens: number, countTokens: FitInput['countTokens']): Budget {
+  const budget: Budget = {
+    tokensLeft: maxTokens,
+    async take(piece) {
+      const tokens = await countTokens(piece)
+      if (tokens > budget.tokensLeft) return false
+      budget.tokensLeft -= tokens
+      return true
+    },
+    undo: [],
+  }
+  return budget
+}
+
 /**
  * Fills the budget greedily, in this order:
  *
@@ -63,31 +85,50 @@ export async function fit(input: FitInput): Promise<WorkContext> {
     tokens: maxTokens,
     truncated: false,
   }
+  const budget = createBudget(maxTokens, countTokens)
+  await budget.take(form.frame(context))
+  for (const note of input.notes) if (await budget.take(form.note(note))) context.notes.push(note)
+  const allMemories = await addMemories(context, budget, input)
+  const { chosen, hasDirectory, add } = createPlacing(context, budget, input)
+  const later = await add(outline.candidates, budget.tokensLeft * (1 - NAMES_SHARE))
+  await addExcerpts(chosen, budget, input)
+  const left = await add(later, 0)
+  context.truncated = input.incomplete || outline.more || !allMemories || left.length > 0
+  await add(
+    outline.overview.filter(({ place }) => !hasDirectory(place.path)),
+    0,
+  )
+  sortPlaces(context.places)
+
+  // The sum of the pieces can be below the size of the whole. Then the pieces that were added last are removed.
+  while ((await measure(context, form, countTokens)) > maxTokens && budget.undo.length > 0) {
+    budget.undo.pop()?.()
+    context.truncated = true
+  }
+  return context
+}
+
+/** @returns false when some did not fit */
+async function addMemories(
+  context: WorkContext,
+  budget: Budget,
+  { memories, form, countTokens }: FitInput,
+): Promise<boolean> {
+  const floor = budget.tokensLeft * (1 - MEMORY_SHARE)
+  for (const memory of memories) {
+    const piece = form.memory(memory, context.memories.length === 0)
+    const affordable = budget.tokensLeft - (await countTokens(piece)) >= floor
+    if (!affordable || !(await budget.take(piece))) continue
+    context.memories.push(memory)
+    budget.undo.push(() => context.memories.pop())
+  }
+  return context.memories.length === memories.length
+}
+
+/** Places the candidates in the tree of the context, each below its directories. */
+function createPlacing(context: WorkContext, budget: Budget, { outline, form }: FitInput) {
   const chosen = new Map<Candidate, Place>()
   const directories = new Map<string, Place>()
-  const undo: Array<() => void> = []
-  let tokensLeft = maxTokens
-
-  async function take(piece: string): Promise<boolean> {
-    const tokens = await countTokens(piece)
-    if (tokens > tokensLeft) return false
-    tokensLeft -= tokens
-    return true
-  }
-
-  async function addMemories(): Promise<boolean> {
-    const floor = tokensLeft * (1 - MEMORY_SHARE)
-    let missed = 0
-    for (const memory of input.memories) {
-      const piece = form.memory(memory, context.memories.length === 0)
-      const affordable = tokensLeft - (await countTokens(piece)) >= floor
-      if (affordable && (await take(piece))) {
-        context.memories.push(memory)
-        undo.push(() => context.memories.pop())
-      } else missed++
-    }
-    return missed === 0
-  }
 
   async function addPlace(candidate: Candidate): Promise<boolean> {
     if (chosen.has(candidate)) return true
@@ -100,7 +141,7 @@ export async function fit(input: FitInput): Promise<WorkContext> {
     const around = (candidate.file && chosen.get(candidate.file)) ?? directories.get(foldersOf(outermost).at(-1) ?? '')
     const isFirst = around !== undefined && around.children === undefined
     const piece = [form.place(outermost, isFirst), ...inner.map((each) => form.place(each, true))].join('')
-    if (!(await take(piece))) return false
+    if (!(await budget.take(piece))) return false
     attach(outermost, around)
     for (const each of inner) attach(each, directories.get(foldersOf(each).at(-1) ?? ''))
     chosen.set(candidate, place)
@@ -112,74 +153,64 @@ export async function fit(input: FitInput): Promise<WorkContext> {
     const siblings = around?.children ?? context.places
     siblings.push(place)
     if (place.kind === 'directory') directories.set(place.path, place)
-    undo.push(() => {
+    budget.undo.push(() => {
       siblings.splice(siblings.indexOf(place), 1)
       if (around && siblings.length === 0) delete around.children
     })
   }
 
-  /** @returns the candidates that did not fit, and those not tried because `floor` or fewer tokens are left */
-  async function addPlaces(candidates: Candidate[], floor: number): Promise<Candidate[]> {
-    const left: Candidate[] = []
-    let misses = 0
-    for (const candidate of candidates) {
-      const added = tokensLeft > floor && misses < MISSES && (await addPlace(candidate))
-      misses = added ? 0 : misses + 1
-      if (!added) left.push(candidate)
-    }
-    return left
-  }
-
-  async function addExcerpts(): Promise<void> {
-    const quoted = new Set([...chosen.keys()].map(({ file }) => file))
-    const wanted = [...chosen].filter(([candidate]) => candidate.lines && !quoted.has(candidate))
-    let misses = 0
-    for (const [{ lines }, place] of wanted.slice(0, EXCERPTS)) {
-      const excerpt = lines && (await input.excerptOf(lines.path, lines.from, lastLine(lines)))
-      if (!excerpt) continue
-      misses = (await addExcerpt(place, defused(excerpt).split('\n'))) ? 0 : misses + 1
-      if (misses === EXCERPT_MISSES) return
-    }
-  }
-
-  function lastLine({ from, to }: { from: number; to: number }): number {
-    const most = Math.min(MAX_LINES, Math.max(MAX_LINES / 20, Math.floor(maxTokens / 100)))
-    return Math.min(to, from + most - 1)
-  }
-
-  /** Adds as many of the lines as fit; halves their number until they do. */
-  async function addExcerpt(place: Place, lines: string[]): Promise<boolean> {
-    for (let kept = lines; ; kept = kept.slice(0, Math.max(FEWEST_LINES, kept.length >> 1))) {
-      const text = kept.join('\n')
-      const piece = form.excerpt(text, place)
-      if ((await countTokens(piece)) <= maxTokens * EXCERPT_SHARE && (await take(piece))) {
-        place.excerpt = text
-        undo.push(() => delete place.excerpt)
-        return true
+  return {
+    chosen: chosen as ReadonlyMap<Candidate, Place>,
+    hasDirectory: (path: string) => directories.has(path),
+    /** @returns the candidates that did not fit, and those not tried because `floor` or fewer tokens are left */
+    async add(candidates: readonly Candidate[], floor: number): Promise<Candidate[]> {
+      const left: Candidate[] = []
+      let misses = 0
+      for (const candidate of candidates) {
+        const added = budget.tokensLeft > floor && misses < MISSES && (await addPlace(candidate))
+        misses = added ? 0 : misses + 1
+        if (!added) left.push(candidate)
       }
-      if (kept.length <= FEWEST_LINES) return false
+      return left
+    },
+  }
+}
+
+/** Adds excerpts of the chosen places; of a file whose regions are chosen, only those. */
+async function addExcerpts(chosen: ReadonlyMap<Candidate, Place>, budget: Budget, input: FitInput): Promise<void> {
+  const quoted = new Set([...chosen.keys()].map(({ file }) => file))
+  const wanted = [...chosen].filter(([candidate]) => candidate.lines && !quoted.has(candidate))
+  let misses = 0
+  for (const [{ lines }, place] of wanted.slice(0, EXCERPTS)) {
+    const excerpt = lines && (await input.excerptOf(lines.path, lines.from, lastLine(lines, input.maxTokens)))
+    if (!excerpt) continue
+    misses = (await addExcerpt(place, defused(excerpt).split('\n'), budget, input)) ? 0 : misses + 1
+    if (misses === EXCERPT_MISSES) return
+  }
+}
+
+function lastLine({ from, to }: { from: number; to: number }, maxTokens: number): number {
+  const most = Math.min(MAX_LINES, Math.max(MAX_LINES / 20, Math.floor(maxTokens / 100)))
+  return Math.min(to, from + most - 1)
+}
+
+/** Adds as many of the lines as fit; halves their number until they do. */
+async function addExcerpt(
+  place: Place,
+  lines: readonly string[],
+  budget: Budget,
+  { form, countTokens, maxTokens }: FitInput,
+): Promise<boolean> {
+  for (let kept = lines; ; kept = kept.slice(0, Math.max(FEWEST_LINES, kept.length >> 1))) {
+    const text = kept.join('\n')
+    const piece = form.excerpt(text, place)
+    if ((await countTokens(piece)) <= maxTokens * EXCERPT_SHARE && (await budget.take(piece))) {
+      place.excerpt = text
+      budget.undo.push(() => delete place.excerpt)
+      return true
     }
+    if (kept.length <= FEWEST_LINES) return false
   }
-
-  await take(form.frame(context))
-  for (const note of input.notes) if (await take(form.note(note))) context.notes.push(note)
-  const allMemories = await addMemories()
-  const later = await addPlaces(outline.candidates, tokensLeft * (1 - NAMES_SHARE))
-  await addExcerpts()
-  const left = await addPlaces(later, 0)
-  context.truncated = input.incomplete || outline.more || !allMemories || left.length > 0
-  await addPlaces(
-    outline.overview.filter(({ place }) => !directories.has(place.path)),
-    0,
-  )
-  sortPlaces(context.places)
-
-  // The sum of the pieces can be below the size of the whole. Then the pieces that were added last are removed.
-  while ((await measure(context, form, countTokens)) > maxTokens && undo.length > 0) {
-    undo.pop()?.()
-    context.truncated = true
-  }
-  return context
 }
 
 /** The path of the root; the beginning of a very long path is cut. */

@@ -1,12 +1,10 @@
-import { lstatSync } from 'node:fs'
-import { join } from 'node:path'
 import { LRUCache } from 'lru-cache'
 import { inThread } from '../../wire/in-thread.ts'
 import { threadCode } from '../../wire/thread.ts'
 import { yieldToEventLoop } from '../../wire/yield-to-event-loop.ts'
-import { isUnreadable } from '../confine.ts'
 import type { ProjectTree } from '../tree.ts'
 import { indexFileOf, readIndexFile, touchIndexFile } from './index-file.ts'
+import { createFileLister, type IndexedFiles } from './indexed-files.ts'
 import type { LiveSegment } from './rank.ts'
 import { searchedText } from './searched-text.ts'
 import { type IndexedFile, openSegment, type Segment } from './segment.ts'
@@ -38,20 +36,6 @@ export interface FreshIndex {
   notes: string[]
 }
 
-/** Files of a tree. `clean`: unchanged for git, the same list until git's answer changes. `others`: all other files. */
-interface IndexedFiles {
-  clean: IndexedFile[]
-  others: IndexedFile[]
-}
-
-interface Sifted {
-  objects: ProjectTree['objects']
-  changes: string
-  count: number
-  clean: IndexedFile[]
-  others: string[]
-}
-
 interface CachedIndex {
   base: Segment
   numbers: Map<string, number>
@@ -71,8 +55,9 @@ interface CachedIndex {
  */
 export function createProjectIndex(dataFolder: string | null) {
   const indexes = new LRUCache<string, CachedIndex>({ max: ROOTS_KEPT })
-  const sifted = new LRUCache<string, Sifted>({ max: ROOTS_KEPT })
+  const indexedFiles = createFileLister(ROOTS_KEPT)
   const updates = new Map<string, Promise<unknown>>()
+  const fileOf = (root: string) => (dataFolder === null ? null : indexFileOf(dataFolder, root))
 
   /**
    * Updates the index to the files of a tree, in a worker thread. After 2 s the caller gets progress reports; after 10
@@ -83,11 +68,11 @@ export function createProjectIndex(dataFolder: string | null) {
    */
   async function fresh(root: string, tree: ProjectTree, caller: IndexCaller): Promise<FreshIndex> {
     const files = await indexedFiles(root, tree)
-    let known = indexes.get(root) ?? readKept(root)
+    let known = indexes.get(root) ?? readSaved(root)
     let compared = compare(files, known)
     const notes: string[] = []
     if (known === undefined || compared.stale.length > BESIDE) {
-      const isDone = await updated(root, compared, known, caller)
+      const isDone = await updated(root, compared, known?.base.bytes ?? null, caller)
       known = indexes.get(root)
       compared = compare(files, known)
       if (!isDone || compared.stale.length > BESIDE)
@@ -104,95 +89,24 @@ export function createProjectIndex(dataFolder: string | null) {
     return compared.stale.length > BESIDE ? null : withChanges(root, known, compared, [])
   }
 
-  async function withChanges(
-    root: string,
-    known: CachedIndex,
-    { alive, stale }: Comparison,
-    notes: readonly string[],
-  ): Promise<FreshIndex> {
-    const live: LiveSegment[] = [{ segment: known.base, alive }]
-    const beside = await indexBeside(root, known, stale.slice(0, BESIDE))
-    if (beside) live.push({ segment: beside, alive: new Uint8Array(beside.files.length).fill(1) })
-    return { live, notes: [...notes, ...gapsOf(known)] }
+  function readSaved(root: string): CachedIndex | undefined {
+    const base = openSaved(fileOf(root), root)
+    if (base !== null) indexes.set(root, hold(base, null))
+    return indexes.get(root)
   }
 
-  /** Adds a version key to the files of a tree: git's object id for unchanged files, size and times for others. */
-  async function indexedFiles(root: string, tree: ProjectTree): Promise<IndexedFiles> {
-    const { clean, others } = sift(root, tree)
-    const stamped: IndexedFile[] = []
-    for (const path of others) {
-      await yieldToEventLoop()
-      stamped.push({ path, key: stampOf(join(root, path)) })
-    }
-    return { clean, others: stamped }
-  }
-
-  /** Splits the files into unchanged and other ones, without the deleted. Cached until git's answer changes. */
-  function sift(root: string, { files, changes, objects }: ProjectTree): Sifted {
-    const joined = [...changes].join('\0')
-    const known = sifted.get(root)
-    if (known?.objects === objects && known.changes === joined && known.count === files.length) return known
-    const clean: IndexedFile[] = []
-    const others: string[] = []
-    for (const path of files) {
-      const change = changes.get(path)
-      const key = change === undefined ? objects.get(path) : undefined
-      if (key !== undefined) clean.push({ path, key })
-      else if (change !== 'deleted') others.push(path)
-    }
-    const made = { objects, changes: joined, count: files.length, clean, others }
-    // Without git, each call makes a new list.
-    if (objects.size > 0) sifted.set(root, made)
-    return made
-  }
-
-  function fileOf(root: string): string | null {
-    return dataFolder === null ? null : indexFileOf(dataFolder, root)
-  }
-
-  function readKept(root: string): CachedIndex | undefined {
-    const file = fileOf(root)
-    const base = file === null ? null : readIndexFile(file, root)
-    if (file === null || base === null) return undefined
-    touchIndexFile(file, new Date())
-    const known = hold(base, null)
-    indexes.set(root, known)
-    return known
-  }
-
-  async function updated(
-    root: string,
-    { stale, alive }: Comparison,
-    known: CachedIndex | undefined,
-    { signal, onStep }: IndexCaller,
-  ): Promise<boolean> {
+  /** @returns whether the update ended before the caller's patience */
+  function updated(root: string, { stale, alive }: Comparison, base: Uint8Array | null, caller: IndexCaller) {
     const done = new Int32Array(new SharedArrayBuffer(4))
-    const update: IndexUpdate = { root, stale, alive, base: known?.base.bytes ?? null, done, file: fileOf(root) }
+    const update: IndexUpdate = { root, stale, alive, base, done, file: fileOf(root) }
     const running = updates.get(root) ?? start(update)
-    const begun = performance.now()
-    const tick = setInterval(() => {
-      if (performance.now() - begun < TELL_AFTER_MS) return
-      onStep?.(`Indexing the project: ${Atomics.load(done, 0)} of ${stale.length} files`)
-    }, TELL_EVERY_MS)
-    const late = new Promise<false>((resolve) => void setTimeout(resolve, WAIT_MS, false).unref())
-    const cancelled = new Promise<false>((resolve) =>
-      signal?.addEventListener('abort', () => resolve(false), { once: true }),
-    )
-    try {
-      return await Promise.race([running.then(() => true), late, cancelled])
-    } finally {
-      clearInterval(tick)
-    }
+    return inPatience(running, caller, () => `Indexing the project: ${Atomics.load(done, 0)} of ${stale.length} files`)
   }
 
   function start(update: IndexUpdate): Promise<unknown> {
     const { root } = update
-    const running = inThread<IndexUpdate, UpdatedIndex>(CODE, update)
-      .then(({ bytes, fault }) => {
-        const base = openSegment(bytes)
-        if (base === null) throw new Error('The worker thread returned no index.')
-        indexes.set(root, hold(base, fault))
-      })
+    const running = built(update)
+      .then((index) => void indexes.set(root, index))
       .finally(() => updates.delete(root))
     updates.set(root, running)
     // A waiting caller receives the error. Callers that did not wait build the index again with their next call.
@@ -200,21 +114,75 @@ export function createProjectIndex(dataFolder: string | null) {
     return running
   }
 
-  async function indexBeside(root: string, known: CachedIndex, stale: IndexedFile[]): Promise<Segment | null> {
-    if (stale.length === 0) return null
-    if (known.beside && isSame(known.beside.files, stale)) return known.beside.segment
-    const builder = createSegmentBuilder()
-    for (const file of stale) {
-      await yieldToEventLoop()
-      const { text, isGenerated } = searchedText(root, file.path)
-      builder.add({ ...file, ...(isGenerated && { generated: true }) }, text)
-    }
-    const segment = openSegment(builder.finish(root))
-    known.beside = segment && { files: stale, segment }
-    return segment
-  }
-
   return { fresh, ready }
+}
+
+/** Builds an index in a worker thread. */
+async function built(update: IndexUpdate): Promise<CachedIndex> {
+  const { bytes, fault } = await inThread<IndexUpdate, UpdatedIndex>(CODE, update)
+  const base = openSegment(bytes)
+  if (base === null) throw new Error('The worker thread returned no index.')
+  return hold(base, fault)
+}
+
+/** Opens an index that an earlier process saved, and marks its file as used; null when there is none. */
+function openSaved(file: string | null, root: string): Segment | null {
+  const base = file === null ? null : readIndexFile(file, root)
+  if (file !== null && base !== null) touchIndexFile(file, new Date())
+  return base
+}
+
+/**
+ * Waits for work, 10 s at most, and reports its progress. The work continues afterwards.
+ *
+ * @returns true when it has ended; false when it was late or the caller cancelled
+ * @throws the error of the work
+ */
+async function inPatience(
+  running: Promise<unknown>,
+  { signal, onStep }: IndexCaller,
+  progress: () => string,
+): Promise<boolean> {
+  const begun = performance.now()
+  const tick = setInterval(() => {
+    if (performance.now() - begun >= TELL_AFTER_MS) onStep?.(progress())
+  }, TELL_EVERY_MS)
+  const late = new Promise<false>((resolve) => void setTimeout(resolve, WAIT_MS, false).unref())
+  const cancelled = new Promise<false>((resolve) =>
+    signal?.addEventListener('abort', () => resolve(false), { once: true }),
+  )
+  try {
+    return await Promise.race([running.then(() => true), late, cancelled])
+  } finally {
+    clearInterval(tick)
+  }
+}
+
+/** The index with the files that changed since it was built. */
+async function withChanges(
+  root: string,
+  known: CachedIndex,
+  { alive, stale }: Comparison,
+  notes: readonly string[],
+): Promise<FreshIndex> {
+  const live: LiveSegment[] = [{ segment: known.base, alive }]
+  const beside = await indexBeside(root, known, stale.slice(0, BESIDE))
+  if (beside) live.push({ segment: beside, alive: new Uint8Array(beside.files.length).fill(1) })
+  return { live, notes: [...notes, ...gapsOf(known)] }
+}
+
+async function indexBeside(root: string, known: CachedIndex, stale: IndexedFile[]): Promise<Segment | null> {
+  if (stale.length === 0) return null
+  if (known.beside && isSame(known.beside.files, stale)) return known.beside.segment
+  const builder = createSegmentBuilder()
+  for (const file of stale) {
+    await yieldToEventLoop()
+    const { text, isGenerated } = searchedText(root, file.path)
+    builder.add({ ...file, ...(isGenerated && { generated: true }) }, text)
+  }
+  const segment = openSegment(builder.finish(root))
+  known.beside = segment && { files: stale, segment }
+  return segment
 }
 
 /** Lists the gaps of an index, as notes for the caller. */
@@ -267,14 +235,4 @@ function isSame(files: readonly IndexedFile[], others: readonly IndexedFile[]): 
     files.length === others.length &&
     files.every(({ path, key }, i) => others[i]?.path === path && others[i]?.key === key)
   )
-}
-
-function stampOf(file: string): string {
-  try {
-    const info = lstatSync(file, { throwIfNoEntry: false })
-    return info === undefined ? '' : `${info.size} ${info.mtimeMs} ${info.ctimeMs} ${info.ino}`
-  } catch (error) {
-    if (isUnreadable(error)) return ''
-    throw error
-  }
 }
