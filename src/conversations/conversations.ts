@@ -66,97 +66,105 @@ export function createConversations(deps: {
 }): Conversations {
   const { store, now, onError } = deps
 
-  async function read(id: string, owner: string): Promise<Said[]> {
-    const found = await store.db
-      .selectFrom('conversations')
-      .select('turns')
-      .where('id', '=', id)
-      .where('owner', '=', owner)
-      .where('expires_at', '>', now().toISOString())
-      .executeTakeFirst()
-    if (!found)
-      throw new GazewayError(
-        'not_found',
-        'There is no such conversation, or it is over 24 hours old. Omit conversation_id to start a new one.',
-        { param: 'conversation_id' },
-      )
-    if (found.turns >= MAX_TURNS)
-      throw new GazewayError(
-        'conflict',
-        `The conversation has all its ${MAX_TURNS} turns. Omit conversation_id to start a new one.`,
-        { param: 'conversation_id' },
-      )
-    const rows = await store.db
-      .selectFrom('conversation_turns')
-      .select('messages')
-      .where('conversation_id', '=', id)
-      .orderBy('turn')
-      .execute()
-    return rows.flatMap(({ messages }) => JSON.parse(messages) as Said[])
-  }
-
-  async function write(id: string, owner: string, turn: readonly Said[]): Promise<string | null> {
-    const messages = JSON.stringify(turn)
-    const added = Buffer.byteLength(messages)
-    if (added > MAX_BYTES) return null
-    const expires_at = new Date(now().getTime() + KEPT_MS).toISOString()
-    return store.write(async (trx) => {
-      await trx
-        .insertInto('conversations')
-        .values({ id, owner, turns: 0, bytes: 0, expires_at })
-        .onConflict((conflict) => conflict.column('id').doNothing())
-        .execute()
-      const { turns, bytes } = await trx
-        .selectFrom('conversations')
-        .select(['turns', 'bytes'])
-        .where('id', '=', id)
-        .forUpdate()
-        .executeTakeFirstOrThrow()
-      if (turns >= MAX_TURNS || bytes + added > MAX_BYTES) return null
-      await trx
-        .insertInto('conversation_turns')
-        .values({ conversation_id: id, turn: turns + 1, messages })
-        .execute()
-      await trx
-        .updateTable('conversations')
-        .set({ turns: turns + 1, bytes: bytes + added, expires_at })
-        .where('id', '=', id)
-        .execute()
-      return id
-    })
-  }
-
-  async function sweep(limit: number): Promise<number> {
-    return store.write(async (trx) => {
-      const over = await trx
-        .selectFrom('conversations')
-        .select('id')
-        .where('expires_at', '<=', now().toISOString())
-        .orderBy('expires_at')
-        .limit(limit)
-        .forUpdate()
-        .skipLocked()
-        .execute()
-      const ids = over.map(({ id }) => id)
-      if (ids.length === 0) return 0
-      await trx.deleteFrom('conversation_turns').where('conversation_id', 'in', ids).execute()
-      await trx.deleteFrom('conversations').where('id', 'in', ids).execute()
-      return ids.length
-    })
-  }
-
   return {
     async open(given, owner) {
       const [id, whose] = [given ?? newId('conv'), owner ?? '']
       return {
-        messages: given === undefined ? [] : await read(id, whose),
+        messages: given === undefined ? [] : await read(store.db, { id, owner: whose, at: now() }),
         keep: (turn) =>
-          write(id, whose, turn).catch((error) => {
+          write(store, { id, owner: whose, at: now() }, turn).catch((error) => {
             onError(error)
             return null
           }),
       }
     },
-    sweeps: [{ name: 'conversations.expired', everyMs: SWEEP_MS, batch: sweep }],
+    sweeps: [{ name: 'conversations.expired', everyMs: SWEEP_MS, batch: (limit) => sweep(store, now(), limit) }],
   }
+}
+
+/** A conversation of an owner, as of a time. */
+interface Owned {
+  id: string
+  owner: string
+  at: Date
+}
+
+async function read(db: Store['db'], { id, owner, at }: Owned): Promise<Said[]> {
+  const found = await db
+    .selectFrom('conversations')
+    .select('turns')
+    .where('id', '=', id)
+    .where('owner', '=', owner)
+    .where('expires_at', '>', at.toISOString())
+    .executeTakeFirst()
+  if (!found)
+    throw new GazewayError(
+      'not_found',
+      'There is no such conversation, or it is over 24 hours old. Omit conversation_id to start a new one.',
+      { param: 'conversation_id' },
+    )
+  if (found.turns >= MAX_TURNS)
+    throw new GazewayError(
+      'conflict',
+      `The conversation has all its ${MAX_TURNS} turns. Omit conversation_id to start a new one.`,
+      { param: 'conversation_id' },
+    )
+  const rows = await db
+    .selectFrom('conversation_turns')
+    .select('messages')
+    .where('conversation_id', '=', id)
+    .orderBy('turn')
+    .execute()
+  return rows.flatMap(({ messages }) => JSON.parse(messages) as Said[])
+}
+
+async function write(store: Store, { id, owner, at }: Owned, turn: readonly Said[]): Promise<string | null> {
+  const messages = JSON.stringify(turn)
+  const added = Buffer.byteLength(messages)
+  if (added > MAX_BYTES) return null
+  const expires_at = new Date(at.getTime() + KEPT_MS).toISOString()
+  return store.write(async (trx) => {
+    await trx
+      .insertInto('conversations')
+      .values({ id, owner, turns: 0, bytes: 0, expires_at })
+      .onConflict((conflict) => conflict.column('id').doNothing())
+      .execute()
+    const { turns, bytes } = await trx
+      .selectFrom('conversations')
+      .select(['turns', 'bytes'])
+      .where('id', '=', id)
+      .forUpdate()
+      .executeTakeFirstOrThrow()
+    if (turns >= MAX_TURNS || bytes + added > MAX_BYTES) return null
+    await trx
+      .insertInto('conversation_turns')
+      .values({ conversation_id: id, turn: turns + 1, messages })
+      .execute()
+    await trx
+      .updateTable('conversations')
+      .set({ turns: turns + 1, bytes: bytes + added, expires_at })
+      .where('id', '=', id)
+      .execute()
+    return id
+  })
+}
+
+/** Deletes at most `limit` conversations that are over. @returns their number */
+function sweep(store: Store, at: Date, limit: number): Promise<number> {
+  return store.write(async (trx) => {
+    const over = await trx
+      .selectFrom('conversations')
+      .select('id')
+      .where('expires_at', '<=', at.toISOString())
+      .orderBy('expires_at')
+      .limit(limit)
+      .forUpdate()
+      .skipLocked()
+      .execute()
+    const ids = over.map(({ id }) => id)
+    if (ids.length === 0) return 0
+    await trx.deleteFrom('conversation_turns').where('conversation_id', 'in', ids).execute()
+    await trx.deleteFrom('conversations').where('id', 'in', ids).execute()
+    return ids.length
+  })
 }

@@ -276,64 +276,75 @@ function ownMemory(owner: MemoryOwner, { store, time, opened, vectors, caller }:
       return made
     },
 
-    async recall({ key, namespace, version }) {
-      const [space, at] = [await findSpace(db, owner), time()]
-      const { rows } = await runBuilt(db, 'recall memory', [space, namespace, key, at], () =>
-        db
-          .selectFrom('memories')
-          .select(MEMORY_COLUMNS)
-          .where('space', '=', space)
-          .where('namespace', '=', namespace)
-          .where('key', '=', key)
-          .where(isLive(at))
-          .compile(),
-      )
-      const [current] = rows
-      if (current && (version ?? current.version) === current.version)
-        return { found: true, memory: toMemory(current), superseded_by: null }
-      const earlier = await earlierVersion(db, { space, namespace, key }, { version, now: at })
-      if (!earlier) return NOT_FOUND
-      const { superseded_by } = earlier
-      return version === undefined
-        ? { ...NOT_FOUND, superseded_by }
-        : { found: true, memory: toMemory(earlier), superseded_by }
-    },
+    recall: async (query) => recall(db, await findSpace(db, owner), query, time()),
 
     search,
     related: (query, context) => search({ ...query, trustedBy: caller() }, context),
 
     recent: async (query) => recentMemories(store, await findSpace(db, owner), query, time()),
 
-    async newest({ project, projects, limit }) {
-      const [space, at, trustedBy] = [await findSpace(db, owner), time(), caller()]
-      const list = async (of: { project?: string | null }) =>
-        (await recentMemories(store, space, { ...of, trustedBy, limit }, at)).items
-      if (projects === 'all') return list({})
-      // Two lists from two indexes, so that memories of other projects are never scanned.
-      const found = [...(await list({ project: null })), ...(project === null ? [] : await list({ project }))]
-      return found.sort((a, b) => (a.updated_at < b.updated_at ? 1 : -1)).slice(0, limit)
-    },
-
+    newest: async (query) => newest(store, await findSpace(db, owner), { ...query, trustedBy: caller() }, time()),
     keys: async (query) => memoryKeys(db, await findSpace(db, owner), query, time()),
 
     remove: (id) => store.write(async (trx) => remove(trx, id, { space: await findSpace(trx, owner), now: time() })),
+    stats: async () => statsOf(store, await findSpace(db, owner), time()),
+  }
+}
 
-    async stats() {
-      const at = time()
-      const space = await findSpace(db, owner)
-      const held = await totals(db, at, space)
-      const live = db.selectFrom('memories').where('space', '=', space).where(isLive(at)).limit(1)
-      const oldest = await live.select('created_at').orderBy('seq').executeTakeFirst()
-      const newest = await live.select('updated_at').orderBy('updated_at', 'desc').executeTakeFirst()
-      return {
-        engine: store.engine,
-        count: held.reduce((sum, row) => sum + row.memories, 0),
-        bytes: held.reduce((sum, row) => sum + row.bytes, 0),
-        namespaces: Object.fromEntries(held.map((row) => [row.namespace, row.memories])),
-        oldest_at: oldest?.created_at ?? null,
-        newest_at: newest?.updated_at ?? null,
-      }
-    },
+async function recall(
+  db: Store['db'],
+  space: number,
+  { key, namespace, version }: Parameters<MemoryService['recall']>[0],
+  at: string,
+): ReturnType<MemoryService['recall']> {
+  const { rows } = await runBuilt(db, 'recall memory', [space, namespace, key, at], () =>
+    db
+      .selectFrom('memories')
+      .select(MEMORY_COLUMNS)
+      .where('space', '=', space)
+      .where('namespace', '=', namespace)
+      .where('key', '=', key)
+      .where(isLive(at))
+      .compile(),
+  )
+  const [current] = rows
+  if (current && (version ?? current.version) === current.version)
+    return { found: true, memory: toMemory(current), superseded_by: null }
+  const earlier = await earlierVersion(db, { space, namespace, key }, { version, now: at })
+  if (!earlier) return NOT_FOUND
+  const { superseded_by } = earlier
+  return version === undefined
+    ? { ...NOT_FOUND, superseded_by }
+    : { found: true, memory: toMemory(earlier), superseded_by }
+}
+
+/** The newest memories of a project and of none, or of all projects. */
+async function newest(
+  store: Store,
+  space: number,
+  { project, projects, limit, trustedBy }: Parameters<MemoryService['newest']>[0] & { trustedBy: Caller },
+  at: string,
+): Promise<Memory[]> {
+  const list = async (of: { project?: string | null }) =>
+    (await recentMemories(store, space, { ...of, trustedBy, limit }, at)).items
+  if (projects === 'all') return list({})
+  // Two lists from two indexes, so that memories of other projects are never scanned.
+  const found = [...(await list({ project: null })), ...(project === null ? [] : await list({ project }))]
+  return found.sort((a, b) => (a.updated_at < b.updated_at ? 1 : -1)).slice(0, limit)
+}
+
+async function statsOf({ db, engine }: Store, space: number, at: string): Promise<MemoryStats> {
+  const held = await totals(db, at, space)
+  const live = db.selectFrom('memories').where('space', '=', space).where(isLive(at)).limit(1)
+  const oldest = await live.select('created_at').orderBy('seq').executeTakeFirst()
+  const newest = await live.select('updated_at').orderBy('updated_at', 'desc').executeTakeFirst()
+  return {
+    engine,
+    count: held.reduce((sum, row) => sum + row.memories, 0),
+    bytes: held.reduce((sum, row) => sum + row.bytes, 0),
+    namespaces: Object.fromEntries(held.map((row) => [row.namespace, row.memories])),
+    oldest_at: oldest?.created_at ?? null,
+    newest_at: newest?.updated_at ?? null,
   }
 }
 

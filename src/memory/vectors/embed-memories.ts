@@ -1,4 +1,4 @@
-import { type Selectable, sql } from 'kysely'
+import { type RawBuilder, type Selectable, sql } from 'kysely'
 import type { CallContext } from '../../calls/call-record.ts'
 import { GazewayError } from '../../errors.ts'
 import type { Store } from '../../store/store.ts'
@@ -22,15 +22,18 @@ export interface EmbeddingProgress {
   embedded: number
 }
 
-/** Creates vectors for memories that have none, or one from other settings. */
-export function createEmbedMemories(deps: {
+/** Dependencies of {@link createEmbedMemories}. */
+interface EmbedMemoriesDeps {
   store: Store
   embedder: Embedder
   prefix: string
   now: () => string
   /** Cancels the running call. */
   signal: AbortSignal
-}) {
+}
+
+/** Creates vectors for memories that have none, or one from other settings. */
+export function createEmbedMemories(deps: EmbedMemoriesDeps) {
   const { store, embedder, prefix, now, signal } = deps
   // The operator pays for background calls, for memories of every owner.
   const operator: CallContext = { surface: 'stdio', callerId: null, signal }
@@ -38,45 +41,22 @@ export function createEmbedMemories(deps: {
   let length: number | null = null
   let running: Promise<unknown> = Promise.resolve()
 
-  /** SQL condition: a row of `memories` waits for its vector. */
-  function waits() {
-    const embedded = sql.ref('memories.embedded')
-    if (length !== null) {
-      const source = sourceOf(embedder.source, length)
-      return sql<boolean>`(${embedded} < ${source} or ${embedded} > ${source})`
-    }
-    const [start, end] = [`${embedder.source}@`, `${embedder.source}@\u{10ffff}`]
-    return sql<boolean>`(${embedded} < ${start} or ${embedded} > ${end})`
-  }
-
-  const textFor = ({ key, value, also, tags }: Waiting): string => {
-    const parts = [
-      key,
-      textOf(JSON.parse(value)).slice(0, MAX_CHARACTERS),
-      textOf(JSON.parse(tags)),
-      textOf(JSON.parse(also)),
-    ]
-    return (
-      prefix +
-      parts
-        .filter((part) => part !== '')
-        .join('\n')
-        .slice(0, MAX_CHARACTERS)
-    )
-  }
-
   async function embedBatch(limit: number): Promise<number> {
     const waiting: Waiting[] = await store.db
       .selectFrom('memories')
       .select(['seq', 'space', 'version', 'key', 'value', 'also', 'tags'])
-      .where(waits())
+      .where(waitsFor(embedder.source, length))
       .where(isLive(now()))
       .orderBy('embedded')
       .orderBy('seq')
       .limit(Math.min(BATCH, limit))
       .execute()
     if (waiting.length === 0) return 0
-    const vectors = await vectorsOf(waiting)
+    const vectors = await embedTogether(
+      embedder,
+      waiting.map((memory) => prefix + textOfMemory(memory)),
+      operator,
+    )
     const found = vectors.find((vector) => vector !== null)
     if (found) length = found.length
     const embedded = waiting.map(
@@ -84,31 +64,6 @@ export function createEmbedMemories(deps: {
     )
     await store.write((trx) => keepVectors(trx, sourceOf(embedder.source, length ?? 0), embedded))
     return waiting.length
-  }
-
-  /**
-   * Embeds the texts together. When the upstream refuses them, embeds each alone, so that one bad text blocks no other.
-   */
-  async function vectorsOf(waiting: readonly Waiting[]): Promise<Array<Float32Array | null>> {
-    const texts = waiting.map(textFor)
-    try {
-      return await embedder.embed(texts, operator)
-    } catch (error) {
-      if (!isAboutText(error)) throw error
-    }
-    const vectors: Array<Float32Array | null> = []
-    for (const text of texts) vectors.push(await alone(text))
-    return vectors
-  }
-
-  async function alone(text: string): Promise<Float32Array | null> {
-    try {
-      const [vector] = await embedder.embed([text], operator)
-      return vector ?? null
-    } catch (error) {
-      if (isAboutText(error)) return null
-      throw error
-    }
   }
 
   return {
@@ -139,14 +94,7 @@ export function createEmbedMemories(deps: {
         () => undefined,
         () => undefined,
       ),
-    async progress(): Promise<EmbeddingProgress> {
-      const count = async (of: 'all' | 'waiting') => {
-        const all = store.reads.selectFrom('memories').select((fn) => fn.fn.countAll<number>().as('count'))
-        return (await (of === 'all' ? all : all.where(waits())).executeTakeFirst())?.count ?? 0
-      }
-      const [memories, waiting] = [await count('all'), await count('waiting')]
-      return { memories, embedded: memories - waiting }
-    },
+    progress: () => progressOf(store.reads, waitsFor(embedder.source, length)),
   }
 }
 
@@ -157,3 +105,48 @@ const isAboutText = (error: unknown): boolean =>
   error.upstreamStatus >= 400 &&
   error.upstreamStatus < 500 &&
   !NOT_ABOUT_TEXT.includes(error.upstreamStatus)
+
+/** SQL condition: a row of `memories` waits for its vector. @param length of the newest vectors; null before the first */
+function waitsFor(source: string, length: number | null) {
+  const embedded = sql.ref('memories.embedded')
+  if (length !== null) {
+    const exact = sourceOf(source, length)
+    return sql<boolean>`(${embedded} < ${exact} or ${embedded} > ${exact})`
+  }
+  const [start, end] = [`${source}@`, `${source}@\u{10ffff}`]
+  return sql<boolean>`(${embedded} < ${start} or ${embedded} > ${end})`
+}
+
+function textOfMemory({ key, value, also, tags }: Waiting): string {
+  const parts = [
+    key,
+    textOf(JSON.parse(value)).slice(0, MAX_CHARACTERS),
+    textOf(JSON.parse(tags)),
+    textOf(JSON.parse(also)),
+  ]
+  const filled = parts.filter((part) => part !== '')
+  return filled.join('\n').slice(0, MAX_CHARACTERS)
+}
+
+/** Embeds texts together. When the upstream refuses them, embeds each alone, so that one bad text blocks no other. */
+async function embedTogether(
+  embedder: Embedder,
+  texts: readonly string[],
+  context: CallContext,
+): Promise<Array<Float32Array | null>> {
+  try {
+    return await embedder.embed(texts, context)
+  } catch (error) {
+    if (!isAboutText(error)) throw error
+    if (texts.length === 1) return [null]
+  }
+  const vectors: Array<Float32Array | null> = []
+  for (const text of texts) vectors.push(...(await embedTogether(embedder, [text], context)))
+  return vectors
+}
+
+async function progressOf(db: Store['reads'], waits: RawBuilder<boolean>): Promise<EmbeddingProgress> {
+  const all = db.selectFrom('memories').select((fn) => fn.fn.countAll<number>().as('count'))
+  const [memories, waiting] = [await all.executeTakeFirst(), await all.where(waits).executeTakeFirst()]
+  return { memories: memories?.count ?? 0, embedded: (memories?.count ?? 0) - (waiting?.count ?? 0) }
+}

@@ -1,4 +1,5 @@
 import { sql } from 'kysely'
+import { LRUCache } from 'lru-cache'
 import { readPacked } from '../../store/packed.ts'
 import type { Store } from '../../store/store.ts'
 import { yieldToEventLoop } from '../../wire/yield-to-event-loop.ts'
@@ -40,21 +41,7 @@ interface CachedSigns {
  * of recently searched spaces are cached, one bit per number, and each search updates them.
  */
 export function createVectorIndex({ reads, engine }: Store) {
-  const spaces = new Map<string, CachedSigns>()
-
-  function cachedFor(space: number, source: string): CachedSigns {
-    const name = `${space} ${source}`
-    const cached = spaces.get(name) ?? { signs: new Uint32Array(0), seqs: [], at: new Map(), last: 0, reading: null }
-    spaces.delete(name)
-    spaces.set(name, cached)
-    for (const oldest of spaces.keys()) if (spaces.size > MAX_SPACES) spaces.delete(oldest)
-    return cached
-  }
-
-  function reread(space: number, source: string): CachedSigns {
-    spaces.delete(`${space} ${source}`)
-    return cachedFor(space, source)
-  }
+  const spaces = new LRUCache<string, CachedSigns>({ max: MAX_SPACES })
 
   async function readOn(cached: CachedSigns, space: number, source: string): Promise<void> {
     for (let from = cached.last - (engine === 'postgres' ? OVERLAP : 0); ; ) {
@@ -94,8 +81,11 @@ export function createVectorIndex({ reads, engine }: Store) {
     vector: Float32Array,
     { source, filter, memories, least }: { source: string; filter: TextFilter; memories: number; least: number },
   ): Promise<Hit[]> {
-    let cached = cachedFor(filter.space, source)
-    if (cached.seqs.length > MAX_GONE + MAX_GONE_SHARE * memories) cached = reread(filter.space, source)
+    const name = `${filter.space} ${source}`
+    const known = spaces.get(name)
+    const isUsable = known !== undefined && known.seqs.length <= MAX_GONE + MAX_GONE_SHARE * memories
+    const cached = isUsable ? known : { signs: new Uint32Array(0), seqs: [], at: new Map(), last: 0, reading: null }
+    spaces.set(name, cached)
     cached.reading ??= readOn(cached, filter.space, source).finally(() => {
       cached.reading = null
     })
