@@ -73,19 +73,20 @@ export interface LiveConfig {
   close(): Promise<void>
 }
 
-/**
- * Opens the configuration of this process. It follows config.json, and the changes in `home`, within 2 s.
- *
- * @param loaded configuration of the start
- * @param onFault called once per state that cannot be put in force; the last good one stays
- * @throws the store's error when `home` cannot be read at the start
- */
-export async function openLiveConfig(deps: {
+/** Dependencies of {@link openLiveConfig}. */
+interface LiveConfigDeps {
+  /** Configuration of the start. */
   loaded: LoadedConfig
   home: ConfigHome
+  /** Called once per state that cannot be put in force; the last good one stays. */
   onFault: (error: unknown) => void
-}): Promise<LiveConfig> {
-  const { loaded, home, onFault } = deps
+}
+
+/**
+ * Opens the configuration of this process. It follows config.json, and the changes in `home`, within 2 s.
+ * @throws the store's error when `home` cannot be read at the start
+ */
+export async function openLiveConfig({ loaded, home, onFault }: LiveConfigDeps): Promise<LiveConfig> {
   const { request, dataDir } = loaded
   const layers = await openLayers(configFile(dataDir), home, onFault)
   const merge = (next: StoredLayers, started?: Config) => mergeConfig(request, dataDir, next, started)
@@ -123,10 +124,7 @@ export async function openLiveConfig(deps: {
   return {
     current: () => current,
     stored: () => stored,
-    waiting: () =>
-      differingKeys(stored.config, started)
-        .filter(({ restart }) => restart)
-        .map(({ key }) => key),
+    waiting: () => waitingKeys(stored.config, started),
     preview: (changes) =>
       inTurn(async () => {
         await read()
@@ -200,6 +198,9 @@ async function openLayers(file: string, home: ConfigHome, onFault: (error: unkno
     reportOnce,
   }
 }
+
+const waitingKeys = (stored: Config, started: Config): string[] =>
+  differingKeys(stored, started).flatMap(({ key, restart }) => (restart ? [key] : []))
 
 /** `stored`, with settings that need a restart as they were at the start. */
 function inForce(stored: LoadedConfig, started: Config): LoadedConfig {

@@ -5,7 +5,7 @@ import { createKeyCache, type Entry } from './cache.ts'
 import { readCheckedKeys } from './checked-keys.ts'
 import { ENVIRONMENT_IDENTITY, expired, type Identity } from './identity.ts'
 import { hashToken, keyIdOf } from './key-token.ts'
-import { createLastUsed } from './last-used.ts'
+import { createLastUsed, type LastUsed } from './last-used.ts'
 import { createRevocations, type EndListener } from './revocations.ts'
 
 /** Longest accepted token in characters, that of the longest fixed key. */
@@ -52,15 +52,18 @@ export interface Authentication {
   close(): Promise<void>
 }
 
-/** Creates the authentication against the keys in `store`, cached for at most 4 s, and a fixed key. */
-export function createAuthentication(deps: {
+/** Dependencies of {@link createAuthentication}. */
+interface AuthenticationDeps {
   store: Store
   now: () => Date
   /** Monotonic clock in milliseconds. */
   elapsedMs: () => number
   fixedKey: string | null
   onError: (error: unknown) => void
-}): Authentication {
+}
+
+/** Creates the authentication against the keys in `store`, cached for at most 4 s, and a fixed key. */
+export function createAuthentication(deps: AuthenticationDeps): Authentication {
   const { store, now, elapsedMs, fixedKey, onError } = deps
   let fixedHash = fixedKey === null ? null : hashToken(fixedKey)
   const lastUsed = createLastUsed({ store, now, onError })
@@ -72,30 +75,13 @@ export function createAuthentication(deps: {
     onError,
   })
 
-  /** Compares a token's hash with the current one, and with the previous one during its grace. */
-  function opens({ hash: present, previous }: Entry, hash: Buffer): boolean {
-    if (timingSafeEqual(present, hash)) return true
-    return previous !== null && timingSafeEqual(previous.hash, hash) && now().getTime() < previous.untilMs
-  }
-
-  const isExpired = ({ expiresMs }: Entry) => expiresMs !== Infinity && now().getTime() >= expiresMs
-
-  /** Marks an entry as used and returns its identity. */
-  function use(entry: Entry): Identity | null {
-    if (!entry.used && entry.identity !== null) {
-      entry.used = true
-      lastUsed.mark(entry.identity.id)
-    }
-    return entry.identity
-  }
-
   function authenticateCached(token: string | null): Identity | null {
     if (token === null || token.length > MAX_TOKEN) return null
     const hash = hashToken(token)
     if (fixedHash !== null && timingSafeEqual(fixedHash, hash)) return ENVIRONMENT_IDENTITY
     const id = keyIdOf(token)
     const entry = id === null ? undefined : cache.peek(id)
-    return entry !== undefined && opens(entry, hash) && !isExpired(entry) ? use(entry) : null
+    return entry !== undefined && opens(entry, hash, now()) && !isExpired(entry, now()) ? use(entry, lastUsed) : null
   }
 
   async function authenticateStored(token: string): Promise<Identity | null> {
@@ -104,28 +90,16 @@ export function createAuthentication(deps: {
     const hash = hashToken(token)
     const known = await cache.get(id)
     // Another process may have rotated the key meanwhile.
-    const entry = opens(known, hash) || known.identity === null ? known : await cache.reread(id)
-    if (!opens(entry, hash) || entry.identity === null) return null
-    if (isExpired(entry)) throw expired(entry.identity)
-    return use(entry)
-  }
-
-  /** Returns the identity of a caller that was authenticated before. */
-  function stillInForce(entry: Entry): Identity | null {
-    if (entry.identity === null && entry.readAt === Infinity) throw notGood()
-    if (entry.identity !== null && isExpired(entry)) throw expired(entry.identity)
-    return entry.identity
+    const entry = opens(known, hash, now()) || known.identity === null ? known : await cache.reread(id)
+    if (!opens(entry, hash, now()) || entry.identity === null) return null
+    if (isExpired(entry, now())) throw expired(entry.identity)
+    return use(entry, lastUsed)
   }
 
   return {
     callers: {
       async authenticate(token) {
-        if (token === null || token === '') {
-          throw new GazewayError(
-            'invalid_api_key',
-            'No API key was sent. Send it as "Authorization: Bearer KEY". Create one with: gazeway key create --name NAME',
-          )
-        }
+        if (token === null || token === '') throw notSent()
         const identity = authenticateCached(token) ?? (await authenticateStored(token))
         if (identity === null) throw notGood()
         return identity
@@ -135,7 +109,7 @@ export function createAuthentication(deps: {
         if (id === ENVIRONMENT_IDENTITY.id) return ENVIRONMENT_IDENTITY
         if (!id.startsWith('key_')) return null
         const entry = cache.peek(id)
-        return entry === undefined ? cache.get(id).then(stillInForce) : stillInForce(entry)
+        return entry === undefined ? cache.get(id).then((read) => inForce(read, now())) : inForce(entry, now())
       },
 
       authenticateCached,
@@ -160,3 +134,33 @@ const notGood = () =>
     'invalid_api_key',
     'The API key is not valid: it is unknown, was revoked, or was replaced. Keys of another data folder are unknown here.',
   )
+
+const notSent = () =>
+  new GazewayError(
+    'invalid_api_key',
+    'No API key was sent. Send it as "Authorization: Bearer KEY". Create one with: gazeway key create --name NAME',
+  )
+
+/** Compares a token's hash with the current one, and with the previous one during its grace. */
+function opens({ hash: present, previous }: Entry, hash: Buffer, at: Date): boolean {
+  if (timingSafeEqual(present, hash)) return true
+  return previous !== null && timingSafeEqual(previous.hash, hash) && at.getTime() < previous.untilMs
+}
+
+const isExpired = ({ expiresMs }: Entry, at: Date): boolean => at.getTime() >= expiresMs
+
+/** Marks an entry as used and returns its identity. */
+function use(entry: Entry, lastUsed: LastUsed): Identity | null {
+  if (!entry.used && entry.identity !== null) {
+    entry.used = true
+    lastUsed.mark(entry.identity.id)
+  }
+  return entry.identity
+}
+
+/** Returns the identity of a caller that was authenticated before. @throws GazewayError `invalid_api_key`, `key_expired` */
+function inForce(entry: Entry, at: Date): Identity | null {
+  if (entry.identity === null && entry.readAt === Infinity) throw notGood()
+  if (entry.identity !== null && isExpired(entry, at)) throw expired(entry.identity)
+  return entry.identity
+}

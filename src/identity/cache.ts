@@ -67,8 +67,7 @@ export function createKeyCache({
   const known = new LRUCache<string, Entry>({ max: MAX_ENTRIES })
   // Separate, so that a flood of unknown ids evicts no valid key.
   const unknown = new LRUCache<string, Entry>({ max: MAX_ENTRIES })
-  const reading = new Map<string, Promise<Entry>>()
-  const underWay = new Set<Promise<Entry>>()
+  const reads = createReads(load)
   /** Counts changes made here. A read that began before a change may be outdated and is not cached. */
   let changes = 0
 
@@ -89,32 +88,20 @@ export function createKeyCache({
     return entry
   }
 
-  function refresh(id: string): Promise<Entry> {
-    const joined = reading.get(id)
-    if (joined) return joined
-    const started = load(id).finally(() => {
-      underWay.delete(started)
-      if (reading.get(id) === started) reading.delete(id)
-    })
-    underWay.add(started)
-    reading.set(id, started)
-    return started
-  }
-
   function peek(id: string): Entry | undefined {
     const entry = known.get(id) ?? unknown.get(id)
     if (entry === undefined) return undefined
     const age = elapsedMs() - entry.readAt
     if (age >= SERVED_FOR_MS) return undefined
-    if (age >= REFRESHED_AFTER_MS && !reading.has(id)) refresh(id).catch(onError)
+    if (age >= REFRESHED_AFTER_MS && !reads.has(id)) reads.join(id).catch(onError)
     return entry
   }
 
   async function get(id: string): Promise<Entry> {
     const arrivedAt = elapsedMs()
-    const entry = peek(id) ?? (await refresh(id))
+    const entry = peek(id) ?? (await reads.join(id))
     // The call joined a read that began long before, while the store was locked.
-    return arrivedAt - entry.readAt >= SERVED_FOR_MS ? refresh(id) : entry
+    return arrivedAt - entry.readAt >= SERVED_FOR_MS ? reads.join(id) : entry
   }
 
   return {
@@ -122,17 +109,42 @@ export function createKeyCache({
     get,
     async reread(id) {
       const arrivedAt = elapsedMs()
-      const entry = await refresh(id)
+      const entry = await reads.join(id)
       // The call joined a read that began before it.
-      return entry.readAt < arrivedAt ? refresh(id) : entry
+      return entry.readAt < arrivedAt ? reads.join(id) : entry
     },
     forget(concerns) {
       changes++
-      reading.clear()
+      reads.forget()
       for (const [id, { identity }] of known.entries()) if (identity !== null && concerns(identity)) known.delete(id)
     },
     revoke: (id) => void known.set(id, REVOKED),
-    async close() {
+    close: reads.ended,
+  }
+}
+
+/** Reads of entries, shared by the calls that wait for the same one. */
+function createReads(load: (id: string) => Promise<Entry>) {
+  const reading = new Map<string, Promise<Entry>>()
+  const underWay = new Set<Promise<Entry>>()
+
+  return {
+    has: (id: string) => reading.has(id),
+    /** Joins the read of an entry, or begins one. */
+    join(id: string): Promise<Entry> {
+      const joined = reading.get(id)
+      if (joined) return joined
+      const started = load(id).finally(() => {
+        underWay.delete(started)
+        if (reading.get(id) === started) reading.delete(id)
+      })
+      underWay.add(started)
+      reading.set(id, started)
+      return started
+    },
+    /** Lets later calls begin reads of their own. */
+    forget: () => reading.clear(),
+    async ended(): Promise<void> {
       await Promise.allSettled(underWay)
     },
   }

@@ -55,24 +55,15 @@ export interface GroupsDeps {
 export function createGroups({ store, now, spendOf = nothingSpent, onChanged }: GroupsDeps): Groups {
   const { db } = store
 
-  async function records(groups: readonly KeyGroupRow[]): Promise<GroupRecord[]> {
-    const ids = groups.map(({ id }) => id)
-    const [budgets, alerts, spent, keys] = await Promise.all([
-      readBudgets(db, ids),
-      readAlerts(db, ids),
-      spendOf(ids, now()),
-      countKeys(db, ids),
-    ])
-    return groups.map(({ id, name, created_at }) => ({
-      id,
-      name,
-      budgets: toBudgetRecords(budgets.get(id) ?? []),
-      alerts: toAlertRecords(alerts.get(id) ?? []),
-      keys: keys.get(id) ?? 0,
-      spend: toSpend(spent.get(id)),
-      created_at,
-    }))
-  }
+  const records = (groups: readonly KeyGroupRow[]) =>
+    recordsOf(
+      db,
+      groups,
+      spendOf(
+        groups.map(({ id }) => id),
+        now(),
+      ),
+    )
 
   const recordOf = async (group: KeyGroupRow) => (await records([group]))[0] as GroupRecord
 
@@ -85,16 +76,7 @@ export function createGroups({ store, now, spendOf = nothingSpent, onChanged }: 
       const alertRows = toAlertRows(group.id, alerts)
       const made = { ...record, budgets: toBudgetRecords(rows), alerts: toAlertRecords(alertRows) }
       await store.write(async (trx) => {
-        const insertion = trx
-          .insertInto('key_groups')
-          .values(group)
-          .onConflict((conflict) => conflict.doNothing())
-        if (!(await insertion.returning('id').executeTakeFirst())) {
-          // Inserted before: the connection was lost after the commit.
-          const owner = await trx.selectFrom('key_groups').select('id').where('name', '=', name).executeTakeFirst()
-          if (owner?.id === group.id) return
-          throw nameTaken(name)
-        }
+        if (!(await isInserted(trx, group))) return
         await replaceBudgets(trx, group.id, rows)
         await replaceAlerts(trx, group.id, alertRows)
         await keep?.(trx, made)
@@ -110,10 +92,7 @@ export function createGroups({ store, now, spendOf = nothingSpent, onChanged }: 
       if (offset !== undefined) query = query.offset(offset)
       return readPage(page, {
         rows: async (limit) => records(await query.limit(limit).execute()),
-        async total() {
-          const counted = db.selectFrom('key_groups').select(sql<number>`count(*)`.as('total'))
-          return Number((await counted.executeTakeFirstOrThrow()).total)
-        },
+        total: () => countGroups(db),
         item: (group) => group,
         cursor: ({ id }) => [id],
       })
@@ -137,17 +116,62 @@ export function createGroups({ store, now, spendOf = nothingSpent, onChanged }: 
       return recordOf(group)
     },
 
-    async remove(id) {
-      await store.write(async (trx) => {
-        if ((await lockGroup(trx, id)) === undefined) throw unknownGroup('id')
-        const keys = (await countKeys(trx, [id])).get(id) ?? 0
-        if (keys > 0) throw groupInUse(keys)
-        await replaceBudgets(trx, id, [])
-        await replaceAlerts(trx, id, [])
-        await trx.deleteFrom('key_groups').where('id', '=', id).execute()
-      })
-    },
+    remove: (id) => store.write((trx) => removeGroup(trx, id)),
   }
+}
+
+async function recordsOf(
+  db: Kysely<Schema>,
+  groups: readonly KeyGroupRow[],
+  spend: ReturnType<SpendOf>,
+): Promise<GroupRecord[]> {
+  const ids = groups.map(({ id }) => id)
+  const [budgets, alerts, spent, keys] = await Promise.all([
+    readBudgets(db, ids),
+    readAlerts(db, ids),
+    spend,
+    countKeys(db, ids),
+  ])
+  return groups.map(({ id, name, created_at }) => ({
+    id,
+    name,
+    budgets: toBudgetRecords(budgets.get(id) ?? []),
+    alerts: toAlertRecords(alerts.get(id) ?? []),
+    keys: keys.get(id) ?? 0,
+    spend: toSpend(spent.get(id)),
+    created_at,
+  }))
+}
+
+async function removeGroup(trx: Transaction<Schema>, id: string): Promise<void> {
+  if ((await lockGroup(trx, id)) === undefined) throw unknownGroup('id')
+  const keys = (await countKeys(trx, [id])).get(id) ?? 0
+  if (keys > 0) throw groupInUse(keys)
+  await replaceBudgets(trx, id, [])
+  await replaceAlerts(trx, id, [])
+  await trx.deleteFrom('key_groups').where('id', '=', id).execute()
+}
+
+async function countGroups(db: Kysely<Schema>): Promise<number> {
+  const counted = db.selectFrom('key_groups').select(sql<number>`count(*)`.as('total'))
+  return Number((await counted.executeTakeFirstOrThrow()).total)
+}
+
+/**
+ * Inserts a group.
+ *
+ * @returns false when it was inserted before: the connection was lost after the commit
+ * @throws GazewayError `conflict` when another group has the name
+ */
+async function isInserted(trx: Transaction<Schema>, group: KeyGroupRow): Promise<boolean> {
+  const insertion = trx
+    .insertInto('key_groups')
+    .values(group)
+    .onConflict((conflict) => conflict.doNothing())
+  if (await insertion.returning('id').executeTakeFirst()) return true
+  const owner = await trx.selectFrom('key_groups').select('id').where('name', '=', group.name).executeTakeFirst()
+  if (owner?.id === group.id) return false
+  throw nameTaken(group.name)
 }
 
 /**

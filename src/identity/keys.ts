@@ -149,7 +149,6 @@ export function createKeys(deps: KeysDeps): Keys {
   const { elapsedMs = () => performance.now() } = deps
   const { db } = store
   const authentication = createAuthentication({ store, now, elapsedMs, fixedKey, onError })
-  const { forget } = authentication
 
   async function records(rows: readonly ShownRow[]): Promise<KeyRecord[]> {
     const ids = rows.map(({ id }) => id)
@@ -170,7 +169,7 @@ export function createKeys(deps: KeysDeps): Keys {
 
     async change(id, input) {
       const row = await changeKey(store, id, withEnd(parseInput(KeyChange, input), now()))
-      forget((identity) => identity.id === id)
+      authentication.forget((identity) => identity.id === id)
       onChanged?.(id)
       return recordOf(row)
     },
@@ -188,7 +187,7 @@ export function createKeys(deps: KeysDeps): Keys {
         if (isNew) await keep?.(trx, made)
         return made
       })
-      forget((identity) => identity.id === id)
+      authentication.forget((identity) => identity.id === id)
       // The key is rotated by then, so a failure must not keep its new secret from the caller.
       const keyFile = dataDir === null ? null : await renewKeyFile(dataDir, id, key).catch(reported(onError))
       return { ...newlyRotated, keyFile }
@@ -203,7 +202,7 @@ export function createKeys(deps: KeysDeps): Keys {
     find: (id) => findKey(db, id),
     named: (name) => keysNamed(db, name),
     inForce: (of) => keysInForce(db, of, now()),
-    groupChanged: (groupId) => forget(({ group }) => group?.id === groupId),
+    groupChanged: (groupId) => authentication.forget(({ group }) => group?.id === groupId),
 
     async ensureFirstKey({ dataDir }) {
       if (authentication.hasFixedKey()) return null

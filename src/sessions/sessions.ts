@@ -14,8 +14,10 @@ import {
   type NewSession,
   type Session,
   type SessionDirectory,
+  type SessionFound,
   type SessionList,
   type SessionPatch,
+  type SessionSearch,
   toSession,
   type Viewer,
 } from './session.ts'
@@ -62,11 +64,6 @@ export function createSessions(deps: { store: Store; now: () => Date; chatModel:
   const rowOf = async (id: string, viewer: Viewer) =>
     requireSeen(await db.selectFrom('sessions').selectAll().where('id', '=', id).executeTakeFirst(), id, viewer)
 
-  async function lock(trx: Transaction<Schema>, id: string, viewer: Viewer): Promise<SessionRow> {
-    const row = await trx.selectFrom('sessions').selectAll().where('id', '=', id).forUpdate().executeTakeFirst()
-    return requireSeen(row, id, viewer)
-  }
-
   return {
     async create(input, { userId, source }, keep) {
       const id = input.id ?? input.session_id ?? newId('ses')
@@ -78,10 +75,8 @@ export function createSessions(deps: { store: Store; now: () => Date; chatModel:
         await keep?.(trx, shown(row))
         return true
       })
-      if (added) return shown(row)
-      throw new GazewayError('session_exists', `There is a session ${id} already. Choose another id, or omit it.`, {
-        param: 'id',
-      })
+      if (!added) throw sessionExists(id)
+      return shown(row)
     },
 
     async list(query, viewer) {
@@ -102,23 +97,11 @@ export function createSessions(deps: { store: Store; now: () => Date; chatModel:
       return messagePage(store, { id, total }, query)
     },
 
-    async search({ q, limit }, viewer) {
-      const hits = await findWords(store, q, { userId: viewer.all ? null : viewer.userId, limit })
-      if (hits.length === 0) return { results: [] }
-      const ids = hits.map((hit) => hit.sessionId)
-      const rows = await db.selectFrom('sessions').selectAll().where('id', 'in', ids).execute()
-      const byId = new Map(rows.map((row) => [row.id, row]))
-      const results = hits.flatMap(({ sessionId, message, snippet }) => {
-        const row = byId.get(sessionId)
-        // It may have been deleted since it was found.
-        return row === undefined ? [] : [{ session: shown(row), message, snippet }]
-      })
-      return { results }
-    },
+    search: (query, viewer) => searchSessions(store, query, viewer, shown),
 
     update: (id, patch, viewer) =>
       store.write(async (trx) => {
-        const row = await lock(trx, id, viewer)
+        const row = await lockSeen(trx, id, viewer)
         const changed = { ...row, ...changes(patch, time()) }
         const { title, ended_at, end_reason } = changed
         await trx.updateTable('sessions').set({ title, ended_at, end_reason }).where('id', '=', id).execute()
@@ -128,22 +111,10 @@ export function createSessions(deps: { store: Store; now: () => Date; chatModel:
 
     remove: (id, viewer) =>
       store.write(async (trx) => {
-        const removed = await lock(trx, id, viewer)
-        await trx.deleteFrom('sessions').where('id', '=', id).execute()
-        await trx.deleteFrom('session_messages').where('session_id', '=', id).execute()
-        await trx.deleteFrom('session_texts').where('session_id', '=', id).execute()
-        await countSession(trx, removed, -1)
+        await removeSession(trx, await lockSeen(trx, id, viewer))
       }),
 
-    async find(id) {
-      const row = await db
-        .selectFrom('sessions')
-        .select(['id', 'user_id', 'model'])
-        .where('id', '=', id)
-        .executeTakeFirst()
-      return row ?? null
-    },
-
+    find: (id) => findOwner(db, id),
     newest: (id) => newestMessages(db, id, HISTORY_BATCH),
     addExchange: (exchange, also) =>
       store.write(async (trx) => {
@@ -151,6 +122,47 @@ export function createSessions(deps: { store: Store; now: () => Date; chatModel:
         await also?.(trx)
       }),
   }
+}
+
+async function lockSeen(trx: Transaction<Schema>, id: string, viewer: Viewer): Promise<SessionRow> {
+  const row = await trx.selectFrom('sessions').selectAll().where('id', '=', id).forUpdate().executeTakeFirst()
+  return requireSeen(row, id, viewer)
+}
+
+const sessionExists = (id: string) =>
+  new GazewayError('session_exists', `There is a session ${id} already. Choose another id, or omit it.`, {
+    param: 'id',
+  })
+
+async function searchSessions(
+  store: Store,
+  { q, limit }: SessionSearch,
+  viewer: Viewer,
+  shown: (row: SessionRow) => Session,
+): Promise<{ results: SessionFound[] }> {
+  const hits = await findWords(store, q, { userId: viewer.all ? null : viewer.userId, limit })
+  if (hits.length === 0) return { results: [] }
+  const ids = hits.map((hit) => hit.sessionId)
+  const rows = await store.db.selectFrom('sessions').selectAll().where('id', 'in', ids).execute()
+  const byId = new Map(rows.map((row) => [row.id, row]))
+  const results = hits.flatMap(({ sessionId, message, snippet }) => {
+    const row = byId.get(sessionId)
+    // It may have been deleted since it was found.
+    return row === undefined ? [] : [{ session: shown(row), message, snippet }]
+  })
+  return { results }
+}
+
+async function findOwner(db: Kysely<Schema>, id: string) {
+  const row = await db.selectFrom('sessions').select(['id', 'user_id', 'model']).where('id', '=', id).executeTakeFirst()
+  return row ?? null
+}
+
+async function removeSession(trx: Transaction<Schema>, row: SessionRow): Promise<void> {
+  await trx.deleteFrom('sessions').where('id', '=', row.id).execute()
+  await trx.deleteFrom('session_messages').where('session_id', '=', row.id).execute()
+  await trx.deleteFrom('session_texts').where('session_id', '=', row.id).execute()
+  await countSession(trx, row, -1)
 }
 
 function requireSeen(row: SessionRow | undefined, id: string, viewer: Viewer): SessionRow {
