@@ -8,7 +8,7 @@ import type { Micros } from '../../text/money.ts'
 import type { Overrun } from '../../wallet/budget/overruns.ts'
 import type { Payer, Reservation, Taken } from '../../wallet/budget/reservation.ts'
 import type { Reservations } from '../../wallet/budget/reservations.ts'
-import type { ChargeCall, ChargedCall } from '../../wallet/receipts/charges.ts'
+import type { Charge, ChargeCall, ChargedCall } from '../../wallet/receipts/charges.ts'
 import { marginOf, type PricingConfig } from '../../wallet/receipts/pricing.ts'
 import { type CountedCall, NO_HEADERS, UNCOUNTED_CALL } from './call-rates.ts'
 import type { CallBound } from './worst-case.ts'
@@ -203,14 +203,7 @@ export function createBill(
       answerTokens += more
       return true
     },
-    async reserveAgain() {
-      try {
-        return (await reserveFor(deps, key, bound)).end
-      } catch {
-        // The call continues without a second upstream. If the store has failed, the settlement reports it.
-        return null
-      }
-    },
+    reserveAgain: () => reserveBeside(deps, key, bound),
     cutOff() {
       isCut = isBounded
     },
@@ -236,12 +229,7 @@ export function createBill(
         costMicros,
         token: pricing.token,
       })
-      const kept = keep && ((trx: Transaction<Schema>) => keep(trx, receipt))
-      await charge({ allowanceId: spend.allowanceId as string, receipt, keep: kept }).catch((error) => {
-        spend.undo()
-        throw error
-      })
-      spend.written()
+      await chargeTaken(charge, spend, { receipt, keep: keep && ((trx) => keep(trx, receipt)) })
       return receipt
     },
     end() {
@@ -249,6 +237,27 @@ export function createBill(
       reservation.end()
     },
   }
+}
+
+/** Reserves for a second upstream. @returns releases it; null when the call continues without one */
+async function reserveBeside(deps: BillDeps, key: Identity, bound: CallBound): Promise<(() => void) | null> {
+  try {
+    return (await reserveFor(deps, key, bound)).end
+  } catch {
+    // If the store has failed, the settlement reports it.
+    return null
+  }
+}
+
+/** Charges an amount that was taken from a reservation, or frees it. @throws as `ChargeCall` */
+async function chargeTaken(charge: ChargeCall, taken: Taken, of: Omit<Charge, 'allowanceId'>): Promise<void> {
+  try {
+    await charge({ ...of, allowanceId: taken.allowanceId as string })
+  } catch (error) {
+    taken.undo()
+    throw error
+  }
+  taken.written()
 }
 
 /** Builds the receipt of a call. */
