@@ -501,7 +501,7 @@ const COSTS_NOTHING = '/v1/messages/count_tokens'
 /** Files outside `src/inference` that call a model, with the path that each call takes. */
 const ASKED_IN: Record<string, string> = {
   'adapters/http/http.ts': 'gateway POST /v1/chat/completions',
-  'adapters/platform/platform.ts': 'POST /v1/{path}',
+  'adapters/platform/proxy/live-proxy.ts': 'POST /v1/{path}',
   'src/agent/agent.ts': 'socket chat',
   'src/gaze/gaze.ts': 'POST /api/gaze/analyze',
   'src/metering/ask-model.ts': 'POST /api/wallet/metered/call',
