@@ -105,6 +105,8 @@ it('names the model that a refused call asked for, whether its body was read bef
   }
   const completions = `${gatewayUrl}/v1/chat/completions`
   await asks(401, completions, chat, 'gzw_wrong')
+  // A large body of a stranger is not read.
+  await asks(401, completions, { ...chat, user: 'x'.repeat(20_000) })
   await asks(403, completions, chat, broke.key)
   await asks(403, completions, { ...chat, user: 'x'.repeat(300_000) }, broke.key)
   for (const path of ['/chat/completions', '/responses', '/embeddings'])
@@ -112,6 +114,7 @@ it('names the model that a refused call asked for, whether its body was read bef
   await asks(429, completions, chat, limited.key)
   await asks(402, `${url}/api/wallet/metered/call`, { caller_id: broke.key, ...CALL }, broke.key)
   assert.deepEqual(found, [
+    [401, 'asked-for'],
     [401, null],
     [403, 'asked-for'],
     [403, null],
@@ -119,6 +122,21 @@ it('names the model that a refused call asked for, whether its body was read bef
     [429, 'asked-for'],
     [402, CALL.model],
   ])
+})
+
+it('notes no request that is refused for what it holds', async () => {
+  const { gateway, gatewayUrl } = running
+  const { key } = await gateway.keys.create({
+    name: 'wrong',
+    scopes: ['inference'],
+    limits: { budgets: [{ usd: 5, per: 'day' }] },
+  })
+  const count = async () => (await gateway.calls.history({ limit: 1000 })).items.length
+  const before = await count()
+  const completions = `${gatewayUrl}/v1/chat/completions`
+  assert.equal(await post(completions, { ...CHAT, Max_Tokens: 9 }, key), 422)
+  assert.equal(await post(completions, { ...CHAT, user: 'x'.repeat(33 << 20) }, key), 413)
+  assert.equal(await count(), before)
 })
 
 it('notes what an endpoint of the fast lane refuses, once, under its key', async () => {
