@@ -16,6 +16,7 @@ const ROOMS = [
   'store',
   'config',
   'base.ts',
+  'signing',
   'assistants',
   'idempotency',
   'identity',

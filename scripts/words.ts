@@ -59,6 +59,7 @@ scripts
 bench
 src/context
 src/review
+src/signing
 src/memory
 test
 `
