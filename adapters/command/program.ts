@@ -13,6 +13,7 @@ import { PRESET_NAMES } from '../../src/providers/providers.ts'
 import { addHookCommands } from './hook-program.ts'
 import { addKeyCommands } from './key-program.ts'
 import { addMemoryCommands } from './memory-program.ts'
+import { addReviewCommands } from './review-program.ts'
 import { addSetupCommands } from './setup-program.ts'
 
 const EXAMPLES = `
@@ -103,6 +104,7 @@ addSetupCommands(program)
 addKeyCommands(program, start)
 addHookCommands(program, start)
 addMemoryCommands(program, start)
+addReviewCommands(program, start)
 
 program
   .command('help')

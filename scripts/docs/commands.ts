@@ -17,6 +17,7 @@ const TESTED: readonly Tested[] = [
   { page: 'docs/reference/http.md', test: 'test/docs/http.test.ts' },
   { page: 'docs/reference/keys.md', test: 'test/e2e/key.test.ts' },
   { page: 'docs/reference/memory.md', test: 'test/docs/walkthroughs.test.ts' },
+  { page: 'docs/reference/reviews.md', test: 'test/e2e/review.test.ts' },
   { page: 'docs/reference/sessions.md', test: 'test/docs/walkthroughs.test.ts' },
   { page: 'docs/reference/socket.md', test: 'test/docs/walkthroughs.test.ts' },
   { page: 'docs/reference/troubleshooting.md', test: 'test/docs/readme.test.ts' },

@@ -64,7 +64,7 @@ const keyVariables = () =>
   })
 
 /** As the formatter has it: lists on one line where they fit. */
-const json = (value: unknown): string =>
+export const json = (value: unknown): string =>
   `${JSON.stringify(value, null, 2).replace(/^(.*)\[\n\s+("(?:[^[\]{}]|\$\{\w+\})*")\n\s+\](,?)$/gm, oneLine)}\n`
 
 function oneLine(list: string, before: string, items: string, after: string): string {

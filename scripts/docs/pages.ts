@@ -7,6 +7,7 @@ import { assistantsTable, linksTable } from './install.ts'
 import { entryExample, pluginLauncher, pluginManifest, pluginServers, serverDescription } from './manifests.ts'
 import { headlineTable, measuredTable } from './measured.ts'
 import { modelsTable, providersTable } from './providers.ts'
+import { reviewPolicySchema } from './review-policy.ts'
 import { tokensTable } from './tokens.ts'
 import { toolsReference } from './tools.ts'
 
@@ -30,6 +31,7 @@ export function generatedPages(): Page[] {
     page('docs/reference/configuration.md', (text) => withGenerated(text, [configurationReference()])),
     page('docs/reference/errors.md', (text) => withGenerated(text, [errorsReference()])),
     page('docs/reference/assistants.md', (text) => withGenerated(text, [linksTable(), assistantsTable()])),
+    page('docs/reference/review-policy.schema.json', reviewPolicySchema),
     page('docs/reference/tools.md', (text) => withGenerated(text, [toolsReference()])),
     page('docs/reference/upstream.md', (text) => withGenerated(text, [providersTable(), modelsTable()])),
     page('mcp.example.json', entryExample),

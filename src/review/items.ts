@@ -16,6 +16,8 @@ export interface Item {
   lines: 1
   /** The change in short, for people: `100644 → 100755`. */
   detail: string
+  /** Former path of a moved file, for people. */
+  from?: string
 }
 
 /** Creates an item for the modes of a path alone, so that it keeps its digest when the content moves on. */
@@ -31,7 +33,8 @@ export function contentItem(kind: Exclude<ItemKind, 'mode' | 'moved'>, { path, o
 
 /** Creates an item for a file that went from one path to another, with its mode and its content. */
 export function movedItem(from: ChangedPath, to: ChangedPath): Item {
-  return item('moved', [to.path, from.path, said(to.new)], `from ${pathName(from.path)}`)
+  const former = pathName(from.path)
+  return { ...item('moved', [to.path, from.path, said(to.new)], `from ${former}`), from: former }
 }
 
 function item(kind: ItemKind, [path = '', ...rest]: string[], detail: string): Item {

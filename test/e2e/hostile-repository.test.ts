@@ -163,6 +163,21 @@ describe('gazeway in a hostile repository', () => {
       assert.deepEqual(place.sprung(), [])
     })
 
+  it('runs nothing of it where it judges its commits by review receipts', async () => {
+    const place = hostilePlace()
+    const policy = join(place.home, 'review.json')
+    writeFileSync(policy, JSON.stringify({ version: 1, allowed_signers: 'signers' }))
+    writeFileSync(join(place.home, 'signers'), '')
+    for (const name of ['user.name', 'user.email']) execFileSync('git', ['-C', place.project, 'config', name, 'ada'])
+    const commit = ['-c', 'core.fsmonitor=false', '-c', 'filter.trap.clean=cat', 'commit', '-qam', 'Change']
+    execFileSync('git', ['-C', place.project, ...commit])
+    const env = { PATH: `${place.traps}:.:${place.path}` }
+    const args = ['review', 'verify', '/dev/null', '--range', 'HEAD^..HEAD', '--policy', policy]
+    const { stdout } = await run(place, args, env)
+    assert.match(stdout, /^src\/retry\.ts:1: in no receipt that counts\n/)
+    assert.deepEqual(place.sprung(), [])
+  })
+
   it('runs no git of it where npx has put its commands first on the search path', async () => {
     const place = hostilePlace()
     const { call, client } = await connect(place, { env: { PATH: `${place.traps}:.::${place.path}` } })

@@ -1,0 +1,52 @@
+import { readFile } from 'node:fs/promises'
+import { text } from 'node:stream/consumers'
+import { GazewayError } from '../../src/errors.ts'
+import { openCheckout } from '../../src/review/checkout.ts'
+import { openPolicy } from '../../src/review/policy-source.ts'
+import { readReceipts } from '../../src/review/receipt.ts'
+import { type Verdict, verifyRange } from '../../src/review/verify.ts'
+import { plain } from '../../src/text/plain.ts'
+
+/** Flags of `gazeway review verify`. */
+export interface VerifyFlags {
+  range: string
+  policy: string
+  json?: boolean
+}
+
+/** Judges a range of commits by receipts and prints the verdict. Returns whether it passed. */
+export async function verifyReceipts(files: readonly string[], flags: VerifyFlags): Promise<boolean> {
+  const { base, head } = rangeOf(flags.range)
+  const checkout = await openCheckout(process.cwd())
+  const policy = await openPolicy(checkout, base, flags.policy)
+  const texts = await Promise.all(files.map(textOf))
+  const receipts = texts.flatMap((content, index) => readReceipts(content, files[index] as string))
+  const verdict = await verifyRange(checkout, { base, head }, receipts, policy, new Date())
+  process.stdout.write(flags.json ? `${JSON.stringify(verdict, null, 2)}\n` : inWords(verdict))
+  return verdict.passed
+}
+
+function rangeOf(range: string): { base: string; head: string } {
+  const [, base, head] = /^([^.].*?)\.\.([^.].*)?$/.exec(range) ?? []
+  if (base !== undefined) return { base, head: head ?? 'HEAD' }
+  throw new GazewayError('validation_failed', '--range: must be BASE..HEAD, such as HEAD^..HEAD.', { param: '--range' })
+}
+
+async function textOf(file: string): Promise<string> {
+  try {
+    return file === '-' ? await text(process.stdin) : await readFile(file, 'utf8')
+  } catch (cause) {
+    const { code } = cause as NodeJS.ErrnoException
+    throw new GazewayError('not_found', `The receipt ${file} was not read (${code}).`, { cause })
+  }
+}
+
+function inWords({ passed, parts, unread, reviewers, refused }: Verdict): string {
+  const lines = unread.map(({ place, reason }) => `${place}: ${reason}`)
+  const refusals = refused.map(({ reviewer, reason }) => `The receipt of ${plain(reviewer)} does not count: ${reason}.`)
+  const readers = reviewers.length === 0 ? 'nobody' : plain(reviewers.join(', '))
+  const end = passed
+    ? `Passed: ${parts} hunks and items, read by ${readers}.`
+    : `Failed: ${unread.length} of ${parts} hunks and items are unread.`
+  return `${[...lines, ...refusals, end].join('\n')}\n`
+}

@@ -1,0 +1,56 @@
+import * as z from 'zod'
+import { GazewayError } from '../errors.ts'
+import { Envelope, payloadOf } from '../signing/envelope.ts'
+import { Assertion } from '../signing/webauthn.ts'
+import { isObject, parseJson } from '../text/json.ts'
+import { ReceiptStatement, type Review } from './statement.ts'
+
+/** Media type of receipts. */
+export const RECEIPT_MEDIA_TYPE = 'application/vnd.gazeway.review-receipt.v1+json'
+
+/** A receipt as it travels: the reviewer's envelope, and what stands beside it. */
+export const Receipt = z.object({
+  mediaType: z.literal(RECEIPT_MEDIA_TYPE),
+  envelope: Envelope,
+  sshsig: z.string().optional().describe('`ssh-keygen -Y sign -n gazeway-review` over the signed bytes, armoured'),
+  webauthn: Assertion.optional().describe('a passkey’s answer; its challenge is the sha256 of the signed bytes'),
+  observer: Envelope.optional().describe('the countersignature of the gateway that observed the review'),
+})
+export type Receipt = z.infer<typeof Receipt>
+
+/** A receipt with its statement. Neither is trusted before its signature. */
+export interface OpenedReceipt extends Receipt {
+  payload: Buffer
+  review: Review
+  /** Digests of its subjects: `gitCommit`, `gitTree` and `sha256` of the change. */
+  subjects: Record<string, string>
+}
+
+/**
+ * Reads the receipts in a file: one as JSON, or one a line. An envelope alone is a receipt, too.
+ *
+ * @param name of the file, for errors
+ * @throws GazewayError `validation_failed` naming what is no receipt
+ */
+export function readReceipts(text: string, name: string): OpenedReceipt[] {
+  const whole = parseJson(text)
+  if (whole !== undefined) return [openReceipt(whole, name)]
+  const lines = text.split('\n').filter((line) => line.trim() !== '')
+  return lines.map((line, index) => openReceipt(parseJson(line), lines.length === 1 ? name : `${name}:${index + 1}`))
+}
+
+function openReceipt(value: unknown, name: string): OpenedReceipt {
+  const isEnvelope = isObject(value) && 'payloadType' in value
+  const receipt = Receipt.safeParse(isEnvelope ? { mediaType: RECEIPT_MEDIA_TYPE, envelope: value } : value)
+  if (!receipt.success) throw refused(name, receipt.error)
+  const payload = payloadOf(receipt.data.envelope)
+  const statement = ReceiptStatement.safeParse(parseJson(payload.toString()))
+  if (!statement.success) throw refused(name, statement.error)
+  const subjects = Object.assign({}, ...statement.data.subject.map(({ digest }) => digest))
+  return { ...receipt.data, payload, review: statement.data.predicate, subjects }
+}
+
+function refused(name: string, { issues: [issue] }: z.ZodError): GazewayError {
+  const place = issue?.path.join('.') || 'it'
+  return new GazewayError('validation_failed', `${name} is no review receipt: ${place}: ${issue?.message}.`)
+}

@@ -1,0 +1,99 @@
+import type { Checkout } from '../context/git-command.ts'
+import { authenticate } from './authenticate.ts'
+import { authorsIn } from './authors.ts'
+import { type Change, type Part, readChange } from './change.ts'
+import { demandOn, type Policy } from './policy.ts'
+import type { OpenedReceipt } from './receipt.ts'
+import { asksForChanges, type Counted, isAuthor, type Reviewer, reviewersOf, timesRead } from './reviewers.ts'
+
+/** A part of the range that lacks reviewers. */
+export interface Unread {
+  /** `path:from-to` in the new file, or in the old one where lines were only removed. */
+  place: string
+  reason: string
+}
+
+/** The judgement of what lands. */
+export interface Verdict {
+  passed: boolean
+  /** sha256 of the canonical change. */
+  change: string
+  parts: number
+  unread: Unread[]
+  /** Names of those whose receipts count. */
+  reviewers: string[]
+  /** Receipts that do not count, with the reason. */
+  refused: { reviewer: string; reason: string }[]
+}
+
+/**
+ * Judges a range of commits by receipts: every hunk of it, and every item, has to be in the receipts of as many people as
+ * the policy demands. It does not matter how the commits came there: by a merge, a squash, a rebase or a merge queue.
+ *
+ * @throws GazewayError `not_found` for an unknown revision, or a clone that is too shallow
+ */
+export async function verifyRange(
+  checkout: Checkout,
+  { base, head }: { base: string; head: string },
+  receipts: readonly OpenedReceipt[],
+  policy: Policy,
+  now: Date,
+): Promise<Verdict> {
+  const change = await readChange(checkout, base, head)
+  const authors = await authorsIn(checkout, change.base.commit, change.head.commit)
+  const refused: Verdict['refused'] = []
+  const counted: Counted[] = []
+  for (const receipt of receipts) {
+    const found = authenticate(receipt, policy, now)
+    if (typeof found !== 'string') counted.push({ ...found, receipt })
+    else refused.push({ reviewer: receipt.review.reviewer.id, reason: found })
+  }
+  const people = reviewersOf(counted)
+  for (const person of people.filter(asksForChanges)) refused.push(namedAs(person, 'they asked for changes'))
+  const willing = people.filter((person) => !asksForChanges(person))
+  const others = willing.filter((person) => !isAuthor(person, authors, policy.signers))
+  const needsOthers = change.parts.some(({ path }) => demandOn(policy, path).not_author)
+  for (const person of needsOthers ? willing.filter((person) => !others.includes(person)) : [])
+    refused.push(namedAs(person, 'they are an author of the range'))
+  const unread = unreadParts(change, policy, willing, others)
+  const reviewers = willing.flatMap(({ names }) => [...names])
+  return { passed: unread.length === 0, change: change.digest, parts: change.parts.length, unread, reviewers, refused }
+}
+
+const namedAs = ({ names }: Reviewer, reason: string) => ({ reviewer: [...names].join(', '), reason })
+
+function unreadParts(change: Change, policy: Policy, willing: Reviewer[], others: Reviewer[]): Unread[] {
+  const met = new Map<string, number>()
+  return change.parts.flatMap((part) => {
+    const nth = (met.get(part.digest) ?? 0) + 1
+    met.set(part.digest, nth)
+    const reasons = pathsOf(part).flatMap((path) => {
+      const { reviewers, level, coverage, not_author } = demandOn(policy, path)
+      const people = not_author ? others : willing
+      const readers = people.filter((person) => timesRead(person, part.digest, part.lines, level, coverage) >= nth)
+      return readers.length >= reviewers ? [] : [shortage(part, readers.length, reviewers, people, level)]
+    })
+    return reasons.length === 0 ? [] : [{ place: placeOf(part), reason: reasons[0] as string }]
+  })
+}
+
+/** A moved file has to satisfy the demands on both of its paths. */
+const pathsOf = (part: Part): string[] =>
+  part.kind !== 'hunk' && part.from !== undefined ? [part.path, part.from] : [part.path]
+
+function shortage(part: Part, readers: number, needed: number, people: readonly Reviewer[], level: string): string {
+  if (readers > 0) return `read by ${readers} of ${needed} reviewers`
+  const isKnown = people.some((person) => timesRead(person, part.digest, 0, 'none', 0) > 0)
+  return isKnown ? `not read enough, or below the level ${level}` : 'in no receipt that counts'
+}
+
+/** Names the lines of a part: `src/a.ts:10-20`, or its path and what it is. */
+function placeOf(part: Part): string {
+  if (part.kind !== 'hunk') return `${part.path} (${part.kind})`
+  const added = part.rows.flatMap(({ kind, new: line }) => (kind === '+' && line !== null ? [line] : []))
+  const removed = part.rows.flatMap(({ kind, old }) => (kind === '-' && old !== null ? [old] : []))
+  const lines = added.length > 0 ? added : removed
+  const [first, last] = [lines[0], lines.at(-1)]
+  const range = first === last ? first : `${first}-${last}`
+  return `${part.path}:${range}${added.length > 0 ? '' : ' (removed)'}`
+}

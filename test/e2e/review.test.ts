@@ -1,0 +1,148 @@
+import assert from 'node:assert/strict'
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, it, type TestContext } from 'node:test'
+import { readChange } from '../../src/review/change.ts'
+import { openCheckout } from '../../src/review/checkout.ts'
+import { parseAllowedSigners } from '../../src/signing/allowed-signers.ts'
+import { createPerson, lineOf, type Person, receiptOf } from '../review/people.ts'
+import { createRepository, numbered } from '../review/repository.ts'
+import { newPlace, run } from './server.ts'
+
+const ann = createPerson('ann@example.org')
+
+/** Commands that the page shows, each with its output. */
+const shown = [
+  ...readFileSync('docs/reference/reviews.md', 'utf8').matchAll(/```console\n\$ gazeway (.*)\n([^`]*)```/g),
+]
+
+/** A repository with a policy, allowed signers and one commit that is to be judged. */
+function createGated(t: TestContext, policy: object = {}) {
+  const repository = createRepository(t)
+  const place = { ...newPlace(), project: repository.root }
+  repository.commitFiles({
+    'review.json': JSON.stringify({ version: 1, allowed_signers: 'allowed_signers', level: 'seen', ...policy }),
+    allowed_signers: lineOf(ann),
+    'src/pay.ts': 'export function pay() {\n  check()\n  send()\n}\n',
+  })
+  const pay = (third: string) => repository.write('src/pay.ts', `export function pay() {\n  check()\n  ${third}\n}\n`)
+  pay('send(1)')
+  repository.commitFiles({ 'README.md': 'Pays.\n' })
+
+  /** Writes a receipt of the last commit beside the files, uncommitted. */
+  async function review(person: Person = ann): Promise<void> {
+    const change = await readChange(await openCheckout(repository.root), 'HEAD^', 'HEAD')
+    const now = new Date().toISOString()
+    const { mediaType, envelope } = await receiptOf(change, person, {
+      review: { times: { started_at: now, decided_at: now, active_ms: 1 } },
+    })
+    writeFileSync(join(place.home, 'receipt.json'), JSON.stringify({ mediaType, envelope }))
+  }
+
+  const verify = (...args: string[]) =>
+    run(place, [
+      'review',
+      'verify',
+      join(place.home, 'receipt.json'),
+      '--range',
+      'HEAD^..HEAD',
+      '--policy',
+      'review.json',
+      ...args,
+    ])
+  return { ...repository, place, pay, review, verify }
+}
+
+describe('gazeway review verify', () => {
+  it('prints what the page shows, for a change that was read, and for one that changed afterwards', async (t) => {
+    const { pay, review, git, place } = createGated(t)
+    await review()
+    const outputs: string[] = []
+    for (const [, command = ''] of shown) {
+      const words = command.replace('receipt.json', join(place.home, 'receipt.json')).split(' ')
+      outputs.push((await run(place, words)).stdout)
+      pay('send(2)')
+      git('commit', '-qa', '--amend', '--no-edit')
+    }
+    assert.equal(outputs.length, 2)
+    assert.deepEqual(
+      outputs,
+      shown.map(([, , output]) => output),
+    )
+  })
+
+  it('exits with 0 and 1, and with 2 for a range or a flag that is none', async (t) => {
+    const { review, verify, place } = createGated(t)
+    await review()
+    assert.equal((await verify()).code, 0)
+    assert.equal((await verify('--range', 'HEAD^^..HEAD')).code, 1)
+    const wrong = await verify('--range', 'HEAD')
+    assert.deepEqual([wrong.code, wrong.stderr], [2, 'gazeway: --range: must be BASE..HEAD, such as HEAD^..HEAD.\n'])
+    assert.equal((await verify('--policies', 'x')).code, 2)
+    const missing = await verify('--policy', 'nowhere.json')
+    assert.deepEqual([missing.code, /nowhere\.json was not read \(ENOENT\)/.test(missing.stderr)], [1, true])
+    writeFileSync(join(place.home, 'receipt.json'), '{"mediaType": 1}')
+    assert.match((await verify()).stderr, /receipt\.json is no review receipt: mediaType: /)
+  })
+
+  it('reads the policy and the signers as they were at the base, whatever the change makes of them', async (t) => {
+    const eve = createPerson('eve@example.org')
+    const { review, verify, commitFiles, git } = createGated(t)
+    commitFiles({
+      allowed_signers: lineOf(eve),
+      'review.json': '{"version":1,"allowed_signers":"allowed_signers","reviewers":0}',
+    })
+    await review(eve)
+    const { code, stdout } = await verify('--json')
+    const { refused, unread } = JSON.parse(stdout)
+    assert.equal(code, 1)
+    assert.deepEqual(
+      unread.map(({ place }: { place: string }) => place),
+      ['allowed_signers:1', 'review.json:1'],
+    )
+    assert.equal(refused[0].reason, 'no key that the policy allows to eve@example.org signed it')
+    assert.equal(git('status', '--porcelain'), '')
+  })
+
+  it('reads receipts from the standard input, of a clone with depth 2', async (t) => {
+    const { review, place, root } = createGated(t)
+    await review()
+    const clone = createRepository(t)
+    clone.git('fetch', '-q', '--depth', '2', `file://${root}`, 'main')
+    clone.git('checkout', '-q', 'FETCH_HEAD')
+    const args = ['review', 'verify', '-', '--range', 'HEAD^..HEAD', '--policy', 'review.json']
+    const receipt = readFileSync(join(place.home, 'receipt.json'), 'utf8')
+    const { code, stderr } = await run({ ...place, project: clone.root }, args, {}, receipt)
+    assert.deepEqual([code, stderr], [0, ''])
+  })
+
+  it('judges 2,000 changed lines in less than a second', async (t) => {
+    const { review, verify, commitFiles } = createGated(t)
+    commitFiles(Object.fromEntries(Array.from({ length: 20 }, (_, at) => [`src/${at}.ts`, numbered(100)])))
+    await review()
+    const times: number[] = []
+    for (let attempt = 0; attempt < 3; attempt++) {
+      const started = performance.now()
+      assert.equal((await verify()).code, 0)
+      times.push(performance.now() - started)
+    }
+    assert.ok(Math.min(...times) < 1000, `${times} ms`)
+  })
+})
+
+describe('gazeway review keys', () => {
+  it('prints lines of allowed signers, and rotates', async () => {
+    const place = newPlace()
+    mkdirSync(place.data)
+    const keysAfter = async (...args: string[]) =>
+      parseAllowedSigners((await run(place, ['review', 'keys', '--name', 'gateway.example.org', ...args])).stdout)
+    const [first] = await keysAfter()
+    const [again, ...none] = await keysAfter()
+    assert.deepEqual([again?.key.fingerprint, none], [first?.key.fingerprint, []])
+    const [second, retired] = await keysAfter('--rotate')
+    assert.notEqual(second?.key.fingerprint, first?.key.fingerprint)
+    assert.equal(retired?.key.fingerprint, first?.key.fingerprint)
+    assert.ok(retired?.validBefore instanceof Date && second?.validBefore === null)
+    assert.deepEqual(second?.principals, ['gateway.example.org'])
+  })
+})
