@@ -2,13 +2,13 @@
  * Parameters of BM25 (Robertson and Zaragoza, "The probabilistic relevance framework: BM25 and beyond", 2009): saturation
  * of repeated terms (`k1`), and influence of a document's length (`b`, 0–1).
  */
-export interface Bm25 {
+interface Bm25 {
   k1: number
   b: number
 }
 
 /** Usual parameters. */
-export const BM25: Bm25 = { k1: 1.2, b: 0.75 }
+const BM25: Bm25 = { k1: 1.2, b: 0.75 }
 
 /**
  * Inverse document frequency, above zero: the information of a term.
