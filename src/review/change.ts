@@ -1,12 +1,10 @@
 import { createHash } from 'node:crypto'
 import type { Checkout } from '../context/git-command.ts'
 import { askGit, readBlobs, resolveCommit } from './checkout.ts'
-import { type Hunk, hunksOf } from './hunks.ts'
-import { contentItem, type Item, modeItem, movedItem } from './items.ts'
+import { hunksOf } from './hunks.ts'
+import { contentItem, modeItem, movedItem } from './items.ts'
+import type { Part } from './part.ts'
 import { type ChangedPath, type Entry, parseRawChange } from './raw-change.ts'
-
-/** A part of a change: lines to read, or an item to acknowledge. */
-export type Part = Hunk | Item
 
 /** One side of a change. */
 interface Side {

@@ -1,34 +1,9 @@
-import { createHash } from 'node:crypto'
 import { type Block, diffLines } from './line-diff.ts'
+import { type Hunk, hunkDigest, type Row } from './part.ts'
 import { pathName } from './path-name.ts'
 
 /** Unchanged lines on either side of a hunk. Its digest covers them. */
 const CONTEXT = 3
-
-/** Content of a line that ends without a newline, at the end of a file. */
-const NO_NEWLINE = '\n\\ No newline at end of file\n'
-
-/** A line of a hunk. Its text is bytes, each as one character, with the newline. */
-export interface Row {
-  kind: ' ' | '-' | '+'
-  text: string
-  /** Number of the line in the old file, from 1; null for an added line. */
-  old: number | null
-  /** Number of the line in the new file, from 1; null for a removed line. */
-  new: number | null
-}
-
-/** A stretch of changed lines with its context. */
-export interface Hunk {
-  kind: 'hunk'
-  /** Path for people, see `pathName`. */
-  path: string
-  /** sha256 of the path and the rows, without line numbers, in hex. */
-  digest: string
-  /** Added and removed lines. */
-  lines: number
-  rows: Row[]
-}
 
 /**
  * Cuts the difference of two contents into hunks. Changes with at most six unchanged lines between them are one hunk. A
@@ -40,10 +15,11 @@ export interface Hunk {
 export function hunksOf(path: string, oldContent: string, newContent: string): Hunk[] {
   const oldLines = linesOf(oldContent)
   const newLines = linesOf(newContent)
+  const name = pathName(path)
   return grouped(diffLines(oldLines, newLines)).map((blocks) => {
     const rows = rowsOf(blocks, oldLines, newLines)
     const lines = rows.filter(({ kind }) => kind !== ' ').length
-    return { kind: 'hunk', path: pathName(path), digest: digestOf(path, rows), lines, rows }
+    return { kind: 'hunk', path: name, digest: hunkDigest(name, rows), lines, rows }
   })
 }
 
@@ -77,10 +53,4 @@ function rowsOf(blocks: readonly Block[], oldLines: readonly string[], newLines:
   }
   unchanged(Math.min(oldLines.length, at + CONTEXT))
   return rows
-}
-
-function digestOf(path: string, rows: readonly Row[]): string {
-  const hash = createHash('sha256').update(`gazeway-hunk-1\0${path}\0`, 'latin1')
-  for (const { kind, text } of rows) hash.update(kind + (text.endsWith('\n') ? text : text + NO_NEWLINE), 'latin1')
-  return hash.digest('hex')
 }

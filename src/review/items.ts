@@ -1,47 +1,26 @@
-import { createHash } from 'node:crypto'
+import { type Item, itemDigest } from './part.ts'
 import { pathName } from './path-name.ts'
 import type { ChangedPath, Entry } from './raw-change.ts'
 
-/** Kinds of changes of a path without lines to read. */
-export type ItemKind = 'binary' | 'empty' | 'large' | 'mode' | 'moved' | 'submodule'
-
-/** A part of a change without lines, which a reviewer acknowledges. */
-export interface Item {
-  kind: ItemKind
-  /** Path for people, see `pathName`. */
-  path: string
-  /** sha256 of the kind, the paths and what changed, in hex. */
-  digest: string
-  /** An item counts as one line. */
-  lines: 1
-  /** The change in short, for people: `100644 → 100755`. */
-  detail: string
-  /** Former path of a moved file, for people. */
-  from?: string
-}
-
 /** Creates an item for the modes of a path alone, so that it keeps its digest when the content moves on. */
-export function modeItem({ path, old, new: now }: ChangedPath): Item {
-  const modes = [old?.mode ?? 'none', now?.mode ?? 'none']
-  return item('mode', [path, ...modes], modes.join(' → '))
-}
+export const modeItem = ({ path, old, new: now }: ChangedPath): Item =>
+  item('mode', path, `${old?.mode ?? NONE} → ${now?.mode ?? NONE}`)
 
 /** Creates an item for the content of a path. */
-export function contentItem(kind: Exclude<ItemKind, 'mode' | 'moved'>, { path, old, new: now }: ChangedPath): Item {
-  return item(kind, [path, said(old), said(now)], `${shown(old)} → ${shown(now)}`)
-}
+export const contentItem = (
+  kind: Exclude<Item['kind'], 'mode' | 'moved'>,
+  { path, old, new: now }: ChangedPath,
+): Item => item(kind, path, `${inWords(old)} → ${inWords(now)}`)
 
 /** Creates an item for a file that went from one path to another, with its mode and its content. */
-export function movedItem(from: ChangedPath, to: ChangedPath): Item {
-  const former = pathName(from.path)
-  return { ...item('moved', [to.path, from.path, said(to.new)], `from ${former}`), from: former }
+export const movedItem = (from: ChangedPath, to: ChangedPath): Item =>
+  item('moved', to.path, inWords(to.new), { from: pathName(from.path) })
+
+function item(kind: Item['kind'], path: string, detail: string, more: { from?: string } = {}): Item {
+  const content = { kind, path: pathName(path), detail, ...more }
+  return { ...content, digest: itemDigest(content), lines: 1 }
 }
 
-function item(kind: ItemKind, [path = '', ...rest]: string[], detail: string): Item {
-  const digest = createHash('sha256').update(`gazeway-item-1\0${[kind, path, ...rest].join('\0')}`, 'latin1')
-  return { kind, path: pathName(path), digest: digest.digest('hex'), lines: 1, detail }
-}
+const NONE = 'none'
 
-const said = (entry: Entry | null): string => (entry === null ? 'none' : `${entry.mode} ${entry.oid}`)
-
-const shown = (entry: Entry | null): string => (entry === null ? 'none' : entry.oid.slice(0, 12))
+const inWords = (entry: Entry | null): string => (entry === null ? NONE : `${entry.mode} ${entry.oid}`)
