@@ -99,14 +99,17 @@ export interface BoundedTokens {
   tier?: string | null
   /** Tokens of the whole prompt; `prompt` by default. */
   wholePrompt?: number
+  /** True when the request asks the provider to keep its prompt for an hour. */
+  isKeptForHour?: boolean
 }
 
 /**
- * Upper bound of the cost of some tokens with any of the models, with the whole prompt at the dearest rate. A requested
+ * Upper bound of the cost of some tokens with any of the models, with the whole prompt at the dearest rate that the request
+ * may cause. A requested
  * tier may be answered by the standard one, so the dearer of both counts.
  */
 export function maxCost(
-  { prompt, answer, tier = null, wholePrompt = prompt }: BoundedTokens,
+  { prompt, answer, tier = null, wholePrompt = prompt, isKeptForHour = false }: BoundedTokens,
   models: readonly PricedModel[],
   prices: Prices,
 ): Micros {
@@ -115,7 +118,8 @@ export function maxCost(
     const standard = ratesOfCall(card, null, wholePrompt)
     const rates = tier === null ? standard : dearer(standard, ratesOfCall(card, tier, wholePrompt))
     const { input, cachedInput, cacheWrite, cacheWriteHour, output } = rates
-    return roundedUp(prompt * Math.max(input, cachedInput, cacheWrite, cacheWriteHour) + answer * output)
+    const written = isKeptForHour ? Math.max(cacheWrite, cacheWriteHour) : cacheWrite
+    return roundedUp(prompt * Math.max(input, cachedInput, written) + answer * output)
   })
   return Math.max(...costs)
 }

@@ -223,7 +223,7 @@ describe('a key', () => {
     )
   })
 
-  it('has a stream cut off where its budget does not reach for more', async () => {
+  it('has a stream cut off where its budget does not reach for more, and pays what was delivered', async () => {
     const { key, id } = await newKey({ billing: 'cost', limits: { credit_limit_usd: 0.03 } })
     const many = Array.from({ length: 4000 }, () => 'word and word and more of it ')
     upstream.on('/chat/completions', sse(chunks(many, null)))
@@ -231,7 +231,8 @@ describe('a key', () => {
     assert.ok(text.includes('budget_reached'), text.slice(-500))
     const [receipt] = await receiptsOf(id)
     assert.ok((receipt?.billing.total_usd ?? 0) > 0.02, `${receipt?.billing.total_usd}`)
-    assert.ok((receipt?.billing.total_usd ?? 1) <= 0.03, `${receipt?.billing.total_usd}`)
+    // What was reserved is a quarter more than its tokens, in case the provider counts more of them.
+    assert.ok((receipt?.billing.total_usd ?? 1) < 0.026, `${receipt?.billing.total_usd}`)
   })
 
   const LONG = Array.from({ length: 10_000 }, (_, i) => ` word${i % 977}`)

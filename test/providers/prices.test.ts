@@ -137,6 +137,12 @@ describe('the cost of a call', () => {
     assert.equal(tierIn({ service_tier: 'flex' }), 'flex')
   })
 
+  it('sets aside the rate of an hour in the cache where the request asks for it alone', () => {
+    const most = (isKeptForHour: boolean) =>
+      maxCost({ prompt: 1000, answer: 0, isKeptForHour }, [model('fable')], prices())
+    assert.deepEqual([most(false), most(true)], [2500, 4000])
+  })
+
   it('is never above what was set aside for as many tokens', () => {
     const usd = fc.integer({ min: 0, max: 100_000_000 }).map((micros) => micros / 1e6)
     const ofTokens = { input: usd, output: usd, cached_input: usd, cache_write: usd, cache_write_1h: usd }
@@ -165,7 +171,8 @@ describe('the cost of a call', () => {
           const cache_write_1h_tokens = Math.min(cache[2], cache_write_tokens)
           const usage = used(prompt, answer, { cached_tokens, cache_write_tokens, cache_write_1h_tokens })
           const both = prices({ a, b })
-          const most = maxCost({ prompt, answer, tier }, [model('a'), model('b')], both)
+          const isKeptForHour = cache_write_1h_tokens > 0
+          const most = maxCost({ prompt, answer, tier, isKeptForHour }, [model('a'), model('b')], both)
           for (const [id, answering] of ['a', 'b'].flatMap((id) => [[id, tier] as const, [id, null] as const])) {
             const cost = upstreamCost(usage, model(id), both, answering)
             assert.ok(Number.isSafeInteger(cost) && cost >= 0 && cost <= most, `${cost} of ${most}`)

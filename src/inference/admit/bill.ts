@@ -70,7 +70,7 @@ export interface Bill {
    * @returns releases it; null when there is not enough money left
    */
   reserveAgain(): Promise<(() => void) | null>
-  /** Marks the answer as cut off, or its cost as unknown. The call then costs its whole reservation, if there is one. */
+  /** Marks the cost of the answer as unknown. The call then costs its whole reservation, if there is one. */
   cutOff(): void
   /**
    * Records the cost of an attempt.

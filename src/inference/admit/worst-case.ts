@@ -17,6 +17,9 @@ const NAMED_INPUT =
 /** Media referenced by URL instead of embedded. */
 const LINKED_MEDIUM = /"(?:image_url|url|file_url)"\s*:\s*"https?:|"url"\s*:\s*"https?:/g
 
+/** A request to keep the prompt in the provider's cache for an hour, which is written at a rate of its own. */
+const KEPT_FOR_HOUR = /"ttl"\s*:\s*"1h"/iu
+
 /** Dependencies of a bound. */
 export interface BoundDeps {
   prices: Prices
@@ -72,9 +75,11 @@ export function boundOf(
   { bytes, text, json }: BoundedRequest,
   models: readonly PricedModel[],
 ): CallBound {
-  const tier = tierIn(json)
+  // Names may be written with escapes.
+  const plain = text.includes('\\u') ? JSON.stringify(json) : text
+  const priced = { tier: tierIn(json), isKeptForHour: KEPT_FOR_HOUR.test(plain) }
   const cost = (prompt: number, answer: number, wholePrompt = prompt): Micros =>
-    maxCost({ prompt, answer, tier, wholePrompt }, models, deps.prices)
+    maxCost({ prompt, answer, wholePrompt, ...priced }, models, deps.prices)
   const isInputAlone = INPUT_ALONE.has(endpoint)
   const known = limitsAt(endpoint)
   const sent = largestOf(known, json)
@@ -84,8 +89,6 @@ export function boundOf(
       ? (sent ?? deps.maxOutputTokens)
       : Math.max(deps.maxOutputTokens, largestOf(ANSWER_LIMITS, json) ?? 0)
   const answerTokens = isInputAlone ? 0 : limit * choicesOf(json) * promptsOf(json)
-  // Names may be written with escapes.
-  const plain = text.includes('\\u') ? JSON.stringify(json) : text
   const beside =
     WRAPPING_TOKENS +
     (readsMore(plain, json) ? deps.searchTokens : 0) +

@@ -91,9 +91,7 @@ export function billedReceiver(
 
   async function extend(): Promise<GazewayError | null> {
     do {
-      if (await meter.extend()) continue
-      bill.cutOff()
-      return overBudget()
+      if (!(await meter.extend())) return overBudget()
     } while (!meter.covers(() => ''))
     return null
   }
