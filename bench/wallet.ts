@@ -68,7 +68,7 @@ function servicesOn(store: Store) {
   const reservations = createReservations({ store, now, onError })
   const identity = () => null
   const charge = createCharges(store)
-  const billing = { reservations, charge, identity, pricing, defaultCreditMicros, now, onOverrun() {} }
+  const billing = { reservations, charge, identity, pricing, defaultCreditMicros, waitMs: 0, now, onOverrun() {} }
   const metering = createMetering({ upstream, billing, config: config.wallet, countTokens })
   const by = (callerId: string) => ({ callerId, context: { surface: 'platform' as const, callerId } })
   return { calls, upstream, wallet, metering, by }

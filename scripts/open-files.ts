@@ -74,6 +74,7 @@ export const OPEN_FILES: Readonly<Record<string, readonly string[]>> = {
   wallet: [
     'budget/allowances.ts',
     'budget/budgets.ts',
+    'budget/held-by-others.ts',
     'budget/limits.ts',
     'budget/overruns.ts',
     'budget/reservation.ts',

@@ -44,7 +44,7 @@ export function createMakeCall(deps: CallDeps): MakeCall {
 
   // Avoids promises where possible: each one is a measurable share of a request.
   return (asked, plan, receiver, context) => {
-    const admitted = admit(admits, asked, plan, context)
+    const admitted = admit(admits, asked, plan, context, receiver.isGone)
     if (admitted instanceof Promise) return admitted.then((call) => make(call, plan, receiver))
     return make(admitted, plan, receiver)
   }

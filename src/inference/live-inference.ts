@@ -64,6 +64,7 @@ export function liveInference(
           ...billing,
           pricing,
           defaultCreditMicros: toMicros(wallet.default_credit_limit_usd) as Micros,
+          waitMs: wallet.wait_ms,
           maxOutputTokens: wallet.max_output_tokens,
           searchTokens: wallet.search_tokens,
         },

@@ -105,7 +105,7 @@ export function liveMetering(
       return createMetering({
         config: wallet,
         countTokens,
-        billing: { ...billing, pricing, defaultCreditMicros, now },
+        billing: { ...billing, pricing, defaultCreditMicros, waitMs: wallet.wait_ms, now },
         // Not the following upstream: a call ends on the upstream, and at the prices, that its money was reserved for.
         upstream: upstreams.now(),
       })
@@ -118,7 +118,8 @@ function createMeteredCall(deps: MeteringDeps): MakeMeteredCall {
   return async (input, { callerId, context, keep }) => {
     const started = performance.now()
     const call = checkCall(input, deps)
-    const bill = await meteredBill(billing, callerId, await boundOf(call, deps))
+    const isGone = () => context.signal?.aborted === true
+    const bill = await meteredBill(billing, callerId, await boundOf(call, deps), isGone)
     try {
       const answered = await askModel(upstream, call, { ...context, callerId }, config.call_timeout_ms)
       const { content, callId, usage } = answered

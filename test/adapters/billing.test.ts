@@ -31,7 +31,9 @@ let running: RunningPlatform
 before(async () => {
   upstream = await startUpstream()
   const free = { input: 0, output: 0 }
-  running = await startPlatform(upstream.url, { document: { pricing: { models: { 'free-test': free } } } })
+  running = await startPlatform(upstream.url, {
+    document: { pricing: { models: { 'free-test': free } }, wallet: { wait_ms: 0 } },
+  })
 })
 beforeEach(() => {
   upstream.on('/chat/completions', json(200, completion('Hello back')))

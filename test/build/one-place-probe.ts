@@ -36,7 +36,14 @@ async function period(store: Store) {
     .execute()
   await store.write((trx) => addSpending(trx, 'recorded', [{ spender, day: '2026-10-01', micros: 850 }]))
   const of = { id: 'alw_1', holder: 'here', spender, day, creditMicros: null }
-  const asked = takeAllowance(store, of, { turn: 1, at: `${day}T00:00:00.000Z`, needed: 151, wanted: 151 })
+  const asked = takeAllowance(store, of, {
+    turn: 1,
+    at: `${day}T00:00:00.000Z`,
+    needed: 151,
+    wanted: 151,
+    free: 0,
+    unwritten: 0,
+  })
   const spends = await spendOf(store.db, [spender.id], new Date(day))
   return {
     refused: await asked.catch(({ code }) => code),

@@ -7,6 +7,7 @@ import type { Store } from '../../src/store/store.ts'
 import type { Micros } from '../../src/text/money.ts'
 import { PERIOD_NAMES, type Period, periodOf } from '../../src/text/period.ts'
 import { LEASE_MS, renewAllowances, sweepAllowances, writeCallSpending } from '../../src/wallet/budget/allowances.ts'
+import { HeldByOthers } from '../../src/wallet/budget/held-by-others.ts'
 import type { Payer, Reservation } from '../../src/wallet/budget/reservation.ts'
 import { createReservations } from '../../src/wallet/budget/reservations.ts'
 import { spendOf } from '../../src/wallet/budget/spending.ts'
@@ -81,6 +82,36 @@ export function reservationsContract(open: OpenStore): void {
     for (const { reason } of ended.filter((end) => end.status === 'rejected'))
       assert.equal(reason.code, 'budget_reached')
     for (const { reservations } of processes) await reservations.close()
+  })
+
+  it('tells a call that has to wait for others from one that its budget does not reach for', async (t) => {
+    const store = await open(t)
+    await budgets(store, [
+      [KEY, 'day', 100],
+      [GROUP, 'week', 1_000],
+    ])
+    const clock = { now: Date.parse(`${DAY}T12:00:00Z`) }
+    const [one, other] = [startProcess(store, clock), startProcess(store, clock)]
+    const call = await one.reservations.reserve(recorded, 60)
+    for (const { reservations } of [one, other]) {
+      await assert.rejects(async () => reservations.reserve(recorded, 60), HeldByOthers)
+      await assert.rejects(
+        async () => reservations.reserve(recorded, 101),
+        (error) => !(error instanceof HeldByOthers),
+      )
+    }
+    const spend = call.take(50)
+    call.end()
+    await assert.rejects(
+      async () => one.reservations.reserve(recorded, 60),
+      (error) => !(error instanceof HeldByOthers),
+      'what is spent and not yet written is not waited for',
+    )
+    await record(store, spend)
+    spend.written()
+    const next = await one.reservations.reserve(recorded, 50)
+    next.end()
+    for (const { reservations } of [one, other]) await reservations.close()
   })
 
   it('names the budget that is used up, and when it resets', async (t) => {

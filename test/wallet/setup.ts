@@ -87,6 +87,7 @@ export function walletOn(
       charge: createCharges(store),
       pricing: config.pricing,
       defaultCreditMicros,
+      waitMs: 0,
       now,
       identity: keys.identity,
       onOverrun: (overrun) => void overruns.push(overrun),

@@ -52,6 +52,12 @@ export const walletSection = section(() => ({
     .max(10_000_000)
     .default(32_768)
     .describe('Tokens of search results that are reserved for a metered call with search tools.'),
+  wait_ms: z
+    .int()
+    .min(0)
+    .max(600_000)
+    .default(60_000)
+    .describe('How long a call waits for what calls in flight have reserved, in milliseconds, before it is refused.'),
   call_timeout_ms: milliseconds
     .default(600_000)
     .describe('Timeout of a metered call, including retries and fallbacks.'),

@@ -7,9 +7,10 @@ import { limitsAt } from '../api/answer-limit.ts'
 import type { Cost } from '../api/verbatim-paths.ts'
 import { addField, type ClientRequest } from '../relay/request-body.ts'
 import type { ModelChoice } from '../upstreams/provider.ts'
-import { type Bill, type BillDeps, createBill, NO_BILL, PAID_BILL, reserveFor } from './bill.ts'
+import { type Bill, type BillDeps, createBill, NO_BILL, PAID_BILL } from './bill.ts'
 import type { CallRates } from './call-rates.ts'
 import type { NoteRefusal } from './refusals.ts'
+import { reserveFor } from './reserve.ts'
 import {
   type BoundDeps,
   type BoundedRequest,
@@ -89,6 +90,7 @@ export interface AdmitDeps extends BillDeps, BoundDeps {
 /**
  * Second step of a call: decides whether it is allowed, and reserves its worst-case cost. Sends nothing.
  *
+ * @param isGone tells whether nobody waits for the call any more
  * @returns a promise only when the store is asked
  * @throws GazewayError the refusal, recorded in the audit trail, as `billFor`
  */
@@ -97,6 +99,7 @@ export function admit(
   asked: ModelRequest,
   { choices, standIns }: Answering,
   context: CallerContext,
+  isGone: () => boolean,
 ): Admission | Promise<Admission> {
   const { endpoint, request, verbatim = null } = asked
   const path = `/v1${endpoint}`
@@ -109,6 +112,7 @@ export function admit(
     path,
     request: verbatim === null ? request : measured(request, verbatim),
     models: () => choices,
+    isGone,
     ...(verbatim?.service !== undefined && { upstream: verbatim.service }),
     ...(standIns !== null && { standIns: () => standIns(context) }),
   }
@@ -157,6 +161,8 @@ export interface BilledRequest {
   standIns?(): Promise<readonly ModelChoice[]>
   /** Service that is called, if not the model provider. */
   upstream?: string
+  /** Tells whether nobody waits for the reply any more. */
+  isGone(): boolean
 }
 
 /**
@@ -255,7 +261,7 @@ function billOf(
 /** Creates the bill of a call whose cost has an upper bound. */
 function billWithin(
   deps: AdmitDeps,
-  { path, request }: BilledRequest,
+  { path, request, isGone }: BilledRequest,
   { caller, isPaid, bound }: { caller: Identity; isPaid: boolean; bound: CallBound },
 ): Bill | Promise<Bill> {
   const { stream, background } = request.json
@@ -278,7 +284,7 @@ function billWithin(
     throw error
   }
   try {
-    const reservation = reserveFor(deps, caller, bound)
+    const reservation = reserveFor(deps, caller, bound, isGone)
     return reservation instanceof Promise ? reservation.then(made, failed) : made(reservation)
   } catch (error) {
     return failed(error)

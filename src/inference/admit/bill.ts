@@ -1,32 +1,20 @@
 import type { Transaction } from 'kysely'
 import type { CallSpend } from '../../calls/call-spend.ts'
-import { GazewayError } from '../../errors.ts'
 import { type Identity, identityWithoutKey } from '../../identity/identity.ts'
 import type { Usage } from '../../providers/token-usage.ts'
 import type { Schema } from '../../store/schema.ts'
 import type { Micros } from '../../text/money.ts'
 import type { Overrun } from '../../wallet/budget/overruns.ts'
-import type { Payer, Reservation, Taken } from '../../wallet/budget/reservation.ts'
-import type { Reservations } from '../../wallet/budget/reservations.ts'
+import type { Reservation, Taken } from '../../wallet/budget/reservation.ts'
 import type { Charge, ChargeCall, ChargedCall } from '../../wallet/receipts/charges.ts'
-import { marginOf, type PricingConfig } from '../../wallet/receipts/pricing.ts'
 import { type CountedCall, NO_HEADERS, UNCOUNTED_CALL } from './call-rates.ts'
+import { marginFor, payerOf, type ReserveDeps, reserveFor } from './reserve.ts'
 import type { CallBound } from './worst-case.ts'
 
 /** Dependencies of billing. */
-export interface BillDeps {
-  reservations: Reservations
+export interface BillDeps extends ReserveDeps {
   charge: ChargeCall
-  pricing: PricingConfig
-  /** Default credit limit of a key: how far it may spend beyond its deposits. */
-  defaultCreditMicros: Micros
   now: () => Date
-  /**
-   * Finds a caller by id, synchronously when cached. Null for one without a key.
-   *
-   * @throws GazewayError `invalid_api_key` for a revoked key, `key_expired`
-   */
-  identity(id: string): Identity | null | Promise<Identity | null>
   /** Called for each call that cost more than its reservation. */
   onOverrun: (overrun: Overrun) => void
 }
@@ -115,48 +103,6 @@ export const NO_BILL: Bill = {
 /** Bill of a call that its caller charges for itself, see {@link meteredBill}. It has no money for a second upstream. */
 export const PAID_BILL: Bill = { ...NO_BILL, reserveAgain: async () => null }
 
-/** Reserves the upper bound of a call's cost. Counts the prompt when the quick bound exceeds the money left. */
-export function reserveFor(
-  deps: Pick<BillDeps, 'reservations' | 'defaultCreditMicros' | 'pricing'>,
-  key: Identity,
-  bound: CallBound,
-): Reservation | Promise<Reservation> {
-  const payer = payerOf(key, deps.defaultCreditMicros)
-  const margin = marginFor(key, deps.pricing)
-  const quick = deps.reservations.reserve(payer, bound.micros + margin)
-  if (!(quick instanceof Promise)) return quick
-  return quick.catch(async (error: unknown) => {
-    if (!isShort(error)) throw error
-    const counted = await bound.counted()
-    if (counted >= bound.micros) throw error
-    return deps.reservations.reserve(payer, counted + margin)
-  })
-}
-
-const isShort = (error: unknown): boolean =>
-  error instanceof GazewayError && (error.code === 'budget_reached' || error.code === 'insufficient_credit')
-
-const marginFor = ({ billing }: Identity, pricing: PricingConfig): Micros =>
-  billing === 'metered' ? marginOf(pricing) : 0
-
-/** Cache of payers. Keys are read again every two seconds, and the payer of a key must stay the same object. */
-const payers = new WeakMap<Identity, Payer & { defaultCreditMicros: Micros }>()
-
-function payerOf(key: Identity, defaultCreditMicros: Micros): Payer {
-  const known = payers.get(key)
-  if (known?.defaultCreditMicros === defaultCreditMicros) return known
-  const { id, group, budgets, billing, creditLimitMicros } = key
-  const bounds = [...budgets, ...(group?.budgets ?? [])]
-  const payer = {
-    spender: { id, groupId: group?.id ?? null },
-    creditMicros: billing === 'recorded' ? null : (creditLimitMicros ?? defaultCreditMicros),
-    budgets: bounds.length === 0 ? null : JSON.stringify([budgets, group]),
-    defaultCreditMicros,
-  }
-  payers.set(key, payer)
-  return payer
-}
-
 /** Call that a bill is for. */
 interface BillOf {
   key: Identity
@@ -242,7 +188,7 @@ export function createBill(
 /** Reserves for a second upstream. @returns releases it; null when the call continues without one */
 async function reserveBeside(deps: BillDeps, key: Identity, bound: CallBound): Promise<(() => void) | null> {
   try {
-    return (await reserveFor(deps, key, bound)).end
+    return (await reserveFor({ ...deps, waitMs: 0 }, key, bound)).end
   } catch {
     // If the store has failed, the settlement reports it.
     return null
@@ -292,10 +238,15 @@ function receiptOf(
  *
  * @throws GazewayError `insufficient_credit`, `budget_reached`, `invalid_api_key` or `key_expired`
  */
-export async function meteredBill(deps: BillDeps, callerId: string, bound: CallBound): Promise<Bill> {
+export async function meteredBill(
+  deps: BillDeps,
+  callerId: string,
+  bound: CallBound,
+  isGone: () => boolean,
+): Promise<Bill> {
   const known = await deps.identity(callerId)
   const key: Identity = { ...(known ?? walletOf(callerId)), billing: 'metered' }
-  const reservation = await reserveFor(deps, key, bound)
+  const reservation = await reserveFor(deps, key, bound, isGone)
   return createBill(deps, {
     key,
     bound,

@@ -8,7 +8,8 @@ import { type Micros, toUsd } from '../../text/money.ts'
 import { accountOf, lockAccounts } from '../ledger/accounts.ts'
 import type { NewEntry } from '../ledger/deposited.ts'
 import { post } from '../ledger/ledger.ts'
-import { budgetReached, tightestBudget } from './budgets.ts'
+import { type BudgetLeft, budgetReached, tightestBudget } from './budgets.ts'
+import { HeldByOthers } from './held-by-others.ts'
 import { addSpending, type Spender } from './spending.ts'
 
 /**
@@ -41,19 +42,27 @@ export interface Turn {
   at: string
 }
 
+/** An amount that calls need, and what their process has of it. */
+export interface Wish {
+  needed: Micros
+  wanted: Micros
+  /** Free and held by the process already. */
+  free: Micros
+  /** Spent and not written yet, so that the store still takes it for reserved. */
+  unwritten: Micros
+}
+
 /**
  * Reserves money and budget for future calls: at least `needed`, at most `wanted`.
  *
  * @returns the reserved amount
+ * @throws HeldByOthers when only reservations are in the way; other GazewayErrors `budget_reached` and
+ *   `insufficient_credit`
  */
-export function takeAllowance(
-  store: Store,
-  of: AllowanceOf,
-  { needed, wanted, ...turn }: Turn & { needed: Micros; wanted: Micros },
-): Promise<Micros> {
+export function takeAllowance(store: Store, of: AllowanceOf, { turn, at, ...wish }: Turn & Wish): Promise<Micros> {
   return store.write(async (trx) => {
     // Lock order of everything that spends: accounts, allowances, spending.
-    const credit = await creditLeft(trx, of)
+    const credit = await creditOf(trx, of)
     const made = await trx
       .selectFrom('allowances')
       .select(['turn', 'granted'])
@@ -61,24 +70,47 @@ export function takeAllowance(
       .forUpdate()
       .executeTakeFirst()
     // The allowance was taken before: the connection was lost after the commit.
-    if (made && made.turn >= turn.turn) return made.granted
+    if (made && made.turn >= turn) return made.granted
     const budget = await tightestBudget(trx, of.spender, of.day)
-    if (budget && budget.left < needed) throw budgetReached(budget, needed)
-    if (credit < needed) throw shortOfCredit(of.spender, credit, needed)
-    const left = Math.min(credit, budget?.left ?? Infinity)
+    const { needed, wanted } = wish
+    const left = Math.min(credit.left, budget?.left ?? Infinity)
+    if (left < needed) throw shortOf(of.spender, { credit, budget }, wish)
     const granted = Math.max(needed, Math.min(wanted, Math.floor(left / SHARE)))
     if (of.creditMicros !== null)
-      await post(trx, moved(of, turn, { kind: 'reserve', micros: granted, floor: -of.creditMicros }))
-    await addTo(trx, of, turn, granted)
+      await post(trx, moved(of, { turn, at }, { kind: 'reserve', micros: granted, floor: -of.creditMicros }))
+    await addTo(trx, of, { turn, at }, granted)
     return granted
   })
 }
 
+/** What is left of a limit, and what would be left without the reservations of calls. */
+interface Left {
+  left: number
+  unspent: number
+}
+
 /** Reads what a key's calls may still be charged; `Infinity` when they are not charged. Locks its accounts. */
-async function creditLeft(trx: Transaction<Schema>, { spender, creditMicros }: AllowanceOf): Promise<number> {
-  if (creditMicros === null) return Infinity
-  const [caller] = await lockMoney(trx, spender)
-  return (caller?.balance_micros ?? 0) + creditMicros
+async function creditOf(trx: Transaction<Schema>, { spender, creditMicros }: AllowanceOf): Promise<Left> {
+  if (creditMicros === null) return { left: Infinity, unspent: Infinity }
+  const [caller, held] = await lockMoney(trx, spender)
+  const left = (caller?.balance_micros ?? 0) + creditMicros
+  return { left, unspent: left + (held?.balance_micros ?? 0) }
+}
+
+/** Refusal of a wish that budget or credit do not reach for. Its amounts are those of the whole call. */
+function shortOf(
+  spender: Spender,
+  { credit, budget }: { credit: Left; budget: BudgetLeft | null },
+  { needed, free, unwritten }: Wish,
+): GazewayError {
+  const micros = needed + free
+  const refusal =
+    budget && budget.left < needed
+      ? budgetReached({ ...budget, left: budget.left + free }, micros)
+      : shortOfCredit(spender, credit.left + free, micros)
+  const unspent = Math.min(credit.unspent, budget?.unspent ?? Infinity) - unwritten
+  if (unspent < micros) return refusal
+  return new HeldByOthers(refusal.code, `${refusal.message} Calls in flight hold the rest; one that ends frees it.`)
 }
 
 const lockMoney = (trx: Transaction<Schema>, { id }: Spender) =>

@@ -13,6 +13,8 @@ export interface BudgetLeft {
   micros: Micros
   /** Negative when the budget was lowered below the amount spent. */
   left: Micros
+  /** The least that is not spent of any of the budgets: what would be left if no call held a reservation. */
+  unspent: Micros
   resetsAt: string | null
 }
 
@@ -34,14 +36,23 @@ export async function tightestBudget(
   if (budgets.length === 0) return null
   const waiting = await outstanding(trx, owners)
   const spent = await readSpending(trx, owners, day)
-  const taken = (owner: string, per: Period): Micros =>
-    [...spent, ...waiting]
+  const taken = (rows: readonly Taken[], owner: string, per: Period): Micros =>
+    rows
       .filter((row) => row.owner === owner && (isIn(row.day, per, day) || isInTotal(row, per)))
       .reduce((sum, row) => sum + Number(row.micros), 0)
   const all = budgets.map(({ owner, per, micros }) => {
-    return { owner, per, micros, left: micros - taken(owner, per), resetsAt: periodOf(per, day).resetsAt }
+    const unspent = micros - taken(spent, owner, per)
+    return {
+      owner,
+      per,
+      micros,
+      unspent,
+      left: unspent - taken(waiting, owner, per),
+      resetsAt: periodOf(per, day).resetsAt,
+    }
   })
-  return all.reduce((least, budget) => (budget.left < least.left ? budget : least))
+  const least = all.reduce((tightest, budget) => (budget.left < tightest.left ? budget : tightest))
+  return { ...least, unspent: Math.min(...all.map(({ unspent }) => unspent)) }
 }
 
 interface Taken {

@@ -101,7 +101,9 @@ async function more(deps: PoolDeps, pool: Pool, micros: Micros): Promise<void> {
     if (pool.free >= micros) return
     const turn = { turn: ++pool.turn, at: now().toISOString() }
     const needed = micros - pool.free
-    const granted = await takeAllowance(store, pool.of, { ...turn, needed, wanted: needed + sizeFor(pool) - micros })
+    const { free, unwritten } = pool
+    const wanted = needed + sizeFor(pool) - micros
+    const granted = await takeAllowance(store, pool.of, { ...turn, needed, wanted, free, unwritten })
     // Not `pool.free += await …`: that reads `free` first, and loses what calls free or draw during the wait.
     pool.free += granted
   })

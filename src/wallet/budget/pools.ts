@@ -28,6 +28,8 @@ export interface Pools extends PoolDeps {
   of(payer: Payer, day: string): Pool
   /** Gives back the free amount of pools whose calls have ended. */
   giveBackIdle(keyId: string): Promise<void>
+  /** Gives back the free amount of all other pools that share a budget with a payer. */
+  giveBackBeside(payer: Payer): Promise<void>
   /** Gives back all free amounts and stops the timers. */
   close(): Promise<void>
 }
@@ -95,6 +97,13 @@ export function createPools({ store, now, onError, elapsedMs, today }: PoolsDeps
       return add(key, newPool({ id: newId('alw'), holder, spender, day, creditMicros }, budgets, elapsedMs()))
     },
     giveBackIdle: (keyId) => giveBackAll(deps, all().filter(isIdleOf(keyId))),
+    giveBackBeside({ spender, creditMicros }) {
+      const own = open.get(keyOf({ spender, day: today(), creditMicros }))
+      return giveBackAll(
+        deps,
+        all().filter((pool) => pool !== own && sharesBudget(pool.of.spender, spender)),
+      )
+    },
     close() {
       clearInterval(timer)
       return giveBackAll(deps, all())
@@ -112,6 +121,9 @@ const keyOf = ({
   day: string
   creditMicros: number | null
 }): string => `${spender.id} ${day} ${creditMicros === null ? 'recorded' : 'charged'}`
+
+const sharesBudget = (one: Spender, other: Spender): boolean =>
+  one.id === other.id || (one.groupId !== null && one.groupId === other.groupId)
 
 const isIdleOf =
   (keyId: string) =>

@@ -13,7 +13,7 @@ export interface Reservations {
    * Reserves the most that a call can cost. Works in memory while this process has an allowance for it.
    *
    * @returns a promise only when the store is asked
-   * @throws GazewayError `insufficient_credit` or `budget_reached`
+   * @throws GazewayError `insufficient_credit` or `budget_reached`; `HeldByOthers` when calls in flight may free enough
    *
    * @example
    * async function spend(reservations: ReturnType<typeof createReservations>, spender: { id: string; groupId: null }) {
@@ -28,6 +28,8 @@ export interface Reservations {
   reserve(payer: Payer, micros: Micros): Reservation | Promise<Reservation>
   /** Gives back the unused allowances of a key, so that its balance shows them. */
   giveBackIdle(keyId: string): Promise<void>
+  /** Gives back what no call of this process uses of the budgets that a payer shares, so that its call may have it. */
+  giveBackBeside(payer: Payer): Promise<void>
   /** Gives back unused allowances and stops the timers. Running calls still end. */
   close(): Promise<void>
 }
@@ -64,6 +66,7 @@ export function createReservations(deps: ReservationsDeps): Reservations {
       )
     },
     giveBackIdle: pools.giveBackIdle,
+    giveBackBeside: pools.giveBackBeside,
     close: pools.close,
   }
 }
