@@ -61,114 +61,36 @@ function createDriver(pool: ConnectionPool): Driver {
 }
 
 function createSession(pool: ConnectionPool, first: pg.PoolClient): Session {
-  let client = first
-  let lost: Error | undefined
+  const link = createLink(pool, first)
+  const transaction = createTransaction(link.send)
   let used = false
-  /** Command that begins a transaction and is not sent yet. */
-  let opening: string | undefined
-  let transaction: string | undefined
-  const noteLoss = (error: Error) => {
-    lost = error
-  }
-  client.on('error', noteLoss)
 
-  async function send(query: string, parameters: unknown[] = []): Promise<pg.QueryResult> {
-    try {
-      const name = preparedName(query)
-      return await client.query(
-        name === null ? { text: query, values: parameters } : { name, text: query, values: parameters },
-      )
-    } catch (error) {
-      if (isConnectionLoss(error) || isStale(error)) lost = error as Error
-      throw error
-    }
-  }
-
-  /**
-   * Sends statements in one packet. If all of them only read, the same packet begins the transaction. Otherwise that
-   * command is sent first, so that nothing is changed when it fails.
-   */
+  /** Sends statements in one packet, after the command that begins their transaction. */
   async function sendTogether(queries: readonly CompiledQuery[]): Promise<pg.QueryResult[]> {
-    const { stream } = client.connection
-    const begin = opening
-    opening = undefined
-    const isApart = begin !== undefined && !queries.every(isRead)
-    if (isApart) await open(begin)
+    // If a statement changes something, that command is sent first, so that nothing is changed when it fails.
+    if (!queries.every(isRead)) await transaction.open()
+    const stream = link.stream()
     stream.cork()
-    const begun = begin === undefined || isApart ? null : open(begin)
-    const sent = queries.map((query) => send(query.sql, query.parameters.map(withoutNul)))
+    const begun = transaction.open()
+    const sent = queries.map((query) => link.send(query.sql, query.parameters.map(withoutNul)))
     stream.uncork()
     const [results] = await Promise.all([Promise.all(sent), begun])
     return results
   }
 
-  async function open(command: string): Promise<void> {
-    if (command.endsWith('read only')) return void (await send(command))
-    // One round trip. The id is needed later to query the outcome.
-    const [, named] = (await send(`${command}; select pg_current_xact_id()::text as id`)) as unknown as [
-      pg.QueryResult,
-      pg.QueryResult<{ id: string }>,
-    ]
-    transaction = named.rows[0]?.id
-  }
-
-  /** Returns true when a transaction ends without any statement. */
-  function wasNeverOpened(): boolean {
-    const never = opening !== undefined
-    opening = undefined
-    return never
-  }
-
-  async function reconnect(): Promise<void> {
-    release()
-    client = await pool.connect()
-    lost = undefined
-    client.on('error', noteLoss)
-  }
-
-  function release(): void {
-    client.off('error', noteLoss)
-    client.release(lost)
-  }
-
   /** Executes a query. Only the first one of a session is retried: later ones may depend on earlier ones. */
   async function execute(query: CompiledQuery): Promise<pg.QueryResult> {
-    const repeatable = !used && opening === undefined && transaction === undefined && isRead(query)
+    const repeatable = !used && !transaction.hasBegun() && isRead(query)
     used = true
     for (let attempt = 1; ; attempt++) {
       try {
         const [result] = await sendTogether([query])
         return result as pg.QueryResult
       } catch (error) {
-        if (!repeatable || !lost || attempt === READS) throw error
-        await reconnect()
+        if (!repeatable || !link.isLost() || attempt === READS) throw error
+        await link.reconnect()
       }
     }
-  }
-
-  /**
-   * Determines the outcome of a lost commit.
-   *
-   * @throws the loss itself when the transaction has certainly changed nothing
-   */
-  async function resolveCommit(loss: unknown): Promise<void> {
-    const id = transaction
-    if (id === undefined) throw loss
-    const deadline = Date.now() + OUTCOME_PATIENCE_MS
-    while (Date.now() < deadline) {
-      await reconnect()
-      try {
-        const { rows } = await send('select pg_xact_status($1::text::xid8) as outcome', [id])
-        const { outcome } = rows[0] as { outcome: string | null }
-        if (outcome === 'committed') return
-        if (outcome === 'aborted') throw loss
-        if (outcome === null) break
-      } catch (error) {
-        if (error === loss || !lost) throw error
-      }
-      await delay(OUTCOME_PAUSE_MS)
-    }
-    throw unknownOutcome(pool.name)
   }
 
   return {
@@ -186,27 +108,125 @@ function createSession(pool: ConnectionPool, first: pg.PoolClient): Session {
     async *streamQuery(): AsyncIterableIterator<never> {
       throw new Error('Rows are read in pages, not streamed.')
     },
-    async begin({ isolationLevel, accessMode }) {
-      opening = ['begin', isolationLevel && `isolation level ${isolationLevel}`, accessMode].filter(Boolean).join(' ')
-    },
+    begin: async (settings) => transaction.begin(settings),
     async commit() {
-      if (wasNeverOpened()) return
+      const { wasOpened, id } = transaction.end()
+      if (!wasOpened) return
       try {
-        await send('commit').catch((error) => (lost ? resolveCommit(error) : Promise.reject(error)))
+        await link.send('commit').catch((error) => {
+          if (!link.isLost() || id === undefined) throw error
+          return resolveCommit(link, { id, loss: error, store: pool.name })
+        })
       } catch (error) {
         throw storeError(error, pool.name)
-      } finally {
-        transaction = undefined
       }
     },
     async rollback() {
-      transaction = undefined
-      if (wasNeverOpened()) return
       // A lost connection has rolled back. A connection that cannot roll back must not be used again.
-      if (!lost) await send('rollback').catch(noteLoss)
+      if (transaction.end().wasOpened && !link.isLost()) await link.send('rollback').catch(link.noteLoss)
+    },
+    release: link.release,
+  }
+}
+
+type Link = ReturnType<typeof createLink>
+
+/** A connection of the pool, which another one replaces when it is lost. */
+function createLink(pool: ConnectionPool, first: pg.PoolClient) {
+  let client = first
+  let lost: Error | undefined
+  const noteLoss = (error: Error) => {
+    lost = error
+  }
+  client.on('error', noteLoss)
+
+  function release(): void {
+    client.off('error', noteLoss)
+    client.release(lost)
+  }
+
+  return {
+    async send(query: string, parameters: unknown[] = []): Promise<pg.QueryResult> {
+      try {
+        const name = preparedName(query)
+        return await client.query(
+          name === null ? { text: query, values: parameters } : { name, text: query, values: parameters },
+        )
+      } catch (error) {
+        if (isConnectionLoss(error) || isStale(error)) lost = error as Error
+        throw error
+      }
+    },
+    stream: () => client.connection.stream,
+    isLost: () => lost !== undefined,
+    noteLoss,
+    async reconnect(): Promise<void> {
+      release()
+      client = await pool.connect()
+      lost = undefined
+      client.on('error', noteLoss)
     },
     release,
   }
+}
+
+/** A transaction that begins with its first statement. */
+function createTransaction(send: Link['send']) {
+  /** Command that begins it and is not sent yet. */
+  let opening: string | undefined
+  let id: string | undefined
+
+  return {
+    hasBegun: () => opening !== undefined || id !== undefined,
+    begin({ isolationLevel, accessMode }: TransactionSettings): void {
+      opening = ['begin', isolationLevel && `isolation level ${isolationLevel}`, accessMode].filter(Boolean).join(' ')
+    },
+    /** Sends the command that begins it, unless it was sent. */
+    async open(): Promise<void> {
+      const command = opening
+      opening = undefined
+      if (command === undefined) return
+      if (command.endsWith('read only')) return void (await send(command))
+      // One round trip. The id is needed later to query the outcome.
+      const [, named] = (await send(`${command}; select pg_current_xact_id()::text as id`)) as unknown as [
+        pg.QueryResult,
+        pg.QueryResult<{ id: string }>,
+      ]
+      id = named.rows[0]?.id
+    },
+    end(): { wasOpened: boolean; id: string | undefined } {
+      const ended = { wasOpened: opening === undefined, id }
+      opening = undefined
+      id = undefined
+      return ended
+    },
+  }
+}
+
+/**
+ * Determines the outcome of a lost commit.
+ *
+ * @throws the loss itself when the transaction has certainly changed nothing
+ */
+async function resolveCommit(
+  link: Link,
+  { id, loss, store }: { id: string; loss: unknown; store: string },
+): Promise<void> {
+  const deadline = Date.now() + OUTCOME_PATIENCE_MS
+  while (Date.now() < deadline) {
+    await link.reconnect()
+    try {
+      const { rows } = await link.send('select pg_xact_status($1::text::xid8) as outcome', [id])
+      const { outcome } = rows[0] as { outcome: string | null }
+      if (outcome === 'committed') return
+      if (outcome === 'aborted') throw loss
+      if (outcome === null) break
+    } catch (error) {
+      if (error === loss || !link.isLost()) throw error
+    }
+    await delay(OUTCOME_PAUSE_MS)
+  }
+  throw unknownOutcome(store)
 }
 
 function resultOf<R>({ command, rowCount, rows }: pg.QueryResult): QueryResult<R> {
