@@ -29,6 +29,7 @@ export const OPEN_FILES: Readonly<Record<string, readonly string[]>> = {
     'tables/keys-tables.ts',
     'tables/memory-tables.ts',
     'tables/payments-tables.ts',
+    'tables/reviews-tables.ts',
     'tables/sessions-tables.ts',
     'tables/settlements-tables.ts',
     'tables/tasks-tables.ts',

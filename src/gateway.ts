@@ -22,6 +22,7 @@ import { type LiveInference, liveInference } from './inference/live-inference.ts
 import { endSpace, liveMemory, type Memories } from './memory/memory.ts'
 import { liveMetering, type Metering } from './metering/metering.ts'
 import { createResearch, type Research } from './research/research.ts'
+import { createReviews, type Reviews } from './review/reviews.ts'
 import { createSessions, type Sessions } from './sessions/sessions.ts'
 import { createSkills, type Skills } from './skills/skills.ts'
 import type { Sweep } from './store/sweeps.ts'
@@ -70,6 +71,8 @@ export interface Gateway
   /** Records the final payment of an escrow or withdrawal on a chain. For `Chain.startSettling`. */
   settled: OnConfirmed
   tasks: Tasks
+  /** Reviews of changes that this gateway observes. */
+  reviews: Reviews
   swarm: Swarm
   skills: Skills
   sessions: Sessions
@@ -169,6 +172,7 @@ export async function createGateway(read: LoadedConfig, log: Log): Promise<Gatew
     },
     swarm: createSwarm({ upstream, balances: (id) => wallet.balances(id), escrows, createGraph: tasks.createGraph }),
     agent: createAgent({ sessions, memory, keys, gaze, upstream, countTokens, config, now }),
+    reviews: createReviews({ store, gaze, dataDir: () => config.current().dataDir, now }),
     skills: createSkills({ config: () => config.current().config.skills, dataDir: config.current().dataDir }),
     sweeps: [...connectionSweeps(store, now), ...Object.values(rooms).flatMap((room) => room.sweeps)],
     close: () => closeInTime(finish, calls),

@@ -20,6 +20,7 @@ import { jobRoutes } from './routes/jobs-routes.ts'
 import { keyRoutes } from './routes/keys-routes.ts'
 import { memoryRoutes } from './routes/memory-routes.ts'
 import { meteredRoutes } from './routes/metered-routes.ts'
+import { reviewRoutes } from './routes/reviews-routes.ts'
 import { sessionChatRoutes } from './routes/session-chat-routes.ts'
 import { sessionRoutes } from './routes/sessions-routes.ts'
 import { skillRoutes } from './routes/skills-routes.ts'
@@ -60,6 +61,7 @@ export function platformRoutes(
     Configuration: [...configRoutes(gateway), ...configKeyRoutes(), ...configModelRoutes(gateway, stopping)],
     Upstreams: upstreamRoutes(gateway, stopping),
     Gaze: [...gazeRoutes(gateway, stopping), ...attestationRoutes(gateway), ...verifySessionRoutes(gateway)],
+    Reviews: reviewRoutes(gateway),
     Memory: memoryRoutes(gateway),
     Sessions: [...sessionRoutes(gateway, directory), ...sessionChatRoutes(gateway, agent, stopping)],
     Skills: skillRoutes(gateway, remote),

@@ -3,24 +3,8 @@ import type { Checkout } from '../context/git-command.ts'
 import { askGit, readBlobs, resolveCommit } from './checkout.ts'
 import { hunksOf } from './hunks.ts'
 import { contentItem, modeItem, movedItem } from './items.ts'
-import type { Part } from './part.ts'
+import type { Change, Part } from './part.ts'
 import { type ChangedPath, type Entry, parseRawChange } from './raw-change.ts'
-
-/** One side of a change. */
-interface Side {
-  commit: string
-  tree: string
-}
-
-/** The canonical change from one commit to another. */
-export interface Change {
-  base: Side
-  head: Side
-  /** sha256 of the raw difference of both trees, in hex. */
-  digest: string
-  /** Hunks and items in the order of their paths. */
-  parts: Part[]
-}
 
 const SUBMODULE = '160000'
 const PLAIN_FILE = '100644'

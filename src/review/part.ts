@@ -48,6 +48,20 @@ export type Item = z.infer<typeof Item>
 export const Part = z.discriminatedUnion('kind', [Hunk, Item])
 export type Part = z.infer<typeof Part>
 
+const Oid = z.string().regex(/^[0-9a-f]{40,64}$/)
+
+/** One side of a change. */
+export const Side = z.object({ commit: Oid, tree: Oid })
+
+/** The canonical change from one commit to another. */
+export const Change = z.object({
+  base: Side,
+  head: Side,
+  digest: digest.describe('SHA-256 of the raw difference of both trees'),
+  parts: z.array(Part).max(50_000).describe('hunks and items in the order of their paths'),
+})
+export type Change = z.infer<typeof Change>
+
 /** Content of a line that ends without a newline, at the end of a file. */
 const NO_NEWLINE = '\n\\ No newline at end of file\n'
 

@@ -39,7 +39,13 @@ export function readReceipts(text: string, name: string): OpenedReceipt[] {
   return lines.map((line, index) => openReceipt(parseJson(line), lines.length === 1 ? name : `${name}:${index + 1}`))
 }
 
-function openReceipt(value: unknown, name: string): OpenedReceipt {
+/**
+ * Opens a receipt from JSON.
+ *
+ * @param name of it, for errors
+ * @throws GazewayError `validation_failed` when it is none
+ */
+export function openReceipt(value: unknown, name: string): OpenedReceipt {
   const isEnvelope = isObject(value) && 'payloadType' in value
   const receipt = Receipt.safeParse(isEnvelope ? { mediaType: RECEIPT_MEDIA_TYPE, envelope: value } : value)
   if (!receipt.success) throw refused(name, receipt.error)

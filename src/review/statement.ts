@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import * as z from 'zod'
 import { type Envelope, PAYLOAD_TYPE, signedBytes } from '../signing/envelope.ts'
 import type { Signer } from '../signing/signer.ts'
-import type { Change } from './change.ts'
+import { type Change, Side } from './part.ts'
 
 const STATEMENT_TYPE = 'https://in-toto.io/Statement/v1'
 /** Type of the predicate of receipts. */
@@ -26,8 +26,8 @@ export const lowest = (one: Level, other: Level): Level => (reaches(one, other) 
 
 const count = z.int().min(0)
 const share = z.number().min(0).max(1).nullable()
-const Oid = z.string().regex(/^[0-9a-f]{40,64}$/)
-const Sha256 = z.string().regex(/^[0-9a-f]{64}$/)
+/** A SHA-256 in hex. */
+export const Sha256 = z.string().regex(/^[0-9a-f]{64}$/)
 
 /** Reading of one hunk or item. */
 export const PartCoverage = z.object({
@@ -56,12 +56,15 @@ const ReviewEvidence = z.object({
   reasons: z.array(z.string()),
 })
 
+/** Decision about a change. */
+export const Decision = z.enum(['approve', 'request_changes', 'comment'])
+
 /** The content of a receipt: who decided what about a change, and how far it was read. */
 export const Review = z.object({
   reviewer: z.object({ id: z.string().min(1).describe('as in the allowed signers, usually an address of e-mail') }),
-  decision: z.enum(['approve', 'request_changes', 'comment']),
+  decision: Decision,
   repository: z.string().nullable().describe('name of the repository, such as `github.com/acme/shop`'),
-  base: z.object({ commit: Oid, tree: Oid }),
+  base: Side,
   coverage: Coverage,
   evidence: ReviewEvidence,
   level: Level.describe('level that the observer measured; a passkey beside the receipt raises it'),
@@ -98,7 +101,7 @@ export const ObservationStatement = z.object({
 export type Observation = z.infer<typeof ObservationStatement>['predicate']
 
 /** Returns the payload of a receipt: the bytes that its reviewer signs, see `signedBytes`. */
-export function receiptPayload({ head, digest }: Change, predicate: Review): Buffer {
+export function receiptPayload({ head, digest }: Pick<Change, 'head' | 'digest'>, predicate: Review): Buffer {
   const subject = [
     { name: 'head', digest: { gitCommit: head.commit } },
     { name: 'tree', digest: { gitTree: head.tree } },

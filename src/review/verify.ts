@@ -1,31 +1,30 @@
+import * as z from 'zod'
 import type { Checkout } from '../context/git-command.ts'
 import { authenticate } from './authenticate.ts'
 import { authorsIn } from './authors.ts'
-import { type Change, readChange } from './change.ts'
-import type { Part } from './part.ts'
+import { readChange } from './change.ts'
+import type { Change, Part } from './part.ts'
 import { demandOn, type Policy } from './policy.ts'
 import type { OpenedReceipt } from './receipt.ts'
 import { asksForChanges, type Counted, isAuthor, type Reviewer, reviewersOf, timesRead } from './reviewers.ts'
 
 /** A part of the range that lacks reviewers. */
-export interface Unread {
-  /** `path:from-to` in the new file, or in the old one where lines were only removed. */
-  place: string
-  reason: string
-}
+const Unread = z.object({
+  place: z.string().describe('`path:from-to` in the new file, or in the old one where lines were only removed'),
+  reason: z.string(),
+})
+type Unread = z.infer<typeof Unread>
 
 /** The judgement of what lands. */
-export interface Verdict {
-  passed: boolean
-  /** sha256 of the canonical change. */
-  change: string
-  parts: number
-  unread: Unread[]
-  /** Names of those whose receipts count. */
-  reviewers: string[]
-  /** Receipts that do not count, with the reason. */
-  refused: { reviewer: string; reason: string }[]
-}
+export const Verdict = z.object({
+  passed: z.boolean(),
+  change: z.string().describe('SHA-256 of the canonical change'),
+  parts: z.int().describe('hunks and items of the change'),
+  unread: z.array(Unread),
+  reviewers: z.array(z.string()).describe('those whose receipts count'),
+  refused: z.array(z.object({ reviewer: z.string(), reason: z.string() })).describe('receipts that do not count'),
+})
+export type Verdict = z.infer<typeof Verdict>
 
 /**
  * Judges a range of commits by receipts: every hunk of it, and every item, has to be in the receipts of as many people as
@@ -42,6 +41,17 @@ export async function verifyRange(
 ): Promise<Verdict> {
   const change = await readChange(checkout, base, head)
   const authors = await authorsIn(checkout, change.base.commit, change.head.commit)
+  return judgeChange(change, authors, receipts, policy, now)
+}
+
+/** Judges a change by receipts, see {@link verifyRange}. `authors` are addresses in lower case. */
+export function judgeChange(
+  change: Pick<Change, 'digest' | 'parts'>,
+  authors: ReadonlySet<string>,
+  receipts: readonly OpenedReceipt[],
+  policy: Policy,
+  now: Date,
+): Verdict {
   const refused: Verdict['refused'] = []
   const counted: Counted[] = []
   for (const receipt of receipts) {
@@ -63,7 +73,7 @@ export async function verifyRange(
 
 const namedAs = ({ names }: Reviewer, reason: string) => ({ reviewer: [...names].join(', '), reason })
 
-function unreadParts(change: Change, policy: Policy, willing: Reviewer[], others: Reviewer[]): Unread[] {
+function unreadParts(change: Pick<Change, 'parts'>, policy: Policy, willing: Reviewer[], others: Reviewer[]): Unread[] {
   const met = new Map<string, number>()
   return change.parts.flatMap((part) => {
     const nth = (met.get(part.digest) ?? 0) + 1

@@ -9,7 +9,7 @@ import { keySigner, type Signer } from './signer.ts'
 import { sshLine } from './ssh-key.ts'
 
 /** A key that the gateway signs with, or signed with. */
-const GatewayKey = z.object({
+export const GatewayKey = z.object({
   keyid: z.string().describe('fingerprint of the key, as `ssh-keygen -l` prints it'),
   public_key: z.string().describe('the public key as OpenSSH writes it'),
   valid_from: z.iso.datetime(),

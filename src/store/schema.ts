@@ -8,6 +8,7 @@ import type { IdempotencyTables } from './tables/idempotency-tables.ts'
 import type { KeyTables } from './tables/keys-tables.ts'
 import type { MemoryTables } from './tables/memory-tables.ts'
 import type { PaymentTables } from './tables/payments-tables.ts'
+import type { ReviewTables } from './tables/reviews-tables.ts'
 import type { SessionTables } from './tables/sessions-tables.ts'
 import type { SettingsTables } from './tables/settings-tables.ts'
 import type { SettlementTables } from './tables/settlements-tables.ts'
@@ -26,6 +27,7 @@ export interface Schema
     KeyTables,
     IdempotencyTables,
     PaymentTables,
+    ReviewTables,
     SettingsTables,
     SettlementTables,
     SessionTables,
@@ -81,6 +83,7 @@ export const RECORD_TABLES = {
   session_totals: ['user_id', 'source'],
   conversations: ['id'],
   conversation_turns: ['conversation_id', 'turn'],
+  reviews: ['id'],
   settlements: ['id'],
   withdrawals: ['id'],
   chain_accounts: ['chain_id', 'address'],

@@ -10,6 +10,7 @@ export type IdPrefix =
   | 'key'
   | 'grp'
   | 'task'
+  | 'rev'
   | 'swarm'
   | 'esc'
   | 'ses'

@@ -22,6 +22,7 @@ import { memoryVersionsContract } from './memory-versions.ts'
 import { memoryWritersContract } from './memory-writers.ts'
 import { plansContract } from './plans.ts'
 import { retentionContract } from './retention.ts'
+import { reviewsContract } from './reviews.ts'
 import { searchContract } from './search.ts'
 import { searchMeaningContract } from './search-meaning.ts'
 import { sessionsContract } from './sessions.ts'
@@ -148,6 +149,7 @@ export function storeContract(name: string, open: () => Promise<Store>): void {
     keyGroupsContract(open)
     connectionsContract(open)
     conversationsContract(open)
+    reviewsContract(open)
     retentionContract(open)
     plansContract(open)
     sessionsContract(open)

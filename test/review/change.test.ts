@@ -4,9 +4,9 @@ import { createHash } from 'node:crypto'
 import { chmodSync, renameSync, rmSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, it, type TestContext } from 'node:test'
-import { type Change, readChange } from '../../src/review/change.ts'
+import { readChange } from '../../src/review/change.ts'
 import { openCheckout } from '../../src/review/checkout.ts'
-import type { Hunk } from '../../src/review/part.ts'
+import type { Change, Hunk } from '../../src/review/part.ts'
 import { createRepository, numbered } from './repository.ts'
 
 /** The change of the last commit, or of a range. */

@@ -1,0 +1,65 @@
+import * as z from 'zod'
+import type { ReviewRow } from '../store/tables/reviews-tables.ts'
+import { Change, Part } from './part.ts'
+import { Receipt } from './receipt.ts'
+import { Decision, PartCoverage, Sha256 } from './statement.ts'
+
+/** Id of a review. */
+export const ReviewId = z.string().regex(/^rev_[0-9a-f]{32}$/)
+
+/** A change to be reviewed, as a client with the repository sends it. */
+export const NewReview = Change.extend({
+  repository: z.string().min(1).max(256).nullable().default(null).describe('name of the repository, for policies'),
+  policy: Sha256.nullable().default(null).describe('SHA-256 of the policy in force'),
+})
+export type NewReview = z.infer<typeof NewReview>
+
+/** A review, without the lines of its change. */
+export const ReviewRecord = z.object({
+  id: ReviewId,
+  session_id: z.string().describe('gaze session of its evidence'),
+  base: Change.shape.base,
+  head: Change.shape.head,
+  digest: Change.shape.digest,
+  repository: z.string().nullable(),
+  created_at: z.iso.datetime(),
+  decided_at: z.iso.datetime().nullable(),
+  hunks: z.array(z.object({ digest: Sha256, kind: z.string(), path: z.string(), lines: z.int() })),
+  receipt: Receipt.nullable().describe('once decided; without the signature of its reviewer'),
+})
+export type ReviewRecord = z.infer<typeof ReviewRecord>
+
+/** Reading of one hunk or item so far. */
+const PartReading = PartCoverage.extend({
+  exposed: z.int().describe('changed lines that were in view for 250 ms, whatever else was in view'),
+  first_ms: z.number().nullable().describe('active time before it came into view; null when it never did'),
+  visits: z.int().describe('times that it came into view'),
+})
+
+/** A review with the lines of its change, and how far they were read. */
+export const ReviewWithParts = ReviewRecord.extend({
+  parts: z.array(Part),
+  reading: z.object({ active_ms: z.number(), parts: z.array(PartReading) }),
+})
+export type ReviewWithParts = z.infer<typeof ReviewWithParts>
+
+/** The end of a review. */
+export const DecideReview = z.object({
+  reviewer: z.string().min(1).max(256).describe('name in the allowed signers, usually an address of e-mail'),
+  decision: Decision,
+  acknowledged: z.array(Sha256).max(50_000).default([]).describe('digests of the items that the reviewer acknowledged'),
+  credential_id: z.string().optional().describe('passkey that will sign the receipt'),
+})
+export type DecideReview = z.infer<typeof DecideReview>
+
+/** Reads the change of a row, which holds only JSON that `Change` accepted. */
+export const changeOf = ({ change }: Pick<ReviewRow, 'change'>): Change => JSON.parse(change) as Change
+
+/** Converts a row. */
+export function recordOf(row: ReviewRow): ReviewRecord {
+  const { base, head, digest, parts } = changeOf(row)
+  const { id, session_id, repository, created_at, decided_at } = row
+  const hunks = parts.map(({ digest, kind, path, lines }) => ({ digest, kind, path, lines }))
+  const receipt = row.receipt === null ? null : (JSON.parse(row.receipt) as Receipt)
+  return { id, session_id, base, head, digest, repository, created_at, decided_at, hunks, receipt }
+}

@@ -1,0 +1,221 @@
+import { type Kysely, sql } from 'kysely'
+import * as z from 'zod'
+import { GazewayError } from '../errors.ts'
+import type { Attestation } from '../gaze/attestation.ts'
+import type { Gaze, StoreGaze } from '../gaze/gaze.ts'
+import { gatewaySigner } from '../signing/gateway-keys.ts'
+import { decodeCursor, type Page, type Paged, readPage } from '../store/page.ts'
+import type { Schema } from '../store/schema.ts'
+import type { Store } from '../store/store.ts'
+import type { ReviewRow } from '../store/tables/reviews-tables.ts'
+import { widthOf } from '../store/width.ts'
+import { newId } from '../text/ids.ts'
+import { requireTrue } from './part.ts'
+import { type Reading, readingOf, type Sighting } from './reading.ts'
+import { RECEIPT_MEDIA_TYPE, type Receipt } from './receipt.ts'
+import {
+  changeOf,
+  type DecideReview,
+  type NewReview,
+  ReviewId,
+  type ReviewRecord,
+  type ReviewWithParts,
+  recordOf,
+} from './review-record.ts'
+import { type Level, observationPayload, type Review, receiptPayload, signed, unsigned } from './statement.ts'
+
+/** Name of gateways in receipts; the key says which one it is. */
+const OBSERVER = 'gazeway'
+
+/** Reviews that this gateway observes. */
+export interface Reviews {
+  /** Begins a review. @throws GazewayError `validation_failed` when a digest is not that of what would be shown */
+  create(input: NewReview, callerId: string): Promise<ReviewRecord>
+  /**
+   * Adds records of attention, with paths and lines of the new files, to a review that is not decided.
+   *
+   * @throws GazewayError `not_found`, also for another key's review; `invalid_transition` after the decision
+   */
+  addEvidence(id: string, records: StoreGaze['records'], callerId: string): Promise<Reading>
+  /**
+   * Ends a review. Returns its receipt, countersigned and without the signature of its reviewer.
+   *
+   * @throws GazewayError as {@link addEvidence}
+   */
+  decide(id: string, input: DecideReview, callerId: string): Promise<Receipt>
+  /** @param callerId key of the reviewer; any when absent. @throws GazewayError `not_found` */
+  get(id: string, callerId?: string): Promise<ReviewWithParts>
+  /** Lists reviews, newest first. @throws GazewayError `invalid_cursor` */
+  list(query: Paged, callerId?: string): Promise<Page<ReviewRecord>>
+}
+
+/** Creates the reviews of a store. The signing key is in the data folder. */
+export function createReviews(deps: { store: Store; gaze: Gaze; dataDir: () => string; now: () => Date }): Reviews {
+  const { store, gaze, dataDir, now } = deps
+
+  async function find(id: string, callerId?: string): Promise<ReviewRow> {
+    const query = store.db.selectFrom('reviews').selectAll().where('id', '=', id)
+    const row = await (callerId === undefined ? query : query.where('caller_id', '=', callerId)).executeTakeFirst()
+    if (row !== undefined) return row
+    throw new GazewayError('not_found', 'There is no review with this id.', { param: 'id' })
+  }
+
+  async function findOpen(id: string, callerId: string): Promise<ReviewRow> {
+    const row = await find(id, callerId)
+    if (row.decided_at === null) return row
+    throw decided(row.decided_at)
+  }
+
+  async function readingSoFar(row: ReviewRow, acknowledged: readonly string[] = []): Promise<Reading> {
+    const sightings = await sightingsIn(store.db, row.session_id)
+    return readingOf(changeOf(row).parts, sightings, new Set(acknowledged), Date.parse(row.created_at))
+  }
+
+  return {
+    async create(input, callerId) {
+      const { repository, policy, ...change } = input
+      requireTrue(change.parts)
+      const row: ReviewRow = {
+        id: newId('rev'),
+        caller_id: callerId,
+        session_id: newId('ses'),
+        change: JSON.stringify(change),
+        repository,
+        policy,
+        created_at: now().toISOString(),
+        decided_at: null,
+        receipt: null,
+      }
+      await store.write((trx) => trx.insertInto('reviews').values(row).execute())
+      return recordOf(row)
+    },
+
+    async addEvidence(id, records, callerId) {
+      const row = await findOpen(id, callerId)
+      await gaze.store({ session_id: row.session_id, records }, callerId)
+      return readingSoFar(row)
+    },
+
+    async decide(id, input, callerId) {
+      const row = await findOpen(id, callerId)
+      const reading = await readingSoFar(row, input.acknowledged)
+      const attestation = (await gaze.session(row.session_id))?.attestation ?? null
+      const at = now()
+      const observer = await gatewaySigner(dataDir(), at)
+      const content = { row, input, reading, attestation, at: at.toISOString(), keyid: observer.key.fingerprint }
+      const review = reviewOf(content)
+      const payload = receiptPayload(changeOf(row), review)
+      const observation = { review_id: id, level: review.level, observed_at: at.toISOString() }
+      const countersigned = await signed(observationPayload(payload, observation), observer)
+      const receipt = { mediaType: RECEIPT_MEDIA_TYPE, envelope: unsigned(payload), observer: countersigned } as const
+      await store.write(async (trx) => {
+        const ended = { decided_at: at.toISOString(), receipt: JSON.stringify(receipt) }
+        const open = trx.updateTable('reviews').set(ended).where('id', '=', id).where('decided_at', 'is', null)
+        if ((await open.returning('id').execute()).length === 0) throw decided('just now')
+      })
+      return receipt
+    },
+
+    async get(id, callerId) {
+      const row = await find(id, callerId)
+      return { ...recordOf(row), parts: changeOf(row).parts, reading: await readingSoFar(row) }
+    },
+
+    async list(page, callerId) {
+      const all = store.db.selectFrom('reviews')
+      const matching = callerId === undefined ? all : all.where('caller_id', '=', callerId)
+      // Ids sort by creation.
+      let newest = matching.orderBy('id', 'desc')
+      if (page.cursor !== undefined) newest = newest.where('id', '<', decodeCursor(page.cursor, z.tuple([ReviewId]))[0])
+      if (page.offset !== undefined) newest = newest.offset(page.offset)
+      return readPage(page, {
+        rows: (limit) => newest.selectAll().limit(limit).execute(),
+        async sizes(limit) {
+          const width = widthOf(store.engine, ['change', 'receipt'])
+          const rows = await newest.select(width.as('bytes')).limit(limit).execute()
+          return rows.map(({ bytes }) => bytes)
+        },
+        async total() {
+          const counted = matching.select(sql<number>`count(*)`.as('total'))
+          return Number((await counted.executeTakeFirstOrThrow()).total)
+        },
+        item: recordOf,
+        cursor: (row) => [row.id],
+      })
+    },
+  }
+}
+
+const decided = (when: string) =>
+  new GazewayError('invalid_transition', `This review was decided (${when}); begin another one.`, { param: 'id' })
+
+/** Reads the records of attention with lines, in the order in which they arrived. */
+async function sightingsIn(db: Kysely<Schema>, sessionId: string): Promise<Sighting[]> {
+  const rows = await db
+    .selectFrom('gaze_records')
+    .select(['at', 'stored_at', 'dwell_ms', 'path', 'tensor'])
+    .where('session_id', '=', sessionId)
+    .where('path', 'is not', null)
+    .orderBy('seq')
+    .execute()
+  return rows.flatMap(({ at, stored_at, dwell_ms, path, tensor }) => {
+    const { env = {} } = JSON.parse(tensor) as { env?: { line_start?: number; line_end?: number } }
+    const { line_start, line_end = line_start } = env
+    if (path === null || line_start === undefined || line_end === undefined) return []
+    return [{ path, line_start, line_end, dwell_ms, at: Date.parse(at), received: Date.parse(stored_at) }]
+  })
+}
+
+/** Composes the content of a receipt. */
+function reviewOf(of: {
+  row: ReviewRow
+  input: DecideReview
+  reading: Reading
+  attestation: Attestation | null
+  at: string
+  keyid: string
+}): Review {
+  const { row, input, reading, attestation } = of
+  const { parts, active_ms } = reading
+  const hunks = parts.map(({ digest, path, lines, seen, seen_ms }) => ({ digest, path, lines, seen, seen_ms }))
+  const [lines, seen] = [sum(hunks.map((hunk) => hunk.lines)), sum(hunks.map((hunk) => hunk.seen))]
+  return {
+    reviewer: { id: input.reviewer },
+    decision: input.decision,
+    repository: row.repository,
+    base: changeOf(row).base,
+    coverage: { lines, seen, by_file: byFile(hunks), hunks },
+    evidence: {
+      coverage: lines === 0 ? null : seen / lines,
+      plausibility: attestation?.components.plausibility ?? null,
+      novelty: attestation === null ? null : Number(!attestation.replayed),
+      liveness: null,
+      provenance: null,
+      reasons: attestation?.reasons ?? [],
+    },
+    level: levelOf(active_ms, attestation),
+    checks: [],
+    presence: input.credential_id === undefined ? null : { method: 'passkey', credential_id: input.credential_id },
+    times: { started_at: row.created_at, decided_at: of.at, active_ms },
+    policy: row.policy,
+    chain_head: attestation?.chain_head ?? null,
+    observer: { name: OBSERVER, keyid: of.keyid },
+  }
+}
+
+/** A passkey raises the level where the receipt is verified: nobody here knows which ones a policy enrolls. */
+function levelOf(activeMs: number, attestation: Attestation | null): Level {
+  if (attestation?.status === 'passed' && !attestation.replayed) return 'plausible'
+  return activeMs > 0 ? 'seen' : 'none'
+}
+
+function byFile(hunks: readonly { path: string; lines: number; seen: number }[]): Review['coverage']['by_file'] {
+  const files = new Map<string, { path: string; lines: number; seen: number }>()
+  for (const { path, lines, seen } of hunks) {
+    const file = files.get(path) ?? { path, lines: 0, seen: 0 }
+    files.set(path, { path, lines: file.lines + lines, seen: file.seen + seen })
+  }
+  return [...files.values()]
+}
+
+const sum = (numbers: readonly number[]): number => numbers.reduce((total, number) => total + number, 0)

@@ -1,0 +1,131 @@
+import assert from 'node:assert/strict'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, it } from 'node:test'
+import { createGaze, type Gaze } from '../../src/gaze/gaze.ts'
+import { hunksOf } from '../../src/review/hunks.ts'
+import { openReceipt } from '../../src/review/receipt.ts'
+import { DecideReview, NewReview } from '../../src/review/review-record.ts'
+import { createReviews, type Reviews } from '../../src/review/reviews.ts'
+import type { Store } from '../../src/store/store.ts'
+import { humanStream } from '../gaze/human-stream.ts'
+import { numbered } from '../review/repository.ts'
+
+const CONFIG = { minScore: 0.6, recordsNeeded: 20, minDurationMs: 5000, windowRecords: 1000, maxAgeSeconds: 900 }
+const SIDE = { commit: 'a'.repeat(40), tree: 'b'.repeat(40) }
+const ANN = 'key_ann'
+
+const parts = [
+  ...hunksOf('src/a.ts', '', numbered(4)),
+  // Bytes that a database may have no place for.
+  ...hunksOf('src/b.ts', 'caf\u00c3\u00a9\u00ff\r\n', 'caf\u00c3\u00a9\u0001\r\n'),
+]
+const change = NewReview.parse({ base: SIDE, head: SIDE, digest: 'c'.repeat(64), parts })
+
+const decision = (more: object = {}) =>
+  DecideReview.parse({ reviewer: 'ann@example.org', decision: 'approve', ...more })
+
+/** Tests of reviews, for every engine. `open` opens an empty store. */
+export function reviewsContract(open: () => Promise<Store>): void {
+  describe('reviews', () => {
+    let store: Store
+    let gaze: Gaze
+    let reviews: Reviews
+    let clock: Date
+    let dataDir: string
+
+    beforeEach(async () => {
+      store = await open()
+      clock = new Date('2026-11-21T07:00:00.000Z')
+      dataDir = mkdtempSync(join(tmpdir(), 'gazeway-reviews-'))
+      gaze = createGaze({ store, config: CONFIG, now: () => clock })
+      reviews = createReviews({ store, gaze, dataDir: () => dataDir, now: () => clock })
+    })
+
+    afterEach(async () => {
+      await store.close()
+      rmSync(dataDir, { recursive: true })
+    })
+
+    /** Lines in view for this many ms, ending now. */
+    const view = (path: string, line_start: number, line_end: number, dwell_ms: number) => ({
+      at: new Date(clock.getTime() - dwell_ms).toISOString(),
+      dwell_ms,
+      source: 'ide' as const,
+      env: { path, line_start, line_end },
+    })
+    const wait = (ms: number) => {
+      clock = new Date(clock.getTime() + ms)
+    }
+
+    it('keeps the lines of a change, and tells how far they were read', async () => {
+      const { id } = await reviews.create(change, ANN)
+      wait(2000)
+      await reviews.addEvidence(id, [view('src/a.ts', 1, 4, 1000)], ANN)
+      wait(1000)
+      const { parts: read, active_ms } = await reviews.addEvidence(id, [view('src/b.ts', 1, 1, 400)], ANN)
+      assert.deepEqual(
+        read.map(({ path, seen, lines, exposed }) => [path, seen, lines, exposed]),
+        [
+          ['src/a.ts', 4, 4, 4],
+          ['src/b.ts', 0, 2, 2],
+        ],
+      )
+      assert.equal(active_ms, 1400)
+      assert.deepEqual((await reviews.get(id)).parts, parts)
+    })
+
+    it('credits no more time than passed here, whatever the records claim', async () => {
+      const { id } = await reviews.create(change, ANN)
+      wait(100)
+      const { active_ms, parts: read } = await reviews.addEvidence(id, [view('src/a.ts', 1, 4, 60_000)], ANN)
+      assert.deepEqual([active_ms, read[0]?.seen], [100, 0])
+    })
+
+    it('ends with a receipt of what was read, whose level is seen for what any script could send', async () => {
+      const { id } = await reviews.create(change, ANN)
+      wait(1000)
+      await reviews.addEvidence(id, [view('src/a.ts', 1, 4, 1000)], ANN)
+      const { review } = openReceipt(await reviews.decide(id, decision(), ANN), 'receipt')
+      const { coverage, level, times, chain_head, evidence } = review
+      assert.deepEqual([coverage.lines, coverage.seen, level, times.active_ms], [6, 4, 'seen', 1000])
+      assert.deepEqual(coverage.by_file, [
+        { path: 'src/a.ts', lines: 4, seen: 4 },
+        { path: 'src/b.ts', lines: 2, seen: 0 },
+      ])
+      assert.match(chain_head ?? '', /^[0-9a-f]{64}$/)
+      assert.equal(evidence.coverage, 4 / 6)
+    })
+
+    it('has the level none without evidence, and plausible with gaze that looks like a person’s', async () => {
+      const [without, withGaze] = [await reviews.create(change, ANN), await reviews.create(change, ANN)]
+      const none = openReceipt(await reviews.decide(without.id, decision(), ANN), 'receipt')
+      const records = humanStream(3, { start: clock.toISOString(), paths: ['src/a.ts'] })
+      wait(60_000)
+      await reviews.addEvidence(withGaze.id, records, ANN)
+      const plausible = openReceipt(await reviews.decide(withGaze.id, decision(), ANN), 'receipt')
+      assert.deepEqual([none.review.level, plausible.review.level], ['none', 'plausible'])
+    })
+
+    it('is decided once, and takes no evidence afterwards', async () => {
+      const { id } = await reviews.create(change, ANN)
+      const ends = await Promise.allSettled([1, 2, 3].map(() => reviews.decide(id, decision(), ANN)))
+      assert.equal(ends.filter(({ status }) => status === 'fulfilled').length, 1)
+      const late = { code: 'invalid_transition' }
+      await assert.rejects(reviews.addEvidence(id, [view('src/a.ts', 1, 4, 1)], ANN), late)
+      await assert.rejects(reviews.decide(id, decision(), ANN), late)
+    })
+
+    it('is one key’s, and lists reviews newest first', async () => {
+      const [first, second] = [await reviews.create(change, ANN), await reviews.create(change, ANN)]
+      await reviews.create(change, 'key_bob')
+      await assert.rejects(reviews.get(first.id, 'key_bob'), { code: 'not_found' })
+      await assert.rejects(reviews.addEvidence(first.id, [view('src/a.ts', 1, 4, 1)], 'key_bob'), { code: 'not_found' })
+      const page = await reviews.list({ limit: 1 }, ANN)
+      assert.deepEqual([page.total, page.items.map(({ id }) => id)], [2, [second.id]])
+      const next = await reviews.list({ limit: 1, cursor: page.next_cursor as string }, ANN)
+      assert.deepEqual([next.next_cursor, next.items.map(({ id }) => id)], [null, [first.id]])
+    })
+  })
+}
