@@ -8,11 +8,11 @@ import { distanceTo } from './focus-distance.ts'
 import type { Form } from './form.ts'
 import { layoutOf } from './layout.ts'
 import { createOutline } from './outline.ts'
-import type { ContextMemory, WorkContext } from './place.ts'
 import { type ScoredFile, scoreFiles } from './score.ts'
 import type { Asked, Matches } from './search/matcher.ts'
 import { findPassages } from './search/passages.ts'
 import { MAX_FILES, type ProjectTree } from './tree.ts'
+import type { ContextMemory, WorkContext } from './work-context.ts'
 
 /** Fields of a stored memory that the context uses. */
 export interface StoredMemory {

@@ -14,16 +14,16 @@ import { askedOf, compose, type Known, type Request, type StoredMemory } from '.
 import { resolveFocus } from './confine.ts'
 import { attentionByFile } from './file-attention.ts'
 import { type Form, jsonForm, textForm } from './form.ts'
-import type { WorkContext } from './place.ts'
 import { renderContext } from './render.ts'
 import { createMatcher } from './search/matcher.ts'
 import { createTreeReader, MAX_FILES, type ProjectTree } from './tree.ts'
 import { type UsedContext, usedIn } from './used.ts'
+import type { WorkContext } from './work-context.ts'
 
 export type { StoredMemory } from './compose.ts'
-export { Place, WorkContext } from './place.ts'
 export { renderContext } from './render.ts'
 export { UsedContext } from './used.ts'
+export { Place, WorkContext } from './work-context.ts'
 
 /** Input of a work context. */
 export const ContextInput = z.object({

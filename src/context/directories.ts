@@ -1,8 +1,8 @@
 import { focusInterest, weightOf } from './interest.ts'
 import type { Layout } from './layout.ts'
-import { type Place, signalsOf } from './place.ts'
 import type { ScoredFile } from './score.ts'
 import { type Inside, whyDirectory } from './why.ts'
+import { type Place, signalsOf } from './work-context.ts'
 
 interface Directory extends Inside {
   interest: number

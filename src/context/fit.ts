@@ -3,7 +3,7 @@ import { defused } from '../text/defused.ts'
 import { NOTICE } from '../text/notice.ts'
 import { type Form, measure } from './form.ts'
 import type { Candidate, Outline } from './outline.ts'
-import type { ContextMemory, Place, WorkContext } from './place.ts'
+import type { ContextMemory, Place, WorkContext } from './work-context.ts'
 
 /**
  * Shares of the token budget:

@@ -1,4 +1,3 @@
-import type { ContextMemory, Place, WorkContext } from './place.ts'
 import {
   excerptBlock,
   header,
@@ -10,6 +9,7 @@ import {
   placeLine,
   renderContext,
 } from './render.ts'
+import type { ContextMemory, Place, WorkContext } from './work-context.ts'
 
 /** Serializes a context piece by piece, so that each piece can be counted against the budget. */
 export interface Form {

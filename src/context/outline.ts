@@ -4,9 +4,9 @@ import { isUnreadable } from './confine.ts'
 import { createDirectories } from './directories.ts'
 import { attentionInterest, queryInterest, weightOf } from './interest.ts'
 import type { Layout } from './layout.ts'
-import { type Place, signalsOf } from './place.ts'
 import { byInterest, type ScoredFile, unremarkable } from './score.ts'
 import { attended, whyFile } from './why.ts'
+import { type Place, signalsOf } from './work-context.ts'
 
 /** A place that may become part of the context. */
 export interface Candidate {

@@ -2,7 +2,7 @@ import { cut } from '../text/cut.ts'
 import { defused } from '../text/defused.ts'
 import { plain } from '../text/plain.ts'
 import { languageOf } from './language.ts'
-import type { ContextMemory, Place, WorkContext } from './place.ts'
+import type { ContextMemory, Place, WorkContext } from './work-context.ts'
 
 const NAME_LENGTH = 120
 const ROOT_LENGTH = 40

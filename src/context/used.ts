@@ -1,6 +1,6 @@
 import * as z from 'zod'
-import type { Place, WorkContext } from './place.ts'
 import { memoryLine, renderPlace } from './render.ts'
+import type { Place, WorkContext } from './work-context.ts'
 
 /** A file or memory that was sent with a question, and its tokens. */
 export const UsedContext = z.object({

@@ -6,7 +6,7 @@ import type { Store } from '../store/store.ts'
 import { readAlerts, replaceAlerts, toAlertRows } from './alerts.ts'
 import { readBudgets, replaceBudgets, toBudgetRows } from './budgets.ts'
 import { type KeyChange, scopesOf } from './key.ts'
-import { KEY_COLUMNS, type KeyTerms, type ShownRow, toChangedColumns } from './key-rows.ts'
+import { KEY_COLUMNS, type KeyTerms, type ShownRow, toChangedColumns } from './key-record.ts'
 import { hashToken } from './key-token.ts'
 import { checkBilling, groupIn } from './new-key.ts'
 

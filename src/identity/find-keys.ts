@@ -6,7 +6,7 @@ import type { Store } from '../store/store.ts'
 import { readCheckedKeys } from './checked-keys.ts'
 import { ENVIRONMENT_IDENTITY, type Identity, identityOf } from './identity.ts'
 import { KeyId, type KeyRecord } from './key.ts'
-import { KEY_COLUMNS, type ShownRow } from './key-rows.ts'
+import { KEY_COLUMNS, type ShownRow } from './key-record.ts'
 
 /** Finds the identity of a key by id, even of a revoked one; null when there is none. */
 export async function findKey(db: Kysely<Schema>, id: string): Promise<Identity | null> {

@@ -14,7 +14,7 @@ import { findKey, hasAdmin, keysInForce, keysNamed, listKeys } from './find-keys
 import { keepFirstKey, renewKeyFile } from './first-key.ts'
 import type { Identity } from './identity.ts'
 import { KeyChange, type KeyRecord, KeyRotation, NewKey, Scope } from './key.ts'
-import { type ShownRow, toRecord } from './key-rows.ts'
+import { type ShownRow, toRecord } from './key-record.ts'
 import { tokenFor } from './key-token.ts'
 import { type BillingDefaults, insertKey, makeKey, type NewlyMade, withEnd } from './new-key.ts'
 import { nothingSpent, type SpendOf } from './spend.ts'

@@ -12,7 +12,7 @@ import { replaceAlerts, toAlertRows } from './alerts.ts'
 import { replaceBudgets, toBudgetRows } from './budgets.ts'
 import { lockGroup, unknownGroup } from './groups.ts'
 import type { KeyRecord, NewKey, Scope } from './key.ts'
-import { toRecord, toRow } from './key-rows.ts'
+import { toRecord, toRow } from './key-record.ts'
 import { hashToken, newToken } from './key-token.ts'
 
 /** A new key: its secret and its record. */

@@ -2,7 +2,7 @@ import type { Agent } from '../../../src/agent/agent.ts'
 import { GazewayError } from '../../../src/errors.ts'
 import type { Identity } from '../../../src/identity/keys.ts'
 import type { Role } from '../../../src/identity/tickets.ts'
-import type { ClientFrame, FiguresFrame, Query, ReplyFrame } from './frames.ts'
+import type { ClientFrame, FiguresFrame, Query, ReplyFrame } from './frame-schemas.ts'
 
 /** Speaker of a connection and the target of its chats. */
 export interface Speaker {

@@ -1,6 +1,6 @@
 import type { WebSocket } from 'ws'
 import { CLOSE } from './closes.ts'
-import type { OpenConnection } from './connection.ts'
+import type { OpenConnection } from './serve-connection.ts'
 
 /** Time that pending answers get at shutdown, in milliseconds. */
 const SHUTDOWN_MS = 10_000

@@ -2,7 +2,7 @@ import type { Duplex } from 'node:stream'
 import type { RawData, WebSocket } from 'ws'
 import { GazewayError } from '../../../src/errors.ts'
 import { CLOSE } from './closes.ts'
-import { type AuthFrame, checkAuth, readFrame } from './frames.ts'
+import { type AuthFrame, checkAuth, readFrame } from './frame-schemas.ts'
 
 /** Timeout of an unauthenticated client. */
 const AUTH_MS = 5_000

@@ -1,5 +1,5 @@
 import type { WebSocket } from 'ws'
-import type { ServerFrame } from './frames.ts'
+import type { ServerFrame } from './frame-schemas.ts'
 
 /** Unsent bytes above which reading from a client pauses. It resumes at half of them. */
 const PAUSE_BYTES = 256 * 1024

@@ -7,10 +7,10 @@ import { refusesCaller } from '../../web/refused-calls.ts'
 import type { Admitted } from './admission.ts'
 import type { Answer, Speaker } from './answers.ts'
 import { CLOSE } from './closes.ts'
-import { type OpenConnection, serveConnection } from './connection.ts'
-import type { AuthFrame } from './frames.ts'
+import type { AuthFrame } from './frame-schemas.ts'
 import { type Offer, SOCKET_PATH } from './offer.ts'
 import type { Pings } from './pings.ts'
+import { type OpenConnection, serveConnection } from './serve-connection.ts'
 
 /** Dependencies of {@link welcome}. */
 export interface WelcomeDeps {

@@ -29,7 +29,7 @@ export type MemoryText = Omit<Candidate, 'seq' | 'value_text'> & { value_text: s
  * ```
  *
  * @param averageWords average number of words of a value
- * @param mark prefix of each indexed word: see `marks.ts`
+ * @param mark prefix of each indexed word: see `placeholders.ts`
  */
 export function createScorer(terms: readonly Term[], { averageWords, mark }: { averageWords: number; mark: string }) {
   const byWord = new Map<string, Array<{ term: number; weight: number }>>()

@@ -9,7 +9,7 @@ export interface NamespaceScope {
 
 /** Filter of a search. Times are RFC 3339 UTC with milliseconds. */
 export interface TextFilter {
-  /** Owner's space: see `marks.ts`. */
+  /** Owner's space: see `placeholders.ts`. */
   space: number
   /** Time of the search. Expired memories are never found. */
   now: string

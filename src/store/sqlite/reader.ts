@@ -10,7 +10,7 @@ import {
 import { GazewayError } from '../../errors.ts'
 import { createThread, type Thread, threadCode } from '../../wire/thread.ts'
 import { yieldToEventLoop } from '../../wire/yield-to-event-loop.ts'
-import { connectionOf } from './connection.ts'
+import { connectionOf } from './kysely-connection.ts'
 import type { Batch, Question, ReaderData } from './reader-messages.ts'
 import { untilFree } from './sqlite-dialect.ts'
 import { toRow } from './statements.ts'

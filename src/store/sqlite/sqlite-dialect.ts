@@ -10,8 +10,8 @@ import {
   SqliteQueryCompiler,
 } from 'kysely'
 import { GazewayError } from '../../errors.ts'
-import { connectionOf } from './connection.ts'
 import type { Database } from './driver.ts'
+import { connectionOf } from './kysely-connection.ts'
 import { isBusy, storeError } from './sqlite-errors.ts'
 import { columnsOf, createStatements, toParameter, toRow } from './statements.ts'
 import { createTurns } from './writing-turns.ts'

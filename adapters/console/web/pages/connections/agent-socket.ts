@@ -1,4 +1,4 @@
-import type { Query, ServerFrame } from '../../../../platform/socket/frames.ts'
+import type { Query, ServerFrame } from '../../../../platform/socket/frame-schemas.ts'
 
 /** An open agent socket. */
 export interface AgentSocket {

@@ -1,7 +1,7 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
 import type { Role } from '../../../../../src/identity/tickets.ts'
 import type { IssuedTicket } from '../../../../platform/routes/connections-routes.ts'
-import type { Query, ReadyFrame, ReplyFrame, ServerFrame } from '../../../../platform/socket/frames.ts'
+import type { Query, ReadyFrame, ReplyFrame, ServerFrame } from '../../../../platform/socket/frame-schemas.ts'
 import { api } from '../../api.ts'
 import { Badge, Button, Card, ErrorNote, Form, FormFields, Primary, TextInput } from '../../components/components.ts'
 import { shortId } from '../../format.ts'

@@ -4,7 +4,7 @@ import { errorBody, GazewayError } from '../../../src/errors.ts'
 import { serviceStopping } from '../../../src/wire/stopping.ts'
 import type { Answer, Speaker } from './answers.ts'
 import { CLOSE } from './closes.ts'
-import { type ClientFrame, checkFrame, type ErrorFrame, readFrame, type ServerFrame } from './frames.ts'
+import { type ClientFrame, checkFrame, type ErrorFrame, readFrame, type ServerFrame } from './frame-schemas.ts'
 import { createOutbox } from './socket-outbox.ts'
 
 /** Maximum number of frames of a connection that wait for answers. */
