@@ -164,7 +164,7 @@ async function seedReceipts({ db }: Store): Promise<void> {
       strftime('%Y-%m-%dT%H:%M:%fZ', '2026-01-01', '+' || (i * ${DAYS} * 86400.0 / ${RECEIPTS}) || ' seconds'),
       '/api/wallet/metered/call', '2026-01-01', 80000, 300 + i % 100, 'pathUSD', 90, 10 + i % 30, 100 + i % 30, 0, 900
     from numbers`.execute(db)
-  await sql`insert into metered_usage
+  await sql`insert into metered_usage (caller_id, day, model, calls, total_tokens, upstream_cost_micros, margin_micros)
     select caller_id, substr(at, 1, 10), model, count(*), sum(total_tokens), sum(upstream_cost_micros), sum(margin_micros)
     from metered_calls group by 1, 2, 3`.execute(db)
 }

@@ -8,6 +8,7 @@ export const OPEN_FILES: Readonly<Record<string, readonly string[]>> = {
     'clock.ts',
     'copy.ts',
     'count-matches.ts',
+    'csv.ts',
     'dates.ts',
     'engine.ts',
     'look.ts',
@@ -73,7 +74,6 @@ export const OPEN_FILES: Readonly<Record<string, readonly string[]>> = {
     'tickets.ts',
   ],
   wallet: [
-    'budget/allowances.ts',
     'budget/budgets.ts',
     'budget/held-by-others.ts',
     'budget/limits.ts',

@@ -29,10 +29,9 @@ import type { Sweep } from './store/sweeps.ts'
 import { createSwarm, type Swarm } from './tasks/swarm.ts'
 import { createTasks, type Tasks } from './tasks/tasks.ts'
 import { createTokenCounter } from './text/token-counter.ts'
-import { writeCallSpending } from './wallet/budget/allowances.ts'
 import { spendOf } from './wallet/budget/spending.ts'
 import { bindWallet, unbindWallet } from './wallet/ledger/bind-wallet.ts'
-import { createCharges } from './wallet/receipts/charges.ts'
+import { createCharges, writeRecorded } from './wallet/receipts/charges.ts'
 import { type LiveWallet, liveWallet, type Wallet } from './wallet/wallet.ts'
 import { type BufferedBytes, createBufferedBytes } from './wire/buffered-bytes.ts'
 import { inTime } from './wire/in-time.ts'
@@ -100,7 +99,7 @@ export async function createGateway(read: LoadedConfig, log: Log): Promise<Gatew
   const countTokens = createTokenCounter()
 
   const { wallet, limits, limitsToSpend, reservations, overruns, burn } = liveWallet(base)
-  const calls = liveCalls(base, { writeSpending: writeCallSpending, idOf: (model) => upstream.idOf(model) })
+  const calls = liveCalls(base, { writeSpending: writeRecorded, idOf: (model) => upstream.idOf(model) })
   const spent: SpendOf = (ids, at) => spendOf(store.db, ids, at)
   const keys = liveKeys(base, {
     spendOf: spent,

@@ -1,3 +1,5 @@
+import type { MeteredCallRow } from '../store/tables/wallet-tables.ts'
+
 /** Amount that a call takes from its caller's budgets. Written together with the call record. */
 export interface CallSpend {
   /** Key or wallet that made the call, and its group. */
@@ -8,6 +10,8 @@ export interface CallSpend {
   micros: number
   /** Allowance that reserved the amount. Null without a reservation. */
   allowanceId: string | null
+  /** Receipt to store with the record. Absent for calls without one, and for charged calls. */
+  receipt?: Omit<MeteredCallRow, 'transfer'>
   /** Called once the spend is stored. */
   written(): void
 }

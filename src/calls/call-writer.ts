@@ -1,6 +1,7 @@
 import { sql, type Transaction } from 'kysely'
 import { runBuiltRows } from '../store/built.ts'
 import { hourOf } from '../store/dates.ts'
+import type { Engine } from '../store/engine.ts'
 import type { Schema } from '../store/schema.ts'
 import type { Store } from '../store/store.ts'
 import type { CallRollupRow, CallRow } from '../store/tables/calls-tables.ts'
@@ -18,7 +19,7 @@ import { addObjects } from './upstream-objects.ts'
 const LOOKED_FOR = 500
 
 /** Writes the spends of calls, as part of a transaction. */
-export type WriteSpending = (trx: Transaction<Schema>, spends: readonly CallSpend[]) => Promise<void>
+export type WriteSpending = (trx: Transaction<Schema>, spends: readonly CallSpend[], engine: Engine) => Promise<void>
 
 /**
  * Writes a batch of call records in one transaction, with the hourly rollups, the totals and the spends. The first
@@ -41,7 +42,7 @@ export function createCallWriter(store: Store, writeSpending: WriteSpending): Ca
       await addToRollups(trx, rollups)
       await addTotals(trx, rollups)
       const spends = fresh.flatMap(({ spend }) => spend ?? [])
-      if (spends.length > 0) await writeSpending(trx, spends)
+      if (spends.length > 0) await writeSpending(trx, spends, store.engine)
       await addObjects(trx, fresh)
     })
 }

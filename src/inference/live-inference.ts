@@ -67,6 +67,7 @@ export function liveInference(
           waitMs: wallet.wait_ms,
           maxOutputTokens: wallet.max_output_tokens,
           searchTokens: wallet.search_tokens,
+          storesAllReceipts: wallet.receipts === 'all',
         },
       }),
   )

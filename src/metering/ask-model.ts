@@ -15,6 +15,10 @@ export interface Answered {
   costMicros: Micros
   /** Id of the call in the audit trail. */
   callId: string
+  /** Name of the upstream that answered. */
+  upstream: string
+  /** Rates that the cost was computed from. */
+  price: Asked['price']
 }
 
 /**
@@ -52,33 +56,36 @@ export async function askModel(
   }
 }
 
+/** What is known of an answer besides its text. */
+type Asked = Omit<Awaited<ReturnType<Upstream['chat']>>, 'value'>
+
 type Ask = (upstream: Pick<Upstream, 'chat' | 'respond'>, call: ModelCall, context: CallContext) => Promise<Answered>
 
 const chat: Ask = async (upstream, { model, prompt, max_tokens }, context) => {
   const messages = [{ role: 'user' as const, content: prompt }]
-  const { value, usage, costUsd, callId } = await upstream.chat({ model, messages, max_tokens }, context)
+  const { value, ...result } = await upstream.chat({ model, messages, max_tokens }, context)
   const message = value.choices[0]?.message
-  return answered(message?.content || message?.refusal || '', usage, costUsd, callId)
+  return answered(message?.content || message?.refusal || '', result)
 }
 
 const respond: Ask = async (upstream, { model, prompt, max_tokens, tools }, context) => {
   // The client's types lack some of them: `x_search` exists at one provider only.
   const offered = [...new Set(tools)].map((type) => ({ type })) as never
-  const { value, usage, costUsd, callId } = await upstream.respond(
+  const { value, ...result } = await upstream.respond(
     { model, input: prompt, max_output_tokens: max_tokens, ...(tools.length > 0 && { tools: offered }) },
     context,
   )
-  return answered(value.output_text, usage, costUsd, callId)
+  return answered(value.output_text, result)
 }
 
-function answered(content: string, usage: Usage | null, costUsd: number, callId: string): Answered {
+function answered(content: string, { usage, costUsd, callId, price, provider }: Asked): Answered {
   const costMicros = toMicros(costUsd)
   if (usage === null || costMicros === null)
     throw new GazewayError(
       'upstream_bad_reply',
       'The answer of the upstream contains no usage, so it cannot be charged.',
     )
-  return { content, usage, costMicros, callId }
+  return { content, usage, costMicros, callId, price, upstream: provider.name }
 }
 
 function tookTooLong(timeoutMs: number, cause: unknown): GazewayError {

@@ -125,7 +125,7 @@ function createMeteredCall(deps: MeteringDeps): MakeMeteredCall {
       const { content, callId, usage } = answered
       const latencyMs = Math.round(performance.now() - started)
       const receiptOf = (row: ChargedCall) => billedReceipt(row, content)
-      bill.attempted({ ...answered, model: call.model, isHad: true })
+      bill.attempted({ ...answered, model: call.model, path: PATH, latencyMs, isHad: true })
       const row = await bill.settle({
         ...{ callId, model: call.model, path: PATH, usage, latencyMs },
         keep: keep && ((trx, charged) => keep(trx, receiptOf(charged))),

@@ -91,6 +91,34 @@ export function upstreamCost(
   )
 }
 
+/** Rates of one call in US dollars per 1,000,000 tokens, with their source: its cost can be computed again from them. */
+export type AppliedPrice = TokenPrices & { tier: string | null } & (
+    | { from: 'configuration'; id: string }
+    | { from: 'catalogue'; id: string; source: string; date: string }
+    | { from: 'flat' }
+  )
+
+/** Returns the rates that {@link upstreamCost} takes for a call. */
+export function appliedPrice(
+  usage: Usage | null,
+  model: PricedModel,
+  prices: Prices,
+  tier: string | null = null,
+): AppliedPrice {
+  const { prices: _, ...origin } = priceOf(model, prices)
+  const rates = ratesOfCall(ratesFor(model, prices), tier, usage?.prompt_tokens ?? 0)
+  const usd = (perUnit: Micros) => perUnit / MICROS_PER_USD
+  return {
+    input: usd(rates.input),
+    output: usd(rates.output),
+    cached_input: usd(rates.cachedInput),
+    cache_write: usd(rates.cacheWrite),
+    cache_write_1h: usd(rates.cacheWriteHour),
+    tier,
+    ...(origin.from === 'flat' ? { from: 'flat' } : origin),
+  }
+}
+
 /** Tokens whose cost is bounded. */
 export interface BoundedTokens {
   prompt: number

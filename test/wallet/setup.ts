@@ -172,6 +172,14 @@ export const receiptOf = (
   upstream_call_id: 'call_up',
   path: '/api/wallet/metered/call',
   group_id: null,
+  upstream: 'test',
+  price: '',
+  cached_tokens: 0,
+  cache_write_tokens: 0,
+  cache_write_1h_tokens: 0,
+  charged: 1,
+  capped: 0,
+  stated: 0,
   ...of,
 })
 

@@ -143,7 +143,16 @@ export function usageContract(open: OpenStore): void {
       billing: { upstream_cost_usd: 0.000032, margin_usd: 0.0001, total_usd: 0.000132, token: 't' },
       latency_ms: 5,
       upstream_call_id: 'call_up',
+      caller_name: null,
+      group_id: null,
+      upstream: 'test',
+      price: null,
+      charged: true,
+      capped: false,
+      stated: false,
+      transfer: newest?.transfer,
     })
+    assert.match(newest?.transfer ?? '', /^charge:call_/)
     for (const cursor of ['', 'bm8'])
       await assert.rejects(usageReport(store, { limit: 1, cursor }), { code: 'invalid_cursor' })
   })
@@ -156,11 +165,14 @@ export function usageContract(open: OpenStore): void {
     assert.equal(lines.length, 5)
     assert.equal(
       lines[0],
-      'call_id,at,caller_id,model,prompt_tokens,completion_tokens,total_tokens,estimated,upstream_cost_usd,margin_usd,total_usd,token,latency_ms\r\n',
+      'call_id,at,caller_id,model,prompt_tokens,completion_tokens,total_tokens,estimated,upstream_cost_usd,margin_usd,total_usd,token,latency_ms,caller_name,group_id,upstream,path,' +
+        'cached_tokens,cache_write_tokens,cache_write_1h_tokens,tier,input_usd_per_1m,cached_input_usd_per_1m,' +
+        'cache_write_usd_per_1m,cache_write_1h_usd_per_1m,output_usd_per_1m,price_from,price_source,price_date,' +
+        'charged,capped,stated,transfer\r\n',
     )
-    assert.equal(
-      lines[1],
-      `call_5,2026-11-21T18:00:00.000Z,a,x,32,1,33,no,0.000032,0.0001,0.000132,"'=1+1,""x""",5\r\n`,
+    assert.match(
+      lines[1] ?? '',
+      /^call_5,2026-11-21T18:00:00.000Z,a,x,32,1,33,no,0.000032,0.0001,0.000132,"'=1\+1,""x""",5,,,test,/,
     )
   })
 

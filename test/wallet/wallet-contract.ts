@@ -1,6 +1,7 @@
 import { describe } from 'node:test'
 import type { Store } from '../../src/store/store.ts'
 import { burnContract } from './burn-contract.ts'
+import { closingContract } from './closing-contract.ts'
 import { depositedContract } from './deposited-contract.ts'
 import { ledgerContract } from './ledger-contract.ts'
 import { meteringContract } from './metering-contract.ts'
@@ -17,6 +18,7 @@ export function walletContract(name: string, open: () => Promise<Store>): void {
     return store
   }
   describe(`burn on ${name}`, () => burnContract(openFor))
+  describe(`closed periods on ${name}`, () => closingContract(openFor))
   describe(`ledger on ${name}`, () => ledgerContract(openFor))
   describe(`deposits on ${name}`, () => depositedContract(openFor))
   describe(`metered calls on ${name}`, () => meteringContract(open))

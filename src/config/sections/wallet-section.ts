@@ -34,6 +34,10 @@ export const walletSection = section(() => ({
       other: Billing.default('recorded').describe('Default billing of other new keys. Admin keys are always recorded.'),
     })
     .prefault({}),
+  receipts: z
+    .enum(['charged', 'all'])
+    .default('charged')
+    .describe('Calls that get a receipt: charged ones, or all calls of keys, whose cost is on their statements then.'),
   max_output_tokens: z
     .int()
     .min(1)

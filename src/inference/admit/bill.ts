@@ -1,6 +1,7 @@
 import type { Transaction } from 'kysely'
 import type { CallSpend } from '../../calls/call-spend.ts'
 import { type Identity, identityWithoutKey } from '../../identity/identity.ts'
+import type { AppliedPrice } from '../../providers/prices.ts'
 import type { Usage } from '../../providers/token-usage.ts'
 import type { Schema } from '../../store/schema.ts'
 import type { Micros } from '../../text/money.ts'
@@ -15,6 +16,8 @@ import type { CallBound } from './worst-case.ts'
 export interface BillDeps extends ReserveDeps {
   charge: ChargeCall
   now: () => Date
+  /** True when calls that are only recorded get a receipt, too; false by default. */
+  storesAllReceipts?: boolean
   /** Called for each call that cost more than its reservation. */
   onOverrun: (overrun: Overrun) => void
 }
@@ -29,6 +32,24 @@ export interface Billed {
   latencyMs: number
   /** Stores the reply to the caller in the transaction of the charge, for replays. */
   keep?: ((trx: Transaction<Schema>, receipt: ChargedCall) => Promise<void>) | undefined
+}
+
+/** An attempt at a call, and its cost. */
+export interface BilledAttempt {
+  callId: string
+  /** Model that was asked for. */
+  model: string
+  /** Upstream that was asked. */
+  upstream: string
+  /** Called endpoint. */
+  path: string
+  costMicros: Micros
+  /** Rates that the cost was computed from. */
+  price: () => AppliedPrice
+  usage: Usage | null
+  latencyMs: number
+  /** True when the client received part of its answer. */
+  isHad: boolean
 }
 
 /** The money side of one call: reservation, cost and release. */
@@ -63,16 +84,9 @@ export interface Bill {
   /**
    * Records the cost of an attempt.
    *
-   * @param isHad true when the client received part of its answer
    * @returns the spend to write with its record
    */
-  attempted(of: {
-    callId: string
-    model: string
-    costMicros: Micros
-    usage: Usage | null
-    isHad: boolean
-  }): CallSpend | null
+  attempted(of: BilledAttempt): CallSpend | null
   /**
    * Charges the cost of the attempts, if the call is charged.
    *
@@ -128,7 +142,9 @@ export function createBill(
   let { answerTokens } = bound
   let costMicros = 0
   let tokens = 0
-  let isHad = false
+  /** The attempt that the client had an answer of. */
+  let had: BilledAttempt | null = null
+  let isCapped = false
   let isCut = false
 
   /** Reservation left for the call's cost. The margin is taken last. */
@@ -156,24 +172,39 @@ export function createBill(
     attempted(attempt) {
       const { callId, model } = attempt
       tokens += attempt.usage?.total_tokens ?? 0
-      isHad ||= attempt.isHad
+      if (attempt.isHad) had = attempt
       const left = leftForCost()
-      if (attempt.costMicros > left)
-        onOverrun({ callId, callerId: key.id, model, reservedMicros: left, costMicros: attempt.costMicros })
+      const isOver = attempt.costMicros > left
+      isCapped ||= isOver
+      if (isOver) onOverrun({ callId, callerId: key.id, model, reservedMicros: left, costMicros: attempt.costMicros })
       const isUnseen = isDetached && isBounded && attempt.isHad && (attempt.usage?.estimated ?? true)
       const cost = isCut || isUnseen ? left : Math.min(attempt.costMicros, left)
-      if (!isCharged) return reservation.take(cost)
+      if (!isCharged) {
+        const spend = reservation.take(cost)
+        if (!deps.storesAllReceipts || !attempt.isHad) return spend
+        const of = {
+          at: began.toISOString(),
+          margin: 0,
+          costMicros: cost,
+          token: pricing.token,
+          isCharged,
+          isCapped: isOver,
+        }
+        return { ...spend, receipt: receiptOf(spend, attempt, attempt, of) }
+      }
       costMicros += cost
       return null
     },
     async settle({ keep, ...billed }) {
-      if (!isCharged || !isHad) return null
+      if (!isCharged || had === null) return null
       const spend = reservation.take(costMicros + margin)
-      const receipt = receiptOf(spend, billed, {
+      const receipt = receiptOf(spend, billed, had, {
         at: began.toISOString(),
         margin,
         costMicros,
         token: pricing.token,
+        isCharged,
+        isCapped,
       })
       await chargeTaken(charge, spend, { receipt, keep: keep && ((trx) => keep(trx, receipt)) })
       return receipt
@@ -210,8 +241,10 @@ async function chargeTaken(charge: ChargeCall, taken: Taken, of: Omit<Charge, 'a
 function receiptOf(
   { spender, day }: Taken,
   { callId, model, path, usage, latencyMs }: Omit<Billed, 'keep'>,
-  { at, margin, costMicros, token }: { at: string; margin: Micros; costMicros: Micros; token: string },
+  { upstream, price }: Pick<BilledAttempt, 'upstream' | 'price'>,
+  of: { at: string; margin: Micros; costMicros: Micros; token: string; isCharged: boolean; isCapped: boolean },
 ): ChargedCall {
+  const { at, margin, costMicros, token, isCharged, isCapped } = of
   return {
     call_id: callId,
     caller_id: spender.id,
@@ -229,6 +262,14 @@ function receiptOf(
     path,
     counted_on: day,
     group_id: spender.groupId,
+    upstream,
+    price: JSON.stringify(price()),
+    cached_tokens: usage?.cached_tokens ?? 0,
+    cache_write_tokens: usage?.cache_write_tokens ?? 0,
+    cache_write_1h_tokens: usage?.cache_write_1h_tokens ?? 0,
+    charged: Number(isCharged),
+    capped: Number(isCapped),
+    stated: 0,
   }
 }
 

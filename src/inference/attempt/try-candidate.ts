@@ -99,6 +99,7 @@ export async function tryCandidate(
       callId,
       usage: settled.usage,
       costUsd: settled.costUsd,
+      price: settled.price,
       path,
       provider,
       attempt,

@@ -1,7 +1,14 @@
 import type { CallContext, CallRecord, CallStatus, SkippedCandidate } from '../../calls/call-record.ts'
 import type { Calls } from '../../calls/calls.ts'
 import { GazewayError } from '../../errors.ts'
-import { type PricedModel, type Prices, tierIn, upstreamCost } from '../../providers/prices.ts'
+import {
+  type AppliedPrice,
+  appliedPrice,
+  type PricedModel,
+  type Prices,
+  tierIn,
+  upstreamCost,
+} from '../../providers/prices.ts'
 import type { Usage } from '../../providers/token-usage.ts'
 import { newId } from '../../text/ids.ts'
 import { fieldsOrNone } from '../../text/lenient-reader.ts'
@@ -55,6 +62,8 @@ export interface Settled {
   /** Usage as reported, or estimated. Null without an answer. */
   usage: Usage | null
   costUsd: number
+  /** Rates that the cost was computed from. */
+  price: () => AppliedPrice
 }
 
 /** A call in flight. */
@@ -104,13 +113,25 @@ export function beginCall(deps: SettleDeps, invocation: Invocation, context: Cal
     const name = invocation.model?.requested ?? ''
     // The reply tells which tier answered; without it, the requested one counts.
     const tier = tierIn(serviceTier == null ? fieldsOrNone(invocation.request) : { service_tier: serviceTier })
-    const costMicros = upstreamCost(usage, invocation.model ?? NO_MODEL, prices, tier)
+    const model = invocation.model ?? NO_MODEL
+    const costMicros = upstreamCost(usage, model, prices, tier)
     const costUsd = toUsd(costMicros)
     // A client that disconnects before the first word pays nothing.
     const isPaidFor = isHad && (error === null || observed !== null)
     if (isPaidFor && observed === UNCOUNTED) invocation.bill.cutOff()
-    const spend = invocation.bill.attempted({ callId, model: name, costMicros, usage, isHad: isPaidFor })
-    if (!invocation.isRecorded) return { callId, usage, costUsd }
+    const price = () => appliedPrice(usage, model, prices, tier)
+    const spend = invocation.bill.attempted({
+      callId,
+      model: name,
+      upstream: provider.name,
+      path: `/v1${invocation.path}`,
+      costMicros,
+      price,
+      usage,
+      latencyMs: elapsedMs(),
+      isHad: isPaidFor,
+    })
+    if (!invocation.isRecorded) return { callId, usage, costUsd, price }
     const recorded: CallRecord = {
       call_id: callId,
       at: timeOf(at),
@@ -138,7 +159,7 @@ export function beginCall(deps: SettleDeps, invocation: Invocation, context: Cal
         answer: answer === undefined ? (generated?.().text ?? null) : answer,
       }
     calls.record(recorded, context, spend, made)
-    return { callId, usage, costUsd }
+    return { callId, usage, costUsd, price }
   }
 }
 

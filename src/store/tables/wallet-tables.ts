@@ -26,10 +26,14 @@ export interface LedgerTransferRow {
 }
 
 /**
- * The receipt of one charged call.
+ * The receipt of one call.
  *
  * - `counted_on`: UTC day of spending on which it counts, for its caller and the group
  * - `transfer`: the ledger transfer that took its money
+ * - `price`: rates and their source as JSON; empty for receipts of earlier versions
+ * - `charged`: 0 when the cost is only recorded
+ * - `capped`: 1 when the call cost more than was taken for it
+ * - `stated`: 1 when the vendor stated the cost
  */
 export interface MeteredCallRow {
   call_id: string
@@ -49,17 +53,49 @@ export interface MeteredCallRow {
   counted_on: string
   group_id: string | null
   transfer: string | null
+  upstream: string
+  price: string
+  cached_tokens: number
+  cache_write_tokens: number
+  cache_write_1h_tokens: number
+  charged: number
+  capped: number
+  stated: number
 }
 
-/** Sums of a caller's captured calls to one model on one UTC day. `day` is a date: `2026-11-21`. */
+/**
+ * Sums of a caller's calls to one model of one upstream at one price on one UTC day. `day` is a date: `2026-11-21`.
+ * Receipts of earlier versions name no upstream and no price.
+ */
 export interface MeteredUsageRow {
   caller_id: string
   day: string
   model: string
+  upstream: string
+  price: string
+  charged: number
   calls: number
   total_tokens: number
   upstream_cost_micros: number
   margin_micros: number
+  prompt_tokens: number
+  cached_tokens: number
+  cache_write_tokens: number
+  cache_write_1h_tokens: number
+  completion_tokens: number
+  estimated_calls: number
+  capped_calls: number
+  stated_calls: number
+}
+
+/** A period that is closed. `ledger_head` is that of the ledger once nothing could be booked into it any more. */
+export interface ClosedPeriodRow {
+  period: string
+  starts_at: string
+  ends_at: string
+  closed_at: string
+  closed_by: string
+  ledger_head: string | null
 }
 
 /** Spending of a key, wallet or group on one UTC day; in total when `day` is `total`. */
@@ -92,6 +128,7 @@ export interface WalletTables {
   ledger_transfers: LedgerTransferRow
   metered_calls: MeteredCallRow
   metered_usage: MeteredUsageRow
+  closed_periods: ClosedPeriodRow
   spending: SpendingRow
   allowances: AllowanceRow
 }

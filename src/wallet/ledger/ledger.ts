@@ -5,6 +5,7 @@ import type { Schema } from '../../store/schema.ts'
 import type { LedgerAccountRow, LedgerTransferRow } from '../../store/tables/wallet-tables.ts'
 import { MAX_MICROS, type Micros, toUsd } from '../../text/money.ts'
 import { lockAccounts } from './accounts.ts'
+import { closedUntil, isOpenAt } from './closed-periods.ts'
 import { depositedIn, type NewEntry, withDeposited } from './deposited.ts'
 import { type Entry, type Transfer, type TransferKind, transferHash } from './transfer.ts'
 
@@ -27,6 +28,8 @@ const PRINTABLE = /^[\x20-\x7e]{1,512}$/
 /**
  * Moves money between accounts within a write transaction. A transfer is immutable, happens once per `key`, and is
  * chained by its hash to the previous one on its first account.
+ *
+ * A transfer into a closed period is dated to the first moment after it.
  *
  * @returns the stored transfer with the deposited part of each entry; the earlier one when `key` was used before
  * @throws GazewayError the transaction must then be rolled back:
@@ -60,7 +63,10 @@ export async function post(trx: Transaction<Schema>, transfer: NewTransfer): Pro
   const moved = withDeposited(entries, accounts)
   const row = toRow(transfer, moved, accounts[0] as LedgerAccountRow)
   const [inserted, changed] = await runTogether(trx, [insertion(trx, row), move(trx, { entries, moved, row })])
-  if (inserted?.numAffectedRows === 0n) return earlier(trx, row)
+  if (inserted?.numAffectedRows === 0n) {
+    const until = await closedUntil(trx)
+    return (await earlier(trx, row)) ?? post(trx, { ...transfer, at: until as string })
+  }
   if (changed?.numAffectedRows !== BigInt(entries.length)) throw refusal(entries, moved, accounts)
   return toTransfer(row)
 }
@@ -68,11 +74,16 @@ export async function post(trx: Transaction<Schema>, transfer: NewTransfer): Pro
 function insertion(trx: Transaction<Schema>, row: LedgerTransferRow): Statement {
   return {
     form: 'insert transfer',
-    parameters: Object.values(row),
+    parameters: [...Object.values(row), row.at],
     build: () =>
       trx
         .insertInto('ledger_transfers')
-        .values(row)
+        .columns(Object.keys(row) as Array<keyof LedgerTransferRow>)
+        .expression(
+          trx
+            .selectNoFrom((eb) => Object.entries(row).map(([column, value]) => eb.val(value).as(column)))
+            .where(isOpenAt(row.at)),
+        )
         .onConflict((conflict) => conflict.column('key').doNothing())
         .compile(),
   }
@@ -191,12 +202,10 @@ function toRow(
   return { ...row, hash: transferHash(first.head, row) }
 }
 
-async function earlier(trx: Transaction<Schema>, row: LedgerTransferRow): Promise<Transfer> {
-  const found = await trx
-    .selectFrom('ledger_transfers')
-    .selectAll()
-    .where('key', '=', row.key)
-    .executeTakeFirstOrThrow()
+/** Finds the transfer that used the key before. @throws GazewayError `conflict` when it is another one */
+async function earlier(trx: Transaction<Schema>, row: LedgerTransferRow): Promise<Transfer | null> {
+  const found = await trx.selectFrom('ledger_transfers').selectAll().where('key', '=', row.key).executeTakeFirst()
+  if (found === undefined) return null
   const same = found.kind === row.kind && amountsOf(found) === amountsOf(row) && found.memo === row.memo
   if (same) return toTransfer(found)
   throw new GazewayError(

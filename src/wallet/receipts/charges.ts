@@ -1,13 +1,16 @@
 import type { Transaction } from 'kysely'
+import type { CallSpend } from '../../calls/call-spend.ts'
 import { GazewayError } from '../../errors.ts'
 import { runBuiltRows } from '../../store/built.ts'
+import type { Engine } from '../../store/engine.ts'
 import type { Schema } from '../../store/schema.ts'
 import type { Store } from '../../store/store.ts'
 import type { MeteredCallRow } from '../../store/tables/wallet-tables.ts'
 import { newId } from '../../text/ids.ts'
-import { spendAllowances } from '../budget/allowances.ts'
-import { addSpending } from '../budget/spending.ts'
+import { spendAllowances, writeCallSpending } from '../budget/allowances.ts'
+import { addSpending, dayOf } from '../budget/spending.ts'
 import { accountOf, lockAccounts } from '../ledger/accounts.ts'
+import { openTime } from '../ledger/closed-periods.ts'
 import { post } from '../ledger/ledger.ts'
 import { costOf } from './receipts.ts'
 import { addUsage } from './usage-sums.ts'
@@ -96,11 +99,10 @@ async function chargeAll(store: Store, batch: readonly Charge[]): Promise<Readon
     )
     const gone = new Set(await spendAllowances(trx, batch.map(spentOf)))
     const charged = batch.filter(({ allowanceId }) => !gone.has(allowanceId)).map(({ receipt }) => receipt)
-    for (const caller of callers) {
-      const receipts = charged.filter((receipt) => receipt.caller_id === caller)
-      if (receipts.length > 0) await take(trx, receipts, `${transfer}:${caller}`)
-    }
-    await addUsage(trx, charged)
+    const booked: ChargedCall[] = []
+    for (const [of, receipts] of [...byCallerAndDay(charged)].sort(([a], [b]) => (a < b ? -1 : 1)))
+      booked.push(...(await take(trx, receipts, { key: `${transfer}:${of}`, engine: store.engine })))
+    await addUsage(trx, booked)
     await addSpending(trx, 'charged', charged.map(spendingOf))
     for (const { allowanceId, keep } of batch) if (!gone.has(allowanceId)) await keep?.(trx)
     return new Set(idsOf(batch.filter(({ allowanceId }) => gone.has(allowanceId))))
@@ -121,18 +123,77 @@ async function writtenOf(trx: Transaction<Schema>, batch: readonly Charge[]): Pr
   return new Set(rows.map(({ call_id }) => call_id))
 }
 
-/** Charges the calls of one caller in one transfer, which their receipts name. */
-async function take(trx: Transaction<Schema>, receipts: readonly ChargedCall[], key: string): Promise<void> {
+/** Groups receipts by caller and day, so that a transfer is of the day of its receipts. */
+function byCallerAndDay(receipts: readonly ChargedCall[]): Map<string, ChargedCall[]> {
+  const groups = new Map<string, ChargedCall[]>()
+  for (const receipt of receipts) {
+    const of = `${receipt.caller_id}:${dayOf(receipt.at)}`
+    groups.set(of, [...(groups.get(of) ?? []), receipt])
+  }
+  return groups
+}
+
+/**
+ * Charges calls of one caller in one transfer, which their receipts name.
+ *
+ * @returns the receipts as stored: those of a period that was closed meanwhile are dated to the moment after it
+ */
+async function take(
+  trx: Transaction<Schema>,
+  receipts: readonly ChargedCall[],
+  { key, engine }: { key: string; engine: Engine },
+): Promise<ChargedCall[]> {
   const sum = (of: (receipt: ChargedCall) => number) => receipts.reduce((all, receipt) => all + of(receipt), 0)
-  const [{ caller_id: caller, at }] = receipts as [ChargedCall]
+  const [{ caller_id: caller }] = receipts as [ChargedCall]
+  const first = receipts.map(({ at }) => at).sort()[0] as string
   const entries = [
     { account: accountOf('held', caller), micros: -sum(costOf) },
     { account: accountOf('revenue', caller), micros: sum(({ margin_micros }) => margin_micros) },
     { account: accountOf('upstream_cost', caller), micros: sum((receipt) => receipt.upstream_cost_micros) },
   ].filter(({ micros }) => micros !== 0)
   // Empty when calls are free. Their receipts name the transfer all the same.
-  if (entries.length > 0) await post(trx, { key, kind: 'charge', entries, at })
-  const rows = receipts.map((receipt) => ({ ...receipt, transfer: key }))
+  const opens =
+    entries.length > 0
+      ? (await post(trx, { key, kind: 'charge', entries, at: first })).at
+      : await openTime(trx, engine, first)
+  const booked = receipts.map((receipt) => (receipt.at < opens ? { ...receipt, at: opens } : receipt))
+  await storeReceipts(trx, booked, key)
+  return booked
+}
+
+/** Stores receipts of recorded calls, whose money does not move, and adds them to the sums. */
+async function recordReceipts(
+  trx: Transaction<Schema>,
+  engine: Engine,
+  receipts: readonly ChargedCall[],
+): Promise<void> {
+  if (receipts.length === 0) return
+  const opens = await openTime(trx, engine, receipts.map(({ at }) => at).sort()[0] as string)
+  const booked = receipts.map((receipt) => (receipt.at < opens ? { ...receipt, at: opens } : receipt))
+  await storeReceipts(trx, booked, null)
+  await addUsage(trx, booked)
+}
+
+/** Writes the spending of recorded calls, and their receipts where there are any. */
+export async function writeRecorded(
+  trx: Transaction<Schema>,
+  spends: readonly CallSpend[],
+  engine: Engine,
+): Promise<void> {
+  await writeCallSpending(trx, spends)
+  await recordReceipts(
+    trx,
+    engine,
+    spends.flatMap(({ receipt }) => receipt ?? []),
+  )
+}
+
+async function storeReceipts(
+  trx: Transaction<Schema>,
+  receipts: readonly ChargedCall[],
+  transfer: string | null,
+): Promise<void> {
+  const rows = receipts.map((receipt) => ({ ...receipt, transfer }))
   await runBuiltRows(trx, 'insert receipts', rows, (part) => trx.insertInto('metered_calls').values(part).compile())
 }
 

@@ -1,6 +1,21 @@
 import * as z from 'zod'
 import { Usage } from '../../providers/token-usage.ts'
 
+/** Rates of a call and their source. */
+export const ReceiptPrice = z.object({
+  input: z.number().describe('US dollars per 1,000,000 tokens, as all rates'),
+  output: z.number(),
+  cached_input: z.number().optional(),
+  cache_write: z.number().optional(),
+  cache_write_1h: z.number().optional(),
+  tier: z.string().nullable().describe('Service tier that answered; null for the standard one'),
+  from: z.enum(['configuration', 'catalogue', 'flat']),
+  id: z.string().optional().describe('Name of the price'),
+  source: z.string().optional(),
+  date: z.string().optional().describe('Day on which the source was read'),
+})
+export type ReceiptPrice = z.infer<typeof ReceiptPrice>
+
 /** Cost of a call. `total_usd` is the sum of cost and margin. */
 const Billing = z.object({
   upstream_cost_usd: z.number(),
@@ -24,7 +39,19 @@ export const ReceiptRecord = Receipt.omit({ result: true }).extend({
   caller_id: z.string(),
   model: z.string(),
   path: z.string().describe('Called endpoint'),
-  at: z.iso.datetime().describe('Start of the call'),
+  at: z.iso
+    .datetime()
+    .describe('Start of the call; the first moment after a period that was closed before the call ended'),
+  caller_name: z.string().nullable().describe('Name of the key; null for a wallet'),
+  group_id: z.string().nullable(),
+  upstream: z.string().describe('Empty for receipts of earlier versions'),
+  price: ReceiptPrice.nullable().describe(
+    'Rates that the cost was computed from, rounded up once to a micro-dollar; null for receipts of earlier versions',
+  ),
+  charged: z.boolean().describe('False where the cost is only recorded'),
+  capped: z.boolean().describe('The call cost more than was taken for it'),
+  stated: z.boolean().describe('The vendor stated the cost'),
+  transfer: z.string().nullable().describe('Key of the ledger transfer that took the money'),
   upstream_call_id: z.string().nullable().describe('Id of the call in the audit trail'),
 })
 export type ReceiptRecord = z.infer<typeof ReceiptRecord>

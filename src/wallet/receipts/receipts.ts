@@ -18,6 +18,15 @@ export const RECEIPT_COLUMNS = [
   'usage_estimated',
   'latency_ms',
   'upstream_call_id',
+  'group_id',
+  'upstream',
+  'price',
+  'cached_tokens',
+  'cache_write_tokens',
+  'cache_write_1h_tokens',
+  'charged',
+  'capped',
+  'stated',
 ] as const
 
 /** Row of a receipt. */
@@ -29,12 +38,14 @@ export const costOf = (row: Pick<ReceiptRow, 'margin_micros' | 'upstream_cost_mi
 
 /** Builds the receipt of a captured call, with its answer. */
 export function billedReceipt(row: ReceiptRow, content: string): Receipt {
-  const { call_id, usage, billing, latency_ms } = toReceiptRecord(row)
+  const { call_id, usage, billing, latency_ms } = toReceiptRecord({ ...row, transfer: null, caller_name: null })
   return { call_id, result: { role: 'assistant', content }, usage, billing, latency_ms }
 }
 
 /** Builds the history entry of a captured call. */
-export function toReceiptRecord(row: ReceiptRow): ReceiptRecord {
+export function toReceiptRecord(
+  row: ReceiptRow & { transfer: string | null; caller_name: string | null },
+): ReceiptRecord {
   return {
     call_id: row.call_id,
     caller_id: row.caller_id,
@@ -45,6 +56,9 @@ export function toReceiptRecord(row: ReceiptRow): ReceiptRecord {
       prompt_tokens: row.prompt_tokens,
       completion_tokens: row.completion_tokens,
       total_tokens: row.total_tokens,
+      ...(row.cached_tokens > 0 && { cached_tokens: row.cached_tokens }),
+      ...(row.cache_write_tokens > 0 && { cache_write_tokens: row.cache_write_tokens }),
+      ...(row.cache_write_1h_tokens > 0 && { cache_write_1h_tokens: row.cache_write_1h_tokens }),
       ...(row.usage_estimated && { estimated: true }),
     },
     billing: {
@@ -55,5 +69,13 @@ export function toReceiptRecord(row: ReceiptRow): ReceiptRecord {
     },
     latency_ms: row.latency_ms,
     upstream_call_id: row.upstream_call_id,
+    caller_name: row.caller_name,
+    group_id: row.group_id,
+    upstream: row.upstream,
+    price: row.price === '' ? null : JSON.parse(row.price),
+    charged: row.charged === 1,
+    capped: row.capped === 1,
+    stated: row.stated === 1,
+    transfer: row.transfer,
   }
 }

@@ -1,10 +1,8 @@
+import { type CsvColumns, csvOf, yesNo } from '../../store/csv.ts'
 import type { ReceiptRecord } from './receipt.ts'
 import type { ReceiptPage, UsageQuery } from './usage-report.ts'
 
-/** Receipts per page. */
-const PAGE = 1_000
-
-const COLUMNS: Record<string, (receipt: ReceiptRecord) => string | number> = {
+const COLUMNS: CsvColumns<ReceiptRecord> = {
   call_id: (receipt) => receipt.call_id,
   at: (receipt) => receipt.at,
   caller_id: (receipt) => receipt.caller_id,
@@ -12,40 +10,42 @@ const COLUMNS: Record<string, (receipt: ReceiptRecord) => string | number> = {
   prompt_tokens: ({ usage }) => usage.prompt_tokens,
   completion_tokens: ({ usage }) => usage.completion_tokens,
   total_tokens: ({ usage }) => usage.total_tokens,
-  estimated: ({ usage }) => (usage.estimated ? 'yes' : 'no'),
+  estimated: ({ usage }) => yesNo(usage.estimated),
   upstream_cost_usd: ({ billing }) => billing.upstream_cost_usd,
   margin_usd: ({ billing }) => billing.margin_usd,
   total_usd: ({ billing }) => billing.total_usd,
   token: ({ billing }) => billing.token,
   latency_ms: (receipt) => receipt.latency_ms,
+  caller_name: ({ caller_name }) => caller_name ?? '',
+  group_id: ({ group_id }) => group_id ?? '',
+  upstream: ({ upstream }) => upstream,
+  path: ({ path }) => path,
+  cached_tokens: ({ usage }) => usage.cached_tokens ?? 0,
+  cache_write_tokens: ({ usage }) => usage.cache_write_tokens ?? 0,
+  cache_write_1h_tokens: ({ usage }) => usage.cache_write_1h_tokens ?? 0,
+  tier: ({ price }) => price?.tier ?? '',
+  input_usd_per_1m: ({ price }) => price?.input ?? '',
+  cached_input_usd_per_1m: ({ price }) => price?.cached_input ?? '',
+  cache_write_usd_per_1m: ({ price }) => price?.cache_write ?? '',
+  cache_write_1h_usd_per_1m: ({ price }) => price?.cache_write_1h ?? '',
+  output_usd_per_1m: ({ price }) => price?.output ?? '',
+  price_from: ({ price }) => price?.from ?? '',
+  price_source: ({ price }) => price?.source ?? price?.id ?? '',
+  price_date: ({ price }) => price?.date ?? '',
+  charged: ({ charged }) => yesNo(charged),
+  capped: ({ capped }) => yesNo(capped),
+  stated: ({ stated }) => yesNo(stated),
+  transfer: ({ transfer }) => transfer ?? '',
 }
 
 /**
- * Writes receipts as CSV (RFC 4180), newest first, with a header line. Reads page by page to bound memory.
+ * Writes receipts as CSV, newest first.
  *
  * @param receipts reads a page
  * @param query `offset` skips the newest ones, `cursor` continues an earlier page; all that follow are written
  * @throws GazewayError `invalid_cursor`, before the header
  */
-export async function* usageCsv(
+export const usageCsv = (
   receipts: (query: UsageQuery) => Promise<ReceiptPage>,
   query: Omit<UsageQuery, 'limit'>,
-): AsyncGenerator<string, void> {
-  const { offset, ...selection } = query
-  // Read before the header, so that an invalid query fails before any output.
-  let page = await receipts({ ...query, limit: PAGE })
-  yield line(Object.keys(COLUMNS))
-  for (;;) {
-    for (const receipt of page.items) yield line(Object.values(COLUMNS).map((column) => column(receipt)))
-    if (page.next_cursor === null) return
-    page = await receipts({ ...selection, limit: PAGE, cursor: page.next_cursor })
-  }
-}
-
-const line = (cells: ReadonlyArray<string | number>): string => `${cells.map(quoted).join(',')}\r\n`
-
-/** Quotes a cell. An apostrophe keeps spreadsheets from running a cell as a formula. */
-function quoted(cell: string | number): string {
-  const text = typeof cell === 'string' && /^[=+\-@\t\r]/.test(cell) ? `'${cell}` : `${cell}`
-  return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text
-}
+): AsyncGenerator<string, void> => csvOf(COLUMNS, receipts, query)

@@ -95,7 +95,12 @@ function receiptPage(
   page: Paged,
 ): Promise<Page<ReceiptRecord>> {
   const { cursor, offset } = page
-  let query = db.selectFrom('metered_calls').select(RECEIPT_COLUMNS)
+  let query = db
+    .selectFrom('metered_calls')
+    .select([...RECEIPT_COLUMNS, 'transfer'])
+    .select((eb) =>
+      eb.selectFrom('keys').select('name').whereRef('keys.id', '=', 'metered_calls.caller_id').as('caller_name'),
+    )
   if (caller_id !== undefined) query = query.where('caller_id', '=', caller_id)
   if (from) query = query.where('at', '>=', from)
   if (to) query = query.where('at', '<', to)

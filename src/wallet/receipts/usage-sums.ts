@@ -1,16 +1,37 @@
 import { sql, type Transaction } from 'kysely'
 import { runBuilt } from '../../store/built.ts'
 import type { Schema } from '../../store/schema.ts'
-import type { MeteredUsageRow } from '../../store/tables/wallet-tables.ts'
+import type { MeteredCallRow, MeteredUsageRow } from '../../store/tables/wallet-tables.ts'
 import { dayOf } from '../budget/spending.ts'
-import type { ReceiptRow } from './receipts.ts'
 
-/** Adds charged calls to the sums of their callers, days and models, in the order of the sums' keys. */
-export async function addUsage(trx: Transaction<Schema>, calls: readonly ReceiptRow[]): Promise<void> {
+/** Columns that name a row of sums. */
+const KEY = ['caller_id', 'day', 'model', 'upstream', 'price', 'charged'] as const
+
+/** Columns that are summed. */
+export const SUMS = [
+  'calls',
+  'total_tokens',
+  'upstream_cost_micros',
+  'margin_micros',
+  'prompt_tokens',
+  'cached_tokens',
+  'cache_write_tokens',
+  'cache_write_1h_tokens',
+  'completion_tokens',
+  'estimated_calls',
+  'capped_calls',
+  'stated_calls',
+] as const satisfies ReadonlyArray<Exclude<keyof MeteredUsageRow, (typeof KEY)[number]>>
+
+/** A receipt as it is stored, without what sums do not need. */
+type BookedCall = Omit<MeteredCallRow, 'transfer'>
+
+/** Adds calls to the sums of their callers, days and models, in the order of the sums' keys. */
+export async function addUsage(trx: Transaction<Schema>, calls: readonly BookedCall[]): Promise<void> {
   const sums = new Map<string, MeteredUsageRow>()
   for (const call of calls) {
     const row = usageOf(call)
-    const key = `${row.caller_id} ${row.day} ${row.model}`
+    const key = KEY.map((column) => row[column]).join(' ')
     const sum = sums.get(key)
     sums.set(key, sum === undefined ? row : plus(sum, row))
   }
@@ -19,18 +40,31 @@ export async function addUsage(trx: Transaction<Schema>, calls: readonly Receipt
   }
 }
 
-function usageOf({ caller_id, model, at, total_tokens, upstream_cost_micros, margin_micros }: ReceiptRow) {
-  return { caller_id, day: dayOf(at), model, calls: 1, total_tokens, upstream_cost_micros, margin_micros }
+function usageOf(call: BookedCall): MeteredUsageRow {
+  return {
+    caller_id: call.caller_id,
+    day: dayOf(call.at),
+    model: call.model,
+    upstream: call.upstream,
+    price: call.price,
+    charged: call.charged,
+    calls: 1,
+    total_tokens: call.total_tokens,
+    upstream_cost_micros: call.upstream_cost_micros,
+    margin_micros: call.margin_micros,
+    prompt_tokens: call.prompt_tokens,
+    cached_tokens: call.cached_tokens,
+    cache_write_tokens: call.cache_write_tokens,
+    cache_write_1h_tokens: call.cache_write_1h_tokens,
+    completion_tokens: call.completion_tokens,
+    estimated_calls: call.usage_estimated,
+    capped_calls: call.capped,
+    stated_calls: call.stated,
+  }
 }
 
 function plus(a: MeteredUsageRow, b: MeteredUsageRow): MeteredUsageRow {
-  return {
-    ...a,
-    calls: a.calls + b.calls,
-    total_tokens: a.total_tokens + b.total_tokens,
-    upstream_cost_micros: a.upstream_cost_micros + b.upstream_cost_micros,
-    margin_micros: a.margin_micros + b.margin_micros,
-  }
+  return { ...a, ...Object.fromEntries(SUMS.map((column) => [column, a[column] + b[column]])) }
 }
 
 function adding(trx: Transaction<Schema>, row: MeteredUsageRow) {
@@ -38,12 +72,16 @@ function adding(trx: Transaction<Schema>, row: MeteredUsageRow) {
     .insertInto('metered_usage')
     .values(row)
     .onConflict((conflict) =>
-      conflict.columns(['caller_id', 'day', 'model']).doUpdateSet({
-        calls: sql`metered_usage.calls + excluded.calls`,
-        total_tokens: sql`metered_usage.total_tokens + excluded.total_tokens`,
-        upstream_cost_micros: sql`metered_usage.upstream_cost_micros + excluded.upstream_cost_micros`,
-        margin_micros: sql`metered_usage.margin_micros + excluded.margin_micros`,
-      }),
+      conflict
+        .columns(KEY)
+        .doUpdateSet(
+          Object.fromEntries(
+            SUMS.map((column) => [
+              column,
+              sql`${sql.ref(`metered_usage.${column}`)} + ${sql.ref(`excluded.${column}`)}`,
+            ]),
+          ),
+        ),
     )
     .compile()
 }

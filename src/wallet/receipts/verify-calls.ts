@@ -38,7 +38,7 @@ async function firstOf(faults: AsyncIterable<string>, limit: number): Promise<st
 async function* receiptFaults({ db }: Store): AsyncGenerator<string> {
   const { rows } = await sql<{ call_id: string }>`
     select call_id from metered_calls
-    where transfer is null and margin_micros + upstream_cost_micros > 0
+    where charged = 1 and transfer is null and margin_micros + upstream_cost_micros > 0
     order by call_id limit ${MAX_REPORTED}`.execute(db)
   for (const { call_id } of rows) yield `Receipt ${call_id}: no transfer in the ledger took its money.`
 }
@@ -118,8 +118,10 @@ async function* dayFaults({ db }: Store): AsyncGenerator<string> {
   for (let [owner, day] = ['', '']; ; ) {
     const { rows } = await sql<Pick<SpendingRow, 'owner' | 'day' | 'charged_micros'> & { due: number }>`
       select d.owner, d.day, d.charged_micros, cast(
-        coalesce((select sum(${CALL_MICROS}) from metered_calls as c where c.caller_id = d.owner and c.counted_on = d.day), 0)
-        + coalesce((select sum(${CALL_MICROS}) from metered_calls as c where c.group_id = d.owner and c.counted_on = d.day), 0)
+        coalesce((select sum(${CALL_MICROS}) from metered_calls as c
+          where c.charged = 1 and c.caller_id = d.owner and c.counted_on = d.day), 0)
+        + coalesce((select sum(${CALL_MICROS}) from metered_calls as c
+          where c.charged = 1 and c.group_id = d.owner and c.counted_on = d.day), 0)
         + coalesce((select sum(e.amount_micros) from escrows as e
           where e.payer = d.owner and e.counted_on = d.day and e.status <> 'refunded'), 0)
         + coalesce((select sum(e.amount_micros) from escrows as e
@@ -152,7 +154,7 @@ async function* totalFaults({ db }: Store): AsyncGenerator<string> {
 async function* missingDays({ db }: Store): AsyncGenerator<string> {
   const { rows } = await sql<Pick<SpendingRow, 'owner' | 'day'>>`
     select c.caller_id as owner, c.counted_on as day from metered_calls as c
-    where ${CALL_MICROS} > 0 and not exists
+    where c.charged = 1 and ${CALL_MICROS} > 0 and not exists
       (select 1 from spending as d where d.owner = c.caller_id and d.day = c.counted_on)
     group by c.caller_id, c.counted_on
     union
