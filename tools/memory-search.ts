@@ -1,7 +1,7 @@
 import * as z from 'zod'
 import { Memory, MemorySearch } from '../src/memory/records/memory-record.ts'
-import { projectOf } from '../src/memory/records/project.ts'
 import { plain } from '../src/text/plain.ts'
+import { callerProject } from './caller-project.ts'
 import { defineTool } from './tool.ts'
 
 export const memorySearch = defineTool({
@@ -19,8 +19,7 @@ export const memorySearch = defineTool({
     mode: z.enum(['lexical', 'hybrid']).describe('hybrid when vectors contributed to the ranking.'),
   }),
   async run({ memory }, input, context) {
-    const root = await context.projectRoot()
-    const project = root === null ? null : await projectOf(root)
+    const project = await callerProject(context)
     return memory.of(context.memoryOwner ?? null, context.callerId).search({ ...input, project }, context)
   },
   render({ results, total }) {

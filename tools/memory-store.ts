@@ -1,8 +1,8 @@
 import * as z from 'zod'
 import { Memory, MemoryInput } from '../src/memory/records/memory-record.ts'
-import { projectOf } from '../src/memory/records/project.ts'
 import { Similar } from '../src/memory/search/similar.ts'
 import { plain } from '../src/text/plain.ts'
+import { callerProject } from './caller-project.ts'
 import { defineTool } from './tool.ts'
 
 export const memoryStore = defineTool({
@@ -20,10 +20,9 @@ export const memoryStore = defineTool({
     created: z.boolean(),
     similar: z.array(Similar).describe('Memories with nearly the same content: update one, or supersede it.'),
   }),
-  async run({ memory }, input, { projectRoot, memoryOwner = null, callerId }, keep) {
-    const root = input.project === undefined ? await projectRoot() : null
-    const about = root === null ? input : { ...input, project: await projectOf(root) }
-    return memory.of(memoryOwner, callerId).store(about, keep)
+  async run({ memory }, input, context, keep) {
+    const { project = await callerProject(context) } = input
+    return memory.of(context.memoryOwner ?? null, context.callerId).store({ ...input, project }, keep)
   },
   render({ memory, created, similar }) {
     const stored = `${created ? 'Stored' : 'Updated'} ${plain(memory.key)} (version ${memory.version}).`

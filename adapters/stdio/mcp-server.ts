@@ -47,7 +47,7 @@ export function createMcpServer(
     },
   )
   const rootsOf = era === 'modern' ? carriedRoots : always(declaredRoots(mcp))
-  if (choice.hasGroup('memory')) registerMemories(mcp, gateway)
+  if (choice.hasGroup('memory')) registerMemories(mcp, gateway, rootsOf)
   if (choice.hasGroup('context')) registerPrompts(mcp, gateway, rootsOf)
   if (era === 'legacy')
     heard.tellAll((level, data) => mcp.server.sendLoggingMessage({ level, logger: 'gazeway', data }))

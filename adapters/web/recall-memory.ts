@@ -18,10 +18,11 @@ export async function recallMemory(
 ): Promise<Memory> {
   const { memory, superseded_by } = await runTool(memoryRecall, gateway, input, context)
   if (memory) return memory
-  const { key, namespace } = input
+  const { key, namespace, project } = input
+  const of = project ? ` of the project ${project}` : ''
   const instead =
     superseded_by === null ? '' : ` It was superseded by ${superseded_by}: recall that, or a version of it.`
-  throw new GazewayError('not_found', `There is no memory ${key} in the namespace ${namespace}.${instead}`, {
+  throw new GazewayError('not_found', `There is no memory ${key} in the namespace ${namespace}${of}.${instead}`, {
     param: 'key',
   })
 }

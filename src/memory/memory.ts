@@ -21,6 +21,7 @@ import {
 } from './records/memory-record.ts'
 import { totals } from './records/memory-totals.ts'
 import { earlierVersion, forgetVersions } from './records/memory-versions.ts'
+import { isAt, type Place } from './records/place.ts'
 import { recentMemories } from './records/recent.ts'
 import { claimSpace, findSpace, type MemoryOwner, sweepEndedSpaces } from './records/spaces.ts'
 import { keepMemory } from './records/store-memory.ts'
@@ -52,8 +53,11 @@ export interface MemoryService {
    *   supersede does not exist. Then nothing has changed
    */
   store(input: MemoryInput, keep?: Keep<StoredMemory>): Promise<StoredMemory>
-  /** Returns the memory under a key, or one of its last twenty earlier versions. */
-  recall(of: { key: string; namespace: string; version?: number | undefined }): Promise<RecalledMemory>
+  /**
+   * Returns the memory under a key, or one of its last twenty earlier versions: the memory of the project, or else the
+   * one of no project.
+   */
+  recall(of: RecallQuery): Promise<RecalledMemory>
   /**
    * Returns the best matching memories of the project and of no project, at most 4 MiB. `total` is counted up to 1,000.
    * A query without a word finds nothing.
@@ -86,6 +90,14 @@ export interface MemoryService {
    * update.
    */
   stats(): Promise<MemoryStats>
+}
+
+/** Query for one memory. Without a project, it is one of no project. */
+export interface RecallQuery {
+  key: string
+  namespace: string
+  project?: string | null | undefined
+  version?: number | undefined
 }
 
 /** Result of a search. `mode` tells whether vectors were used. */
@@ -294,24 +306,33 @@ function ownMemory(owner: MemoryOwner, { store, time, opened, vectors, caller }:
 async function recall(
   db: Store['db'],
   space: number,
-  { key, namespace, version }: Parameters<MemoryService['recall']>[0],
+  { project = null, version, ...of }: RecallQuery,
   at: string,
-): ReturnType<MemoryService['recall']> {
-  const { rows } = await runBuilt(db, 'recall memory', [space, namespace, key, at], () =>
-    db
-      .selectFrom('memories')
-      .select(MEMORY_COLUMNS)
-      .where('space', '=', space)
-      .where('namespace', '=', namespace)
-      .where('key', '=', key)
-      .where(isLive(at))
-      .compile(),
+): Promise<RecalledMemory> {
+  for (const place of [...(project === null ? [] : [project]), null]) {
+    const recalled = await recallAt(db, { space, ...of, project: place }, { version, at })
+    if (recalled !== null) return recalled
+  }
+  return NOT_FOUND
+}
+
+/** Reads the memory of a place; null when nothing was ever kept there. */
+async function recallAt(
+  db: Store['db'],
+  place: Place,
+  { version, at }: { version: number | undefined; at: string },
+): Promise<RecalledMemory | null> {
+  const { rows } = await runBuilt(
+    db,
+    'recall memory',
+    [place.space, place.namespace, place.key, place.project ?? '', at],
+    () => db.selectFrom('memories').select(MEMORY_COLUMNS).where(isAt(place)).where(isLive(at)).compile(),
   )
   const [current] = rows
   if (current && (version ?? current.version) === current.version)
     return { found: true, memory: toMemory(current), superseded_by: null }
-  const earlier = await earlierVersion(db, { space, namespace, key }, { version, now: at })
-  if (!earlier) return NOT_FOUND
+  const earlier = await earlierVersion(db, place, { version, now: at })
+  if (!earlier) return current ? NOT_FOUND : null
   const { superseded_by } = earlier
   return version === undefined
     ? { ...NOT_FOUND, superseded_by }
@@ -369,7 +390,7 @@ async function forget(
   id: string,
   of: { space: number | undefined; now: string },
 ): Promise<void> {
-  let query = trx.selectFrom('memory_versions').select(['space', 'namespace', 'key']).where('id', '=', id)
+  let query = trx.selectFrom('memory_versions').select(['space', 'namespace', 'key', 'project']).where('id', '=', id)
   if (of.space !== undefined) query = query.where('space', '=', of.space)
   const place = await query.where('superseded_by', 'is not', null).executeTakeFirst()
   if (!place) throw new GazewayError('not_found', `There is no memory ${id}.`, { param: 'id' })

@@ -40,7 +40,7 @@ export interface Schema
 export const RECORD_TABLES = {
   memory_spaces: ['space'],
   memories: ['seq'],
-  memory_versions: ['space', 'namespace', 'key', 'version'],
+  memory_versions: ['id', 'version'],
   memory_tags: ['seq', 'tag'],
   memory_vectors: ['place'],
   memory_totals: ['space', 'namespace', 'shard'],

@@ -87,4 +87,19 @@ describe('memories of a project, by tools', () => {
     writeFileSync(join(pretender, '.git'), `gitdir: ${join(shop, '.git', 'worktrees', 'x')}\n`)
     assert.equal(await projectOf(pretender), pretender, 'what a .git points to is not followed')
   })
+
+  it('stay apart under one key, and recall takes this project’s before the general one', async () => {
+    const recalled = async (root: string, more = {}) => {
+      const { memory } = await call(root, 'gateway_memory_recall', { key: 'deploy', ...more })
+      return memory && [memory.value, memory.project]
+    }
+    await store(shop, { key: 'deploy', value: 'from main', project: null })
+    assert.deepEqual(await recalled(shop), ['from main', null])
+    await store(shop, { key: 'deploy', value: 'from release' })
+    await store(blog, { key: 'deploy', value: 'by hand' })
+    assert.deepEqual(await recalled(shop), ['from release', shop])
+    assert.deepEqual(await recalled(blog), ['by hand', blog])
+    assert.deepEqual(await recalled(shop, { project: blog }), ['by hand', blog])
+    for (const root of [shop, blog]) assert.deepEqual(await recalled(root, { project: null }), ['from main', null])
+  })
 })

@@ -86,6 +86,18 @@ describe('memories over REST', () => {
     }
   })
 
+  it('are stored and recalled by key within the project that is sent', async () => {
+    for (const project of ['/shop', null]) await store({ key: 'branch', value: `of ${project}`, project })
+    const recalled = async (query: string) => (await json(get(`/api/memory/recall?key=branch${query}`))).memory.value
+    assert.equal(await recalled(''), 'of null')
+    assert.equal(await recalled('&project=/shop'), 'of /shop')
+    assert.equal(await recalled('&project=/blog'), 'of null')
+    await store({ key: 'only', value: 1, project: '/shop' })
+    assert.equal((await get('/api/memory/recall?key=only')).status, 404)
+    for (const { id } of (await json(get('/api/memory'))).items.filter(({ key }: Json) => /branch|only/.test(key)))
+      await ask(running, 'DELETE', `/api/memory/${id}`)
+  })
+
   it('are forgotten, once', async () => {
     const { memory } = await json(store({ key: 'gone', value: 1 }))
     const reply = await ask(running, 'DELETE', `/api/memory/${memory.id}`)

@@ -31,7 +31,8 @@ export function memoryLinesContract(open: () => Promise<Store>): void {
       const [from, to] = [await open(), await open()]
       const source = createMemory({ store: from, now })
       const target = createMemory({ store: to, now })
-      for (let i = 0; i < 230; i++)
+      await source.store(MemoryInput.parse({ key: 'full', namespace: 'n', value: 'of no project' }))
+      for (let i = 0; i < 229; i++)
         await source.store(MemoryInput.parse({ key: `k${i}`, value: { i, 数据: '\u0000"\n\u2028\u2029\r' } }))
       const full = {
         key: 'full',
@@ -49,14 +50,14 @@ export function memoryLinesContract(open: () => Promise<Store>): void {
       const file = fileOf(lines.map((line) => line.trim()))
       assert.deepEqual(await importLines(to, file, { namespace: 'default', now }), { stored: 231, same: 0, expired: 0 })
       assert.deepEqual(await importLines(to, file, { namespace: 'default', now }), { stored: 0, same: 231, expired: 0 })
-      const { memory } = await target.recall({ key: 'full', namespace: 'n' })
+      const { memory } = await target.recall({ key: 'full', namespace: 'n', project: '/p' })
       assert.deepEqual(
         [memory?.project, memory?.tags, memory?.version, memory?.expires_at],
         ['/p', ['t'], 1, '2026-11-21T07:18:52.000Z'],
       )
       assert.equal((await target.search(MemorySearch.parse({ query: 'alias', project: '/p' }))).total, 1)
       assert.deepEqual(await exported(to), lines)
-      assert.equal((await exported(to, 'n')).length, 1)
+      assert.equal((await exported(to, 'n')).length, 2)
       await from.close()
       await to.close()
     })

@@ -172,19 +172,51 @@ export function memorySpacesContract(open: () => Promise<Store>): void {
       await store.close()
     })
 
-    it('keep their project until another one is sent', async () => {
+    it('keep the same key of several projects apart, with its versions, its successor and its deletion', async () => {
       const { store, operator } = await start()
-      const put = async (input: object) => (await operator.put({ key: 'k', value: 1, ...input })).memory.project
-      assert.deepEqual(
-        [
-          await put({}),
-          await put({ project: '/a' }),
-          await put({}),
-          await put({ project: '/b' }),
-          await put({ project: null }),
-        ],
-        [null, '/a', '/a', '/b', null],
-      )
+      const { service, put } = operator
+      const recall = async (project: string | null | undefined, version?: number) => {
+        const { memory, superseded_by } = await service.recall({
+          key: 'deploy',
+          namespace: 'default',
+          project,
+          version,
+        })
+        return memory ? [memory.value, memory.project, memory.version] : superseded_by
+      }
+      await put({ key: 'deploy', value: 'general', tags: ['t'] })
+      for (const value of ['first of a', 'second of a']) await put({ key: 'deploy', value, project: '/a' })
+      const b = await put({ key: 'deploy', value: 'of b', project: '/b', if_version: 0 })
+      assert.deepEqual([b.created, b.memory.version, b.memory.tags], [true, 1, []])
+      assert.deepEqual(await recall('/a'), ['second of a', '/a', 2])
+      assert.deepEqual(await recall('/a', 1), ['first of a', '/a', 1])
+      assert.deepEqual(await recall('/b'), ['of b', '/b', 1])
+      assert.equal(await recall('/b', 2), null, 'versions of another project are not read')
+      for (const other of [undefined, null, '/c']) assert.deepEqual(await recall(other), ['general', null, 1])
+      await assert.rejects(put({ key: 'deploy', value: 1, project: '/b', if_version: 2 }), {
+        code: 'version_conflict',
+        message: /of the project "\/b" is at version 1, not at version 2/,
+      })
+      await assert.rejects(put({ key: 'new', value: 1, project: '/c', supersedes: 'deploy' }), { code: 'not_found' })
+      await put({ key: 'release', value: 'of a', project: '/a', supersedes: 'deploy' })
+      assert.equal(await recall('/a'), 'release', 'the general one does not take its place')
+      await service.remove(b.memory.id)
+      assert.deepEqual(await recall('/b'), ['general', null, 1])
+      assert.equal((await put({ key: 'deploy', value: 'anew', project: '/a' })).memory.version, 3)
+      assert.deepEqual(await recall('/b'), ['general', null, 1])
+      await store.close()
+    })
+
+    it('that are stored under one key at the same time all stay, each in its project', async () => {
+      const { store, operator } = await start()
+      const projects = Array.from({ length: 6 }, (_, i) => `/p${i % 3}`)
+      await Promise.all(projects.map((project) => operator.put({ key: 'k', value: project, project })))
+      const { items } = await operator.list()
+      assert.deepEqual(items.map(({ project, value, version }) => [project, value, version]).toSorted(), [
+        ['/p0', '/p0', 2],
+        ['/p1', '/p1', 2],
+        ['/p2', '/p2', 2],
+      ])
       await store.close()
     })
   })

@@ -95,7 +95,7 @@ describe('the revision without initialize', () => {
     const server = spawnStateless(place, SANDBOX)
     const meta = envelope({}, { roots: {} })
     const call = (name: string, input: object) => ({ name, arguments: input })
-    const recalled = await server.ask(1, 'tools/call', call('gateway_memory_recall', { key: 'a' }), meta)
+    const recalled = await server.ask(1, 'tools/call', call('gateway_memory_recall', { key: 'a', project: null }), meta)
     assert.equal(recalled.result.resultType, 'complete', 'no tool asks that needs none')
     const asked = await server.ask(2, 'tools/call', call('gateway_get_context', {}), meta)
     assert.equal(asked.result.resultType, 'input_required')

@@ -57,7 +57,7 @@ describe('memories as resources', () => {
   it('are listed, the last stored first, with what a client shows', async () => {
     const { resources } = await server.client.listResources()
     assert.equal(resources.length, keys.length + 1)
-    assert.equal(resources[0]?.uri, 'memory://default/limits')
+    assert.match(resources[0]?.uri ?? '', /^memory:\/\/default\/limits\?project=%2F/)
     assert.equal(resources[0]?.mimeType, 'application/json')
     const odd = resources.find(({ name }) => name === '100%')
     assert.deepEqual([odd?.title, odd?.mimeType], ['100%', 'text/plain'])
@@ -105,6 +105,23 @@ describe('memories as resources', () => {
     assert.deepEqual(await complete('key', 'dep'), ['deploy/staging'])
     assert.deepEqual(await complete('key', '', 'default'), ['limits'])
     assert.deepEqual(await complete('key', 'zzz'), [])
+  })
+
+  it('have an address each where a project and no project share a key', async () => {
+    for (const project of [null, '/shop'])
+      await server.call('gateway_memory_store', { key: 'twice', value: `of ${project}`, project })
+    const texts = await Promise.all(
+      (await server.client.listResources()).resources
+        .filter(({ name }) => name === 'twice')
+        .map(async ({ uri }) => [uri, (await server.client.readResource({ uri })).contents[0]]),
+    )
+    assert.deepEqual(
+      texts.map(([uri, content]) => [uri, content && typeof content === 'object' && 'text' in content && content.text]),
+      [
+        ['memory://default/twice?project=%2Fshop', 'of /shop'],
+        ['memory://default/twice', 'of null'],
+      ],
+    )
   })
 })
 
@@ -283,7 +300,7 @@ describe('the project', () => {
     const server = spawnServer(place, { args: ['--upstream', 'sandbox'] })
     await server.initialize({ roots: {} })
     const calls: Record<string, object> = {
-      gateway_memory_recall: { key: 'a' },
+      gateway_memory_recall: { key: 'a', project: null },
       gateway_llm_query: { query: 'Why?', include_context: false },
     }
     for (const [name, input] of Object.entries(calls)) {

@@ -40,6 +40,11 @@ const HELD_CALL = `
   update spending set charged_micros = charged_micros + 90000
   where day = 'total' and owner = (select id from keys where name = 'shop');`
 
+/** A memory that a project took over from another, as the code before 011 wrote it. */
+const MOVED_KEY = `
+  update memories set project = '/shop' where key = 'deploy/staging';
+  update memory_versions set project = '/blog' where key = 'deploy/staging';`
+
 describe('a migration that has landed', () => {
   const digests = landedDigests()
   for (const step of STEPS)
@@ -100,6 +105,24 @@ describe('a store that the code of a landed migration wrote', () => {
         await sweepAllowances(gateway.store, new Date(), 10)
         await readStory(gateway)
         assert.equal((await gateway.wallet.balances(id)).held_usd, 0)
+      } finally {
+        await gateway.close()
+      }
+    })
+
+  for (const engine of ['sqlite', 'postgres'] as const)
+    it(`keeps all versions of a key that moved between projects, in the project where it was last: ${engine}`, async () => {
+      const url = await emptyUrl[engine]()
+      await restore(url, `${readFileSync(dumpFile('006_tasks_of_keys', engine), 'utf8')} ${MOVED_KEY}`)
+      const gateway = await openOn(url, folder)
+      try {
+        const { memory } = gateway
+        const of = { key: 'deploy/staging', namespace: 'default', project: '/shop' }
+        const values = [1, 2].map(async (version) => (await memory.recall({ ...of, version })).memory?.value)
+        assert.deepEqual(await Promise.all(values), ['uses the us-east cluster', 'uses the eu-west cluster'])
+        assert.equal((await memory.recall({ ...of, project: null })).found, false)
+        const { memory: next } = await memory.store({ ...of, value: 'moved', if_version: 2 })
+        assert.equal(next.version, 3)
       } finally {
         await gateway.close()
       }

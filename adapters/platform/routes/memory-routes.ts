@@ -50,7 +50,7 @@ const Recall = z
       .unwrap()
       .unwrap()
       .optional()
-      .describe('With q: memories of this project and those without a project. Default: only those without a project.'),
+      .describe('Project of the memory, or none if it has none there. Default: only memories without a project.'),
     projects: projects.describe('With q, "all": memories of every project.'),
     namespace: namespace.describe('Namespace of the key (default: "default"), or of the best match.'),
   })
@@ -145,10 +145,10 @@ const searchRoutes = (gateway: Gateway): Route[] => [
     access: 'platform',
     query: Recall,
     reply: z.object({ found: z.literal(true), memory: Memory, score: z.number().describe('1 for a key.') }),
-    async run({ query: { key, q, version, namespace: where, caller_id: of, ...projects }, c }) {
-      if (key === undefined)
-        return best(memoryOf(gateway, c, of), { query: q ?? '', namespace: where, ...projects, limit: 1 }, contextOf(c))
-      const input = parseInput(memoryRecall.input, { key, version, namespace: where })
+    async run({ query: { key, q, version, namespace: where, project, projects, caller_id: of }, c }) {
+      const found = { query: q ?? '', namespace: where, project, projects, limit: 1 }
+      if (key === undefined) return best(memoryOf(gateway, c, of), found, contextOf(c))
+      const input = parseInput(memoryRecall.input, { key, version, namespace: where, project })
       const memory = await recallMemory(gateway, input, { ...contextOf(c), memoryOwner: ownerOf(c, of) })
       return { found: true as const, memory, score: 1 }
     },

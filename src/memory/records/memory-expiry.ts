@@ -6,7 +6,7 @@ import { type CountChanges, TEXTS } from './count-changes.ts'
 import { deleteVersions, forgetVersions } from './memory-versions.ts'
 
 /** Columns needed to delete a memory. */
-export const REMOVED = ['seq', 'id', 'space', 'namespace', 'key', 'bytes', 'words', ...TEXTS] as const
+export const REMOVED = ['seq', 'id', 'space', 'project', 'namespace', 'key', 'bytes', 'words', ...TEXTS] as const
 export type Removed = Pick<Selectable<MemoryRow>, (typeof REMOVED)[number]>
 
 /** SQL condition: a row of `memories` has not expired at `now`. */

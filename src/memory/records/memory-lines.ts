@@ -8,6 +8,7 @@ import { parseInput } from '../../wire/validation.ts'
 import { createCountChanges } from './count-changes.ts'
 import { isLive } from './memory-expiry.ts'
 import { MEMORY_COLUMNS, MemoryInput, toMemory } from './memory-record.ts'
+import { isAt } from './place.ts'
 import { keepCounted } from './store-memory.ts'
 
 /** Memories that are read or stored per batch. */
@@ -168,10 +169,8 @@ function storeTogether(store: Store, lines: readonly Line[], now: Date): Promise
       const ttl = expires_at === null ? undefined : Math.ceil((Date.parse(expires_at) - now.getTime()) / 1000)
       const held = await trx
         .selectFrom('memories')
-        .select(['project', 'value', 'tags', 'also', 'written_by'])
-        .where('space', '=', SPACE)
-        .where('namespace', '=', input.namespace)
-        .where('key', '=', input.key)
+        .select(['value', 'tags', 'also', 'written_by'])
+        .where(isAt({ space: SPACE, ...input, project: input.project ?? null }))
         .where(isLive(now.toISOString()))
         .executeTakeFirst()
       if (ttl !== undefined && ttl < 1) outcomes.push('expired')
@@ -195,10 +194,9 @@ function storeTogether(store: Store, lines: readonly Line[], now: Date): Promise
 
 /** Tells whether a memory equals a line. */
 const isSame = (
-  held: { project: string | null; value: string; tags: string; also: string },
-  { project, value, tags, also }: Omit<Line, 'expires_at' | 'written_by'>,
+  held: { value: string; tags: string; also: string },
+  { value, tags, also }: Omit<Line, 'expires_at' | 'written_by'>,
 ): boolean =>
   held.value === JSON.stringify(value) &&
-  (project === undefined || held.project === project) &&
   (tags === undefined || held.tags === JSON.stringify(tags)) &&
   (also === undefined || held.also === JSON.stringify(also))

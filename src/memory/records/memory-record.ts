@@ -67,8 +67,8 @@ export const Memory = z.object({
 export type Memory = z.infer<typeof Memory>
 
 /**
- * Input for storing a memory. On an existing key, omitted `tags`, `also` and `project` are kept; an omitted
- * `ttl_seconds` removes the expiry.
+ * Input for storing a memory. On an existing key, omitted `tags` and `also` are kept; an omitted `ttl_seconds` removes
+ * the expiry. An omitted `project` is none.
  */
 export const MemoryInput = z.object({
   key: Key,

@@ -1,12 +1,10 @@
 import { type Kysely, type Selectable, sql, type Transaction } from 'kysely'
 import type { Schema } from '../../store/schema.ts'
-import type { MemoryRow, MemoryVersionRow } from '../../store/tables/memory-tables.ts'
+import type { MemoryVersionRow } from '../../store/tables/memory-tables.ts'
+import { isAt, type Place } from './place.ts'
 
 /** Earlier versions kept per key, the latest ones. */
 const KEPT = 20
-
-/** A key of a space. */
-export type Place = Pick<MemoryRow, 'space' | 'namespace' | 'key'>
 
 /** Columns kept of an earlier version. */
 const COLUMNS = [
@@ -56,21 +54,18 @@ export async function forgetVersions(trx: Transaction<Schema>, places: readonly 
   for (const place of places) await deletion(trx, place).execute()
 }
 
-const deletion = (trx: Transaction<Schema>, { space, namespace, key }: Place) =>
-  trx.deleteFrom('memory_versions').where('space', '=', space).where('namespace', '=', namespace).where('key', '=', key)
+const deletion = (trx: Transaction<Schema>, place: Place) => trx.deleteFrom('memory_versions').where(isAt(place))
 
 /** Reads an unexpired earlier version of a key: the requested one, else the latest. */
 export async function earlierVersion(
   db: Kysely<Schema>,
-  { space, namespace, key }: Place,
+  place: Place,
   { version, now }: { version?: number | undefined; now: string },
 ): Promise<Selectable<MemoryVersionRow> | undefined> {
   const kept = db
     .selectFrom('memory_versions')
     .selectAll()
-    .where('space', '=', space)
-    .where('namespace', '=', namespace)
-    .where('key', '=', key)
+    .where(isAt(place))
     .where((is) => is.or([is('expires_at', 'is', null), is('expires_at', '>', now)]))
     .orderBy('version', 'desc')
     .limit(1)
@@ -84,7 +79,7 @@ export async function deleteVersions(
   limit: number,
 ): Promise<number> {
   const condition = 'space' in which ? sql`space = ${which.space}` : sql`expires_at <= ${which.expiredBy}`
-  const { numAffectedRows } = await sql`delete from memory_versions where (space, namespace, key, version) in
-    (select space, namespace, key, version from memory_versions where ${condition} limit ${limit})`.execute(trx)
+  const { numAffectedRows } = await sql`delete from memory_versions where (id, version) in
+    (select id, version from memory_versions where ${condition} limit ${limit})`.execute(trx)
   return Number(numAffectedRows ?? 0)
 }

@@ -11,6 +11,7 @@ import { type CountChanges, createCountChanges } from './count-changes.ts'
 import { deleteMemories, REMOVED, type Removed, sweepExpired } from './memory-expiry.ts'
 import { type Memory, type MemoryInput, toMemory } from './memory-record.ts'
 import { keepVersion } from './memory-versions.ts'
+import { describePlace, isAt, type Place } from './place.ts'
 import { supersede } from './supersede.ts'
 import { type Caller, isTrustedBy, THIS_MACHINE } from './trusted-writers.ts'
 
@@ -20,7 +21,7 @@ const SWEPT = 8
 const MAX_WORDS = 10_000
 
 type Existing = Removed &
-  Pick<Selectable<MemoryRow>, 'embedded' | 'version' | 'created_at' | 'project' | 'tags' | 'also'> & {
+  Pick<Selectable<MemoryRow>, 'embedded' | 'version' | 'created_at' | 'tags' | 'also'> & {
     /** 1 when the caller trusts its writer, else 0. */
     trusted: number
   }
@@ -35,8 +36,8 @@ interface Keeping {
 }
 
 /**
- * Stores a memory in a space within `trx`: a new memory, or the next version of the one under the same key. An expired
- * memory counts as missing, so its key starts again at version 1. Some other expired memories are deleted.
+ * Stores a memory in a space within `trx`: a new memory, or the next version of the one under the same key of the same
+ * project. An expired memory counts as missing, so its key starts again at version 1. Some other expired memories are deleted.
  *
  * @param now RFC 3339 UTC with milliseconds
  * @param caller its writer. Tags and `also` of a writer that it does not trust are not kept
@@ -68,7 +69,7 @@ export async function keepCounted(
       space,
       input,
       existing,
-      version: 1 + (await versionBefore(trx, { space, input, existing })),
+      version: 1 + (existing?.version ?? (await versionBefore(trx, placeOf(space, input)))),
       now,
       writer: caller.id,
     })
@@ -100,14 +101,11 @@ async function liveOrNothing(
   trx: Transaction<Schema>,
   { space, input, now, caller, changes }: Keeping,
 ): Promise<Existing | undefined> {
-  const { namespace, key } = input
   const existing = await trx
     .selectFrom('memories')
-    .select([...REMOVED, 'embedded', 'project', 'version', 'created_at', 'tags', 'also', 'expires_at'])
+    .select([...REMOVED, 'embedded', 'version', 'created_at', 'tags', 'also', 'expires_at'])
     .select(sql<number>`case when ${isTrustedBy(caller)} then 1 else 0 end`.as('trusted'))
-    .where('space', '=', space)
-    .where('namespace', '=', namespace)
-    .where('key', '=', key)
+    .where(isAt(placeOf(space, input)))
     .forUpdate()
     .executeTakeFirst()
   if (!existing || existing.expires_at === null || existing.expires_at > now) return existing
@@ -115,29 +113,29 @@ async function liveOrNothing(
   return undefined
 }
 
-function checkVersion({ namespace, key, if_version: expected }: MemoryInput, version: number): void {
+const placeOf = (space: number, { namespace, key, project = null }: MemoryInput): Place => ({
+  space,
+  namespace,
+  key,
+  project,
+})
+
+function checkVersion({ if_version: expected, ...input }: MemoryInput, version: number): void {
   if (expected === undefined || expected === version) return
   const state = version === 0 ? 'does not exist' : `is at version ${version}`
   throw new GazewayError(
     'version_conflict',
-    `Memory ${JSON.stringify(key)} in ${JSON.stringify(namespace)} ${state}, not at version ${expected}. Recall it and decide again.`,
+    `Memory ${describePlace(placeOf(0, input))} ${state}, not at version ${expected}. Recall it and decide again.`,
     { param: 'if_version' },
   )
 }
 
-/** The version of a key, also of a superseded memory. 0 when the key was never stored or was deleted. */
-async function versionBefore(
-  trx: Transaction<Schema>,
-  { space, input, existing }: { space: number; input: MemoryInput; existing: Existing | undefined },
-): Promise<number> {
-  if (existing) return existing.version
-  const { namespace, key } = input
+/** The last version of a superseded memory; 0 where none was. */
+async function versionBefore(trx: Transaction<Schema>, place: Place): Promise<number> {
   const last = await trx
     .selectFrom('memory_versions')
     .select('version')
-    .where('space', '=', space)
-    .where('namespace', '=', namespace)
-    .where('key', '=', key)
+    .where(isAt(place))
     .orderBy('version', 'desc')
     .limit(1)
     .executeTakeFirst()
@@ -170,7 +168,7 @@ function compose({
   return {
     id: existing?.id ?? newId('mem'),
     space,
-    project: input.project === undefined ? (existing?.project ?? null) : input.project,
+    project: input.project ?? null,
     namespace,
     key,
     value,
@@ -201,14 +199,14 @@ async function add(trx: Transaction<Schema>, row: Omit<MemoryRow, 'seq'>): Promi
   const added = await trx
     .insertInto('memories')
     .values(row)
-    .onConflict((conflict) => conflict.columns(['space', 'namespace', 'key']).doNothing())
+    .onConflict((conflict) => conflict.doNothing())
     .returning('seq')
     .executeTakeFirst()
   return added?.seq
 }
 
 async function replace(trx: Transaction<Schema>, seq: number, row: Omit<MemoryRow, 'seq'>): Promise<number> {
-  const { id, space, namespace, key, created_at, ...changed } = row
+  const { id, space, project, namespace, key, created_at, ...changed } = row
   await trx.updateTable('memories').set(changed).where('seq', '=', seq).execute()
   return seq
 }

@@ -5,6 +5,7 @@ import type { CountChanges } from './count-changes.ts'
 import { isLive, REMOVED, takeOut } from './memory-expiry.ts'
 import type { MemoryInput } from './memory-record.ts'
 import { earlierVersion, keepVersion } from './memory-versions.ts'
+import { describePlace, isAt } from './place.ts'
 
 /**
  * Supersedes the memory under `input.supersedes` by the one that `input` stores. The old memory stays readable by key
@@ -16,7 +17,7 @@ export async function supersede(
   trx: Transaction<Schema>,
   { space, input, now, changes }: { space: number; input: MemoryInput; now: string; changes: CountChanges },
 ): Promise<void> {
-  const { namespace, key, supersedes } = input
+  const { namespace, key, supersedes, project = null } = input
   if (supersedes === undefined) return
   if (supersedes === key)
     throw new GazewayError(
@@ -24,12 +25,11 @@ export async function supersede(
       'supersedes: names the key itself; storing a key again keeps its earlier version. Omit the field.',
       { param: 'supersedes' },
     )
+  const place = { space, namespace, key: supersedes, project }
   const old = await trx
     .selectFrom('memories')
     .select([...REMOVED, 'version'])
-    .where('space', '=', space)
-    .where('namespace', '=', namespace)
-    .where('key', '=', supersedes)
+    .where(isAt(place))
     .where(isLive(now))
     .forUpdate()
     .executeTakeFirst()
@@ -38,11 +38,11 @@ export async function supersede(
     await takeOut(trx, [old], changes)
     return
   }
-  const earlier = await earlierVersion(trx, { space, namespace, key: supersedes }, { now })
+  const earlier = await earlierVersion(trx, place, { now })
   if (earlier?.superseded_by === key) return
   throw new GazewayError(
     'not_found',
-    `There is no memory ${JSON.stringify(supersedes)} in ${JSON.stringify(namespace)} to supersede; nothing was stored. Name the key of one in the same namespace, or omit supersedes.`,
+    `There is no memory ${describePlace(place)} to supersede; nothing was stored. Name the key of one in the same namespace and project, or omit supersedes.`,
     { param: 'supersedes' },
   )
 }

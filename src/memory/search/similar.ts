@@ -48,14 +48,18 @@ export function createSimilar({ db, index, words }: { db: Kysely<Schema>; index:
     })
   }
 
-  async function named(hits: ReadonlyArray<{ seq: number; score: number }>): Promise<Array<Similar & { seq: number }>> {
+  async function named(hits: ReadonlyArray<{ seq: number; score: number }>) {
     const seqs = hits.map(({ seq }) => seq)
-    const rows = await db.selectFrom('memories').select(['seq', 'key', 'namespace']).where('seq', 'in', seqs).execute()
+    const rows = await db
+      .selectFrom('memories')
+      .select(['seq', 'key', 'namespace', 'project'])
+      .where('seq', 'in', seqs)
+      .execute()
     return hits.flatMap(({ seq, score }) => rows.filter((row) => row.seq === seq).map((row) => ({ ...row, score })))
   }
 
   return async function similar(
-    { key, namespace, value, supersedes }: MemoryInput,
+    { key, namespace, value, supersedes, project = null }: MemoryInput,
     scope: SearchScope,
   ): Promise<Similar[]> {
     const terms = await termsOf(`${key}\n${textOf(value).slice(0, MAX_CHARACTERS)}`, scope)
@@ -77,8 +81,8 @@ export function createSimilar({ db, index, words }: { db: Kysely<Schema>; index:
     if (alike.length === 0) return []
     const replaced = [key, ...(supersedes === undefined ? [] : [supersedes])]
     return (await named(alike.slice(0, MAX_NAMED + replaced.length)))
-      .filter((other) => other.namespace !== namespace || !replaced.includes(other.key))
+      .filter((other) => other.namespace !== namespace || other.project !== project || !replaced.includes(other.key))
       .slice(0, MAX_NAMED)
-      .map(({ seq, ...other }) => other)
+      .map(({ seq, project, ...other }) => other)
   }
 }

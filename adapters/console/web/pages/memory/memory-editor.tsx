@@ -100,6 +100,7 @@ function bodyOf({ key, namespace, tags, hours }: MemoryDraft, value: unknown, me
   return {
     key,
     namespace,
+    project: memory?.project ?? null,
     value,
     // Also unchanged ones: this key now vouches for them.
     tags: tags === null ? (memory?.tags ?? []) : [...new Set(words(tags))],
