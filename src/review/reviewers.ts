@@ -1,11 +1,24 @@
 import type { AllowedSigner } from '../signing/allowed-signers.ts'
 import type { Authenticated } from './authenticate.ts'
 import type { OpenedReceipt } from './receipt.ts'
-import { type Level, type PartCoverage, reaches } from './statement.ts'
+import { type Level, type PartCoverage, type Review, reaches } from './statement.ts'
 
 /** A receipt that counts, and who signed it. */
 export interface Counted extends Authenticated {
-  receipt: OpenedReceipt
+  decision: Review['decision']
+  /** What it says of each hunk and item, by digest. */
+  read: ReadonlyMap<string, readonly PartCoverage[]>
+}
+
+/** Indexes a receipt by digest: a change may have as many hunks as a receipt, and each is looked for. */
+export function countedReceipt({ review }: OpenedReceipt, authenticated: Authenticated): Counted {
+  const read = new Map<string, PartCoverage[]>()
+  for (const part of review.coverage.hunks) {
+    const same = read.get(part.digest)
+    if (same === undefined) read.set(part.digest, [part])
+    else same.push(part)
+  }
+  return { ...authenticated, decision: review.decision, read }
 }
 
 /** One person, with all receipts that count. Receipts with the same name or the same key are one person's. */
@@ -35,9 +48,9 @@ const isSame = ({ names, keys }: Reviewer, one: Authenticated): boolean =>
 
 /** Tells whether the last decision of a person, comments aside, asks for changes. */
 export function asksForChanges({ receipts }: Reviewer): boolean {
-  const decided = receipts.filter(({ receipt }) => receipt.review.decision !== 'comment')
+  const decided = receipts.filter(({ decision }) => decision !== 'comment')
   const last = decided.sort((one, other) => other.decidedAt.getTime() - one.decidedAt.getTime())[0]
-  return last?.receipt.review.decision === 'request_changes'
+  return last?.decision === 'request_changes'
 }
 
 /** Tells whether a person is an author, by name or by another name that the allowed signers give to the same key. */
@@ -56,10 +69,9 @@ export function isAuthor(
  * hunk do not pass for two hunks.
  */
 export function timesRead({ receipts }: Reviewer, digest: string, lines: number, level: Level, share: number): number {
-  const isRead = (part: PartCoverage) =>
-    part.digest === digest && part.seen > 0 && Math.min(part.seen, lines) >= share * lines
+  const isRead = ({ seen }: PartCoverage) => seen > 0 && Math.min(seen, lines) >= share * lines
   const counts = receipts
-    .filter(({ receipt, level: proven }) => receipt.review.decision === 'approve' && reaches(proven, level))
-    .map(({ receipt }) => receipt.review.coverage.hunks.filter(isRead).length)
+    .filter(({ decision, level: proven }) => decision === 'approve' && reaches(proven, level))
+    .map(({ read }) => read.get(digest)?.filter(isRead).length ?? 0)
   return Math.max(0, ...counts)
 }

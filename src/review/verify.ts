@@ -6,7 +6,15 @@ import { readChange } from './change.ts'
 import type { Change, Part } from './part.ts'
 import { demandOn, type Policy } from './policy.ts'
 import type { OpenedReceipt } from './receipt.ts'
-import { asksForChanges, type Counted, isAuthor, type Reviewer, reviewersOf, timesRead } from './reviewers.ts'
+import {
+  asksForChanges,
+  type Counted,
+  countedReceipt,
+  isAuthor,
+  type Reviewer,
+  reviewersOf,
+  timesRead,
+} from './reviewers.ts'
 
 /** A part of the range that lacks reviewers. */
 const Unread = z.object({
@@ -56,7 +64,7 @@ export function judgeChange(
   const counted: Counted[] = []
   for (const receipt of receipts) {
     const found = authenticate(receipt, policy, now)
-    if (typeof found !== 'string') counted.push({ ...found, receipt })
+    if (typeof found !== 'string') counted.push(countedReceipt(receipt, found))
     else refused.push({ reviewer: receipt.review.reviewer.id, reason: found })
   }
   const people = reviewersOf(counted)

@@ -4,9 +4,10 @@ import { join } from 'node:path'
 import { describe, it, type TestContext } from 'node:test'
 import { readChange } from '../../src/review/change.ts'
 import { openCheckout } from '../../src/review/checkout.ts'
+import { hunksOf } from '../../src/review/hunks.ts'
 import type { Change } from '../../src/review/part.ts'
 import type { OpenedReceipt } from '../../src/review/receipt.ts'
-import { type Verdict, verifyRange } from '../../src/review/verify.ts'
+import { judgeChange, type Verdict, verifyRange } from '../../src/review/verify.ts'
 import { createPerson, lineOf, NOW, policyOf, receiptOf, reviewOf } from './people.ts'
 import { createRepository, numbered } from './repository.ts'
 
@@ -242,4 +243,15 @@ describe('a signature', () => {
     assert.equal(await reasonOf('2026-11-26T18:02:00.000Z'), 'it is dated in the future')
     assert.equal(await reasonOf('2026-11-20T18:00:00.000Z'), undefined)
   })
+})
+
+it('judges 30,000 hunks within three seconds', async () => {
+  const parts = hunksOf('a.txt', numbered(300_000), numbered(300_000).replace(/line (\d*0)\n/g, 'changed $1\n'))
+  const side = { commit: 'a'.repeat(40), tree: 'b'.repeat(40) }
+  const change = { base: side, head: side, digest: 'c'.repeat(64), parts }
+  const receipts = [await receiptOf(change, ann), await receiptOf(change, bob)]
+  const started = performance.now()
+  const verdict = judgeChange(change, new Set(), receipts, await policyOf(signers, { reviewers: 2 }), NOW)
+  assert.deepEqual([verdict.passed, verdict.parts], [true, 30_000])
+  assert.ok(performance.now() - started < 3000, `${performance.now() - started} ms`)
 })
