@@ -93,7 +93,7 @@ export function requireTrue(parts: readonly Part[]): void {
 }
 
 /** Lists the added and removed lines of a hunk. */
-export const changedRows = ({ rows }: Hunk): Row[] => rows.filter(({ kind }) => kind !== ' ')
+const changedRows = ({ rows }: Hunk): Row[] => rows.filter(({ kind }) => kind !== ' ')
 
 /** Tells whether the lines of both files are numbered one after the other. */
 function isNumbered(rows: readonly Row[]): boolean {

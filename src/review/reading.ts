@@ -1,8 +1,15 @@
-import { changedRows, type Hunk, type Part } from './part.ts'
+import { yieldToEventLoop } from '../wire/yield-to-event-loop.ts'
+import type { Part } from './part.ts'
 import type { PartCoverage } from './statement.ts'
 
 /** Visible time that a changed line needs to count as seen, in ms. */
 const SEEN_MS = 250
+
+/** Lines of one view above which nothing is legible, on the tallest of screens. */
+const MOST_LINES = 500
+
+/** Views that count at one moment: windows and panes beside each other. */
+const MOST_VIEWS = 8
 
 /** Greatest difference between the clocks of the client and the gateway, in ms. */
 const CLOCK_SKEW_MS = 60_000
@@ -36,19 +43,21 @@ export interface Reading {
   active_ms: number
 }
 
-/** Time of one line. */
+/** A row of a hunk, and its time. */
 interface Line {
+  /** Number of the line of the new file at which it stands. */
+  place: number
+  isChanged: boolean
+  hunk: Tracked
   budget: number
   exposure: number
 }
 
 interface Tracked {
   part: Part
-  /** Time of each row of a hunk; empty for an item. */
   lines: Line[]
   first: number | null
   visits: number
-  inView: boolean
 }
 
 /**
@@ -64,31 +73,53 @@ interface Tracked {
  * @param acknowledged digests of items that the reviewer acknowledged
  * @param started time at which the review began at the gateway, in ms
  */
-export function readingOf(
+export async function readingOf(
   parts: readonly Part[],
   sightings: readonly Sighting[],
   acknowledged: ReadonlySet<string>,
   started: number,
-): Reading {
-  const tracked = parts.map((part): Tracked => {
-    const lines = part.kind === 'hunk' ? part.rows.map(() => ({ budget: 0, exposure: 0 })) : []
-    return { part, lines, first: null, visits: 0, inView: false }
-  })
-  const byPath = groupedBy(tracked, ({ part }) => part.path)
+): Promise<Reading> {
+  const tracked = parts.map(track)
+  const byPath = groupedBy(
+    tracked.flatMap(({ lines }) => lines),
+    ({ hunk }) => hunk.part.path,
+  )
+  for (const lines of byPath.values()) lines.sort((one, other) => one.place - other.place)
+  const legible = sightings.filter(({ line_start, line_end }) => line_end - line_start < MOST_LINES)
   let active = 0
   let until = started - CLOCK_SKEW_MS
-  for (const [received, batch] of groupedBy(sightings, (sighting) => sighting.received)) {
+  let inView: ReadonlySet<Tracked> = new Set()
+  for (const [received, batch] of groupedBy(legible, (sighting) => sighting.received)) {
     const moments = momentsIn(batch, until, received + CLOCK_SKEW_MS)
     const length = moments.reduce((sum, { ms }) => sum + ms, 0)
     const allowed = Math.max(0, received - started - active)
     const share = length === 0 ? 0 : Math.min(1, allowed / length)
     until = moments.at(-1)?.end ?? until
-    for (const moment of moments) {
-      credit(tracked, byPath, moment, share, active)
-      active += moment.ms * share
+    for (const { ms, sightings } of moments) {
+      await yieldToEventLoop()
+      inView = credit(byPath, sightings, ms * share, { active, inView })
+      active += ms * share
     }
   }
   return { parts: tracked.map((one) => readingOfPart(one, acknowledged)), active_ms: Math.round(active) }
+}
+
+/**
+ * Prepares the rows of a hunk. Removed lines stand before the next line of the new file; those of a removed file have
+ * their old numbers.
+ */
+function track(part: Part): Tracked {
+  const hunk: Tracked = { part, lines: [], first: null, visits: 0 }
+  if (part.kind !== 'hunk') return hunk
+  const isRemoved = part.rows.every((row) => row.new === null)
+  let next = part.rows.findLast((row) => row.new !== null)?.new ?? 0
+  for (const row of part.rows.toReversed()) {
+    next = row.new ?? next
+    const place = isRemoved ? (row.old as number) : next
+    hunk.lines.push({ place, isChanged: row.kind !== ' ', hunk, budget: 0, exposure: 0 })
+  }
+  hunk.lines.reverse()
+  return hunk
 }
 
 function groupedBy<Key, Value>(values: readonly Value[], keyOf: (value: Value) => Key): Map<Key, Value[]> {
@@ -121,72 +152,47 @@ function momentsIn(batch: readonly Sighting[], from: number, to: number): Moment
     const end = cuts[index + 1] as number
     while (next < starting.length && (starting[next] as Sighting).at <= start) open.push(starting[next++] as Sighting)
     open = open.filter(({ at, dwell_ms }) => at + dwell_ms > start)
-    return open.length === 0 ? [] : [{ ms: end - start, end, sightings: open }]
+    return open.length === 0 ? [] : [{ ms: end - start, end, sightings: open.slice(0, MOST_VIEWS) }]
   })
 }
 
+/** Credits the lines in view with some ms. Returns the hunks that were in view. */
 function credit(
-  tracked: readonly Tracked[],
-  byPath: ReadonlyMap<string, readonly Tracked[]>,
-  { ms, sightings }: Moment,
-  share: number,
-  active: number,
-): void {
-  const seen = new Map<Tracked, Set<Line>>()
+  byPath: ReadonlyMap<string, readonly Line[]>,
+  sightings: readonly Sighting[],
+  ms: number,
+  before: { active: number; inView: ReadonlySet<Tracked> },
+): Set<Tracked> {
+  const seen = new Set<Line>()
   for (const { path, line_start, line_end } of sightings)
-    for (const one of byPath.get(path) ?? []) {
-      const lines = linesIn(one, line_start, line_end)
-      if (lines.length > 0) seen.set(one, new Set([...(seen.get(one) ?? []), ...lines]))
-    }
-  const rows = [...seen.values()].reduce((sum, lines) => sum + lines.size, 0)
-  const spans = new Set(sightings.map(({ path, line_start, line_end }) => `${line_start} ${line_end} ${path}`))
-  const span = [...spans].reduce((sum, text) => sum + lengthOf(text), 0)
-  const each = (ms * share) / Math.max(rows, span, 1)
-  for (const lines of seen.values())
-    for (const line of lines) {
-      line.budget += each
-      line.exposure += ms * share
-    }
-  for (const one of tracked) {
-    const inView = seen.has(one)
-    if (inView && !one.inView) one.visits++
-    if (inView) one.first ??= Math.round(active)
-    one.inView = inView
+    for (const line of linesIn(byPath.get(path) ?? [], line_start, line_end)) seen.add(line)
+  const named = sightings.reduce((sum, { line_start, line_end }) => sum + line_end - line_start + 1, 0)
+  const each = ms / Math.max(seen.size, named)
+  const inView = new Set<Tracked>()
+  for (const line of seen) {
+    line.budget += each
+    line.exposure += ms
+    inView.add(line.hunk)
   }
+  for (const hunk of inView) {
+    hunk.first ??= Math.round(before.active)
+    if (!before.inView.has(hunk)) hunk.visits++
+  }
+  return inView
 }
 
-function lengthOf(span: string): number {
-  const [start, end] = span.split(' ')
-  return Number(end) - Number(start) + 1
-}
-
-/**
- * Finds the rows of a hunk in a range of lines of the new file. Removed lines stand before the next line of the new file;
- * those of a removed file have their old numbers.
- */
-function linesIn({ part, lines }: Tracked, from: number, to: number): Line[] {
-  if (part.kind !== 'hunk') return []
-  const places = placesOf(part)
-  return lines.filter((_, index) => (places[index] as number) >= from && (places[index] as number) <= to)
-}
-
-const known = new WeakMap<Hunk, number[]>()
-
-function placesOf(hunk: Hunk): number[] {
-  const found = known.get(hunk)
-  if (found !== undefined) return found
-  const isRemoved = hunk.rows.every((row) => row.new === null)
-  let next = hunk.rows.findLast((row) => row.new !== null)?.new ?? 0
-  const places = hunk.rows
-    .toReversed()
-    .map((row) => {
-      if (isRemoved) return row.old as number
-      next = row.new ?? next
-      return next
-    })
-    .reverse()
-  known.set(hunk, places)
-  return places
+/** Finds lines in a range of places. @param lines in the order of their places */
+function linesIn(lines: readonly Line[], from: number, to: number): Line[] {
+  let low = 0
+  let high = lines.length
+  while (low < high) {
+    const middle = (low + high) >> 1
+    if ((lines[middle] as Line).place < from) low = middle + 1
+    else high = middle
+  }
+  let end = low
+  while (end < lines.length && (lines[end] as Line).place <= to) end++
+  return lines.slice(low, end)
 }
 
 function readingOfPart({ part, lines, first, visits }: Tracked, acknowledged: ReadonlySet<string>): PartReading {
@@ -195,11 +201,11 @@ function readingOfPart({ part, lines, first, visits }: Tracked, acknowledged: Re
     const seen = acknowledged.has(digest) ? 1 : 0
     return { digest, path, lines: 1, seen, seen_ms: 0, exposed: seen, first_ms: null, visits: 0 }
   }
-  const changed = lines.filter((_, index) => part.rows[index]?.kind !== ' ')
+  const changed = lines.filter(({ isChanged }) => isChanged)
   return {
     digest,
     path,
-    lines: changedRows(part).length,
+    lines: changed.length,
     seen: changed.filter(({ budget }) => budget >= SEEN_MS).length,
     seen_ms: Math.round(changed.reduce((sum, { budget }) => sum + budget, 0)),
     exposed: changed.filter(({ exposure }) => exposure >= SEEN_MS).length,

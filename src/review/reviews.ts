@@ -24,6 +24,9 @@ import {
 } from './review-record.ts'
 import { type Level, observationPayload, type Review, receiptPayload, signed, unsigned } from './statement.ts'
 
+/** Records of a review that are counted: those of a tracker for hours. */
+const MOST_RECORDS = 50_000
+
 /** Name of gateways in receipts; the key says which one it is. */
 const OBSERVER = 'gazeway'
 
@@ -157,6 +160,7 @@ async function sightingsIn(db: Kysely<Schema>, sessionId: string): Promise<Sight
     .where('session_id', '=', sessionId)
     .where('path', 'is not', null)
     .orderBy('seq')
+    .limit(MOST_RECORDS)
     .execute()
   return rows.flatMap(({ at, stored_at, dwell_ms, path, tensor }) => {
     const { env = {} } = JSON.parse(tensor) as { env?: { line_start?: number; line_end?: number } }
