@@ -1,12 +1,17 @@
 import assert from 'node:assert/strict'
+import { execFileSync, spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, it, type TestContext } from 'node:test'
 import { readChange } from '../../src/review/change.ts'
 import { openCheckout } from '../../src/review/checkout.ts'
+import { RECEIPT_MEDIA_TYPE } from '../../src/review/receipt.ts'
+import { receiptPayload, unsigned } from '../../src/review/statement.ts'
 import { parseAllowedSigners } from '../../src/signing/allowed-signers.ts'
-import { createPerson, lineOf, type Person, receiptOf } from '../review/people.ts'
+import { createPerson, lineOf, type Person, receiptOf, reviewOf } from '../review/people.ts'
 import { createRepository, numbered } from '../review/repository.ts'
+import { createKeyFolder, WITHOUT_OPENSSH } from '../signing/openssh.ts'
 import { newPlace, run } from './server.ts'
 
 const ann = createPerson('ann@example.org')
@@ -127,6 +132,63 @@ describe('gazeway review verify', () => {
       times.push(performance.now() - started)
     }
     assert.ok(Math.min(...times) < 1000, `${times} ms`)
+  })
+})
+
+describe('gazeway review sign', { skip: WITHOUT_OPENSSH }, () => {
+  /** A place with a receipt that nobody signed, and a policy that allows a key of `ssh-keygen`. */
+  async function createUnsigned(t: TestContext) {
+    const keys = createKeyFolder(t)
+    const file = keys.createKey('ed25519')
+    const gated = createGated(t)
+    writeFileSync(join(gated.root, 'allowed_signers'), `${ann.name} ${keys.publicKey(file)}\n`)
+    gated.git('stash', '-q')
+    gated.git('checkout', '-q', 'HEAD^')
+    gated.git('stash', 'pop', '-q')
+    gated.commit('Allow the key')
+    gated.pay('send(3)')
+    gated.commit('Change')
+    const change = await readChange(await openCheckout(gated.root), 'HEAD^', 'HEAD')
+    const now = new Date().toISOString()
+    const payload = receiptPayload(
+      change,
+      reviewOf(change, ann.name, { times: { started_at: now, decided_at: now, active_ms: 1 } }),
+    )
+    const receipt = join(gated.place.home, 'receipt.json')
+    writeFileSync(receipt, JSON.stringify({ mediaType: RECEIPT_MEDIA_TYPE, envelope: unsigned(payload) }))
+    return { ...gated, file, receipt, keys }
+  }
+
+  it('signs with a key file, so that the receipt counts', async (t) => {
+    const { place, receipt, file, verify } = await createUnsigned(t)
+    assert.equal((await verify()).code, 1)
+    const { stdout, stderr } = await run(place, ['review', 'sign', receipt, '--key', file])
+    assert.match(
+      stdout,
+      /^ann@example\.org: approve, 2 of 2 lines seen, level seen; signed with SHA256:\S+\.\n$/,
+      stderr,
+    )
+    assert.equal((await verify()).code, 0)
+  })
+
+  it('signs with the key of ssh-agent, and names the keys where it has none or several', async (t) => {
+    const { place, receipt, file, verify, keys } = await createUnsigned(t)
+    const socket = join(keys.folder, 'agent')
+    const agent = spawn('ssh-agent', ['-D', '-a', socket], { stdio: ['ignore', 'pipe', 'inherit'] })
+    t.after(() => agent.kill())
+    await once(agent.stdout, 'data')
+    const env = { SSH_AUTH_SOCK: socket }
+    const add = (key: string) =>
+      execFileSync('ssh-add', ['-q', key], { env: { ...process.env, ...env }, stdio: 'pipe' })
+    assert.match((await run(place, ['review', 'sign', receipt], env)).stderr, /It has: none\./)
+    add(file)
+    assert.equal((await run(place, ['review', 'sign', receipt], env)).code, 0)
+    assert.equal((await verify()).code, 0)
+    add(keys.createKey('ecdsa'))
+    assert.match((await run(place, ['review', 'sign', receipt], env)).stderr, /It has: SHA256:\S+, SHA256:/)
+    assert.equal((await run(place, ['review', 'sign', receipt, '--key', `${file}.pub`], env)).code, 0)
+    const { stderr } = await run(place, ['review', 'sign', receipt])
+    assert.equal(stderr, 'gazeway: There is no ssh-agent (SSH_AUTH_SOCK). Name a key: --key FILE.\n')
   })
 })
 
