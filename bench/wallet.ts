@@ -3,6 +3,7 @@ import { sql } from 'kysely'
 import { createCalls } from '../src/calls/calls.ts'
 import { Config } from '../src/config/config-schema.ts'
 import { createUpstream } from '../src/inference/inference.ts'
+import { createLateTerms } from '../src/inference/settle/left-answer.ts'
 import { createMetering } from '../src/metering/metering.ts'
 import { openStore } from '../src/store/open-store.ts'
 import type { Store } from '../src/store/store.ts'
@@ -59,6 +60,7 @@ function servicesOn(store: Store) {
     prices: pricing,
     storeContent: false,
     countTokens,
+    late: createLateTerms(2000),
     billing: UNBILLED,
   })
   const now = () => new Date()

@@ -121,6 +121,7 @@ export function createUpstream(options: {
   prices: Prices
   storeContent: boolean
   countTokens: (text: string) => Promise<number>
+  late: CallDeps['late']
   billing: CallDeps['billing']
 }): Upstream {
   const { config, named = [], routes = [], healthOf = createHealth, ...rest } = options

@@ -9,6 +9,7 @@ import { createRefusals, type NoteRefusal } from './admit/refusals.ts'
 import type { CallDeps } from './call.ts'
 import { createUpstream, type Upstream } from './inference.ts'
 import type { OpenUpstream } from './open.ts'
+import { createLateTerms } from './settle/left-answer.ts'
 import { createLiveness, type Liveness } from './status/liveness.ts'
 import { watchRecentCalls } from './status/recent-calls.ts'
 import { type ShownUpstream, upstreamStates } from './status/upstream-states.ts'
@@ -43,6 +44,7 @@ export function liveInference(
   const noteRefusal = createRefusals({ calls, upstream: () => upstream.provider.name, now })
   const billing = { ...deps.billing, rates: createCallRates(), noteRefusal, now }
   const healthOf = keepHealth()
+  const late = createLateTerms(config.current().config.wallet.read_on_ms)
   const followed = config.follow(
     (settings) => ({
       config: settings.upstream,
@@ -60,6 +62,7 @@ export function liveInference(
         healthOf,
         calls,
         countTokens,
+        late: { ...late, readOnMs: wallet.read_on_ms },
         billing: {
           ...billing,
           pricing,

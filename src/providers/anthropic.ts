@@ -1,4 +1,4 @@
-import type { Preset } from './preset.ts'
+import { type Preset, STREAM_CANCELLATION } from './preset.ts'
 
 const commit =
   'https://github.com/anomalyco/models.dev/blob/482fb019a4847290b37990da929dc707d9243dca/providers/anthropic/models'
@@ -12,6 +12,7 @@ export const anthropic: Preset = {
   baseUrl: 'https://api.anthropic.com/v1',
   protocol: 'anthropic',
   key: { variable: 'ANTHROPIC_API_KEY', page: 'https://platform.claude.com/settings/keys' },
+  stopsOnClose: { stops: true, source: STREAM_CANCELLATION },
   roles: {
     research: 'claude-opus-5-5',
     reasoning: 'claude-opus-5-5',

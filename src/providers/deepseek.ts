@@ -1,4 +1,4 @@
-import type { Preset } from './preset.ts'
+import { type Preset, STREAM_CANCELLATION } from './preset.ts'
 
 // Prices are those of peak hours, twice the rates off peak that the source has.
 export const deepseek: Preset = {
@@ -7,6 +7,7 @@ export const deepseek: Preset = {
   baseUrl: 'https://api.deepseek.com',
   protocol: 'openai',
   key: { variable: 'DEEPSEEK_API_KEY', page: 'https://platform.deepseek.com/api_keys' },
+  stopsOnClose: { stops: true, source: STREAM_CANCELLATION },
   roles: {
     research: 'deepseek-flash',
     reasoning: 'deepseek-flash',

@@ -1,4 +1,4 @@
-import type { Preset } from './preset.ts'
+import { type Preset, STREAM_CANCELLATION } from './preset.ts'
 
 export const fireworks: Preset = {
   name: 'fireworks',
@@ -6,6 +6,7 @@ export const fireworks: Preset = {
   baseUrl: 'https://api.fireworks.ai/inference/v1',
   protocol: 'openai',
   key: { variable: 'FIREWORKS_API_KEY', page: 'https://app.fireworks.ai/settings/users/api-keys' },
+  stopsOnClose: { stops: true, source: STREAM_CANCELLATION },
   roles: {
     research: 'accounts/fireworks/models/gpt-oss-120b',
     reasoning: 'accounts/fireworks/models/gpt-oss-120b',

@@ -1,4 +1,4 @@
-import type { Preset } from './preset.ts'
+import { type Preset, STREAM_CANCELLATION } from './preset.ts'
 
 // The OpenAI-compatible address of the Gemini API: https://ai.google.dev/gemini-api/docs/openai, read 2026-11-24.
 // Prices are introductory; from 2027 on they are $1.50 input, $7.50 output and $0.15 cached input, by the source below.
@@ -8,6 +8,7 @@ export const gemini: Preset = {
   baseUrl: 'https://generativelanguage.googleapis.com/v1beta/openai',
   protocol: 'openai',
   key: { variable: 'GEMINI_API_KEY', page: 'https://aistudio.google.com/apikey' },
+  stopsOnClose: { stops: false, source: STREAM_CANCELLATION },
   roles: {
     research: 'gemini-3.8-flash',
     reasoning: 'gemini-3.8-flash',

@@ -1,4 +1,4 @@
-import type { Preset } from './preset.ts'
+import { type Preset, STREAM_CANCELLATION } from './preset.ts'
 
 export const groq: Preset = {
   name: 'groq',
@@ -6,6 +6,7 @@ export const groq: Preset = {
   baseUrl: 'https://api.groq.com/openai/v1',
   protocol: 'openai',
   key: { variable: 'GROQ_API_KEY', page: 'https://console.groq.com/keys' },
+  stopsOnClose: { stops: false, source: STREAM_CANCELLATION },
   roles: {
     research: 'openai/gpt-oss-120b',
     reasoning: 'openai/gpt-oss-120b',

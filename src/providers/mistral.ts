@@ -1,4 +1,4 @@
-import type { Preset } from './preset.ts'
+import { type Preset, STREAM_CANCELLATION } from './preset.ts'
 
 // No price for mistral-small-latest: the source still lists the price of a model of 2024.
 export const mistral: Preset = {
@@ -7,6 +7,7 @@ export const mistral: Preset = {
   baseUrl: 'https://api.mistral.ai/v1',
   protocol: 'openai',
   key: { variable: 'MISTRAL_API_KEY', page: 'https://console.mistral.ai/api-keys' },
+  stopsOnClose: { stops: false, source: STREAM_CANCELLATION },
   roles: {
     research: 'mistral-medium-latest',
     reasoning: 'mistral-medium-latest',

@@ -1,4 +1,4 @@
-import type { Preset, TokenPrices } from './preset.ts'
+import { type Preset, STREAM_CANCELLATION, type TokenPrices } from './preset.ts'
 
 /** URL of a file in the models.dev catalogue, at a commit. */
 const catalogueAt = (commit: string, id: string): string =>
@@ -30,6 +30,7 @@ export const openai: Preset = {
   baseUrl: 'https://api.openai.com/v1',
   protocol: 'openai',
   key: { variable: 'OPENAI_API_KEY', page: 'https://platform.openai.com/api-keys' },
+  stopsOnClose: { stops: true, source: STREAM_CANCELLATION },
   roles: { research: 'gpt-5', reasoning: 'gpt-5', fast_reasoning: 'gpt-5-mini', chat: 'gpt-4.1-mini' },
   models: {
     'gpt-5': {

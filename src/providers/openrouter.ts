@@ -8,6 +8,8 @@ export const openrouter: Preset = {
   baseUrl: 'https://openrouter.ai/api/v1',
   protocol: 'openai',
   key: { variable: 'OPENROUTER_API_KEY', page: 'https://openrouter.ai/keys' },
+  // https://openrouter.ai/docs/api-reference/get-a-generation; what closing a stream stops depends on who answers.
+  generations: '/generation',
   roles: {
     // https://openrouter.ai/x-ai/grok-4.20-multi-agent, released 2026-03-31.
     research: 'x-ai/grok-4.20-multi-agent',

@@ -1,6 +1,9 @@
 /** Roles of a provider's models, named as in {@link OWN_MODELS}. */
 export type Role = 'research' | 'reasoning' | 'fast_reasoning' | 'chat'
 
+/** Page that lists which providers stop to charge for a stream whose connection is closed, read on 2026-11-26. */
+export const STREAM_CANCELLATION = 'https://openrouter.ai/docs/api-reference/streaming'
+
 /**
  * Gazeway's own model names, for the configured roles and for metered calls. A preset maps each to one of its models.
  * An upstream without a mapping answers with the first model that it lists.
@@ -71,6 +74,13 @@ export interface Preset {
   aliases?: Record<string, string>
   /** Models by id. Empty when the server's owner installs the models. */
   models: Catalogue
+  /**
+   * Tells whether the provider stops to generate, and to charge, once the connection of a stream is closed, with the
+   * page that says so. Absent when unknown. Requests without a stream are charged whole at every provider.
+   */
+  stopsOnClose?: { stops: boolean; source: string }
+  /** Path, below the base URL, that tells what an answer with a given id has cost. Absent when there is none. */
+  generations?: string
 }
 
 /** Maps names to a provider's model ids. Names not in the map are sent to the upstream unchanged. */

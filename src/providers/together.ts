@@ -1,4 +1,4 @@
-import type { Preset } from './preset.ts'
+import { type Preset, STREAM_CANCELLATION } from './preset.ts'
 
 export const together: Preset = {
   name: 'together',
@@ -6,6 +6,7 @@ export const together: Preset = {
   baseUrl: 'https://api.together.ai/v1',
   protocol: 'openai',
   key: { variable: 'TOGETHER_API_KEY', page: 'https://api.together.ai/settings/api-keys' },
+  stopsOnClose: { stops: true, source: STREAM_CANCELLATION },
   roles: {
     research: 'deepseek-ai/DeepSeek-V4.1-Flash',
     reasoning: 'deepseek-ai/DeepSeek-V4.1-Flash',

@@ -1,4 +1,4 @@
-import type { Preset } from './preset.ts'
+import { type Preset, STREAM_CANCELLATION } from './preset.ts'
 
 const pricing = { source: 'https://docs.x.ai/developers/pricing', date: '2026-07' }
 
@@ -13,6 +13,7 @@ export const xai: Preset = {
   baseUrl: 'https://api.x.ai/v1',
   protocol: 'openai',
   key: { variable: 'XAI_API_KEY', page: 'https://console.x.ai' },
+  stopsOnClose: { stops: true, source: STREAM_CANCELLATION },
   roles: {
     // https://docs.x.ai/developers/models/grok-4.20-multi-agent-0309 and /grok-4.20-0309, as of July 2026.
     research: 'grok-4.20-multi-agent-0309',

@@ -7,6 +7,7 @@ import type * as z from 'zod'
 import type { NewKey } from '../../src/identity/keys.ts'
 import { until } from '../doubles/until.ts'
 import {
+  type Behaviour,
   chunks,
   completion,
   hangs,
@@ -60,6 +61,15 @@ const heldOf = async () =>
       .where('id', 'like', 'held:%')
       .executeTakeFirstOrThrow()
   ).held
+
+/** Behaves so, and closes the connection when `breakOff` is called. */
+const breaksLater =
+  (begin: Behaviour): Behaviour =>
+  async (response, request) => {
+    breakOff = () => response.socket?.destroy()
+    await begin(response, request)
+  }
+let breakOff = () => {}
 
 describe('a model request that is passed on to an agent gateway elsewhere', () => {
   it('is charged, has a receipt and a record, and keeps the reply as it came', async () => {
@@ -120,7 +130,7 @@ describe('a model request that is passed on to an agent gateway elsewhere', () =
 
   it('is charged although its client leaves once it has some of the answer, and not where it has none', async () => {
     const { key, id } = await newKey()
-    agent.on('/chat/completions', sse(chunks(['Hello', ' back']).slice(0, 2), 'hang'))
+    agent.on('/chat/completions', breaksLater(sse(chunks(['Hello', ' back']).slice(0, 2), 'hang')))
     const leaving = new AbortController()
     const reply = await fetch(`${running.url}/v1/chat/completions`, {
       method: 'POST',
@@ -130,9 +140,9 @@ describe('a model request that is passed on to an agent gateway elsewhere', () =
     })
     await reply.body?.getReader().read()
     leaving.abort()
-    await posted()[0]?.aborted
+    breakOff()
     await until(async () => (await receiptsOf(id)).length === 1)
-    agent.on('/chat/completions', hangs)
+    agent.on('/chat/completions', breaksLater(hangs))
     const early = new AbortController()
     const none = fetch(`${running.url}/v1/chat/completions`, {
       method: 'POST',
@@ -143,6 +153,7 @@ describe('a model request that is passed on to an agent gateway elsewhere', () =
     await until(async () => posted().length === 2)
     early.abort()
     await assert.rejects(none)
+    breakOff()
     await until(async () => (await callsOf(id)).length === 2)
     assert.equal((await receiptsOf(id)).length, 1)
   })

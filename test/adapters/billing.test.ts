@@ -123,11 +123,16 @@ describe('a charged call on /v1', () => {
     const { key, id } = await newKey({ billing: 'cost' })
     const [first, ...words] = chunks(Array(100).fill('word '), null).slice(0, -1)
     const usage = { prompt_tokens: 10, completion_tokens: 0, total_tokens: 10 }
-    upstream.on('/chat/completions', sse([{ ...first, usage }, ...words], 'hang'))
+    let breakOff = () => {}
+    upstream.on('/chat/completions', async (response, request) => {
+      breakOff = () => response.socket?.destroy()
+      await sse([{ ...first, usage }, ...words], 'hang')(response, request)
+    })
     const reader = (await chat(key, { stream: true })).body?.getReader()
     let read = ''
     while (read.split('word').length <= 100) read += Buffer.from((await reader?.read())?.value ?? []).toString()
     await reader?.cancel()
+    breakOff()
     await until(async () => (await receiptsOf(id)).length === 1)
     const [receipt] = await receiptsOf(id)
     assert.ok((receipt?.billing.total_usd ?? 0) >= 0.0003, `${receipt?.billing.total_usd} USD for 100 words`)

@@ -487,8 +487,9 @@ describe('the agent socket', () => {
       await close(client)
     })
 
-    it('ends the call upstream when the client goes', async () => {
-      const client = await connectWithKey(running, running.key)
+    it('ends the call upstream when the client of a key without limits goes', async () => {
+      const { key } = await running.gateway.keys.create({ name: 'free', scopes: ['platform'], billing: 'recorded' })
+      const client = await connectWithKey(running, key)
       upstream.on('/chat/completions', double.hangs)
       client.send({ type: 'chat', content: 'Hello.' })
       await until(async () => upstream.received.length > 0)

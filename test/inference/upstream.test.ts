@@ -8,6 +8,7 @@ import { Agent, getGlobalDispatcher, setGlobalDispatcher } from 'undici'
 import type { CallContext } from '../../src/calls/call-record.ts'
 import { type Calls, createCalls } from '../../src/calls/calls.ts'
 import { createUpstream, type Upstream } from '../../src/inference/inference.ts'
+import { createLateTerms } from '../../src/inference/settle/left-answer.ts'
 import { openStore } from '../../src/store/open-store.ts'
 import type { Store } from '../../src/store/store.ts'
 import { writeCallSpending } from '../../src/wallet/budget/allowances.ts'
@@ -65,6 +66,7 @@ describe('the upstream', () => {
       },
       calls,
       billing: UNBILLED,
+      late: createLateTerms(2000),
       prices: { models: {}, price_per_1k_tokens_usd: 0.003 },
       storeContent,
       countTokens: async (text) => text.length,

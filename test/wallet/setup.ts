@@ -6,6 +6,7 @@ import { Config } from '../../src/config/config-schema.ts'
 import { createIdempotency, type Idempotency } from '../../src/idempotency/idempotency.ts'
 import { createKeys, type NewKey } from '../../src/identity/keys.ts'
 import { createUpstream } from '../../src/inference/inference.ts'
+import { createLateTerms } from '../../src/inference/settle/left-answer.ts'
 import { createMetering, type MakeMeteredCall, type Metered } from '../../src/metering/metering.ts'
 import type { Store } from '../../src/store/store.ts'
 import { type Micros, toMicros } from '../../src/text/money.ts'
@@ -67,6 +68,7 @@ export function walletOn(
     prices: config.pricing,
     storeContent: false,
     countTokens,
+    late: createLateTerms(2000),
     billing: UNBILLED,
   })
   const now = options.now ?? (() => new Date())

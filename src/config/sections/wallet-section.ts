@@ -62,6 +62,11 @@ export const walletSection = section(() => ({
     .max(600_000)
     .default(60_000)
     .describe('How long a call waits for what calls in flight have reserved, in milliseconds, before it is refused.'),
+  read_on_ms: milliseconds
+    .default(2000)
+    .describe(
+      'How long the answer of a key with a budget or a charge is read on, for its usage, once its client has left and closing the connection stops what the provider charges.',
+    ),
   call_timeout_ms: milliseconds
     .default(600_000)
     .describe('Timeout of a metered call, including retries and fallbacks.'),

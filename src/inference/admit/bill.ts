@@ -44,6 +44,8 @@ export interface BilledAttempt {
   /** Called endpoint. */
   path: string
   costMicros: Micros
+  /** What the provider may have charged beyond the cost, which budgets count and no caller pays. */
+  unseenMicros?: Micros
   /** Rates that the cost was computed from. */
   price: () => AppliedPrice
   usage: Usage | null
@@ -170,7 +172,7 @@ export function createBill(
       isCut = isBounded
     },
     attempted(attempt) {
-      const { callId, model } = attempt
+      const { callId, model, unseenMicros = 0 } = attempt
       tokens += attempt.usage?.total_tokens ?? 0
       if (attempt.isHad) had = attempt
       const left = leftForCost()
@@ -179,13 +181,14 @@ export function createBill(
       if (isOver) onOverrun({ callId, callerId: key.id, model, reservedMicros: left, costMicros: attempt.costMicros })
       const isUnseen = isDetached && isBounded && attempt.isHad && (attempt.usage?.estimated ?? true)
       const cost = isCut || isUnseen ? left : Math.min(attempt.costMicros, left)
+      const unseen = isBounded ? Math.min(unseenMicros, left - cost) : 0
       if (!isCharged) {
-        const spend = reservation.take(cost)
+        const spend = reservation.take(cost + unseen)
         if (!deps.storesAllReceipts || !attempt.isHad) return spend
         const of = {
           at: began.toISOString(),
           margin: 0,
-          costMicros: cost,
+          costMicros: cost + unseen,
           token: pricing.token,
           isCharged,
           isCapped: isOver,
@@ -193,7 +196,7 @@ export function createBill(
         return { ...spend, receipt: receiptOf(spend, attempt, attempt, of) }
       }
       costMicros += cost
-      return null
+      return unseen === 0 ? null : countedAlone(reservation, unseen)
     },
     async settle({ keep, ...billed }) {
       if (!isCharged || had === null) return null
@@ -225,6 +228,13 @@ async function reserveBeside(deps: BillDeps, key: Identity, bound: CallBound): P
     return null
   }
 }
+
+/** Spending of a charged call that its budgets count and its caller does not pay. */
+const countedAlone = (reservation: Reservation, micros: Micros): CallSpend => ({
+  ...reservation.take(0),
+  micros,
+  allowanceId: null,
+})
 
 /** Charges an amount that was taken from a reservation, or frees it. @throws as `ChargeCall` */
 async function chargeTaken(charge: ChargeCall, taken: Taken, of: Omit<Charge, 'allowanceId'>): Promise<void> {

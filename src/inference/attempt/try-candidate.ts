@@ -7,11 +7,12 @@ import { createSseTap, type SseTap } from '../observe/sse-tap.ts'
 import { type Answered, answered, type Failed, failed, type ReplyContext } from '../passages/passage.ts'
 import { readRefusal } from '../passages/upstream-reply.ts'
 import type { StreamReply, WholeReply } from '../relay/exchange.ts'
+import type { LateReceiver } from '../relay/late-reads.ts'
 import type { Receiver } from '../relay/receiver.ts'
 import { endingOf } from '../relay/send.ts'
 import type { Candidate } from '../route/route.ts'
 import { beginCall, type SettleDeps, type Settled } from '../settle/settle.ts'
-import { refusal, upstreamFailure } from '../upstreams/failure.ts'
+import { clientGone, refusal, upstreamFailure } from '../upstreams/failure.ts'
 import type { Provider } from '../upstreams/provider.ts'
 import type { Selection } from './candidate-order.ts'
 import type { PreparedRequest } from './prepare-request.ts'
@@ -40,6 +41,8 @@ export interface Attempt {
 /** Context of an attempt: the receiver of its reply, and its number. */
 export interface Turn {
   receiver: Receiver
+  /** The receiver, when it reads on once the client has left. */
+  late: LateReceiver | null
   /** Number of the attempt, from 1. */
   attempt: number
   /** Id of the first attempt. Undefined for the first itself. */
@@ -56,7 +59,7 @@ export async function tryCandidate(
   call: Admission,
   selection: Selection,
   { model, sent: body, send }: PreparedRequest,
-  { receiver, attempt, fallbackFrom, begun: continued, onCall }: Turn,
+  { receiver, late, attempt, fallbackFrom, begun: continued, onCall }: Turn,
 ): Promise<Attempt> {
   const { request, needsText, context, bill } = call
   const { candidate, skipped } = selection
@@ -81,15 +84,36 @@ export async function tryCandidate(
     begun: continued,
     onFirst: begun.firstToken,
   }
-  const sent = await pass(replyContext, passage, send)
+  let generationId: string | null = null
+  const noted = async () => {
+    const reply = await send()
+    const id = reply.headers['x-generation-id']
+    if (provider.generations !== null && typeof id === 'string') generationId = id
+    return reply
+  }
+  const sent = await pass(replyContext, passage, late === null ? send : noted)
+  late?.release()
   const paying = receiver.paid?.() ?? null
   const unpaid = paying && (await paying)
   const passed = unpaid === null ? sent : answered(sent.outcome.httpStatus ?? 200, sent.outcome, unpaid)
-  const { httpStatus, error, usage, serviceTier, generated, answer, made } = passed.outcome
+  const { httpStatus, usage, promptUsage, serviceTier, generated, answer, made } = passed.outcome
+  const error = late?.hasLeft() ? clientGone(endingOf(late)) : passed.outcome.error
   if (error) error.callId = begun.callId
   const isHad = passed.kind === 'answered' || passed.begun !== null
   // Field by field, here and below: spreads take a twentieth of what a call costs in this process.
-  const settling = begun.settle({ httpStatus, error, usage, serviceTier, generated, answer, made, isHad })
+  const settling = begun.settle({
+    httpStatus,
+    error,
+    usage,
+    promptUsage,
+    serviceTier,
+    generated,
+    answer,
+    made,
+    isHad,
+    late,
+    generationId,
+  })
   const settled = settling instanceof Promise ? await settling : settling
   const { callId } = begun
   return {

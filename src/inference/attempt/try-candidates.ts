@@ -5,6 +5,7 @@ import { errorEvent } from '../passages/error-event.ts'
 import type { Failed } from '../passages/passage.ts'
 import { attemptHeaders, passedHeaders } from '../passages/upstream-reply.ts'
 import { heldReceiver } from '../relay/held-receiver.ts'
+import { type LateReceiver, lateReceiver } from '../relay/late-reads.ts'
 import type { Receiver } from '../relay/receiver.ts'
 import type { Candidate } from '../route/route.ts'
 import type { SettleDeps } from '../settle/settle.ts'
@@ -33,11 +34,13 @@ export async function tryCandidates(
   const first = candidates[0] as Candidate
   if (candidates.length > 1 || first.relays.all.length > 1) return tryEach(deps, call, candidates, receiver)
   const selection = { candidate: first, relay: first.relays.all[0], isLast: true, isLastResort: true, skipped: NONE }
-  const prepared = prepareRequest({ call, selection, refused: null, client: receiver })
+  const late = lateFor(deps, call, selection, receiver)
+  const prepared = prepareRequest({ call, selection, refused: null, client: late ?? receiver })
   // Avoids a promise where possible: each one is a measurable share of a request.
   const request = prepared instanceof Promise ? await prepared : prepared
   const { passed, result } = await tryCandidate(deps, call, selection, request, {
-    receiver,
+    receiver: late ?? receiver,
+    late,
     attempt: 1,
     fallbackFrom: undefined,
     begun: null,
@@ -103,7 +106,9 @@ async function lastAttempt(trial: Trial, client: Receiver): Promise<Attempt> {
     if (trial.failedBeside !== null && isSame(selection, trial.failedBeside)) continue
     const begun = begunBy(last)
     const race = trial.mayHedge && begun === null ? createRace(client, () => trial.attempts) : null
-    const receiver = race === null ? client : race.enter()
+    const entered = race === null ? client : race.enter()
+    const late = lateFor(trial.deps, call, selection, entered)
+    const receiver = late ?? entered
     let request: PreparedRequest
     try {
       request = await prepareRequest({ call, selection, refused: refusedIn(last), client: receiver })
@@ -113,7 +118,7 @@ async function lastAttempt(trial: Trial, client: Receiver): Promise<Attempt> {
       unfit ??= error
       continue
     }
-    const turn = { receiver, attempt: ++trial.attempts, fallbackFrom: before[0]?.result.callId, begun }
+    const turn = { receiver, late, attempt: ++trial.attempts, fallbackFrom: before[0]?.result.callId, begun }
     last =
       race === null
         ? noted(trial, await tryCandidate(trial.deps, call, selection, request, turn))
@@ -178,10 +183,12 @@ async function tryNext(
   try {
     const selection = race.isDecided() ? null : besideOf(candidates, slow.candidate, call)
     if (selection === null) return null
-    const receiver = race.enter()
+    const entered = race.enter()
+    const late = lateFor(deps, call, selection, entered)
+    const receiver = late ?? entered
     const request = await prepareRequest({ call, selection, refused: null, client: receiver })
     trial.mayHedge = false
-    const turn = { receiver, attempt: ++trial.attempts, fallbackFrom, begun: null }
+    const turn = { receiver, late, attempt: ++trial.attempts, fallbackFrom, begun: null }
     return await tryCandidate(deps, call, selection, request, turn)
   } catch (error) {
     // Its API cannot express the request.
@@ -190,6 +197,21 @@ async function tryNext(
   } finally {
     giveBack()
   }
+}
+
+/** Receiver of an attempt that reads on once the client has left. Null for a call that nobody is held to. */
+function lateFor(
+  { late: { reads, readOnMs } }: SettleDeps,
+  { bill, request }: Admission,
+  { relay: { provider } }: Selection,
+  receiver: Receiver,
+): LateReceiver | null {
+  // An answer in the background costs its reservation.
+  if (!bill.isBounded || (request.json.background ?? false) !== false) return null
+  // Closing stops streams alone.
+  const isStopped = request.json.stream === true && (provider.stopsOnClose || provider.generations !== null)
+  const readMs = provider.generations === null ? readOnMs : 0
+  return lateReceiver(receiver, { reads, forMs: isStopped ? readMs : null })
 }
 
 const NONE: Selection['skipped'] = []

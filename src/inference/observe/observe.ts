@@ -8,6 +8,8 @@ import type { SseTap } from './sse-tap.ts'
 export interface Observed {
   /** Last usage that the upstream reported. */
   usage: Usage | null
+  /** Usage of the prompt, reported before the answer. */
+  promptUsage?: (() => Usage | null) | undefined
   /** Tells whether more was generated after the usage was reported, as in a stream that was cut off. */
   isOutdated?: (() => boolean) | undefined
   /** Text to count when no usage was reported. Null to count nothing. */
@@ -37,6 +39,7 @@ export const NOTHING: Observed = { usage: null, generated: null }
 /** Observations of a stream. */
 export const observedStream = (tap: SseTap): Observed => ({
   usage: tap.usage(),
+  promptUsage: tap.promptUsage,
   serviceTier: tap.serviceTier(),
   isOutdated: tap.isOutdated,
   generated: tap.generated,
@@ -74,13 +77,23 @@ export async function countUsage(
   request: unknown,
   generated: () => Generated,
   error: Error | null,
+  promptUsage: Usage | null = null,
 ): Promise<Usage | null> {
   try {
     const { text, factor } = generated()
     // An empty answer counts: its prompt was read.
-    return text === '' && error !== null ? null : await estimateUsage(countTokens, request, text, factor)
+    if (text === '' && error !== null) return null
+    return withPrompt(promptUsage, await estimateUsage(countTokens, request, text, factor))
   } catch (error) {
     if (error instanceof RangeError || isFileGone(error) || isOutOfFiles(error)) return UNCOUNTED
     throw error
   }
+}
+
+/** Usage with the prompt that was reported, and the estimated answer. */
+function withPrompt(prompt: Usage | null, { completion_tokens, ...estimated }: Usage): Usage {
+  if (prompt === null) return { ...estimated, completion_tokens }
+  const completion = Math.max(completion_tokens, prompt.completion_tokens)
+  const total = prompt.prompt_tokens + completion
+  return { ...prompt, completion_tokens: completion, total_tokens: total, estimated: true }
 }

@@ -34,7 +34,7 @@ const BYTE_ORDER_MARK = Buffer.from('\ufeff')
 
 /** Inspects a stream of server-sent events in transit, without delaying it. */
 export interface SseTap
-  extends Pick<UsageReport, 'usage' | 'serviceTier' | 'isOutdated'>,
+  extends Pick<UsageReport, 'usage' | 'promptUsage' | 'serviceTier' | 'isOutdated'>,
     Pick<KeptEvents, 'generated' | 'follow'> {
   /** Adds a chunk and returns the events to pass on. Unfinished ones wait for the rest. */
   push(chunk: Buffer): Buffer | null
@@ -112,6 +112,7 @@ export function createSseTap(options: { dropUsageChunk: boolean; secrets: readon
       return DONE.test(asciiOf(left)) || eventData(left) ? read(left) : null
     },
     usage: report.usage,
+    promptUsage: report.promptUsage,
     serviceTier: report.serviceTier,
     isOutdated: report.isOutdated,
     follow: kept.follow,

@@ -14,6 +14,8 @@ export interface UsageReport {
   pass(event: Buffer): void
   /** Last usage reported. */
   usage(): Usage | null
+  /** Usage at the start of a Message: its prompt. Null without one. */
+  promptUsage(): Usage | null
   /** Service tier in the event that reported it. Undefined without one. */
   serviceTier(): unknown
   /** Tells whether the model generated more after that report, so that it is too low for a stream that is cut off. */
@@ -52,6 +54,7 @@ export function readReport(kept: KeptEvents): UsageReport {
       generatedSince ||= usage !== null && generatedBy(event) !== ''
     },
     usage: () => usage,
+    promptUsage: () => readUsage(begunUsage),
     serviceTier: () => serviceTier,
     isOutdated: () => generatedSince || kept.hasTextAfter(keptAtUsage),
   }

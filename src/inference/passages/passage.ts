@@ -113,8 +113,8 @@ const outcomeOf = <Err extends GazewayError | null>(
   error: Err,
   observed: Observed,
 ): Outcome & { error: Err } => {
-  const { generated, answer, made, serviceTier } = observed
-  return { httpStatus, error, usage: usageOf(observed, error), serviceTier, generated, answer, made }
+  const { promptUsage, generated, answer, made, serviceTier } = observed
+  return { httpStatus, error, usage: usageOf(observed, error), promptUsage, serviceTier, generated, answer, made }
 }
 
 /** Model that a reply names, otherwise the requested one. */

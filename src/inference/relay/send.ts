@@ -13,10 +13,16 @@ export interface Client {
   onGone(listener: () => void): void
   /** Error with which the service ended the call. Undefined when the client disconnected by itself. */
   reason?(): unknown
+  /** True once it has disconnected, also while its reply is still read to learn what it costs. */
+  hasLeft?(): boolean
+  /** Called when the request is sent: the upstream may charge for it from here on. */
+  onSent?(): void
 }
 
+const hasLeft = (client: Client): boolean => client.isGone() || (client.hasLeft?.() ?? false)
+
 /** Tells whether and why a client is gone, for the error of its call. */
-export const endingOf = (client: Client): Ending => ({ cancelled: client.isGone(), reason: client.reason?.() })
+export const endingOf = (client: Client): Ending => ({ cancelled: hasLeft(client), reason: client.reason?.() })
 
 /** Error of a request that was aborted because its client disconnected. */
 export const CLIENT_GONE = new Error('The client has disconnected.')
@@ -50,7 +56,7 @@ export function openReply(
 ): Promise<WholeReply | StreamReply> {
   const { cutAtBytes = Number.POSITIVE_INFINITY } = asked
   return new Promise((resolve, reject) => {
-    if (client.isGone()) return reject(CLIENT_GONE)
+    if (hasLeft(client)) return reject(CLIENT_GONE)
     const body = unreadBody()
     let status = 0
     let headers: Headers = {}
@@ -92,6 +98,7 @@ export function openReply(
       },
     }
     exchange = send(request, listener)
+    client.onSent?.()
     client.onGone(abort)
 
     function begin(): void {

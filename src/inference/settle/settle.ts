@@ -12,12 +12,14 @@ import {
 import type { Usage } from '../../providers/token-usage.ts'
 import { newId } from '../../text/ids.ts'
 import { fieldsOrNone } from '../../text/lenient-reader.ts'
-import { toUsd } from '../../text/money.ts'
+import { type Micros, toUsd } from '../../text/money.ts'
 import type { Bill } from '../admit/bill.ts'
 import { recordedError } from '../api/reported-error.ts'
 import { countUsage, type Observed, UNCOUNTED } from '../observe/observe.ts'
+import type { LateReceiver } from '../relay/late-reads.ts'
 import type { Provider } from '../upstreams/provider.ts'
 import { isRaceLost } from '../upstreams/race-lost.ts'
+import { costOfLeft, type LateTerms, type LeftCost, NOTHING_UNSEEN, withMore } from './left-answer.ts'
 
 /** Dependencies of a call record. */
 export interface SettleDeps {
@@ -26,6 +28,8 @@ export interface SettleDeps {
   /** True when the call record keeps request and answer (`audit.store_content`). */
   storeContent: boolean
   countTokens(text: string): Promise<number>
+  /** How answers are read, and what they cost, whose clients have left. */
+  late: LateTerms
 }
 
 /** A call about to be made. */
@@ -73,17 +77,34 @@ export interface BegunCall {
   firstToken(): void
   /**
    * Ends the call, once: estimates usage that was not reported, prices and bills the call, and writes its record.
-   * `isHad`: the client received part of the answer.
    */
-  settle(outcome: Outcome & { isHad: boolean }): Settled | Promise<Settled>
+  settle(outcome: SettledOutcome): Settled | Promise<Settled>
 }
+
+/** Outcome of a call, and what became of its client. */
+interface SettledOutcome extends Outcome {
+  /** True when the client received part of the answer. */
+  isHad: boolean
+  /** Receiver that reads on once the client has left. Null for a call without limits. */
+  late: LateReceiver | null
+  /** The provider's id of the answer, by which it states the cost later. Null without one. */
+  generationId: string | null
+}
+
+const ALL_SEEN: Pick<LeftCost, 'unseen' | 'statedMicros'> = { unseen: NOTHING_UNSEEN, statedMicros: null }
 
 /** A request without a model has the flat price. */
 const NO_MODEL: PricedModel = { requested: '', upstream: '', catalogue: {} }
 
 /** Begins the record of a call. Its latency is measured from here. */
 export function beginCall(deps: SettleDeps, invocation: Invocation, context: CallContext): BegunCall {
-  const { calls, prices, storeContent, countTokens } = deps
+  const {
+    calls,
+    prices,
+    storeContent,
+    countTokens,
+    late: { rates },
+  } = deps
   const { provider } = invocation
   const callId = newId('call')
   const at = Date.now()
@@ -91,41 +112,72 @@ export function beginCall(deps: SettleDeps, invocation: Invocation, context: Cal
   const started = performance.now()
   const elapsedMs = () => Math.round(performance.now() - started)
   let firstTokenMs: number | null = null
+  /** The reply tells which tier answered; without it, the requested one counts. */
+  const tierOf = ({ serviceTier }: Pick<Outcome, 'serviceTier'>): string | null =>
+    tierIn(serviceTier == null ? fieldsOrNone(invocation.request) : { service_tier: serviceTier })
+
+  const costOf = (usage: Usage | null, outcome: Pick<Outcome, 'serviceTier'>): Micros =>
+    upstreamCost(usage, invocation.model ?? NO_MODEL, prices, tierOf(outcome))
+  const rateKey = (): string => `${provider.name} ${invocation.model?.upstream ?? ''}`
   return {
     callId,
     firstToken() {
       firstTokenMs ??= elapsedMs()
     },
     settle(outcome) {
-      const { usage, generated, error } = outcome
+      const { usage, generated, error, promptUsage, late } = outcome
       // The upstream's bill for it is unknown, and its caller does not pay for it.
       if (isRaceLost(error)) return settled({ ...outcome, generated: null }, null)
+      if (usage === null && late?.hasLeft() && late.isGone()) return settleLeft(outcome, late)
       if (usage !== null || !generated) return settled(outcome, usage)
-      return countUsage(countTokens, invocation.request, generated, error).then((counted) => settled(outcome, counted))
+      return countUsage(countTokens, invocation.request, generated, error, promptUsage?.()).then((counted) =>
+        settled(outcome, counted),
+      )
     },
   }
 
+  /** Settles an answer that was ended before its usage came, because its client had left. */
+  async function settleLeft(outcome: SettledOutcome, late: LateReceiver): Promise<Settled> {
+    const left = await costOfLeft(deps.late, countTokens, {
+      late,
+      provider,
+      request: invocation.request,
+      stream: invocation.stream,
+      generated: outcome.generated,
+      promptUsage: outcome.promptUsage?.() ?? null,
+      generationId: outcome.generationId,
+      begunAt: started + (firstTokenMs ?? 0),
+      rateKey: rateKey(),
+      costOf: (usage) => costOf(usage, outcome),
+    })
+    return settled({ ...outcome, isHad: left.isPaidFor }, left.usage, left)
+  }
+
   function settled(
-    { httpStatus, error, serviceTier, generated, answer, made, isHad }: Outcome & { isHad: boolean },
+    outcome: SettledOutcome,
     observed: Usage | null,
+    { unseen, statedMicros }: Pick<LeftCost, 'unseen' | 'statedMicros'> = ALL_SEEN,
   ): Settled {
+    const { httpStatus, error, generated, answer, made, isHad } = outcome
     const usage = observed === UNCOUNTED ? null : observed
     const name = invocation.model?.requested ?? ''
-    // The reply tells which tier answered; without it, the requested one counts.
-    const tier = tierIn(serviceTier == null ? fieldsOrNone(invocation.request) : { service_tier: serviceTier })
     const model = invocation.model ?? NO_MODEL
-    const costMicros = upstreamCost(usage, model, prices, tier)
-    const costUsd = toUsd(costMicros)
+    const costMicros = statedMicros ?? costOf(usage, outcome)
+    if (invocation.stream && error === null && usage !== null && usage.estimated !== true)
+      rates.note(rateKey(), usage.completion_tokens, elapsedMs() - (firstTokenMs ?? 0))
     // A client that disconnects before the first word pays nothing.
     const isPaidFor = isHad && (error === null || observed !== null)
     if (isPaidFor && observed === UNCOUNTED) invocation.bill.cutOff()
-    const price = () => appliedPrice(usage, model, prices, tier)
+    const knownMicros = isPaidFor || unseen.micros === 0 ? costMicros : 0
+    const costUsd = toUsd(knownMicros + (Number.isFinite(unseen.micros) ? unseen.micros : 0))
+    const price = () => appliedPrice(usage, model, prices, tierOf(outcome))
     const spend = invocation.bill.attempted({
       callId,
       model: name,
       upstream: provider.name,
       path: `/v1${invocation.path}`,
-      costMicros,
+      costMicros: knownMicros,
+      unseenMicros: unseen.micros,
       price,
       usage,
       latencyMs: elapsedMs(),
@@ -149,7 +201,7 @@ export function beginCall(deps: SettleDeps, invocation: Invocation, context: Cal
       skipped: invocation.skipped ?? [],
       latency_ms: elapsedMs(),
       first_token_ms: firstTokenMs,
-      usage,
+      usage: usage && (unseen.tokens === 0 ? usage : withMore(usage, unseen.tokens)),
       upstream_cost_usd: isRaceLost(error) ? null : costUsd,
       error: error && recordedError(error, provider, storeContent),
     }

@@ -80,6 +80,10 @@ export interface Provider {
   isUnassigned(model: string): boolean
   /** Known prices of its models. Empty for a base URL. */
   catalogue: Catalogue
+  /** Tells whether closing a stream stops what the provider charges. Null when unknown. */
+  stopsOnClose: boolean | null
+  /** Path that tells what an answer has cost, by its id. Null when there is none. */
+  generations: string | null
   /** Remembers which models support usage in streams. */
   usageRequests: UsageRequests
   /** Names with an id here: at `default` the roles' models first, then the aliases. */
@@ -140,6 +144,8 @@ export function createProvider(config: ProviderConfig): Provider {
     firstByteMs: first_byte_timeout_ms ?? timeout_ms,
     maxRetries: config.max_retries,
     catalogue,
+    stopsOnClose: preset?.stopsOnClose?.stops ?? null,
+    generations: preset?.generations ?? null,
     usageRequests: createUsageRequests(),
     aliases: named.filter((model) => !isUnassigned(model)),
     isUnassigned,

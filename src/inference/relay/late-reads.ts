@@ -1,0 +1,128 @@
+import { GazewayError } from '../../errors.ts'
+import { textOf } from '../observe/generated-text.ts'
+import type { Receiver } from './receiver.ts'
+
+/** Most answers that a process reads to their end for clients that have left. */
+const MOST_READS = 64
+
+/** Counts the answers that are read to their end although their clients have left. */
+export interface LateReads {
+  /** Begins one. @returns ends it; null when there are as many as a process reads */
+  begin(): (() => void) | null
+}
+
+/** Creates the late reads of this process. */
+export function createLateReads(): LateReads {
+  let reads = 0
+  return {
+    begin() {
+      if (reads >= MOST_READS) return null
+      reads += 1
+      return () => {
+        reads -= 1
+      }
+    },
+  }
+}
+
+/** How an answer is read once its client has left. */
+export interface LateReading {
+  reads: LateReads
+  /** Time until the upstream is ended, in milliseconds. Null: the answer is read to its end. */
+  forMs: number | null
+}
+
+/** The receiver of an answer that is read on, for what it costs, after its client has left. */
+export interface LateReceiver extends Receiver {
+  hasLeft(): boolean
+  onSent(): void
+  isSent(): boolean
+  /** True when the answer was not read on, as too many others were. */
+  isUnread(): boolean
+  /** Time of the first text that was passed on, by the monotonic clock. Null before it. */
+  firstTextAt(): number | null
+  /** Stops reading. */
+  release(): void
+}
+
+/**
+ * Keeps an upstream answering for a client that leaves, so that its usage is known. What comes then is discarded. The
+ * upstream is ended at once when the service itself ends the call.
+ */
+export function lateReceiver(receiver: Receiver, { reads, forMs }: LateReading): LateReceiver {
+  const listeners: Array<() => void> = []
+  let left = false
+  let isUnread = false
+  /** True when the client had all of the answer, or the upstream is to end. */
+  let isOver = false
+  let isWhole = false
+  let isSent = false
+  let firstTextAt: number | null = null
+  let timer: NodeJS.Timeout | undefined
+  let endRead: (() => void) | undefined
+  let onDrain: (() => void) | undefined
+
+  receiver.onGone(() => {
+    if (isWhole || isOver) return
+    if (receiver.reason?.() instanceof GazewayError) return end()
+    if (left) return
+    left = true
+    readOn()
+    onDrain?.()
+  })
+
+  function readOn(): void {
+    if (isSent && forMs !== null) timer = setTimeout(end, forMs)
+    else if (isSent) endRead = reads.begin() ?? undefined
+    isUnread = isSent && forMs === null && endRead === undefined
+    if (!isSent || isUnread) end()
+  }
+  function end(): void {
+    isOver = true
+    for (const listener of listeners) listener()
+  }
+  /** Runs a step for a client that is still there. */
+  const unlessLeft = (step: () => void): void => (left ? undefined : step())
+
+  return {
+    ...receiver,
+    isGone: () => isOver || (!left && receiver.isGone()),
+    onGone: (listener) => void listeners.push(listener),
+    hasLeft: () => left,
+    onSent() {
+      isSent = true
+    },
+    isSent: () => isSent,
+    isUnread: () => isUnread,
+    firstTextAt: () => firstTextAt,
+    whole(...reply) {
+      isWhole = true
+      unlessLeft(() => receiver.whole(...reply))
+    },
+    ...(receiver.hold && { hold: (...head) => unlessLeft(() => receiver.hold?.(...head)) }),
+    head: (...head) => unlessLeft(() => receiver.head(...head)),
+    write(bytes) {
+      if (firstTextAt === null && textOf(Buffer.from(bytes as Buffer)) !== '') firstTextAt = performance.now()
+      return left || receiver.write(bytes)
+    },
+    onDrain(resume) {
+      onDrain = resume
+      receiver.onDrain(resume)
+    },
+    end(bytes) {
+      isWhole = true
+      unlessLeft(() => receiver.end(bytes))
+    },
+    drop() {
+      // A client that no longer reads has left, unless the service has ended its call.
+      if (left) return
+      left = !(receiver.reason?.() instanceof GazewayError)
+      isOver = true
+      receiver.drop()
+    },
+    release() {
+      clearTimeout(timer)
+      endRead?.()
+    },
+  }
+}
