@@ -85,6 +85,7 @@ export const OPEN_FILES: Readonly<Record<string, readonly string[]>> = {
     'ledger/account-balances.ts',
     'ledger/accounts.ts',
     'ledger/bind-wallet.ts',
+    'ledger/closed-periods.ts',
     'ledger/deposits.ts',
     'ledger/ledger-head.ts',
     'ledger/payer-account.ts',
@@ -94,6 +95,8 @@ export const OPEN_FILES: Readonly<Record<string, readonly string[]>> = {
     'receipts/pricing.ts',
     'receipts/receipt.ts',
     'receipts/usage-report.ts',
+    'statements/build-statement.ts',
+    'statements/statement-subject.ts',
   ],
   inference: [
     'admit/bill.ts',
@@ -171,6 +174,15 @@ export const OPEN_FILES: Readonly<Record<string, readonly string[]>> = {
     'token-transfer.ts',
     'transactions.ts',
     'withdrawals.ts',
+  ],
+  payments: [
+    'check-payments.ts',
+    'crediting.ts',
+    'methods.ts',
+    'payment-list.ts',
+    'payment-settings.ts',
+    'payment.ts',
+    'unfinished.ts',
   ],
   tasks: ['swarm.ts', 'swarms.ts', 'task-record.ts'],
 }

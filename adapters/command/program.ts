@@ -15,6 +15,7 @@ import { addKeyCommands } from './key-program.ts'
 import { addMemoryCommands } from './memory-program.ts'
 import { addReviewCommands } from './review-program.ts'
 import { addSetupCommands } from './setup-program.ts'
+import { addStatementCommand } from './statement-program.ts'
 
 const EXAMPLES = `
 Without a command, gazeway is an MCP tool server on stdin and stdout, started by a coding assistant.
@@ -105,6 +106,7 @@ addKeyCommands(program, start)
 addHookCommands(program, start)
 addMemoryCommands(program, start)
 addReviewCommands(program, start)
+addStatementCommand(program, start)
 
 program
   .command('help')

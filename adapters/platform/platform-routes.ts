@@ -24,6 +24,7 @@ import { reviewRoutes } from './routes/reviews-routes.ts'
 import { sessionChatRoutes } from './routes/session-chat-routes.ts'
 import { sessionRoutes } from './routes/sessions-routes.ts'
 import { skillRoutes } from './routes/skills-routes.ts'
+import { statementRoutes } from './routes/statement-routes.ts'
 import { swarmRoutes } from './routes/swarm-routes.ts'
 import { taskRoutes } from './routes/tasks-routes.ts'
 import { upstreamRoutes } from './routes/upstream-routes.ts'
@@ -53,7 +54,7 @@ export function platformRoutes(
     Keys: [...keyRoutes(gateway, stopping), ...groupRoutes(gateway)],
     Connections: connectionRoutes(socket, () => gateway.loaded.config.chain.agent.public_url),
     'Metered wallet': meteredRoutes(gateway, payments, stopping),
-    Wallet: walletRoutes(gateway),
+    Wallet: [...walletRoutes(gateway), ...statementRoutes(gateway)],
     Agent: agentRegistrationRoutes(gateway),
     Tasks: [...taskRoutes(gateway), ...swarmRoutes(gateway, stopping)],
     Escrow: escrowRoutes(gateway),

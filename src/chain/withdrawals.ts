@@ -1,8 +1,12 @@
-import type { Transaction } from 'kysely'
+import { sql, type Transaction } from 'kysely'
 import * as z from 'zod'
 import { GazewayError } from '../errors.ts'
 import type { Keep } from '../idempotency/idempotency.ts'
 import { WalletAddress } from '../identity/key.ts'
+import { countMatches } from '../store/count-matches.ts'
+import type { CsvColumns } from '../store/csv.ts'
+import { toUtc } from '../store/dates.ts'
+import { decodeCursor, type Page, type Paged, pageReader, readPage } from '../store/page.ts'
 import type { Schema } from '../store/schema.ts'
 import type { Store } from '../store/store.ts'
 import type { WithdrawalRow } from '../store/tables/settlements-tables.ts'
@@ -12,6 +16,7 @@ import { accountOf } from '../wallet/ledger/accounts.ts'
 import { lockedPayerAccount } from '../wallet/ledger/bind-wallet.ts'
 import { knownCaller } from '../wallet/ledger/deposits.ts'
 import { post } from '../wallet/ledger/ledger.ts'
+import type { MoneyQuery } from '../wallet/wallet.ts'
 import { requireAddress } from './recipient.ts'
 import type { Settlements } from './settlements.ts'
 
@@ -45,6 +50,19 @@ export const Withdrawal = NewWithdrawal.extend({
 })
 export type Withdrawal = z.infer<typeof Withdrawal>
 
+/** Columns of the CSV of withdrawals. */
+export const WITHDRAWAL_COLUMNS: CsvColumns<Withdrawal> = {
+  id: ({ id }) => id,
+  caller_id: ({ caller_id }) => caller_id,
+  amount_usd: ({ amount_usd }) => amount_usd,
+  to: ({ to }) => to,
+  token: ({ token }) => token,
+  status: ({ settlement }) => settlement.status,
+  tx_hash: ({ settlement }) => settlement.tx_hash ?? '',
+  created_at: ({ created_at }) => created_at,
+  settled_at: ({ settled_at }) => settled_at ?? '',
+}
+
 /** Withdrawals of deposits to a chain. */
 export interface Withdrawals {
   /**
@@ -59,6 +77,8 @@ export interface Withdrawals {
   make(input: NewWithdrawal, keep?: Keep<Withdrawal>): Promise<Withdrawal>
   /** @throws GazewayError `not_found` */
   get(id: string): Promise<Withdrawal>
+  /** Lists withdrawals, newest first. @throws GazewayError `invalid_cursor` */
+  list(query: Paged<MoneyQuery>): Promise<Page<Withdrawal>>
   /**
    * Marks a withdrawal as paid, in the transaction that confirms its payment; once.
    *
@@ -121,6 +141,8 @@ export function createWithdrawals(deps: {
       return shown(row, (await settlements.states([id])).get(id) ?? PENDING)
     },
 
+    list: (query) => listWithdrawals(store, settlements, query),
+
     async settled(trx, { id, at }) {
       const row = await trx.selectFrom('withdrawals').selectAll().where('id', '=', id).forUpdate().executeTakeFirst()
       if (!row) return false
@@ -138,6 +160,37 @@ export function createWithdrawals(deps: {
       return true
     },
   }
+}
+
+async function listWithdrawals(
+  store: Store,
+  settlements: Settlements,
+  query: Paged<MoneyQuery>,
+): Promise<Page<Withdrawal>> {
+  const { caller_id, from, to, cursor, offset } = query
+  const reader = pageReader(store, query)
+  let matches = reader.selectFrom('withdrawals')
+  if (caller_id !== undefined) matches = matches.where('caller_id', '=', caller_id)
+  if (from) matches = matches.where('created_at', '>=', toUtc(from))
+  if (to) matches = matches.where('created_at', '<', toUtc(to))
+  let page = matches.selectAll()
+  if (cursor !== undefined) {
+    const [at, id] = decodeCursor(cursor, z.tuple([z.iso.datetime(), z.string()]))
+    page = page.where(sql<boolean>`(created_at, id) < (${at}, ${id})`)
+  }
+  if (offset) page = page.offset(offset)
+  const newest = page.orderBy('created_at', 'desc').orderBy('id', 'desc')
+  let states = new Map<string, Withdrawal['settlement']>()
+  return readPage(query, {
+    async rows(limit) {
+      const rows = await newest.limit(limit).execute()
+      states = await settlements.states(rows.map(({ id }) => id))
+      return rows
+    },
+    total: () => countMatches(reader, matches),
+    cursor: (row) => [row.created_at, row.id],
+    item: (row) => shown(row, states.get(row.id) ?? PENDING),
+  })
 }
 
 async function accountFor(trx: Transaction<Schema>, callerId: string): Promise<string> {

@@ -56,7 +56,7 @@ export async function askModel(
   }
 }
 
-/** What is known of an answer besides its text. */
+/** Answer without its text. */
 type Asked = Omit<Awaited<ReturnType<Upstream['chat']>>, 'value'>
 
 type Ask = (upstream: Pick<Upstream, 'chat' | 'respond'>, call: ModelCall, context: CallContext) => Promise<Answered>

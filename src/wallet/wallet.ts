@@ -2,6 +2,7 @@ import { type Base, logged } from '../base.ts'
 import type { Page, Paged } from '../store/page.ts'
 import type { Store } from '../store/store.ts'
 import type { Sweep } from '../store/sweeps.ts'
+import type { ClosedPeriodRow } from '../store/tables/wallet-tables.ts'
 import { type Micros, toMicros, toUsd } from '../text/money.ts'
 import { sweepAllowances } from './budget/allowances.ts'
 import { createLimits, type KnownLimits, type Limits, type LimitsOf } from './budget/limits.ts'
@@ -9,6 +10,8 @@ import { createOverruns, type Overruns } from './budget/overruns.ts'
 import { createReservations, type Reservations } from './budget/reservations.ts'
 import { type Burn, burnList, burnTerms } from './burn/burn.ts'
 import { type Balances, readBalances } from './ledger/account-balances.ts'
+import { closePeriod } from './ledger/closed-periods.ts'
+import { type ListedDeposit, listDeposits, type MoneyQuery } from './ledger/deposit-list.ts'
 import { type Credit, creditAccount, type DepositReceipt, knownCaller, makeDeposit } from './ledger/deposits.ts'
 import { readStatement, type StatementLine } from './ledger/transfer-list.ts'
 import { type LedgerReport, verifyLedger } from './ledger/verify-ledger.ts'
@@ -22,13 +25,21 @@ import {
   usageReport,
 } from './receipts/usage-report.ts'
 import { callFaults } from './receipts/verify-calls.ts'
+import { buildStatement } from './statements/build-statement.ts'
+import type { Statement } from './statements/statement.ts'
+import { type StatementOf, subjectOf } from './statements/statement-subject.ts'
 
 export { Balances } from './ledger/account-balances.ts'
+export { DEPOSIT_COLUMNS, ListedDeposit, MoneyQuery } from './ledger/deposit-list.ts'
 export { Deposit, DepositReceipt } from './ledger/deposits.ts'
-export { StatementLine, StatementQuery } from './ledger/transfer-list.ts'
+export { StatementPeriod } from './ledger/statement-period.ts'
+export { StatementLine, StatementQuery, TRANSFER_COLUMNS } from './ledger/transfer-list.ts'
 export { Pricing } from './receipts/pricing.ts'
 export { Receipt, ReceiptRecord } from './receipts/receipt.ts'
 export { UsageQuery, UsageSums } from './receipts/usage-report.ts'
+export { signStatement } from './statements/sign-statement.ts'
+export { SignedStatement, Statement, StatementCharge } from './statements/statement.ts'
+export { statementCsv } from './statements/statement-csv.ts'
 
 /** Interval of the sweep for expired allowances, in milliseconds. */
 const ALLOWANCES_MS = 60_000
@@ -48,7 +59,13 @@ export interface Wallet {
   /** Reads the balances of a caller. */
   balances(callerId: string): Promise<Balances>
   /** Reads the transfers of a caller's account, newest first. @throws GazewayError `invalid_cursor` */
-  statement(callerId: string, query: Paged): Promise<Page<StatementLine>>
+  statement(callerId: string, query: Paged<Omit<MoneyQuery, 'caller_id'>>): Promise<Page<StatementLine>>
+  /** Lists deposits, newest first. @throws GazewayError `invalid_cursor` */
+  deposits(query: Paged<MoneyQuery>): Promise<Page<ListedDeposit>>
+  /** Builds the statement of a period. @throws see `buildStatement` and `subjectOf` */
+  periodStatement(period: string, of: StatementOf): Promise<Statement>
+  /** Closes a period. @throws see `closePeriod` */
+  closePeriod(period: string, by: string): Promise<ClosedPeriodRow>
   /** Reports receipts and their sums. @throws GazewayError `invalid_cursor` */
   usage(query: Paged<UsageQuery>): Promise<UsageReport>
   /** Reads receipts without sums. @throws GazewayError `invalid_cursor` */
@@ -89,6 +106,9 @@ export function createWallet(deps: WalletDeps): Wallet {
       return readBalances(store, callerId, { limitsOf, now: now() })
     },
     statement: (callerId, query) => readStatement(store, callerId, query),
+    deposits: (query) => listDeposits(store, query),
+    periodStatement: async (period, of) => buildStatement(store, period, await subjectOf(store, of)),
+    closePeriod: (period, by) => closePeriod(store, { period, by, now: now() }),
     usage: (query) => usageReport(store, query),
     receipts,
     usageCsv: (query) => usageCsv(receipts, query),

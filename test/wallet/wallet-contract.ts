@@ -5,6 +5,7 @@ import { closingContract } from './closing-contract.ts'
 import { depositedContract } from './deposited-contract.ts'
 import { ledgerContract } from './ledger-contract.ts'
 import { meteringContract } from './metering-contract.ts'
+import { periodStatementContract } from './period-statement-contract.ts'
 import { reservationsContract } from './reservations-contract.ts'
 import type { OpenStore } from './setup.ts'
 import { statementContract } from './statement-contract.ts'
@@ -22,6 +23,7 @@ export function walletContract(name: string, open: () => Promise<Store>): void {
   describe(`ledger on ${name}`, () => ledgerContract(openFor))
   describe(`deposits on ${name}`, () => depositedContract(openFor))
   describe(`metered calls on ${name}`, () => meteringContract(open))
+  describe(`statements of periods on ${name}`, () => periodStatementContract(openFor))
   describe(`reservations on ${name}`, () => reservationsContract(openFor))
   describe(`statements on ${name}`, () => statementContract(openFor))
   describe(`usage on ${name}`, () => usageContract(openFor))

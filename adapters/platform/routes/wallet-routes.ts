@@ -3,10 +3,18 @@ import { ChainBalance } from '../../../src/chain/chain.ts'
 import { NewWithdrawal, Withdrawal, WithdrawalId } from '../../../src/chain/withdrawals.ts'
 import type { Gateway } from '../../../src/gateway.ts'
 import type { Identity } from '../../../src/identity/keys.ts'
-import { Balances, StatementLine, StatementQuery } from '../../../src/wallet/wallet.ts'
+import { csvOf } from '../../../src/store/csv.ts'
+import {
+  Balances,
+  type MoneyQuery,
+  StatementLine,
+  StatementQuery,
+  TRANSFER_COLUMNS,
+} from '../../../src/wallet/wallet.ts'
 import { callerOf } from '../../web/frame-context.ts'
 import { listReply } from '../../web/list-reply.ts'
 import { shownTo } from '../caller.ts'
+import { csvReply, wantsCsv } from '../csv.ts'
 import { defineRoute, type Route } from '../define-route.ts'
 import { pageOf } from '../list-page.ts'
 
@@ -61,13 +69,16 @@ export const walletRoutes = ({ wallet, chain, withdrawals }: Gateway): Route[] =
       summary: 'List the transfers of an account, newest first, with its balance',
       description:
         'For the caller, or the wallet that it is bound to. An admin can read all. Reserved money that a call did ' +
-        'not use is returned.',
+        'not use is returned. With Accept: text/csv, returns all selected transfers as CSV.',
       access: 'platform',
       query: StatementQuery.strict(),
       reply: Statement,
+      alsoAnswers: ['text/csv'],
       async run({ query: { caller_id: asked, ...query }, c }) {
         const caller = callerOf(c)
         const callerId = shownTo(caller, asked) ?? caller.id
+        const transfers = (page: MoneyQuery) => wallet.statement(callerId, page)
+        if (wantsCsv(c)) return csvReply('ledger', csvOf(TRANSFER_COLUMNS, transfers, query))
         const balances = await wallet.balances(callerId)
         return listReply(query, async (part) => ({
           ...(await wallet.statement(callerId, part)),

@@ -1,14 +1,18 @@
 import * as z from 'zod'
 import { CallerId } from '../../identity/key.ts'
-import { decodeCursor, ListQuery, type Page, type Paged, pageReader, readPage } from '../../store/page.ts'
+import { countMatches } from '../../store/count-matches.ts'
+import type { CsvColumns } from '../../store/csv.ts'
+import { toUtc } from '../../store/dates.ts'
+import { decodeCursor, type Page, type Paged, pageReader, readPage } from '../../store/page.ts'
 import type { Store } from '../../store/store.ts'
 import type { LedgerTransferRow } from '../../store/tables/wallet-tables.ts'
 import { toUsd } from '../../text/money.ts'
 import { accountOf } from './accounts.ts'
+import { MoneyQuery } from './deposit-list.ts'
 import { type Entry, TransferKind } from './transfer.ts'
 
 /** Query of a statement. */
-export const StatementQuery = ListQuery.extend({
+export const StatementQuery = MoneyQuery.extend({
   caller_id: CallerId.optional().describe('A key or a wallet; the caller when absent.'),
 })
 export type StatementQuery = z.infer<typeof StatementQuery>
@@ -28,22 +32,43 @@ export const StatementLine = z.object({
 })
 export type StatementLine = z.infer<typeof StatementLine>
 
+/** Columns of the CSV of transfers. */
+export const TRANSFER_COLUMNS: CsvColumns<StatementLine> = {
+  key: ({ key }) => key,
+  position: ({ position }) => position,
+  kind: ({ kind }) => kind,
+  at: ({ at }) => at,
+  amount_usd: ({ amount_usd }) => amount_usd,
+  entries: ({ entries }) => entries.map(({ account, amount_usd }) => `${account} ${amount_usd}`).join('; '),
+  memo: ({ memo }) => memo ?? '',
+  hash: ({ hash }) => hash,
+}
+
 /**
  * Reads the transfers of a caller's account, newest first. The chain of the account contains all of them: a transfer is
  * in the chain of its first account, and `caller` accounts sort first.
  *
  * @throws GazewayError `invalid_cursor`
  */
-export async function readStatement(store: Store, callerId: string, page: Paged): Promise<Page<StatementLine>> {
+export async function readStatement(
+  store: Store,
+  callerId: string,
+  page: Paged<Omit<MoneyQuery, 'caller_id'>>,
+): Promise<Page<StatementLine>> {
   const { id } = accountOf('caller', callerId)
-  const { cursor, offset } = page
-  let query = pageReader(store, page).selectFrom('ledger_transfers').selectAll().where('chain', '=', id)
+  const { from, to, cursor, offset } = page
+  const reader = pageReader(store, page)
+  let matches = reader.selectFrom('ledger_transfers').where('chain', '=', id)
+  if (from) matches = matches.where('at', '>=', toUtc(from))
+  if (to) matches = matches.where('at', '<', toUtc(to))
+  let query = matches.selectAll()
   if (cursor !== undefined) query = query.where('position', '<', decodeCursor(cursor, z.tuple([z.int()]))[0])
   if (offset !== undefined) query = query.offset(offset)
   const newest = query.orderBy('position', 'desc')
   return readPage(page, {
     rows: (limit) => newest.limit(limit).execute(),
     async total() {
+      if (from || to) return countMatches(reader, matches)
       const account = store.db.selectFrom('ledger_accounts').select('transfers').where('id', '=', id)
       return (await account.executeTakeFirst())?.transfers ?? 0
     },
