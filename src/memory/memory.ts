@@ -64,7 +64,7 @@ export interface MemoryService {
    *
    * @param context payer of the question's vector, if one is made; the operator when absent
    */
-  search(query: MemorySearch, context?: CallContext): Promise<FoundMemories>
+  search(query: MemorySearch & SearchForm, context?: CallContext): Promise<FoundMemories>
   /**
    * Searches for memories to give to a model that did not ask for them: only those whose writers the caller trusts
    * (`isTrustedBy`).
@@ -98,6 +98,14 @@ export interface RecallQuery {
   namespace: string
   project?: string | null | undefined
   version?: number | undefined
+}
+
+/** Form of the results of a search. */
+export interface SearchForm {
+  /** Number of results that memories below the floor, marked as weak, fill up to; none by default. */
+  weak?: number | undefined
+  /** Maximum length of each excerpt in characters; 200 by default. */
+  excerptLength?: number | undefined
 }
 
 /** Result of a search. `mode` tells whether vectors were used. */
@@ -261,7 +269,7 @@ function ownMemory(owner: MemoryOwner, { store, time, opened, vectors, caller }:
   }
 
   async function search(
-    { query, limit, ...filters }: MemorySearch & Filters,
+    { query, limit, weak = 0, excerptLength, ...filters }: MemorySearch & SearchForm & Filters,
     context: CallContext = OPERATOR,
   ): Promise<FoundMemories> {
     const [{ search: byWords }, space] = [await opened(), await findSpace(db, owner)]
@@ -271,7 +279,11 @@ function ownMemory(owner: MemoryOwner, { store, time, opened, vectors, caller }:
       vectors()?.find(query, scope, context) ?? null,
     ])
     const hits = near === null ? found.hits : fuse(found.hits, near)
-    const results = await readResults(store, space, { ...found, hits: hits.slice(0, limit) })
+    const strong = hits.slice(0, limit).map((hit) => ({ ...hit, isWeak: false }))
+    const known = new Set(hits.map(({ seq }) => seq))
+    const others = found.weak.filter(({ seq }) => !known.has(seq)).map((hit) => ({ ...hit, isWeak: true }))
+    const shown = [...strong, ...others.slice(0, Math.max(0, Math.min(weak, limit) - strong.length))]
+    const results = await readResults(store, space, { hits: shown, spellings: found.spellings, excerptLength })
     const total = near === null ? found.total : Math.max(found.total, hits.length)
     return { results, total, mode: near === null ? 'lexical' : 'hybrid' }
   }

@@ -5,6 +5,7 @@ import { dirname, join } from 'node:path'
 import { after, before, describe, it } from 'node:test'
 import { callTool } from '../../adapters/stdio/call-tool.ts'
 import { projectOf } from '../../src/memory/records/project.ts'
+import { createTokenCounter } from '../../src/text/token-counter.ts'
 import * as double from '../doubles/upstream.ts'
 import { type RunningGateway, startGateway } from './gateway.ts'
 
@@ -101,5 +102,34 @@ describe('memories of a project, by tools', () => {
     assert.deepEqual(await recalled(blog), ['by hand', blog])
     assert.deepEqual(await recalled(shop, { project: blog }), ['by hand', blog])
     for (const root of [shop, blog]) assert.deepEqual(await recalled(root, { project: null }), ['from main', null])
+  })
+
+  it('that only have few words of a question are weak results of a search, and go nowhere else', async () => {
+    const question = { query: 'Which iceberg did the penguin of the zeppelin museum visit yesterday?' }
+    const { results } = await call(shop, 'gateway_memory_search', question)
+    assert.ok(results.length > 0 && results.length <= 3)
+    for (const { weak, memory } of results) assert.deepEqual([weak, 'value' in memory], [true, false])
+    upstream.on('/responses', double.json(200, double.response('The answer.')))
+    await call(shop, 'gateway_llm_query', question)
+    assert.doesNotMatch(JSON.stringify(upstream.received.at(-1)?.body), /penguin of (the shop|everyone)/)
+    const { memories } = await call(shop, 'gateway_get_context', { max_tokens: 4000, ...question })
+    assert.ok(!memories.some(({ key }: { key: string }) => key === 'shops'))
+  })
+
+  it('are found as excerpts within the budget of tokens', async () => {
+    const count = createTokenCounter()
+    const tokensOf = async (more: object) => {
+      const { results } = await call(blog, 'gateway_memory_search', { query: 'walrus', limit: 20, ...more })
+      return [results.length, await count(JSON.stringify(results))] as const
+    }
+    for (let i = 0; i < 20; i++)
+      await store(blog, {
+        key: `walrus/${i}`,
+        value: `${'before it '.repeat(2000)} walrus ${i} ${'after it '.repeat(2000)}`,
+      })
+    const [few, spent] = await tokensOf({})
+    assert.ok(few >= 2 && few < 20 && spent <= 1500, `${spent} tokens of ${few} results`)
+    const [more, allowed] = await tokensOf({ max_tokens: 6000 })
+    assert.ok(more >= few && allowed > spent && allowed <= 6000, `${allowed} tokens of ${more} results`)
   })
 })

@@ -138,7 +138,11 @@ const searchRoutes = (gateway: Gateway): Route[] => [
     body: Search,
     reply: FoundMemories,
     run: ({ body: { query, filters, limit, caller_id: of }, c }) =>
-      beginReplyInTurn(() => memoryOf(gateway, c, of).search({ query, ...filters, limit }, contextOf(c))),
+      beginReplyInTurn(async () => {
+        const found = await memoryOf(gateway, c, of).search({ query, ...filters, limit }, contextOf(c))
+        // None is weak here.
+        return { ...found, results: found.results.map(({ weak, ...result }) => result) }
+      }),
   }),
   defineRoute('GET /api/memory/recall', {
     summary: 'Retrieve a memory by key, or the best match',

@@ -27,10 +27,7 @@ const name = (max: number) =>
 const Key = name(512).describe('What the memory is recalled by, e.g. "deploy/staging".')
 const Namespace = name(128).default('default').describe('A separate set of keys.')
 const Project = name(MAX_PROJECT)
-const Also = z
-  .array(name(64))
-  .max(16)
-  .describe('6-10 words that others might search for: synonyms, questions. Not shown in results.')
+const Also = z.array(name(64)).max(16).describe('6-10 words that others might search for: synonyms, questions.')
 const Tags = z.array(name(64)).max(32).describe('Labels to find and filter by.')
 
 /** An object with all its properties. zod's own object types drop a property named `__proto__`. */
@@ -79,25 +76,14 @@ export const MemoryInput = z.object({
         'must not hold a whole number beyond 9007199254740991 (2^53 - 1), which would lose digits: send it as text',
       abort: true,
     })
-    .describe(
-      'The fact itself: text, or any JSON value. Send whole numbers beyond 9007199254740991 (2^53 - 1) as text.',
-    ),
+    .describe('Text, or any JSON value; whole numbers beyond 2^53 - 1 as text.'),
   namespace: Namespace,
   tags: Tags.optional(),
   also: Also.optional(),
   supersedes: Key.optional().describe('Key of a memory that this one supersedes.'),
   project: Project.nullable().optional().describe('The project that it is about; null: every project.'),
-  ttl_seconds: z
-    .int()
-    .min(1)
-    .max(MAX_TTL_SECONDS)
-    .optional()
-    .describe('Seconds until the memory expires; never by default.'),
-  if_version: z
-    .int()
-    .min(0)
-    .optional()
-    .describe('Store only when the memory is still at this version; 0: only when the key does not exist.'),
+  ttl_seconds: z.int().min(1).max(MAX_TTL_SECONDS).optional().describe('Seconds until it expires; never by default.'),
+  if_version: z.int().min(0).optional().describe('Only if it is still at this version; 0: only a new key.'),
 })
 export type MemoryInput = z.infer<typeof MemoryInput>
 

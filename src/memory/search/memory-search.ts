@@ -22,7 +22,7 @@ const MAX_GATHERED = 1000
 const RAREST = 3
 /** Maximum number of words of long values that one search reads. */
 const MAX_READ = 500_000
-/** Smallest share of the query's importance that a memory needs. */
+/** Smallest share of the query's importance that a memory needs to answer it. */
 const FLOOR = 0.4
 
 /** A found memory, by the number of its row. */
@@ -35,6 +35,8 @@ export interface Hit {
 /** Result of a search: memories with scores, best first, and the words searched for. */
 export interface Found {
   hits: Hit[]
+  /** Memories below the floor: they have some words of the query, but too few to answer it. */
+  weak: Hit[]
   total: number
   spellings: string[]
 }
@@ -49,16 +51,16 @@ export interface SearchScope {
 
 /**
  * Creates the search by words. `meaningOf` expands the query, the index finds a bounded number of candidates, and
- * `createScorer` ranks them. A result has at least two fifths of the query, by the importance of its words.
+ * `createScorer` ranks them. Memories with less than two fifths of the query, by the importance of its words, are weak.
  */
 export function createSearch(index: TextIndex, words: MemoryWords) {
   return async function search(query: string, scope: SearchScope, limit: number): Promise<Found> {
     const { filter, held } = scope
     const terms = await meaningOf(query, { words, space: filter.space, held })
     const known = terms.filter((term) => term.words.size > 0)
-    if (known.length === 0) return { hits: [], total: 0, spellings: [] }
+    if (known.length === 0) return { hits: [], weak: [], total: 0, spellings: [] }
     const { whole, named, some, hasMore } = gather(index, known, filter)
-    const [{ hits, unread }, matching] = await Promise.all([
+    const [{ hits, weak, unread }, matching] = await Promise.all([
       rank(index, [whole, named, some], { terms, scope }),
       countBeyond(index, hasMore, { terms: known, filter }),
       // Ranking awaits the sources one by one, so a failure of a later source would be unhandled.
@@ -68,6 +70,7 @@ export function createSearch(index: TextIndex, words: MemoryWords) {
     const ranked = hits.length + unread
     return {
       hits: hits.slice(0, limit),
+      weak: weak.slice(0, limit),
       total: Math.min(MAX_COUNTED, Math.max(ranked, matching)),
       spellings: spellingsOf(known),
     }
@@ -167,10 +170,11 @@ async function rank(
   index: TextIndex,
   sources: ReadonlyArray<Promise<Candidate[]>>,
   { terms, scope: { filter, averageWords } }: { terms: readonly Term[]; scope: SearchScope },
-): Promise<{ hits: Hit[]; unread: number }> {
+): Promise<{ hits: Hit[]; weak: Hit[]; unread: number }> {
   const scoreOf = createScorer(terms, { averageWords, mark: markOf(filter.space) })
   const seen = new Set<number>()
   const hits: Hit[] = []
+  const weak: Hit[] = []
   let room = MAX_READ
   let unread = 0
   for (const source of sources)
@@ -186,10 +190,13 @@ async function rank(
       const value_text = candidate.value_text ?? (await index.longText(candidate.seq))
       if (value_text === undefined) continue
       const match = scoreOf({ ...candidate, value_text })
-      if (isAboveFloor(match)) hits.push({ seq: candidate.seq, score: Number(match.score.toFixed(4)) })
+      const found = isAboveFloor(match) ? hits : weak
+      found.push({ seq: candidate.seq, score: Number(match.score.toFixed(4)) })
     }
-  return { hits: hits.sort((a, b) => b.score - a.score || b.seq - a.seq), unread }
+  return { hits: hits.sort(bestFirst), weak: weak.sort(bestFirst), unread }
 }
+
+const bestFirst = (a: Hit, b: Hit): number => b.score - a.score || b.seq - a.seq
 
 const isAboveFloor = ({ coverage }: Match): boolean => coverage >= FLOOR
 

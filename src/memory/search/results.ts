@@ -8,17 +8,25 @@ import { textOf } from '../../text/words.ts'
 import { yieldToEventLoop } from '../../wire/yield-to-event-loop.ts'
 import { MEMORY_COLUMNS, type Memory, toMemory } from '../records/memory-record.ts'
 import { excerpt } from './memory-excerpt.ts'
-import type { Found, Hit } from './memory-search.ts'
+import type { Hit } from './memory-search.ts'
 
 /** Bytes of found memories that are read at once. */
 const READ_BYTES = 512 * 1024
+
+/** A hit to read. */
+export interface RankedHit extends Hit {
+  /** It is below the floor. */
+  isWeak: boolean
+}
 
 /** One memory that a search found. */
 export interface MemoryResult {
   memory: Memory
   /** In (0, 1]: how well it matches the query; comparable between queries. */
   score: number
-  /** At most 200 characters of the value around the first match. */
+  /** It has some words of the query, but too few to be an answer. */
+  weak: boolean
+  /** Part of the value around the first match, on one line. */
   excerpt: string
 }
 
@@ -26,13 +34,17 @@ export interface MemoryResult {
 export async function readResults(
   { db, engine }: Pick<Store, 'db' | 'engine'>,
   space: number,
-  { hits, spellings }: Found,
+  {
+    hits,
+    spellings,
+    excerptLength,
+  }: { hits: readonly RankedHit[]; spellings: readonly string[]; excerptLength?: number | undefined },
 ): Promise<MemoryResult[]> {
   const found: MemoryResult[] = []
   let bytes = 0
   for (const part of await partsOf({ db, engine }, hits)) {
     const rows = await rowsOf(db, space, part)
-    for (const { seq, score } of part) {
+    for (const { seq, score, isWeak } of part) {
       await yieldToEventLoop()
       const row = rows.get(seq)
       // Another process may have deleted it after the search.
@@ -40,19 +52,22 @@ export async function readResults(
       const memory = toMemory(row)
       bytes += jsonBytes(memory)
       if (found.length > 0 && bytes > PAGE_BYTES) return found
-      found.push({ memory, score, excerpt: excerpt(textOf(memory.value), spellings) })
+      found.push({ memory, score, weak: isWeak, excerpt: excerpt(textOf(memory.value), spellings, excerptLength) })
     }
   }
   return found
 }
 
 /** Splits hits into parts that may be read at once, in order. */
-async function partsOf({ db, engine }: Pick<Store, 'db' | 'engine'>, hits: readonly Hit[]): Promise<Hit[][]> {
+async function partsOf(
+  { db, engine }: Pick<Store, 'db' | 'engine'>,
+  hits: readonly RankedHit[],
+): Promise<RankedHit[][]> {
   if (hits.length === 0) return []
   const width = widthOf(engine, ['value', 'tags']).as('bytes')
   const sizes = await db.selectFrom('memories').select(['seq', width]).where('seq', 'in', seqsOf(hits)).execute()
   const bytesOf = new Map(sizes.map(({ seq, bytes }) => [seq, bytes]))
-  const parts: Hit[][] = []
+  const parts: RankedHit[][] = []
   let room = 0
   for (const hit of hits) {
     const bytes = bytesOf.get(hit.seq) ?? 0
