@@ -5,7 +5,7 @@ import type { Followed } from '../config/follow.ts'
 import { GazewayError } from '../errors.ts'
 import type { Keep } from '../idempotency/idempotency.ts'
 import { type BillDeps, meteredBill } from '../inference/admit/bill.ts'
-import { boundOfPrompt, type CallBound } from '../inference/admit/worst-case.ts'
+import { boundOfPrompt } from '../inference/admit/worst-case.ts'
 import type { Upstream } from '../inference/inference.ts'
 import { type Micros, toMicros } from '../text/money.ts'
 import type { ChargedCall } from '../wallet/receipts/charges.ts'
@@ -81,7 +81,7 @@ export function createMetering(deps: MeteringDeps): Metering {
   return {
     call: createMeteredCall(deps),
     check: (call) => void checkCall(call, deps),
-    maxCostOf: async (call) => marginOf(deps.billing.pricing) + (await boundOf(checkCall(call, deps), deps)).micros,
+    maxCostOf: async (call) => marginOf(deps.billing.pricing) + (await boundOf(checkCall(call, deps), deps)).quick.most,
   }
 }
 
@@ -162,7 +162,7 @@ function parseCall(input: unknown, most: number): MeteredCall {
 function boundOf(
   call: ModelCall,
   { upstream, config, billing, countTokens }: Pick<MeteringDeps, 'upstream' | 'config' | 'billing' | 'countTokens'>,
-): Promise<CallBound> {
+): ReturnType<typeof boundOfPrompt> {
   const { provider } = upstream
   const models = needsResponses(upstream, call)
     ? [provider.resolve(call.model, 'primary'), provider.resolve(undefined, 'fallback')]

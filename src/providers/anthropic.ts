@@ -11,6 +11,7 @@ export const anthropic: Preset = {
   // https://docs.claude.com/en/api/overview
   baseUrl: 'https://api.anthropic.com/v1',
   protocol: 'anthropic',
+  listsLimits: true,
   key: { variable: 'ANTHROPIC_API_KEY', page: 'https://platform.claude.com/settings/keys' },
   stopsOnClose: { stops: true, source: STREAM_CANCELLATION },
   roles: {

@@ -5,6 +5,7 @@ export const groq: Preset = {
   label: 'Groq',
   baseUrl: 'https://api.groq.com/openai/v1',
   protocol: 'openai',
+  listsLimits: true,
   key: { variable: 'GROQ_API_KEY', page: 'https://console.groq.com/keys' },
   stopsOnClose: { stops: false, source: STREAM_CANCELLATION },
   roles: {

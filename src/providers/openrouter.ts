@@ -7,6 +7,7 @@ export const openrouter: Preset = {
   label: 'OpenRouter',
   baseUrl: 'https://openrouter.ai/api/v1',
   protocol: 'openai',
+  listsLimits: true,
   key: { variable: 'OPENROUTER_API_KEY', page: 'https://openrouter.ai/keys' },
   // https://openrouter.ai/docs/api-reference/get-a-generation; what closing a stream stops depends on who answers.
   generations: '/generation',

@@ -72,6 +72,8 @@ export interface Preset {
   roles: Partial<Record<Role, string>>
   /** Additional names: name used by clients → the provider's id. */
   aliases?: Record<string, string>
+  /** True when its model list states how many tokens an answer may have. */
+  listsLimits?: true
   /** Models by id. Empty when the server's owner installs the models. */
   models: Catalogue
   /**

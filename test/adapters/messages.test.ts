@@ -339,7 +339,8 @@ describe('an upstream that speaks Messages', () => {
     })
     const prices = { input: 4, output: 20, cached_input: 0.4, cache_write: 5, cache_write_1h: 8 }
     await running.gateway.config.set({ 'pricing.models.double-claude': prices })
-    const asked = { model: 'double-claude', max_tokens: 50, messages: [{ role: 'user', content: 'Hi' }] }
+    const content = [{ type: 'text', text: 'Hi', cache_control: { type: 'ephemeral', ttl: '1h' } }]
+    const asked = { model: 'double-claude', max_tokens: 50, messages: [{ role: 'user', content }] }
     const post = (path: string, body: object) =>
       fetch(running.url + path, {
         method: 'POST',

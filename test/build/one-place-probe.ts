@@ -39,8 +39,9 @@ async function period(store: Store) {
   const asked = takeAllowance(store, of, {
     turn: 1,
     at: `${day}T00:00:00.000Z`,
-    needed: 151,
-    wanted: 151,
+    least: 151,
+    most: 151,
+    size: 0,
     free: 0,
     unwritten: 0,
   })

@@ -25,6 +25,7 @@ export const upstreamAt = (
       all: async () => [],
       known: () => listed,
       knows: (name) => listed.includes(name),
+      limits: () => null,
       fetched: () => null,
     }),
   )

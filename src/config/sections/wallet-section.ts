@@ -43,7 +43,9 @@ export const walletSection = section(() => ({
     .min(1)
     .max(1_000_000)
     .default(8192)
-    .describe('Maximum and default of max_tokens of a metered call.'),
+    .describe(
+      'Maximum and default of max_tokens of a metered call, and the limit that other calls of keys with budgets or charges are sent when they set none and that of their model is unknown.',
+    ),
   max_prompt_bytes: z
     .int()
     .min(1)

@@ -2,7 +2,6 @@ import type { CallContext } from '../../calls/call-record.ts'
 import { GazewayError } from '../../errors.ts'
 import { type Identity, identityWithoutKey, isHeld } from '../../identity/identity.ts'
 import { matchesGlob } from '../../text/glob.ts'
-import type { Reservation } from '../../wallet/budget/reservation.ts'
 import { limitsAt } from '../api/answer-limit.ts'
 import type { Cost } from '../api/verbatim-paths.ts'
 import { addField, type ClientRequest } from '../relay/request-body.ts'
@@ -10,12 +9,13 @@ import type { ModelChoice } from '../upstreams/provider.ts'
 import { type Bill, type BillDeps, createBill, NO_BILL, PAID_BILL } from './bill.ts'
 import type { CallRates } from './call-rates.ts'
 import type { NoteRefusal } from './refusals.ts'
-import { reserveFor } from './reserve.ts'
+import { type Reserved, reserveFor } from './reserve.ts'
 import {
   type BoundDeps,
   type BoundedRequest,
   boundOf,
   type CallBound,
+  isOpen,
   requireCounts,
   requireExactNames,
   UNBOUNDED,
@@ -72,6 +72,8 @@ export interface Answering {
   choices: readonly ModelChoice[]
   /** Finds the models that answer for names which their upstreams do not know. Null when there are none. */
   standIns: ((context: CallContext) => Promise<readonly ModelChoice[]>) | null
+  /** Fetches their token limits. Null when they are known, or nobody lists them. */
+  limits(context: CallContext): Promise<unknown> | null
 }
 
 /** An admitted call, with its caller and its bill. */
@@ -97,7 +99,7 @@ export interface AdmitDeps extends BillDeps, BoundDeps {
 export function admit(
   deps: AdmitDeps,
   asked: ModelRequest,
-  { choices, standIns }: Answering,
+  { choices, standIns, limits }: Answering,
   context: CallerContext,
   isGone: () => boolean,
 ): Admission | Promise<Admission> {
@@ -112,6 +114,7 @@ export function admit(
     path,
     request: verbatim === null ? request : measured(request, verbatim),
     models: () => choices,
+    limits: () => limits(context),
     isGone,
     ...(verbatim?.service !== undefined && { upstream: verbatim.service }),
     ...(standIns !== null && { standIns: () => standIns(context) }),
@@ -159,6 +162,8 @@ export interface BilledRequest {
   models(): readonly ModelChoice[]
   /** Finds further models that may answer, by asking upstreams for their lists. They count for the cost alone. */
   standIns?(): Promise<readonly ModelChoice[]>
+  /** Fetches the token limits of the models. Null when they are known. */
+  limits(): Promise<unknown> | null
   /** Service that is called, if not the model provider. */
   upstream?: string
   /** Tells whether nobody waits for the reply any more. */
@@ -255,7 +260,9 @@ function billOf(
   if (!isHeld(caller)) return billWithin(deps, asked, { caller, isPaid, bound: UNBOUNDED })
   const within = (all: readonly ModelChoice[]) =>
     billWithin(deps, asked, { caller, isPaid, bound: boundOfHeld(deps, asked, all) })
-  return asked.standIns ? asked.standIns().then((found) => within([...choices, ...found])) : within(choices)
+  const [standIns, limits] = [asked.standIns?.(), asked.limits()]
+  if (standIns === undefined && limits === null) return within(choices)
+  return Promise.all([standIns ?? [], limits]).then(([found]) => within([...choices, ...found]))
 }
 
 /** Creates the bill of a call whose cost has an upper bound. */
@@ -269,14 +276,13 @@ function billWithin(
   const isDetached = (background ?? false) !== false
   const counted = deps.rates.begin(caller, Math.ceil(request.bytes.length / BYTES_PER_TOKEN))
   if (isPaid) return { ...PAID_BILL, headers: counted.headers, end: () => counted.end(0) }
-  const made = (reservation: Reservation) =>
+  const made = (reserved: Reserved) =>
     createBill(deps, {
       key: caller,
       bound,
-      reservation,
+      reserved,
       counted,
-      isOpenEnded:
-        stream === true && !isDetached && bound.answerLimit !== null && limitsAt(endpointOf(path)).length > 0,
+      isOpenEnded: stream === true && !isDetached && isOpen(endpointOf(path), request.json),
       isDetached,
     })
   const failed = (error: unknown): never => {

@@ -8,8 +8,9 @@ import type { Micros } from '../../text/money.ts'
 import type { Overrun } from '../../wallet/budget/overruns.ts'
 import type { Reservation, Taken } from '../../wallet/budget/reservation.ts'
 import type { Charge, ChargeCall, ChargedCall } from '../../wallet/receipts/charges.ts'
+import type { ModelChoice } from '../upstreams/provider.ts'
 import { type CountedCall, NO_HEADERS, UNCOUNTED_CALL } from './call-rates.ts'
-import { marginFor, payerOf, type ReserveDeps, reserveFor } from './reserve.ts'
+import { marginFor, payerOf, type ReserveDeps, type Reserved, reserveFor } from './reserve.ts'
 import type { CallBound } from './worst-case.ts'
 
 /** Dependencies of billing. */
@@ -58,11 +59,13 @@ export interface BilledAttempt {
 export interface Bill {
   /** Token limit to send, so that the answer cannot cost more than was reserved. Null for none. */
   answerLimit: number | null
+  /** The same for a model that answers: no more than it can give. */
+  limitAt(model: ModelChoice): number | null
   /** Headers about the caller's limits. */
   headers: Readonly<Record<string, string>>
   /** True when there is a reservation, which the answer may outgrow. */
   isBounded: boolean
-  /** True when no limit of the answer is sent: a stream is cut off instead. */
+  /** True when the client has not limited its stream, which is cut off where it outgrows its reservation. */
   isOpenEnded: boolean
   /** True when the call is charged. No answer is complete before the charge is durable. */
   isCharged: boolean
@@ -103,6 +106,7 @@ export interface Bill {
 /** Bill of a call without limits: by a tool on this machine. */
 export const NO_BILL: Bill = {
   answerLimit: null,
+  limitAt: () => null,
   headers: NO_HEADERS,
   isBounded: false,
   isOpenEnded: false,
@@ -123,25 +127,26 @@ export const PAID_BILL: Bill = { ...NO_BILL, reserveAgain: async () => null }
 interface BillOf {
   key: Identity
   bound: CallBound
-  reservation: Reservation
+  reserved: Reserved
   counted: CountedCall
-  /** True for a stream without a limit, which is cut off when it outgrows its reservation. */
+  /** True for a stream without a limit of its client, which is cut off when it outgrows its reservation. */
   isOpenEnded: boolean
   /** True when the model may continue after the reply: a Response in the background. */
   isDetached: boolean
 }
 
 /** Creates the bill of a call that reserves money or budget, or is only counted. */
-export function createBill(
-  deps: BillDeps,
-  { key, bound, reservation, counted, isOpenEnded, isDetached }: BillOf,
-): Bill {
+export function createBill(deps: BillDeps, { key, bound, reserved, counted, isOpenEnded, isDetached }: BillOf): Bill {
   const { charge, pricing, now, identity, onOverrun } = deps
-  const isBounded = reservation.left() !== Infinity
+  const { reservation } = reserved
+  const atFirst = reservation.left()
+  const isBounded = atFirst !== Infinity
   const isCharged = key.billing !== 'recorded'
   const margin = marginFor(key, pricing)
   const began = now()
-  let { answerTokens } = bound
+  const limit = reserved.quote.limitFor(atFirst - margin)
+  const answerLimit = isBounded && bound.isLimited ? limit : null
+  let answerTokens = limit * bound.answers
   let costMicros = 0
   let tokens = 0
   /** The attempt that the client had an answer of. */
@@ -153,7 +158,8 @@ export function createBill(
   const leftForCost = (): Micros => reservation.left() - margin - costMicros
 
   return {
-    answerLimit: isBounded && !isOpenEnded ? bound.answerLimit : null,
+    answerLimit,
+    limitAt: (model) => (answerLimit === null ? null : bound.limitAt(model, answerLimit)),
     headers: counted.headers,
     isBounded,
     isOpenEnded: isBounded && isOpenEnded,
@@ -167,7 +173,7 @@ export function createBill(
       answerTokens += more
       return true
     },
-    reserveAgain: () => reserveBeside(deps, key, bound),
+    reserveAgain: () => reserveBeside(deps, key, atFirst),
     cutOff() {
       isCut = isBounded
     },
@@ -220,9 +226,9 @@ export function createBill(
 }
 
 /** Reserves for a second upstream. @returns releases it; null when the call continues without one */
-async function reserveBeside(deps: BillDeps, key: Identity, bound: CallBound): Promise<(() => void) | null> {
+async function reserveBeside(deps: BillDeps, key: Identity, micros: Micros): Promise<(() => void) | null> {
   try {
-    return (await reserveFor({ ...deps, waitMs: 0 }, key, bound)).end
+    return (await deps.reservations.reserve(payerOf(key, deps.defaultCreditMicros), micros)).end
   } catch {
     // If the store has failed, the settlement reports it.
     return null
@@ -297,11 +303,11 @@ export async function meteredBill(
 ): Promise<Bill> {
   const known = await deps.identity(callerId)
   const key: Identity = { ...(known ?? walletOf(callerId)), billing: 'metered' }
-  const reservation = await reserveFor(deps, key, bound, isGone)
+  const reserved = await reserveFor(deps, key, bound, isGone)
   return createBill(deps, {
     key,
     bound,
-    reservation,
+    reserved,
     counted: UNCOUNTED_CALL,
     isOpenEnded: false,
     isDetached: false,

@@ -6,7 +6,7 @@ import { HeldByOthers } from '../../wallet/budget/held-by-others.ts'
 import type { Payer, Reservation } from '../../wallet/budget/reservation.ts'
 import type { Reservations } from '../../wallet/budget/reservations.ts'
 import { marginOf, type PricingConfig } from '../../wallet/receipts/pricing.ts'
-import type { CallBound } from './worst-case.ts'
+import type { CallBound, Quote } from './worst-case.ts'
 
 /** First and longest pause between two attempts of a call that waits for a reservation, in milliseconds. */
 const [FIRST_PAUSE_MS, LONGEST_PAUSE_MS] = [25, 500]
@@ -27,9 +27,15 @@ export interface ReserveDeps {
   identity(id: string): Identity | null | Promise<Identity | null>
 }
 
+/** A reservation, and the bound that it was made by. */
+export interface Reserved {
+  reservation: Reservation
+  quote: Quote
+}
+
 /**
- * Reserves the upper bound of a call's cost. Counts the prompt when the quick bound exceeds the money left. Waits while
- * calls in flight hold what the call needs, for at most `wallet.wait_ms`.
+ * Reserves the upper bound of a call's cost. Counts the prompt when the quick bound exceeds the money left or the context
+ * of the model. Waits while calls in flight hold what the call needs, for at most `wallet.wait_ms`.
  *
  * @param isGone tells whether nobody waits for the call any more
  */
@@ -38,36 +44,45 @@ export function reserveFor(
   key: Identity,
   bound: CallBound,
   isGone = () => false,
-): Reservation | Promise<Reservation> {
-  const margin = marginFor(key, deps.pricing)
-  const quick = deps.reservations.reserve(payerOf(key, deps.defaultCreditMicros), bound.micros + margin)
-  if (!(quick instanceof Promise)) return quick
-  return quick.catch(async (error: unknown) => {
+): Reserved | Promise<Reserved> {
+  const { quick } = bound
+  const inTime = async () => reserveInTime(deps, key, await bound.counted(), isGone)
+  if (quick === null) return inTime()
+  const reserved = reserveQuote(deps, key, quick)
+  if (!(reserved instanceof Promise)) return reserved
+  return reserved.catch((error: unknown) => {
     if (!isShort(error)) throw error
-    const micros = Math.min(bound.micros, await bound.counted()) + margin
-    return reserveInTime(deps, key, { micros, isGone })
+    return inTime()
   })
 }
 
-/** Reserves an amount, as soon as calls in flight have freed it. */
-async function reserveInTime(
-  { reservations, defaultCreditMicros, identity, waitMs }: ReserveDeps,
+function reserveQuote(
+  { reservations, pricing, defaultCreditMicros }: ReserveDeps,
   key: Identity,
-  { micros, isGone }: { micros: Micros; isGone: () => boolean },
-): Promise<Reservation> {
-  const endsAt = performance.now() + waitMs
+  quote: Quote,
+): Reserved | Promise<Reserved> {
+  const margin = marginFor(key, pricing)
+  const wish = { least: quote.least + margin, most: quote.most + margin }
+  const reservation = reservations.reserve(payerOf(key, defaultCreditMicros), wish)
+  return reservation instanceof Promise
+    ? reservation.then((made) => ({ reservation: made, quote }))
+    : { reservation, quote }
+}
+
+/** Reserves as soon as calls in flight have freed enough. */
+async function reserveInTime(deps: ReserveDeps, key: Identity, quote: Quote, isGone: () => boolean): Promise<Reserved> {
+  const endsAt = performance.now() + deps.waitMs
   let present = key
   for (let pauseMs = FIRST_PAUSE_MS; ; pauseMs = Math.min(2 * pauseMs, LONGEST_PAUSE_MS)) {
-    const payer = payerOf(present, defaultCreditMicros)
     try {
-      return await reservations.reserve(payer, micros)
+      return await reserveQuote(deps, present, quote)
     } catch (error) {
       if (!(error instanceof HeldByOthers) || performance.now() + pauseMs > endsAt || isGone()) throw error
     }
-    await reservations.giveBackBeside(payer)
+    await deps.reservations.giveBackBeside(payerOf(present, deps.defaultCreditMicros))
     await delay(pauseMs)
     // Its limits may have changed, or the key may have ended.
-    present = { ...((await identity(key.id)) ?? key), billing: key.billing }
+    present = { ...((await deps.identity(key.id)) ?? key), billing: key.billing }
   }
 }
 

@@ -1,16 +1,21 @@
 import { GazewayError } from '../../errors.ts'
-import { maxCost, type PricedModel, type Prices, tierIn } from '../../providers/prices.ts'
+import { maxCost, type PricedModel, type Prices, priceOf, tierIn } from '../../providers/prices.ts'
 import { objectsOrNone } from '../../text/lenient-reader.ts'
 import type { Micros } from '../../text/money.ts'
 import { ANSWER_LIMITS, limitsAt } from '../api/answer-limit.ts'
 import { INPUT_ALONE } from '../api/verbatim-paths.ts'
 import { countLong, estimatePrompt, MEDIA_TOKENS } from '../observe/estimate.ts'
 import { requestText } from '../observe/request-text.ts'
+import { limitsOf, type ModelChoice } from '../upstreams/provider.ts'
 
 /** Allowance for a provider's tokenizer that counts more than ours. */
 const TOKENIZER_FACTOR = 1.25
 /** Tokens that a provider adds around a prompt: its own instructions, roles, tool descriptions. */
 const WRAPPING_TOKENS = 256
+/** Answer tokens that a call gets, when its client sets no limit, even where they are more than its share of the budget. */
+const SUITABLE_TOKENS = 8192
+/** Lowest limit beside a prompt that fills its context by its upper bound. */
+const SHORTEST_TOKENS = 1024
 /** References in a request to content that the provider reads, such as files. Documents may be referenced by URL. */
 const NAMED_INPUT =
   /"(?:previous_response_id|conversation|file_id|file_url|vector_store_ids|mcp_servers)"\s*:|"prompt"\s*:\s*\{|"type"\s*:\s*"document"/iu
@@ -37,29 +42,43 @@ export interface BoundedRequest {
   json: { [field: string]: unknown }
 }
 
+/** Upper bound of a call's cost with a certain prompt, by the limit of its answer. */
+export interface Quote {
+  /** Cost with the lowest limit that suits the call, and with the highest. Equal when its client set one. */
+  least: Micros
+  most: Micros
+  /** Highest limit per answer whose cost an amount covers. */
+  limitFor(micros: Micros): number
+}
+
 /** Upper bound of a call's tokens and cost. */
 export interface CallBound {
-  /** Tokens of the prompt, by its bytes: a token has at least one. */
-  promptTokens: number
-  /** Tokens of the answer, over all choices. */
-  answerTokens: number
-  /** Limit per choice to send. Null when the client sent one. */
-  answerLimit: number | null
-  /** Upper bound of the upstream's cost. */
-  micros: Micros
+  /** True when a limit is sent for a client that sent none. */
+  isLimited: boolean
+  /** Number of answers that the limit applies to. */
+  answers: number
+  /** Limit to send to one of the models. Null to send none. */
+  limitAt(model: ModelChoice, limit: number): number | null
+  /** Bound with a prompt of as many tokens as bytes: a token has at least one. Null when it may exceed the context. */
+  quick: Quote | null
   /** The same with the prompt counted: slower, and lower. */
-  counted(): Promise<Micros>
+  counted(): Promise<Quote>
   /** Cost of further answer tokens. */
   more(tokens: number): Micros
 }
 
+/** Quote of a call whose cost does not depend on a limit. */
+const fixed = (micros: Micros, limit: number): Quote => ({ least: micros, most: micros, limitFor: () => limit })
+
+const UNLIMITED = fixed(Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY)
+
 /** Bound of a call without a reservation: unlimited. */
 export const UNBOUNDED: CallBound = {
-  promptTokens: Number.POSITIVE_INFINITY,
-  answerTokens: Number.POSITIVE_INFINITY,
-  answerLimit: null,
-  micros: Number.POSITIVE_INFINITY,
-  counted: async () => Number.POSITIVE_INFINITY,
+  isLimited: false,
+  answers: 1,
+  limitAt: () => null,
+  quick: UNLIMITED,
+  counted: async () => UNLIMITED,
   more: () => Number.POSITIVE_INFINITY,
 }
 
@@ -73,42 +92,91 @@ export function boundOf(
   deps: BoundDeps,
   endpoint: string,
   { bytes, text, json }: BoundedRequest,
-  models: readonly PricedModel[],
+  models: readonly ModelChoice[],
 ): CallBound {
   // Names may be written with escapes.
   const plain = text.includes('\\u') ? JSON.stringify(json) : text
   const priced = { tier: tierIn(json), isKeptForHour: KEPT_FOR_HOUR.test(plain) }
   const cost = (prompt: number, answer: number, wholePrompt = prompt): Micros =>
     maxCost({ prompt, answer, wholePrompt, ...priced }, models, deps.prices)
-  const isInputAlone = INPUT_ALONE.has(endpoint)
   const known = limitsAt(endpoint)
   const sent = largestOf(known, json)
+  const isLimited = isOpen(endpoint, json) && models.some((model) => takesLimit(model, deps.prices))
   // On an unknown endpoint, the limit sent may be ignored.
-  const limit =
+  const fixedLimit =
     known.length > 0
       ? (sent ?? deps.maxOutputTokens)
       : Math.max(deps.maxOutputTokens, largestOf(ANSWER_LIMITS, json) ?? 0)
-  const answerTokens = isInputAlone ? 0 : limit * choicesOf(json) * promptsOf(json)
+  const answers = INPUT_ALONE.has(endpoint) ? 0 : choicesOf(json) * promptsOf(json)
   const beside =
     WRAPPING_TOKENS +
     (readsMore(plain, json) ? deps.searchTokens : 0) +
     linkedMedia(plain) * MEDIA_TOKENS +
     repeatedQuery(json)
   const promptTokens = bytes.length + beside
+
+  function quote(prompt: number): Quote {
+    const costOf = (limit: number) => cost(prompt, limit * answers)
+    if (!isLimited) return fixed(costOf(fixedLimit), fixedLimit)
+    const longest = longestAnswer(models, prompt, deps.maxOutputTokens)
+    const shortest = Math.min(longest, SUITABLE_TOKENS)
+    const most = costOf(longest)
+    return {
+      least: costOf(shortest),
+      most,
+      limitFor: (micros) => (micros >= most ? longest : highest(shortest, longest, (limit) => costOf(limit) <= micros)),
+    }
+  }
   return {
-    promptTokens,
-    answerTokens,
-    answerLimit: sent === null ? limit : null,
-    micros: cost(promptTokens, answerTokens),
+    isLimited,
+    answers,
+    limitAt: (model, limit) =>
+      takesLimit(model, deps.prices) ? Math.min(limit, limitsOf(model).maxOutput ?? deps.maxOutputTokens) : null,
+    quick: isLimited && models.some((model) => isFilled(model, promptTokens)) ? null : quote(promptTokens),
     async counted() {
       // A body that is not JSON, such as a recording, has no text to count.
-      if (text === '') return cost(promptTokens, answerTokens)
+      if (text === '') return quote(promptTokens)
       const { text: prompt, media } = await requestText(json)
       const tokens = (await countLong(deps.countTokens, prompt)) + media * MEDIA_TOKENS
-      return cost(Math.ceil(tokens * TOKENIZER_FACTOR) + beside, answerTokens)
+      return quote(Math.min(promptTokens, Math.ceil(tokens * TOKENIZER_FACTOR) + beside))
     },
     more: (tokens) => cost(0, tokens, promptTokens),
   }
+}
+
+/** Tells whether a client leaves the length of an answer open, at an endpoint that limits it. */
+export const isOpen = (endpoint: string, json: BoundedRequest['json']): boolean =>
+  limitsAt(endpoint).length > 0 && largestOf(limitsAt(endpoint), json) === null
+
+/** Tells whether a model is sent a limit that its client did not set. A server of one's own without a price is not. */
+export const takesLimit = (model: ModelChoice, prices: Prices): boolean =>
+  model.isLocal !== true || priceOf(model, prices).from === 'configuration'
+
+/** Longest answer that one of the models may give after a prompt. */
+const longestAnswer = (models: readonly ModelChoice[], prompt: number, unknown: number): number =>
+  Math.max(
+    ...models.map((model) => {
+      const { maxOutput, context } = limitsOf(model)
+      const room = context === null ? Infinity : Math.max(context - prompt, SHORTEST_TOKENS)
+      return Math.min(maxOutput ?? unknown, room)
+    }),
+  )
+
+/** Tells whether a prompt leaves less of a model's context than its longest answer. */
+function isFilled(model: ModelChoice, prompt: number): boolean {
+  const { maxOutput, context } = limitsOf(model)
+  return context !== null && context - prompt < (maxOutput ?? SUITABLE_TOKENS)
+}
+
+/** Highest number that fits, of which the lowest does. */
+function highest(lowest: number, most: number, fits: (at: number) => boolean): number {
+  let [low, high] = [lowest, most]
+  while (low < high) {
+    const middle = Math.ceil((low + high) / 2)
+    if (fits(middle)) low = middle
+    else high = middle - 1
+  }
+  return low
 }
 
 /**
@@ -122,16 +190,16 @@ export async function boundOfPrompt(
   { prices, searchTokens, countTokens }: Pick<BoundDeps, 'prices' | 'searchTokens' | 'countTokens'>,
   { prompt, answerTokens, isSearching }: { prompt: string; answerTokens: number; isSearching: boolean },
   models: readonly PricedModel[],
-): Promise<CallBound> {
+): Promise<CallBound & { quick: Quote }> {
   const counted = Math.ceil((await estimatePrompt(countTokens, prompt)) * TOKENIZER_FACTOR)
   const promptTokens = counted + WRAPPING_TOKENS + (isSearching ? searchTokens : 0)
-  const micros = maxCost({ prompt: promptTokens, answer: answerTokens }, models, prices)
+  const quick = fixed(maxCost({ prompt: promptTokens, answer: answerTokens }, models, prices), answerTokens)
   return {
-    promptTokens,
-    answerTokens,
-    answerLimit: null,
-    micros,
-    counted: async () => micros,
+    isLimited: false,
+    answers: 1,
+    limitAt: () => null,
+    quick,
+    counted: async () => quick,
     more: (tokens) => maxCost({ prompt: 0, answer: tokens, wholePrompt: promptTokens }, models, prices),
   }
 }

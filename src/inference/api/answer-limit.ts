@@ -21,8 +21,18 @@ export function limitsAt(endpoint: string): readonly string[] {
 /** Maximum number of models remembered: clients may send any number of invented names. */
 const REMEMBERED = 1000
 
+/** Most tokens of a model at its upstream. Null where unknown. */
+export interface ModelLimits {
+  /** Of an answer. */
+  maxOutput: number | null
+  /** Of prompt and answer together. */
+  context: number | null
+}
+
+export const UNKNOWN_LIMITS: ModelLimits = { maxOutput: null, context: null }
+
 /**
- * Remembers by which name each model takes the token limit of an answer. All accept `max_tokens`, except OpenAI's
+ * Remembers the token limits of models, and by which name each takes that of an answer. All accept `max_tokens`, except OpenAI's
  * reasoning models, which only accept `max_completion_tokens`. Servers that do not know the latter would answer without
  * a limit.
  */
@@ -31,12 +41,27 @@ export interface AnswerLimits {
   isRenamed(model: string): boolean
   /** Records that a model rejected `max_tokens`. */
   rename(model: string): void
+  /** Limits of a model, as far as known. */
+  of(model: string): ModelLimits
+  /** Records the limits that the upstream lists. */
+  list(listed: ReadonlyMap<string, ModelLimits>): void
+  /** Records limits that the upstream named when it refused a request. They count before listed ones. */
+  learn(model: string, learned: Partial<ModelLimits>): void
 }
 
 /** Creates an empty memory, for the life of the process. */
 export function createAnswerLimits(): AnswerLimits {
   const renamed = new Set<string>()
+  const learned = new Map<string, Partial<ModelLimits>>()
+  let listed: ReadonlyMap<string, ModelLimits> = new Map()
   return {
+    of: (model) => ({ ...(listed.get(model) ?? UNKNOWN_LIMITS), ...learned.get(model) }),
+    list(limits) {
+      listed = limits
+    },
+    learn(model, limits) {
+      if (learned.size < REMEMBERED) learned.set(model, { ...learned.get(model), ...limits })
+    },
     isRenamed: (model) => renamed.has(model),
     rename(model) {
       if (renamed.size < REMEMBERED) renamed.add(model)

@@ -1,11 +1,12 @@
 import type { Admission } from '../admit/admit.ts'
-import { honouredLimit } from '../api/answer-limit.ts'
+import { honouredLimit, limitsAt } from '../api/answer-limit.ts'
 import type { Writing, Written } from '../passages/write-request.ts'
 import type { StreamReply, WholeReply } from '../relay/exchange.ts'
-import { readable } from '../relay/request-body.ts'
+import { changedField, readable } from '../relay/request-body.ts'
 import type { Client } from '../relay/send.ts'
 import type { ModelChoice } from '../upstreams/provider.ts'
 import { circuitOf, type Selection } from './candidate-order.ts'
+import { type LoweredLimit, lowerLimit } from './lower-limit.ts'
 import { type Formed, firstForm, formFields, keepForm, nextForm, type RequestForm } from './request-form.ts'
 import { withRetries } from './retry.ts'
 
@@ -46,60 +47,111 @@ export function prepareRequest(input: RequestInput): PreparedRequest | Promise<P
   return model instanceof Promise ? model.then((found) => write(input, found)) : write(input, model)
 }
 
-function write(
-  { call, selection, refused, client }: RequestInput,
+/** A request as a candidate gets it, in any form. */
+interface Draft {
+  sent: object
+  formed: Formed
+  writingIn(form: RequestForm): Writing
+}
+
+function write(input: RequestInput, choice: ModelChoice | null): PreparedRequest | Promise<PreparedRequest> {
+  const { request, bill } = input.call
+  const limit = choice === null ? bill.answerLimit : bill.limitAt(choice)
+  if (limit === bill.answerLimit) return prepare(input, choice, request, limit)
+  const limited = withLimit(input.call, limit)
+  return limited instanceof Promise
+    ? limited.then((asked) => prepare(input, choice, asked, limit))
+    : prepare(input, choice, limited, limit)
+}
+
+/** Sets the limit that Gazeway adds to a request; null to leave it out. */
+function withLimit(
+  { endpoint, request }: Admission,
+  limit: number | null,
+): Admission['request'] | Promise<Admission['request']> {
+  const [name] = limitsAt(endpoint)
+  return name === undefined ? request : changedField(request, name, limit ?? undefined)
+}
+
+function draftOf({ call, selection, refused }: RequestInput, model: string, request: Admission['request']): Draft {
+  const { context, bill } = call
+  const { candidate, relay } = selection
+  const { path, passage } = candidate
+  const converted = (body: object) =>
+    model === '' ? passage.convert(body, refused) : { ...passage.convert(body, refused), model }
+  const sent = readable(() => converted(request.json))
+  const isChat = passage.isReformed && path === '/chat/completions'
+  const formed = { provider: relay.provider, model, isChat, json: sent, stream: request.json.stream === true }
+  return {
+    sent,
+    formed,
+    writingIn(form) {
+      const fields = model === '' ? formFields(form, formed) : { model, ...formFields(form, formed) }
+      const isLimited = bill.isBounded && isChat && !form.renamesLimit
+      return {
+        request,
+        sent,
+        converted,
+        fields: isLimited ? { ...honouredLimit(sent), ...fields } : fields,
+        bill,
+        headers: context.headers,
+      }
+    },
+  }
+}
+
+/** @param limit limit of the answer that Gazeway has added. Null for none */
+function prepare(
+  input: RequestInput,
   choice: ModelChoice | null,
+  request: Admission['request'],
+  limit: number | null,
 ): PreparedRequest | Promise<PreparedRequest> {
-  const { request, context, bill } = call
+  const { call, selection, client } = input
+  const { context } = call
   const { candidate, relay, isLast, isLastResort } = selection
   const { path, passage } = candidate
   // The default model of an upstream has no name.
   const model = choice?.upstream ?? ''
   const circuit = circuitOf(candidate, context)
   const retries = isLast ? call.retries : 0
-  const converted = (body: object) =>
-    model === '' ? passage.convert(body, refused) : { ...passage.convert(body, refused), model }
-  const sent = readable(() => converted(request.json))
-  const stream = request.json.stream === true
-  const isChat = passage.isReformed && path === '/chat/completions'
-  const formed: Formed = { provider: relay.provider, model, isChat, json: sent, stream }
-  const writingIn = (form: RequestForm): Writing => {
-    const fields = model === '' ? formFields(form, formed) : { model, ...formFields(form, formed) }
-    const isLimited = bill.isBounded && isChat && !form.renamesLimit
-    return {
-      request,
-      sent,
-      converted,
-      fields: isLimited ? { ...honouredLimit(sent), ...fields } : fields,
-      bill,
-      headers: context.headers,
-    }
-  }
-  const form = firstForm(formed)
+  const draft = draftOf(input, model, request)
+  const { sent } = draft
+  const form = firstForm(draft.formed)
   if (passage.answersHere !== undefined)
-    return passage.answersHere(writingIn(form)).then((reply) => ({ model: choice, sent, send: async () => reply }))
-  const written = passage.write(writingIn(form))
+    return passage
+      .answersHere(draft.writingIn(form))
+      .then((reply) => ({ model: choice, sent, send: async () => reply }))
+  const written = passage.write(draft.writingIn(form))
   return written instanceof Promise ? written.then(prepared) : prepared(written)
 
   function prepared(first: Written): PreparedRequest {
-    return { model: choice, sent, send: () => send(form, first) }
+    return { model: choice, sent, send: () => send(first) }
   }
 
-  async function send(form: RequestForm, written: Written): Promise<WholeReply | StreamReply> {
+  async function send(first: Written): Promise<WholeReply | StreamReply> {
+    let [asked, inForm, written] = [draft, form, first]
+    let lowered: LoweredLimit | null = null
     for (;;) {
       const { method, target, body, headers, cutAtBytes } = written
-      const { stream } = form
+      const { stream } = inForm
       const { via, callerId } = context
       const sending = { method, body, stream, cutAtBytes, via, callerId, headers, circuit, isLastResort }
       const reply = await withRetries(retries, client, () => relay.open(target ?? path, sending, client))
       if (!passage.isReformed) return reply
-      const next = reply.kind === 'whole' ? nextForm(form, reply, formed) : null
-      if (next === null) {
-        if (reply.status < 400) keepForm(form, formed)
-        return reply
+      if (reply.status < 400) {
+        keepForm(inForm, asked.formed)
+        if (lowered?.learned) relay.provider.limits.learn(model, lowered.learned)
       }
-      form = next
-      written = await passage.write(writingIn(form))
+      const next = reply.kind === 'whole' ? nextForm(inForm, reply, asked.formed) : null
+      if (next !== null) inForm = next
+      else {
+        if (reply.kind !== 'whole' || limit === null || lowered !== null) return reply
+        lowered = lowerLimit(reply, limit)
+        if (lowered === null) return reply
+        asked = draftOf(input, model, await withLimit(call, lowered.limit))
+      }
+      written = await passage.write(asked.writingIn(inForm))
     }
   }
 }

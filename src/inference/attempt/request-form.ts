@@ -84,7 +84,7 @@ export function refusedBy(reply: WholeReply): string | null {
 }
 
 /** Reason in an error reply: its usual fields, otherwise the whole text. */
-function reasonIn(reply: WholeReply): string {
+export function reasonIn(reply: WholeReply): string {
   const text = bodyText(reply)
   const body = fieldsOrNone(parseJson(text))
   const { message } = fieldsOrNone(body.error ?? body)

@@ -33,6 +33,23 @@ export function addField<Body extends Record<string, unknown>>(
 }
 
 /**
+ * Sets a field of a request, or removes it. The request itself stays as it is.
+ *
+ * @param value undefined to remove the field
+ * @returns a promise only beside numbers that JavaScript cannot represent
+ */
+export function changedField<Body extends object>(
+  { text, json }: ClientRequest<Body>,
+  name: string,
+  value: number | undefined,
+): ClientRequest<Body> | Promise<ClientRequest<Body>> {
+  const changed = { ...json, [name]: value }
+  const written = convertedText(text, changed, (body) => ({ ...body, [name]: value }))
+  const request = (of: string) => ({ bytes: Buffer.from(of), text: of, json: changed })
+  return written instanceof Promise ? written.then(request) : request(written)
+}
+
+/**
  * Matches a number that JavaScript may not represent as written: sixteen digits or more, or an exponent of three
  * digits. Numbers in JSON follow one of `:[,`, which excludes the base64 of images.
  */

@@ -11,6 +11,7 @@ import { responseOverChat } from '../passages/response-over-chat.ts'
 import { responsePassage } from '../passages/response-passage.ts'
 import type { Relays } from '../relay/relays.ts'
 import { fallbackModel, modelFor } from '../upstreams/model-for.ts'
+import type { ModelList } from '../upstreams/model-list.ts'
 import type { NamedUpstream } from '../upstreams/named-upstream.ts'
 import type { ModelChoice, ModelRole } from '../upstreams/provider.ts'
 import type { Routing, Target } from './routing.ts'
@@ -36,6 +37,8 @@ export interface Candidate {
   modelId: string | null
   /** False when another model of the upstream answers if it does not know the name. */
   isAssigned: boolean
+  /** Fetches the token limits of the upstream's models, see `ModelList.limits`. Absent where no answer is limited. */
+  limits?: ModelList['limits']
   /** The model there. A promise only when the upstream's list must be fetched. */
   model(context: CallContext): ModelChoice | null | Promise<ModelChoice>
 }
@@ -110,11 +113,16 @@ export function createPlans(
 /** The models that may answer at some candidates. */
 export function answeringOf(candidates: readonly Candidate[]): Answering {
   const open = candidates.filter(({ isAssigned }) => !isAssigned)
+  const lists = [...new Set(candidates.flatMap(({ limits }) => limits ?? []))]
   const standIns = async (context: CallContext) =>
     (await Promise.all(open.map(({ model }) => model(context)))).flatMap((choice) => choice ?? [])
   return {
     choices: candidates.flatMap(({ choice }) => choice ?? []),
     standIns: open.length === 0 ? null : standIns,
+    limits(context) {
+      const asked = lists.map((limits) => limits(context)).filter((one) => one !== null)
+      return asked.length === 0 ? null : Promise.all(asked)
+    },
   }
 }
 
@@ -173,6 +181,7 @@ function candidatesAt(
       choice,
       modelId: choice.upstream,
       isAssigned,
+      limits: upstream.models.limits,
       model,
     }
   }

@@ -1,5 +1,6 @@
 import type { CallContext } from '../../calls/call-record.ts'
 import { fieldsOrNone, objectsOrNone } from '../../text/lenient-reader.ts'
+import type { AnswerLimits, ModelLimits } from '../api/answer-limit.ts'
 import { DEFAULT_UPSTREAM, type Provider } from './provider.ts'
 
 /** Lifetime of an upstream's list, in milliseconds. */
@@ -8,6 +9,9 @@ const FRESH_MS = 60_000
 const PAUSE_MS = 5_000
 /** Time limit for listing models, in milliseconds. After it only the aliases are listed. */
 const PATIENCE_MS = 5_000
+
+/** Lifetime of the token limits that a list states, in milliseconds. */
+const LIMITS_FRESH_MS = 3_600_000
 
 /** A model in OpenAI's format. */
 export interface Model {
@@ -34,6 +38,12 @@ export interface ModelList {
    * name.
    */
   knows(name: string): boolean
+  /**
+   * Fetches the list for the token limits that it states.
+   *
+   * @returns null when they are known, or the list states none
+   */
+  limits(context: CallContext): Promise<unknown> | null
   /** The last fetch. Null before the first. */
   fetched(): FetchedList | null
 }
@@ -61,7 +71,7 @@ export function createModelList(options: {
 }): ModelList {
   const { provider, askForModels, now } = options
   const started = Math.floor(now().getTime() / 1000)
-  const upstream = createListFetch(askForModels, now)
+  const upstream = createListFetch(askForModels, now, provider.limits)
   const prefix = provider.id === DEFAULT_UPSTREAM ? '' : `${provider.id}/`
   const catalogued = Object.keys(provider.catalogue).map((id) => prefix + id)
 
@@ -97,13 +107,17 @@ export function createModelList(options: {
     all: async (context) => shown(await upstream.present(context)),
     known,
     knows: (name) => names().has(name),
+    limits: provider.listsLimits ? upstream.limits : () => null,
     fetched: upstream.fetched,
   }
 }
 
 /** Fetches the list of an upstream whenever the last one is old. */
-function createListFetch(askForModels: AskForModels, now: () => Date) {
+function createListFetch(askForModels: AskForModels, now: () => Date, limits: AnswerLimits) {
   let list: Model[] | null = null
+  let limitsStaleAt = 0
+  /** The first fetch for limits. Later ones run beside calls. */
+  let limitsAsked: Promise<unknown> | null = null
   let staleAt = 0
   let asking: Promise<void> | undefined
   let fetched: FetchedList | null = null
@@ -118,6 +132,7 @@ function createListFetch(askForModels: AskForModels, now: () => Date) {
       const isBusy = status === 429
       // It is rate limited, not down: keep the earlier list.
       if (!isBusy) list = status < 300 ? readModels(body) : null
+      if (status < 300) limits.list(readLimits(body))
       staleAt = began + (isBusy || status >= 500 ? PAUSE_MS : FRESH_MS)
     } catch (error) {
       fetched = { at, error: error instanceof Error ? error.message : String(error) }
@@ -126,14 +141,28 @@ function createListFetch(askForModels: AskForModels, now: () => Date) {
       staleAt = began + PAUSE_MS
     }
   }
+  async function present(context: CallContext): Promise<Model[] | null> {
+    if (now().getTime() >= staleAt)
+      asking ??= ask(context).finally(() => {
+        asking = undefined
+      })
+    await asking
+    return list
+  }
   return {
-    async present(context: CallContext): Promise<Model[] | null> {
-      if (now().getTime() >= staleAt)
-        asking ??= ask(context).finally(() => {
-          asking = undefined
-        })
-      await asking
-      return list
+    present,
+    limits(context: CallContext): Promise<unknown> | null {
+      const at = now().getTime()
+      if (at < limitsStaleAt) return limitsAsked
+      const isFirst = limitsStaleAt === 0
+      limitsStaleAt = at + LIMITS_FRESH_MS
+      // Not a request of the caller, whose limits it does not touch.
+      const asked = present({ ...context, callerId: null }).then((found) => {
+        limitsAsked = null
+        if (found === null) limitsStaleAt = now().getTime() + FRESH_MS
+      })
+      if (isFirst) limitsAsked = asked
+      return limitsAsked
     },
     /** The last list. Null while unknown. */
     list: () => list,
@@ -169,3 +198,29 @@ export function readModels(body: unknown): Model[] | null {
       : [],
   )
 }
+
+/**
+ * Reads the token limits in a list, by the names that OpenRouter, Groq, Anthropic, Together, Mistral and vLLM give them.
+ */
+export function readLimits(body: unknown): ReadonlyMap<string, ModelLimits> {
+  const entries = Array.isArray(body) ? body : fieldsOrNone(body).data
+  const limits = new Map<string, ModelLimits>()
+  for (const entry of objectsOrNone(entries)) {
+    const top = fieldsOrNone(entry.top_provider)
+    limits.set(String(entry.id), {
+      maxOutput: firstCount(top.max_completion_tokens, entry.max_completion_tokens, entry.max_tokens),
+      context: firstCount(
+        top.context_length,
+        entry.context_length,
+        entry.context_window,
+        entry.max_input_tokens,
+        entry.max_context_length,
+        entry.max_model_len,
+      ),
+    })
+  }
+  return limits
+}
+
+const firstCount = (...values: unknown[]): number | null =>
+  (values.find((value) => Number.isSafeInteger(value) && (value as number) > 0) as number | undefined) ?? null

@@ -6,7 +6,7 @@ import { presetOf } from '../../providers/providers.ts'
 import { networkFetch } from '../../wire/network-fetch.ts'
 import type { OwnProxy } from '../../wire/proxy-choice.ts'
 import { VIA } from '../../wire/via.ts'
-import { type AnswerLimits, createAnswerLimits } from '../api/answer-limit.ts'
+import { type AnswerLimits, createAnswerLimits, type ModelLimits, UNKNOWN_LIMITS } from '../api/answer-limit.ts'
 import { createUsageRequests, type UsageRequests } from '../api/usage-request.ts'
 import { missingKey } from './missing-key.ts'
 
@@ -45,8 +45,15 @@ export const DEFAULT_UPSTREAM = 'default'
 /** Role of a model: `primary` research with search, `fallback` reasoning without it, `chat` conversation. */
 export type ModelRole = 'primary' | 'fallback' | 'chat'
 
-/** Requested model, its id at the upstream, and the catalogue with its price. */
-export type ModelChoice = PricedModel
+/** Requested model, its id at the upstream, the catalogue with its price, and what is known of its limits. */
+export interface ModelChoice extends PricedModel {
+  limits?: AnswerLimits
+  /** True at a server of one's own, where a model without a price costs nothing. */
+  isLocal?: boolean
+}
+
+/** Most tokens of a model, as far as known. */
+export const limitsOf = ({ limits, upstream }: ModelChoice): ModelLimits => limits?.of(upstream) ?? UNKNOWN_LIMITS
 
 /** One configured upstream: its address, credentials and model names. */
 export interface Provider {
@@ -88,8 +95,10 @@ export interface Provider {
   usageRequests: UsageRequests
   /** Names with an id here: at `default` the roles' models first, then the aliases. */
   aliases: string[]
-  /** Learned names of the token limit, by model. */
+  /** Known token limits and names of the limit, by model. */
   limits: AnswerLimits
+  /** True when its model list states the token limits of its models. */
+  listsLimits: boolean
   /** True for the sandbox, which runs in this process. */
   inProcess: boolean
   /** Sends a request outside of calls: over the network, or to the sandbox in this process. */
@@ -129,6 +138,8 @@ export function createProvider(config: ProviderConfig): Provider {
   const ofRoles = config.id === undefined ? Object.values(config.models) : []
   const named = [...new Set([...ofRoles, ...aliases.keys()])]
   const inProcess = config.provider === 'sandbox' && base_url === null
+  const limits = createAnswerLimits()
+  const isLocal = preset !== undefined && preset.key === null
   return {
     id,
     section,
@@ -151,9 +162,10 @@ export function createProvider(config: ProviderConfig): Provider {
     isUnassigned,
     resolve(model, role) {
       const requested = model ?? config.models[role]
-      return { requested, upstream: aliases.get(requested) ?? requested, catalogue }
+      return { requested, upstream: aliases.get(requested) ?? requested, catalogue, limits, isLocal }
     },
-    limits: createAnswerLimits(),
+    limits,
+    listsLimits: preset?.listsLimits ?? false,
     inProcess,
     fetch: inProcess ? lazySandbox() : (url, init) => networkFetch(url, init, proxy),
     hasKey: missing === null,

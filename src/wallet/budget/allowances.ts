@@ -9,6 +9,7 @@ import { accountOf, lockAccounts } from '../ledger/accounts.ts'
 import type { NewEntry } from '../ledger/deposited.ts'
 import { post } from '../ledger/ledger.ts'
 import { type BudgetLeft, budgetReached, tightestBudget } from './budgets.ts'
+import { shareFor, type Wish } from './call-share.ts'
 import { HeldByOthers } from './held-by-others.ts'
 import { addSpending, type Spender } from './spending.ts'
 
@@ -42,24 +43,34 @@ export interface Turn {
   at: string
 }
 
-/** An amount that calls need, and what their process has of it. */
-export interface Wish {
-  needed: Micros
-  wanted: Micros
+/** What a call needs of an allowance, and what the process has of it. */
+export interface Missing extends Wish {
+  /** Size that suits the calls of the process. */
+  size: Micros
   /** Free and held by the process already. */
   free: Micros
   /** Spent and not written yet, so that the store still takes it for reserved. */
   unwritten: Micros
 }
 
+/** A reservation of money and budget. */
+export interface Granted {
+  granted: Micros
+  /** What is left beside it. */
+  left: Micros
+}
+
 /**
- * Reserves money and budget for future calls: at least `needed`, at most `wanted`.
+ * Reserves money and budget: what the next call lacks, and up to the size that suits further calls.
  *
- * @returns the reserved amount
  * @throws HeldByOthers when only reservations are in the way; other GazewayErrors `budget_reached` and
  *   `insufficient_credit`
  */
-export function takeAllowance(store: Store, of: AllowanceOf, { turn, at, ...wish }: Turn & Wish): Promise<Micros> {
+export function takeAllowance(
+  store: Store,
+  of: AllowanceOf,
+  { turn, at, ...missing }: Turn & Missing,
+): Promise<Granted> {
   return store.write(async (trx) => {
     // Lock order of everything that spends: accounts, allowances, spending.
     const credit = await creditOf(trx, of)
@@ -70,16 +81,18 @@ export function takeAllowance(store: Store, of: AllowanceOf, { turn, at, ...wish
       .forUpdate()
       .executeTakeFirst()
     // The allowance was taken before: the connection was lost after the commit.
-    if (made && made.turn >= turn) return made.granted
+    if (made && made.turn >= turn) return { granted: made.granted, left: 0 }
     const budget = await tightestBudget(trx, of.spender, of.day)
-    const { needed, wanted } = wish
+    const { size, free } = missing
     const left = Math.min(credit.left, budget?.left ?? Infinity)
-    if (left < needed) throw shortOf(of.spender, { credit, budget }, wish)
-    const granted = Math.max(needed, Math.min(wanted, Math.floor(left / SHARE)))
+    if (left < missing.least - free) throw shortOf(of.spender, { credit, budget }, missing)
+    const lacking = Math.max(0, shareFor(missing, left + free) - free)
+    const granted = Math.max(lacking, Math.min(size - free, Math.floor(left / SHARE)))
+    if (granted === 0) return { granted, left }
     if (of.creditMicros !== null)
       await post(trx, moved(of, { turn, at }, { kind: 'reserve', micros: granted, floor: -of.creditMicros }))
     await addTo(trx, of, { turn, at }, granted)
-    return granted
+    return { granted, left: left - granted }
   })
 }
 
@@ -97,19 +110,18 @@ async function creditOf(trx: Transaction<Schema>, { spender, creditMicros }: All
   return { left, unspent: left + (held?.balance_micros ?? 0) }
 }
 
-/** Refusal of a wish that budget or credit do not reach for. Its amounts are those of the whole call. */
+/** Refusal of a call that budget or credit do not reach for. */
 function shortOf(
   spender: Spender,
   { credit, budget }: { credit: Left; budget: BudgetLeft | null },
-  { needed, free, unwritten }: Wish,
+  { least, free, unwritten }: Missing,
 ): GazewayError {
-  const micros = needed + free
   const refusal =
-    budget && budget.left < needed
-      ? budgetReached({ ...budget, left: budget.left + free }, micros)
-      : shortOfCredit(spender, credit.left + free, micros)
+    budget && budget.left + free < least
+      ? budgetReached({ ...budget, left: budget.left + free }, least)
+      : shortOfCredit(spender, credit.left + free, least)
   const unspent = Math.min(credit.unspent, budget?.unspent ?? Infinity) - unwritten
-  if (unspent < micros) return refusal
+  if (unspent < least) return refusal
   return new HeldByOthers(refusal.code, `${refusal.message} Calls in flight hold the rest; one that ends frees it.`)
 }
 

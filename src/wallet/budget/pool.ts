@@ -1,6 +1,7 @@
 import type { Store } from '../../store/store.ts'
 import type { Micros } from '../../text/money.ts'
 import { type AllowanceOf, giveBackAllowance, takeAllowance } from './allowances.ts'
+import { shareFor, type Wish } from './call-share.ts'
 
 /** Fewest calls that an allowance is sized for; more if more run at once. */
 const CALLS = 8
@@ -17,7 +18,9 @@ export interface Pool {
   peak: number
   /** Taken and not written yet. */
   unwritten: Micros
-  /** The last amount that was drawn. */
+  /** What was left of money and budgets after the last change in the store. */
+  left: Micros
+  /** Need of the last call. */
   call: Micros
   /** Amount taken in the current interval. */
   taken: Micros
@@ -51,6 +54,7 @@ export const newPool = (of: AllowanceOf, budgets: string | null, usedAt: number)
   calls: 0,
   peak: 0,
   unwritten: 0,
+  left: 0,
   call: 0,
   taken: 0,
   pace: 0,
@@ -74,38 +78,43 @@ export const isEmpty = ({ calls, free, unwritten, returning }: Pool): boolean =>
 export const isRefusal = (error: unknown): boolean =>
   error instanceof Error && 'code' in error && (error.code === 'budget_reached' || error.code === 'insufficient_credit')
 
-/** Draws `micros` from a pool's free amount. @returns whether it was enough */
-export function drawFree(pool: Pool, micros: Micros): boolean {
-  pool.call = micros
-  if (pool.free < micros) return false
+/** Draws what suits a call from a pool's free amount. @returns the amount; null when there is not enough */
+export function drawFree(pool: Pool, wish: Wish): Micros | null {
+  pool.call = wish.least
+  const micros = shareFor(wish, pool.free + pool.left)
+  if (pool.free < micros) return null
   pool.free -= micros
-  return true
+  return micros
 }
 
 /**
- * Draws `micros` from a pool, with the missing part from the store. Asks again when another call took it meanwhile.
+ * Draws what suits a call from a pool, with the missing part from the store. Asks again when another call took it
+ * meanwhile.
  *
+ * @returns the amount
  * @throws GazewayError `insufficient_credit` or `budget_reached`
  */
-export async function draw(deps: PoolDeps, pool: Pool, micros: Micros): Promise<void> {
-  do await more(deps, pool, micros)
-  while (pool.free < micros)
-  pool.free -= micros
+export async function draw(deps: PoolDeps, pool: Pool, wish: Wish): Promise<Micros> {
+  for (;;) {
+    await more(deps, pool, wish)
+    const drawn = drawFree(pool, wish)
+    if (drawn !== null) return drawn
+  }
 }
 
-/** Asks the store for what a pool lacks of `micros`. */
-async function more(deps: PoolDeps, pool: Pool, micros: Micros): Promise<void> {
+/** Asks the store for what a pool lacks for a call. */
+async function more(deps: PoolDeps, pool: Pool, wish: Wish): Promise<void> {
   const { store, now, retire } = deps
   const change = pool.changing.then(async () => {
     await sendBack(deps, pool)
-    if (pool.free >= micros) return
-    const turn = { turn: ++pool.turn, at: now().toISOString() }
-    const needed = micros - pool.free
     const { free, unwritten } = pool
-    const wanted = needed + sizeFor(pool) - micros
-    const granted = await takeAllowance(store, pool.of, { ...turn, needed, wanted, free, unwritten })
+    if (free >= shareFor(wish, free + pool.left)) return
+    const turn = { turn: ++pool.turn, at: now().toISOString() }
+    const has = { free, unwritten, size: sizeFor(pool) }
+    const { granted, left } = await takeAllowance(store, pool.of, { ...turn, ...wish, ...has })
     // Not `pool.free += await …`: that reads `free` first, and loses what calls free or draw during the wait.
     pool.free += granted
+    pool.left = left
   })
   // A refusal belongs to one call, which receives it through `change`; later calls ask again.
   pool.changing = change.catch((error: unknown) => {

@@ -54,7 +54,8 @@ export function reservationIn(deps: PoolDeps & { elapsedMs: () => number }, pool
     async extend(micros, payer = null) {
       if (payer !== null) applyChanges(deps, pool, payer)
       try {
-        if (!drawFree(pool, micros)) await draw(deps, pool, micros)
+        const wish = { least: micros, most: micros }
+        if (drawFree(pool, wish) === null) await draw(deps, pool, wish)
       } catch (error) {
         if (isRefusal(error)) return false
         throw error

@@ -1,5 +1,6 @@
 import type { Store } from '../../store/store.ts'
 import type { Micros } from '../../text/money.ts'
+import type { Wish } from './call-share.ts'
 import { draw, drawFree } from './pool.ts'
 import { createPools } from './pools.ts'
 import { type Payer, type Reservation, reservationIn, unbounded } from './reservation.ts'
@@ -12,6 +13,7 @@ export interface Reservations {
   /**
    * Reserves the most that a call can cost. Works in memory while this process has an allowance for it.
    *
+   * @param asked the cost of the call; least and most where a part of what is free suits it
    * @returns a promise only when the store is asked
    * @throws GazewayError `insufficient_credit` or `budget_reached`; `HeldByOthers` when calls in flight may free enough
    *
@@ -25,7 +27,7 @@ export interface Reservations {
    *   }
    * }
    */
-  reserve(payer: Payer, micros: Micros): Reservation | Promise<Reservation>
+  reserve(payer: Payer, asked: Micros | Wish): Reservation | Promise<Reservation>
   /** Gives back the unused allowances of a key, so that its balance shows them. */
   giveBackIdle(keyId: string): Promise<void>
   /** Gives back what no call of this process uses of the budgets that a payer shares, so that its call may have it. */
@@ -50,15 +52,17 @@ export function createReservations(deps: ReservationsDeps): Reservations {
   const pools = createPools({ store, now, onError, elapsedMs, today })
   const within = { ...pools, elapsedMs }
   return {
-    reserve(payer, micros) {
+    reserve(payer, asked) {
+      const wish = typeof asked === 'number' ? { least: asked, most: asked } : asked
       const day = today()
       if (payer.budgets === null && payer.creditMicros === null) return unbounded(payer.spender, day)
       const pool = pools.of(payer, day)
       pool.calls += 1
       pool.peak = Math.max(pool.peak, pool.calls)
-      if (drawFree(pool, micros)) return reservationIn(within, pool, micros)
-      return draw(pools, pool, micros).then(
-        () => reservationIn(within, pool, micros),
+      const free = drawFree(pool, wish)
+      if (free !== null) return reservationIn(within, pool, free)
+      return draw(pools, pool, wish).then(
+        (micros) => reservationIn(within, pool, micros),
         (error: unknown) => {
           pool.calls -= 1
           throw error

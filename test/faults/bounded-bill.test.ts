@@ -1,0 +1,143 @@
+import assert from 'node:assert/strict'
+import { after, before, describe, it } from 'node:test'
+import { setTimeout as delay } from 'node:timers/promises'
+import { type RunningPlatform, startPlatform } from '../adapters/platform.ts'
+import { until } from '../doubles/until.ts'
+import {
+  type Behaviour,
+  chunks,
+  completion,
+  json,
+  sse,
+  startUpstream,
+  type UpstreamDouble,
+} from '../doubles/upstream.ts'
+
+/** Prices of the scripted provider, in US dollars per 1,000,000 tokens. */
+const PRICES = { input: 3, output: 15 }
+const MOST = 64_000
+/** The longest prompt and answer of a session's turn. */
+const BYTES_PER_TOKEN = 4
+
+let upstream: UpstreamDouble
+let running: RunningPlatform
+/** What the provider bills, in micro-dollars. */
+let billed = 0
+/** Answer tokens that the model generates if its limit allows. */
+let generates = (_turn: number) => 1000
+let turns = 0
+
+/** Answers as long as the limit allows, bills it, and refuses what the real provider refuses. */
+const provider: Behaviour = async (reply, request) => {
+  const { max_tokens = MOST, stream } = request.body as { max_tokens?: number; stream?: boolean }
+  if (max_tokens > MOST) {
+    const message = `max_tokens is too large: ${max_tokens}. This model supports at most ${MOST} completion tokens.`
+    return json(400, { error: { message, param: 'max_tokens' } })(reply, request)
+  }
+  const prompt_tokens = Math.ceil(request.bytes.length / BYTES_PER_TOKEN)
+  const completion_tokens = Math.min(max_tokens, generates(turns++))
+  billed += prompt_tokens * PRICES.input + completion_tokens * PRICES.output
+  const usage = { prompt_tokens, completion_tokens, total_tokens: prompt_tokens + completion_tokens }
+  await delay(20)
+  await (stream ? sse(chunks(['Done.'], usage)) : json(200, { ...completion('Done.'), usage }))(reply, request)
+}
+
+before(async () => {
+  upstream = await startUpstream()
+  upstream.on('/models', json(200, { data: [{ id: 'agent', top_provider: { max_completion_tokens: MOST } }] }))
+  upstream.on('/chat/completions', provider)
+  running = await startPlatform(upstream.url, {
+    document: {
+      pricing: { models: { agent: PRICES } },
+      upstreams: {
+        router: {
+          provider: 'openrouter',
+          base_url: upstream.url,
+          api_keys: ['secret-of-the-double'],
+          models: ['agent'],
+        },
+      },
+    },
+  })
+})
+after(async () => {
+  await running?.close()
+  await upstream.close()
+})
+
+/** A key with a budget, its calls, and what is counted for it. */
+async function budgeted(usd: number) {
+  billed = 0
+  const { key, record } = await running.gateway.keys.create({
+    name: 'agent',
+    scopes: ['inference'],
+    billing: 'recorded',
+    limits: { budgets: [{ usd, per: 'total' }] },
+  })
+  const ask = async (body: object) => {
+    const reply = await fetch(`${running.gatewayUrl}/v1/chat/completions`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', authorization: `Bearer ${key}` },
+      body: JSON.stringify({ model: 'agent', ...body }),
+    })
+    const text = await reply.text()
+    return { status: reply.status, text }
+  }
+  async function counted(): Promise<number> {
+    const left = running.gateway.store.db.selectFrom('allowances').select('id').where('key_id', '=', record.id)
+    await running.gateway.calls.flush()
+    await until(async () => (await left.execute()).length === 0)
+    const { items } = await running.gateway.keys.list({ limit: 1000 })
+    return Math.round((items.find(({ id }) => id === record.id)?.spend.total_usd ?? 0) * 1e6)
+  }
+  return { ask, counted }
+}
+
+describe('the bill of the provider', () => {
+  for (const stream of [false, true])
+    it(`is counted to the micro-dollar, within the budget, for answers as long as their limit: ${stream ? 'streamed' : 'whole'}`, async () => {
+      generates = () => 100_000
+      const { ask, counted } = await budgeted(2)
+      const messages = [{ role: 'user', content: 'Go on for as long as you may.' }]
+      let answered = 0
+      for (let round = 0; round < 12; round++) {
+        const replies = await Promise.all(Array.from({ length: 8 }, () => ask({ messages, stream })))
+        answered += replies.filter(({ status }) => status === 200).length
+      }
+      assert.ok(answered >= 8, `${answered} answered`)
+      assert.equal(await counted(), billed)
+      assert.ok(billed <= 2_000_000 && billed > 1_700_000, `${billed}`)
+    })
+
+  it('is counted where the client asks for more than one answer', async () => {
+    generates = () => 30_000
+    const { ask, counted } = await budgeted(1)
+    const { status } = await ask({ messages: [{ role: 'user', content: 'Three.' }], n: 3 })
+    assert.equal(status, 200)
+    assert.equal(await counted(), billed)
+  })
+})
+
+it('lets ten agents on 20 USD work without a refusal before 15 USD, and spend 19.50', async () => {
+  generates = (turn) => 300 + ((turn * 7919) % 1700)
+  const { ask, counted } = await budgeted(20)
+  let spentAtRefusal = Number.POSITIVE_INFINITY
+
+  /** Works as an agent does: each turn sends all that came before, until a call is refused. */
+  async function work(agent: number): Promise<void> {
+    const step = 'const parcels = await track(parcel, { retries: 3 }) // and more of the file that was read\n'
+    for (let turn = 0; ; turn++) {
+      const content = `agent ${agent}\n${step.repeat(400 + (turn % 20) * 40)}`
+      const { status, text } = await ask({ messages: [{ role: 'user', content }], stream: true })
+      if (status === 200) continue
+      assert.equal(status, 402, text)
+      spentAtRefusal = Math.min(spentAtRefusal, billed)
+      return
+    }
+  }
+  await Promise.all(Array.from({ length: 10 }, (_, agent) => work(agent)))
+  const spent = await counted()
+  assert.equal(spent, billed)
+  assert.ok(spentAtRefusal >= 15_000_000, `refused at ${spentAtRefusal}`)
+  assert.ok(spent >= 19_500_000 && spent <= 20_000_000, `${spent} spent`)
+})
