@@ -16,6 +16,11 @@ export interface Checkout {
   root: string
   /** Folder that holds the repository: `root`, or one above it. */
   top: string
+  /**
+   * The folder itself is a repository without a checkout, as on a server. Objects that a push brings are then looked for
+   * where git's hooks say that they are.
+   */
+  isBare?: boolean
 }
 
 /** The result of a git command. */
@@ -36,13 +41,17 @@ const HARDENED = [
   'status.renameLimit=200',
 ].flatMap((setting) => ['-c', setting])
 
-function environment(top: string): NodeJS.ProcessEnv {
-  const inherited = Object.entries(process.env).filter(([name]) => !name.startsWith('GIT_'))
+/** Variables that say in a `pre-receive` hook where the pushed objects are (git-receive-pack(1), QUARANTINE ENVIRONMENT). */
+const QUARANTINE = ['GIT_OBJECT_DIRECTORY', 'GIT_ALTERNATE_OBJECT_DIRECTORIES', 'GIT_QUARANTINE_PATH']
+
+function environment({ top, isBare = false }: Checkout): NodeJS.ProcessEnv {
+  const isKept = (name: string) => !name.startsWith('GIT_') || (isBare && QUARANTINE.includes(name))
+  const inherited = Object.entries(process.env).filter(([name]) => isKept(name))
   return {
     ...Object.fromEntries(inherited.map(([name, value]) => [name, isPath(name) ? ownPath(value) : value])),
     LC_ALL: 'C',
     // Takes precedence over the repository's core.worktree. Git looks for no repository above the checked one.
-    GIT_WORK_TREE: top,
+    ...(isBare ? { GIT_DIR: top } : { GIT_WORK_TREE: top }),
     GIT_CEILING_DIRECTORIES: dirname(top),
     GIT_OPTIONAL_LOCKS: '0',
     // A reference below refs/replace would show other contents than those that a hash names.
@@ -66,19 +75,19 @@ export async function git(checkout: Checkout, args: string[], signal?: AbortSign
 
 /** Runs one git command as {@link git} does, with `input` on its standard input. Returns its output as bytes. */
 export function gitBytes(
-  { root, top }: Checkout,
+  checkout: Checkout,
   args: string[],
   { input, signal }: { input?: string; signal?: AbortSignal } = {},
 ): Promise<Answer<Buffer>> {
   const limits = { timeout: TIME_LIMIT_MS, maxBuffer: OUTPUT_LIMIT, killSignal: 'SIGKILL' as const, windowsHide: true }
   // Does not run in the root: Windows looks for programs in the working directory first.
-  const place = { cwd: dirname(process.execPath), env: environment(top), encoding: 'buffer' as const }
+  const place = { cwd: dirname(process.execPath), env: environment(checkout), encoding: 'buffer' as const }
   return new Promise((done, fail) => {
     const failed = (error: ExecFileException, stderr: string) => {
       const exitCode = typeof error.code === 'number' ? error.code : null
       done({ output: Buffer.alloc(0), exitCode, failure: failureOf(error, stderr) })
     }
-    const command = ['-C', root, '--no-pager', ...HARDENED, ...args]
+    const command = ['-C', checkout.root, '--no-pager', ...HARDENED, ...args]
     try {
       const child = execFile('git', command, { ...limits, ...place, ...(signal && { signal }) }, (error, out, err) => {
         if (signal?.aborted) return fail(new GazewayError('cancelled', 'The caller cancelled the work context.'))

@@ -1,4 +1,5 @@
-import { realpath } from 'node:fs/promises'
+import { lstat, realpath } from 'node:fs/promises'
+import { join } from 'node:path'
 import { type Checkout, gitBytes } from '../context/git-command.ts'
 import { findRepository } from '../context/repository.ts'
 import { GazewayError } from '../errors.ts'
@@ -7,15 +8,25 @@ const DEEPER =
   'The commits of the range and their files have to be there: fetch deeper (a depth of 2 for a merge or a squash, the whole range for a rebase).'
 
 /**
- * Opens the repository around a folder.
+ * Opens the repository around a folder; or in it, where GIT_DIR names it: on a server it has no checkout.
  *
  * @throws GazewayError `not_found` without a repository, `forbidden_path` for one that leads to another folder
  */
 export async function openCheckout(folder: string): Promise<Checkout> {
-  const found = await findRepository(await realpath(folder))
+  const root = await realpath(folder)
+  // A change may add what looks like a repository, so that one without a checkout has to be named, as git's hooks do.
+  if (await isNamed(root)) return { root, top: root, isBare: true }
+  const found = await findRepository(root)
   if (found === null) throw new GazewayError('not_found', `${folder} is in no git repository.`)
   if ('refused' in found) throw new GazewayError('forbidden_path', `The repository is not read: ${found.refused}.`)
   return { root: found.top, top: found.top }
+}
+
+/** Tells whether GIT_DIR names a repository without a checkout in this folder. */
+async function isNamed(folder: string): Promise<boolean> {
+  const { GIT_DIR } = process.env
+  if (!GIT_DIR || (await realpath(GIT_DIR).catch(() => null)) !== folder) return false
+  return (await lstat(join(folder, 'objects')).catch(() => null))?.isDirectory() ?? false
 }
 
 /** Runs a git command whose failure ends the work. @throws GazewayError `not_found` with git's reason */

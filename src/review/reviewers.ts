@@ -6,7 +6,7 @@ import { type Level, type PartCoverage, type Review, reaches } from './statement
 /** A receipt that counts, and who signed it. */
 export interface Counted extends Authenticated {
   decision: Review['decision']
-  /** What it says of each hunk and item, by digest. */
+  /** Coverage of each hunk and item, by digest. */
   read: ReadonlyMap<string, readonly PartCoverage[]>
 }
 

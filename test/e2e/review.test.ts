@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { cpSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, it, type TestContext } from 'node:test'
 import { readChange } from '../../src/review/change.ts'
@@ -12,7 +12,7 @@ import { parseAllowedSigners } from '../../src/signing/allowed-signers.ts'
 import { createPerson, lineOf, type Person, receiptOf, reviewOf } from '../review/people.ts'
 import { createRepository, numbered } from '../review/repository.ts'
 import { createKeyFolder, WITHOUT_OPENSSH } from '../signing/openssh.ts'
-import { newPlace, run } from './server.ts'
+import { CLI, newPlace, run } from './server.ts'
 
 const ann = createPerson('ann@example.org')
 
@@ -109,6 +109,18 @@ describe('gazeway review verify', () => {
     assert.equal(git('status', '--porcelain'), '')
   })
 
+  it('is not led to a repository that the change adds', async (t) => {
+    const { review, verify, root, git, place } = createGated(t)
+    git('clone', '-q', '--bare', '.', join(place.home, 'planted'))
+    for (const name of ['HEAD', 'objects', 'refs', 'config', 'packed-refs'])
+      cpSync(join(place.home, 'planted', name), join(root, name), { recursive: true })
+    mkdirSync(join(root, 'refs/heads'), { recursive: true })
+    await review()
+    git('add', '-A')
+    git('commit', '-q', '-m', 'Plant')
+    assert.equal((await verify()).code, 1)
+  })
+
   it('reads receipts from the standard input, of a clone with depth 2', async (t) => {
     const { review, place, root } = createGated(t)
     await review()
@@ -132,6 +144,39 @@ describe('gazeway review verify', () => {
       times.push(performance.now() - started)
     }
     assert.ok(Math.min(...times) < 1000, `${times} ms`)
+  })
+})
+
+describe('a pre-receive hook', () => {
+  it('holds a push until the notes of its commit have a receipt of every hunk', async (t) => {
+    const { git, place, review, pay, commit } = createGated(t)
+    const server = join(place.home, 'server.git')
+    git('init', '-q', '--bare', server)
+    git('push', '-q', server, 'HEAD^:refs/heads/main')
+    const [, hook = ''] = /```sh\n(#!\/bin\/sh\n[^`]*)```/.exec(readFileSync('docs/reference/reviews.md', 'utf8')) ?? []
+    const command = `"${process.execPath}" "${CLI}"`
+    writeFileSync(join(server, 'hooks/pre-receive'), hook.replace('gazeway review', `${command} review`), {
+      mode: 0o755,
+    })
+    const push = () => {
+      try {
+        return git('push', '-q', server, 'HEAD:refs/heads/main')
+      } catch (error) {
+        return (error as { stderr: string }).stderr
+      }
+    }
+    const note = () => {
+      git('notes', '--ref', 'reviews', 'add', '-f', '-F', join(place.home, 'receipt.json'))
+      git('push', '-q', '-f', server, 'refs/notes/reviews')
+    }
+    assert.match(push(), /src\/pay\.ts:3: in no receipt that counts.*pre-receive hook declined/s)
+    await review()
+    note()
+    assert.equal(push(), '')
+    pay('send(4)')
+    commit('Change again')
+    note()
+    assert.match(push(), /src\/pay\.ts:3: in no receipt that counts/)
   })
 })
 
