@@ -8,6 +8,8 @@ export interface CallSpend {
   day: string
   /** In micro-dollars. */
   micros: number
+  /** Part of the amount that was not reserved: the provider reported more than the call could cost. None by default. */
+  beyondMicros?: number
   /** Allowance that reserved the amount. Null without a reservation. */
   allowanceId: string | null
   /** Receipt to store with the record. Absent for calls without one, and for charged calls. */

@@ -175,7 +175,7 @@ export function liveWallet(base: Base): LiveWallet {
 function loggedOverruns({ log }: Base): Overruns {
   const overruns = createOverruns()
   overruns.listen(({ callId, callerId, model, reservedMicros, costMicros }) =>
-    log.warn('A call cost more than was reserved for it; the difference is not charged.', {
+    log.warn('A call cost more than was reserved for it.', {
       call_id: callId,
       caller_id: callerId,
       model,

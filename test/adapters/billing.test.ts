@@ -276,7 +276,9 @@ describe('a key', () => {
         const poor = await ask(0.03)
         assert.ok(poor.text.includes('budget_reached'), poor.text.slice(-300))
         // 3 micro-dollars a token, and at least one token a word.
-        assert.ok(poor.words * 3 <= poor.micros && poor.micros <= 30_000, `${poor.words} words for ${poor.micros}`)
+        // A whole answer was generated, and is billed by its provider, although its client does not get it.
+        const most = name.includes('whole') ? 62_000 : 30_000
+        assert.ok(poor.words * 3 <= poor.micros && poor.micros <= most, `${poor.words} words for ${poor.micros}`)
         const rich = await ask(1)
         assert.ok(!rich.text.includes('budget_reached'), rich.text.slice(-300))
         assert.ok(rich.words >= LONG.length && rich.words * 3 <= rich.micros, `${rich.words} words for ${rich.micros}`)

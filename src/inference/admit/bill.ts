@@ -148,6 +148,8 @@ export function createBill(deps: BillDeps, { key, bound, reserved, counted, isOp
   const answerLimit = isBounded && bound.isLimited ? limit : null
   let answerTokens = limit * bound.answers
   let costMicros = 0
+  /** Cost beyond the reservation that its caller has caused. */
+  let beyondMicros = 0
   let tokens = 0
   /** The attempt that the client had an answer of. */
   let had: BilledAttempt | null = null
@@ -156,6 +158,10 @@ export function createBill(deps: BillDeps, { key, bound, reserved, counted, isOp
 
   /** Reservation left for the call's cost. The margin is taken last. */
   const leftForCost = (): Micros => reservation.left() - margin - costMicros
+
+  /** Most that the output beyond the limit of an answer may have cost. */
+  const outputBeyond = ({ usage }: BilledAttempt): Micros =>
+    bound.more(Math.max(0, (usage?.completion_tokens ?? 0) - answerTokens))
 
   return {
     answerLimit,
@@ -183,26 +189,31 @@ export function createBill(deps: BillDeps, { key, bound, reserved, counted, isOp
       if (attempt.isHad) had = attempt
       const left = leftForCost()
       const isOver = attempt.costMicros > left
-      isCapped ||= isOver
+      const over = isBounded && isOver ? attempt.costMicros - left : 0
+      const caused = bound.readsMore ? Math.max(0, over - outputBeyond(attempt)) : 0
+      isCapped ||= over > caused
       if (isOver) onOverrun({ callId, callerId: key.id, model, reservedMicros: left, costMicros: attempt.costMicros })
       const isUnseen = isDetached && isBounded && attempt.isHad && (attempt.usage?.estimated ?? true)
       const cost = isCut || isUnseen ? left : Math.min(attempt.costMicros, left)
       const unseen = isBounded ? Math.min(unseenMicros, left - cost) : 0
       if (!isCharged) {
-        const spend = reservation.take(cost + unseen)
+        const reserved = reservation.take(cost + unseen)
+        const spend = { ...reserved, micros: reserved.micros + over, beyondMicros: over }
         if (!deps.storesAllReceipts || !attempt.isHad) return spend
         const of = {
           at: began.toISOString(),
           margin: 0,
-          costMicros: cost + unseen,
+          costMicros: cost + unseen + over,
           token: pricing.token,
           isCharged,
-          isCapped: isOver,
+          isCapped: false,
         }
         return { ...spend, receipt: receiptOf(spend, attempt, attempt, of) }
       }
       costMicros += cost
-      return unseen === 0 ? null : countedAlone(reservation, unseen)
+      beyondMicros += caused
+      const borne = unseen + over - caused
+      return borne === 0 ? null : countedAlone(reservation, borne)
     },
     async settle({ keep, ...billed }) {
       if (!isCharged || had === null) return null
@@ -210,12 +221,12 @@ export function createBill(deps: BillDeps, { key, bound, reserved, counted, isOp
       const receipt = receiptOf(spend, billed, had, {
         at: began.toISOString(),
         margin,
-        costMicros,
+        costMicros: costMicros + beyondMicros,
         token: pricing.token,
         isCharged,
         isCapped,
       })
-      await chargeTaken(charge, spend, { receipt, keep: keep && ((trx) => keep(trx, receipt)) })
+      await chargeTaken(charge, spend, { receipt, beyondMicros, keep: keep && ((trx) => keep(trx, receipt)) })
       return receipt
     },
     end() {

@@ -61,6 +61,8 @@ export interface CallBound {
   limitAt(model: ModelChoice, limit: number): number | null
   /** Bound with a prompt of as many tokens as bytes: a token has at least one. Null when it may exceed the context. */
   quick: Quote | null
+  /** True when the provider reads more than was sent: stored responses, files, links, search results. */
+  readsMore: boolean
   /** The same with the prompt counted: slower, and lower. */
   counted(): Promise<Quote>
   /** Cost of further answer tokens. */
@@ -79,6 +81,7 @@ export const UNBOUNDED: CallBound = {
   limitAt: () => null,
   quick: UNLIMITED,
   counted: async () => UNLIMITED,
+  readsMore: false,
   more: () => Number.POSITIVE_INFINITY,
 }
 
@@ -108,11 +111,9 @@ export function boundOf(
       ? (sent ?? deps.maxOutputTokens)
       : Math.max(deps.maxOutputTokens, largestOf(ANSWER_LIMITS, json) ?? 0)
   const answers = INPUT_ALONE.has(endpoint) ? 0 : choicesOf(json) * promptsOf(json)
-  const beside =
-    WRAPPING_TOKENS +
-    (readsMore(plain, json) ? deps.searchTokens : 0) +
-    linkedMedia(plain) * MEDIA_TOKENS +
-    repeatedQuery(json)
+  const isMoreRead = readsMore(plain, json)
+  const linked = linkedMedia(plain)
+  const beside = WRAPPING_TOKENS + (isMoreRead ? deps.searchTokens : 0) + linked * MEDIA_TOKENS + repeatedQuery(json)
   const promptTokens = bytes.length + beside
 
   function quote(prompt: number): Quote {
@@ -133,6 +134,7 @@ export function boundOf(
     limitAt: (model, limit) =>
       takesLimit(model, deps.prices) ? Math.min(limit, limitsOf(model).maxOutput ?? deps.maxOutputTokens) : null,
     quick: isLimited && models.some((model) => isFilled(model, promptTokens)) ? null : quote(promptTokens),
+    readsMore: isMoreRead || linked > 0,
     async counted() {
       // A body that is not JSON, such as a recording, has no text to count.
       if (text === '') return quote(promptTokens)
@@ -200,6 +202,7 @@ export async function boundOfPrompt(
     limitAt: () => null,
     quick,
     counted: async () => quick,
+    readsMore: isSearching,
     more: (tokens) => maxCost({ prompt: 0, answer: tokens, wholePrompt: promptTokens }, models, prices),
   }
 }

@@ -250,7 +250,9 @@ function summed(spent: readonly AllowanceSpent[]): AllowanceSpent[] {
 export async function writeCallSpending(trx: Transaction<Schema>, spends: readonly CallSpend[]): Promise<void> {
   await spendAllowances(
     trx,
-    spends.flatMap(({ allowanceId, micros }) => (allowanceId === null ? [] : [{ id: allowanceId, micros }])),
+    spends.flatMap(({ allowanceId, micros, beyondMicros = 0 }) =>
+      allowanceId === null ? [] : [{ id: allowanceId, micros: micros - beyondMicros }],
+    ),
   )
   await addSpending(trx, 'recorded', spends)
 }

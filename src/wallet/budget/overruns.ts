@@ -1,6 +1,6 @@
 import type { Micros } from '../../text/money.ts'
 
-/** A call whose reported cost exceeded its reservation. The difference is not charged. */
+/** A call whose reported cost exceeded its reservation. */
 export interface Overrun {
   callId: string
   callerId: string

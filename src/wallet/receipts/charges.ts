@@ -7,6 +7,7 @@ import type { Schema } from '../../store/schema.ts'
 import type { Store } from '../../store/store.ts'
 import type { MeteredCallRow } from '../../store/tables/wallet-tables.ts'
 import { newId } from '../../text/ids.ts'
+import type { Micros } from '../../text/money.ts'
 import { spendAllowances, writeCallSpending } from '../budget/allowances.ts'
 import { addSpending, dayOf } from '../budget/spending.ts'
 import { accountOf, lockAccounts } from '../ledger/accounts.ts'
@@ -28,6 +29,8 @@ export interface Charge {
    * Its receipt. Only cost and margin leave the allowance; the rest of the reservation stays.
    */
   receipt: ChargedCall
+  /** Part of the cost that was not reserved. It is taken from the account even where that has not as much. */
+  beyondMicros?: Micros | undefined
   /**
    * Stores the reply to the caller in the transaction of the charge. Such a charge has a transaction of its own: when
    * another attempt has replied, it fails alone.
@@ -92,16 +95,21 @@ async function chargeAll(store: Store, batch: readonly Charge[]): Promise<Readon
     const written = await writtenOf(trx, batch)
     if (written.size > 0) return new Set(idsOf(batch).filter((id) => !written.has(id)))
     const callers = [...new Set(batch.map(({ receipt }) => receipt.caller_id))].sort()
-    // Accounts before allowances: the lock order of the sweep.
-    await lockAccounts(
-      trx,
-      callers.map((caller) => accountOf('held', caller)),
+    const owing = callers.filter((caller) =>
+      batch.some(({ receipt, beyondMicros = 0 }) => receipt.caller_id === caller && beyondMicros > 0),
     )
+    // Accounts before allowances: the lock order of the sweep.
+    await lockAccounts(trx, [
+      ...owing.map((caller) => accountOf('caller', caller)),
+      ...callers.map((caller) => accountOf('held', caller)),
+    ])
     const gone = new Set(await spendAllowances(trx, batch.map(spentOf)))
-    const charged = batch.filter(({ allowanceId }) => !gone.has(allowanceId)).map(({ receipt }) => receipt)
+    const covered = batch.filter(({ allowanceId }) => !gone.has(allowanceId))
+    const charged = covered.map(({ receipt }) => receipt)
+    const beyond = new Map(covered.map(({ receipt, beyondMicros = 0 }) => [receipt.call_id, beyondMicros]))
     const booked: ChargedCall[] = []
     for (const [of, receipts] of [...byCallerAndDay(charged)].sort(([a], [b]) => (a < b ? -1 : 1)))
-      booked.push(...(await take(trx, receipts, { key: `${transfer}:${of}`, engine: store.engine })))
+      booked.push(...(await take(trx, receipts, { key: `${transfer}:${of}`, engine: store.engine, beyond })))
     await addUsage(trx, booked)
     await addSpending(trx, 'charged', charged.map(spendingOf))
     for (const { allowanceId, keep } of batch) if (!gone.has(allowanceId)) await keep?.(trx)
@@ -110,7 +118,10 @@ async function chargeAll(store: Store, batch: readonly Charge[]): Promise<Readon
 }
 
 const idsOf = (charges: readonly Charge[]): string[] => charges.map(({ receipt }) => receipt.call_id)
-const spentOf = ({ allowanceId, receipt }: Charge) => ({ id: allowanceId, micros: costOf(receipt) })
+const spentOf = ({ allowanceId, receipt, beyondMicros = 0 }: Charge) => ({
+  id: allowanceId,
+  micros: costOf(receipt) - beyondMicros,
+})
 const spendingOf = (receipt: ChargedCall) => ({
   spender: { id: receipt.caller_id, groupId: receipt.group_id },
   day: receipt.counted_on,
@@ -141,13 +152,15 @@ function byCallerAndDay(receipts: readonly ChargedCall[]): Map<string, ChargedCa
 async function take(
   trx: Transaction<Schema>,
   receipts: readonly ChargedCall[],
-  { key, engine }: { key: string; engine: Engine },
+  { key, engine, beyond }: { key: string; engine: Engine; beyond: ReadonlyMap<string, Micros> },
 ): Promise<ChargedCall[]> {
   const sum = (of: (receipt: ChargedCall) => number) => receipts.reduce((all, receipt) => all + of(receipt), 0)
   const [{ caller_id: caller }] = receipts as [ChargedCall]
+  const unreserved = sum(({ call_id }) => beyond.get(call_id) ?? 0)
   const first = receipts.map(({ at }) => at).sort()[0] as string
   const entries = [
-    { account: accountOf('held', caller), micros: -sum(costOf) },
+    { account: accountOf('held', caller), micros: unreserved - sum(costOf) },
+    { account: accountOf('caller', caller), micros: -unreserved, floor: null },
     { account: accountOf('revenue', caller), micros: sum(({ margin_micros }) => margin_micros) },
     { account: accountOf('upstream_cost', caller), micros: sum((receipt) => receipt.upstream_cost_micros) },
   ].filter(({ micros }) => micros !== 0)
