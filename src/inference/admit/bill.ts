@@ -190,6 +190,7 @@ export function createBill(deps: BillDeps, { key, bound, reserved, counted, isOp
       const left = leftForCost()
       const isOver = attempt.costMicros > left
       const over = isBounded && isOver ? attempt.costMicros - left : 0
+      if (over > 0) reservation.renew()
       const caused = bound.readsMore ? Math.max(0, over - outputBeyond(attempt)) : 0
       isCapped ||= over > caused
       if (isOver) onOverrun({ callId, callerId: key.id, model, reservedMicros: left, costMicros: attempt.costMicros })

@@ -31,6 +31,8 @@ export interface Reservation {
   extend(micros: Micros, payer?: Payer | null): Promise<boolean>
   /** Takes the amount spent, at most what is left. */
   take(micros: Micros): Taken
+  /** Has the store decide anew what later calls may reserve, since this one cost more than was reserved for it. */
+  renew(): void
   /** Frees the rest. Call it once the call is over, whatever its outcome. */
   end(): void
 }
@@ -41,6 +43,7 @@ export function unbounded(spender: Spender, day: string): Reservation {
     left: () => Infinity,
     extend: async () => true,
     take: (micros) => ({ spender, day, micros, allowanceId: null, written() {}, undo() {} }),
+    renew() {},
     end() {},
   }
 }
@@ -73,6 +76,10 @@ export function reservationIn(deps: PoolDeps & { elapsedMs: () => number }, pool
       const taken = Math.min(micros, left)
       left -= taken
       return takenFrom(deps, pool, taken)
+    },
+    renew() {
+      deps.retire(pool)
+      giveBack(deps, pool)
     },
     end() {
       if (isOver) return
