@@ -1,4 +1,6 @@
 import assert from 'node:assert/strict'
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { it } from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
 import fc from 'fast-check'
@@ -43,6 +45,11 @@ export function budgetKills(kills: number): void {
     upstream.on('/chat/completions', answer)
     const store = await openStore(url)
     const places = Array.from({ length: PROCESSES }, newPlace)
+    // What a killed process had reserved is not waited for.
+    for (const { data } of places) {
+      mkdirSync(data)
+      writeFileSync(join(data, 'config.json'), JSON.stringify({ wallet: { wait_ms: 500 } }))
+    }
     const processes = await Promise.all(places.map(start))
     const ended = { answered: 0, refused: 0, cut: 0, failed: 0, gone: 0 }
     t.after(async () => {

@@ -84,6 +84,28 @@ export function reservationsContract(open: OpenStore): void {
     for (const { reservations } of processes) await reservations.close()
   })
 
+  it('reserves a quarter of what is free for a call that could use as much, and no less than it needs', async (t) => {
+    const store = await open(t)
+    await budgets(store, [[KEY, 'day', 4_000]])
+    const clock = { now: Date.parse(`${DAY}T12:00:00Z`) }
+    const [one, other] = [startProcess(store, clock), startProcess(store, clock)]
+    const unlimited = { least: 100, most: 5_000 }
+    const first = await one.reservations.reserve(recorded, unlimited)
+    const second = await one.reservations.reserve(recorded, unlimited)
+    assert.deepEqual([first.left(), second.left()], [1_000, 750])
+    const modest = await one.reservations.reserve(recorded, { least: 100, most: 200 })
+    assert.equal(modest.left(), 200)
+    const needing = await one.reservations.reserve(recorded, { least: 900, most: 5_000 })
+    assert.equal(needing.left(), 900)
+    for (const call of [first, second, modest, needing]) call.end()
+    await one.reservations.close()
+    const elsewhere = await other.reservations.reserve(recorded, unlimited)
+    assert.equal(elsewhere.left(), 1_000)
+    elsewhere.end()
+    await other.reservations.close()
+    assert.equal(await outstanding(store), 0)
+  })
+
   it('tells a call that has to wait for others from one that its budget does not reach for', async (t) => {
     const store = await open(t)
     await budgets(store, [
