@@ -11,20 +11,36 @@ export const memoryStore = defineTool({
   description:
     'Keep a fact under a key, for you and other assistants in later sessions. Use it for decisions, conventions and ' +
     'findings that will matter again; not for secrets, because memories are sent to models with questions. The same ' +
-    'key replaces the value. Set also to 6-10 words that others may search with. Belongs to this project unless ' +
+    'key replaces the value; forget: true with if_version deletes it. Set also to 6-10 words that others may search with. Belongs to this project unless ' +
     'project is null. Example: key "deploy/staging", value "uses the eu-west cluster", tags ["deploy"].',
-  annotations: { readOnlyHint: false, destructiveHint: false, idempotentHint: true, openWorldHint: false },
-  input: MemoryInput.strict(),
+  annotations: { readOnlyHint: false, destructiveHint: true, idempotentHint: true, openWorldHint: false },
+  input: MemoryInput.extend({
+    value: MemoryInput.shape.value.optional(),
+    forget: z.literal(true).optional().describe('Delete the memory and its versions.'),
+  })
+    .strict()
+    .refine(({ forget, value }) => forget || value !== undefined, { path: ['value'], error: 'missing' })
+    .refine(({ forget, if_version }) => !forget || if_version !== undefined, {
+      path: ['if_version'],
+      error: 'missing',
+    }),
   output: z.object({
     memory: Memory,
     created: z.boolean(),
+    forgotten: z.boolean().optional(),
     similar: z.array(Similar).describe('Memories with nearly the same content: update one, or supersede it.'),
   }),
-  async run({ memory }, input, context, keep) {
-    const { project = await callerProject(context) } = input
-    return memory.of(context.memoryOwner ?? null, context.callerId).store({ ...input, project }, keep)
+  async run({ memory }, { forget, ...input }, context, keep) {
+    const { key, namespace, value = null, if_version = 0, project = await callerProject(context) } = input
+    const own = memory.of(context.memoryOwner ?? null, context.callerId)
+    if (!forget) return own.store({ ...input, value, project }, keep)
+    const reply = (forgotten: Memory) => ({ memory: forgotten, created: false, similar: [], forgotten: true })
+    return reply(
+      await own.forget({ key, namespace, project, if_version }, keep && ((trx, made) => keep(trx, reply(made)))),
+    )
   },
-  render({ memory, created, similar }) {
+  render({ memory, created, similar, forgotten }) {
+    if (forgotten) return `Forgot ${plain(memory.key)} and all its versions.`
     const stored = `${created ? 'Stored' : 'Updated'} ${plain(memory.key)} (version ${memory.version}).`
     if (similar.length === 0) return stored
     const named = similar.map(({ key, namespace }) => plain(`${namespace}/${key}`)).join(', ')

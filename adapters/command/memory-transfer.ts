@@ -33,7 +33,11 @@ export async function importMemories(
   if (!MemoryInput.shape.namespace.safeParse(namespace).success)
     throw new GazewayError('validation_failed', '--namespace: must be 1 to 128 characters.', { param: '--namespace' })
   await onStore(loaded, async (store) => {
-    const { stored, same, expired } = await importLines(store, file, { namespace, now: () => new Date() })
+    const { stored, same, expired } = await importLines(store, file, {
+      namespace,
+      now: () => new Date(),
+      secrets: loaded.config.memory.secrets,
+    })
     process.stdout.write(`Memories stored: ${stored}, unchanged: ${same}, expired: ${expired}.\n`)
   })
 }

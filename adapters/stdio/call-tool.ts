@@ -4,6 +4,8 @@ import type { Gateway } from '../../src/gateway.ts'
 import { isStoreFault } from '../../src/storeless-gateway.ts'
 import { cut } from '../../src/text/cut.ts'
 import { defusedJson } from '../../src/text/defused.ts'
+import { isObject } from '../../src/text/json.ts'
+import { readAsMeant } from '../../src/wire/read-as-meant.ts'
 import { parseInput } from '../../src/wire/validation.ts'
 import { tools } from '../../tools/index.ts'
 import { runTool } from '../../tools/run-tool.ts'
@@ -29,7 +31,7 @@ export async function callTool(
     const tool = tools.find((known) => known.name === name)
     if (!tool)
       throw new GazewayError('unknown_tool', `There is no tool ${cut(name, 0, 100)}; tools/list lists all tools.`)
-    const input = parseInput(tool.input, args ?? {})
+    const input = parseInput(tool.input, isObject(args) ? readAsMeant(tool.input, args) : (args ?? {}))
     const output = await gateway().then(
       (opened) => runTool(tool, opened, input, context),
       (fault: unknown) => {

@@ -1,3 +1,5 @@
+import { PRIVATE_KEY } from '../text/secret-text.ts'
+
 /** Extensions of program code: `jest.env.ts` is code that sets an environment up, `prod.env.yaml` is an environment. */
 const CODE = '[cm]?[jt]sx?|vue|svelte|py|rb|php|go|rs|java|kt|cs|swift|ex|sh'
 
@@ -19,8 +21,6 @@ const PATH = /(^|\/)gh\/hosts\.ya?ml$/
 /** Suffixes of backup copies. */
 const COPY = /(\.(bak|backup|old|orig)|~)+$/
 const FOLDERS = new Set(['.ssh', '.gnupg', '.aws', '.azure', '.gcloud', '.kube', '.docker', 'secrets', '.secrets'])
-/** Headers of private keys: PEM (RFC 7468), SSH2 and PuTTY. */
-const PRIVATE_KEY = /-{4,5} ?BEGIN [A-Z0-9 ]*PRIVATE KEY|PuTTY-User-Key-File-\d/
 
 /**
  * Recognizes files that may hold secrets, by their name or the name of a folder above. Their path may be shown, their

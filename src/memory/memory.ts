@@ -1,15 +1,13 @@
-import type { Transaction } from 'kysely'
 import type { Base } from '../base.ts'
 import type { CallContext } from '../calls/call-record.ts'
-import { GazewayError } from '../errors.ts'
 import type { Keep } from '../idempotency/idempotency.ts'
 import { runBuilt } from '../store/built.ts'
 import type { Page, Paged } from '../store/page.ts'
-import type { Schema } from '../store/schema.ts'
 import type { Store } from '../store/store.ts'
 import type { Sweep } from '../store/sweeps.ts'
 import { createCountChanges } from './records/count-changes.ts'
-import { deleteMemories, isLive, REMOVED, sweepExpired } from './records/memory-expiry.ts'
+import { forgetMemory, removeMemory } from './records/forget-memory.ts'
+import { isLive, sweepExpired } from './records/memory-expiry.ts'
 import { type KeysQuery, memoryKeys } from './records/memory-keys.ts'
 import {
   MEMORY_COLUMNS,
@@ -20,9 +18,10 @@ import {
   toMemory,
 } from './records/memory-record.ts'
 import { totals } from './records/memory-totals.ts'
-import { earlierVersion, forgetVersions } from './records/memory-versions.ts'
+import { earlierVersion } from './records/memory-versions.ts'
 import { isAt, type Place } from './records/place.ts'
 import { recentMemories } from './records/recent.ts'
+import { refuseSecrets, type Secrets } from './records/refuse-secrets.ts'
 import { claimSpace, findSpace, type MemoryOwner, sweepEndedSpaces } from './records/spaces.ts'
 import { keepMemory } from './records/store-memory.ts'
 import type { Caller } from './records/trusted-writers.ts'
@@ -50,7 +49,7 @@ export interface MemoryService {
    *
    * @param keep called with the result, in the same transaction
    * @throws GazewayError `version_conflict` when the memory is not at `if_version`; `not_found` when the memory to
-   *   supersede does not exist. Then nothing has changed
+   *   supersede does not exist; `validation_failed` when it looks like a secret. Then nothing has changed
    */
   store(input: MemoryInput, keep?: Keep<StoredMemory>): Promise<StoredMemory>
   /**
@@ -83,8 +82,14 @@ export interface MemoryService {
   newest(of: { project: string | null; projects?: 'all' | undefined; limit: number }): Promise<Memory[]>
   /** Returns the first distinct keys with a prefix, in order. */
   keys(query: KeysQuery): Promise<string[]>
-  /** @throws GazewayError `not_found` */
+  /** Deletes a memory with all its versions. @throws GazewayError `not_found` */
   remove(id: string): Promise<void>
+  /**
+   * Deletes the memory under a key with all its versions, and returns it without its value.
+   *
+   * @throws GazewayError `not_found`; `version_conflict` when it is not at `if_version`
+   */
+  forget(of: Omit<RecallQuery, 'version'> & { if_version: number }, keep?: Keep<Memory>): Promise<Memory>
   /**
    * Returns totals. `bytes` counts keys, values and tags as UTF-8 JSON; `oldest_at` is a creation, `newest_at` an
    * update.
@@ -180,6 +185,7 @@ export function createMemory({
   now,
   vectors = () => null,
   trustedWriters = () => [],
+  secrets = () => 'refuse',
 }: {
   store: Store
   now: () => Date
@@ -187,6 +193,8 @@ export function createMemory({
   vectors?: () => VectorSearch | null
   /** Ids and names of keys whose memories are trusted besides those of admins. */
   trustedWriters?: () => readonly string[]
+  /** Treatment of values that look like secrets. */
+  secrets?: () => Secrets
 }): Memories {
   const time = () => now().toISOString()
   let opening: Promise<Finders> | undefined
@@ -206,12 +214,12 @@ export function createMemory({
   const sweepEnded: Sweep['batch'] = (limit) => store.write((trx) => sweepEndedSpaces(trx, time(), limit))
   const own = (owner: MemoryOwner, id: string | null) => {
     const caller = (): Caller => ({ id, trusts: trustedWriters() })
-    return ownMemory(owner, { store, time, opened, vectors, caller })
+    return ownMemory(owner, { store, time, opened, vectors, caller, secrets })
   }
   return {
     ...own(null, null),
     of: (owner: MemoryOwner, caller: string | null = owner) => own(owner, caller),
-    removeAnyones: (id) => store.write((trx) => remove(trx, id, { space: undefined, now: time() })),
+    removeAnyones: (id) => store.write((trx) => removeMemory(trx, id, { space: undefined, now: time() })),
     sweep,
     sweepEnded,
     embedding: async () => (await vectors()?.check()) ?? { memories: 0, embedded: 0, failure: null },
@@ -232,6 +240,7 @@ export function liveMemory(base: Base, ask: AskForVectors): { memory: Memories; 
     now,
     vectors: vectors.current,
     trustedWriters: () => config.current().config.memory.trusted_writers,
+    secrets: () => config.current().config.memory.secrets,
   })
   return { memory, close: vectors.stop }
 }
@@ -244,6 +253,7 @@ interface Shared {
   opened: () => Promise<Finders>
   vectors: () => VectorSearch | null
   caller: () => Caller
+  secrets: () => Secrets
 }
 
 /** Lookup of memories by words. */
@@ -260,7 +270,7 @@ async function openFinders(store: Store): Promise<Finders> {
   return { search, similar: createSimilar({ db, index, words: createMemoryWords({ db, engine }) }) }
 }
 
-function ownMemory(owner: MemoryOwner, { store, time, opened, vectors, caller }: Shared): MemoryService {
+function ownMemory(owner: MemoryOwner, { store, time, opened, vectors, caller, secrets }: Shared): MemoryService {
   const { db } = store
 
   async function similarTo(input: MemoryInput): Promise<Similar[]> {
@@ -290,6 +300,7 @@ function ownMemory(owner: MemoryOwner, { store, time, opened, vectors, caller }:
 
   return {
     async store(input, keep) {
+      if (secrets() === 'refuse') refuseSecrets(input)
       const similar = await similarTo(input)
       const made = await store.write(async (trx) => {
         const stored = { ...(await keepMemory(trx, await claimSpace(trx, owner), input, time(), caller())), similar }
@@ -310,7 +321,15 @@ function ownMemory(owner: MemoryOwner, { store, time, opened, vectors, caller }:
     newest: async (query) => newest(store, await findSpace(db, owner), { ...query, trustedBy: caller() }, time()),
     keys: async (query) => memoryKeys(db, await findSpace(db, owner), query, time()),
 
-    remove: (id) => store.write(async (trx) => remove(trx, id, { space: await findSpace(trx, owner), now: time() })),
+    remove: (id) =>
+      store.write(async (trx) => removeMemory(trx, id, { space: await findSpace(trx, owner), now: time() })),
+    forget: ({ if_version: version, project = null, ...of }, keep) =>
+      store.write(async (trx) => {
+        const place = { space: await findSpace(trx, owner), ...of, project }
+        const forgotten = await forgetMemory(trx, place, { version, now: time() })
+        await keep?.(trx, forgotten)
+        return forgotten
+      }),
     stats: async () => statsOf(store, await findSpace(db, owner), time()),
   }
 }
@@ -379,32 +398,4 @@ async function statsOf({ db, engine }: Store, space: number, at: string): Promis
     oldest_at: oldest?.created_at ?? null,
     newest_at: newest?.updated_at ?? null,
   }
-}
-
-/** @param of.space space that must hold the memory; any space when undefined */
-async function remove(
-  trx: Transaction<Schema>,
-  id: string,
-  of: { space: number | undefined; now: string },
-): Promise<void> {
-  let query = trx.selectFrom('memories').select(REMOVED).where('id', '=', id)
-  if (of.space !== undefined) query = query.where('space', '=', of.space)
-  const row = await query.where(isLive(of.now)).forUpdate().executeTakeFirst()
-  if (!row) return forget(trx, id, of)
-  const changes = createCountChanges()
-  await deleteMemories(trx, [row], changes)
-  await changes.write(trx)
-}
-
-/** Deletes all versions of the key of a superseded memory. */
-async function forget(
-  trx: Transaction<Schema>,
-  id: string,
-  of: { space: number | undefined; now: string },
-): Promise<void> {
-  let query = trx.selectFrom('memory_versions').select(['space', 'namespace', 'key', 'project']).where('id', '=', id)
-  if (of.space !== undefined) query = query.where('space', '=', of.space)
-  const place = await query.where('superseded_by', 'is not', null).executeTakeFirst()
-  if (!place) throw new GazewayError('not_found', `There is no memory ${id}.`, { param: 'id' })
-  await forgetVersions(trx, [place])
 }

@@ -132,4 +132,20 @@ describe('memories of a project, by tools', () => {
     const [more, allowed] = await tokensOf({ max_tokens: 6000 })
     assert.ok(more >= few && allowed > spent && allowed <= 6000, `${allowed} tokens of ${more} results`)
   })
+
+  it('are forgotten by the tool that stores them, at the version that was read', async () => {
+    const { memory } = await store(shop, { key: 'slip', value: 'a walrus slipped' })
+    await store(shop, { key: 'slip', value: 'a walrus slipped again' })
+    const context = { surface: 'stdio' as const, callerId: null, roots: async () => [], projectRoot: async () => shop }
+    const refused = async (args: object) => {
+      const gateway = async () => running.gateway
+      const result = await callTool('gateway_memory_store', args, gateway, context, () => {})
+      return JSON.stringify(result._meta)
+    }
+    assert.match(await refused({ key: 'slip', forget: true }), /if_version/)
+    assert.match(await refused({ key: 'slip', forget: true, if_version: memory.version }), /version_conflict/)
+    const { forgotten } = await store(shop, { key: 'slip', forget: true, if_version: '2' })
+    assert.equal(forgotten, true)
+    assert.equal((await call(shop, 'gateway_memory_recall', { key: 'slip' })).found, false)
+  })
 })

@@ -157,6 +157,51 @@ export function memoryVersionsContract(open: () => Promise<Store>): void {
       await store.close()
     })
 
+    it('are forgotten under their key by somebody who has read the current one', async () => {
+      const { store, put, recall, memory, kept, found } = await start()
+      const of = { key: 'k', namespace: 'default' }
+      await assert.rejects(memory.forget({ ...of, if_version: 1 }), { code: 'not_found', param: 'key' })
+      for (const value of ['first walrus', 'second walrus']) await put({ key: 'k', value, tags: ['t'] })
+      await put({ key: 'k', value: 'walrus of a project', project: '/a' })
+      await assert.rejects(memory.forget({ ...of, if_version: 1 }), { code: 'version_conflict', param: 'if_version' })
+      const forgotten = await memory.forget({ ...of, if_version: 2 })
+      assert.deepEqual([forgotten.key, forgotten.version, forgotten.value], ['k', 2, null])
+      for (const version of [undefined, 1, 2]) assert.equal((await recall('k', version)).found, false)
+      assert.deepEqual([await kept(), await found('walrus')], [0, []])
+      const tables = ['memories', 'memory_versions', 'memory_words', 'memory_tags'] as const
+      const rows = await Promise.all(tables.map((table) => store.db.selectFrom(table).selectAll().execute()))
+      assert.doesNotMatch(JSON.stringify(rows), /second/)
+      assert.equal((await memory.recall({ ...of, project: '/a' })).memory?.value, 'walrus of a project')
+      await store.close()
+    })
+
+    it('are not stored where they look like a secret, unless that is allowed', async () => {
+      const { store, put, recall } = await start()
+      const secrets = [
+        `ghp_${'a1'.repeat(18)}`,
+        'the password is hunter2hunter2',
+        { env: { API_KEY: 'api_key=abcd1234efgh' } },
+        'postgres://shop:s3cr3t-w0rd@db/shop',
+      ]
+      for (const value of secrets)
+        await assert.rejects(put({ key: 'k', value }), {
+          code: 'validation_failed',
+          param: 'value',
+          message: /looks like/,
+        })
+      const allowing = createMemory({ store, now: () => new Date(), secrets: () => 'allow' })
+      await allowing.store(MemoryInput.parse({ key: 'allowed', value: secrets[1] }))
+      for (const value of [
+        'Passwords are in Vault under kv/shop; the token is rotated weekly.',
+        'postgres://shop:$PASSWORD@db/shop',
+        'Set OPENAI_API_KEY before you start.',
+        'Tokens: 1500 by default',
+      ])
+        await put({ key: 'k', value })
+      assert.equal((await recall('k')).memory?.version, 4)
+      await store.close()
+    })
+
     it('expire when they would have, whatever came after them, and are swept', async () => {
       const { store, put, recall, memory, wait, kept } = await start()
       await put({ key: 'k', value: 'brief', ttl_seconds: 10 })

@@ -43,6 +43,10 @@ export const memorySection = section(() => ({
         .describe('Minimum cosine similarity to find a memory by its vector. The scale depends on the model.'),
     })
     .prefault({}),
+  secrets: z
+    .enum(['refuse', 'allow'])
+    .default('refuse')
+    .describe('Memories that look like a secret (a key, a token, a password): refuse to store them, or allow them.'),
   trusted_writers: z
     .array(
       z

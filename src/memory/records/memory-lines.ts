@@ -9,6 +9,7 @@ import { createCountChanges } from './count-changes.ts'
 import { isLive } from './memory-expiry.ts'
 import { MEMORY_COLUMNS, MemoryInput, toMemory } from './memory-record.ts'
 import { isAt } from './place.ts'
+import { refuseSecrets, type Secrets } from './refuse-secrets.ts'
 import { keepCounted } from './store-memory.ts'
 
 /** Memories that are read or stored per batch. */
@@ -80,7 +81,7 @@ export async function* memoryLines(
 export async function importLines(
   store: Store,
   file: string,
-  { namespace, now }: { namespace: string; now: () => Date },
+  { namespace, now, secrets = 'refuse' }: { namespace: string; now: () => Date; secrets?: Secrets },
 ): Promise<ImportReport> {
   const relations = new Map<string, string[]>()
   for await (const { json, number } of entriesOf(file)) {
@@ -91,10 +92,10 @@ export async function importLines(
   }
   const memories = async function* () {
     for await (const { json, number } of entriesOf(file))
-      if (!isOf(json, 'relation')) yield memoryOf(json, number, namespace, relations)
+      if (!isOf(json, 'relation')) yield { memory: memoryOf(json, number, namespace, relations), number }
   }
   // All lines are checked before the first is stored.
-  for await (const _ of memories());
+  for await (const { memory, number } of memories()) if (secrets === 'refuse') checkSecrets(memory, number)
   const report: ImportReport = { stored: 0, same: 0, expired: 0 }
   let batch: Line[] = []
   const flush = async () => {
@@ -102,7 +103,7 @@ export async function importLines(
     for (const outcome of outcomes) report[outcome]++
     batch = []
   }
-  for await (const memory of memories()) {
+  for await (const { memory } of memories()) {
     batch.push(memory)
     if (batch.length === BATCH) await flush()
   }
@@ -149,9 +150,15 @@ const isOf = (json: unknown, type: string): boolean => isObject(json) && 'type' 
 const read = <T extends z.ZodType>(schema: T, json: unknown, number: number, type: string): z.output<T> | null =>
   isOf(json, type) ? check(schema, json, number) : null
 
-function check<T extends z.ZodType>(schema: T, json: unknown, number: number): z.output<T> {
+const check = <T extends z.ZodType>(schema: T, json: unknown, number: number): z.output<T> =>
+  inLine(number, () => parseInput(schema, json))
+
+const checkSecrets = (memory: Line, number: number): void => inLine(number, () => refuseSecrets(memory))
+
+/** Names the line when a check fails. */
+function inLine<T>(number: number, run: () => T): T {
   try {
-    return parseInput(schema, json)
+    return run()
   } catch (cause) {
     if (cause instanceof GazewayError) throw fault(number, `does not fit: ${cause.message.replace(/\.$/, '')}`)
     throw cause
