@@ -316,14 +316,17 @@ export function meteringContract(open: () => Promise<Store>): void {
     const receipt = (set: object) => db.updateTable('metered_calls').set(set).where('call_id', '=', call_id).execute()
 
     await receipt({ upstream_cost_micros: 46 })
+    const sums = `Usage of ${key} on ${day} with ${CHAT}: the stored sums are not those of its receipts.`
     assert.deepEqual(await faults(), [
       `Transfer ${transfer}: its amounts differ from the sum of its receipts.`,
+      sums,
       `Spending of ${key} on ${day}: it is 80045, its calls and escrows sum to 80046 micro-dollars.`,
     ])
     const whole = await db.selectFrom('metered_calls').selectAll().executeTakeFirstOrThrow()
     await db.deleteFrom('metered_calls').execute()
     assert.deepEqual(await faults(), [
       `Transfer ${transfer}: its amounts differ from the sum of its receipts.`,
+      sums,
       `Spending of ${key} on ${day}: it is 80045, its calls and escrows sum to 0 micro-dollars.`,
     ])
     await db
@@ -347,7 +350,7 @@ export function meteringContract(open: () => Promise<Store>): void {
         .insertInto('metered_calls')
         .values({ ...whole, call_id: copied, transfer: null, counted_on: '2026-01-01' })
         .execute()
-    const found = (await faults()).filter((fault) => !fault.startsWith('Spending'))
+    const found = (await faults()).filter((fault) => !/^(Spending|Usage)/.test(fault))
     assert.equal(found.length, 21)
     assert.match(found[0] ?? '', /^Receipt call_\d+: no transfer in the ledger took its money\.$/)
     assert.equal(found[20], 'There may be more of this kind.')

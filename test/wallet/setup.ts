@@ -207,7 +207,7 @@ export type KeyTerms = NonNullable<z.input<typeof NewKey>['limits']> & { wallet?
 export async function newKey(store: Store, of: KeyTerms = {}): Promise<string> {
   const keys = keysOn(store)
   const { wallet = null, ...limits } = of
-  const { record } = await keys.create({ name: 'caller', wallet, limits })
+  const { record } = await keys.create({ name: 'caller', scopes: ['platform'], wallet, limits })
   await keys.close()
   return record.id
 }

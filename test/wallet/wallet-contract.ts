@@ -9,6 +9,7 @@ import { periodStatementContract } from './period-statement-contract.ts'
 import { reservationsContract } from './reservations-contract.ts'
 import type { OpenStore } from './setup.ts'
 import { statementContract } from './statement-contract.ts'
+import { tamperingContract } from './tampering-contract.ts'
 import { usageContract } from './usage-contract.ts'
 
 /** Tests of the wallet, for every store engine. `open` opens an empty store. */
@@ -26,5 +27,6 @@ export function walletContract(name: string, open: () => Promise<Store>): void {
   describe(`statements of periods on ${name}`, () => periodStatementContract(openFor))
   describe(`reservations on ${name}`, () => reservationsContract(openFor))
   describe(`statements on ${name}`, () => statementContract(openFor))
+  describe(`a store changed by hand on ${name}`, () => tamperingContract(openFor))
   describe(`usage on ${name}`, () => usageContract(openFor))
 }

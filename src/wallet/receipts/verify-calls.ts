@@ -4,17 +4,34 @@ import type { SpendingRow } from '../../store/tables/wallet-tables.ts'
 import { TOTAL } from '../../text/period.ts'
 import { accountOf } from '../ledger/accounts.ts'
 import type { Entry } from '../ledger/transfer.ts'
+import { allowanceFaults, recordedFaults, tokenFaults, usageFaults } from './verify-usage.ts'
 
 /** Rows per page. */
 const PAGE = 1_000
 /** Reported faults per kind. */
 const MAX_REPORTED = 20
 
+/** Checks, each of one kind of fault. */
+const CHECKS: ReadonlyArray<(store: Store) => AsyncIterable<string>> = [
+  receiptFaults,
+  tokenFaults,
+  chargeFaults,
+  usageFaults,
+  heldFaults,
+  allowanceFaults,
+  dayFaults,
+  totalFaults,
+  missingDays,
+  recordedFaults,
+]
+
 /**
  * Compares charged calls with the ledger and with spending:
  * - receipts match the transfers that took their money
  * - held money matches allowances
+ * - sums of usage match receipts, and the tokens of a receipt its cost
  * - spending of a day matches the calls and escrows of that day
+ * - allowances reserve something, and for somebody
  *
  * Each comparison is one statement, so calls may run meanwhile.
  *
@@ -22,8 +39,7 @@ const MAX_REPORTED = 20
  */
 export async function callFaults(store: Store): Promise<string[]> {
   const faults: string[] = []
-  for (const found of [receiptFaults, chargeFaults, heldFaults, dayFaults, totalFaults, missingDays])
-    faults.push(...(await firstOf(found(store), MAX_REPORTED)))
+  for (const found of CHECKS) faults.push(...(await firstOf(found(store), MAX_REPORTED)))
   return faults
 }
 

@@ -1,0 +1,109 @@
+import assert from 'node:assert/strict'
+import { it, type TestContext } from 'node:test'
+import { sql } from 'kysely'
+import { writeRecorded } from '../../src/wallet/receipts/charges.ts'
+import { callFaults } from '../../src/wallet/receipts/verify-calls.ts'
+import { chargeCall, newAddress, newKey, type OpenStore, receiptOf } from './setup.ts'
+
+const AT = '2026-11-21T08:00:00.000Z'
+
+/** Changes to a store, each by hand, and the fault that names it. */
+const CHANGES: ReadonlyArray<[what: string, change: string, fault: RegExp]> = [
+  [
+    'a negative allowance',
+    `insert into allowances (id, holder, key_id, day, charged, micros, turn, granted, renewed_at) values ('alw_1', 'h', 'KEY', '2026-11-21', 0, -5, 1, 1, '${AT}')`,
+    /^Allowance alw_1 of key_.* -5 micro-dollars/,
+  ],
+  [
+    'an allowance of nobody',
+    `insert into allowances (id, holder, key_id, day, charged, micros, turn, granted, renewed_at) values ('alw_1', 'h', 'nobody', '2026-11-21', 0, 5, 1, 1, '${AT}')`,
+    /^Allowance alw_1: it is of nobody/,
+  ],
+  [
+    'charged money of nobody',
+    `insert into allowances (id, holder, key_id, day, charged, micros, turn, granted, renewed_at) values ('alw_1', 'h', 'nobody', '2026-11-21', 1, 5, 1, 1, '${AT}')`,
+    /^Allowance alw_1: it is of nobody/,
+  ],
+  [
+    'changed sums',
+    'update metered_usage set total_tokens = total_tokens - 1',
+    /^Usage of .* on 2026-11-21 with m: the stored sums/,
+  ],
+  ['deleted sums', 'delete from metered_usage', /^Usage of .* on 2026-11-21 with m: the stored sums/],
+  [
+    'fewer tokens in a receipt',
+    'update metered_calls set prompt_tokens = 0',
+    /^Receipt call_.*: its tokens do not sum/,
+  ],
+  [
+    'more tokens in a receipt',
+    `update metered_calls set prompt_tokens = prompt_tokens + 1000000, total_tokens = total_tokens + 1000000`,
+    /^Receipt call_1: its tokens cost more/,
+  ],
+  [
+    'another date of a receipt',
+    `update metered_calls set at = '2026-11-20T08:00:00.000Z'`,
+    /^Usage of .* on 2026-11-20/,
+  ],
+  [
+    'an earlier hour of a receipt',
+    `update metered_calls set at = '2026-11-21T07:00:00.000Z' where call_id = 'call_1'`,
+    /^Receipt call_1: it is dated before its transfer/,
+  ],
+  [
+    'zeroed spending of recorded calls',
+    'update spending set recorded_micros = 0',
+    /^Spending of key_.* on 2026-11-21: there is none, but its recorded calls cost 7/,
+  ],
+]
+
+/** Tests of what is found in a store that was changed by hand, for every engine. `open` opens an empty store. */
+export function tamperingContract(open: OpenStore): void {
+  async function filled(t: TestContext) {
+    const store = await open(t)
+    const [payer, key] = [newAddress(), await newKey(store)]
+    await store.db
+      .updateTable('keys')
+      .set({ billing: 'recorded', scopes: '["inference"]' })
+      .where('id', '=', key)
+      .execute()
+    await chargeCall(store, {
+      callId: 'call_1',
+      callerId: payer,
+      at: AT,
+      reserved: 1_000,
+      margin: 10,
+      cost: 5,
+      credit: 1_000,
+    })
+    const price = JSON.stringify({ input: 1, output: 0, tier: null, from: 'flat' })
+    await sql`update metered_calls set price = ${price}`.execute(store.db)
+    await sql`update metered_usage set price = ${price}`.execute(store.db)
+    // In the order of chargeCall: the statement is built once.
+    const of = { call_id: 'call_2', caller_id: key, at: AT, counted_on: '2026-11-21' }
+    const receipt = receiptOf({ ...of, charged: 0, margin_micros: 0, upstream_cost_micros: 7 })
+    const spender = { id: key, groupId: null }
+    const spend = { spender, day: '2026-11-21', micros: 7, allowanceId: null, written() {}, receipt }
+    await store.write((trx) => writeRecorded(trx, [spend], store.engine))
+    await sql`insert into calls (call_id, at, surface, caller_id, path, upstream, stream, status, latency_ms,
+      latency_bucket, usage_estimated, upstream_cost_micros)
+      values ('call_2', ${AT}, 'http', ${key}, '/v1/chat/completions', 'test', 0, 'ok', 1, 1, 0, 7)`.execute(store.db)
+    return { store, key }
+  }
+
+  it('finds nothing in a store that only Gazeway has written', async (t) => {
+    const { store } = await filled(t)
+    assert.deepEqual(await callFaults(store), [])
+  })
+
+  for (const [what, change, fault] of CHANGES)
+    it(`finds ${what}`, async (t) => {
+      const { store, key } = await filled(t)
+      await sql.raw(change.replaceAll('KEY', key)).execute(store.db)
+      const faults = await callFaults(store)
+      assert.ok(
+        faults.some((found) => fault.test(found)),
+        `${faults.join('\n')} has ${fault}`,
+      )
+    })
+}
