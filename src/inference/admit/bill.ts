@@ -45,7 +45,7 @@ export interface BilledAttempt {
   /** Called endpoint. */
   path: string
   costMicros: Micros
-  /** What the provider may have charged beyond the cost, which budgets count and no caller pays. */
+  /** Amount that the provider may have charged beyond the cost. Budgets count it, and no caller pays it. */
   unseenMicros?: Micros
   /** Rates that the cost was computed from. */
   price: () => AppliedPrice

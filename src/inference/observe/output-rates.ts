@@ -7,7 +7,7 @@ const ASSUMED = 150
 /** Shortest answer that shows a rate, in milliseconds: a shorter one shows how fast a buffer is sent. */
 const SHORTEST_MS = 500
 
-/** How fast models generate, reasoning included. */
+/** Rates at which models generate, reasoning included. */
 export interface OutputRates {
   /** Notes a stream that has ended. */
   note(model: string, tokens: number, ms: number): void

@@ -25,7 +25,7 @@ export function createLateReads(): LateReads {
   }
 }
 
-/** How an answer is read once its client has left. */
+/** Terms on which an answer is read once its client has left. */
 export interface LateReading {
   reads: LateReads
   /** Time until the upstream is ended, in milliseconds. Null: the answer is read to its end. */

@@ -7,7 +7,7 @@ import { createLateReads, type LateReads, type LateReceiver } from '../relay/lat
 import type { Provider } from '../upstreams/provider.ts'
 import { statedLater } from './stated-later.ts'
 
-/** How answers are read whose clients have left, and what they cost. */
+/** Terms on which answers are read, and priced, whose clients have left. */
 export interface LateTerms {
   reads: LateReads
   rates: OutputRates
@@ -22,7 +22,7 @@ export const createLateTerms = (readOnMs: number): LateTerms => ({
   readOnMs,
 })
 
-/** What the provider may have charged beyond what the client received: reasoning that was hidden from it. */
+/** Tokens that the provider may have charged beyond what the client received: reasoning that was hidden from it. */
 export interface Unseen {
   tokens: number
   /** `Infinity` when nothing is known: the call then costs its whole reservation. */

@@ -28,7 +28,7 @@ export interface SettleDeps {
   /** True when the call record keeps request and answer (`audit.store_content`). */
   storeContent: boolean
   countTokens(text: string): Promise<number>
-  /** How answers are read, and what they cost, whose clients have left. */
+  /** Terms for answers whose clients have left. */
   late: LateTerms
 }
 
