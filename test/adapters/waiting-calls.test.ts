@@ -5,7 +5,7 @@ import { chunks, completion, json, sse, startUpstream, type UpstreamDouble } fro
 import { type RunningPlatform, startPlatform } from './platform.ts'
 
 const CHAT = { model: 'gpt-test', messages: [{ role: 'user', content: 'Hello' }], max_tokens: 1000 }
-/** What a call reserves at 3 micro-dollars a token with its prompt counted: 2 tokens and a quarter, 256 around them. */
+/** Reservation of a call at 3 micro-dollars a token with its prompt counted: 2 tokens and a quarter, 256 around them. */
 const RESERVED_USD = (1000 + 256 + 10) * 3e-6
 
 let upstream: UpstreamDouble

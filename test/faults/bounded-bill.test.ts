@@ -21,7 +21,7 @@ const BYTES_PER_TOKEN = 4
 
 let upstream: UpstreamDouble
 let running: RunningPlatform
-/** What the provider bills, in micro-dollars. */
+/** Bill of the provider, in micro-dollars. */
 let billed = 0
 /** Answer tokens that the model generates if its limit allows. */
 let generates = (_turn: number) => 1000

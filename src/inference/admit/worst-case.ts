@@ -151,7 +151,7 @@ export const isOpen = (endpoint: string, json: BoundedRequest['json']): boolean 
   limitsAt(endpoint).length > 0 && largestOf(limitsAt(endpoint), json) === null
 
 /** Tells whether a model is sent a limit that its client did not set. A server of one's own without a price is not. */
-export const takesLimit = (model: ModelChoice, prices: Prices): boolean =>
+const takesLimit = (model: ModelChoice, prices: Prices): boolean =>
   model.isLocal !== true || priceOf(model, prices).from === 'configuration'
 
 /** Longest answer that one of the models may give after a prompt. */

@@ -202,7 +202,7 @@ export function readModels(body: unknown): Model[] | null {
 /**
  * Reads the token limits in a list, by the names that OpenRouter, Groq, Anthropic, Together, Mistral and vLLM give them.
  */
-export function readLimits(body: unknown): ReadonlyMap<string, ModelLimits> {
+function readLimits(body: unknown): ReadonlyMap<string, ModelLimits> {
   const entries = Array.isArray(body) ? body : fieldsOrNone(body).data
   const limits = new Map<string, ModelLimits>()
   for (const entry of objectsOrNone(entries)) {

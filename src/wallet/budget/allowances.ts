@@ -43,7 +43,7 @@ export interface Turn {
   at: string
 }
 
-/** What a call needs of an allowance, and what the process has of it. */
+/** Need of a call from an allowance, and what the process has of it. */
 export interface Missing extends Wish {
   /** Size that suits the calls of the process. */
   size: Micros
@@ -56,7 +56,7 @@ export interface Missing extends Wish {
 /** A reservation of money and budget. */
 export interface Granted {
   granted: Micros
-  /** What is left beside it. */
+  /** Amount that is left beside it. */
   left: Micros
 }
 
@@ -96,7 +96,7 @@ export function takeAllowance(
   })
 }
 
-/** What is left of a limit, and what would be left without the reservations of calls. */
+/** Amount left of a limit, and what would be left without the reservations of calls. */
 interface Left {
   left: number
   unspent: number

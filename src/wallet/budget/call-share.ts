@@ -3,7 +3,7 @@ import type { Micros } from '../../text/money.ts'
 /** Part of what is free, as its divisor, that a call may reserve when it could use more. */
 const CALL_SHARE = 4
 
-/** What a call needs, and what it could use. Equal when its cost is fixed. */
+/** Need of a call, and the most that it could use. Equal when its cost is fixed. */
 export interface Wish {
   least: Micros
   most: Micros

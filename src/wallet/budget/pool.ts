@@ -18,7 +18,7 @@ export interface Pool {
   peak: number
   /** Taken and not written yet. */
   unwritten: Micros
-  /** What was left of money and budgets after the last change in the store. */
+  /** Amount left of money and budgets after the last change in the store. */
   left: Micros
   /** Need of the last call. */
   call: Micros
