@@ -124,29 +124,32 @@ export function createReviews(deps: { store: Store; gaze: Gaze; dataDir: () => s
       return { ...recordOf(row), parts: changeOf(row).parts, reading: await readingSoFar(row) }
     },
 
-    async list(page, callerId) {
-      const all = store.db.selectFrom('reviews')
-      const matching = callerId === undefined ? all : all.where('caller_id', '=', callerId)
-      // Ids sort by creation.
-      let newest = matching.orderBy('id', 'desc')
-      if (page.cursor !== undefined) newest = newest.where('id', '<', decodeCursor(page.cursor, z.tuple([ReviewId]))[0])
-      if (page.offset !== undefined) newest = newest.offset(page.offset)
-      return readPage(page, {
-        rows: (limit) => newest.selectAll().limit(limit).execute(),
-        async sizes(limit) {
-          const width = widthOf(store.engine, ['change', 'receipt'])
-          const rows = await newest.select(width.as('bytes')).limit(limit).execute()
-          return rows.map(({ bytes }) => bytes)
-        },
-        async total() {
-          const counted = matching.select(sql<number>`count(*)`.as('total'))
-          return Number((await counted.executeTakeFirstOrThrow()).total)
-        },
-        item: recordOf,
-        cursor: (row) => [row.id],
-      })
-    },
+    list: (page, callerId) => listReviews(store, page, callerId),
   }
+}
+
+/** Lists reviews of a key, or all, newest first. */
+async function listReviews(store: Store, page: Paged, callerId: string | undefined): Promise<Page<ReviewRecord>> {
+  const all = store.db.selectFrom('reviews')
+  const matching = callerId === undefined ? all : all.where('caller_id', '=', callerId)
+  // Ids sort by creation.
+  let newest = matching.orderBy('id', 'desc')
+  if (page.cursor !== undefined) newest = newest.where('id', '<', decodeCursor(page.cursor, z.tuple([ReviewId]))[0])
+  if (page.offset !== undefined) newest = newest.offset(page.offset)
+  return readPage(page, {
+    rows: (limit) => newest.selectAll().limit(limit).execute(),
+    async sizes(limit) {
+      const width = widthOf(store.engine, ['change', 'receipt'])
+      const rows = await newest.select(width.as('bytes')).limit(limit).execute()
+      return rows.map(({ bytes }) => bytes)
+    },
+    async total() {
+      const counted = matching.select(sql<number>`count(*)`.as('total'))
+      return Number((await counted.executeTakeFirstOrThrow()).total)
+    },
+    item: recordOf,
+    cursor: (row) => [row.id],
+  })
 }
 
 const decided = (when: string) =>
