@@ -1,9 +1,10 @@
 import type { Command } from 'commander'
 import type { LoadedConfig } from '../../src/config/config.ts'
+import type { MemoryFlags } from './memory-admin.ts'
 
-/** Adds `gazeway memory export` and `gazeway memory import`. */
+/** Adds `gazeway memory` with its commands. */
 export function addMemoryCommands(program: Command, start: () => Promise<{ loaded: LoadedConfig }>): void {
-  const memory = program.command('memory').description('export and import memories')
+  const memory = program.command('memory').description('list, search, show, edit, delete, export and import memories')
   memory
     .command('export')
     .description('print memories as JSON Lines, ready for `gazeway memory import`')
@@ -21,4 +22,35 @@ export function addMemoryCommands(program: Command, start: () => Promise<{ loade
       const { loaded } = await start()
       await (await import('./memory-transfer.ts')).importMemories(loaded, file, flags)
     })
+  addAdminCommands(memory, start)
+}
+
+/** Adds the commands that read and change single memories of the project of this folder, or of none. */
+function addAdminCommands(memory: Command, start: () => Promise<{ loaded: LoadedConfig }>): void {
+  const load = () => import('./memory-admin.ts')
+  const add = (usage: string, description: string) =>
+    memory
+      .command(usage)
+      .description(description)
+      .option('--namespace <name>', 'namespace of the memory (default: default, or all for lists)')
+      .option(
+        '--project <folder>',
+        'project, by its folder or name; none: memories of no project (default: this folder)',
+      )
+  add('list', 'list the newest memories').action(async (flags: MemoryFlags) =>
+    (await load()).listMemories((await start()).loaded, flags),
+  )
+  add('search <words>', 'search memories, best match first').action(async (words: string, flags: MemoryFlags) =>
+    (await load()).listMemories((await start()).loaded, flags, words),
+  )
+  add('show <key>', 'print a memory as JSON').action(async (key: string, flags: MemoryFlags) =>
+    (await load()).showMemory((await start()).loaded, key, flags),
+  )
+  add('edit <key> <text>', 'store a text as the next version of a memory').action(
+    async (key: string, text: string, flags: MemoryFlags) =>
+      (await load()).editMemory((await start()).loaded, key, text, flags),
+  )
+  add('delete <key>', 'delete a memory with all its versions').action(async (key: string, flags: MemoryFlags) =>
+    (await load()).deleteMemory((await start()).loaded, key, flags),
+  )
 }

@@ -25,6 +25,24 @@ describe('gazeway memory', () => {
     assert.deepEqual({ ...again, created_at: first.created_at, updated_at: first.updated_at }, first)
   })
 
+  it('lists, finds, shows, edits and deletes memories, those of the named project', async () => {
+    const place = newPlace()
+    const file = join(place.home, 'facts.jsonl')
+    const facts = [null, '/shop'].map((project) => ({ key: 'deploy', value: `from ${project}`, project }))
+    writeFileSync(file, facts.map((fact) => JSON.stringify(fact)).join('\n'))
+    await run(place, ['memory', 'import', file])
+    const memory = async (...args: string[]) => (await run(place, ['memory', ...args])).stdout
+    assert.match(await memory('list'), /^default\/deploy {2}version 1 {2}no project {2}from null\n$/)
+    assert.match(await memory('search', 'deploy', '--project', '/shop'), /from \/shop/)
+    assert.match(await memory('edit', 'deploy', 'by hand', '--project', '/shop'), /version 2/)
+    const shown = JSON.parse(await memory('show', 'deploy', '--project', '/shop'))
+    assert.deepEqual([shown.value, shown.project], ['by hand', '/shop'])
+    assert.match(await memory('delete', 'deploy', '--project', '/shop'), /of \/shop/)
+    assert.equal(JSON.parse(await memory('show', 'deploy', '--project', '/shop')).value, 'from null')
+    const gone = await run(place, ['memory', 'show', 'unknown'])
+    assert.deepEqual([gone.code, gone.stdout], [1, ''])
+  })
+
   it('ends quietly when its reader has gone, and says in one line when a disk is full', async () => {
     const place = newPlace()
     const file = join(place.home, 'many.jsonl')
@@ -54,7 +72,11 @@ describe('gazeway memory', () => {
       [['memory', 'import', place.home], 1, / is not a regular file\. Give a file of JSON Lines\.$/m],
       [['memory', 'import'], 2, /JSON Lines file\.$/m],
       [['memory', 'import', file, '--namespace', ''], 2, /--namespace: must be 1 to 128 characters\./],
-      [['memory', 'nothing'], 2, /unknown command memory nothing; must be one of export, import\.$/m],
+      [
+        ['memory', 'nothing'],
+        2,
+        /unknown command memory nothing; must be one of export, import, list, search, show, edit, delete\.$/m,
+      ],
     ] as const) {
       const outcome = await run(place, [...args])
       assert.equal(outcome.code, code, outcome.stderr)
