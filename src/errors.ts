@@ -41,6 +41,7 @@ export const CODES = {
   budget_reached: { status: 402, type: 'payment_required', kept: false },
   insufficient_scope: { status: 403, type: 'permission_error', kept: true },
   model_not_allowed: { status: 403, type: 'permission_error', kept: true },
+  model_not_priced: { status: 403, type: 'permission_error', kept: false },
   forbidden: { status: 403, type: 'permission_error', kept: false },
   gaze_verification_failed: { status: 403, type: 'permission_error', kept: false },
   forbidden_path: { status: 403, type: 'permission_error', kept: true },

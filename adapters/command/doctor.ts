@@ -11,6 +11,7 @@ import { redactUrl } from '../../src/config/redact.ts'
 import { unknownVariables } from '../../src/config/unknown-variables.ts'
 import { GazewayError } from '../../src/errors.ts'
 import { createGateway, type Gateway } from '../../src/gateway.ts'
+import { refusedModels } from '../../src/inference/status/price-list.ts'
 import { checkPayments } from '../../src/payments/check-payments.ts'
 import { loadMethods } from '../../src/payments/methods.ts'
 import { paymentSettings } from '../../src/payments/payment-settings.ts'
@@ -79,8 +80,12 @@ const OTHER_CHECKS: readonly Check[] = [
   {
     name: 'prices',
     async run({ upstream: { routing }, loaded }) {
-      const { models } = loaded.config.pricing
-      const found = routing.upstreams.map(({ provider }) => ageOfPrices(provider, models, new Date()))
+      const { pricing } = loaded.config
+      const providers = routing.upstreams.map(({ provider }) => provider)
+      const found = [
+        ...providers.map((provider) => ageOfPrices(provider, pricing.models, new Date())),
+        ...refusedModels(providers, pricing),
+      ]
       const text = found.map((one) => (typeof one === 'string' ? one : one.warning)).join('; ')
       return found.every((one) => typeof one === 'string') ? text : { warning: text }
     },

@@ -4,7 +4,7 @@ import type { Log } from '../../src/config/log.ts'
 import { type ListedPrice, listPrices } from '../../src/inference/status/price-list.ts'
 import { createProvider } from '../../src/inference/upstreams/provider.ts'
 import { namedConfigs } from '../../src/inference/upstreams/upstream-configs.ts'
-import { flatPrices } from '../../src/providers/prices.ts'
+import { flatPrices, type PriceOrigin } from '../../src/providers/prices.ts'
 import { aligned } from './aligned.ts'
 import { withKeys } from './with-keys.ts'
 
@@ -50,8 +50,14 @@ function conditionOf({ when }: ListedPrice): string {
 
 const usd = (amount: number | null): string | null => (amount === null ? null : String(amount))
 
-function from({ from, source, date, unknown }: ListedPrice): string {
+function from({ from, source, date }: ListedPrice): string {
   if (from === 'catalogue') return `catalogue, ${date}: ${source}`
-  if (from === 'configuration') return `configuration: ${source}`
-  return unknown ? 'flat price (own price unknown)' : 'flat price'
+  return from === 'configuration' ? `configuration: ${source}` : FROM[from]
 }
+
+const FROM = {
+  fixed: 'flat price',
+  free: 'free',
+  dearest: 'no price: dearest of the provider',
+  flat: 'no price: flat price, refused to keys with budgets or charges',
+} as const satisfies Partial<Record<PriceOrigin, string>>

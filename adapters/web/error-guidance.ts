@@ -65,6 +65,11 @@ export const GUIDANCE: Readonly<Record<ErrorCode, Guidance>> = {
     happened: 'The key is limited to some models. This model, or a target of its route, is not one of them.',
     todo: 'Request an allowed model, or have an admin change the list: `gazeway key edit ID --models GLOBS`.',
   },
+  model_not_priced: {
+    happened:
+      'No price is known for the model, or for a target of its route. A key with a budget or a charge may not use it, since its cost could not be limited; with `pricing.unknown` on `refuse` nobody may.',
+    todo: 'Request a model of `gazeway prices`, or have an admin set its price in `pricing.models`, or set `pricing.unknown` (`unknown_price` for one upstream) to `dearest` or `flat`.',
+  },
   forbidden: {
     happened: 'The key is valid, but the resource belongs to another key, or only admins may use it.',
     todo: 'Use the key of the owner, such as the creator or claimant of the task, or an admin key.',

@@ -127,6 +127,7 @@ const CALL_COLUMNS = [
   'cache_write_tokens',
   'usage_estimated',
   'upstream_cost_micros',
+  'price_from',
   'error',
 ] as const satisfies ReadonlyArray<keyof CallRow>
 

@@ -1,4 +1,5 @@
 import * as z from 'zod'
+import { CostOrigin } from '../providers/prices.ts'
 import { Usage } from '../providers/token-usage.ts'
 import { CALL_STATUS_NAMES } from './call-status.ts'
 
@@ -37,6 +38,9 @@ export const CallRecord = z.object({
   first_token_ms: z.number().int().nullable(),
   usage: Usage.nullable(),
   upstream_cost_usd: z.number().nullable().describe('null: unknown, for a hedged call'),
+  price_from: CostOrigin.nullable().describe(
+    'Origin of the cost. stated: by the provider; flat, dearest: the model has no price; null: unknown usage',
+  ),
   error: z.string().nullable(),
   content: z.unknown().optional().describe('Request and answer; only if audit.store_content is on'),
 })

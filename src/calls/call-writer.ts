@@ -138,6 +138,7 @@ function toRow(record: CallRecord): CallRow {
     cache_write_tokens: usage?.cache_write_tokens ?? null,
     usage_estimated: Number(usage?.estimated ?? false),
     upstream_cost_micros: toMicros(record.upstream_cost_usd ?? 0) ?? 0,
+    price_from: record.price_from,
     error: record.error,
     content: record.content === undefined ? null : contentText(record.content),
   }

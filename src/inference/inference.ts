@@ -2,7 +2,7 @@ import type { CallContext } from '../calls/call-record.ts'
 import type { Calls } from '../calls/calls.ts'
 import { GazewayError } from '../errors.ts'
 import { lazily } from '../lazily.ts'
-import type { Prices } from '../providers/prices.ts'
+import { isUnpriced, originOf, type Prices } from '../providers/prices.ts'
 import type { ChatRequest, ResponseRequest } from './api/requests.ts'
 import type { CallDeps } from './call.ts'
 import { type CallAgentGateway, createCallAgentGateway } from './client/call-agent-gateway.ts'
@@ -154,7 +154,7 @@ export function createUpstream(options: {
     routing,
     requireKey: (asked, role) => void routing.targets(asked, role),
     idOf: (name) => routing.idOf(name),
-    models: (context) => mergedModels(routing, context),
+    models: (context) => mergedModels(routing, rest.prices, context),
     chat: (request, context) => completeChat(deps, request, context),
     respond: (request, context) => respond(deps, request, context),
     directCall: (request, context) => directCall({ ...deps, allowedPaths: config.allowed_paths }, request, context),
@@ -203,13 +203,23 @@ function openedOnce(calling: CallDeps): { opened(): OpenUpstream | undefined; op
 
 /**
  * Models that clients can request: those named by routes, then the names and lists of all upstreams with a key, without
- * duplicates.
+ * duplicates. Those without a price are marked.
  */
-async function mergedModels({ upstreams, names }: Routing, context: CallContext): Promise<Model[]> {
+async function mergedModels(routing: Routing, prices: Prices, context: CallContext): Promise<Model[]> {
+  const { upstreams, names } = routing
   const withKey = upstreams.filter(({ provider }) => provider.hasKey)
   const asked = withKey.length === 0 ? [upstreams[0]] : withKey
   const lists = await Promise.all(asked.map(({ models }) => models.all(context)))
   const routed = names.map((id) => ({ id, object: 'model' as const, created: 0, owned_by: 'gazeway' }))
   const known = new Map([...routed, ...lists.flat()].map((model) => [model.id, model]))
-  return [...known.values()]
+  return [...known.values()].map((model) =>
+    lacksPrice(model.id, routing, prices) ? { ...model, priced: false } : model,
+  )
 }
+
+/** Tells whether a model has no price at an upstream that may answer for it. Which stand-in answers is open. */
+const lacksPrice = (id: string, { find }: Routing, prices: Prices): boolean =>
+  find(id, 'chat').some(({ upstream: { provider }, model }) => {
+    const choice = provider.resolve(model, 'chat')
+    return !provider.isUnassigned(choice.requested) && isUnpriced(originOf({ ...choice, requested: id }, prices))
+  })

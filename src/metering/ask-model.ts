@@ -19,6 +19,8 @@ export interface Answered {
   upstream: string
   /** Rates that the cost was computed from. */
   price: Asked['price']
+  /** True when the provider stated the cost. */
+  isStated: boolean
 }
 
 /**
@@ -78,14 +80,14 @@ const respond: Ask = async (upstream, { model, prompt, max_tokens, tools }, cont
   return answered(value.output_text, result)
 }
 
-function answered(content: string, { usage, costUsd, callId, price, provider }: Asked): Answered {
+function answered(content: string, { usage, costUsd, callId, price, priceFrom, provider }: Asked): Answered {
   const costMicros = toMicros(costUsd)
   if (usage === null || costMicros === null)
     throw new GazewayError(
       'upstream_bad_reply',
       'The answer of the upstream contains no usage, so it cannot be charged.',
     )
-  return { content, usage, costMicros, callId, price, upstream: provider.name }
+  return { content, usage, costMicros, callId, price, isStated: priceFrom === 'stated', upstream: provider.name }
 }
 
 function tookTooLong(timeoutMs: number, cause: unknown): GazewayError {

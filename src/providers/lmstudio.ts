@@ -8,5 +8,6 @@ export const lmstudio: Preset = {
   protocol: 'openai',
   key: null,
   roles: {},
+  isFree: true,
   models: {},
 }

@@ -8,5 +8,6 @@ export const ollama: Preset = {
   protocol: 'openai',
   key: null,
   roles: {},
+  isFree: true,
   models: {},
 }

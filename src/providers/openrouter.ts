@@ -11,6 +11,7 @@ export const openrouter: Preset = {
   key: { variable: 'OPENROUTER_API_KEY', page: 'https://openrouter.ai/keys' },
   // https://openrouter.ai/docs/api-reference/get-a-generation; what closing a stream stops depends on who answers.
   generations: '/generation',
+  statesCost: true,
   roles: {
     // https://openrouter.ai/x-ai/grok-4.20-multi-agent, released 2026-03-31.
     research: 'x-ai/grok-4.20-multi-agent',

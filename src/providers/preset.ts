@@ -74,6 +74,10 @@ export interface Preset {
   aliases?: Record<string, string>
   /** True when its model list states how many tokens an answer may have. */
   listsLimits?: true
+  /** True where answers state their cost, see `statedCost`. */
+  statesCost?: true
+  /** True where calls cost nothing: the sandbox and servers of one's own. */
+  isFree?: true
   /** Models by id. Empty when the server's owner installs the models. */
   models: Catalogue
   /**

@@ -17,7 +17,7 @@ export function ageOfPrices(
   const inUse = Object.entries(catalogue).filter(([id]) => !Object.hasOwn(configured, id))
   const dates = inUse.flatMap(([, { prices, date }]) => (prices === 'unknown' ? [] : [date])).sort()
   const [oldest] = dates
-  if (oldest === undefined) return `${name} has no catalogue: the flat price applies, unless pricing.models sets one`
+  if (oldest === undefined) return `${name} has no catalogue`
   if (now.getTime() - Date.parse(oldest) <= MAX_DAYS * DAY_MS) return `of ${name}, read ${oldest} or later`
   const old = inUse.flatMap(([id, { prices, date }]) => (prices !== 'unknown' && date === oldest ? [id] : []))
   return {

@@ -1,6 +1,37 @@
+import * as z from 'zod'
 import { MICROS_PER_USD, type Micros } from '../text/money.ts'
 import { type Catalogue, FLAT_MODELS, type ModelPrices, type PresetModel, type TokenPrices } from './preset.ts'
+import { PRESETS } from './providers.ts'
 import type { Usage } from './token-usage.ts'
+
+/**
+ * What a call to a model without a price costs:
+ * - `refuse`: it is not made;
+ * - `dearest`: the dearest known price of the provider, of all providers for a base URL;
+ * - `flat`: the flat price.
+ */
+export const UNKNOWN_PRICES = ['refuse', 'dearest', 'flat'] as const
+export type UnknownPrice = (typeof UNKNOWN_PRICES)[number]
+
+/** The same at one upstream, which may also be free: a server of one's own. */
+export const UNKNOWN_PRICES_AT_UPSTREAM = [...UNKNOWN_PRICES, 'free'] as const
+export type UnknownPriceAtUpstream = (typeof UNKNOWN_PRICES_AT_UPSTREAM)[number]
+
+/**
+ * Origins of a price, as records and receipts name them:
+ * - `configuration`, `catalogue`: the price of the model;
+ * - `fixed`: the flat price that metered models and the agent gateway have by specification;
+ * - `free`, `dearest`, `flat`: the model has no price.
+ */
+export const PRICE_ORIGINS = ['configuration', 'catalogue', 'fixed', 'free', 'dearest', 'flat'] as const
+export type PriceOrigin = (typeof PRICE_ORIGINS)[number]
+
+/** Origins of the cost of a call; `stated`: the provider states it. */
+export const CostOrigin = z.enum(['stated', ...PRICE_ORIGINS])
+export type CostOrigin = z.infer<typeof CostOrigin>
+
+/** Tells whether a cost is that of a model without a price. */
+export const isUnpriced = (from: CostOrigin): boolean => from === 'flat' || from === 'dearest'
 
 /** Prices from the configuration. */
 export interface Prices {
@@ -8,6 +39,8 @@ export interface Prices {
   models: Readonly<Record<string, ModelPrices>>
   /** Flat price in US dollars per 1,000 tokens of any kind, when no other price is known. */
   price_per_1k_tokens_usd: number
+  /** Models without a price. Null or absent: `refuse` for callers with budgets or charges, else `flat`. */
+  unknown?: UnknownPrice | null
 }
 
 /** Properties of a model that determine its price. */
@@ -20,14 +53,17 @@ export interface PricedModel {
   catalogue: Catalogue
   /** Set when the upstream does not know the requested name and another model answers, at its own price. */
   isStandIn?: true
+  /** Set while it is open whether the upstream knows the name; a stand-in answers otherwise. */
+  isOpen?: true
+  /** What it costs without a price, where its upstream says so; `fixed` for the flat price by specification. */
+  unknownPrice?: UnknownPriceAtUpstream | 'fixed' | null
 }
 
 /** A price and its origin. */
 export type PriceInForce = { prices: ModelPrices } & (
   | { from: 'configuration'; id: string }
   | { from: 'catalogue'; id: string; source: string; date: string }
-  /** `isUnknown`: the catalogue lists the model without a price. */
-  | { from: 'flat'; isUnknown: boolean }
+  | { from: 'fixed' | 'free' | 'dearest' | 'flat' }
 )
 
 /** Number of tokens that a price refers to. */
@@ -37,25 +73,91 @@ const UNIT = 1_000_000
  * Price that applies to a model. Precedence, highest first:
  * 1. the configuration, by requested name or upstream id;
  * 2. the catalogue of the preset that answers;
- * 3. the flat price.
+ * 3. what its upstream says about models without a price, then the setting `pricing.unknown`;
+ * 4. the flat price.
  *
- * Own names of metered calls skip the catalogue. A stand-in is priced by its upstream id alone.
+ * Own names of metered calls skip all but the configuration. A stand-in is priced by its upstream id alone.
  *
  * @example
  * const gpt = { requested: 'gpt-5', upstream: 'gpt-5', catalogue: {} }
  * priceOf(gpt, { models: {}, price_per_1k_tokens_usd: 0.01 }).from // 'flat'
  */
-export function priceOf({ requested, upstream, catalogue, isStandIn }: PricedModel, prices: Prices): PriceInForce {
-  const flat = { prices: flatPrices(prices), from: 'flat' } as const
+export function priceOf(model: PricedModel, prices: Prices): PriceInForce {
+  const { requested, upstream, catalogue, isStandIn } = model
   const asked = isStandIn && !FLAT_MODELS.has(requested) ? undefined : own(prices.models, requested)
   if (asked) return { prices: asked, from: 'configuration', id: requested }
-  if (FLAT_MODELS.has(requested)) return { ...flat, isUnknown: false }
+  if (FLAT_MODELS.has(requested)) return { prices: flatPrices(prices), from: 'fixed' }
   const configured = own(prices.models, upstream)
   if (configured) return { prices: configured, from: 'configuration', id: upstream }
   const known = inCatalogue(catalogue, upstream)
-  if (known === null || known.model.prices === 'unknown') return { ...flat, isUnknown: known !== null }
-  const { id, model } = known
-  return { prices: known.model.prices, from: 'catalogue', id, source: model.source, date: model.date }
+  if (known === null || known.model.prices === 'unknown') return unknownPrice(model, prices)
+  return {
+    prices: known.model.prices,
+    from: 'catalogue',
+    id: known.id,
+    source: known.model.source,
+    date: known.model.date,
+  }
+}
+
+const FREE: ModelPrices = { input: 0, output: 0 }
+
+/** Price of a model without one. Where it is refused, no call has it. */
+function unknownPrice(model: PricedModel, prices: Prices): PriceInForce {
+  const rule = ruleFor(model, prices)
+  if (rule === 'free') return { prices: FREE, from: 'free' }
+  const dearest = rule === 'dearest' ? dearestOf(model.catalogue, prices) : null
+  if (dearest !== null) return { prices: dearest, from: 'dearest' }
+  return { prices: flatPrices(prices), from: rule === 'fixed' ? 'fixed' : 'flat' }
+}
+
+const ruleFor = ({ unknownPrice }: PricedModel, { unknown }: Prices) => unknownPrice ?? unknown ?? null
+
+/** Dearest rates of each kind over a catalogue, and over all of them for a base URL. Null when none is known. */
+function dearestOf(catalogue: Catalogue, { models }: Prices): ModelPrices | null {
+  const catalogues = Object.keys(catalogue).length > 0 ? [catalogue] : PRESETS.map((preset) => preset.models)
+  const known = catalogues.flatMap((one) => Object.values(one).map(({ prices }) => prices))
+  const priced = [...known, ...Object.values(models)].filter((prices) => prices !== 'unknown')
+  if (priced.length === 0) return null
+  const { input, output, cachedInput, cacheWrite, cacheWriteHour } = priced.map(dearestRates).reduce(dearer)
+  const usd = (micros: Micros): number => micros / MICROS_PER_USD
+  return {
+    input: usd(input),
+    output: usd(output),
+    cached_input: usd(cachedInput),
+    cache_write: usd(cacheWrite),
+    cache_write_1h: usd(cacheWriteHour),
+  }
+}
+
+/**
+ * Cost of a call, and its origin. A cost that the provider states takes precedence, but for models with a fixed price,
+ * and for one of 0 where the model has a price.
+ *
+ * @param stated cost that the provider states, in micro-dollars. Null where it states none, or is not believed
+ */
+export function costOfCall(
+  { usage, tier, stated }: { usage: Usage | null; tier: string | null; stated: Micros | null },
+  model: PricedModel,
+  prices: Prices,
+): { micros: Micros; from: CostOrigin } {
+  const from = originOf(model, prices)
+  if (stated !== null && from !== 'fixed' && (stated > 0 || isUnpriced(from))) return { micros: stated, from: 'stated' }
+  return { micros: upstreamCost(usage, model, prices, tier), from }
+}
+
+/** Origin of the price in force of a model. */
+export const originOf = (model: PricedModel, prices: Prices): PriceOrigin => cardFor(model, prices).from
+
+/**
+ * Tells whether a model is refused because it has no price.
+ *
+ * @param isHeld true for a caller with budgets or charges, whose limit an unknown price would make void
+ */
+export function isRefused(model: PricedModel, prices: Prices, isHeld: boolean): boolean {
+  const from = originOf(model, prices)
+  if (from !== 'flat') return false
+  return (ruleFor(model, prices) ?? (isHeld ? 'refuse' : 'flat')) === 'refuse'
 }
 
 /** Tiers with the standard price, by their names in the APIs of OpenAI, Groq and Anthropic. */
@@ -78,7 +180,7 @@ export function upstreamCost(
   tier: string | null = null,
 ): Micros {
   if (!usage) return 0
-  const rates = ratesOfCall(ratesFor(model, prices), tier, usage.prompt_tokens)
+  const rates = ratesOfCall(cardFor(model, prices), tier, usage.prompt_tokens)
   const { input, output, cachedInput, cacheWrite, cacheWriteHour } = rates
   const { prompt_tokens: prompt, completion_tokens: completion } = usage
   const { cached_tokens: cached = 0, cache_write_tokens: written = 0, cache_write_1h_tokens: forAnHour = 0 } = usage
@@ -95,7 +197,7 @@ export function upstreamCost(
 export type AppliedPrice = TokenPrices & { tier: string | null } & (
     | { from: 'configuration'; id: string }
     | { from: 'catalogue'; id: string; source: string; date: string }
-    | { from: 'flat' }
+    | { from: 'fixed' | 'free' | 'dearest' | 'flat' }
   )
 
 /** Returns the rates that {@link upstreamCost} takes for a call. */
@@ -106,7 +208,7 @@ export function appliedPrice(
   tier: string | null = null,
 ): AppliedPrice {
   const { prices: _, ...origin } = priceOf(model, prices)
-  const rates = ratesOfCall(ratesFor(model, prices), tier, usage?.prompt_tokens ?? 0)
+  const rates = ratesOfCall(cardFor(model, prices), tier, usage?.prompt_tokens ?? 0)
   const usd = (perUnit: Micros) => perUnit / MICROS_PER_USD
   return {
     input: usd(rates.input),
@@ -115,7 +217,7 @@ export function appliedPrice(
     cache_write: usd(rates.cacheWrite),
     cache_write_1h: usd(rates.cacheWriteHour),
     tier,
-    ...(origin.from === 'flat' ? { from: 'flat' } : origin),
+    ...origin,
   }
 }
 
@@ -142,7 +244,7 @@ export function maxCost(
   prices: Prices,
 ): Micros {
   const costs = models.map((model) => {
-    const card = ratesFor(model, prices)
+    const card = cardFor(model, prices)
     const standard = ratesOfCall(card, null, wholePrompt)
     const rates = tier === null ? standard : dearer(standard, ratesOfCall(card, tier, wholePrompt))
     const { input, cachedInput, cacheWrite, cacheWriteHour, output } = rates
@@ -160,18 +262,23 @@ export function flatPrices({ price_per_1k_tokens_usd }: Prices): ModelPrices {
 
 /** Dearest rate of a model in US dollars per 1,000 tokens, rounded up to whole micro-dollars. */
 export function dearestPer1k(prices: ModelPrices): number {
+  return Math.ceil(Math.max(...Object.values(dearestRates(prices))) / 1000) / MICROS_PER_USD
+}
+
+/** Dearest rates of a model over long prompts and tiers. */
+function dearestRates(prices: ModelPrices): Rates {
   const { long, dearest } = cardOf(prices)
-  const rates = long === null ? dearest : dearer(dearest, long.rates)
-  return Math.ceil(Math.max(...Object.values(rates)) / 1000) / MICROS_PER_USD
+  return long === null ? dearest : dearer(dearest, long.rates)
 }
 
 /** Cache of rates. A model is the same object in all calls to it. */
-const known = new WeakMap<PricedModel, { of: Prices; card: RateCard }>()
+const known = new WeakMap<PricedModel, { of: Prices; card: RateCard & { from: PriceOrigin } }>()
 
-function ratesFor(model: PricedModel, prices: Prices): RateCard {
+function cardFor(model: PricedModel, prices: Prices): RateCard & { from: PriceOrigin } {
   const found = known.get(model)
   if (found?.of === prices) return found.card
-  const card = cardOf(priceOf(model, prices).prices)
+  const inForce = priceOf(model, prices)
+  const card = { ...cardOf(inForce.prices), from: inForce.from }
   known.set(model, { of: prices, card })
   return card
 }

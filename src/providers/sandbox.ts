@@ -8,5 +8,6 @@ export const sandbox: Preset = {
   protocol: 'openai',
   key: null,
   roles: OWN_MODELS,
+  isFree: true,
   models: {},
 }

@@ -8,5 +8,6 @@ export const vllm: Preset = {
   protocol: 'openai',
   key: null,
   roles: {},
+  isFree: true,
   models: {},
 }

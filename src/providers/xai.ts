@@ -14,6 +14,7 @@ export const xai: Preset = {
   protocol: 'openai',
   key: { variable: 'XAI_API_KEY', page: 'https://console.x.ai' },
   stopsOnClose: { stops: true, source: STREAM_CANCELLATION },
+  statesCost: true,
   roles: {
     // https://docs.x.ai/developers/models/grok-4.20-multi-agent-0309 and /grok-4.20-0309, as of July 2026.
     research: 'grok-4.20-multi-agent-0309',

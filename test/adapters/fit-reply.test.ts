@@ -85,6 +85,7 @@ describe('a reply', () => {
       status: 'ok',
       http_status: 200,
       fallback_from: null,
+      price_from: null,
       latency_ms: 12,
       first_token_ms: 3,
       usage: null,

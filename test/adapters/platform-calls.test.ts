@@ -17,6 +17,7 @@ const CALL: CallRecord = {
   status: 'ok',
   http_status: 200,
   fallback_from: null,
+  price_from: null,
   skipped: [],
   latency_ms: 100,
   first_token_ms: null,

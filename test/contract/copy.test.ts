@@ -139,6 +139,7 @@ async function fill(store: Store): Promise<void> {
       status: 'ok',
       http_status: null,
       fallback_from: null,
+      price_from: null,
       skipped: [{ upstream: 'é', reason: 'circuit_open' }],
       latency_ms: i,
       first_token_ms: null,

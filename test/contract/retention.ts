@@ -33,6 +33,7 @@ export function callAt(ms: number): CallRecord {
     status: 'ok',
     http_status: 200,
     fallback_from: null,
+    price_from: null,
     skipped: [],
     latency_ms: 10,
     first_token_ms: null,

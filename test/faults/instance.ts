@@ -37,6 +37,7 @@ async function record(): Promise<void> {
     status: 'ok',
     http_status: 200,
     fallback_from: null,
+    price_from: null,
     skipped: [],
     latency_ms: 1,
     first_token_ms: null,

@@ -3,7 +3,15 @@ import { describe, it } from 'node:test'
 import fc from 'fast-check'
 import type { Catalogue, ModelPrices } from '../../src/providers/preset.ts'
 import { ageOfPrices } from '../../src/providers/price-age.ts'
-import { maxCost, type PricedModel, type Prices, priceOf, tierIn, upstreamCost } from '../../src/providers/prices.ts'
+import {
+  isRefused,
+  maxCost,
+  type PricedModel,
+  type Prices,
+  priceOf,
+  tierIn,
+  upstreamCost,
+} from '../../src/providers/prices.ts'
 import { PRESETS } from '../../src/providers/providers.ts'
 
 const FLAT = 0.003
@@ -38,12 +46,12 @@ describe('the price in force', () => {
     ['is the flat one where the catalogue has none', model('tale'), {}, 'flat'],
     ['is the flat one for a base URL', model('fable', 'fable', {}), {}, 'flat'],
     ['is the flat one for what every object has', model('constructor'), {}, 'flat'],
-    ['is the flat one of a metered model', model('llm-4-1-fast-reasoning', 'fable'), {}, 'flat'],
+    ['is the fixed one of a metered model', model('llm-4-1-fast-reasoning', 'fable'), {}, 'fixed'],
     [
-      'is the flat one of a metered model whose id upstream is priced',
+      'is the fixed one of a metered model whose id upstream is priced',
       model('llm-4-1-fast-reasoning', 'fable'),
       { fable: own },
-      'flat',
+      'fixed',
     ],
     [
       'is the configured one of a metered model',
@@ -66,21 +74,41 @@ describe('the price in force', () => {
       assert.deepEqual([found.from, 'id' in found ? found.id : undefined], [from, id])
     })
 
-  it('says of a listed model without a price that it is unknown', () => {
-    assert.deepEqual(priceOf(model('tale'), prices()), {
-      from: 'flat',
-      isUnknown: true,
-      prices: { input: 3, output: 3 },
-    })
+  it('of a model without one is what its upstream, then the configuration says', () => {
+    const at = (
+      unknownPrice: NonNullable<PricedModel['unknownPrice']> | null,
+      unknown: Prices['unknown'] = null,
+      catalogue = CATALOGUE,
+    ) => {
+      const asked = { ...model('tale', 'tale', catalogue), unknownPrice }
+      const { from, prices: found } = priceOf(asked, { ...prices(), unknown })
+      return [from, found.input, found.output]
+    }
+    assert.deepEqual(at(null), ['flat', 3, 3])
+    assert.deepEqual(at(null, 'dearest'), ['dearest', 7, 10], 'of each kind, at this provider')
+    assert.deepEqual(at(null, 'dearest', {}).slice(0, 1), ['dearest'], 'of all providers, at a base URL')
+    assert.deepEqual(at('free', 'dearest'), ['free', 0, 0])
+    assert.deepEqual(at('flat', 'dearest'), ['flat', 3, 3])
+    assert.deepEqual(at('fixed', 'dearest'), ['fixed', 3, 3])
+  })
+
+  it('is missing where calls are refused: of keys with limits by default', () => {
+    const refused = (isHeld: boolean, of: Partial<PricedModel> = {}, unknown: Prices['unknown'] = null) =>
+      isRefused({ ...model('tale'), ...of }, { ...prices(), unknown }, isHeld)
+    assert.deepEqual([refused(true), refused(false)], [true, false])
+    assert.deepEqual([refused(true, {}, 'refuse'), refused(false, {}, 'refuse')], [true, true])
+    assert.deepEqual([refused(true, {}, 'flat'), refused(true, {}, 'dearest')], [false, false])
+    assert.deepEqual([refused(true, { unknownPrice: 'free' }, 'refuse'), refused(true, model('fable'))], [false, false])
+    assert.deepEqual([refused(false, { unknownPrice: 'refuse' }, 'flat')], [true])
+    assert.deepEqual(refused(true, model('llm-4-1-fast-reasoning')), false)
   })
 
   it('is that of the own page for every model of every preset', () => {
     for (const { models } of PRESETS)
       for (const [id, { prices: known, source, date }] of Object.entries(models)) {
         const found = priceOf(model(id, id, models), prices())
-        const expected = known === 'unknown' ? ['flat', true] : ['catalogue', source, date]
-        const price = found.from === 'flat' ? [found.from, found.isUnknown] : [found.from, ...sourceOf(found)]
-        assert.deepEqual(price, expected, id)
+        const expected = known === 'unknown' ? ['flat'] : ['catalogue', source, date]
+        assert.deepEqual([found.from, ...sourceOf(found)], expected, id)
       }
   })
 })

@@ -51,6 +51,7 @@ export function burnContract(open: OpenStore): void {
           status,
           http_status: 200,
           fallback_from: null,
+          price_from: null,
           skipped: [],
           latency_ms: made,
           first_token_ms: null,

@@ -56,7 +56,7 @@ export function walletOn(
   const config = Config.parse({
     ...withOwnNames(url, { upstream: { provider: url, max_retries: 0, ...options.upstream } }),
     wallet: options.wallet ?? {},
-    pricing: options.pricing ?? {},
+    pricing: { unknown: 'flat', ...options.pricing },
   })
   const errors: unknown[] = []
   const overruns: Overrun[] = []

@@ -1,4 +1,5 @@
 import * as z from 'zod'
+import { UNKNOWN_PRICES } from '../../providers/prices.ts'
 import { lazySchema, section } from './section.ts'
 import { modelId, usd } from './setting-values.ts'
 
@@ -29,6 +30,11 @@ export const pricingSection = section(() => ({
   price_per_1k_tokens_usd: usd
     .default(0.003)
     .describe('Price of 1,000 tokens in USD for models without a price in models or in the catalogue of the provider.'),
+  unknown: z.enum(UNKNOWN_PRICES).nullable().default(null).meta({
+    description:
+      'Calls to models without a price: refuse (403 model_not_priced), dearest (the dearest known price of the provider) or flat (price_per_1k_tokens_usd). null: refuse for keys with a budget or a charge, flat for others. unknown_price of an upstream takes precedence.',
+    accepted: 'refuse, dearest, flat or null',
+  }),
   models: z
     .record(modelId, modelPrices())
     .default({})

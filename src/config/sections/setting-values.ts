@@ -1,5 +1,6 @@
 import { isIPv6 } from 'node:net'
 import * as z from 'zod'
+import { UNKNOWN_PRICES_AT_UPSTREAM } from '../../providers/prices.ts'
 import { isProxyUrl, NO_PROXY } from '../../wire/proxy-choice.ts'
 
 const DAY_MS = 86_400_000
@@ -90,3 +91,8 @@ export const proxy = z
 
 /** A key that is sent in a header. */
 export const credential = z.string().regex(/^[\x21-\x7e]{1,4096}$/)
+
+/** Calls to models without a price, at one upstream. */
+export const unknownPrice = z.enum(UNKNOWN_PRICES_AT_UPSTREAM).nullable().default(null).meta({
+  accepted: 'refuse, dearest, flat, free or null',
+})

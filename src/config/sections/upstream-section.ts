@@ -2,7 +2,7 @@ import * as z from 'zod'
 import { PRESET_NAMES, PRESETS } from '../../providers/providers.ts'
 import { isBaseUrl, isPlainPath } from '../addresses.ts'
 import { section } from './section.ts'
-import { credential, headers, milliseconds, modelId, proxy } from './setting-values.ts'
+import { credential, headers, milliseconds, modelId, proxy, unknownPrice } from './setting-values.ts'
 
 /**
  * The upstream `default`, for model calls that no route and no other upstream takes, and the paths that may be called
@@ -43,6 +43,9 @@ export const upstreamSection = section(() => ({
   max_retries: z.int().min(0).max(10).default(2).describe('Maximum retries of a call after transient errors.'),
   headers: headers.default({}).meta({ description: 'Headers added to all upstream calls.', secret: 'value' }),
   proxy,
+  unknown_price: unknownPrice.describe(
+    'Calls to models without a price here: refuse, dearest or flat as pricing.unknown, or free. null: free for the sandbox and known local servers, else pricing.unknown.',
+  ),
   models: z
     .strictObject({
       primary: modelId

@@ -2,7 +2,16 @@ import * as z from 'zod'
 import { PRESET_NAMES } from '../../providers/providers.ts'
 import { isBaseUrl } from '../addresses.ts'
 import { lazySchema } from './section.ts'
-import { credential, headers, milliseconds, modelGlob, modelId, proxy, upstreamName } from './setting-values.ts'
+import {
+  credential,
+  headers,
+  milliseconds,
+  modelGlob,
+  modelId,
+  proxy,
+  unknownPrice,
+  upstreamName,
+} from './setting-values.ts'
 
 /** An upstream beside `default`. */
 const namedUpstream = lazySchema(() =>
@@ -40,6 +49,7 @@ const namedUpstream = lazySchema(() =>
     aliases: z.record(modelId, modelId).default({}).describe("Model id → the provider's id for it."),
     headers: headers.default({}).meta({ description: 'Headers added to all calls to this upstream.', secret: 'value' }),
     proxy: proxy.meta({ ...proxy.meta(), description: 'As upstream.proxy.' }),
+    unknown_price: unknownPrice.describe('As upstream.unknown_price.'),
     weight: z.number().min(0.001).max(1000).default(1).describe('Weight in weighted routes that give none.'),
     timeout_ms: milliseconds.default(120_000).describe('As upstream.timeout_ms.'),
     first_byte_timeout_ms: milliseconds.nullable().default(null).describe('As upstream.first_byte_timeout_ms.'),
@@ -54,7 +64,7 @@ export const upstreamsSection = lazySchema(() =>
     .default({})
     .meta({
       description:
-        'Additional model providers by name, each with provider, base_url, protocol, api_keys, models, aliases, headers, proxy, weight, ' +
+        'Additional model providers by name, each with provider, base_url, protocol, api_keys, models, aliases, headers, proxy, unknown_price, weight, ' +
         'timeout_ms, first_byte_timeout_ms and connect_timeout_ms. A call to NAME/MODEL goes to the upstream of that name.',
     }),
 )

@@ -1,6 +1,7 @@
 import type { CallContext } from '../../calls/call-record.ts'
 import { GazewayError } from '../../errors.ts'
 import { type Identity, identityWithoutKey, isHeld } from '../../identity/identity.ts'
+import { isRefused, type Prices } from '../../providers/prices.ts'
 import { matchesGlob } from '../../text/glob.ts'
 import { limitsAt } from '../api/answer-limit.ts'
 import type { Cost } from '../api/verbatim-paths.ts'
@@ -173,14 +174,18 @@ export interface BilledRequest {
 /**
  * Creates the bill of a request: checks the permissions of the key and reserves the worst-case cost.
  *
- * @throws GazewayError `model_not_allowed`, `too_many_requests`, `insufficient_credit` or `budget_reached`
+ * @throws GazewayError `model_not_allowed`, `model_not_priced`, `too_many_requests`, `insufficient_credit` or
+ *   `budget_reached`
  */
 function billFor(deps: AdmitDeps, asked: BilledRequest, context: CallContext): Bill | Promise<Bill> {
   const { callerId, isPaid = false } = context
-  if (callerId === null) return NO_BILL
   const refuse = (error: unknown): never =>
     refuseNoted(deps, { ...asked, requested: asked.models()[0]?.requested }, context, error)
   try {
+    if (callerId === null) {
+      requirePrices(deps.prices, asked.models(), false)
+      return NO_BILL
+    }
     const known = deps.identity(callerId)
     const key = known instanceof Promise ? null : known
     if (known instanceof Promise)
@@ -257,12 +262,16 @@ function billOf(
   const choices = asked.models()
   if (isHeld(caller) || caller.models !== null) requireExactNames(asked.request.json)
   requireModels(caller, choices)
+  requirePrices(deps.prices, choices, isHeld(caller))
   if (!isHeld(caller)) return billWithin(deps, asked, { caller, isPaid, bound: UNBOUNDED })
   const within = (all: readonly ModelChoice[]) =>
     billWithin(deps, asked, { caller, isPaid, bound: boundOfHeld(deps, asked, all) })
   const [standIns, limits] = [asked.standIns?.(), asked.limits()]
   if (standIns === undefined && limits === null) return within(choices)
-  return Promise.all([standIns ?? [], limits]).then(([found]) => within([...choices, ...found]))
+  return Promise.all([standIns ?? [], limits]).then(([found]) => {
+    requirePrices(deps.prices, found, true)
+    return within([...choices, ...found])
+  })
 }
 
 /** Creates the bill of a call whose cost has an upper bound. */
@@ -324,6 +333,24 @@ function requireModels({ models }: Identity, choices: readonly ModelChoice[]): v
   throw new GazewayError(
     'model_not_allowed',
     `This key may not use the model ${JSON.stringify(requested.slice(0, 100))}; it may use: ${models.join(', ')}.`,
+    { param: 'model' },
+  )
+}
+
+/**
+ * Requires that each model that may answer has a price, where unknown prices are refused. Stand-ins are judged once they
+ * are known.
+ *
+ * @param isHeld true for a caller with budgets or charges
+ * @throws GazewayError `model_not_priced`
+ */
+function requirePrices(prices: Prices, choices: readonly ModelChoice[], isHeld: boolean): void {
+  const unpriced = choices.find((choice) => !choice.isOpen && isRefused(choice, prices, isHeld))
+  if (unpriced === undefined) return
+  const name = JSON.stringify((unpriced.isStandIn ? unpriced.upstream : unpriced.requested).slice(0, 100))
+  throw new GazewayError(
+    'model_not_priced',
+    `The model ${name} has no known price, so ${isHeld ? 'a key with a budget or a charge may not use it' : 'it is refused'}. The operator can set its price in pricing.models, or pricing.unknown to dearest or flat.`,
     { param: 'model' },
   )
 }

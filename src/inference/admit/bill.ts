@@ -49,6 +49,8 @@ export interface BilledAttempt {
   unseenMicros?: Micros
   /** Rates that the cost was computed from. */
   price: () => AppliedPrice
+  /** True when the provider stated the cost. */
+  isStated: boolean
   usage: Usage | null
   latencyMs: number
   /** True when the client received part of its answer. */
@@ -269,7 +271,7 @@ async function chargeTaken(charge: ChargeCall, taken: Taken, of: Omit<Charge, 'a
 function receiptOf(
   { spender, day }: Taken,
   { callId, model, path, usage, latencyMs }: Omit<Billed, 'keep'>,
-  { upstream, price }: Pick<BilledAttempt, 'upstream' | 'price'>,
+  { upstream, price, isStated }: Pick<BilledAttempt, 'upstream' | 'price' | 'isStated'>,
   of: { at: string; margin: Micros; costMicros: Micros; token: string; isCharged: boolean; isCapped: boolean },
 ): ChargedCall {
   const { at, margin, costMicros, token, isCharged, isCapped } = of
@@ -297,7 +299,7 @@ function receiptOf(
     cache_write_1h_tokens: usage?.cache_write_1h_tokens ?? 0,
     charged: Number(isCharged),
     capped: Number(isCapped),
-    stated: 0,
+    stated: Number(isStated),
   }
 }
 

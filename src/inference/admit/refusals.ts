@@ -77,6 +77,7 @@ export function createRefusals({
       first_token_ms: null,
       usage: null,
       upstream_cost_usd: 0,
+      price_from: null,
       error: `${error.code}: ${error.message}`,
     })
     if (!hasRecordLeft(callerId, at)) return calls.count(recordOf(null))

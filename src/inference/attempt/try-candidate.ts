@@ -96,7 +96,7 @@ export async function tryCandidate(
   const paying = receiver.paid?.() ?? null
   const unpaid = paying && (await paying)
   const passed = unpaid === null ? sent : answered(sent.outcome.httpStatus ?? 200, sent.outcome, unpaid)
-  const { httpStatus, usage, promptUsage, serviceTier, generated, answer, made } = passed.outcome
+  const { httpStatus, usage, promptUsage, serviceTier, stated, generated, answer, made } = passed.outcome
   const error = late?.hasLeft() ? clientGone(endingOf(late)) : passed.outcome.error
   if (error) error.callId = begun.callId
   const isHad = passed.kind === 'answered' || passed.begun !== null
@@ -107,6 +107,7 @@ export async function tryCandidate(
     usage,
     promptUsage,
     serviceTier,
+    stated: stated ?? null,
     generated,
     answer,
     made,
@@ -124,6 +125,7 @@ export async function tryCandidate(
       usage: settled.usage,
       costUsd: settled.costUsd,
       price: settled.price,
+      priceFrom: settled.priceFrom,
       path,
       provider,
       attempt,

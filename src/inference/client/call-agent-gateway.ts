@@ -47,9 +47,12 @@ export function createCallAgentGateway(deps: CallDeps): CallAgentGateway {
   }
 }
 
+/** Prices of the agent gateway: the flat one, unless the configuration sets one. */
+const FIXED = { catalogue: {}, unknownPrice: 'fixed' } as const
+
 /** Model in the request, by its own name: aliases and prices are the upstream's. */
 function modelIn({ model }: ModelBody, provider: Provider): ModelChoice {
-  if (typeof model === 'string' && model !== '') return { requested: model, upstream: model, catalogue: {} }
-  if ((model ?? '') === '') return { ...provider.resolve(undefined, 'chat'), catalogue: {} }
+  if (typeof model === 'string' && model !== '') return { requested: model, upstream: model, ...FIXED }
+  if ((model ?? '') === '') return { ...provider.resolve(undefined, 'chat'), ...FIXED }
   throw new GazewayError('validation_failed', 'model: missing; must be the name of a model.', { param: 'model' })
 }

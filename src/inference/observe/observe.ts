@@ -1,5 +1,7 @@
 import { isFileGone, isOutOfFiles } from '../../errors.ts'
+import { statedCost } from '../../providers/stated-cost.ts'
 import { readUsage, type Usage } from '../../providers/token-usage.ts'
+import type { Micros } from '../../text/money.ts'
 import { estimateUsage } from './estimate.ts'
 import type { Generated } from './generated-text.ts'
 import type { SseTap } from './sse-tap.ts'
@@ -18,6 +20,8 @@ export interface Observed {
   answer?: unknown
   /** Value of `service_tier` in the reply. Undefined when it has none. */
   serviceTier?: unknown
+  /** Cost that the reply states, in micro-dollars. Null or absent when it states none. */
+  stated?: Micros | null
   /** Ids that the upstream gave to objects that the call created. */
   made?: readonly string[] | undefined
 }
@@ -41,6 +45,7 @@ export const observedStream = (tap: SseTap): Observed => ({
   usage: tap.usage(),
   promptUsage: tap.promptUsage,
   serviceTier: tap.serviceTier(),
+  stated: tap.stated(),
   isOutdated: tap.isOutdated,
   generated: tap.generated,
 })
@@ -61,6 +66,7 @@ export function usageOf({ usage, isOutdated, generated }: Observed, error: Error
 export const observedWhole = (answer: { usage?: unknown; service_tier?: unknown }, generated: unknown): Observed => ({
   usage: readUsage(answer.usage),
   serviceTier: answer.service_tier,
+  stated: statedCost(answer.usage),
   generated: () => ({ text: JSON.stringify(generated), factor: 1 }),
   answer,
 })

@@ -1,5 +1,7 @@
+import { statedCost } from '../../providers/stated-cost.ts'
 import { readUsage, type Usage } from '../../providers/token-usage.ts'
 import { fieldsOrNone } from '../../text/lenient-reader.ts'
+import type { Micros } from '../../text/money.ts'
 import { present } from '../../text/present.ts'
 import type { Fields } from '../../text/typed-reader.ts'
 import type { EventData } from './event-data.ts'
@@ -18,6 +20,8 @@ export interface UsageReport {
   promptUsage(): Usage | null
   /** Service tier in the event that reported it. Undefined without one. */
   serviceTier(): unknown
+  /** Last cost stated, in micro-dollars. Null without one. */
+  stated(): Micros | null
   /** Tells whether the model generated more after that report, so that it is too low for a stream that is cut off. */
   isOutdated(): boolean
 }
@@ -26,6 +30,7 @@ export interface UsageReport {
 export function readReport(kept: KeptEvents): UsageReport {
   let usage: Usage | null = null
   let serviceTier: unknown
+  let stated: Micros | null = null
   let begunUsage: Fields = {}
   /** Additions kept when the last usage was reported, and whether the newest of them has text after it. */
   let keptAtUsage = 0
@@ -43,7 +48,9 @@ export function readReport(kept: KeptEvents): UsageReport {
   return {
     read(data) {
       if (data?.type === 'message_start') begunUsage = fieldsOrNone(fieldsOrNone(data.message).usage)
-      const reported = readUsage(usageIn(data))
+      const found = usageIn(data)
+      stated = statedCost(found) ?? stated
+      const reported = readUsage(found)
       if (reported === null) return
       usage = reported
       serviceTier = data?.service_tier ?? data?.response?.service_tier ?? serviceTier
@@ -56,6 +63,7 @@ export function readReport(kept: KeptEvents): UsageReport {
     usage: () => usage,
     promptUsage: () => readUsage(begunUsage),
     serviceTier: () => serviceTier,
+    stated: () => stated,
     isOutdated: () => generatedSince || kept.hasTextAfter(keptAtUsage),
   }
 }

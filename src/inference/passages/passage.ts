@@ -114,7 +114,10 @@ const outcomeOf = <Err extends GazewayError | null>(
   observed: Observed,
 ): Outcome & { error: Err } => {
   const { promptUsage, generated, answer, made, serviceTier } = observed
-  return { httpStatus, error, usage: usageOf(observed, error), promptUsage, serviceTier, generated, answer, made }
+  const usage = usageOf(observed, error)
+  // More was generated after outdated usage, and after the cost that stood beside it.
+  const stated = usage === null && observed.usage !== null ? null : (observed.stated ?? null)
+  return { httpStatus, error, usage, promptUsage, serviceTier, stated, generated, answer, made }
 }
 
 /** Model that a reply names, otherwise the requested one. */

@@ -1,3 +1,4 @@
+import { statedCost } from '../../providers/stated-cost.ts'
 import { readUsage } from '../../providers/token-usage.ts'
 import { isObject, parseJson } from '../../text/json.ts'
 import { fieldsOrNone, objectsOrNone } from '../../text/lenient-reader.ts'
@@ -187,6 +188,7 @@ function observedIn({ route }: VerbatimRequest, value: unknown): Observed {
       readUsage(usage ?? fieldsOrNone(response).usage) ??
       readUsage({ prompt_tokens: fieldsOrNone(usage).total_tokens }),
     serviceTier: service_tier,
+    stated: statedCost(usage ?? fieldsOrNone(response).usage),
     generated:
       generated === undefined ? null : () => ({ text: generated === '' ? '' : JSON.stringify(generated), factor: 1 }),
     answer: value,

@@ -167,8 +167,8 @@ function candidatesAt(
     { name = target.model, as = role, requested = asked } = {},
   ): Candidate => {
     const resolved = provider.resolve(name, as)
-    const choice = { ...resolved, requested }
     const isAssigned = !provider.isUnassigned(resolved.requested)
+    const choice: ModelChoice = { ...resolved, requested, ...(!isAssigned && { isOpen: true }) }
     const model = isAssigned
       ? () => choice
       : async (context: CallContext) => ({ ...(await modelFor(upstream, name, as, context)), requested })

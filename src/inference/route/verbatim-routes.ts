@@ -29,10 +29,10 @@ export interface VerbatimRoutes {
   /**
    * The upstream of requests that name nothing.
    *
-   * @param choice its default model; null when none is asked
+   * @param asks what they ask: its default model, or none
    * @throws GazewayError as {@link Routing.targets}
    */
-  first(way: VerbatimWay, choice?: ModelChoice | null): Candidate[]
+  first(way: VerbatimWay, asks?: 'default model' | 'no model'): Candidate[]
 }
 
 /**
@@ -80,6 +80,9 @@ export function createVerbatimRoutes(routing: Routing, relaysOf: (upstream: Name
       upstream?.provider.requireKey()
       return upstream === undefined ? null : [at(upstream, way, null)]
     },
-    first: (way, choice = null) => [at(routing.targets(undefined, 'chat').all[0].upstream, way, choice)],
+    first(way, asks = 'no model') {
+      const { upstream } = routing.targets(undefined, 'chat').all[0]
+      return [at(upstream, way, asks === 'no model' ? null : upstream.provider.resolve('', 'chat'))]
+    },
   }
 }

@@ -4,6 +4,8 @@ import { GazewayError } from '../../errors.ts'
 import {
   type AppliedPrice,
   appliedPrice,
+  type CostOrigin,
+  costOfCall,
   type PricedModel,
   type Prices,
   tierIn,
@@ -68,6 +70,8 @@ export interface Settled {
   costUsd: number
   /** Rates that the cost was computed from. */
   price: () => AppliedPrice
+  /** Origin of the cost. Null when nothing is known to have been used. */
+  priceFrom: CostOrigin | null
 }
 
 /** A call in flight. */
@@ -94,7 +98,7 @@ interface SettledOutcome extends Outcome {
 const ALL_SEEN: Pick<LeftCost, 'unseen' | 'statedMicros'> = { unseen: NOTHING_UNSEEN, statedMicros: null }
 
 /** A request without a model has the flat price. */
-const NO_MODEL: PricedModel = { requested: '', upstream: '', catalogue: {} }
+const NO_MODEL: PricedModel = { requested: '', upstream: '', catalogue: {}, unknownPrice: 'fixed' }
 
 /** Begins the record of a call. Its latency is measured from here. */
 export function beginCall(deps: SettleDeps, invocation: Invocation, context: CallContext): BegunCall {
@@ -162,7 +166,9 @@ export function beginCall(deps: SettleDeps, invocation: Invocation, context: Cal
     const usage = observed === UNCOUNTED ? null : observed
     const name = invocation.model?.requested ?? ''
     const model = invocation.model ?? NO_MODEL
-    const costMicros = statedMicros ?? costOf(usage, outcome)
+    const stated = statedMicros ?? (provider.statesCost ? (outcome.stated ?? null) : null)
+    const { micros: costMicros, from } = costOfCall({ usage, tier: tierOf(outcome), stated }, model, prices)
+    const priceFrom = usage === null && from !== 'stated' ? null : from
     if (invocation.stream && error === null && usage !== null && usage.estimated !== true)
       rates.note(rateKey(), usage.completion_tokens, elapsedMs() - (firstTokenMs ?? 0))
     // A client that disconnects before the first word pays nothing.
@@ -179,11 +185,12 @@ export function beginCall(deps: SettleDeps, invocation: Invocation, context: Cal
       costMicros: knownMicros,
       unseenMicros: unseen.micros,
       price,
+      isStated: priceFrom === 'stated',
       usage,
       latencyMs: elapsedMs(),
       isHad: isPaidFor,
     })
-    if (!invocation.isRecorded) return { callId, usage, costUsd, price }
+    if (!invocation.isRecorded) return { callId, usage, costUsd, price, priceFrom }
     const recorded: CallRecord = {
       call_id: callId,
       at: timeOf(at),
@@ -203,6 +210,7 @@ export function beginCall(deps: SettleDeps, invocation: Invocation, context: Cal
       first_token_ms: firstTokenMs,
       usage: usage && (unseen.tokens === 0 ? usage : withMore(usage, unseen.tokens)),
       upstream_cost_usd: isRaceLost(error) ? null : costUsd,
+      price_from: priceFrom,
       error: error && recordedError(error, provider, storeContent),
     }
     if (storeContent)
@@ -211,7 +219,7 @@ export function beginCall(deps: SettleDeps, invocation: Invocation, context: Cal
         answer: answer === undefined ? (generated?.().text ?? null) : answer,
       }
     calls.record(recorded, context, spend, made)
-    return { callId, usage, costUsd, price }
+    return { callId, usage, costUsd, price, priceFrom }
   }
 }
 

@@ -1,5 +1,12 @@
 import type { TokenPrices } from '../../providers/preset.ts'
-import { type PricedModel, type PriceInForce, type Prices, priceOf } from '../../providers/prices.ts'
+import {
+  isRefused,
+  isUnpriced,
+  type PricedModel,
+  type PriceInForce,
+  type Prices,
+  priceOf,
+} from '../../providers/prices.ts'
 import type { Provider } from '../upstreams/provider.ts'
 
 /** Price of a model that clients can request, and its source. */
@@ -22,7 +29,7 @@ export interface ListedPrice {
   source: string
   /** Day or month the page was read. Null for a setting. */
   date: string | null
-  /** True when the catalogue lists it without a price, so that the flat price applies. */
+  /** True when the model has no price: calls to it are refused, or have another price. */
   unknown: boolean
 }
 
@@ -31,6 +38,20 @@ export function listPrices(providers: readonly Provider[], prices: Prices): List
   return providers.flatMap((provider) => {
     const named = [...provider.aliases, ...Object.keys(provider.catalogue), ...Object.keys(prices.models)]
     return [...new Set(named)].flatMap((name) => listed(provider.name, provider.resolve(name, 'chat'), prices))
+  })
+}
+
+/** Names the models that keys with budgets or charges may not use, since they have no price. None when all have one. */
+export function refusedModels(providers: readonly Provider[], prices: Prices): string[] {
+  return providers.flatMap((provider) => {
+    const named = [...new Set([...provider.aliases, ...Object.keys(provider.catalogue)])]
+    const refused = named.filter((name) => isRefused(provider.resolve(name, 'chat'), prices, true))
+    const rule = provider.resolve('', 'chat')
+    if (Object.keys(provider.catalogue).length === 0 && isRefused(rule, prices, true))
+      return `at ${provider.name} keys with budgets or charges may use the models of pricing.models alone`
+    return refused.length === 0
+      ? []
+      : `no price at ${provider.name}, refused to keys with budgets or charges: ${refused.join(', ')}`
   })
 }
 
@@ -46,7 +67,7 @@ function listed(upstream: string, model: PricedModel, prices: Prices): ListedPri
     from: found.from,
     source: sourceOf(found),
     date: found.from === 'catalogue' ? found.date : null,
-    unknown: found.from === 'flat' && found.isUnknown,
+    unknown: isUnpriced(found.from),
   })
   return [
     row(null, found.prices),
@@ -65,5 +86,6 @@ const everyRate = ({ input, output, cached_input, cache_write, cache_write_1h }:
 
 function sourceOf(found: PriceInForce): string {
   if (found.from === 'configuration') return `pricing.models.${found.id}`
-  return found.from === 'catalogue' ? found.source : 'pricing.price_per_1k_tokens_usd'
+  if (found.from === 'catalogue') return found.source
+  return found.from === 'fixed' || found.from === 'flat' ? 'pricing.price_per_1k_tokens_usd' : 'unknown_price'
 }

@@ -20,6 +20,8 @@ export interface Model {
   /** Unix seconds. */
   created: number
   owned_by: string
+  /** Present when the model has no price. */
+  priced?: false
 }
 
 /** Models of an upstream, and Gazeway's own names for them. */

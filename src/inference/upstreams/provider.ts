@@ -1,7 +1,7 @@
 import { GazewayError } from '../../errors.ts'
 import { lazily } from '../../lazily.ts'
 import { aliasesOf, type Catalogue, OWN_MODELS, type Preset } from '../../providers/preset.ts'
-import type { PricedModel } from '../../providers/prices.ts'
+import type { PricedModel, UnknownPriceAtUpstream } from '../../providers/prices.ts'
 import { presetOf } from '../../providers/providers.ts'
 import { networkFetch } from '../../wire/network-fetch.ts'
 import type { OwnProxy } from '../../wire/proxy-choice.ts'
@@ -32,6 +32,8 @@ export interface ProviderConfig {
   headers: Record<string, string>
   /** URL of its proxy, or `none`; null for the proxies of the environment. */
   proxy?: string | null
+  /** Calls to models without a price. Null: free at the sandbox and known local servers, else `pricing.unknown`. */
+  unknown_price?: UnknownPriceAtUpstream | null
   aliases: Record<string, string>
   models: Record<ModelRole, string>
   timeout_ms: number
@@ -85,6 +87,8 @@ export interface Provider {
   resolve(model: string | undefined, role: ModelRole): ModelChoice
   /** Tells whether a name is one of Gazeway's own without an id at this upstream; `modelFor` then chooses a model. */
   isUnassigned(model: string): boolean
+  /** True when the cost that answers state is believed: the known provider itself answers, not another address. */
+  statesCost: boolean
   /** Known prices of its models. Empty for a base URL. */
   catalogue: Catalogue
   /** Tells whether closing a stream stops what the provider charges. Null when unknown. */
@@ -132,6 +136,7 @@ export function createProvider(config: ProviderConfig): Provider {
   // A map, since clients may ask for a model named `constructor`.
   const aliases = new Map(Object.entries({ ...(preset && aliasesOf(preset)), ...config.aliases }))
   const catalogue = preset?.models ?? {}
+  const unknownPrice = config.unknown_price ?? (preset?.isFree ? 'free' : null)
   const ownModels = new Set(Object.values(OWN_MODELS))
   const isUnassigned = (model: string) => ownModels.has(model) && !aliases.has(model)
   // Roles name models of any upstream; where one goes is for the routing to say.
@@ -157,12 +162,13 @@ export function createProvider(config: ProviderConfig): Provider {
     catalogue,
     stopsOnClose: preset?.stopsOnClose?.stops ?? null,
     generations: preset?.generations ?? null,
+    statesCost: base_url === null && (preset?.statesCost ?? false),
     usageRequests: createUsageRequests(),
     aliases: named.filter((model) => !isUnassigned(model)),
     isUnassigned,
     resolve(model, role) {
       const requested = model ?? config.models[role]
-      return { requested, upstream: aliases.get(requested) ?? requested, catalogue, limits, isLocal }
+      return { requested, upstream: aliases.get(requested) ?? requested, catalogue, limits, isLocal, unknownPrice }
     },
     limits,
     listsLimits: preset?.listsLimits ?? false,

@@ -10,7 +10,6 @@ import type { Receiver } from '../relay/receiver.ts'
 import type { ClientRequest } from '../relay/request-body.ts'
 import { atKeeper, type Candidate } from '../route/route.ts'
 import { planOf, type VerbatimRoutes, type VerbatimWay } from '../route/verbatim-routes.ts'
-import type { ModelChoice } from '../upstreams/provider.ts'
 
 /** A request to a verbatim path. */
 export interface PathRequest {
@@ -80,7 +79,7 @@ export function createCallVerbatim({ makeCall, routes, objects, identity }: Call
     }
     if (!asksModel(route)) return routes.first(way)
     const model = requestedModel(route, body.json)
-    if (model === null) return routes.first(way, DEFAULT_MODEL)
+    if (model === null) return routes.first(way, 'default model')
     return atKeeper(routes.ofModel(model, way), mayName ? await objects.keeperOf(body.json, caller) : null)
   }
 }
@@ -102,9 +101,6 @@ export function requestedModel({ hasDefault }: VerbatimPath, { model }: ModelBod
 
 /** Longest model name, as on the converted endpoints. */
 const LONGEST_MODEL = 256
-
-/** Model of a request that names none; the upstream's default answers. */
-const DEFAULT_MODEL: ModelChoice = { requested: '', upstream: '', catalogue: {} }
 
 /**
  * Input file of a batch.

@@ -6,6 +6,7 @@ import { up as skippedCandidates } from './003_skipped_candidates.ts'
 import { up as callAddresses } from './004_call_addresses.ts'
 import { up as chargedCalls } from './005_charged_calls.ts'
 import { up as tasksOfKeys } from './006_tasks_of_keys.ts'
+import { up as priceOrigins } from './007_price_origins.ts'
 import { up as statements } from './010_statements.ts'
 import { up as memoryProjects } from './011_memory_projects.ts'
 import { up as reviews } from './012_reviews.ts'
@@ -24,6 +25,7 @@ export const MIGRATIONS: Migrations = {
   '004_call_addresses': callAddresses,
   '005_charged_calls': chargedCalls,
   '006_tasks_of_keys': tasksOfKeys,
+  '007_price_origins': priceOrigins,
   '010_statements': statements,
   '011_memory_projects': memoryProjects,
   '012_reviews': reviews,

@@ -29,6 +29,8 @@ export interface CallRow {
   cache_write_tokens: number | null
   usage_estimated: number
   upstream_cost_micros: number
+  /** Origin of the cost. Null for unknown usage, and for calls of before. */
+  price_from: string | null
   error: string | null
   content: string | null
 }

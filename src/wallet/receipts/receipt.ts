@@ -1,4 +1,5 @@
 import * as z from 'zod'
+import { PRICE_ORIGINS } from '../../providers/prices.ts'
 import { Usage } from '../../providers/token-usage.ts'
 
 /** Rates of a call and their source. */
@@ -9,7 +10,7 @@ export const ReceiptPrice = z.object({
   cache_write: z.number().optional(),
   cache_write_1h: z.number().optional(),
   tier: z.string().nullable().describe('Service tier that answered; null for the standard one'),
-  from: z.enum(['configuration', 'catalogue', 'flat']),
+  from: z.enum(PRICE_ORIGINS).describe('flat, dearest: the model has no price; fixed: the price of metered models'),
   id: z.string().optional().describe('Name of the price'),
   source: z.string().optional(),
   date: z.string().optional().describe('Day on which the source was read'),

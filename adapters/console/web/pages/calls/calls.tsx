@@ -21,6 +21,7 @@ import {
   When,
   whenColumn,
 } from '../../components/components.ts'
+import { COST_FROM } from '../../components/cost-from.ts'
 import { count, duration, shortId, usd } from '../../format.ts'
 import { usePage } from '../../paging.ts'
 import { go, href, type PageProps, queryOf } from '../../router.ts'
@@ -189,7 +190,11 @@ function Figures({ of: call }: { of: CallRecord }) {
         value={usage === null ? '—' : count(usage.total_tokens)}
         hint={usage ? `${tokens}${usage.estimated ? ', estimated' : ''}` : 'not reported'}
       />
-      <Stat label="Cost at the provider" value={cost === null ? 'unknown' : usd(cost)} />
+      <Stat
+        label="Cost at the provider"
+        value={cost === null ? 'unknown' : usd(cost)}
+        hint={call.price_from === null ? undefined : COST_FROM[call.price_from]}
+      />
       <Stat
         label="Took"
         value={duration(call.latency_ms)}

@@ -16,6 +16,7 @@ import {
   notify,
   whenColumn,
 } from '../../components/components.ts'
+import { COST_FROM } from '../../components/cost-from.ts'
 import { Exact } from '../../components/exact.tsx'
 import { count, duration } from '../../format.ts'
 import { usePage } from '../../paging.ts'
@@ -37,6 +38,11 @@ const COLUMNS: Column<ReceiptRecord>[] = [
   { key: 'model', label: 'Model' },
   figureColumn('Tokens', ({ usage }) => `${count(usage.total_tokens)}${usage.estimated ? ' (estimated)' : ''}`),
   exact('upstream_cost_usd', 'Upstream'),
+  {
+    key: 'price',
+    label: 'Price',
+    render: ({ price, stated }) => (stated ? COST_FROM.stated : price && COST_FROM[price.from]),
+  },
   exact('margin_usd', 'Margin'),
   exact('total_usd', 'Total'),
   figureColumn('Took', ({ latency_ms }) => duration(latency_ms)),
