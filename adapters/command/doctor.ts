@@ -17,6 +17,7 @@ import { loadMethods } from '../../src/payments/methods.ts'
 import { paymentSettings } from '../../src/payments/payment-settings.ts'
 import { leftUnfinished } from '../../src/payments/unfinished.ts'
 import { ageOfPrices } from '../../src/providers/price-age.ts'
+import { loadShippedCatalogue } from '../../src/providers/shipped-catalogue.ts'
 import { storeClockAhead } from '../../src/store/clock.ts'
 import { requireUpToDate } from '../../src/store/look.ts'
 import { DAMAGED_ADVICE } from '../../src/store/sqlite/sqlite-errors.ts'
@@ -81,6 +82,7 @@ const OTHER_CHECKS: readonly Check[] = [
     name: 'prices',
     async run({ upstream: { routing }, loaded }) {
       const { pricing } = loaded.config
+      await loadShippedCatalogue()
       const providers = routing.upstreams.map(({ provider }) => provider)
       const found = [
         ...providers.map((provider) => ageOfPrices(provider, pricing.models, new Date())),

@@ -5,6 +5,7 @@ import { type ListedPrice, listPrices } from '../../src/inference/status/price-l
 import { createProvider } from '../../src/inference/upstreams/provider.ts'
 import { namedConfigs } from '../../src/inference/upstreams/upstream-configs.ts'
 import { flatPrices, type PriceOrigin } from '../../src/providers/prices.ts'
+import { loadShippedCatalogue } from '../../src/providers/shipped-catalogue.ts'
 import { aligned } from './aligned.ts'
 import { withKeys } from './with-keys.ts'
 
@@ -14,6 +15,7 @@ const HEAD = ['UPSTREAM', 'MODEL', 'ALIAS', 'INPUT', 'CACHED', 'CACHE WRITE', 'C
 export async function showPrices(loaded: LoadedConfig, log: Log, { json }: { json?: boolean }): Promise<void> {
   const config = await configOf(loaded, log)
   const { pricing } = config
+  await loadShippedCatalogue()
   const providers = [createProvider(config.upstream), ...namedConfigs(config).map(createProvider)]
   const items = listPrices(providers, pricing)
   const { input: other } = flatPrices(pricing)

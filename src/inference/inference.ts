@@ -3,6 +3,7 @@ import type { Calls } from '../calls/calls.ts'
 import { GazewayError } from '../errors.ts'
 import { lazily } from '../lazily.ts'
 import { isUnpriced, originOf, type Prices } from '../providers/prices.ts'
+import { loadShippedCatalogue } from '../providers/shipped-catalogue.ts'
 import type { ChatRequest, ResponseRequest } from './api/requests.ts'
 import type { CallDeps } from './call.ts'
 import { type CallAgentGateway, createCallAgentGateway } from './client/call-agent-gateway.ts'
@@ -102,7 +103,7 @@ export interface OpenCalls {
 }
 
 // Loads the connection pool with the first call.
-const loadOpen = lazily(() => import('./open.ts'))
+const loadOpen = lazily(async () => (await Promise.all([import('./open.ts'), loadShippedCatalogue()]))[0])
 
 /**
  * Creates the upstreams of a configuration. Connects on the first call.
@@ -206,6 +207,7 @@ function openedOnce(calling: CallDeps): { opened(): OpenUpstream | undefined; op
  * duplicates. Those without a price are marked.
  */
 async function mergedModels(routing: Routing, prices: Prices, context: CallContext): Promise<Model[]> {
+  await loadShippedCatalogue()
   const { upstreams, names } = routing
   const withKey = upstreams.filter(({ provider }) => provider.hasKey)
   const asked = withKey.length === 0 ? [upstreams[0]] : withKey

@@ -2,6 +2,7 @@ import type { Base } from '../base.ts'
 import type { Calls } from '../calls/calls.ts'
 import type { Followed } from '../config/follow.ts'
 import { lazily } from '../lazily.ts'
+import { loadShippedCatalogue } from '../providers/shipped-catalogue.ts'
 import { type Micros, toMicros } from '../text/money.ts'
 import { pricingOf } from '../wallet/receipts/pricing.ts'
 import { createCallRates } from './admit/call-rates.ts'
@@ -16,7 +17,7 @@ import { type ShownUpstream, upstreamStates } from './status/upstream-states.ts'
 import { keepHealth } from './upstreams/health.ts'
 import { namedConfigs } from './upstreams/upstream-configs.ts'
 
-const loadOpen = lazily(() => import('./open.ts'))
+const loadOpen = lazily(async () => (await Promise.all([import('./open.ts'), loadShippedCatalogue()]))[0])
 const loadSuccession = lazily(() => import('./relay/succession.ts'))
 
 /** The upstreams of the configuration in force, and their state. */

@@ -7,6 +7,7 @@ import type { Keep } from '../idempotency/idempotency.ts'
 import { type BillDeps, meteredBill } from '../inference/admit/bill.ts'
 import { boundOfPrompt } from '../inference/admit/worst-case.ts'
 import type { Upstream } from '../inference/inference.ts'
+import { loadShippedCatalogue } from '../providers/shipped-catalogue.ts'
 import { type Micros, toMicros } from '../text/money.ts'
 import type { ChargedCall } from '../wallet/receipts/charges.ts'
 import { requireMeteredModel } from '../wallet/receipts/metered-models.ts'
@@ -159,10 +160,11 @@ function parseCall(input: unknown, most: number): MeteredCall {
 }
 
 /** Upper bound of the upstream's cost. */
-function boundOf(
+async function boundOf(
   call: ModelCall,
   { upstream, config, billing, countTokens }: Pick<MeteringDeps, 'upstream' | 'config' | 'billing' | 'countTokens'>,
-): ReturnType<typeof boundOfPrompt> {
+): Promise<Awaited<ReturnType<typeof boundOfPrompt>>> {
+  await loadShippedCatalogue()
   const { provider } = upstream
   const models = needsResponses(upstream, call)
     ? [provider.resolve(call.model, 'primary'), provider.resolve(undefined, 'fallback')]

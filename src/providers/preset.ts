@@ -34,6 +34,9 @@ export interface TokenPrices {
   cache_write_1h?: number | undefined
 }
 
+/** Kinds of tokens that may have a rate of their own. */
+export const PRICE_KINDS = ['input', 'output', 'cached_input', 'cache_write', 'cache_write_1h'] as const
+
 /** Prices of a model. */
 export interface ModelPrices extends TokenPrices {
   /** Prices of all tokens of a call whose prompt has more than `above` tokens. */

@@ -1,7 +1,9 @@
 import * as z from 'zod'
 import { MICROS_PER_USD, type Micros } from '../text/money.ts'
+import { type CatalogueFile, cataloguedModel } from './catalogue-file.ts'
 import { type Catalogue, FLAT_MODELS, type ModelPrices, type PresetModel, type TokenPrices } from './preset.ts'
 import { PRESETS } from './providers.ts'
+import { shippedCatalogue } from './shipped-catalogue.ts'
 import type { Usage } from './token-usage.ts'
 
 /**
@@ -41,6 +43,8 @@ export interface Prices {
   price_per_1k_tokens_usd: number
   /** Models without a price. Null or absent: `refuse` for callers with budgets or charges, else `flat`. */
   unknown?: UnknownPrice | null
+  /** Catalogue in the data folder, by `gazeway prices update`. */
+  downloaded?: CatalogueFile | null
 }
 
 /** Properties of a model that determine its price. */
@@ -51,6 +55,8 @@ export interface PricedModel {
   upstream: string
   /** Catalogue of the preset that answers. Empty for a base URL. */
   catalogue: Catalogue
+  /** Name of that preset, for the catalogue of all models. Null or absent for a base URL. */
+  vendor?: string | null
   /** Set when the upstream does not know the requested name and another model answers, at its own price. */
   isStandIn?: true
   /** Set while it is open whether the upstream knows the name; a stand-in answers otherwise. */
@@ -72,9 +78,10 @@ const UNIT = 1_000_000
 /**
  * Price that applies to a model. Precedence, highest first:
  * 1. the configuration, by requested name or upstream id;
- * 2. the catalogue of the preset that answers;
- * 3. what its upstream says about models without a price, then the setting `pricing.unknown`;
- * 4. the flat price.
+ * 2. the preset that answers, or a downloaded catalogue that is newer;
+ * 3. the shipped catalogue;
+ * 4. what its upstream says about models without a price, then the setting `pricing.unknown`;
+ * 5. the flat price.
  *
  * Own names of metered calls skip all but the configuration. A stand-in is priced by its upstream id alone.
  *
@@ -89,15 +96,34 @@ export function priceOf(model: PricedModel, prices: Prices): PriceInForce {
   if (FLAT_MODELS.has(requested)) return { prices: flatPrices(prices), from: 'fixed' }
   const configured = own(prices.models, upstream)
   if (configured) return { prices: configured, from: 'configuration', id: upstream }
-  const known = inCatalogue(catalogue, upstream)
-  if (known === null || known.model.prices === 'unknown') return unknownPrice(model, prices)
+  const known = newestOf([inCatalogue(catalogue, upstream), inFile(prices.downloaded, model)])
+  const found = known ?? inFile(shippedCatalogue(), model)
+  if (found === null) return unknownPrice(model, prices)
   return {
-    prices: known.model.prices,
+    prices: found.model.prices as ModelPrices,
     from: 'catalogue',
-    id: known.id,
-    source: known.model.source,
-    date: known.model.date,
+    id: found.id,
+    source: found.model.source,
+    date: found.model.date,
   }
+}
+
+/** A model of a catalogue, under its id there. */
+interface Found {
+  id: string
+  model: PresetModel
+}
+
+/** The newest of some prices; null when none is known. */
+function newestOf(found: readonly (Found | null)[]): Found | null {
+  const priced = found.filter((one) => one !== null && one.model.prices !== 'unknown')
+  return priced.reduce<Found | null>((a, b) => (a !== null && b !== null && a.model.date >= b.model.date ? a : b), null)
+}
+
+/** Finds a model in a catalogue file, by its exact id or that of its dated snapshot. */
+function inFile(file: CatalogueFile | null | undefined, { vendor, upstream }: PricedModel): Found | null {
+  if (!file || !vendor) return null
+  return withSnapshot(upstream, (id) => cataloguedModel(file, vendor, id, Date.now()))
 }
 
 const FREE: ModelPrices = { input: 0, output: 0 }
@@ -272,14 +298,19 @@ function dearestRates(prices: ModelPrices): Rates {
 }
 
 /** Cache of rates. A model is the same object in all calls to it. */
-const known = new WeakMap<PricedModel, { of: Prices; card: RateCard & { from: PriceOrigin } }>()
+const known = new WeakMap<PricedModel, { of: Prices; until: number; card: RateCard & { from: PriceOrigin } }>()
+
+const DAY_MS = 86_400_000
 
 function cardFor(model: PricedModel, prices: Prices): RateCard & { from: PriceOrigin } {
   const found = known.get(model)
-  if (found?.of === prices) return found.card
+  // Prices change at midnight UTC. Before the shipped catalogue is loaded none is final.
+  const now = Date.now()
+  if (found?.of === prices && now < found.until) return found.card
   const inForce = priceOf(model, prices)
   const card = { ...cardOf(inForce.prices), from: inForce.from }
-  known.set(model, { of: prices, card })
+  const until = shippedCatalogue() === null ? now : (Math.floor(now / DAY_MS) + 1) * DAY_MS
+  known.set(model, { of: prices, until, card })
   return card
 }
 
@@ -345,11 +376,14 @@ const SNAPSHOT = /^(.+)-(20\d\d)-?([01]\d)-?([0-3]\d)$/
  * Finds a model in a catalogue. An unlisted dated snapshot (`gpt-5-2025-08-07`, `claude-haiku-4-5-20251001`) takes the
  * price of its base model, unless the snapshot is newer than the price.
  */
-function inCatalogue(catalogue: Catalogue, id: string): { id: string; model: PresetModel } | null {
-  const listed = own(catalogue, id)
+const inCatalogue = (catalogue: Catalogue, id: string): Found | null =>
+  withSnapshot(id, (name) => own(catalogue, name) ?? null)
+
+function withSnapshot(id: string, find: (id: string) => PresetModel | null): Found | null {
+  const listed = find(id)
   if (listed) return { id, model: listed }
   const [, base = '', year, month, day] = SNAPSHOT.exec(id) ?? []
-  const model = own(catalogue, base)
+  const model = find(base)
   if (!model || `${year}-${month}-${day}`.slice(0, model.date.length) > model.date) return null
   return { id: base, model }
 }

@@ -136,6 +136,7 @@ export function createProvider(config: ProviderConfig): Provider {
   // A map, since clients may ask for a model named `constructor`.
   const aliases = new Map(Object.entries({ ...(preset && aliasesOf(preset)), ...config.aliases }))
   const catalogue = preset?.models ?? {}
+  const vendor = preset?.name ?? null
   const unknownPrice = config.unknown_price ?? (preset?.isFree ? 'free' : null)
   const ownModels = new Set(Object.values(OWN_MODELS))
   const isUnassigned = (model: string) => ownModels.has(model) && !aliases.has(model)
@@ -168,7 +169,8 @@ export function createProvider(config: ProviderConfig): Provider {
     isUnassigned,
     resolve(model, role) {
       const requested = model ?? config.models[role]
-      return { requested, upstream: aliases.get(requested) ?? requested, catalogue, limits, isLocal, unknownPrice }
+      const upstream = aliases.get(requested) ?? requested
+      return { requested, upstream, catalogue, vendor, limits, isLocal, unknownPrice }
     },
     limits,
     listsLimits: preset?.listsLimits ?? false,

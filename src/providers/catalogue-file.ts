@@ -1,0 +1,77 @@
+import * as z from 'zod'
+import { MICROS_PER_USD } from '../text/money.ts'
+import { PRICE_KINDS, type PresetModel, type TokenPrices } from './preset.ts'
+
+const micros = z.int().min(0).max(1e12)
+const rates = z.strictObject({
+  input: micros,
+  output: micros,
+  cached_input: micros.optional(),
+  cache_write: micros.optional(),
+  cache_write_1h: micros.optional(),
+})
+const day = z.iso.date()
+
+/** Prices: whole micro-dollars for 1,000,000 tokens, so that they are exact. */
+const prices = rates.extend({
+  /** Prices of a call whose prompt has more than `above` tokens. */
+  long_prompt: rates.extend({ above: z.int().min(1) }).optional(),
+})
+const CataloguedModel = prices.extend({
+  /** Announced prices, by the day from which they apply. */
+  later: z.array(z.strictObject({ from: day, prices })).optional(),
+})
+export type CataloguedModel = z.infer<typeof CataloguedModel>
+
+/** A catalogue of prices: the one that is shipped, and a newer one in the data folder. */
+export const CatalogueFile = z.strictObject({
+  /** Day of the prices. */
+  date: day,
+  /** Origin of the prices. */
+  source: z.string().max(2048),
+  /** Models by preset, then by id. */
+  providers: z.record(z.string(), z.record(z.string(), CataloguedModel)),
+})
+export type CatalogueFile = z.infer<typeof CatalogueFile>
+
+/**
+ * Finds the prices of a model on a day. Where others apply from the next day on, the dearer of each kind: a call may
+ * last over midnight.
+ *
+ * @param now milliseconds since 1970
+ */
+export function cataloguedModel(file: CatalogueFile, vendor: string, id: string, now: number): PresetModel | null {
+  const models = Object.hasOwn(file.providers, vendor) ? file.providers[vendor] : undefined
+  const model = models && Object.hasOwn(models, id) ? models[id] : undefined
+  if (model === undefined) return null
+  const { later = [], ...standard } = model
+  const [today, tomorrow] = [now, now + 86_400_000].map((at) => new Date(at).toISOString().slice(0, 10))
+  const inForce = (on = '') => later.findLast(({ from }) => from <= on)?.prices ?? standard
+  const [present, next] = [inForce(today), inForce(tomorrow)]
+  const [long, longNext] = [present.long_prompt, next.long_prompt]
+  const longest =
+    long && longNext ? { above: Math.min(long.above, longNext.above), ...dearer(long, longNext) } : (long ?? longNext)
+  return {
+    prices: {
+      ...inUsd(dearer(present, next)),
+      ...(longest && { long_prompt: { above: longest.above, ...inUsd(longest) } }),
+    },
+    source: file.source,
+    date: file.date,
+  }
+}
+
+/** The dearer rate of each kind. A kind that one of them lacks costs input there. */
+function dearer(one: TokenPrices, other: TokenPrices): TokenPrices {
+  if (one === other) return one
+  const kinds = PRICE_KINDS.filter((kind) => one[kind] !== undefined || other[kind] !== undefined)
+  const rate = (kind: (typeof PRICE_KINDS)[number]) => Math.max(one[kind] ?? one.input, other[kind] ?? other.input)
+  return { ...one, ...Object.fromEntries(kinds.map((kind) => [kind, rate(kind)])) }
+}
+
+const inUsd = (prices: TokenPrices): TokenPrices => {
+  const known = PRICE_KINDS.flatMap((kind) =>
+    prices[kind] === undefined ? [] : [[kind, prices[kind] / MICROS_PER_USD]],
+  )
+  return Object.fromEntries(known)
+}

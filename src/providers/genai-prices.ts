@@ -1,0 +1,139 @@
+import * as z from 'zod'
+import { MICROS_PER_USD } from '../text/money.ts'
+import type { CataloguedModel, CatalogueFile } from './catalogue-file.ts'
+
+/**
+ * Reads prices in the form of `@pydantic/genai-prices` (MIT, https://github.com/pydantic/genai-prices).
+ *
+ * What it says is not taken as it is:
+ * - An empty record of prices is an unknown price, and no free model.
+ * - Its matches by prefix would price models that are newer than it. Only ids and names that it lists are taken.
+ * - A model whose answers are images, speech or videos has the dearest rate of its output.
+ * - Prices by the hour are the dearest of the day.
+ */
+
+/** Presets, by the provider's id there. */
+const VENDORS: Readonly<Record<string, string>> = {
+  'x-ai': 'xai',
+  openai: 'openai',
+  anthropic: 'anthropic',
+  openrouter: 'openrouter',
+  google: 'gemini',
+  groq: 'groq',
+  mistral: 'mistral',
+  deepseek: 'deepseek',
+  together: 'together',
+  fireworks: 'fireworks',
+}
+
+const Tiered = z.object({ base: z.number(), tiers: z.array(z.object({ start: z.number(), price: z.number() })) })
+const Rates = z.record(z.string(), z.union([z.number(), Tiered]))
+const Dated = z.object({
+  constraint: z.object({ start_date: z.string().optional(), start_time: z.string().optional() }).nullish(),
+  prices: Rates,
+})
+const Data = z.array(
+  z.object({
+    id: z.string(),
+    models: z.array(z.object({ id: z.string(), match: z.unknown().optional(), prices: z.union([Rates, z.array(Dated)]) })),
+  }),
+)
+
+type Rates = z.infer<typeof Rates>
+
+/**
+ * Converts data of genai-prices to a catalogue.
+ *
+ * @param of.date day of the data
+ * @throws ZodError for data of another shape
+ */
+export function fromGenaiPrices(data: unknown, { date, source }: { date: string; source: string }): CatalogueFile {
+  const providers: CatalogueFile['providers'] = {}
+  for (const { id, models } of Data.parse(data)) {
+    const vendor = VENDORS[id]
+    if (vendor === undefined) continue
+    const priced = models.flatMap((model) => {
+      const prices = modelIn(model.prices, date)
+      return prices === null ? [] : [{ ...model, prices }]
+    })
+    const aliases = priced.flatMap(({ match, prices }) => equalsIn(match).map((alias) => [alias, prices] as const))
+    const own = priced.map((model) => [model.id, model.prices] as const)
+    // A model's own id takes precedence over an alias of another one.
+    providers[vendor] = Object.fromEntries([...aliases, ...own].sort(([a], [b]) => (a < b ? -1 : 1)))
+    for (const [name, prices] of own) providers[vendor][name] = prices
+  }
+  return { date, source, providers }
+}
+
+/** Names that match a model exactly. */
+function equalsIn(match: unknown): string[] {
+  const { equals, or } = (match ?? {}) as { equals?: unknown; or?: unknown }
+  if (typeof equals === 'string') return [equals]
+  return Array.isArray(or) ? or.flatMap(equalsIn) : []
+}
+
+/** Prices of a model on a day, and announced ones. Null when they are unknown. */
+function modelIn(prices: Rates | z.infer<typeof Dated>[], date: string): CataloguedModel | null {
+  if (!Array.isArray(prices)) return pricesIn(prices)
+  const periods: { from: string; prices: CataloguedModel }[] = []
+  for (const { constraint, prices: of } of prices) {
+    const found = pricesIn(of)
+    if (found === null) return null
+    const last = periods.at(-1)
+    if (last !== undefined && constraint?.start_time !== undefined) last.prices = dearest(last.prices, found)
+    else periods.push({ from: constraint?.start_date ?? '', prices: found })
+  }
+  const present = periods.findLast(({ from }) => from <= date)
+  if (present === undefined) return null
+  const later = periods.filter(({ from }) => from > date)
+  return { ...present.prices, ...(later.length > 0 && { later }) }
+}
+
+const OUTPUTS = ['output_mtok', 'output_image_mtok', 'output_audio_mtok', 'output_video_mtok', 'output_reasoning_mtok']
+
+/** Rates of a model. Null without a rate of input; answers without a rate cost as much as input. */
+function pricesIn(rates: Rates): CataloguedModel | null {
+  if (rates.input_mtok === undefined) return null
+  const above = Math.min(...Object.values(rates).flatMap((rate) => (typeof rate === 'number' ? [] : startOf(rate))))
+  const isLong = above !== Number.POSITIVE_INFINITY
+  return { ...ratesAt(rates, 0), ...(isLong && { long_prompt: { above, ...ratesAt(rates, above + 1) } }) }
+}
+
+const startOf = ({ tiers }: z.infer<typeof Tiered>): number[] => tiers.map(({ start }) => start)
+
+function ratesAt(rates: Rates, prompt: number) {
+  const at = (kind: string): number | undefined => {
+    const rate = rates[kind]
+    if (rate === undefined || typeof rate === 'number') return rate
+    return Math.max(rate.base, ...rate.tiers.filter(({ start }) => prompt > start).map(({ price }) => price))
+  }
+  const input = at('input_mtok') ?? 0
+  const outputs = OUTPUTS.map(at).filter((rate) => rate !== undefined)
+  const named = {
+    cached_input: 'cache_read_mtok',
+    cache_write: 'cache_write_mtok',
+    cache_write_1h: 'cache_write_1h_mtok',
+  }
+  const others = Object.entries(named).flatMap(([name, kind]) => {
+    const rate = at(kind)
+    return rate === undefined ? [] : [[name, micros(rate)] as const]
+  })
+  return {
+    input: micros(input),
+    output: micros(outputs.length === 0 ? input : Math.max(...outputs)),
+    ...(Object.fromEntries(others) as Partial<Record<keyof typeof named, number>>),
+  }
+}
+
+/** The dearer rate of each kind, of two prices that differ by the hour. */
+function dearest(one: CataloguedModel, other: CataloguedModel): CataloguedModel {
+  const merged = { ...one }
+  for (const kind of ['input', 'output', 'cached_input', 'cache_write', 'cache_write_1h'] as const) {
+    const most = Math.max(one[kind] ?? 0, other[kind] ?? 0)
+    if (one[kind] !== undefined || other[kind] !== undefined) merged[kind] = most
+  }
+  return merged
+}
+
+/** Micro-dollars for 1,000,000 tokens, rounded up: some rates are no whole ones. */
+const micros = (usd: number): number => Math.ceil(Number((usd * MICROS_PER_USD).toPrecision(12)))
