@@ -8,6 +8,7 @@ import { spendOf } from '../../src/wallet/budget/spending.ts'
 import { verifyLedger } from '../../src/wallet/ledger/verify-ledger.ts'
 import { callFaults } from '../../src/wallet/receipts/verify-calls.ts'
 import { chunks, completion, json, sse, startUpstream } from '../doubles/upstream.ts'
+import { withFlatPrices } from '../e2e/flat-prices.ts'
 import { type GatewayProcess, startGatewayProcess } from '../e2e/gateway-process.ts'
 import { newPlace } from '../e2e/server.ts'
 import { keysOn } from '../wallet/setup.ts'
@@ -23,7 +24,7 @@ const MOMENTS = ['asked', 'answered', 'charging'] as const
 /** Kills gateways that answer charged calls over HTTP, at each step of a call, so many times. */
 export function billingKills(kills: number): void {
   it(`keeps receipts, ledger and spend equal over ${kills} kills`, { timeout: kills * 20_000 }, async (t) => {
-    const place = newPlace()
+    const place = withFlatPrices(newPlace())
     const url = `sqlite:${join(place.data, 'gazeway.db')}`
     const upstream = await startUpstream()
     const store = await openStore(url)

@@ -12,6 +12,7 @@ import { verifyLedger } from '../../src/wallet/ledger/verify-ledger.ts'
 import { callFaults } from '../../src/wallet/receipts/verify-calls.ts'
 import { startPostgres } from '../contract/postgres-server.ts'
 import { startUpstream } from '../doubles/upstream.ts'
+import { withFlatPrices } from '../e2e/flat-prices.ts'
 import { type GatewayProcess, platformOf, startGatewayProcess } from '../e2e/gateway-process.ts'
 import { newPlace, PATIENCE_MS } from '../e2e/server.ts'
 import { balanceOf, maxCostOf, receiptsOf, usedBy } from './budget-books.ts'
@@ -46,9 +47,10 @@ export function budgetKills(kills: number): void {
     const store = await openStore(url)
     const places = Array.from({ length: PROCESSES }, newPlace)
     // What a killed process had reserved is not waited for.
-    for (const { data } of places) {
-      mkdirSync(data)
-      writeFileSync(join(data, 'config.json'), JSON.stringify({ wallet: { wait_ms: 500 } }))
+    for (const place of places) {
+      mkdirSync(place.data)
+      writeFileSync(join(place.data, 'config.json'), JSON.stringify({ wallet: { wait_ms: 500 } }))
+      withFlatPrices(place)
     }
     const processes = await Promise.all(places.map(start))
     const ended = { answered: 0, refused: 0, cut: 0, failed: 0, gone: 0 }

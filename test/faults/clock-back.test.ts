@@ -6,12 +6,13 @@ import { openStore } from '../../src/store/open-store.ts'
 import { until } from '../doubles/until.ts'
 import { completion, json, startUpstream, type UpstreamDouble } from '../doubles/upstream.ts'
 import { type GatewayProcess, platformOf, startGatewayProcess } from '../e2e/gateway-process.ts'
+import { withFlatPrices } from '../e2e/flat-prices.ts'
 import { newPlace, run } from '../e2e/server.ts'
 
 const ADMIN = 'fixed-admin-key-0123456789'
 /** A midnight that begins a day and a month. */
 const MIDNIGHT = Date.UTC(2030, 0, 1)
-const place = newPlace()
+const place = withFlatPrices(newPlace())
 const clockFile = join(place.temporary, 'clock')
 
 /** Gives a process the clock of a file, which it reads at its start and at SIGUSR2. Time passes on it as everywhere. */
