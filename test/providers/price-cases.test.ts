@@ -1,0 +1,157 @@
+import assert from 'node:assert/strict'
+import { before, describe, it } from 'node:test'
+import { costOfCall, type PricedModel, type Prices, tierIn } from '../../src/providers/prices.ts'
+import { presetOf } from '../../src/providers/providers.ts'
+import { loadShippedCatalogue } from '../../src/providers/shipped-catalogue.ts'
+import { statedCost } from '../../src/providers/stated-cost.ts'
+import { readUsage } from '../../src/providers/token-usage.ts'
+
+const PRICES: Prices = { models: { own: { input: 0.1, output: 0.3 } }, price_per_1k_tokens_usd: 0.003 }
+
+const modelOf = (name: string): PricedModel => {
+  const [vendor = '', ...rest] = name.split(' ')
+  const id = rest.join(' ')
+  return { requested: id, upstream: id, vendor, catalogue: presetOf(vendor)?.models ?? {} }
+}
+const chat = (prompt_tokens: number, completion_tokens: number, more: object = {}) => ({
+  prompt_tokens,
+  completion_tokens,
+  total_tokens: prompt_tokens + completion_tokens,
+  ...more,
+})
+const cached = (cached_tokens: number, cache_write_tokens = 0) => ({
+  prompt_tokens_details: { cached_tokens, cache_write_tokens },
+})
+const message = (input_tokens: number, output_tokens: number, more: object = {}) => ({
+  input_tokens,
+  output_tokens,
+  ...more,
+})
+const response = message
+
+/**
+ * Amounts in micro-dollars, computed by hand. Prices of the vendors' pages on the day that the catalogues name; a rate in
+ * USD for 1,000,000 tokens is as many micro-dollars for each token.
+ */
+const CASES: Array<[what: string, model: string, usage: object, tier: string | null, micros: number]> = [
+  // OpenAI
+  ['plain', 'openai gpt-5', chat(1000, 500), null, 6250], // 1000×1.25 + 500×10
+  ['cached input', 'openai gpt-5', chat(1000, 500, cached(800)), null, 5350], // 200×1.25 + 800×0.125 + 5000
+  ['all of it cached', 'openai gpt-5', chat(1000, 0, cached(1000)), null, 125],
+  ['more cached than sent, which earns nothing', 'openai gpt-5', chat(1000, 0, cached(1001)), null, 1250],
+  ['flex', 'openai gpt-5', chat(1000, 500), 'flex', 3125],
+  ['flex with cached input', 'openai gpt-5', chat(1000, 500, cached(800)), 'flex', 2675],
+  ['priority', 'openai gpt-5', chat(1000, 500), 'priority', 12_500], // 1000×2.5 + 500×20
+  ['a tier without a price: the dearest known', 'openai gpt-5', chat(1000, 500), 'scale', 12_500],
+  ['the default tier by its name', 'openai gpt-5', chat(1000, 500), 'default', 6250],
+  [
+    'reasoning inside of completion',
+    'openai o3',
+    chat(100, 300, { completion_tokens_details: { reasoning_tokens: 250 } }),
+    null,
+    2600,
+  ],
+  ['a Response', 'openai gpt-5-mini', response(1000, 1000, { total_tokens: 2000 }), null, 2250], // 250 + 2000
+  [
+    'a Response with cached input',
+    'openai gpt-5-mini',
+    response(1000, 0, { input_tokens_details: { cached_tokens: 600 } }),
+    null,
+    115,
+  ],
+  ['cache writes', 'openai gpt-5.6', chat(10_000, 0, cached(2000, 3000)), null, 17_900], // 5000×2 + 2000×0.2 + 3000×2.5
+  ['the last token before a long prompt', 'openai gpt-5.6', chat(272_000, 100), null, 545_000], // ×2 + 100×10
+  ['the first token of a long prompt', 'openai gpt-5.6', chat(272_001, 100), null, 1_089_504], // ×4 + 100×15
+  ['a long prompt with cached input', 'openai gpt-5.6', chat(300_000, 0, cached(200_000)), null, 480_000], // 100k×4 + 200k×0.4
+  ['a price of the catalogue', 'openai gpt-4o-mini', chat(1000, 1000), null, 750],
+  ['a dated id', 'openai gpt-4.1-2025-04-14', chat(1000, 1000), null, 10_000],
+  ['a tier where only the standard price is known', 'openai gpt-4.1', chat(1000, 0), 'flex', 2000],
+  [
+    'embeddings, which have input alone',
+    'openai text-embedding-3-small',
+    { prompt_tokens: 1001, total_tokens: 1001 },
+    null,
+    21,
+  ], // 20.02
+  ['the catalogue’s border of a long prompt', 'openai gpt-5.4', chat(271_999, 0), null, 679_998], // ×2.5 = 679,997.5
+  ['one token above it', 'openai gpt-5.4', chat(272_000, 0), null, 1_360_000], // ×5
+  // Anthropic
+  ['a Message', 'anthropic claude-opus-5-5', message(1000, 200), null, 8000], // 4000 + 4000
+  [
+    'a read of the cache',
+    'anthropic claude-opus-5-5',
+    message(1000, 0, { cache_read_input_tokens: 10_000 }),
+    null,
+    6000,
+  ],
+  [
+    'a write for 5 minutes',
+    'anthropic claude-opus-5-5',
+    message(0, 10, { cache_creation_input_tokens: 1000 }),
+    null,
+    5200,
+  ],
+  [
+    'a write for an hour',
+    'anthropic claude-opus-5-5',
+    message(0, 10, { cache_creation_input_tokens: 1000, cache_creation: { ephemeral_1h_input_tokens: 1000 } }),
+    null,
+    8200,
+  ],
+  [
+    'both writes, a read, input and output',
+    'anthropic claude-sonnet-5-5',
+    message(100, 50, {
+      cache_read_input_tokens: 2000,
+      cache_creation_input_tokens: 3000,
+      cache_creation: { ephemeral_5m_input_tokens: 1000, ephemeral_1h_input_tokens: 2000 },
+    }),
+    null,
+    11_400, // 200 + 200 + 2500 + 8000 + 500
+  ],
+  ['a small model', 'anthropic claude-haiku-4-5', message(1, 1), null, 6],
+  ['a fraction, rounded up', 'anthropic claude-haiku-4-5', message(0, 0, { cache_read_input_tokens: 1 }), null, 1],
+  // xAI, Gemini: thoughts are in the total alone
+  [
+    'reasoning outside of completion',
+    'xai grok-4.3',
+    { prompt_tokens: 1000, completion_tokens: 100, total_tokens: 1400 },
+    null,
+    2250,
+  ],
+  [
+    'thoughts outside of completion',
+    'gemini gemini-2.5-pro',
+    { prompt_tokens: 1000, completion_tokens: 100, total_tokens: 1600 },
+    null,
+    7250,
+  ],
+  ['a long prompt of xAI', 'xai grok-4.3', chat(200_001, 10), null, 500_053], // 500,002.5 + 50
+  ['its border', 'xai grok-4.3', chat(200_000, 10), null, 250_025],
+  ['an image, as the dearest output', 'gemini gemini-2.5-flash-image', chat(10, 1290), null, 38_703], // 3 + 1290×30
+  // Others
+  ['a fraction of a micro-dollar a token', 'groq openai/gpt-oss-20b', chat(3, 1), null, 1], // 0.225 + 0.3
+  [
+    'tokens of a cache by DeepSeek’s name',
+    'deepseek deepseek-flash',
+    chat(1000, 0, { prompt_cache_hit_tokens: 900 }),
+    null,
+    36,
+  ], // 30 + 5.4
+  ['a price by configuration', 'openai own', chat(7, 1), null, 1], // 0.7 + 0.3
+  ['a price by configuration, above a whole one', 'openai own', chat(8, 1), null, 2], // 1.1
+  ['no price: the flat one', 'openai invented', chat(10, 10), null, 60],
+  // Stated
+  ['ticks of xAI', 'xai grok-4.3', chat(1000, 100, { cost_in_usd_ticks: 15_000_001 }), null, 1501],
+  ['a cost of OpenRouter', 'openrouter x-ai/grok-4.3', chat(1000, 100, { cost: 0.00123 }), null, 1230],
+  ['a stated 0, not believed', 'openrouter x-ai/grok-4.3', chat(1000, 100, { cost: 0 }), null, 1500],
+]
+
+describe('amounts that were computed by hand', () => {
+  before(loadShippedCatalogue)
+  for (const [what, model, usage, service_tier, micros] of CASES)
+    it(`${model}: ${what}`, () => {
+      const of = { usage: readUsage(usage), tier: tierIn({ service_tier }), stated: statedCost(usage) }
+      assert.equal(costOfCall(of, modelOf(model), PRICES).micros, micros)
+    })
+})
