@@ -35,7 +35,9 @@ const Dated = z.object({
 const Data = z.array(
   z.object({
     id: z.string(),
-    models: z.array(z.object({ id: z.string(), match: z.unknown().optional(), prices: z.union([Rates, z.array(Dated)]) })),
+    models: z.array(
+      z.object({ id: z.string(), match: z.unknown().optional(), prices: z.union([Rates, z.array(Dated)]) }),
+    ),
   }),
 )
 
