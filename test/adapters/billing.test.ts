@@ -474,6 +474,13 @@ const ASK_NO_MODEL = [
     'POST /api/gaze/store',
     'POST /api/verify-session',
   ],
+  ...[
+    'POST /api/reviews',
+    'POST /api/reviews/verify',
+    'POST /api/reviews/{id}/evidence',
+    'POST /api/reviews/{id}/decision',
+  ],
+  'POST /api/wallet/periods/{period}/close',
   ...['POST /api/memory', 'POST /api/memory/search', 'POST /api/sessions', 'PATCH /api/sessions/{id}'],
   // For admins alone, whom a call costs nothing.
   'POST /api/upstreams/{name}/test',

@@ -1,7 +1,7 @@
 import { type RawBuilder, sql } from 'kysely'
 import type { MemoryRow } from '../../store/tables/memory-tables.ts'
 
-/** Where a memory is kept: a key of a namespace and a project in a space. A null project is none. */
+/** Place of a memory: a key of a namespace and a project in a space. A null project is none. */
 export type Place = Pick<MemoryRow, 'space' | 'namespace' | 'key' | 'project'>
 
 /** SQL condition: a memory or a version is kept at a place. It has the form of the index, which treats null as ''. */

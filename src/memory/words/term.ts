@@ -32,7 +32,9 @@ export interface Term {
 
 /**
  * Creates a term: a word of a query, its matching words and its importance. The importance is the inverse document
- * frequency in a store that is 1,000 memories larger; common words count for a part of it.
+ * frequency in a store that is 1,000 memories larger; common words count for a part of it:
+ *
+ * importance = c × ln(1 + (N + 1000 − n + 0.5) / (n + 0.5))
  *
  * @param counted words whose memories are summed to `n`
  * @param held number of memories in the space, `N`

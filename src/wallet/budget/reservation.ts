@@ -31,7 +31,7 @@ export interface Reservation {
   extend(micros: Micros, payer?: Payer | null): Promise<boolean>
   /** Takes the amount spent, at most what is left. */
   take(micros: Micros): Taken
-  /** Has the store decide anew what later calls may reserve, since this one cost more than was reserved for it. */
+  /** Has the store decide again what later calls may reserve, since this one cost more than was reserved for it. */
   renew(): void
   /** Frees the rest. Call it once the call is over, whatever its outcome. */
   end(): void

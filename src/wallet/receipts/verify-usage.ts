@@ -119,7 +119,7 @@ export async function* allowanceFaults({ db }: Store): AsyncGenerator<string> {
 }
 
 /**
- * Days of keys with recorded calls that cost something, and no spending. Left out are calls around midnight, whose day
+ * Days of keys with recorded calls that cost something, and no spending. Omitted are calls around midnight, whose day
  * the store's clock decides, and keys that may make metered calls, which can fail to be charged.
  */
 export async function* recordedFaults({ db, engine }: Store): AsyncGenerator<string> {
