@@ -61,7 +61,7 @@ export interface PricedModel {
   isStandIn?: true
   /** Set while it is open whether the upstream knows the name; a stand-in answers otherwise. */
   isOpen?: true
-  /** What it costs without a price, where its upstream says so; `fixed` for the flat price by specification. */
+  /** Its cost without a price, where its upstream says so; `fixed` for the flat price by specification. */
   unknownPrice?: UnknownPriceAtUpstream | 'fixed' | null
 }
 
