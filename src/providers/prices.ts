@@ -7,7 +7,7 @@ import { shippedCatalogue } from './shipped-catalogue.ts'
 import type { Usage } from './token-usage.ts'
 
 /**
- * What a call to a model without a price costs:
+ * Cost of a call to a model without a price:
  * - `refuse`: it is not made;
  * - `dearest`: the dearest known price of the provider, of all providers for a base URL;
  * - `flat`: the flat price.
