@@ -11,13 +11,15 @@ import {
 } from '@modelcontextprotocol/server'
 import { GazewayError } from '../../src/errors.ts'
 import type { Gateway } from '../../src/gateway.ts'
-import { callerProject } from '../../tools/caller-project.ts'
+import { lazily } from '../../src/lazily.ts'
 import type { RequestRoots } from './carried-roots.ts'
 
 /** Memories per page. */
 const LISTED = 100
 /** Maximum number of completions that are counted. Clients see the first hundred. */
 const COMPLETED = 1000
+
+const loadCallerProject = lazily(() => import('../../tools/caller-project.ts'))
 
 /**
  * Registers memories as resources, so that a person can attach one to a conversation: `memory://NAMESPACE/KEY`, with
@@ -74,6 +76,7 @@ export function registerMemories(
       const incomplete = missing()
       if (incomplete) return incomplete
       const projectRoot = async () => declared[0] ?? process.cwd()
+      const { callerProject } = await loadCallerProject()
       found = await memory.recall({ ...address, project: await callerProject({ projectRoot }) })
     }
     if (!found.memory)
