@@ -95,7 +95,7 @@ export const bundle = {
   alias: { 'jsonc-parser': 'jsonc-parser/lib/esm/main.js' },
   plugins: [slim],
   define: {
-    GAZEWAY_PACKAGE: JSON.stringify({ version, node: engines.node }),
+    GAZEWAY_PACKAGE: JSON.stringify(JSON.stringify({ version, node: engines.node })),
     GAZEWAY_SETTINGS: JSON.stringify(JSON.stringify({ keys: CONFIG_KEYS, defaults: DEFAULTS })),
     GAZEWAY_CATALOG: JSON.stringify(JSON.stringify(describeTools())),
   },

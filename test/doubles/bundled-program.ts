@@ -33,7 +33,7 @@ export function bundledProgram(file: string): string {
     splitting: true,
     platform: 'node' as const,
     format: 'esm' as const,
-    define: { GAZEWAY_PACKAGE: JSON.stringify({ version, node: engines.node }) },
+    define: { GAZEWAY_PACKAGE: JSON.stringify(JSON.stringify({ version, node: engines.node })) },
     external: ['@photostructure/sqlite', 'pg-native'],
     // Bundled CommonJS modules ask for Node's own modules with require.
     banner: { js: "import{createRequire as __cr}from'node:module';const require=__cr(import.meta.url);" },
