@@ -63,7 +63,7 @@ describe('a reply', () => {
       updated_at: '2026-11-21T09:00:00.000Z',
       expires_at: null,
     }
-    const results = Array.from({ length: 100 }, () => ({ memory, score: 1, excerpt: 'one' }))
+    const results = Array.from({ length: 100 }, () => ({ memory, score: 1, weak: false, excerpt: 'one' }))
     const { output, note } = await fitReply({ results, total: 100, mode: 'lexical' })
     assert.notEqual(note, null)
     const { success, error } = memorySearch.output.safeParse(output)
