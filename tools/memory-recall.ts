@@ -9,13 +9,13 @@ export const memoryRecall = defineTool({
   title: 'Recall a memory',
   description:
     'The memory under an exact key, of this project or else general; gateway_memory_search finds it by subject. ' +
-    'Unknown key: found is false. Example: key "deploy/staging".',
+    'Example: key "deploy/staging".',
   annotations: { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: false },
   input: z.strictObject({
-    key: MemoryInput.shape.key,
+    key: MemoryInput.shape.key.describe('The exact key.'),
     namespace: MemoryInput.shape.namespace,
     project: MemoryInput.shape.project.describe('null: the general one.'),
-    version: Memory.shape.version.optional().describe('One of the last 20 versions; the current one by default.'),
+    version: Memory.shape.version.optional().describe('One of the last 20; the current one by default.'),
   }),
   output: z.object({
     found: z.boolean(),

@@ -10,9 +10,10 @@ export const memoryStore = defineTool({
   title: 'Store a memory',
   description:
     'Keep a fact under a key, for you and other assistants in later sessions. Use it for decisions, conventions and ' +
-    'findings that will matter again; not for secrets, because memories are sent to models with questions. The same ' +
-    'key replaces the value; forget: true with if_version deletes it. Set also to 6-10 words that others may search with. Belongs to this project unless ' +
-    'project is null. Example: key "deploy/staging", value "uses the eu-west cluster", tags ["deploy"].',
+    'findings that will matter again; not for secrets: memories are sent to models with questions. The same ' +
+    'key replaces the value; forget: true with if_version deletes it. Set also, so that others find it. ' +
+    'Belongs to this project unless project is null. ' +
+    'Example: key "deploy/staging", value "uses the eu-west cluster", tags ["deploy"].',
   annotations: { readOnlyHint: false, destructiveHint: true, idempotentHint: true, openWorldHint: false },
   input: MemoryInput.extend({
     value: MemoryInput.shape.value.optional(),

@@ -25,7 +25,7 @@ export const Question = z.strictObject({
     .min(1)
     .max(100_000)
     .describe('The question, with everything the model needs to know beyond the project'),
-  model: z.string().min(1).max(256).optional().describe('Model to use instead of the configured primary model'),
+  model: z.string().min(1).max(256).optional().describe('Instead of the configured primary model'),
   include_context: z.boolean().default(true).describe('Send related files and memories with the question'),
   root: z
     .string()

@@ -32,9 +32,9 @@ const SAFE_HEADER_PREFIX = 'x-ratelimit-'
 /** A request to the upstream that no tool covers. */
 export const DirectRequest = z.strictObject({
   method: z.enum(['GET', 'POST', 'DELETE']),
-  path: z.string().min(1).max(1024).describe('Below the upstream\'s base URL, for example "/models"'),
+  path: z.string().min(1).max(1024).describe("Below the upstream's base URL"),
   query: z.record(z.string(), z.union([z.string(), z.number(), z.boolean()])).optional(),
-  body: z.unknown().optional().describe('JSON to send with POST; the other methods take none'),
+  body: z.unknown().optional().describe('JSON, with POST only'),
 })
 export type DirectRequest = z.infer<typeof DirectRequest>
 
