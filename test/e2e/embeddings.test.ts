@@ -56,7 +56,7 @@ describe('gazeway doctor on a store of memories', () => {
       /^warn +embeddings +0 of 40 memories .*answered 404\. .*searches match words only\.$/,
     )
     const server = await connect(place, { env: { GAZEWAY_UPSTREAM: upstream.url } })
-    const { structuredContent } = await server.call('gateway_memory_search', { query: 'parcel van' })
+    const { structuredContent } = await server.call('gateway_memory_search', { query: 'parcel van', limit: 10 })
     assert.deepEqual([structuredContent.mode, structuredContent.results.length], ['lexical', 10])
   })
 })
