@@ -48,7 +48,7 @@ describe('the MCP inspector on the command line', () => {
     const { resources } = await inspect('--method', 'resources/list')
     assert.deepEqual(
       resources.map(({ uri }: { uri: string }) => uri),
-      ['memory://default/from%2Finspector'],
+      [`memory://default/from%2Finspector?project=${encodeURIComponent(place.project)}`],
     )
   })
 })
