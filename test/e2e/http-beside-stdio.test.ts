@@ -30,14 +30,18 @@ describe('an HTTP gateway beside an assistant’s stdio server', () => {
     const recalled = await assistant.call('gateway_memory_recall', { key: 'from/http' })
     assert.deepEqual(recalled.structuredContent.memory.value, { answer: 42 })
     await assistant.call('gateway_memory_store', { key: 'from/stdio', value: 'hello' })
-    const { memory } = (await (await ask('/memory/recall?key=from/stdio')).json()) as { memory: { value: string } }
+    const { project } = place
+    const query = new URLSearchParams({ key: 'from/stdio', project })
+    const { memory } = (await (await ask(`/memory/recall?${query}`)).json()) as { memory: { value: string } }
     assert.equal(memory.value, 'hello')
     const stored = (await (
-      await ask('/memory/store', { key: 'from/stdio', value: 'again' })
+      await ask('/memory/store', { key: 'from/stdio', value: 'again', project })
     ).json()) as typeof recalled & {
       memory: { version: number }
     }
     assert.equal(stored.memory.version, 2, 'one version counts in both')
+    const general = await ask('/memory/recall?key=from/stdio')
+    assert.equal(general.status, 404, 'a memory of a project is not one of every project')
   })
 
   it('loses no memory that both write at once', async () => {
