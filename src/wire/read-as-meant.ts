@@ -9,7 +9,10 @@ import type * as z from 'zod'
  *
  * Whatever still does not fit stays as it is, for the error message.
  *
- * @example readAsMeant(z.object({ limit: z.int(), tags: z.array(z.string()) }), { limit: '5', tags: 'a, b' })
+ * @example
+ * import * as z from 'zod'
+ *
+ * readAsMeant(z.object({ limit: z.int(), tags: z.array(z.string()) }), { limit: '5', tags: 'a, b' })
  * // { limit: 5, tags: ['a', 'b'] }
  */
 export function readAsMeant(schema: z.ZodObject, input: Readonly<Record<string, unknown>>): Record<string, unknown> {

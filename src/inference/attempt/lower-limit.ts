@@ -30,7 +30,10 @@ export interface LoweredLimit {
  * @param sent the refused limit
  * @returns null when the error is about something else, or no lower limit exists
  * @example
+ * import type { WholeReply } from '../relay/exchange.ts'
+ *
  * // max_tokens is too large: 100000. This model supports at most 16384 completion tokens.
+ * declare const reply: WholeReply
  * lowerLimit(reply, 100_000) // { limit: 16384, learned: { maxOutput: 16384 } }
  */
 export function lowerLimit(reply: WholeReply, sent: number): LoweredLimit | null {
