@@ -29,6 +29,7 @@ const FLOOR = 0.1
  * Ranks the files that answer a query, best first:
  *
  *     score = kind · Σ idf · (tf · (k1 + 1) / (tf + k1 · (1 − b + b · length / average)) + name + folder + definition)
+ *     idf   = ln(1 + (N − df + ½) / (df + ½))
  *
  * The sum is over the terms of the query. The first summand is BM25 on the text (`text/bm25.ts`). The others are
  * weights for a term in that place. `kind` is below 1 for tests, prose and other kinds, unless the query asks for them.
