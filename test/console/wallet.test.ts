@@ -8,6 +8,8 @@ import { axeFaults, type ConsoleUnderTest, hasFocus, inspect, press, startConsol
 const MODELS = ['llm-4-1-fast-reasoning', 'llm-4.20-0309-reasoning']
 /** Calls of the first caller and of the second. */
 const CALLS = [5, 2] as const
+/** What the statement calls the transfers of these. */
+const KINDS = { deposit: 'Deposit', reserve: 'Reserved for calls', void: 'Reservation returned' } as const
 
 describe('wallet and usage in the console', { skip: WITHOUT_BROWSER }, () => {
   let under: ConsoleUnderTest
@@ -71,8 +73,23 @@ describe('wallet and usage in the console', { skip: WITHOUT_BROWSER }, () => {
     await page.getByRole('tab', { name: 'Balances' }).press('ArrowRight')
     const statement = page.getByRole('table', { name: 'Transfers, newest first' })
     await statement.getByText('Deposit', { exact: true }).waitFor()
-    assert.equal(await statement.getByText('Reserved for a call').count(), CALLS[0])
-    assert.match((await statement.getByRole('row').nth(1).textContent()) ?? '', /deposits → You.*invoice-1.*\+\$3\.00/)
+    const { items: transfers } = (await (await ask(under.platform, 'GET', '/api/wallet/ledger')).json()) as {
+      items: { kind: keyof typeof KINDS; amount_usd: number }[]
+    }
+    const lines = (await statement.getByRole('row').allTextContents()).slice(1)
+    assert.equal(lines.length, transfers.length)
+    for (const [at, { kind }] of transfers.entries()) assert.ok(lines[at]?.includes(KINDS[kind]), lines[at])
+    const [deposit, ...others] = lines.filter((line) => line.includes(KINDS.deposit))
+    assert.deepEqual(others, [])
+    assert.match(deposit ?? '', /deposits → You.*invoice-1.*\+\$3\.00/)
+    // One reservation serves several calls. What none of them cost is returned, before or after the deposit.
+    const { items: receipts } = JSON.parse(await usageOf(`?caller_id=${under.platform.keyId}`)) as {
+      items: { billing: { total_usd: number } }[]
+    }
+    assert.equal(receipts.length, CALLS[0])
+    const microsOf = (amounts: number[]) => Math.round(1e6 * amounts.reduce((sum, usd) => sum + usd, 0))
+    const ofCalls = transfers.filter(({ kind }) => kind !== 'deposit').map(({ amount_usd }) => -amount_usd)
+    assert.equal(microsOf(ofCalls), microsOf(receipts.map(({ billing }) => billing.total_usd)))
     await inspect(page, 'wallet-ledger')
     await page.getByRole('tab', { name: 'Prices' }).click()
     await page.getByText('llm-4-1-fast-reasoning').waitFor()

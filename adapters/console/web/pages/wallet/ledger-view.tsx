@@ -11,10 +11,10 @@ import { BalanceStats } from './account-view.tsx'
 
 const KINDS: Record<StatementLine['kind'], { label: string; tone: Tone }> = {
   deposit: { label: 'Deposit', tone: 'good' },
-  reserve: { label: 'Reserved for a call', tone: 'neutral' },
+  reserve: { label: 'Reserved for calls', tone: 'neutral' },
   capture: { label: 'Call charged, rest returned', tone: 'neutral' },
   charge: { label: 'Calls charged', tone: 'neutral' },
-  void: { label: 'Call failed, reservation returned', tone: 'neutral' },
+  void: { label: 'Reservation returned', tone: 'neutral' },
   lock: { label: 'Locked in escrow', tone: 'accent' },
   release: { label: 'Reward paid', tone: 'good' },
   refund: { label: 'Escrow refunded', tone: 'warn' },
