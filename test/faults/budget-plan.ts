@@ -14,7 +14,7 @@ export const KEYS = [
 /** Script of the upstream's answer, which it reads from the prompt. */
 export interface Script {
   words: number
-  usage: 'none' | 'true' | 'false'
+  usage: 'none' | 'true'
   end: 'done' | 'break' | 'hang' | 'error'
 }
 
@@ -44,7 +44,7 @@ const call: fc.Arbitrary<CallStep> = fc.record({
   max_tokens: fc.constantFrom(null, 1, 50, 50, 500, 2_000_000),
   script: fc.record<Script>({
     words: fc.constantFrom(1, 10, 10, 100, 600),
-    usage: fc.constantFrom('none', 'true', 'true', 'false'),
+    usage: fc.constantFrom('none', 'true', 'true'),
     end: fc.constantFrom('done', 'done', 'done', 'break', 'error'),
   }),
 })
@@ -67,16 +67,27 @@ export const plans: fc.Arbitrary<Step[]> = fc
   )
   .map(([before, after, killed]) => [...before, { do: 'kill', by: killed }, ...after])
 
-/** Answers as the last message says. */
+/**
+ * Answers as the last message says, within the limit of the request. Usage beyond it would count in budgets:
+ * `test/adapters/beyond-reservation.test.ts`.
+ */
 export const answer: Behaviour = async (reply, request) => {
-  const { messages, stream } = request.body as { messages: { content: string }[]; stream?: boolean }
-  const { words, usage, end } = JSON.parse(messages.at(-1)?.content ?? '') as Script
-  const said = { none: null, true: usageOf(60, words), false: usageOf(5_000_000, 5_000_000) }[usage]
+  const { messages, stream, max_tokens } = request.body as AnsweredRequest
+  const script = JSON.parse(messages.at(-1)?.content ?? '') as Script
+  const { usage, end } = script
+  const words = Math.min(script.words, max_tokens ?? Infinity)
+  const said = usage === 'none' ? null : usageOf(60, words)
   if (end === 'error') return json(500, { error: { message: 'broken' } })(reply, request)
   const text = Array.from({ length: words }, () => 'word ')
   if (stream) return sse(chunks(text, said), end)(reply, request)
   if (end === 'break') return void reply.socket?.destroy()
   return json(200, completion(text.join(''), said))(reply, request)
+}
+
+interface AnsweredRequest {
+  messages: { content: string }[]
+  stream?: boolean
+  max_tokens?: number
 }
 
 const usageOf = (prompt_tokens: number, completion_tokens: number) => ({

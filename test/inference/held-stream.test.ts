@@ -9,6 +9,7 @@ import { type CallDeps, createCallModel, createMakeCall } from '../../src/infere
 import { createRelays } from '../../src/inference/relay/relays.ts'
 import { poolSend, type RequestPool } from '../../src/inference/relay/request-pool.ts'
 import { createPlans } from '../../src/inference/route/route.ts'
+import { createLateTerms } from '../../src/inference/settle/left-answer.ts'
 import { routingTo, upstreamAt } from '../doubles/routing.ts'
 import * as double from '../doubles/upstream.ts'
 
@@ -31,7 +32,14 @@ describe('a Responses stream whose model thinks', { timeout: 30_000 }, () => {
     const calls = { record: (record: CallRecord) => void recorded.push(record) }
     const countTokens = async (text: string) => text.length
     const prices = { models: {}, price_per_1k_tokens_usd: 0.003 }
-    const deps = { routing: routingTo(one), calls, countTokens, prices, storeContent: false } as unknown as CallDeps
+    const deps = {
+      routing: routingTo(one),
+      calls,
+      countTokens,
+      prices,
+      storeContent: false,
+      late: createLateTerms(0),
+    } as unknown as CallDeps
     const relays = createRelays(one, pool.send, HEARTBEAT_MS)
     const call = createCallModel(
       createMakeCall(deps),

@@ -8,6 +8,7 @@ import type { Relay } from '../../src/inference/relay/relay.ts'
 import { createRelays } from '../../src/inference/relay/relays.ts'
 import { poolSend, type RequestPool } from '../../src/inference/relay/request-pool.ts'
 import { createPlans } from '../../src/inference/route/route.ts'
+import { createLateTerms } from '../../src/inference/settle/left-answer.ts'
 import { routingTo, upstreamAt } from '../doubles/routing.ts'
 import * as double from '../doubles/upstream.ts'
 
@@ -31,7 +32,13 @@ describe('the connections to a provider', () => {
     const calls = { record: (record: CallRecord) => void recorded.push(record) }
     const relays = createRelays(one, pool.send)
     relay = relays.all[0]
-    const deps = { routing: routingTo(one), calls, prices: {}, storeContent: false } as unknown as CallDeps
+    const deps = {
+      routing: routingTo(one),
+      calls,
+      prices: { models: {}, price_per_1k_tokens_usd: 0.003 },
+      storeContent: false,
+      late: createLateTerms(0),
+    } as unknown as CallDeps
     call = createCallModel(
       createMakeCall(deps),
       createPlans(deps, () => relays),
