@@ -8,7 +8,7 @@ import { axeFaults, type ConsoleUnderTest, hasFocus, inspect, press, startConsol
 const MODELS = ['llm-4-1-fast-reasoning', 'llm-4.20-0309-reasoning']
 /** Calls of the first caller and of the second. */
 const CALLS = [5, 2] as const
-/** What the statement calls the transfers of these. */
+/** Names of these transfers in the statement. */
 const KINDS = { deposit: 'Deposit', reserve: 'Reserved for calls', void: 'Reservation returned' } as const
 
 describe('wallet and usage in the console', { skip: WITHOUT_BROWSER }, () => {
