@@ -6,7 +6,7 @@ export interface Place {
   end(): void
 }
 
-/** A place that is asked for: an object of its own, so that each is told apart. */
+/** A waiting request for a place. An object, so that two of one key differ. */
 interface Waiting {
   begin(): void
 }

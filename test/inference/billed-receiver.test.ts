@@ -14,7 +14,7 @@ import { splitEvents } from '../../src/wire/whole-events.ts'
 
 const CHUNK = Buffer.from(`data: ${JSON.stringify({ choices: [{ delta: { content: 'word '.repeat(50) } }] })}\n\n`)
 
-/** Passes a stream that outgrows its reservation of 10 tokens. @returns what its client is told last */
+/** Passes a stream that needs more than its reservation of 10 tokens. @returns the last event that its client receives */
 async function outgrown(extend: Bill['extend']) {
   const told: string[] = []
   const client: Receiver = {
