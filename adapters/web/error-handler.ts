@@ -2,6 +2,7 @@ import type { ErrorHandler, Hono, NotFoundHandler } from 'hono'
 import type { ContentfulStatusCode } from 'hono/utils/http-status'
 import type { Log } from '../../src/config/log.ts'
 import { GazewayError } from '../../src/errors.ts'
+import { bodyLeft } from './body-left.ts'
 import { errorReply } from './error-reply.ts'
 import type { Frame } from './frame-context.ts'
 import { ALREADY_SENT } from './http-receiver.ts'
@@ -23,6 +24,7 @@ export function errorHandler(log: Log, refused: OnRefused): ErrorHandler<Frame> 
     }
     if (error instanceof GazewayError) await refused(error, request)
     const { status, headers, body } = errorReply(error, request, log)
+    await bodyLeft(incoming)
     if (!outgoing.headersSent) return c.body(body, status as ContentfulStatusCode, headers)
     // Too late for another status. Ending the connection shows the client an incomplete reply, unless all of it is sent
     // in this turn.

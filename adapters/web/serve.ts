@@ -84,7 +84,10 @@ export async function serve(
   }
   function route(incoming: IncomingMessage, outgoing: ServerResponse): Promise<void> {
     const errorHandler = (error: unknown) => refuseRequest(notForApp(error), incoming, outgoing)
-    return getRequestListener(app.fetch, { overrideGlobalObjects: false, errorHandler })(incoming, outgoing)
+    // The listener's own cleanup cuts a client off 500 ms after its answer: it would see a broken connection instead of
+    // the refusal of a body that it still sends. Node reads the rest, within the request timeout.
+    const options = { overrideGlobalObjects: false, autoCleanupIncoming: false, errorHandler }
+    return getRequestListener(app.fetch, options)(incoming, outgoing)
   }
 
   const server = createServer(

@@ -4,6 +4,7 @@ import { after, before, describe, it } from 'node:test'
 import { signedBytes } from '../../src/signing/envelope.ts'
 import { type GatewayKey, gatewayKeys } from '../../src/signing/gateway-keys.ts'
 import { sshKey } from '../../src/signing/ssh-key.ts'
+import { until } from '../doubles/until.ts'
 import { ask, type RunningPlatform, startPlatform } from './platform.ts'
 
 // biome-ignore lint/suspicious/noExplicitAny: replies, as they are read here
@@ -40,6 +41,8 @@ describe('the statements of the platform', () => {
     for (const { key } of [ann, bob])
       assert.equal((await ask(platform, 'POST', '/v1/chat/completions', { key, body: chat })).status, 200)
     await platform.gateway.calls.flush()
+    // What the process has reserved in advance goes back soon, which moves the head of the ledger.
+    await until(async () => (await platform.gateway.wallet.balances(ann.id)).held_usd === 0)
 
     const mine = await read(`/api/wallet/statements?period=${period}`, ann.key)
     const [charge] = mine.charges

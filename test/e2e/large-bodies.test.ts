@@ -14,8 +14,9 @@ const peakOf = (pid: number) =>
   Number(/VmHWM:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1] ?? assert.fail('no VmHWM')) * 1024
 
 describe('64 bodies of 30 MB at once', { skip: process.platform !== 'linux' && 'needs /proc' }, () => {
-  it('are refused beyond half of the total, within 1 GiB of memory, while another key is served', async () => {
+  it('are refused beyond half of the total, within 1 GiB of memory, while another key is served', async (t) => {
     const upstream = await double.startUpstream()
+    t.after(() => upstream.close())
     const waiting: (() => void)[] = []
     upstream.on('/chat/completions', async (response, entry) => {
       if (entry.bytes.length > 30_000_000) await new Promise<void>((resolve) => waiting.push(resolve))
@@ -23,6 +24,7 @@ describe('64 bodies of 30 MB at once', { skip: process.platform !== 'linux' && '
     })
     const place = newPlace()
     const gateway = await startGatewayProcess(place, { args: ['--upstream', upstream.url] })
+    t.after(() => gateway.stop())
     const create = [CLI, 'key', 'create', '--name', 'other', '--scope', 'inference']
     const other = execFileSync(process.execPath, create, { cwd: place.project, env: place.env }).toString().trim()
     async function ask(body: Buffer, key = gateway.key): Promise<number> {
@@ -66,7 +68,5 @@ describe('64 bodies of 30 MB at once', { skip: process.platform !== 'linux' && '
     )
     const peak = peakOf(gateway.pid)
     assert.ok(peak < 1024 ** 3, `${Math.round(peak / 1024 ** 2)} MiB`)
-    await gateway.stop()
-    await upstream.close()
   })
 })
