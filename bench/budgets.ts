@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process'
-import { writeFileSync } from 'node:fs'
+import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { openStore } from '../src/store/open-store.ts'
@@ -65,6 +65,7 @@ async function measureEngine(
   const upstream = await startUpstream()
   const store = storeUrl === null ? [] : ['--store', storeUrl]
   const keys = await makeKeys([...store, '--data', data])
+  mkdirSync(data, { recursive: true, mode: 0o700 })
   writeFileSync(join(data, 'config.json'), JSON.stringify({ pricing: { unknown: 'flat' } }), { mode: 0o600 })
   const gazeway = await startGazeway([...store, '--data', data], upstream)
   const portkey = await startPortkey()
