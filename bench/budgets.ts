@@ -172,7 +172,14 @@ async function measureSpend(report: Report, file: string): Promise<void> {
     for (const day of [...days, 'total'])
       await trx
         .insertInto('spending')
-        .values({ owner: 'key_a', day, charged_micros: RECEIPTS, recorded_micros: 0 })
+        .values({
+          owner: 'key_a',
+          day,
+          charged_micros: RECEIPTS,
+          recorded_micros: 0,
+          beyond_micros: 0,
+          forgiven_micros: 0,
+        })
         .execute()
   })
   const { spend } = await interleave({ spend: () => spendOf(store.db, ['key_a'], now) }, { warmups: 20, rounds: 300 })

@@ -9,6 +9,7 @@ import { openStore } from '../src/store/open-store.ts'
 import type { Store } from '../src/store/store.ts'
 import { type Micros, toMicros } from '../src/text/money.ts'
 import { createTokenCounter } from '../src/text/token-counter.ts'
+import { createAbsorbed } from '../src/wallet/budget/absorbed.ts'
 import { writeCallSpending } from '../src/wallet/budget/allowances.ts'
 import { createLimits } from '../src/wallet/budget/limits.ts'
 import { createReservations } from '../src/wallet/budget/reservations.ts'
@@ -70,7 +71,9 @@ function servicesOn(store: Store) {
   const reservations = createReservations({ store, now, onError })
   const identity = () => null
   const charge = createCharges(store)
-  const billing = { reservations, charge, identity, pricing, defaultCreditMicros, waitMs: 0, now, onOverrun() {} }
+  const absorbed = createAbsorbed(store, now, () => toMicros(config.wallet.absorbed_usd_per_day) as Micros)
+  const terms = { pricing, defaultCreditMicros, waitMs: 0, now, onOverrun() {} }
+  const billing = { reservations, absorbed, charge, identity, ...terms }
   const metering = createMetering({ upstream, billing, config: config.wallet, countTokens })
   const by = (callerId: string) => ({ callerId, context: { surface: 'platform' as const, callerId } })
   return { calls, upstream, wallet, metering, by }
@@ -109,7 +112,14 @@ function smallestWrite(store: Store, turn: number): Promise<void> {
   return store.write(async (trx) => {
     await trx
       .insertInto('spending')
-      .values({ owner: `write ${turn}`, day: '2026-11-21', charged_micros: 1, recorded_micros: 0 })
+      .values({
+        owner: `write ${turn}`,
+        day: '2026-11-21',
+        charged_micros: 1,
+        recorded_micros: 0,
+        beyond_micros: 0,
+        forgiven_micros: 0,
+      })
       .execute()
   })
 }

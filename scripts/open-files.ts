@@ -74,9 +74,12 @@ export const OPEN_FILES: Readonly<Record<string, readonly string[]>> = {
     'tickets.ts',
   ],
   wallet: [
+    'budget/absorbed.ts',
     'budget/budgets.ts',
+    'budget/forgive-debts.ts',
     'budget/held-by-others.ts',
     'budget/limits.ts',
+    'budget/open-debts.ts',
     'budget/overruns.ts',
     'budget/reservation.ts',
     'budget/reservations.ts',

@@ -16,7 +16,6 @@ import { type LiveGaze, liveGaze } from './gaze/gaze.ts'
 import { createIdempotency, type Idempotency } from './idempotency/idempotency.ts'
 import { createGroups, type Groups } from './identity/groups.ts'
 import { type Keys, liveKeys } from './identity/keys.ts'
-import type { SpendOf } from './identity/spend.ts'
 import type { Upstream } from './inference/inference.ts'
 import { type LiveInference, liveInference } from './inference/live-inference.ts'
 import { endSpace, liveMemory, type Memories } from './memory/memory.ts'
@@ -28,8 +27,9 @@ import { createSkills, type Skills } from './skills/skills.ts'
 import type { Sweep } from './store/sweeps.ts'
 import { createSwarm, type Swarm } from './tasks/swarm.ts'
 import { createTasks, type Tasks } from './tasks/tasks.ts'
+import { type Micros, toMicros } from './text/money.ts'
 import { createTokenCounter } from './text/token-counter.ts'
-import { spendOf } from './wallet/budget/spending.ts'
+import { spentAndOwed } from './wallet/budget/open-debts.ts'
 import { bindWallet, unbindWallet } from './wallet/ledger/bind-wallet.ts'
 import { createCharges, writeRecorded } from './wallet/receipts/charges.ts'
 import { type LiveWallet, liveWallet, type Wallet } from './wallet/wallet.ts'
@@ -98,9 +98,9 @@ export async function createGateway(read: LoadedConfig, log: Log): Promise<Gatew
   const { store, now, config } = base
   const countTokens = createTokenCounter()
 
-  const { wallet, limits, limitsToSpend, reservations, overruns, burn } = liveWallet(base)
+  const { wallet, limits, limitsToSpend, reservations, absorbed, overruns, burn } = liveWallet(base)
   const calls = liveCalls(base, { writeSpending: writeRecorded, idOf: (model) => upstream.idOf(model) })
-  const spent: SpendOf = (ids, at) => spendOf(store.db, ids, at)
+  const spent = spentAndOwed(store, () => toMicros(config.current().config.wallet.default_credit_limit_usd) as Micros)
   const keys = liveKeys(base, {
     spendOf: spent,
     onChanged: limits.forget,
@@ -115,7 +115,7 @@ export async function createGateway(read: LoadedConfig, log: Log): Promise<Gatew
     onError: logged(base, 'Failed to record the outcome of an idempotency key.'),
   })
   const charge = createCharges(store)
-  const billing = { identity: keys.identity, reservations, charge, onOverrun: overruns.report }
+  const billing = { identity: keys.identity, reservations, absorbed, charge, onOverrun: overruns.report }
   const { upstreams, ...inference } = liveInference(base, {
     calls,
     countTokens,

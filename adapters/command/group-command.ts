@@ -4,6 +4,8 @@ import type { Log } from '../../src/config/log.ts'
 import { GazewayError } from '../../src/errors.ts'
 import { GroupName } from '../../src/identity/group.ts'
 import type { GroupRecord, Groups } from '../../src/identity/groups.ts'
+import { toUsd } from '../../src/text/money.ts'
+import { forgiveDebts } from '../../src/wallet/budget/forgive-debts.ts'
 import { alertsIn, budgetsIn, checked } from './key-flags.ts'
 import { groupTable } from './key-table.ts'
 import { warn } from './warn.ts'
@@ -84,6 +86,19 @@ export async function editGroup(loaded: LoadedConfig, log: Log, group: string, f
 export async function deleteGroup(loaded: LoadedConfig, log: Log, group: string): Promise<void> {
   await withStoredKeys(loaded, log, async ({ groups }) => groups.remove((await found(groups, group)).id))
   process.stderr.write(`Deleted the group ${group}.\n`)
+}
+
+/**
+ * Forgives the debts of the budgets of a group.
+ *
+ * @param group its id or its name
+ * @throws GazewayError `not_found`
+ */
+export async function forgiveGroup(loaded: LoadedConfig, log: Log, group: string): Promise<void> {
+  const forgiven = await withStoredKeys(loaded, log, async ({ groups, store, now }) =>
+    forgiveDebts(store, (await found(groups, group)).id, now()),
+  )
+  process.stderr.write(`Forgave ${toUsd(forgiven)} USD that the budgets of the group owed.\n`)
 }
 
 async function found(groups: Groups, idOrName: string): Promise<GroupRecord> {

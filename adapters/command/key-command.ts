@@ -5,10 +5,12 @@ import type { Log } from '../../src/config/log.ts'
 import { Billing } from '../../src/config/sections/wallet-section.ts'
 import { GazewayError } from '../../src/errors.ts'
 import { KeyRotation } from '../../src/identity/key.ts'
-import { type KeyRecord, NewKey, Scope, WalletAddress } from '../../src/identity/keys.ts'
+import { type KeyRecord, NewKey, Scope, unknownKey, WalletAddress } from '../../src/identity/keys.ts'
 import { modelWarnings } from '../../src/identity/model-warnings.ts'
 import { createProvider } from '../../src/inference/upstreams/provider.ts'
 import { namedConfigs } from '../../src/inference/upstreams/upstream-configs.ts'
+import { toUsd } from '../../src/text/money.ts'
+import { forgiveDebts } from '../../src/wallet/budget/forgive-debts.ts'
 import { createLimits } from '../../src/wallet/budget/limits.ts'
 import { burnList, burnTerms } from '../../src/wallet/burn/burn.ts'
 import { readBalances } from '../../src/wallet/ledger/account-balances.ts'
@@ -166,6 +168,21 @@ export async function revokeKey(loaded: LoadedConfig, log: Log, idOrName: string
       `Money left on the revoked key, which cannot be spent: ${available_usd} USD available, ${held_usd} USD reserved for calls, ${escrow_usd} USD in escrow. ` +
         'See "Keys that are revoked" in docs/reference/wallet.md.\n',
     )
+}
+
+/**
+ * Forgives the debts of the budgets of a key.
+ *
+ * @throws GazewayError `not_found`, `conflict` for an ambiguous name
+ */
+export async function forgiveKey(loaded: LoadedConfig, log: Log, idOrName: string): Promise<void> {
+  const reference = keyReference(idOrName)
+  const forgiven = await withStoredKeys(loaded, log, async ({ keys, store, now }) => {
+    const id = await keyIdOf(keys, reference)
+    if ((await keys.find(id)) === null) throw unknownKey()
+    return forgiveDebts(store, id, now())
+  })
+  process.stderr.write(`Forgave ${toUsd(forgiven)} USD that the budgets of the key owed.\n`)
 }
 
 /** Reads the flags for billing, alerts, models and expiry. An absent flag sets nothing. */

@@ -67,7 +67,7 @@ const ALERT = [
 export function addKeyCommands(program: Command, start: Start): void {
   const key = program
     .command('key')
-    .description('create, list, edit, rotate and revoke the API keys of the HTTP services')
+    .description('create, list, edit, rotate, forgive and revoke the API keys of the HTTP services')
   withTerms(
     key
       .command('create')
@@ -121,6 +121,14 @@ export function addKeyCommands(program: Command, start: Start): void {
       await (await import('./key-command.ts')).rotateKey(loaded, log, idOrName, flags)
     })
   key
+    .command('forgive')
+    .description('forgive the debts of the budgets of a key, from usage beyond reservations')
+    .argument('<key>', KEY)
+    .action(async (idOrName: string) => {
+      const { loaded, log } = await start()
+      await (await import('./key-command.ts')).forgiveKey(loaded, log, idOrName)
+    })
+  key
     .command('revoke')
     .description('revoke a key; running servers refuse it within 5 s')
     .argument('<key>', KEY)
@@ -134,7 +142,7 @@ export function addKeyCommands(program: Command, start: Start): void {
 function addGroupCommands(program: Command, start: Start): void {
   const group = program
     .command('group')
-    .description('create, list, edit and delete groups of keys with shared budgets')
+    .description('create, list, edit, forgive and delete groups of keys with shared budgets')
     .addHelpText('after', GROUP_EXAMPLES)
   const budget = [
     '--budget <usd/period>',
@@ -171,6 +179,14 @@ function addGroupCommands(program: Command, start: Start): void {
     .action(async (idOrName: string, flags: GroupFlags) => {
       const { loaded, log } = await start()
       await (await import('./group-command.ts')).editGroup(loaded, log, idOrName, flags)
+    })
+  group
+    .command('forgive')
+    .description('forgive the debts of the budgets of a group, from usage beyond reservations')
+    .argument('<group>', GROUP)
+    .action(async (idOrName: string) => {
+      const { loaded, log } = await start()
+      await (await import('./group-command.ts')).forgiveGroup(loaded, log, idOrName)
     })
   group
     .command('delete')

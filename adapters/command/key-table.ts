@@ -21,6 +21,7 @@ export const keyTable = (records: readonly KeyRecord[], groups: readonly GroupRe
         alerts: alertsOf(key.alerts),
         models: key.models?.join(', ') ?? null,
         'spent USD': spent(key.spend),
+        'owed USD': owed(key.debt_usd),
       },
     })),
   )
@@ -35,6 +36,7 @@ export const groupTable = (records: readonly GroupRecord[]): string =>
         budgets: budgetsOf(group.budgets).join(', '),
         alerts: alertsOf(group.alerts),
         'spent USD': spent(group.spend),
+        'owed USD': owed(group.debt_usd),
       },
     })),
   )
@@ -59,6 +61,8 @@ const budgetsOf = (budgets: readonly BudgetRecord[]): string[] =>
 
 /** `80%, 100%` */
 const alertsOf = (alerts: KeyRecord['alerts']): string => alerts.map(({ at }) => `${Math.round(at * 100)}%`).join(', ')
+
+const owed = (debt: number): string | null => (debt === 0 ? null : String(debt))
 
 /** Spending in the current periods; null when nothing was spent. */
 const spent = (spend: Spend): string | null =>

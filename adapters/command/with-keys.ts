@@ -5,12 +5,12 @@ import { openConfig } from '../../src/config/open-config.ts'
 import { GazewayError } from '../../src/errors.ts'
 import { createGroups, type Groups } from '../../src/identity/groups.ts'
 import { createKeys, type Keys } from '../../src/identity/keys.ts'
-import type { SpendOf } from '../../src/identity/spend.ts'
 import { openStoreClock } from '../../src/store/clock.ts'
 import { openStore } from '../../src/store/open-store.ts'
 import type { Page, Paged } from '../../src/store/page.ts'
 import type { Store } from '../../src/store/store.ts'
-import { spendOf } from '../../src/wallet/budget/spending.ts'
+import { type Micros, toMicros } from '../../src/text/money.ts'
+import { spentAndOwed } from '../../src/wallet/budget/open-debts.ts'
 import { bindWallet, unbindWallet } from '../../src/wallet/ledger/bind-wallet.ts'
 import { requireStore } from './require-store.ts'
 
@@ -51,7 +51,7 @@ export async function withKeys<T>(loaded: LoadedConfig, log: Log, work: (tools: 
     const { now } = clock
     const { config } = live.current()
     try {
-      const spent: SpendOf = (ids, at) => spendOf(store.db, ids, at)
+      const spent = spentAndOwed(store, () => toMicros(config.wallet.default_credit_limit_usd) as Micros)
       const keys = createKeys({
         store,
         now,

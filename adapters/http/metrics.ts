@@ -45,21 +45,27 @@ export function listenToMetrics(gateway: Gateway): Metrics {
   }
 }
 
-/** Counts charged calls whose cost exceeded their reservation, and the cost that is not charged. */
+/** Counts calls whose cost exceeded their reservation, the cost above it, and the part that no caller pays. */
 function overrunMetrics(registry: Registry): (overrun: Overrun) => void {
   const registers = [registry]
   const overruns = new Counter({
     name: 'gazeway_charge_overruns_total',
-    help: 'Charged calls whose reported cost exceeded their reservation.',
+    help: 'Calls whose reported cost exceeded their reservation.',
     registers,
   })
-  const uncharged = new Counter({
+  const above = new Counter({
     name: 'gazeway_charge_overrun_usd_total',
-    help: 'Reported cost above reservations in US dollars, which is not charged.',
+    help: 'Reported cost above reservations in US dollars.',
     registers,
   })
-  return ({ reservedMicros, costMicros }) => {
+  const absorbed = new Counter({
+    name: 'gazeway_charge_absorbed_usd_total',
+    help: 'Part of the cost above reservations in US dollars that the operator bears for charged callers.',
+    registers,
+  })
+  return ({ reservedMicros, costMicros, absorbedMicros }) => {
     overruns.inc()
-    uncharged.inc(toUsd(costMicros - reservedMicros))
+    above.inc(toUsd(costMicros - reservedMicros))
+    absorbed.inc(toUsd(absorbedMicros))
   }
 }

@@ -13,6 +13,7 @@ import { configModelRoutes } from './routes/config-model-routes.ts'
 import { configRoutes } from './routes/config-routes.ts'
 import { connectionRoutes } from './routes/connections-routes.ts'
 import { escrowRoutes } from './routes/escrow-routes.ts'
+import { forgiveRoutes } from './routes/forgive-routes.ts'
 import { gazeRoutes } from './routes/gaze-routes.ts'
 import { groupRoutes } from './routes/groups-routes.ts'
 import { healthRoutes } from './routes/health-routes.ts'
@@ -51,7 +52,7 @@ export function platformRoutes(
   const directory = createSessionDirectory({ own: gateway.sessions, remote })
   const groups: Record<string, Route[]> = {
     Health: healthRoutes(gateway, { probe, takesPayments: payments !== null }),
-    Keys: [...keyRoutes(gateway, stopping), ...groupRoutes(gateway)],
+    Keys: [...keyRoutes(gateway, stopping), ...groupRoutes(gateway), ...forgiveRoutes(gateway)],
     Connections: connectionRoutes(socket, () => gateway.loaded.config.chain.agent.public_url),
     'Metered wallet': meteredRoutes(gateway, payments, stopping),
     Wallet: [...walletRoutes(gateway), ...statementRoutes(gateway)],

@@ -43,7 +43,8 @@ ${Object.entries(TOTALS).map(
 )}
 <tr><th>Closing balance</th><th class="usd">${usd(closing_usd)}</th></tr>
 </table>
-<p>Cost of calls that are recorded and not charged: ${usd(totals.recorded_usd)}. Paid on a chain: ${usd(totals.settlements_usd)}.</p>
+<p>Cost of calls that are recorded and not charged: ${usd(totals.recorded_usd)}. Paid on a chain: ${usd(totals.settlements_usd)}.
+Borne by the operator: ${usd(totals.absorbed_usd)}. Charged into debt: ${usd(totals.debts_usd)}.</p>
 <h2>Calls</h2>
 <table>
 <thead><tr><th>Day</th><th>Model</th><th>Calls</th><th>Tokens</th><th>Price for 1,000,000</th><th class="usd">Cost</th>

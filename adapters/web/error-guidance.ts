@@ -57,6 +57,11 @@ export const GUIDANCE: Readonly<Record<ErrorCode, Guidance>> = {
       'The call can cost more than is left of a budget of the key or its group. In a stream: the answer cost more than its reservation.',
     todo: 'Wait until the budget resets, lower `max_tokens`, or have an admin raise it: `gazeway key edit ID --budget 10/day`.',
   },
+  debt_open: {
+    happened:
+      'The account owes more than its credit: the provider read or generated more than was reserved for earlier calls.',
+    todo: 'Deposit what the message names (`POST /api/wallet/metered/deposit`), or have an admin raise the credit limit.',
+  },
   insufficient_scope: {
     happened: 'The key does not have the scope that this route requires: `inference`, `platform` or `admin`.',
     todo: 'Use another key, or create one: `gazeway key create --scope inference,platform`. Keys, settings, deposits and withdrawals need `admin`.',
@@ -69,6 +74,11 @@ export const GUIDANCE: Readonly<Record<ErrorCode, Guidance>> = {
     happened:
       'No price is known for the model, or for a target of its route. A key with a budget or a charge may not use it, since its cost could not be limited; with `pricing.unknown` on `refuse` nobody may.',
     todo: 'Request a model of `gazeway prices`, or have an admin set its price in `pricing.models`, or set `pricing.unknown` (`unknown_price` for one upstream) to `dearest` or `flat`.',
+  },
+  limit_not_kept: {
+    happened:
+      'The model has ignored the limit of its answers for this key, and the operator bears no more of that today.',
+    todo: 'Ask another model, wait until midnight UTC, or have the operator raise `wallet.absorbed_usd_per_day`.',
   },
   forbidden: {
     happened: 'The key is valid, but the resource belongs to another key, or only admins may use it.',

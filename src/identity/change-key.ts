@@ -115,4 +115,6 @@ async function unchangeable(id: string, db: Pick<Store['db'], 'selectFrom'>): Pr
 }
 
 /** The id is not repeated: it may be a secret key sent by mistake. */
-const unknownKey = () => new GazewayError('not_found', 'There is no key with this id.', { param: 'id' })
+/** Error for an unknown key. */
+export const unknownKey = (): GazewayError =>
+  new GazewayError('not_found', 'There is no key with this id.', { param: 'id' })

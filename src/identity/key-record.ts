@@ -4,7 +4,7 @@ import { type Micros, toMicros, toUsd } from '../text/money.ts'
 import { toAlertRecords } from './alerts.ts'
 import { toBudgetRecords } from './budgets.ts'
 import { type KeyChange, type KeyRecord, modelsOf, type NewKey, Scope, scopesOf } from './key.ts'
-import { type Spent, toSpend } from './spend.ts'
+import { type Spent, toDebt, toSpend } from './spend.ts'
 
 /** Columns of `keys` in a record. */
 export const KEY_COLUMNS = [
@@ -105,6 +105,7 @@ export function toRecord(row: ShownRow, { budgets, alerts }: KeyTerms, spent: Sp
     rotated_at: row.rotated_at,
     revoked_at: row.revoked_at,
     spend: toSpend(spent),
+    debt_usd: toDebt(spent),
   }
 }
 

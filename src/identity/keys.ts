@@ -19,6 +19,7 @@ import { tokenFor } from './key-token.ts'
 import { type BillingDefaults, insertKey, makeKey, type NewlyMade, withEnd } from './new-key.ts'
 import { nothingSpent, type SpendOf } from './spend.ts'
 
+export { unknownKey } from './change-key.ts'
 export { type Identity, identityWithoutKey, requireScope, scopeFault } from './identity.ts'
 export { KeyChange, KeyId, KeyRecord, KeyRotation, NewKey, Scope, WalletAddress } from './key.ts'
 

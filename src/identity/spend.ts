@@ -6,14 +6,27 @@ import { forPeriods, PERIODS, type Period } from '../text/period.ts'
 export const Spend = z.object(forPeriods((per) => [`${per}_usd`, amountOf(per)]))
 export type Spend = z.infer<typeof Spend>
 
-/** Spending in the current periods. */
-export type Spent = Readonly<Record<Period, Micros>>
+/** Spending in the current periods, and debt. */
+export interface Spent extends Readonly<Record<Period, Micros>> {
+  /** Largest debt of its budgets and its credit; none by default. */
+  debt?: Micros
+}
 
 /** Reads the spending of keys and groups by id; absent ones have none. */
 export type SpendOf = (ids: readonly string[], now: Date) => Promise<ReadonlyMap<string, Spent>>
 
 /** Spending where nothing is charged: none. */
 export const nothingSpent: SpendOf = async () => new Map()
+
+/** Debt of a key or group. */
+export const Debt = z
+  .number()
+  .describe(
+    'Usage beyond reservations that budgets or credit did not hold: the largest of its debts. That of a budget counts against its next period, in total until the budget is raised or an admin forgives it; that of credit ends with a deposit',
+  )
+
+/** Builds the shown debt. */
+export const toDebt = (spent: Spent | undefined): number => toUsd(spent?.debt ?? 0)
 
 /** Builds the shown spending. */
 export const toSpend = (spent: Spent | undefined): Spend =>

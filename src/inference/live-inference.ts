@@ -38,7 +38,7 @@ export function liveInference(
   deps: {
     calls: Calls
     countTokens: (text: string) => Promise<number>
-    billing: Pick<CallDeps['billing'], 'identity' | 'reservations' | 'charge' | 'onOverrun'>
+    billing: Pick<CallDeps['billing'], 'identity' | 'reservations' | 'absorbed' | 'charge' | 'onOverrun'>
   },
 ): LiveInference {
   const { calls, countTokens } = deps

@@ -55,7 +55,7 @@ export interface MeteringDeps {
  * Returns the receipt once the charge is durable.
  *
  * @throws GazewayError `validation_failed`, `model_not_supported`, `payload_too_large`, `insufficient_credit`,
- *   `budget_reached`, `idempotency_in_flight`, `upstream_not_configured`, `cancelled`, `service_stopping`, or the
+ *   `budget_reached`, `debt_open`, `limit_not_kept`, `idempotency_in_flight`, `upstream_not_configured`, `cancelled`, `service_stopping`, or the
  *   upstream's failure (502, 504); nothing is charged then
  */
 export type MakeMeteredCall = (input: unknown, metered: Metered) => Promise<Receipt>
@@ -91,7 +91,7 @@ export function liveMetering(
   { config, now }: Base,
   deps: Pick<MeteringDeps, 'countTokens'> & {
     upstreams: Followed<Upstream>
-    billing: Pick<BillDeps, 'identity' | 'reservations' | 'charge' | 'onOverrun'>
+    billing: Pick<BillDeps, 'identity' | 'reservations' | 'absorbed' | 'charge' | 'onOverrun'>
   },
 ): Metering {
   const { upstreams, countTokens, billing } = deps
@@ -120,7 +120,7 @@ function createMeteredCall(deps: MeteringDeps): MakeMeteredCall {
     const started = performance.now()
     const call = checkCall(input, deps)
     const isGone = () => context.signal?.aborted === true
-    const bill = await meteredBill(billing, callerId, await boundOf(call, deps), isGone)
+    const bill = await meteredBill(billing, { callerId, model: call.model }, await boundOf(call, deps), isGone)
     try {
       const answered = await askModel(upstream, call, { ...context, callerId }, config.call_timeout_ms)
       const { content, callId, usage } = answered

@@ -4,7 +4,9 @@ import type { Store } from '../store/store.ts'
 import type { Sweep } from '../store/sweeps.ts'
 import type { ClosedPeriodRow } from '../store/tables/wallet-tables.ts'
 import { type Micros, toMicros, toUsd } from '../text/money.ts'
+import { type Absorbed, createAbsorbed } from './budget/absorbed.ts'
 import { sweepAllowances } from './budget/allowances.ts'
+import { forgiveDebts } from './budget/forgive-debts.ts'
 import { createLimits, type KnownLimits, type Limits, type LimitsOf } from './budget/limits.ts'
 import { createOverruns, type Overruns } from './budget/overruns.ts'
 import { createReservations, type Reservations } from './budget/reservations.ts'
@@ -56,6 +58,8 @@ export interface Wallet {
   credit(credit: Credit): Promise<DepositReceipt>
   /** Gives back this process's unused reservations of a caller, so that it can spend its whole balance. */
   giveBackIdle(callerId: string): Promise<void>
+  /** Forgives the debts of the budgets of a key or group. @returns the largest of them */
+  forgive(ownerId: string): Promise<Micros>
   /** Reads the balances of a caller. */
   balances(callerId: string): Promise<Balances>
   /** Reads the transfers of a caller's account, newest first. @throws GazewayError `invalid_cursor` */
@@ -101,6 +105,7 @@ export function createWallet(deps: WalletDeps): Wallet {
     knownCaller: (callerId) => knownCaller(store, callerId, { hasFixedKey: hasFixedKey() }),
     deposit: (input) => makeDeposit(store, input, now(), { hasFixedKey: hasFixedKey() }),
     credit: (credit) => creditAccount(store, credit, now()),
+    forgive: (ownerId) => forgiveDebts(store, ownerId, now()),
     async balances(callerId) {
       await giveBackIdle(callerId)
       return readBalances(store, callerId, { limitsOf, now: now() })
@@ -130,6 +135,7 @@ export interface LiveWallet {
   /** Reads the limits of a caller that is about to spend. Gives back its unused reservations first. */
   limitsToSpend: LimitsOf
   reservations: Reservations
+  absorbed: Absorbed
   /** Charged calls that cost more than their reservation. */
   overruns: Overruns
   /**
@@ -164,23 +170,29 @@ export function liveWallet(base: Base): LiveWallet {
       giveBackIdle: reservations.giveBackIdle,
     }),
   )
+  const absorbed = createAbsorbed(
+    store,
+    now,
+    () => toMicros(config.current().config.wallet.absorbed_usd_per_day) as Micros,
+  )
   const burn = (query: Paged) => burnList({ store, now, ...burnTerms(config.current().config) }, query)
   async function limitsToSpend(callerId: string): Promise<Limits> {
     await reservations.giveBackIdle(callerId)
     return limits.of(callerId)
   }
-  return { wallet, limits, limitsToSpend, reservations, overruns, burn }
+  return { wallet, limits, limitsToSpend, reservations, absorbed, overruns, burn }
 }
 
 function loggedOverruns({ log }: Base): Overruns {
   const overruns = createOverruns()
-  overruns.listen(({ callId, callerId, model, reservedMicros, costMicros }) =>
+  overruns.listen(({ callId, callerId, model, reservedMicros, costMicros, absorbedMicros }) =>
     log.warn('A call cost more than was reserved for it.', {
       call_id: callId,
       caller_id: callerId,
       model,
       reserved_usd: toUsd(reservedMicros),
       cost_usd: toUsd(costMicros),
+      absorbed_usd: toUsd(absorbedMicros),
     }),
   )
   return overruns

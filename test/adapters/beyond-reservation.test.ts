@@ -3,7 +3,7 @@ import { after, before, describe, it } from 'node:test'
 import type * as z from 'zod'
 import type { NewKey } from '../../src/identity/keys.ts'
 import { completion, json, response, startUpstream, type UpstreamDouble } from '../doubles/upstream.ts'
-import { type RunningPlatform, startPlatform } from './platform.ts'
+import { ask, type RunningPlatform, startPlatform } from './platform.ts'
 
 let server: UpstreamDouble
 let running: RunningPlatform
@@ -11,7 +11,10 @@ before(async () => {
   server = await startUpstream()
   running = await startPlatform(server.url, {
     // A token costs a micro-dollar, or ten.
-    document: { pricing: { models: { any: { input: 1, output: 10 } } }, wallet: { search_tokens: 1000 } },
+    document: {
+      pricing: { models: { any: { input: 1, output: 10 }, tame: { input: 1, output: 10 } } },
+      wallet: { search_tokens: 1000 },
+    },
   })
 })
 after(async () => {
@@ -29,8 +32,9 @@ const post = (key: string, path: string, body: object) =>
     headers: { 'content-type': 'application/json', authorization: `Bearer ${key}` },
     body: JSON.stringify({ model: 'any', ...body }),
   })
-const chat = (key: string) =>
-  post(key, '/v1/chat/completions', { messages: [{ role: 'user', content: 'Hello' }], max_tokens: 100 })
+const HELLO = { messages: [{ role: 'user', content: 'Hello' }], max_tokens: 100 }
+const chat = (key: string) => post(key, '/v1/chat/completions', HELLO)
+const month = () => new Date().toISOString().slice(0, 7)
 /** Continues a stored response, whose length the request does not tell. */
 const goOn = (key: string) =>
   post(key, '/v1/responses', { input: 'Go on.', previous_response_id: 'resp_0', max_output_tokens: 100 })
@@ -43,11 +47,13 @@ const responseUses = (input_tokens: number, output_tokens: number) => {
   const usage = { input_tokens, output_tokens, total_tokens: input_tokens + output_tokens }
   server.on('/responses', json(200, { ...response('Hi'), usage }))
 }
-async function spent(id: string): Promise<number> {
+async function record(id: string) {
   await running.gateway.calls.flush()
   const { items } = await running.gateway.keys.list({ limit: 1000 })
-  return Math.round((items.find((key) => key.id === id)?.spend.month_usd ?? 0) * 1e6)
+  return items.find((key) => key.id === id)
 }
+const spent = async (id: string) => Math.round(((await record(id))?.spend.month_usd ?? 0) * 1e6)
+const debt = async (id: string) => (await record(id))?.debt_usd
 const balance = async (id: string) => Math.round((await running.gateway.wallet.balances(id)).available_usd * 1e6)
 const receipt = async (id: string) => (await running.gateway.wallet.usage({ caller_id: id, limit: 1 })).items[0]
 
@@ -81,10 +87,60 @@ describe('usage beyond the reservation', () => {
     assert.equal((await goOn(key)).status, 200)
     assert.equal(await balance(id), -300_500)
     assert.equal((await receipt(id))?.billing.total_usd, 0.3005)
-    assert.equal((await chat(key)).status, 402)
+    const refused = await chat(key)
+    const { error } = (await refused.json()) as { error: { code: string; message: string } }
+    assert.deepEqual([refused.status, error.code], [402, 'debt_open'])
+    assert.match(error.message, /0\.2005 USD/)
+    assert.deepEqual([await debt(id), (await receipt(id))?.debt_usd], [0.2005, 0.2005])
     assert.deepEqual(await running.gateway.wallet.verify().then(({ faults }) => faults), [])
     await running.gateway.wallet.deposit({ caller_id: id, amount_usd: 1, reference: 'paid' })
+    assert.equal(await debt(id), 0)
     chatUses(10, 10)
     assert.equal((await chat(key)).status, 200)
+  })
+
+  it('of a model that ignores limits is borne by the operator up to a bound a day, stated, and then refused', async () => {
+    const { key, id } = await newKey({ billing: 'cost', limits: { credit_limit_usd: 1 } })
+    chatUses(10, 60_000)
+    assert.equal((await chat(key)).status, 200)
+    assert.equal((await chat(key)).status, 200)
+    const refused = await chat(key)
+    const { error } = (await refused.json()) as { error: { code: string; message: string } }
+    assert.deepEqual([refused.status, error.code], [403, 'limit_not_kept'])
+    assert.match(error.message, /wallet\.absorbed_usd_per_day/)
+    chatUses(10, 10)
+    assert.equal((await post(key, '/v1/chat/completions', { model: 'tame', ...HELLO })).status, 200)
+    const { totals, charges } = await running.gateway.wallet.periodStatement(month(), { caller_id: id })
+    assert.ok(Math.abs(totals.absorbed_usd - 1.2) < 0.01, `${totals.absorbed_usd}`)
+    assert.equal(charges.find(({ model }) => model === 'any')?.capped_calls, 2)
+    // Counted in budgets, the bill of the provider is what was charged and what was borne.
+    assert.equal(await spent(id), 2 * 600_010 + 110)
+    assert.equal(Math.round((totals.absorbed_usd - totals.upstream_cost_usd) * 1e6), 2 * 600_010 + 110)
+    assert.deepEqual(await running.gateway.wallet.verify().then(({ faults }) => faults), [])
+  })
+
+  it('by one key of a group blocks that key alone, until an admin forgives it', async () => {
+    const group = await running.gateway.groups.create({ name: 'team', budgets: [{ usd: 0.2, per: 'month' }] })
+    const [thief, other] = [
+      await newKey({ billing: 'recorded', group: group.id }),
+      await newKey({ billing: 'recorded', group: group.id }),
+    ]
+    responseUses(300_000, 50)
+    assert.equal((await goOn(thief.key)).status, 200)
+    await running.gateway.calls.flush()
+    chatUses(10, 10)
+    assert.deepEqual([(await chat(thief.key)).status, (await chat(other.key)).status], [402, 200])
+    await running.gateway.calls.flush()
+    const groups = await running.gateway.groups.list({ limit: 10 })
+    assert.equal(groups.items.find((one) => one.id === group.id)?.debt_usd, 0.10061)
+    const forgive = (path: string) => ask(running, 'POST', path, { key: running.admin })
+    const replies = [await forgive(`/api/groups/${group.id}/forgive`), await forgive(`/api/groups/${group.id}/forgive`)]
+    assert.equal(replies[0]?.status, 200, await replies[0]?.clone().text())
+    const forgiven = await Promise.all(replies.map((reply) => reply.json() as Promise<{ forgiven_usd: number }>))
+    assert.deepEqual(
+      forgiven.map(({ forgiven_usd }) => forgiven_usd),
+      [0.10061, 0],
+    )
+    assert.equal((await forgive(`/api/keys/key_${'0'.repeat(32)}/forgive`)).status, 404)
   })
 })

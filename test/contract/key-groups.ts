@@ -7,7 +7,7 @@ import type { Store } from '../../src/store/store.ts'
 
 const DAILY = { usd: 5, per: 'day' as const }
 const TOTAL = { usd: 100, per: 'total' as const }
-const SPENT: Spent = { day: 1, week: 20_000, month: 3_000_000, total: 4_000_001 }
+const SPENT: Spent = { day: 1, week: 20_000, month: 3_000_000, total: 4_000_001, debt: 7 }
 const NOTHING = { day_usd: 0, week_usd: 0, month_usd: 0, total_usd: 0 }
 
 const now = () => new Date('2026-11-21T07:05:00.000Z')
@@ -31,6 +31,7 @@ export function keyGroupsContract(open: () => Promise<Store>): void {
         alerts: [],
         keys: 0,
         spend: NOTHING,
+        debt_usd: 0,
         created_at: now().toISOString(),
       }
       assert.deepEqual(made, { ...record, id: made.id })
@@ -167,8 +168,13 @@ export function keyGroupsContract(open: () => Promise<Store>): void {
         (await keys.list({ limit: 2 })).items.map(({ spend }) => spend),
         [spent, NOTHING],
       )
-      assert.deepEqual((await groups.list({ limit: 1 })).items[0]?.spend, spent)
-      assert.deepEqual(asked, [ids.toReversed(), [id]])
+      const [shown] = (await groups.list({ limit: 1 })).items
+      assert.deepEqual([shown?.spend, shown?.debt_usd], [spent, 0.000007])
+      assert.deepEqual(
+        (await keys.list({ limit: 2 })).items.map(({ debt_usd }) => debt_usd),
+        [0.000007, 0],
+      )
+      assert.deepEqual(asked, [ids.toReversed(), [id], ids.toReversed()])
       await store.close()
     })
   })

@@ -87,7 +87,14 @@ export function storeContract(name: string, open: () => Promise<Store>): void {
 
     it('keeps a text whole in which there is what it has no place for', async () => {
       const store = await open()
-      const row = { owner: 'a\0b\0 \u{1f600} é', day: '2026-11-21', charged_micros: 1, recorded_micros: 0 }
+      const row = {
+        owner: 'a\0b\0 \u{1f600} é',
+        day: '2026-11-21',
+        charged_micros: 1,
+        recorded_micros: 0,
+        beyond_micros: 0,
+        forgiven_micros: 0,
+      }
       await store.db.insertInto('spending').values(row).execute()
       const find = (owner: string) => store.db.selectFrom('spending').selectAll().where('owner', '=', owner).execute()
       const kept = { ...row, owner: 'a\ufffdb\ufffd \u{1f600} é' }

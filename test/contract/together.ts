@@ -70,7 +70,7 @@ function read(trx: Transaction<Schema>, owner: string): Statement {
 }
 
 function insert(trx: Transaction<Schema>, owner: string): Statement {
-  const row = { owner, day: '2026-11-21', charged_micros: 1, recorded_micros: 0 }
+  const row = { owner, day: '2026-11-21', charged_micros: 1, recorded_micros: 0, beyond_micros: 0, forgiven_micros: 0 }
   const build = () =>
     trx
       .insertInto('spending')

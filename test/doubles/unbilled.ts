@@ -18,6 +18,7 @@ export const UNBILLED: CallDeps['billing'] = {
     giveBackBeside: async () => {},
     close: async () => {},
   },
+  absorbed: { require() {}, forget() {} },
   charge: () => assert.fail('Nothing is charged.'),
   noteRefusal: ({ error }) => assert.fail(String(error)),
   onOverrun: () => assert.fail('Nothing was reserved.'),

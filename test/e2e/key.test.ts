@@ -153,19 +153,26 @@ describe('gazeway key', () => {
     assert.equal(rowsOf((await key(place, 'list')).stdout)[0]?.billing, 'cost')
   })
 
-  it('shows what keys and groups have spent', async () => {
+  it('shows what keys and groups have spent and owe, and forgives it', async () => {
     const place = newPlace()
-    const groupId = (await group(place, 'create', '--name', 'team')).stdout.trim()
+    const groupId = (await group(place, 'create', '--name', 'team', '--budget', '1/day')).stdout.trim()
     const id = idOf((await key(place, 'create', '--name', 'ann', '--group', 'team')).stdout)
     const store = await openStore(`sqlite:${join(place.data, 'gazeway.db')}`)
     const day = new Date().toISOString().slice(0, 10)
-    const spent = { spender: { id, groupId }, day, micros: 1_250_000 }
+    const spent = { spender: { id, groupId }, day, micros: 1_250_000, beyondMicros: 500_000 }
     await store.write((trx) => addSpending(trx, 'charged', [spent]))
     await store.write((trx) => addSpending(trx, 'recorded', [{ ...spent, day: '2020-01-31', micros: 1 }]))
     await store.close()
     const shown = '1.25 today, 1.25 this week, 1.25 this month, 1.250001 in total'
     const tables = [await key(place, 'list'), await group(place, 'list')]
     for (const { stdout } of tables) assert.equal(rowsOf(stdout)[0]?.['spent USD'], shown)
+    assert.deepEqual(
+      tables.map(({ stdout }) => rowsOf(stdout)[0]?.['owed USD']),
+      [undefined, '0.25'],
+    )
+    assert.match((await group(place, 'forgive', 'team')).stderr, /^Forgave 0\.25 USD/)
+    assert.match((await key(place, 'forgive', 'ann')).stderr, /^Forgave 0 USD/)
+    assert.equal(rowsOf((await group(place, 'list')).stdout)[0]?.['owed USD'], undefined)
   })
 
   it('does what docs/reference/keys.md shows', async () => {

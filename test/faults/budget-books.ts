@@ -18,7 +18,7 @@ export async function usedBy({ db }: Pick<Store, 'db'>, owners: readonly string[
  */
 export function maxCostOf(store: Store, owner: string): Promise<Micros> {
   return store.write(async (trx) => {
-    const total = { owner, day: 'total', charged_micros: 0, recorded_micros: 0 }
+    const total = { owner, day: 'total', charged_micros: 0, recorded_micros: 0, beyond_micros: 0, forgiven_micros: 0 }
     await trx
       .insertInto('spending')
       .values(total)

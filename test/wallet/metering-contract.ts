@@ -281,7 +281,7 @@ export function meteringContract(open: () => Promise<Store>): void {
   })
 
   it('never charges more than was reserved, whatever usage the upstream reports, and tells of the difference', async (t) => {
-    const { upstream, wallet, caller, check } = await start(t)
+    const { upstream, wallet, caller, check } = await start(t, { wallet: { absorbed_usd_per_day: 10 } })
     const used = { prompt_tokens: 1_999_999, completion_tokens: 1, total_tokens: 2_000_000 }
     upstream.on('/chat/completions', json(200, completion('Long', used)))
     const { call_id, usage, billing } = await wallet.meteredCall(ONE_CALL, by(caller))
@@ -297,6 +297,7 @@ export function meteringContract(open: () => Promise<Store>): void {
         model: CHAT,
         reservedMicros: ONE_RESERVATION - 80_000,
         costMicros: 6_000_000,
+        absorbedMicros: 6_000_000 - (ONE_RESERVATION - 80_000),
       },
     ])
     upstream.on('/chat/completions', json(200, completion('Hello back')))
@@ -341,7 +342,16 @@ export function meteringContract(open: () => Promise<Store>): void {
     ])
     await db
       .insertInto('spending')
-      .values([day, 'total'].map((on) => ({ owner: key, day: on, charged_micros: 80_045, recorded_micros: 0 })))
+      .values(
+        [day, 'total'].map((on) => ({
+          owner: key,
+          day: on,
+          charged_micros: 80_045,
+          recorded_micros: 0,
+          beyond_micros: 0,
+          forgiven_micros: 0,
+        })),
+      )
       .execute()
 
     const copies = Array.from({ length: 25 }, (_, i) => ({ copied: `call_${i}` }))

@@ -11,6 +11,7 @@ import { createMetering, type MakeMeteredCall, type Metered } from '../../src/me
 import type { Store } from '../../src/store/store.ts'
 import { type Micros, toMicros } from '../../src/text/money.ts'
 import { createTokenCounter } from '../../src/text/token-counter.ts'
+import { createAbsorbed } from '../../src/wallet/budget/absorbed.ts'
 import { writeCallSpending } from '../../src/wallet/budget/allowances.ts'
 import { createLimits } from '../../src/wallet/budget/limits.ts'
 import type { Overrun } from '../../src/wallet/budget/overruns.ts'
@@ -86,6 +87,7 @@ export function walletOn(
     upstream,
     billing: {
       reservations,
+      absorbed: createAbsorbed(store, now, () => toMicros(config.wallet.absorbed_usd_per_day) as Micros),
       charge: createCharges(store),
       pricing: config.pricing,
       defaultCreditMicros,
@@ -182,6 +184,8 @@ export const receiptOf = (
   charged: 1,
   capped: 0,
   stated: 0,
+  absorbed_micros: 0,
+  debt_micros: 0,
   ...of,
 })
 

@@ -2,6 +2,7 @@ import { describe } from 'node:test'
 import type { Store } from '../../src/store/store.ts'
 import { burnContract } from './burn-contract.ts'
 import { closingContract } from './closing-contract.ts'
+import { debtsContract } from './debts-contract.ts'
 import { depositedContract } from './deposited-contract.ts'
 import { ledgerContract } from './ledger-contract.ts'
 import { meteringContract } from './metering-contract.ts'
@@ -25,6 +26,7 @@ export function walletContract(name: string, open: () => Promise<Store>): void {
   describe(`deposits on ${name}`, () => depositedContract(openFor))
   describe(`metered calls on ${name}`, () => meteringContract(open))
   describe(`statements of periods on ${name}`, () => periodStatementContract(openFor))
+  describe(`debts on ${name}`, () => debtsContract(openFor))
   describe(`reservations on ${name}`, () => reservationsContract(openFor))
   describe(`statements on ${name}`, () => statementContract(openFor))
   describe(`a store changed by hand on ${name}`, () => tamperingContract(openFor))

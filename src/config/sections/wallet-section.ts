@@ -69,6 +69,11 @@ export const walletSection = section(() => ({
     .describe(
       'How long the answer of a key with a budget or a charge is read on, for its usage, once its client has left and closing the connection stops what the provider charges.',
     ),
+  absorbed_usd_per_day: usd
+    .default(1)
+    .describe(
+      'Most, in USD, that the operator bears for a charged key on a UTC day because models ignore the limit of their answers. Such models are refused to the key beyond it.',
+    ),
   call_timeout_ms: milliseconds
     .default(600_000)
     .describe('Timeout of a metered call, including retries and fallbacks.'),

@@ -174,8 +174,8 @@ export interface BilledRequest {
 /**
  * Creates the bill of a request: checks the permissions of the key and reserves the worst-case cost.
  *
- * @throws GazewayError `model_not_allowed`, `model_not_priced`, `too_many_requests`, `insufficient_credit` or
- *   `budget_reached`
+ * @throws GazewayError `model_not_allowed`, `model_not_priced`, `limit_not_kept`, `too_many_requests`,
+ *   `insufficient_credit`, `debt_open` or `budget_reached`
  */
 function billFor(deps: AdmitDeps, asked: BilledRequest, context: CallContext): Bill | Promise<Bill> {
   const { callerId, isPaid = false } = context
@@ -266,9 +266,10 @@ function billOf(
   if (!isHeld(caller)) return billWithin(deps, asked, { caller, isPaid, bound: UNBOUNDED })
   const within = (all: readonly ModelChoice[]) =>
     billWithin(deps, asked, { caller, isPaid, bound: boundOfHeld(deps, asked, all) })
+  const kept = caller.billing === 'recorded' ? undefined : deps.absorbed.require(caller.id, choices)
   const [standIns, limits] = [asked.standIns?.(), asked.limits()]
-  if (standIns === undefined && limits === null) return within(choices)
-  return Promise.all([standIns ?? [], limits]).then(([found]) => {
+  if (standIns === undefined && limits === null && kept === undefined) return within(choices)
+  return Promise.all([standIns ?? [], limits, kept]).then(([found]) => {
     requirePrices(deps.prices, found, true)
     return within([...choices, ...found])
   })

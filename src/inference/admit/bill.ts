@@ -5,6 +5,7 @@ import type { AppliedPrice } from '../../providers/prices.ts'
 import type { Usage } from '../../providers/token-usage.ts'
 import type { Schema } from '../../store/schema.ts'
 import type { Micros } from '../../text/money.ts'
+import type { Absorbed } from '../../wallet/budget/absorbed.ts'
 import type { Overrun } from '../../wallet/budget/overruns.ts'
 import type { Reservation, Taken } from '../../wallet/budget/reservation.ts'
 import type { Charge, ChargeCall, ChargedCall } from '../../wallet/receipts/charges.ts'
@@ -16,6 +17,7 @@ import type { CallBound } from './worst-case.ts'
 /** Dependencies of billing. */
 export interface BillDeps extends ReserveDeps {
   charge: ChargeCall
+  absorbed: Absorbed
   now: () => Date
   /** True when calls that are only recorded get a receipt, too; false by default. */
   storesAllReceipts?: boolean
@@ -139,7 +141,7 @@ interface BillOf {
 
 /** Creates the bill of a call that reserves money or budget, or is only counted. */
 export function createBill(deps: BillDeps, { key, bound, reserved, counted, isOpenEnded, isDetached }: BillOf): Bill {
-  const { charge, pricing, now, identity, onOverrun } = deps
+  const { charge, pricing, now, identity, onOverrun, absorbed } = deps
   const { reservation } = reserved
   const atFirst = reservation.left()
   const isBounded = atFirst !== Infinity
@@ -152,6 +154,9 @@ export function createBill(deps: BillDeps, { key, bound, reserved, counted, isOp
   let costMicros = 0
   /** Cost beyond the reservation that its caller has caused. */
   let beyondMicros = 0
+  /** Cost of the answer that the operator bears, and the part of it beyond the reservation. */
+  let absorbedMicros = 0
+  let absorbedBeyondMicros = 0
   let tokens = 0
   /** The attempt that the client had an answer of. */
   let had: BilledAttempt | null = null
@@ -194,8 +199,13 @@ export function createBill(deps: BillDeps, { key, bound, reserved, counted, isOp
       const over = isBounded && isOver ? attempt.costMicros - left : 0
       if (over > 0) reservation.renew()
       const caused = bound.readsMore ? Math.max(0, over - outputBeyond(attempt)) : 0
-      isCapped ||= over > caused
-      if (isOver) onOverrun({ callId, callerId: key.id, model, reservedMicros: left, costMicros: attempt.costMicros })
+      const notCaused = isCharged ? over - caused : 0
+      isCapped ||= notCaused > 0
+      if (isOver)
+        onOverrun({
+          ...{ callId, callerId: key.id, model, reservedMicros: left, costMicros: attempt.costMicros },
+          absorbedMicros: notCaused,
+        })
       const isUnseen = isDetached && isBounded && attempt.isHad && (attempt.usage?.estimated ?? true)
       const cost = isCut || isUnseen ? left : Math.min(attempt.costMicros, left)
       const unseen = isBounded ? Math.min(unseenMicros, left - cost) : 0
@@ -210,13 +220,17 @@ export function createBill(deps: BillDeps, { key, bound, reserved, counted, isOp
           token: pricing.token,
           isCharged,
           isCapped: false,
+          absorbedMicros: 0,
         }
         return { ...spend, receipt: receiptOf(spend, attempt, attempt, of) }
       }
       costMicros += cost
       beyondMicros += caused
-      const borne = unseen + over - caused
-      return borne === 0 ? null : countedAlone(reservation, borne)
+      const borne = unseen + notCaused
+      if (!attempt.isHad) return borne === 0 ? null : countedAlone(reservation, borne, notCaused)
+      absorbedMicros += borne
+      absorbedBeyondMicros += notCaused
+      return null
     },
     async settle({ keep, ...billed }) {
       if (!isCharged || had === null) return null
@@ -228,8 +242,12 @@ export function createBill(deps: BillDeps, { key, bound, reserved, counted, isOp
         token: pricing.token,
         isCharged,
         isCapped,
+        absorbedMicros,
       })
-      await chargeTaken(charge, spend, { receipt, beyondMicros, keep: keep && ((trx) => keep(trx, receipt)) })
+      const { creditMicros } = payerOf(key, deps.defaultCreditMicros)
+      const beyond = { beyondMicros, absorbedBeyondMicros, creditMicros: creditMicros ?? 0 }
+      await chargeTaken(charge, spend, { receipt, ...beyond, keep: keep && ((trx) => keep(trx, receipt)) })
+      if (isCapped) absorbed.forget(key.id)
       return receipt
     },
     end() {
@@ -249,10 +267,11 @@ async function reserveBeside(deps: BillDeps, key: Identity, micros: Micros): Pro
   }
 }
 
-/** Spending of a charged call that its budgets count and its caller does not pay. */
-const countedAlone = (reservation: Reservation, micros: Micros): CallSpend => ({
+/** Spending of a charged call that its budgets count and its caller does not pay. It has no receipt. */
+const countedAlone = (reservation: Reservation, micros: Micros, beyondMicros: Micros): CallSpend => ({
   ...reservation.take(0),
   micros,
+  beyondMicros,
   allowanceId: null,
 })
 
@@ -272,9 +291,17 @@ function receiptOf(
   { spender, day }: Taken,
   { callId, model, path, usage, latencyMs }: Omit<Billed, 'keep'>,
   { upstream, price, isStated }: Pick<BilledAttempt, 'upstream' | 'price' | 'isStated'>,
-  of: { at: string; margin: Micros; costMicros: Micros; token: string; isCharged: boolean; isCapped: boolean },
+  of: {
+    at: string
+    margin: Micros
+    costMicros: Micros
+    token: string
+    isCharged: boolean
+    isCapped: boolean
+    absorbedMicros: Micros
+  },
 ): ChargedCall {
-  const { at, margin, costMicros, token, isCharged, isCapped } = of
+  const { at, margin, costMicros, token, isCharged, isCapped, absorbedMicros } = of
   return {
     call_id: callId,
     caller_id: spender.id,
@@ -300,6 +327,8 @@ function receiptOf(
     charged: Number(isCharged),
     capped: Number(isCapped),
     stated: Number(isStated),
+    absorbed_micros: absorbedMicros,
+    debt_micros: 0,
   }
 }
 
@@ -307,16 +336,18 @@ function receiptOf(
  * Opens the bill of a metered call. Its cost and the margin are charged, whatever the billing of its caller's key. A
  * wallet without a key spends what was paid in.
  *
- * @throws GazewayError `insufficient_credit`, `budget_reached`, `invalid_api_key` or `key_expired`
+ * @throws GazewayError `insufficient_credit`, `budget_reached`, `debt_open`, `limit_not_kept`, `invalid_api_key` or
+ *   `key_expired`
  */
 export async function meteredBill(
   deps: BillDeps,
-  callerId: string,
+  { callerId, model }: { callerId: string; model: string },
   bound: CallBound,
   isGone: () => boolean,
 ): Promise<Bill> {
   const known = await deps.identity(callerId)
   const key: Identity = { ...(known ?? walletOf(callerId)), billing: 'metered' }
+  await deps.absorbed.require(key.id, [{ requested: model, upstream: model }])
   const reserved = await reserveFor(deps, key, bound, isGone)
   return createBill(deps, {
     key,

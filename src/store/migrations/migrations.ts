@@ -10,6 +10,7 @@ import { up as priceOrigins } from './007_price_origins.ts'
 import { up as statements } from './010_statements.ts'
 import { up as memoryProjects } from './011_memory_projects.ts'
 import { up as reviews } from './012_reviews.ts'
+import { up as debts } from './013_debts.ts'
 
 /** Migrates the store by one step, forward only. */
 export type Migrate = (db: Kysely<unknown>, engine: Engine) => Promise<void>
@@ -29,4 +30,5 @@ export const MIGRATIONS: Migrations = {
   '010_statements': statements,
   '011_memory_projects': memoryProjects,
   '012_reviews': reviews,
+  '013_debts': debts,
 }

@@ -34,6 +34,8 @@ export interface LedgerTransferRow {
  * - `charged`: 0 when the cost is only recorded
  * - `capped`: 1 when the call cost more than was taken for it
  * - `stated`: 1 when the vendor stated the cost
+ * - `absorbed_micros`: part of the provider's bill that the operator bears
+ * - `debt_micros`: part of what was taken that the credit of the caller did not hold
  */
 export interface MeteredCallRow {
   call_id: string
@@ -61,6 +63,8 @@ export interface MeteredCallRow {
   charged: number
   capped: number
   stated: number
+  absorbed_micros: number
+  debt_micros: number
 }
 
 /**
@@ -86,6 +90,8 @@ export interface MeteredUsageRow {
   estimated_calls: number
   capped_calls: number
   stated_calls: number
+  absorbed_micros: number
+  debt_micros: number
 }
 
 /** A period that is closed. `ledger_head` is that of the ledger once nothing could be booked into it any more. */
@@ -98,12 +104,17 @@ export interface ClosedPeriodRow {
   ledger_head: string | null
 }
 
-/** Spending of a key, wallet or group on one UTC day; in total when `day` is `total`. */
+/**
+ * Spending of a key, wallet or group on one UTC day; in total when `day` is `total`. `beyond_micros` is the part that was
+ * not reserved, `forgiven_micros` what an admin forgave of that: it counts in no budget.
+ */
 export interface SpendingRow {
   owner: string
   day: string
   charged_micros: number
   recorded_micros: number
+  beyond_micros: number
+  forgiven_micros: number
 }
 
 /**

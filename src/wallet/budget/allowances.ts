@@ -116,17 +116,26 @@ function shortOf(
   { credit, budget }: { credit: Left; budget: BudgetLeft | null },
   { least, free, unwritten }: Missing,
 ): GazewayError {
+  const unspent = Math.min(credit.unspent, budget?.unspent ?? Infinity) - unwritten
+  if (credit.unspent < 0) return debtOpen(spender, -credit.unspent)
   const refusal =
     budget && budget.left + free < least
       ? budgetReached({ ...budget, left: budget.left + free }, least)
       : shortOfCredit(spender, credit.left + free, least)
-  const unspent = Math.min(credit.unspent, budget?.unspent ?? Infinity) - unwritten
   if (unspent < least) return refusal
   return new HeldByOthers(refusal.code, `${refusal.message} Calls in flight hold the rest; one that ends frees it.`)
 }
 
 const lockMoney = (trx: Transaction<Schema>, { id }: Spender) =>
   lockAccounts(trx, [accountOf('caller', id), accountOf('held', id)])
+
+/** Error for an account that usage beyond reservations has brought below its credit. */
+const debtOpen = ({ id }: Spender, debt: Micros): GazewayError =>
+  new GazewayError(
+    'debt_open',
+    `The account of ${id} owes ${toUsd(debt)} USD beyond its credit, for usage beyond what its calls had reserved. ` +
+      'Deposit at least as much, or have the credit limit raised.',
+  )
 
 function shortOfCredit({ id }: Spender, left: Micros, needed: Micros): GazewayError {
   return new GazewayError(

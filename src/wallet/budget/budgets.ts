@@ -1,9 +1,11 @@
 import { sql, type Transaction } from 'kysely'
 import { GazewayError } from '../../errors.ts'
 import type { Schema } from '../../store/schema.ts'
+import type { BudgetRow } from '../../store/tables/keys-tables.ts'
 import { type Micros, toUsd } from '../../text/money.ts'
 import { PERIODS, type Period, periodOf, TOTAL } from '../../text/period.ts'
-import { addSpending, isIn, readSpending, type Spender, type Spent } from './spending.ts'
+import { countedIn, type DaySpent, debtBefore, debtsSince } from './debts.ts'
+import { addSpending, isIn, nothingSpentBy, presentSince, readSpending, type Spender, type Spent } from './spending.ts'
 
 /** A budget and its remaining amount. */
 export interface BudgetLeft {
@@ -11,8 +13,10 @@ export interface BudgetLeft {
   owner: string
   per: Period
   micros: Micros
-  /** Negative when the budget was lowered below the amount spent. */
+  /** Negative when more was spent than the budget. */
   left: Micros
+  /** Part of the budget that the debt of earlier periods takes. */
+  debt: Micros
   /** The least that is not spent of any of the budgets: what would be left if no call held a reservation. */
   unspent: Micros
   resetsAt: string | null
@@ -30,69 +34,86 @@ export async function tightestBudget(
   const owners = groupId === null ? [id] : [groupId, id]
   const ofOwners = trx.selectFrom('budgets').selectAll().where('owner', 'in', owners)
   if ((await ofOwners.execute()).length === 0) return null
-  await lockSpending(trx, owners.toSorted())
+  const hasBeyond = await lockSpending(trx, owners.toSorted())
   // Read again, because they may have been lowered while this waited for the lock.
   const budgets = await ofOwners.execute()
   if (budgets.length === 0) return null
   const waiting = await outstanding(trx, owners)
-  const spent = await readSpending(trx, owners, day)
-  const taken = (rows: readonly Taken[], owner: string, per: Period): Micros =>
-    rows
-      .filter((row) => row.owner === owner && (isIn(row.day, per, day) || isInTotal(row, per)))
+  const spent = await readSpending(trx, owners, hasBeyond ? debtsSince(day) : presentSince(day))
+  const reserved = (owner: string, per: Period): Micros =>
+    waiting
+      .filter((row) => row.owner === owner && (isIn(row.day, per, day) || PERIODS[per].bounds === null))
       .reduce((sum, row) => sum + Number(row.micros), 0)
-  const all = budgets.map(({ owner, per, micros }) => {
-    const unspent = micros - taken(spent, owner, per)
-    return {
-      owner,
-      per,
-      micros,
-      unspent,
-      left: unspent - taken(waiting, owner, per),
-      resetsAt: periodOf(per, day).resetsAt,
-    }
+  const all = budgets.map((budget) => {
+    const { owner, per } = budget
+    const debt = hasBeyond ? debtBefore(spent, budget, day) : 0
+    const unspent = unspentOf(budget, spent, { keyId: id, day, debt })
+    return { ...budget, debt, unspent, left: unspent - reserved(owner, per), resetsAt: periodOf(per, day).resetsAt }
   })
   const least = all.reduce((tightest, budget) => (budget.left < tightest.left ? budget : tightest))
   return { ...least, unspent: Math.min(...all.map(({ unspent }) => unspent)) }
 }
 
-interface Taken {
-  owner: string
-  day: string
-  micros: Micros
-  /** Reserved and not spent yet. The row of the total excludes it. */
-  isOutstanding?: boolean
+/**
+ * Amount of a budget that is not spent. What the keys of a group used beyond their reservations counts for each of them
+ * alone until the period ends: it does not block the others.
+ *
+ * @param of.keyId key that is about to spend; null for none of the group's keys
+ * @param of.debt debt of earlier periods
+ */
+export function unspentOf(
+  budget: BudgetRow,
+  spent: readonly DaySpent[],
+  { keyId, day, debt }: { keyId: string | null; day: string; debt: Micros },
+): Micros {
+  const { owner, per, micros } = budget
+  const counted = countedIn(spent, budget, day)
+  const isOwn = owner === keyId || PERIODS[per].bounds === null
+  const ofOthers = isOwn ? 0 : Math.max(0, counted.beyond - beyondOf(keyId, spent, { per, day }))
+  return micros - debt - counted.micros + ofOthers
 }
 
-/** Tells whether a row counts in all-time budgets beside the row of the total. */
-const isInTotal = ({ isOutstanding }: Taken, per: Period): boolean =>
-  isOutstanding === true && PERIODS[per].bounds === null
+const beyondOf = (keyId: string | null, spent: readonly DaySpent[], { per, day }: { per: Period; day: string }) =>
+  keyId === null ? 0 : countedIn(spent, { owner: keyId, per }, day).beyond
 
-/** Locks the spending rows of owners, as every transaction that spends does. */
-async function lockSpending(trx: Transaction<Schema>, owners: readonly string[]): Promise<void> {
+/**
+ * Locks the spending rows of owners, as every transaction that spends does.
+ *
+ * @returns whether some of it was beyond reservations, and may be debt
+ */
+export async function lockSpending(trx: Transaction<Schema>, owners: readonly string[]): Promise<boolean> {
   await trx
     .insertInto('spending')
-    .values(owners.map((owner) => ({ owner, day: TOTAL, charged_micros: 0, recorded_micros: 0 })))
+    .values(owners.map((owner) => nothingSpentBy(owner, TOTAL)))
     .onConflict((conflict) => conflict.doNothing())
     .execute()
-  await trx
+  const totals = await trx
     .selectFrom('spending')
-    .select('owner')
+    .select('beyond_micros')
     .where('owner', 'in', owners)
     .where('day', '=', TOTAL)
     .orderBy('owner')
     .forUpdate()
     .execute()
+  return totals.some(({ beyond_micros }) => Number(beyond_micros) > 0)
+}
+
+/** An amount that an owner has reserved for a day and not spent yet. */
+interface Outstanding {
+  owner: string
+  day: string
+  micros: Micros
 }
 
 /** Reads the reservations of all processes for running and upcoming calls. */
-async function outstanding(trx: Transaction<Schema>, owners: readonly string[]): Promise<Taken[]> {
-  const { rows } = await sql<{ owner: string; day: string; micros: number }>`
+async function outstanding(trx: Transaction<Schema>, owners: readonly string[]): Promise<readonly Outstanding[]> {
+  const { rows } = await sql<Outstanding>`
     select key_id as owner, day, cast(sum(micros) as bigint) as micros from allowances
     where key_id in (${sql.join(owners)}) group by key_id, day
     union all
     select group_id as owner, day, cast(sum(micros) as bigint) as micros from allowances
     where group_id in (${sql.join(owners)}) group by group_id, day`.execute(trx)
-  return rows.map((row) => ({ ...row, micros: Number(row.micros), isOutstanding: true }))
+  return rows
 }
 
 /**
@@ -111,12 +132,14 @@ export const giveBackSpent = (trx: Transaction<Schema>, { micros, ...spent }: Sp
   addSpending(trx, 'charged', [{ ...spent, micros: -micros }])
 
 /** Error for a call that needs more than a budget has left. */
-export function budgetReached({ owner, per, micros, left, resetsAt }: BudgetLeft, needed: Micros): GazewayError {
+export function budgetReached({ owner, per, micros, left, debt, resetsAt }: BudgetLeft, needed: Micros): GazewayError {
   const whose = owner.startsWith('grp_') ? `group ${owner}` : 'this key'
   const when = resetsAt === null ? 'It does not reset' : `It resets at ${resetsAt}`
+  const owed =
+    debt === 0 ? '' : `, of which ${toUsd(debt)} USD are owed for usage beyond reservations in the period before`
   return new GazewayError(
     'budget_reached',
     `This may cost ${toUsd(needed)} USD, and ${toUsd(Math.max(0, left))} USD is left of the budget ${PERIODS[per].each} of ${whose}, ` +
-      `${toUsd(micros)} USD. ${when}. Request less, or have the budget raised.`,
+      `${toUsd(micros)} USD${owed}. ${when}. Request less, or have the budget raised.`,
   )
 }

@@ -9,6 +9,8 @@ export interface Overrun {
   reservedMicros: Micros
   /** Cost of the usage that the upstream reported. */
   costMicros: Micros
+  /** Part that the operator bears; 0 for a caller that is not charged. */
+  absorbedMicros: Micros
 }
 
 /** Listeners for overruns. */

@@ -74,9 +74,11 @@ export const sizeFor = ({ call, peak, taken, pace }: Pool): Micros =>
 export const isEmpty = ({ calls, free, unwritten, returning }: Pool): boolean =>
   calls === 0 && free === 0 && unwritten === 0 && returning === null
 
+const REFUSALS: readonly unknown[] = ['budget_reached', 'insufficient_credit', 'debt_open']
+
 /** Tells whether an error is the store's refusal for lack of money or budget. */
 export const isRefusal = (error: unknown): boolean =>
-  error instanceof Error && 'code' in error && (error.code === 'budget_reached' || error.code === 'insufficient_credit')
+  error instanceof Error && 'code' in error && REFUSALS.includes(error.code)
 
 /** Draws what suits a call from a pool's free amount. @returns the amount; null when there is not enough */
 export function drawFree(pool: Pool, wish: Wish): Micros | null {

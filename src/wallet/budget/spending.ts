@@ -19,6 +19,8 @@ export interface Spent {
   spender: Spender
   day: string
   micros: Micros
+  /** Part of the amount that was not reserved; none by default. */
+  beyondMicros?: Micros
 }
 
 /** Spending of an owner in the current periods. */
@@ -59,6 +61,7 @@ function upsert(trx: Transaction<Schema>, rows: readonly SpendingRow[]) {
       conflict.columns(['owner', 'day']).doUpdateSet({
         charged_micros: sql`spending.charged_micros + excluded.charged_micros`,
         recorded_micros: sql`spending.recorded_micros + excluded.recorded_micros`,
+        beyond_micros: sql`spending.beyond_micros + excluded.beyond_micros`,
       }),
     )
     .compile()
@@ -66,26 +69,41 @@ function upsert(trx: Transaction<Schema>, rows: readonly SpendingRow[]) {
 
 function rowsOf(kind: SpendingKind, spent: readonly Spent[]): SpendingRow[] {
   const rows = new Map<string, SpendingRow>()
-  function add(owner: string, day: string, micros: Micros): void {
+  function add(owner: string, day: string, { micros, beyondMicros = 0 }: Spent): void {
     const key = `${owner} ${day}`
-    const row = rows.get(key) ?? { owner, day, charged_micros: 0, recorded_micros: 0 }
+    const row = rows.get(key) ?? nothingSpentBy(owner, day)
     row[`${kind}_micros`] += micros
+    row.beyond_micros += beyondMicros
     rows.set(key, row)
   }
-  for (const { spender, day, micros } of spent)
-    for (const owner of spender.groupId === null ? [spender.id] : [spender.id, spender.groupId]) {
-      add(owner, day, micros)
-      add(owner, TOTAL, micros)
+  for (const one of spent)
+    for (const owner of one.spender.groupId === null ? [one.spender.id] : [one.spender.id, one.spender.groupId]) {
+      add(owner, one.day, one)
+      add(owner, TOTAL, one)
     }
   return [...rows].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, row]) => row)
 }
 
-/** Reads the days of owners in all periods that contain `day`, and their totals. */
-export function readSpending(db: Kysely<Schema>, owners: readonly string[], day: string) {
-  const from = PERIOD_NAMES.map((per) => periodOf(per, day).from).sort()[0] as string
+/** Row of an owner that has spent nothing on a day. */
+export const nothingSpentBy = (owner: string, day: string): SpendingRow => ({
+  owner,
+  day,
+  charged_micros: 0,
+  recorded_micros: 0,
+  beyond_micros: 0,
+  forgiven_micros: 0,
+})
+
+/** First day of the present periods. */
+export const presentSince = (day: string): string =>
+  PERIOD_NAMES.map((per) => periodOf(per, day).from).sort()[0] as string
+
+/** Reads the days of owners from a day on, and their totals. */
+export function readSpending(db: Kysely<Schema>, owners: readonly string[], from: string) {
   return db
     .selectFrom('spending')
     .select(['owner', 'day', sql<number>`charged_micros + recorded_micros`.as('micros')])
+    .select(['beyond_micros', 'forgiven_micros'])
     .where('owner', 'in', owners)
     .where('day', '>=', from)
     .execute()
@@ -101,7 +119,7 @@ export async function spendOf(db: Kysely<Schema>, owners: readonly string[], now
   const day = dayOf(now.toISOString())
   const spends = new Map<string, Spend>(owners.map((owner) => [owner, forPeriods((per) => [per, 0])]))
   if (owners.length === 0) return spends
-  for (const row of await readSpending(db, owners, day)) {
+  for (const row of await readSpending(db, owners, presentSince(day))) {
     const spend = spends.get(row.owner) as Spend
     for (const per of PERIOD_NAMES) if (isIn(row.day, per, day)) spend[per] += Number(row.micros)
   }

@@ -3,7 +3,9 @@ import type { Schema } from '../../store/schema.ts'
 import type { Store } from '../../store/store.ts'
 import type { Micros } from '../../text/money.ts'
 import { periodOf } from '../../text/period.ts'
-import { dayOf, spendOf } from '../budget/spending.ts'
+import { unspentOf } from '../budget/budgets.ts'
+import { type DaySpent, debtBefore, debtsSince } from '../budget/debts.ts'
+import { dayOf, readSpending } from '../budget/spending.ts'
 import { accountOf } from '../ledger/accounts.ts'
 import type { Bound } from './burn-bounds.ts'
 
@@ -24,13 +26,18 @@ export async function readBurners({ reads: db }: Pick<Store, 'reads'>, now: Date
     db.selectFrom('budgets').selectAll().execute(),
   ])
   const owners = [...new Set(budgets.map(({ owner }) => owner))]
-  const spends = new Map<string, Readonly<Record<string, Micros>>>()
+  const day = dayOf(at)
+  const spent = new Map<string, DaySpent[]>()
   for (const part of partsOf(owners))
-    for (const [owner, spend] of await spendOf(db, part, now)) spends.set(owner, spend)
+    for (const row of await readSpending(db, part, debtsSince(day)))
+      spent.set(row.owner, [...(spent.get(row.owner) ?? []), row])
   const bounds = new Map<string, Bound[]>()
-  for (const { owner, per, micros } of budgets) {
-    const budget = { per, micros, resetsAt: periodOf(per, dayOf(at)).resetsAt }
-    const bound = { owner, left: micros - (spends.get(owner)?.[per] ?? 0), budget }
+  for (const budget of budgets) {
+    const { owner, per, micros } = budget
+    const rows = spent.get(owner) ?? []
+    const debt = rows.some(({ beyond_micros }) => beyond_micros > 0) ? debtBefore(rows, budget, day) : 0
+    const left = unspentOf(budget, rows, { keyId: owner.startsWith('grp_') ? null : owner, day, debt })
+    const bound = { owner, left, budget: { per, micros, resetsAt: periodOf(per, day).resetsAt } }
     bounds.set(owner, [...(bounds.get(owner) ?? []), bound])
   }
   const charged = keys.filter(({ billing }) => billing !== 'recorded').map(({ id }) => id)

@@ -5,11 +5,11 @@ import { runBuiltRows } from '../../store/built.ts'
 import type { Engine } from '../../store/engine.ts'
 import type { Schema } from '../../store/schema.ts'
 import type { Store } from '../../store/store.ts'
-import type { MeteredCallRow } from '../../store/tables/wallet-tables.ts'
+import type { LedgerAccountRow, MeteredCallRow } from '../../store/tables/wallet-tables.ts'
 import { newId } from '../../text/ids.ts'
 import type { Micros } from '../../text/money.ts'
 import { spendAllowances, writeCallSpending } from '../budget/allowances.ts'
-import { addSpending, dayOf } from '../budget/spending.ts'
+import { addSpending, dayOf, type Spent } from '../budget/spending.ts'
 import { accountOf, lockAccounts } from '../ledger/accounts.ts'
 import { openTime } from '../ledger/closed-periods.ts'
 import { post } from '../ledger/ledger.ts'
@@ -31,6 +31,10 @@ export interface Charge {
   receipt: ChargedCall
   /** Part of the cost that was not reserved. It is taken from the account even where that has not as much. */
   beyondMicros?: Micros | undefined
+  /** Part of what the operator bears that was not reserved either; 0 by default. */
+  absorbedBeyondMicros?: Micros | undefined
+  /** Credit of the caller, which tells how much of the cost becomes debt; none by default. */
+  creditMicros?: Micros | undefined
   /**
    * Stores the reply to the caller in the transaction of the charge. Such a charge has a transaction of its own: when
    * another attempt has replied, it fails alone.
@@ -99,19 +103,20 @@ async function chargeAll(store: Store, batch: readonly Charge[]): Promise<Readon
       batch.some(({ receipt, beyondMicros = 0 }) => receipt.caller_id === caller && beyondMicros > 0),
     )
     // Accounts before allowances: the lock order of the sweep.
-    await lockAccounts(trx, [
+    const accounts = await lockAccounts(trx, [
       ...owing.map((caller) => accountOf('caller', caller)),
       ...callers.map((caller) => accountOf('held', caller)),
     ])
     const gone = new Set(await spendAllowances(trx, batch.map(spentOf)))
     const covered = batch.filter(({ allowanceId }) => !gone.has(allowanceId))
-    const charged = covered.map(({ receipt }) => receipt)
+    const charged = withDebts(covered, accounts)
     const beyond = new Map(covered.map(({ receipt, beyondMicros = 0 }) => [receipt.call_id, beyondMicros]))
     const booked: ChargedCall[] = []
     for (const [of, receipts] of [...byCallerAndDay(charged)].sort(([a], [b]) => (a < b ? -1 : 1)))
       booked.push(...(await take(trx, receipts, { key: `${transfer}:${of}`, engine: store.engine, beyond })))
     await addUsage(trx, booked)
-    await addSpending(trx, 'charged', charged.map(spendingOf))
+    await addSpending(trx, 'charged', covered.map(spendingOf))
+    await addSpending(trx, 'recorded', covered.flatMap(absorbedOf))
     for (const { allowanceId, keep } of batch) if (!gone.has(allowanceId)) await keep?.(trx)
     return new Set(idsOf(batch.filter(({ allowanceId }) => gone.has(allowanceId))))
   })
@@ -122,11 +127,41 @@ const spentOf = ({ allowanceId, receipt, beyondMicros = 0 }: Charge) => ({
   id: allowanceId,
   micros: costOf(receipt) - beyondMicros,
 })
-const spendingOf = (receipt: ChargedCall) => ({
+const spendingOf = ({ receipt, beyondMicros = 0 }: Charge) => ({
   spender: { id: receipt.caller_id, groupId: receipt.group_id },
   day: receipt.counted_on,
   micros: costOf(receipt),
+  beyondMicros,
 })
+
+/** What the operator bears of a call. Budgets count it. */
+const absorbedOf = (charge: Charge): Spent[] =>
+  charge.receipt.absorbed_micros === 0
+    ? []
+    : [
+        {
+          ...spendingOf(charge),
+          micros: charge.receipt.absorbed_micros,
+          beyondMicros: charge.absorbedBeyondMicros ?? 0,
+        },
+      ]
+
+/**
+ * Adds to receipts the part of their cost that neither was reserved nor does the credit of their callers hold.
+ *
+ * @param accounts what the callers can spend, and what is reserved for their calls
+ */
+function withDebts(charges: readonly Charge[], accounts: readonly LedgerAccountRow[]): ChargedCall[] {
+  const balances = new Map<string, Micros>()
+  for (const { owner, balance_micros } of accounts) balances.set(owner, (balances.get(owner) ?? 0) + balance_micros)
+  return charges.map(({ receipt, beyondMicros = 0, creditMicros = 0 }) => {
+    const before = balances.get(receipt.caller_id) ?? 0
+    const after = before - costOf(receipt)
+    balances.set(receipt.caller_id, after)
+    const owed = (balance: Micros) => Math.max(0, -balance - creditMicros)
+    return { ...receipt, debt_micros: Math.min(beyondMicros, owed(after) - owed(before)) }
+  })
+}
 
 /** Finds calls with a stored receipt: the connection was lost after their commit. */
 async function writtenOf(trx: Transaction<Schema>, batch: readonly Charge[]): Promise<ReadonlySet<string>> {

@@ -52,6 +52,8 @@ export const ReceiptRecord = Receipt.omit({ result: true }).extend({
   charged: z.boolean().describe('False where the cost is only recorded'),
   capped: z.boolean().describe('The call cost more than was taken for it'),
   stated: z.boolean().describe('The vendor stated the cost'),
+  absorbed_usd: z.number().describe("Part of the provider's bill that the operator bears; not in total_usd"),
+  debt_usd: z.number().describe('Part of total_usd that the credit of the caller did not hold'),
   transfer: z.string().nullable().describe('Key of the ledger transfer that took the money'),
   upstream_call_id: z.string().nullable().describe('Id of the call in the audit trail'),
 })

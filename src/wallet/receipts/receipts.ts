@@ -27,6 +27,8 @@ export const RECEIPT_COLUMNS = [
   'charged',
   'capped',
   'stated',
+  'absorbed_micros',
+  'debt_micros',
 ] as const
 
 /** Row of a receipt. */
@@ -76,6 +78,8 @@ export function toReceiptRecord(
     charged: row.charged === 1,
     capped: row.capped === 1,
     stated: row.stated === 1,
+    absorbed_usd: toUsd(row.absorbed_micros),
+    debt_usd: toUsd(row.debt_micros),
     transfer: row.transfer,
   }
 }

@@ -36,6 +36,8 @@ const COLUMNS: CsvColumns<ReceiptRecord> = {
   capped: ({ capped }) => yesNo(capped),
   stated: ({ stated }) => yesNo(stated),
   transfer: ({ transfer }) => transfer ?? '',
+  absorbed_usd: ({ absorbed_usd }) => absorbed_usd,
+  debt_usd: ({ debt_usd }) => debt_usd,
 }
 
 /**

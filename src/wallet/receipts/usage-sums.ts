@@ -21,6 +21,8 @@ export const SUMS = [
   'estimated_calls',
   'capped_calls',
   'stated_calls',
+  'absorbed_micros',
+  'debt_micros',
 ] as const satisfies ReadonlyArray<Exclude<keyof MeteredUsageRow, (typeof KEY)[number]>>
 
 /** A receipt as it is stored, without what sums do not need. */
@@ -60,6 +62,8 @@ function usageOf(call: BookedCall): MeteredUsageRow {
     estimated_calls: call.usage_estimated,
     capped_calls: call.capped,
     stated_calls: call.stated,
+    absorbed_micros: call.absorbed_micros,
+    debt_micros: call.debt_micros,
   }
 }
 

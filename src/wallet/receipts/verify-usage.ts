@@ -19,6 +19,8 @@ const SUMMED = {
   completion_tokens: 'completion_tokens',
   upstream_cost_micros: 'upstream_cost_micros',
   margin_micros: 'margin_micros',
+  absorbed_micros: 'absorbed_micros',
+  debt_micros: 'debt_micros',
 } as const
 
 /** Stored sums of a day that differ from the receipts of that day, and those that are missing. */

@@ -64,6 +64,8 @@ export async function buildStatement(store: Store, period: string, subject: Subj
       margin_usd: toUsd(0 - margin),
       recorded_usd: toUsd(recorded),
       settlements_usd: toUsd(settled),
+      absorbed_usd: toUsd(sumOf(found.charges.map((row) => row.absorbed_micros))),
+      debts_usd: toUsd(sumOf(found.charges.map((row) => row.debt_micros))),
     },
     closing_usd: toUsd(closing),
     ledger_head: closed?.ledger_head ?? (await readLedgerHead(store)),
@@ -165,7 +167,7 @@ async function* transfersFrom(
 
 function totalsOf(
   movements: ReadonlyArray<{ kind: string; micros: Micros }>,
-): Omit<Totals, 'charges_usd' | 'upstream_cost_usd' | 'margin_usd' | 'recorded_usd' | 'settlements_usd'> {
+): Pick<Totals, (typeof MOVEMENTS)[keyof typeof MOVEMENTS]> {
   const of = (total: (typeof MOVEMENTS)[keyof typeof MOVEMENTS]) =>
     toUsd(
       sumOf(
@@ -186,7 +188,8 @@ function totalsOf(
 }
 
 function toCharge(row: MeteredUsageRow): StatementCharge {
-  const { total_tokens: _, caller_id: __, upstream_cost_micros: cost, margin_micros: margin, price, ...fields } = row
+  const { total_tokens: _, caller_id: __, upstream_cost_micros: cost, margin_micros: margin, ...rest } = row
+  const { absorbed_micros: absorbed, debt_micros: debt, price, ...fields } = rest
   return {
     ...fields,
     charged: row.charged === 1,
@@ -194,5 +197,7 @@ function toCharge(row: MeteredUsageRow): StatementCharge {
     upstream_cost_usd: toUsd(cost),
     margin_usd: toUsd(margin),
     total_usd: toUsd(cost + margin),
+    absorbed_usd: toUsd(absorbed),
+    debt_usd: toUsd(debt),
   }
 }

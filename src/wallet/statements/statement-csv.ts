@@ -37,6 +37,8 @@ const COLUMNS: Readonly<Record<string, (line: Line) => string | number>> = {
   estimated_calls: ({ charge }) => charge?.estimated_calls ?? '',
   capped_calls: ({ charge }) => charge?.capped_calls ?? '',
   stated_calls: ({ charge }) => charge?.stated_calls ?? '',
+  absorbed_usd: ({ charge }) => charge?.absorbed_usd ?? '',
+  debt_usd: ({ charge }) => charge?.debt_usd ?? '',
 }
 
 /**

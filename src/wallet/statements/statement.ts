@@ -44,6 +44,8 @@ export const StatementCharge = z.object({
   estimated_calls: z.int(),
   capped_calls: z.int().describe('Calls that cost more than was taken for them'),
   stated_calls: z.int().describe('Calls whose cost the vendor stated'),
+  absorbed_usd: z.number().describe('Part that the operator bears; not in total_usd'),
+  debt_usd: z.number().describe('Part of total_usd that credit did not hold'),
 })
 export type StatementCharge = z.infer<typeof StatementCharge>
 
@@ -62,6 +64,10 @@ const Totals = z.object({
   settlements_usd: z
     .number()
     .describe('Paid on a chain for withdrawals and escrows; left the account when it was locked'),
+  absorbed_usd: z.number().describe("Part of the providers' bill that the operator bears; moves no money"),
+  debts_usd: z
+    .number()
+    .describe('Part of the charges that deposits and credit did not hold when they were made; a deposit ends it'),
 })
 export type Totals = z.infer<typeof Totals>
 
