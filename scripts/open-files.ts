@@ -3,6 +3,18 @@
  * yet. `npm run check` refuses any other, and an entry that nobody needs. Shorten it where you pass.
  */
 export const OPEN_FILES: Readonly<Record<string, readonly string[]>> = {
+  providers: [
+    'fields-at.ts',
+    'key-variable.ts',
+    'preset.ts',
+    'price-age.ts',
+    'priced-fields.ts',
+    'prices.ts',
+    'shipped-catalogue.ts',
+    'stated-cost.ts',
+    'tiers.ts',
+    'token-usage.ts',
+  ],
   store: [
     'built.ts',
     'clock.ts',

@@ -29,6 +29,11 @@ export const GUIDANCE: Readonly<Record<ErrorCode, Guidance>> = {
     happened: 'The endpoint does not support the model, or the model does not support a feature of the request.',
     todo: 'For metered calls use a model of `GET /api/wallet/metered/pricing`; for others use one that the message names.',
   },
+  field_not_allowed: {
+    happened:
+      'A field of the request chooses other models, providers, tools or prices in a way whose effect is not known before the call. Keys with a budget, a charge or a list of models may not send it.',
+    todo: 'Omit the field that `param` names, name the models in it, or use a key without such limits. Other unknown fields pass.',
+  },
   invalid_api_key: {
     happened: 'No API key was sent, or the key is unknown, revoked or replaced by rotation.',
     todo:

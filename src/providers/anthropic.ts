@@ -1,3 +1,4 @@
+import { ANTHROPIC_FIELDS } from './anthropic-fields.ts'
 import { type Preset, STREAM_CANCELLATION } from './preset.ts'
 
 const commit =
@@ -20,6 +21,7 @@ export const anthropic: Preset = {
     fast_reasoning: 'claude-sonnet-5-5',
     chat: 'claude-haiku-4-5',
   },
+  pricedFields: ANTHROPIC_FIELDS,
   models: {
     'claude-opus-5-5': {
       prices: { input: 4, output: 20, cached_input: 0.2, cache_write: 5, cache_write_1h: 8 },

@@ -1,4 +1,5 @@
 import { type Preset, STREAM_CANCELLATION } from './preset.ts'
+import { NO_PRICED_FIELDS } from './priced-fields.ts'
 
 // Prices are those of peak hours, twice the rates off peak that the source has.
 export const deepseek: Preset = {
@@ -14,6 +15,7 @@ export const deepseek: Preset = {
     fast_reasoning: 'deepseek-flash',
     chat: 'deepseek-flash',
   },
+  pricedFields: NO_PRICED_FIELDS,
   models: {
     'deepseek-flash': {
       prices: { input: 0.3, output: 1.2, cached_input: 0.006 },

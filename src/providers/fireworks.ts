@@ -1,4 +1,5 @@
 import { type Preset, STREAM_CANCELLATION } from './preset.ts'
+import { TIER_ALONE } from './priced-fields.ts'
 
 export const fireworks: Preset = {
   name: 'fireworks',
@@ -13,6 +14,7 @@ export const fireworks: Preset = {
     fast_reasoning: 'accounts/fireworks/models/gpt-oss-120b',
     chat: 'accounts/fireworks/models/gpt-oss-120b',
   },
+  pricedFields: TIER_ALONE,
   models: {
     'accounts/fireworks/models/gpt-oss-120b': {
       prices: { input: 0.15, output: 0.6, cached_input: 0.01 },

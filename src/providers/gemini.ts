@@ -1,3 +1,4 @@
+import { GEMINI_FIELDS } from './gemini-fields.ts'
 import { type Preset, STREAM_CANCELLATION } from './preset.ts'
 
 // The OpenAI-compatible address of the Gemini API: https://ai.google.dev/gemini-api/docs/openai, read 2026-11-24.
@@ -15,6 +16,7 @@ export const gemini: Preset = {
     fast_reasoning: 'gemini-3.8-flash',
     chat: 'gemini-3.8-flash',
   },
+  pricedFields: GEMINI_FIELDS,
   models: {
     'gemini-3.8-flash': {
       prices: { input: 0.75, output: 3.75, cached_input: 0.075 },

@@ -1,3 +1,4 @@
+import { GROQ_FIELDS } from './groq-fields.ts'
 import { type Preset, STREAM_CANCELLATION } from './preset.ts'
 
 export const groq: Preset = {
@@ -14,6 +15,7 @@ export const groq: Preset = {
     fast_reasoning: 'openai/gpt-oss-20b',
     chat: 'openai/gpt-oss-20b',
   },
+  pricedFields: GROQ_FIELDS,
   models: {
     'openai/gpt-oss-120b': {
       prices: { input: 0.15, output: 0.6, cached_input: 0.075 },

@@ -1,4 +1,5 @@
 import type { Preset } from './preset.ts'
+import { NO_PRICED_FIELDS } from './priced-fields.ts'
 
 /** A local server. Its owner installs the models; the first one listed answers Gazeway's own names. */
 export const lmstudio: Preset = {
@@ -9,5 +10,6 @@ export const lmstudio: Preset = {
   key: null,
   roles: {},
   isFree: true,
+  pricedFields: NO_PRICED_FIELDS,
   models: {},
 }

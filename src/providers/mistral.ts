@@ -1,4 +1,5 @@
 import { type Preset, STREAM_CANCELLATION } from './preset.ts'
+import { NO_PRICED_FIELDS } from './priced-fields.ts'
 
 // No price for mistral-small-latest: the source still lists the price of a model of 2024.
 export const mistral: Preset = {
@@ -14,6 +15,7 @@ export const mistral: Preset = {
     fast_reasoning: 'mistral-small-latest',
     chat: 'mistral-small-latest',
   },
+  pricedFields: NO_PRICED_FIELDS,
   models: {
     'mistral-medium-latest': {
       prices: { input: 1.5, output: 7.5 },

@@ -1,3 +1,4 @@
+import { OPENAI_FIELDS } from './openai-fields.ts'
 import { type Preset, STREAM_CANCELLATION, type TokenPrices } from './preset.ts'
 
 /** URL of a file in the models.dev catalogue, at a commit. */
@@ -32,6 +33,7 @@ export const openai: Preset = {
   key: { variable: 'OPENAI_API_KEY', page: 'https://platform.openai.com/api-keys' },
   stopsOnClose: { stops: true, source: STREAM_CANCELLATION },
   roles: { research: 'gpt-5', reasoning: 'gpt-5', fast_reasoning: 'gpt-5-mini', chat: 'gpt-4.1-mini' },
+  pricedFields: OPENAI_FIELDS,
   models: {
     'gpt-5': {
       prices: tiered({ input: 1.25, output: 10, cached_input: 0.125 }, { input: 2.5, output: 20, cached_input: 0.25 }),

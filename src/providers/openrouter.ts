@@ -1,3 +1,4 @@
+import { OPENROUTER_FIELDS } from './openrouter-fields.ts'
 import type { Preset } from './preset.ts'
 
 const long_prompt = { above: 200_000, input: 2.5, output: 5, cached_input: 0.4 }
@@ -24,6 +25,7 @@ export const openrouter: Preset = {
     // Also grok-4.3: xAI itself no longer lists grok-3-mini.
     chat: 'x-ai/grok-4.3',
   },
+  pricedFields: OPENROUTER_FIELDS,
   models: {
     // Unknown, since two versions of the catalogue disagree: $2 and $6, or the price of x-ai/grok-4.20.
     'x-ai/grok-4.20-multi-agent': {

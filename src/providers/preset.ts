@@ -1,3 +1,5 @@
+import type { PricedFields } from './priced-fields.ts'
+
 /** Roles of a provider's models, named as in {@link OWN_MODELS}. */
 export type Role = 'research' | 'reasoning' | 'fast_reasoning' | 'chat'
 
@@ -81,6 +83,8 @@ export interface Preset {
   statesCost?: true
   /** True where calls cost nothing: the sandbox and servers of one's own. */
   isFree?: true
+  /** Fields of requests that change the model or the price. */
+  pricedFields: PricedFields
   /** Models by id. Empty when the server's owner installs the models. */
   models: Catalogue
   /**

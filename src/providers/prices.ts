@@ -2,9 +2,11 @@ import * as z from 'zod'
 import { MICROS_PER_USD, type Micros } from '../text/money.ts'
 import { type CatalogueFile, cataloguedModel } from './catalogue-file.ts'
 import { type Catalogue, FLAT_MODELS, type ModelPrices, type PresetModel, type TokenPrices } from './preset.ts'
-import { PRESETS } from './providers.ts'
+import type { FeeUnit } from './priced-fields.ts'
+import { PRESETS, presetOf } from './providers.ts'
 import { shippedCatalogue } from './shipped-catalogue.ts'
-import type { Usage } from './token-usage.ts'
+import { type CallTier, STANDARD_TIER, type TierFields, type TierPercents, tierIn, tierName } from './tiers.ts'
+import type { Usage, UsagePart } from './token-usage.ts'
 
 /**
  * Cost of a call to a model without a price:
@@ -57,6 +59,8 @@ export interface PricedModel {
   catalogue: Catalogue
   /** Name of that preset, for the catalogue of all models. Null or absent for a base URL. */
   vendor?: string | null
+  /** Tier and region of the upstream's project, which apply where a request names none. */
+  project?: TierFields
   /** Set when the upstream does not know the requested name and another model answers, at its own price. */
   isStandIn?: true
   /** Set while it is open whether the upstream knows the name; a stand-in answers otherwise. */
@@ -90,7 +94,8 @@ const UNIT = 1_000_000
  * priceOf(gpt, { models: {}, price_per_1k_tokens_usd: 0.01 }).from // 'flat'
  */
 export function priceOf(model: PricedModel, prices: Prices): PriceInForce {
-  const { requested, upstream, catalogue, isStandIn } = model
+  const { requested, catalogue, isStandIn } = model
+  const upstream = pricedId(model)
   const asked = isStandIn && !FLAT_MODELS.has(requested) ? undefined : own(prices.models, requested)
   if (asked) return { prices: asked, from: 'configuration', id: requested }
   if (FLAT_MODELS.has(requested)) return { prices: flatPrices(prices), from: 'fixed' }
@@ -108,6 +113,10 @@ export function priceOf(model: PricedModel, prices: Prices): PriceInForce {
   }
 }
 
+/** Id of a model without what changes no price of tokens, such as `:online`. */
+const pricedId = ({ vendor, upstream }: PricedModel): string =>
+  presetOf(vendor ?? '')?.pricedFields.readId?.(upstream).priced ?? upstream
+
 /** A model of a catalogue, under its id there. */
 interface Found {
   id: string
@@ -121,9 +130,10 @@ function newestOf(found: readonly (Found | null)[]): Found | null {
 }
 
 /** Finds a model in a catalogue file, by its exact id or that of its dated snapshot. */
-function inFile(file: CatalogueFile | null | undefined, { vendor, upstream }: PricedModel): Found | null {
+function inFile(file: CatalogueFile | null | undefined, model: PricedModel): Found | null {
+  const { vendor } = model
   if (!file || !vendor) return null
-  return withSnapshot(upstream, (id) => cataloguedModel(file, vendor, id, Date.now()))
+  return withSnapshot(pricedId(model), (id) => cataloguedModel(file, vendor, id, Date.now()))
 }
 
 const FREE: ModelPrices = { input: 0, output: 0 }
@@ -156,20 +166,40 @@ function dearestOf(catalogue: Catalogue, { models }: Prices): ModelPrices | null
   }
 }
 
+/** What a call used. */
+export interface UsedByCall {
+  usage: Usage | null
+  /** Tokens by model, when several used them. Null or absent for one. */
+  parts?: readonly UsagePart[] | null
+  /** Uses of tools with a fee. */
+  uses?: Readonly<Partial<Record<FeeUnit, number>>>
+  tier: CallTier
+  /** Cost that the provider states, in micro-dollars. Null where it states none, or is not believed. */
+  stated: Micros | null
+}
+
 /**
- * Cost of a call, and its origin. A cost that the provider states takes precedence, but for models with a fixed price,
- * and for one of 0 where the model has a price.
- *
- * @param stated cost that the provider states, in micro-dollars. Null where it states none, or is not believed
+ * Cost of a call, and its origin: its tokens, each at the price of its model, and the fees of tools. A cost that the
+ * provider states takes precedence, but for models with a fixed price, and for one of 0 where the model has a price.
  */
-export function costOfCall(
-  { usage, tier, stated }: { usage: Usage | null; tier: string | null; stated: Micros | null },
-  model: PricedModel,
-  prices: Prices,
-): { micros: Micros; from: CostOrigin } {
+export function costOfCall(used: UsedByCall, model: PricedModel, prices: Prices): { micros: Micros; from: CostOrigin } {
+  const { usage, parts = null, uses = {}, tier, stated } = used
   const from = originOf(model, prices)
   if (stated !== null && from !== 'fixed' && (stated > 0 || isUnpriced(from))) return { micros: stated, from: 'stated' }
-  return { micros: upstreamCost(usage, model, prices, tier), from }
+  if (usage === null) return { micros: 0, from }
+  let fees = 0
+  for (const unit in uses) fees += (uses[unit as FeeUnit] ?? 0) * feeOf(unit as FeeUnit, model, prices)
+  if (parts === null) return { micros: upstreamCost(usage, model, prices, tier) + fees, from }
+  const costs = parts.map((part) => exactCost(part.usage, partModel(part, model, prices), prices, tier))
+  return { micros: roundedUp(costs.reduce((all, one) => all + one, 0)) + fees, from }
+}
+
+/** Model of a part of an answer, at the same provider; the requested one where only that has a price. */
+function partModel({ model: id }: UsagePart, model: PricedModel, prices: Prices): PricedModel {
+  if (id === null || id === model.upstream || originOf(model, prices) === 'fixed') return model
+  const { isStandIn: _, isOpen: __, ...at } = model
+  const named = { ...at, requested: id, upstream: id }
+  return isUnpriced(originOf(named, prices)) ? model : named
 }
 
 /** Origin of the price in force of a model. */
@@ -186,13 +216,6 @@ export function isRefused(model: PricedModel, prices: Prices, isHeld: boolean): 
   return (ruleFor(model, prices) ?? (isHeld ? 'refuse' : 'flat')) === 'refuse'
 }
 
-/** Tiers with the standard price, by their names in the APIs of OpenAI, Groq and Anthropic. */
-const STANDARD: ReadonlySet<string> = new Set(['auto', 'default', 'standard', 'standard_only', 'on_demand'])
-
-/** Reads the `service_tier` of a request or a reply. Null for the standard one, and without one. */
-export const tierIn = ({ service_tier: tier }: { service_tier?: unknown }): string | null =>
-  typeof tier === 'string' && !STANDARD.has(tier) ? tier : null
-
 /**
  * Cost of a call at the upstream, in micro-dollars: tokens × price, summed over the kinds of tokens. Rounded up once,
  * to a whole micro-dollar, so that no fraction is given away.
@@ -203,24 +226,28 @@ export function upstreamCost(
   usage: Usage | null,
   model: PricedModel,
   prices: Prices,
-  tier: string | null = null,
+  tier: CallTier = STANDARD_TIER,
 ): Micros {
-  if (!usage) return 0
+  return usage ? roundedUp(exactCost(usage, model, prices, tier)) : 0
+}
+
+/** The same in millionths of a micro-dollar. */
+function exactCost(usage: Usage, model: PricedModel, prices: Prices, tier: CallTier): number {
   const rates = ratesOfCall(cardFor(model, prices), tier, usage.prompt_tokens)
   const { input, output, cachedInput, cacheWrite, cacheWriteHour } = rates
   const { prompt_tokens: prompt, completion_tokens: completion } = usage
   const { cached_tokens: cached = 0, cache_write_tokens: written = 0, cache_write_1h_tokens: forAnHour = 0 } = usage
-  return roundedUp(
+  return (
     (prompt - cached - written) * input +
-      cached * cachedInput +
-      (written - forAnHour) * cacheWrite +
-      forAnHour * cacheWriteHour +
-      completion * output,
+    cached * cachedInput +
+    (written - forAnHour) * cacheWrite +
+    forAnHour * cacheWriteHour +
+    completion * output
   )
 }
 
 /** Rates of one call in US dollars per 1,000,000 tokens, with their source: its cost can be computed again from them. */
-export type AppliedPrice = TokenPrices & { tier: string | null } & (
+export type AppliedPrice = TokenPrices & { tier: string | null; mixed?: true } & (
     | { from: 'configuration'; id: string }
     | { from: 'catalogue'; id: string; source: string; date: string }
     | { from: 'fixed' | 'free' | 'dearest' | 'flat' }
@@ -231,7 +258,7 @@ export function appliedPrice(
   usage: Usage | null,
   model: PricedModel,
   prices: Prices,
-  tier: string | null = null,
+  tier: CallTier = STANDARD_TIER,
 ): AppliedPrice {
   const { prices: _, ...origin } = priceOf(model, prices)
   const rates = ratesOfCall(cardFor(model, prices), tier, usage?.prompt_tokens ?? 0)
@@ -242,7 +269,7 @@ export function appliedPrice(
     cached_input: usd(rates.cachedInput),
     cache_write: usd(rates.cacheWrite),
     cache_write_1h: usd(rates.cacheWriteHour),
-    tier,
+    tier: tierName(tier),
     ...origin,
   }
 }
@@ -251,8 +278,8 @@ export function appliedPrice(
 export interface BoundedTokens {
   prompt: number
   answer: number
-  /** Requested service tier. Null for the standard one. */
-  tier?: string | null
+  /** Tiers that the request names; any of them may answer. */
+  tiers?: readonly TierFields[]
   /** Tokens of the whole prompt; `prompt` by default. */
   wholePrompt?: number
   /** True when the request asks the provider to keep its prompt for an hour. */
@@ -261,23 +288,51 @@ export interface BoundedTokens {
 
 /**
  * Upper bound of the cost of some tokens with any of the models, with the whole prompt at the dearest rate that the request
- * may cause. A requested
- * tier may be answered by the standard one, so the dearer of both counts.
+ * may cause. A requested tier may be answered by the standard one, so the dearer of both counts.
  */
-export function maxCost(
-  { prompt, answer, tier = null, wholePrompt = prompt, isKeptForHour = false }: BoundedTokens,
-  models: readonly PricedModel[],
-  prices: Prices,
-): Micros {
+export function maxCost(tokens: BoundedTokens, models: readonly PricedModel[], prices: Prices): Micros {
+  const { prompt, answer, isKeptForHour = false } = tokens
   const costs = models.map((model) => {
-    const card = cardFor(model, prices)
-    const standard = ratesOfCall(card, null, wholePrompt)
-    const rates = tier === null ? standard : dearer(standard, ratesOfCall(card, tier, wholePrompt))
-    const { input, cachedInput, cacheWrite, cacheWriteHour, output } = rates
+    const { input, cachedInput, cacheWrite, cacheWriteHour, output } = dearestOfCall(tokens, model, prices)
     const written = isKeptForHour ? Math.max(cacheWrite, cacheWriteHour) : cacheWrite
     return roundedUp(prompt * Math.max(input, cachedInput, written) + answer * output)
   })
   return Math.max(...costs)
+}
+
+/** Dearest rates at which a request may be answered by a model. */
+function dearestOfCall(
+  { prompt, wholePrompt = prompt, tiers = [] }: Omit<BoundedTokens, 'answer'>,
+  model: PricedModel,
+  prices: Prices,
+): Rates {
+  const card = cardFor(model, prices)
+  let rates = ratesOfCall(card, STANDARD_TIER, wholePrompt)
+  for (const fields of tiers) {
+    const tier = tierIn(fields, model.project)
+    if (tier !== STANDARD_TIER) rates = dearer(rates, ratesOfCall(card, tier, wholePrompt))
+  }
+  return rates
+}
+
+/** Highest rates of input and output, in US dollars for 1,000,000 tokens, that a reservation pays for. */
+export function ceilingOf(
+  tokens: Omit<BoundedTokens, 'answer'>,
+  models: readonly PricedModel[],
+  prices: Prices,
+): { prompt: number; completion: number } {
+  const { input, output } = models.map((model) => dearestOfCall(tokens, model, prices)).reduce(dearer)
+  return { prompt: input / MICROS_PER_USD, completion: output / MICROS_PER_USD }
+}
+
+/**
+ * Price of one use of a tool, in micro-dollars. 0 for one that is free or unknown, and where the price is fixed or nothing
+ * is charged.
+ */
+export function feeOf(unit: FeeUnit, model: PricedModel, prices: Prices): Micros {
+  const from = originOf(model, prices)
+  if (from === 'fixed' || from === 'free') return 0
+  return presetOf(model.vendor ?? '')?.pricedFields.fees?.[unit] ?? 0
 }
 
 /** The flat price, as the prices of a model. */
@@ -298,23 +353,39 @@ function dearestRates(prices: ModelPrices): Rates {
 }
 
 /** Cache of rates. A model is the same object in all calls to it. */
-const known = new WeakMap<PricedModel, { of: Prices; until: number; card: RateCard & { from: PriceOrigin } }>()
+const known = new WeakMap<PricedModel, { of: Prices; until: number; card: ModelCard }>()
 
 const DAY_MS = 86_400_000
 
-function cardFor(model: PricedModel, prices: Prices): RateCard & { from: PriceOrigin } {
+function cardFor(model: PricedModel, prices: Prices): ModelCard {
   const found = known.get(model)
   // Prices change at midnight UTC. Before the shipped catalogue is loaded none is final.
   const now = Date.now()
   if (found?.of === prices && now < found.until) return found.card
   const inForce = priceOf(model, prices)
-  const card = { ...cardOf(inForce.prices), from: inForce.from }
+  const percents = percentsOf(model, inForce.from)
+  const card = { ...cardOf(inForce.prices), percents, from: inForce.from }
   const until = shippedCatalogue() === null ? now : (Math.floor(now / DAY_MS) + 1) * DAY_MS
   known.set(model, { of: prices, until, card })
   return card
 }
 
 type Rates = ReturnType<typeof ratesOf>
+
+/** Rates of a model at its provider. */
+interface ModelCard extends RateCard {
+  from: PriceOrigin
+  /** Prices of tiers without rates of their own. */
+  percents: TierPercents
+}
+
+const NO_PERCENTS: TierPercents = {}
+
+/** Prices of a model's tiers. Flat prices and free models have none. */
+function percentsOf({ vendor, upstream }: PricedModel, from: PriceOrigin): TierPercents {
+  if (from !== 'configuration' && from !== 'catalogue') return NO_PERCENTS
+  return presetOf(vendor ?? '')?.pricedFields.tiers?.(upstream) ?? NO_PERCENTS
+}
 
 interface RateCard {
   standard: Rates
@@ -336,10 +407,42 @@ function cardOf({ long_prompt: long, service_tiers = {}, ...prices }: ModelPrice
 }
 
 /** Rates of one call. Where a tier meets a long prompt, or has no known price, the dearest that apply. */
-function ratesOfCall({ standard, tiers, dearest, long }: RateCard, tier: string | null, prompt: number): Rates {
-  const rates = tier === null ? standard : (tiers.get(tier) ?? dearest)
-  if (long === null || prompt <= long.above) return rates
-  return tier === null ? long.rates : dearer(rates, long.rates)
+function ratesOfCall(card: ModelCard, { service, speed, region }: CallTier, prompt: number): Rates {
+  const { percents } = card
+  const rates = ratesOfService(card, service, prompt)
+  if (speed === null && region === null) return rates
+  return scaled(scaled(rates, percentOf(percents.speed, speed)), percentOf(percents.region, region))
+}
+
+function ratesOfService(card: ModelCard, service: string | null, prompt: number): Rates {
+  const { standard, tiers, dearest, long, percents } = card
+  const isLong = long !== null && prompt > long.above
+  if (service === null) return isLong ? long.rates : standard
+  const listed = tiers.get(service)
+  const percent = listed === undefined ? own(percents.service ?? {}, service) : undefined
+  if (percent !== undefined) return scaled(isLong ? long.rates : standard, percent)
+  const rates = listed ?? dearest
+  return isLong ? dearer(rates, long.rates) : rates
+}
+
+/** Percentage for a name: the dearest for one that is not known. 100 where a provider has none. */
+function percentOf(known: Readonly<Record<string, number>> = {}, name: string | null): number {
+  if (name === null) return 100
+  return own(known, name) ?? Math.max(100, ...Object.values(known))
+}
+
+/** Rates at a percentage, rounded up to whole micro-dollars for 1,000,000 tokens. */
+function scaled(rates: Rates, percent: number): Rates {
+  if (percent === 100) return rates
+  const { input, output, cachedInput, cacheWrite, cacheWriteHour } = rates
+  const at = (rate: Micros): Micros => Math.ceil((rate * percent) / 100)
+  return {
+    input: at(input),
+    output: at(output),
+    cachedInput: at(cachedInput),
+    cacheWrite: at(cacheWrite),
+    cacheWriteHour: at(cacheWriteHour),
+  }
 }
 
 const dearer = (one: Rates, other: Rates): Rates => ({

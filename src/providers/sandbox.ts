@@ -1,4 +1,5 @@
 import { OWN_MODELS, type Preset } from './preset.ts'
+import { NO_PRICED_FIELDS } from './priced-fields.ts'
 
 /** Answers inside this process, under Gazeway's own model names. */
 export const sandbox: Preset = {
@@ -9,5 +10,6 @@ export const sandbox: Preset = {
   key: null,
   roles: OWN_MODELS,
   isFree: true,
+  pricedFields: NO_PRICED_FIELDS,
   models: {},
 }

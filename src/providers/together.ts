@@ -1,4 +1,5 @@
 import { type Preset, STREAM_CANCELLATION } from './preset.ts'
+import { NO_PRICED_FIELDS } from './priced-fields.ts'
 
 export const together: Preset = {
   name: 'together',
@@ -13,6 +14,7 @@ export const together: Preset = {
     fast_reasoning: 'deepseek-ai/DeepSeek-V4.1-Flash',
     chat: 'deepseek-ai/DeepSeek-V4.1-Flash',
   },
+  pricedFields: NO_PRICED_FIELDS,
   models: {
     'deepseek-ai/DeepSeek-V4.1-Flash': {
       prices: { input: 0.3, output: 1.2, cached_input: 0.006 },

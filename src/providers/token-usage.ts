@@ -25,6 +25,61 @@ const MAX_TOKENS = 1e9
  */
 export function readUsage(reported: unknown): Usage | null {
   if (typeof reported !== 'object' || reported === null) return null
+  const parts = usageParts(reported)
+  return parts === null ? readTotals(reported) : parts.map(({ usage }) => usage).reduce(added)
+}
+
+/** Usage of one model within an answer. */
+export interface UsagePart {
+  /** Id of the model. Null for the one that was asked. */
+  model: string | null
+  usage: Usage
+}
+
+/** Iterations whose tokens the totals of a Message include. */
+const IN_TOTALS: ReadonlySet<unknown> = new Set(['message', 'fallback_message'])
+
+/**
+ * Reads the parts of an answer's usage: the `iterations` of a Message, which name their models. Compactions of the
+ * context and advisors are in them alone, and not in the totals.
+ *
+ * @returns null where the totals are all
+ */
+export function usageParts(reported: unknown): UsagePart[] | null {
+  const { iterations }: Reported = objectOf(reported)
+  if (!Array.isArray(iterations)) return null
+  const read = iterations.flatMap((iteration: unknown) => {
+    const { type, model }: { type?: unknown; model?: unknown } = objectOf(iteration)
+    const usage = readTotals(objectOf(iteration))
+    return usage === null ? [] : [{ type, model: typeof model === 'string' ? model : null, usage }]
+  })
+  const beside = read.filter(({ type }) => !IN_TOTALS.has(type))
+  const within = read.filter(({ type }) => IN_TOTALS.has(type))
+  const totals = readTotals(objectOf(reported))
+  const listed = within.length === 0 ? null : within.map(({ usage }) => usage).reduce(added)
+  // A list that leaves something out does not replace the totals.
+  const isWhole = totals === null || (listed !== null && listed.total_tokens >= totals.total_tokens)
+  const parts = [...(isWhole ? within : [{ model: null, usage: totals }]), ...beside]
+  return parts.length === 0 ? null : parts.map(({ model, usage }) => ({ model, usage }))
+}
+
+/** Sum of two usages. */
+function added(one: Usage, other: Usage): Usage {
+  const sum = (of: (usage: Usage) => number | undefined) => (of(one) ?? 0) + (of(other) ?? 0)
+  const parts = {
+    cached_tokens: sum((usage) => usage.cached_tokens),
+    cache_write_tokens: sum((usage) => usage.cache_write_tokens),
+    cache_write_1h_tokens: sum((usage) => usage.cache_write_1h_tokens),
+  }
+  return {
+    prompt_tokens: one.prompt_tokens + other.prompt_tokens,
+    completion_tokens: one.completion_tokens + other.completion_tokens,
+    total_tokens: one.total_tokens + other.total_tokens,
+    ...Object.fromEntries(Object.entries(parts).filter(([, count]) => count > 0)),
+  }
+}
+
+function readTotals(reported: object): Usage | null {
   const [prompt, completion] = countsOfChat(reported) ?? countsOfResponse(reported) ?? [null, null]
   if (prompt === null || prompt + completion === 0) return null
   return {
@@ -52,6 +107,7 @@ interface Reported {
   cache_read_input_tokens?: unknown
   cache_creation_input_tokens?: unknown
   cache_creation?: unknown
+  iterations?: unknown
 }
 
 /** Prompt details of chat completions and Responses. */

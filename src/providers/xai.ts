@@ -1,4 +1,5 @@
 import { type Preset, STREAM_CANCELLATION } from './preset.ts'
+import { XAI_FIELDS } from './xai-fields.ts'
 
 const pricing = { source: 'https://docs.x.ai/developers/pricing', date: '2026-07' }
 
@@ -24,6 +25,7 @@ export const xai: Preset = {
     fast_reasoning: 'grok-4.3',
     chat: 'grok-4.3',
   },
+  pricedFields: XAI_FIELDS,
   models: {
     'grok-4.20-multi-agent-0309': {
       prices: { input: 1.25, output: 2.5, cached_input: 0.2, long_prompt: long420 },

@@ -21,6 +21,7 @@ const example: Preset = {
   protocol: 'openai',
   key: { variable: 'EXAMPLE_MODELS_KEY', page: 'https://example.com/keys' },
   roles: { chat: 'example-chat-1' },
+  pricedFields: { fields: {} },
   models: {
     'example-chat-1': { prices: { input: 7.25, output: 9 }, source: 'https://example.com/prices', date: '2026-11-24' },
   },

@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict'
 import { before, describe, it } from 'node:test'
-import { costOfCall, type PricedModel, type Prices, tierIn } from '../../src/providers/prices.ts'
+import { costOfCall, type PricedModel, type Prices } from '../../src/providers/prices.ts'
 import { presetOf } from '../../src/providers/providers.ts'
 import { loadShippedCatalogue } from '../../src/providers/shipped-catalogue.ts'
 import { statedCost } from '../../src/providers/stated-cost.ts'
+import { tierIn } from '../../src/providers/tiers.ts'
 import { readUsage } from '../../src/providers/token-usage.ts'
 
 const PRICES: Prices = { models: { own: { input: 0.1, output: 0.3 } }, price_per_1k_tokens_usd: 0.003 }

@@ -3,16 +3,9 @@ import { describe, it } from 'node:test'
 import fc from 'fast-check'
 import type { Catalogue, ModelPrices } from '../../src/providers/preset.ts'
 import { ageOfPrices } from '../../src/providers/price-age.ts'
-import {
-  isRefused,
-  maxCost,
-  type PricedModel,
-  type Prices,
-  priceOf,
-  tierIn,
-  upstreamCost,
-} from '../../src/providers/prices.ts'
+import { isRefused, maxCost, type PricedModel, type Prices, priceOf, upstreamCost } from '../../src/providers/prices.ts'
 import { PRESETS } from '../../src/providers/providers.ts'
+import { tierIn } from '../../src/providers/tiers.ts'
 
 const FLAT = 0.003
 const page = { source: 'https://example.com/prices', date: '2026-07' }
@@ -152,7 +145,7 @@ describe('the cost of a call', () => {
 
   it('is that of the service tier that answered', () => {
     const cost = (id: string, tier: string | null, prompt = 100) =>
-      upstreamCost(used(prompt, 10, { cached_tokens: 20 }), model(id), tiered, tier)
+      upstreamCost(used(prompt, 10, { cached_tokens: 20 }), model(id), tiered, tierIn({ service_tier: tier }))
     assert.deepEqual([cost('m', null), cost('m', 'flex'), cost('p', 'priority')], [300, 150, 80 * 5 + 20 + 10 * 20])
     assert.equal(cost('m', 'flex', 2000), 2000 * 4 + 10 * 15, 'the dearest that applies: a long prompt')
     assert.equal(cost('p', 'scale'), 80 * 5 + 20 * 2 + 10 * 20, 'the dearest known of each kind')
@@ -161,8 +154,8 @@ describe('the cost of a call', () => {
 
   it('is the standard one for the other names of the standard tier', () => {
     for (const service_tier of ['auto', 'default', 'standard', 'standard_only', 'on_demand', null, 7, undefined])
-      assert.equal(tierIn({ service_tier }), null)
-    assert.equal(tierIn({ service_tier: 'flex' }), 'flex')
+      assert.equal(tierIn({ service_tier }).service, null)
+    assert.equal(tierIn({ service_tier: 'flex' }).service, 'flex')
   })
 
   it('sets aside the rate of an hour in the cache where the request asks for it alone', () => {
@@ -200,9 +193,13 @@ describe('the cost of a call', () => {
           const usage = used(prompt, answer, { cached_tokens, cache_write_tokens, cache_write_1h_tokens })
           const both = prices({ a, b })
           const isKeptForHour = cache_write_1h_tokens > 0
-          const most = maxCost({ prompt, answer, tier, isKeptForHour }, [model('a'), model('b')], both)
+          const most = maxCost(
+            { prompt, answer, tiers: [{ service_tier: tier }], isKeptForHour },
+            [model('a'), model('b')],
+            both,
+          )
           for (const [id, answering] of ['a', 'b'].flatMap((id) => [[id, tier] as const, [id, null] as const])) {
-            const cost = upstreamCost(usage, model(id), both, answering)
+            const cost = upstreamCost(usage, model(id), both, tierIn({ service_tier: answering }))
             assert.ok(Number.isSafeInteger(cost) && cost >= 0 && cost <= most, `${cost} of ${most}`)
           }
         },

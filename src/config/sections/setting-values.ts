@@ -96,3 +96,10 @@ export const credential = z.string().regex(/^[\x21-\x7e]{1,4096}$/)
 export const unknownPrice = z.enum(UNKNOWN_PRICES_AT_UPSTREAM).nullable().default(null).meta({
   accepted: 'refuse, dearest, flat, free or null',
 })
+
+/** Tier or region of a provider's project. */
+export const projectDefault = z
+  .string()
+  .regex(/^[\w.-]{1,32}$/)
+  .nullable()
+  .default(null)

@@ -2,7 +2,7 @@ import * as z from 'zod'
 import { PRESET_NAMES, PRESETS } from '../../providers/providers.ts'
 import { isBaseUrl, isPlainPath } from '../addresses.ts'
 import { section } from './section.ts'
-import { credential, headers, milliseconds, modelId, proxy, unknownPrice } from './setting-values.ts'
+import { credential, headers, milliseconds, modelId, projectDefault, proxy, unknownPrice } from './setting-values.ts'
 
 /**
  * The upstream `default`, for model calls that no route and no other upstream takes, and the paths that may be called
@@ -46,6 +46,16 @@ export const upstreamSection = section(() => ({
   unknown_price: unknownPrice.describe(
     'Calls to models without a price here: refuse, dearest or flat as pricing.unknown, or free. null: free for the sandbox and known local servers, else pricing.unknown.',
   ),
+  project_tier: projectDefault.meta({
+    description:
+      "Service tier of the provider's project, which answers where a request names none, such as priority or flex; null: the standard tier. Budgets reserve its price, and the tier that the reply names is charged.",
+    accepted: 'a service tier such as priority, or null',
+  }),
+  project_region: projectDefault.meta({
+    description:
+      "Region of the provider's project where it has a price of its own, such as us for an Anthropic workspace with that default_inference_geo; null: no such region.",
+    accepted: 'a region such as us, or null',
+  }),
   models: z
     .strictObject({
       primary: modelId

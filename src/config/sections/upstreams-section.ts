@@ -8,6 +8,7 @@ import {
   milliseconds,
   modelGlob,
   modelId,
+  projectDefault,
   proxy,
   unknownPrice,
   upstreamName,
@@ -50,6 +51,14 @@ const namedUpstream = lazySchema(() =>
     headers: headers.default({}).meta({ description: 'Headers added to all calls to this upstream.', secret: 'value' }),
     proxy: proxy.meta({ ...proxy.meta(), description: 'As upstream.proxy.' }),
     unknown_price: unknownPrice.describe('As upstream.unknown_price.'),
+    project_tier: projectDefault.meta({
+      description: 'As upstream.project_tier.',
+      accepted: 'a service tier such as priority, or null',
+    }),
+    project_region: projectDefault.meta({
+      description: 'As upstream.project_region.',
+      accepted: 'a region such as us, or null',
+    }),
     weight: z.number().min(0.001).max(1000).default(1).describe('Weight in weighted routes that give none.'),
     timeout_ms: milliseconds.default(120_000).describe('As upstream.timeout_ms.'),
     first_byte_timeout_ms: milliseconds.nullable().default(null).describe('As upstream.first_byte_timeout_ms.'),
@@ -64,7 +73,7 @@ export const upstreamsSection = lazySchema(() =>
     .default({})
     .meta({
       description:
-        'Additional model providers by name, each with provider, base_url, protocol, api_keys, models, aliases, headers, proxy, unknown_price, weight, ' +
+        'Additional model providers by name, each with provider, base_url, protocol, api_keys, models, aliases, headers, proxy, unknown_price, project_tier, project_region, weight, ' +
         'timeout_ms, first_byte_timeout_ms and connect_timeout_ms. A call to NAME/MODEL goes to the upstream of that name.',
     }),
 )

@@ -5,10 +5,11 @@ import { isRefused, type Prices } from '../../providers/prices.ts'
 import { matchesGlob } from '../../text/glob.ts'
 import { limitsAt } from '../api/answer-limit.ts'
 import type { Cost } from '../api/verbatim-paths.ts'
-import { addField, type ClientRequest } from '../relay/request-body.ts'
+import { addField, type ClientRequest, changedField } from '../relay/request-body.ts'
 import type { ModelChoice } from '../upstreams/provider.ts'
 import { type Bill, type BillDeps, createBill, NO_BILL, PAID_BILL } from './bill.ts'
 import type { CallRates } from './call-rates.ts'
+import { NO_PARTS, type PricedParts, pricedParts } from './priced-parts.ts'
 import type { NoteRefusal } from './refusals.ts'
 import { type Reserved, reserveFor } from './reserve.ts'
 import {
@@ -147,11 +148,15 @@ function limited(asked: ModelRequest, context: CallerContext, bill: Bill): Admis
     context,
     bill,
   })
-  if (bill.answerLimit === null) return of(asked.request)
   const [name] = limitsAt(endpoint)
-  if (name === undefined) return of(asked.request)
-  const request = addField(asked.request, name, bill.answerLimit)
-  return request instanceof Promise ? request.then(of) : of(request)
+  const withLimit = (request: ClientRequest<ModelBody>) => {
+    if (bill.answerLimit === null || name === undefined) return of(request)
+    const limited = addField(request, name, bill.answerLimit)
+    return limited instanceof Promise ? limited.then(of) : of(limited)
+  }
+  if (!bill.isRewritten) return withLimit(asked.request)
+  const request = changedField(asked.request, 'model', asked.request.json.model)
+  return request instanceof Promise ? request.then(withLimit) : withLimit(request)
 }
 
 /** A request to bill. */
@@ -260,12 +265,17 @@ function billOf(
   if (key === null && isPaid) return PAID_BILL
   const caller = key ?? identityWithoutKey({ id: callerId, name: callerId, scopes: new Set(), wallet: null })
   const choices = asked.models()
-  if (isHeld(caller) || caller.models !== null) requireExactNames(asked.request.json)
+  const { json } = asked.request
+  const isLimited = isHeld(caller) || caller.models !== null
+  if (isLimited) requireExactNames(json)
   requireModels(caller, choices)
-  requirePrices(deps.prices, choices, isHeld(caller))
-  if (!isHeld(caller)) return billWithin(deps, asked, { caller, isPaid, bound: UNBOUNDED })
+  const parts = isLimited ? pricedParts(choices, json) : NO_PARTS
+  const named = [...parts.instead, ...parts.beside.map(({ model }) => model)]
+  requireNamed(caller, choices, named)
+  requirePrices(deps.prices, [...choices, ...named], isHeld(caller))
+  if (!isHeld(caller)) return billWithin(deps, asked, { caller, isPaid, bound: UNBOUNDED, parts })
   const within = (all: readonly ModelChoice[]) =>
-    billWithin(deps, asked, { caller, isPaid, bound: boundOfHeld(deps, asked, all) })
+    billWithin(deps, asked, { caller, isPaid, bound: boundOfHeld(deps, asked, all, parts), parts })
   const kept = caller.billing === 'recorded' ? undefined : deps.absorbed.require(caller.id, choices)
   const [standIns, limits] = [asked.standIns?.(), asked.limits()]
   if (standIns === undefined && limits === null && kept === undefined) return within(choices)
@@ -279,7 +289,7 @@ function billOf(
 function billWithin(
   deps: AdmitDeps,
   { path, request, isGone }: BilledRequest,
-  { caller, isPaid, bound }: { caller: Identity; isPaid: boolean; bound: CallBound },
+  { caller, isPaid, bound, parts }: { caller: Identity; isPaid: boolean; bound: CallBound; parts: PricedParts },
 ): Bill | Promise<Bill> {
   const { stream, background } = request.json
   // Lenient servers read other values than true as true.
@@ -294,6 +304,7 @@ function billWithin(
       counted,
       isOpenEnded: stream === true && !isDetached && isOpen(endpointOf(path), request.json),
       isDetached,
+      isRewritten: parts.isRouted,
     })
   const failed = (error: unknown): never => {
     counted.end(0)
@@ -312,9 +323,14 @@ function billWithin(
  *
  * @throws GazewayError `validation_failed`
  */
-function boundOfHeld(deps: AdmitDeps, { path, request }: BilledRequest, choices: readonly ModelChoice[]): CallBound {
+function boundOfHeld(
+  deps: AdmitDeps,
+  { path, request }: BilledRequest,
+  choices: readonly ModelChoice[],
+  parts: PricedParts,
+): CallBound {
   requireCounts(request.json)
-  return boundOf(deps, endpointOf(path), request, choices)
+  return boundOf(deps, endpointOf(path), request, [...choices, ...parts.instead], parts)
 }
 
 const endpointOf = (path: string): string => path.slice('/v1'.length)
@@ -337,6 +353,29 @@ function requireModels({ models }: Identity, choices: readonly ModelChoice[]): v
     { param: 'model' },
   )
 }
+
+/**
+ * Requires that the key may use the models that fields of the request name, by their ids at the upstream or as the
+ * requested model is named.
+ *
+ * @throws GazewayError `model_not_allowed`
+ */
+function requireNamed({ models }: Identity, choices: readonly ModelChoice[], named: readonly ModelChoice[]): void {
+  if (models === null || named.length === 0) return
+  const prefixes = ['', ...choices.flatMap(prefixOf)]
+  const isAllowed = (name: string) => models.some((glob) => prefixes.some((prefix) => matchesGlob(glob, prefix + name)))
+  const refused = named.find(({ upstream }) => !isAllowed(upstream))
+  if (refused === undefined) return
+  throw new GazewayError(
+    'model_not_allowed',
+    `This key may not use the model ${JSON.stringify(refused.upstream.slice(0, 100))}, which a field of the request names; it may use: ${models.join(', ')}.`,
+    { param: 'model' },
+  )
+}
+
+/** The name of the upstream before the id of a requested model, when it was requested so. */
+const prefixOf = ({ requested, upstream }: ModelChoice): string[] =>
+  requested.endsWith(`/${upstream}`) ? [requested.slice(0, -upstream.length)] : []
 
 /**
  * Requires that each model that may answer has a price, where unknown prices are refused. Stand-ins are judged once they

@@ -65,6 +65,10 @@ export interface Bill {
   answerLimit: number | null
   /** The same for a model that answers: no more than it can give. */
   limitAt(model: ModelChoice): number | null
+  /** Fields that tell a model's provider the highest prices that were reserved. */
+  ceilingAt(model: ModelChoice, sent: object): Readonly<Record<string, unknown>>
+  /** True when the request is sent as it was read, so that nothing in it is ambiguous. */
+  isRewritten: boolean
   /** Headers about the caller's limits. */
   headers: Readonly<Record<string, string>>
   /** True when there is a reservation, which the answer may outgrow. */
@@ -107,10 +111,14 @@ export interface Bill {
   end(): void
 }
 
+const NO_CEILING: Readonly<Record<string, unknown>> = {}
+
 /** Bill of a call without limits: by a tool on this machine. */
 export const NO_BILL: Bill = {
   answerLimit: null,
   limitAt: () => null,
+  ceilingAt: () => NO_CEILING,
+  isRewritten: false,
   headers: NO_HEADERS,
   isBounded: false,
   isOpenEnded: false,
@@ -137,10 +145,13 @@ interface BillOf {
   isOpenEnded: boolean
   /** True when the model may continue after the reply: a Response in the background. */
   isDetached: boolean
+  /** True when the request is sent as it was read. */
+  isRewritten: boolean
 }
 
 /** Creates the bill of a call that reserves money or budget, or is only counted. */
-export function createBill(deps: BillDeps, { key, bound, reserved, counted, isOpenEnded, isDetached }: BillOf): Bill {
+export function createBill(deps: BillDeps, of: BillOf): Bill {
+  const { key, bound, reserved, counted, isOpenEnded, isDetached, isRewritten } = of
   const { charge, pricing, now, identity, onOverrun, absorbed } = deps
   const { reservation } = reserved
   const atFirst = reservation.left()
@@ -173,6 +184,8 @@ export function createBill(deps: BillDeps, { key, bound, reserved, counted, isOp
   return {
     answerLimit,
     limitAt: (model) => (answerLimit === null ? null : bound.limitAt(model, answerLimit)),
+    ceilingAt: bound.ceilingAt,
+    isRewritten,
     headers: counted.headers,
     isBounded,
     isOpenEnded: isBounded && isOpenEnded,
@@ -356,6 +369,7 @@ export async function meteredBill(
     counted: UNCOUNTED_CALL,
     isOpenEnded: false,
     isDetached: false,
+    isRewritten: false,
   })
 }
 

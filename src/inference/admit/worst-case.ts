@@ -1,12 +1,14 @@
 import { GazewayError } from '../../errors.ts'
-import { maxCost, type PricedModel, type Prices, priceOf, tierIn } from '../../providers/prices.ts'
-import { objectsOrNone } from '../../text/lenient-reader.ts'
+import { ceilingOf, feeOf, maxCost, originOf, type PricedModel, type Prices, priceOf } from '../../providers/prices.ts'
+import { PRESETS, presetOf } from '../../providers/providers.ts'
+import { fieldsOrNone, objectsOrNone } from '../../text/lenient-reader.ts'
 import type { Micros } from '../../text/money.ts'
 import { ANSWER_LIMITS, limitsAt } from '../api/answer-limit.ts'
 import { INPUT_ALONE } from '../api/verbatim-paths.ts'
 import { countLong, estimatePrompt, MEDIA_TOKENS } from '../observe/estimate.ts'
 import { requestText } from '../observe/request-text.ts'
 import { limitsOf, type ModelChoice } from '../upstreams/provider.ts'
+import { NO_PARTS, type PricedParts } from './priced-parts.ts'
 
 /** Allowance for a provider's tokenizer that counts more than ours. */
 const TOKENIZER_FACTOR = 1.25
@@ -59,6 +61,8 @@ export interface CallBound {
   answers: number
   /** Limit to send to one of the models. Null to send none. */
   limitAt(model: ModelChoice, limit: number): number | null
+  /** Fields that tell one of the models' provider the highest prices that are reserved. Empty where it takes none. */
+  ceilingAt(model: ModelChoice, sent: object): Readonly<Record<string, unknown>>
   /** Bound with a prompt of as many tokens as bytes: a token has at least one. Null when it may exceed the context. */
   quick: Quote | null
   /** True when the provider reads more than was sent: stored responses, files, links, search results. */
@@ -74,11 +78,14 @@ const fixed = (micros: Micros, limit: number): Quote => ({ least: micros, most: 
 
 const UNLIMITED = fixed(Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY)
 
+const NO_FIELDS: Readonly<Record<string, unknown>> = {}
+
 /** Bound of a call without a reservation: unlimited. */
 export const UNBOUNDED: CallBound = {
   isLimited: false,
   answers: 1,
   limitAt: () => null,
+  ceilingAt: () => NO_FIELDS,
   quick: UNLIMITED,
   counted: async () => UNLIMITED,
   readsMore: false,
@@ -89,19 +96,28 @@ export const UNBOUNDED: CallBound = {
  * Computes the bound of a call.
  *
  * @param endpoint path below `/v1`
- * @param models models that may answer: the requested one, and its stand-ins
+ * @param models models that may answer: the requested one, its stand-ins, and those that the request names
+ * @param parts what else the request adds to the cost
  */
 export function boundOf(
   deps: BoundDeps,
   endpoint: string,
   { bytes, text, json }: BoundedRequest,
   models: readonly ModelChoice[],
+  parts: PricedParts = NO_PARTS,
 ): CallBound {
   // Names may be written with escapes.
   const plain = text.includes('\\u') ? JSON.stringify(json) : text
-  const priced = { tier: tierIn(json), isKeptForHour: KEPT_FOR_HOUR.test(plain) }
+  const priced = { tiers: parts.tiers, isKeptForHour: KEPT_FOR_HOUR.test(plain) }
   const cost = (prompt: number, answer: number, wholePrompt = prompt): Micros =>
     maxCost({ prompt, answer, wholePrompt, ...priced }, models, deps.prices)
+  const besideCost = (prompt: number): Micros =>
+    sum(
+      parts.beside.map(
+        ({ model, runs, answer }) => runs * maxCost({ prompt, answer, ...priced }, [model], deps.prices),
+      ),
+    )
+  const fees = sum(parts.uses.map(({ unit, model, times }) => times * feeOf(unit, model, deps.prices)))
   const known = limitsAt(endpoint)
   const sent = largestOf(known, json)
   const isLimited = isOpen(endpoint, json) && models.some((model) => takesLimit(model, deps.prices))
@@ -117,7 +133,9 @@ export function boundOf(
   const promptTokens = bytes.length + beside
 
   function quote(prompt: number): Quote {
-    const costOf = (limit: number) => cost(prompt, limit * answers)
+    const beside = besideCost(prompt) + fees
+    const costOf = (limit: number) =>
+      cost(prompt, Math.max(limit, parts.longestInstead) * answers + parts.predicted) + beside
     if (!isLimited) return fixed(costOf(fixedLimit), fixedLimit)
     const longest = longestAnswer(models, prompt, deps.maxOutputTokens)
     const shortest = Math.min(longest, SUITABLE_TOKENS)
@@ -134,7 +152,8 @@ export function boundOf(
     limitAt: (model, limit) =>
       takesLimit(model, deps.prices) ? Math.min(limit, limitsOf(model).maxOutput ?? deps.maxOutputTokens) : null,
     quick: isLimited && models.some((model) => isFilled(model, promptTokens)) ? null : quote(promptTokens),
-    readsMore: isMoreRead || linked > 0,
+    ceilingAt: (model, sent) => ceilingFields(model, sent, { models, promptTokens, tiers: parts.tiers }, deps.prices),
+    readsMore: isMoreRead || linked > 0 || parts.beside.length > 0,
     async counted() {
       // A body that is not JSON, such as a recording, has no text to count.
       if (text === '') return quote(promptTokens)
@@ -144,6 +163,34 @@ export function boundOf(
     },
     more: (tokens) => cost(0, tokens, promptTokens),
   }
+}
+
+const sum = (numbers: readonly number[]): number => numbers.reduce((all, one) => all + one, 0)
+
+/** Upper bounds of the prices at which a provider may answer, beside those of the client. */
+function ceilingFields(
+  model: ModelChoice,
+  sent: object,
+  {
+    models,
+    promptTokens,
+    tiers,
+  }: { models: readonly ModelChoice[]; promptTokens: number } & Pick<PricedParts, 'tiers'>,
+  prices: Prices,
+): Readonly<Record<string, unknown>> {
+  const field = presetOf(model.vendor ?? '')?.pricedFields.ceiling
+  const from = originOf(model, prices)
+  // Flat prices are no prices of the model.
+  if (field === undefined || (from !== 'configuration' && from !== 'catalogue' && from !== 'dearest')) return NO_FIELDS
+  const there = models.filter(({ vendor }) => vendor === model.vendor)
+  const ours = ceilingOf({ prompt: promptTokens, tiers }, there, prices)
+  const given = fieldsOrNone((sent as Record<string, unknown>)[field])
+  const theirs = fieldsOrNone(given.max_price)
+  const lower = (name: 'prompt' | 'completion'): number => {
+    const price = Number(theirs[name] ?? Number.NaN)
+    return price >= 0 && price < ours[name] ? price : ours[name]
+  }
+  return { [field]: { ...given, max_price: { ...theirs, prompt: lower('prompt'), completion: lower('completion') } } }
 }
 
 /** Tells whether a client leaves the length of an answer open, at an endpoint that limits it. */
@@ -200,6 +247,7 @@ export async function boundOfPrompt(
     isLimited: false,
     answers: 1,
     limitAt: () => null,
+    ceilingAt: () => NO_FIELDS,
     quick,
     counted: async () => quick,
     readsMore: isSearching,
@@ -208,7 +256,7 @@ export async function boundOfPrompt(
 }
 
 /** Fields that determine the bill of a request. */
-const BILLED_BY = ['model', 'stream', 'n', 'best_of', 'service_tier', ...ANSWER_LIMITS]
+const BILLED_BY = ['model', 'stream', 'n', 'best_of', 'service_tier', 'speed', 'inference_geo', ...ANSWER_LIMITS]
 
 /**
  * Values of the billing fields in a request. A field that occurs twice is ambiguous: servers differ in which one they
@@ -223,6 +271,7 @@ export function billedFields(json: BoundedRequest['json']): Record<string, unkno
 /** Fields that the bound of a call depends on. */
 const READ = new Set([
   ...BILLED_BY,
+  ...PRESETS.flatMap(({ pricedFields }) => Object.keys(pricedFields.fields)),
   ...['background', 'prompt', 'query', 'documents', 'tools', 'web_search_options', 'search_parameters', 'mcp_servers'],
 ])
 

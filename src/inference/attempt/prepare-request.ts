@@ -73,7 +73,13 @@ function withLimit(
   return name === undefined ? request : changedField(request, name, limit ?? undefined)
 }
 
-function draftOf({ call, selection, refused }: RequestInput, model: string, request: Admission['request']): Draft {
+function draftOf(
+  { call, selection, refused }: RequestInput,
+  choice: ModelChoice | null,
+  request: Admission['request'],
+): Draft {
+  // The default model of an upstream has no name.
+  const model = choice?.upstream ?? ''
   const { context, bill } = call
   const { candidate, relay } = selection
   const { path, passage } = candidate
@@ -86,7 +92,8 @@ function draftOf({ call, selection, refused }: RequestInput, model: string, requ
     sent,
     formed,
     writingIn(form) {
-      const fields = model === '' ? formFields(form, formed) : { model, ...formFields(form, formed) }
+      const formedFields = { ...formFields(form, formed), ...(choice && bill.ceilingAt(choice, sent)) }
+      const fields = model === '' ? formedFields : { model, ...formedFields }
       const isLimited = bill.isBounded && isChat && !form.renamesLimit
       return {
         request,
@@ -115,7 +122,7 @@ function prepare(
   const model = choice?.upstream ?? ''
   const circuit = circuitOf(candidate, context)
   const retries = isLast ? call.retries : 0
-  const draft = draftOf(input, model, request)
+  const draft = draftOf(input, choice, request)
   const { sent } = draft
   const form = firstForm(draft.formed)
   if (passage.answersHere !== undefined)
@@ -149,7 +156,7 @@ function prepare(
         if (reply.kind !== 'whole' || limit === null || lowered !== null) return reply
         lowered = lowerLimit(reply, limit)
         if (lowered === null) return reply
-        asked = draftOf(input, model, await withLimit(call, lowered.limit))
+        asked = draftOf(input, choice, await withLimit(call, lowered.limit))
       }
       written = await passage.write(asked.writingIn(inForm))
     }

@@ -96,7 +96,7 @@ export async function tryCandidate(
   const paying = receiver.paid?.() ?? null
   const unpaid = paying && (await paying)
   const passed = unpaid === null ? sent : answered(sent.outcome.httpStatus ?? 200, sent.outcome, unpaid)
-  const { httpStatus, usage, promptUsage, serviceTier, stated, generated, answer, made } = passed.outcome
+  const { httpStatus, usage, promptUsage, terms, generated, answer, made } = passed.outcome
   const error = late?.hasLeft() ? clientGone(endingOf(late)) : passed.outcome.error
   if (error) error.callId = begun.callId
   const isHad = passed.kind === 'answered' || passed.begun !== null
@@ -106,8 +106,7 @@ export async function tryCandidate(
     error,
     usage,
     promptUsage,
-    serviceTier,
-    stated: stated ?? null,
+    terms: terms ?? null,
     generated,
     answer,
     made,

@@ -68,6 +68,7 @@ function toChatUsage(reported: unknown): Fields | undefined {
   if (!isObject(reported)) return undefined
   const { input_tokens, output_tokens, cache_read_input_tokens, cache_creation_input_tokens, cache_creation } = reported
   if (typeof input_tokens !== 'number' || typeof output_tokens !== 'number') return undefined
+  const { service_tier, speed, inference_geo, server_tool_use, iterations } = reported
   const cached = Number(cache_read_input_tokens ?? 0)
   const written = Number(cache_creation_input_tokens ?? 0)
   const prompt = input_tokens + cached + written
@@ -80,6 +81,8 @@ function toChatUsage(reported: unknown): Fields | undefined {
       cache_write_tokens: written,
       ...(isObject(cache_creation) && present({ cache_write_1h_tokens: cache_creation.ephemeral_1h_input_tokens })),
     },
+    // They change the price, and chat completions has no names of its own for them.
+    ...present({ service_tier, speed, inference_geo, server_tool_use, iterations }),
   }
 }
 

@@ -2,8 +2,7 @@
 export interface EventData {
   type?: string
   usage?: unknown
-  service_tier?: unknown
-  response?: { id?: unknown; usage?: unknown; service_tier?: unknown; status?: string; error?: unknown }
+  response?: { id?: unknown; usage?: unknown; status?: string; error?: unknown }
   error?: unknown
   message?: unknown
   code?: unknown

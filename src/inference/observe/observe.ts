@@ -1,9 +1,8 @@
 import { isFileGone, isOutOfFiles } from '../../errors.ts'
-import { statedCost } from '../../providers/stated-cost.ts'
 import { readUsage, type Usage } from '../../providers/token-usage.ts'
-import type { Micros } from '../../text/money.ts'
 import { estimateUsage } from './estimate.ts'
 import type { Generated } from './generated-text.ts'
+import { type ReportedTerms, readTerms } from './reported-terms.ts'
 import type { SseTap } from './sse-tap.ts'
 
 /** Observations of an answer on its way to the client. */
@@ -18,10 +17,8 @@ export interface Observed {
   generated: (() => Generated) | null
   /** Answer to store when content is stored. Defaults to the text of `generated`. */
   answer?: unknown
-  /** Value of `service_tier` in the reply. Undefined when it has none. */
-  serviceTier?: unknown
-  /** Cost that the reply states, in micro-dollars. Null or absent when it states none. */
-  stated?: Micros | null
+  /** What the reply says of its price. Null or absent when it says nothing. */
+  terms?: ReportedTerms | null
   /** Ids that the upstream gave to objects that the call created. */
   made?: readonly string[] | undefined
 }
@@ -44,8 +41,7 @@ export const NOTHING: Observed = { usage: null, generated: null }
 export const observedStream = (tap: SseTap): Observed => ({
   usage: tap.usage(),
   promptUsage: tap.promptUsage,
-  serviceTier: tap.serviceTier(),
-  stated: tap.stated(),
+  terms: tap.terms(),
   isOutdated: tap.isOutdated,
   generated: tap.generated,
 })
@@ -63,10 +59,9 @@ export function usageOf({ usage, isOutdated, generated }: Observed, error: Error
 }
 
 /** Observations of a whole answer. `generated` is the part that the model wrote. */
-export const observedWhole = (answer: { usage?: unknown; service_tier?: unknown }, generated: unknown): Observed => ({
+export const observedWhole = (answer: { usage?: unknown }, generated: unknown): Observed => ({
   usage: readUsage(answer.usage),
-  serviceTier: answer.service_tier,
-  stated: statedCost(answer.usage),
+  terms: readTerms(answer, answer.usage),
   generated: () => ({ text: JSON.stringify(generated), factor: 1 }),
   answer,
 })

@@ -34,7 +34,7 @@ const BYTE_ORDER_MARK = Buffer.from('\ufeff')
 
 /** Inspects a stream of server-sent events in transit, without delaying it. */
 export interface SseTap
-  extends Pick<UsageReport, 'usage' | 'promptUsage' | 'serviceTier' | 'stated' | 'isOutdated'>,
+  extends Pick<UsageReport, 'usage' | 'promptUsage' | 'terms' | 'isOutdated'>,
     Pick<KeptEvents, 'generated' | 'follow'> {
   /** Adds a chunk and returns the events to pass on. Unfinished ones wait for the rest. */
   push(chunk: Buffer): Buffer | null
@@ -113,8 +113,7 @@ export function createSseTap(options: { dropUsageChunk: boolean; secrets: readon
     },
     usage: report.usage,
     promptUsage: report.promptUsage,
-    serviceTier: report.serviceTier,
-    stated: report.stated,
+    terms: report.terms,
     isOutdated: report.isOutdated,
     follow: kept.follow,
     generated: kept.generated,

@@ -1,12 +1,11 @@
-import { statedCost } from '../../providers/stated-cost.ts'
 import { readUsage, type Usage } from '../../providers/token-usage.ts'
 import { fieldsOrNone } from '../../text/lenient-reader.ts'
-import type { Micros } from '../../text/money.ts'
 import { present } from '../../text/present.ts'
 import type { Fields } from '../../text/typed-reader.ts'
 import type { EventData } from './event-data.ts'
 import { generatedBy } from './generated-text.ts'
 import type { KeptEvents } from './kept-events.ts'
+import { type ReportedTerms, readTerms } from './reported-terms.ts'
 
 /** Usage that a stream reports. */
 export interface UsageReport {
@@ -18,10 +17,8 @@ export interface UsageReport {
   usage(): Usage | null
   /** Usage at the start of a Message: its prompt. Null without one. */
   promptUsage(): Usage | null
-  /** Service tier in the event that reported it. Undefined without one. */
-  serviceTier(): unknown
-  /** Last cost stated, in micro-dollars. Null without one. */
-  stated(): Micros | null
+  /** What the events that reported usage say of the price. Null without one. */
+  terms(): ReportedTerms | null
   /** Tells whether the model generated more after that report, so that it is too low for a stream that is cut off. */
   isOutdated(): boolean
 }
@@ -29,9 +26,9 @@ export interface UsageReport {
 /** Reads the usage of a stream whose events are kept in `kept`. */
 export function readReport(kept: KeptEvents): UsageReport {
   let usage: Usage | null = null
-  let serviceTier: unknown
-  let stated: Micros | null = null
-  let begunUsage: Fields = {}
+  /** The last event with a usage, and that usage. */
+  let telling: { answer: unknown; used: unknown } | null = null
+  let begun: Fields = {}
   /** Additions kept when the last usage was reported, and whether the newest of them has text after it. */
   let keptAtUsage = 0
   let generatedSince = false
@@ -42,18 +39,17 @@ export function readReport(kept: KeptEvents): UsageReport {
    */
   function usageIn(data: EventData | null): unknown {
     if (data?.type === 'message_start') return null
-    if (data?.type === 'message_delta') return { ...begunUsage, ...present(fieldsOrNone(data.usage)) }
+    if (data?.type === 'message_delta') return { ...fieldsOrNone(begun.usage), ...present(fieldsOrNone(data.usage)) }
     return data?.usage ?? data?.response?.usage
   }
   return {
     read(data) {
-      if (data?.type === 'message_start') begunUsage = fieldsOrNone(fieldsOrNone(data.message).usage)
+      if (data?.type === 'message_start') begun = fieldsOrNone(data.message)
       const found = usageIn(data)
-      stated = statedCost(found) ?? stated
+      if (found) telling = { answer: data?.type === 'message_delta' ? begun : (data?.response ?? data), used: found }
       const reported = readUsage(found)
       if (reported === null) return
       usage = reported
-      serviceTier = data?.service_tier ?? data?.response?.service_tier ?? serviceTier
       keptAtUsage = kept.count()
       generatedSince = false
     },
@@ -61,9 +57,8 @@ export function readReport(kept: KeptEvents): UsageReport {
       generatedSince ||= usage !== null && generatedBy(event) !== ''
     },
     usage: () => usage,
-    promptUsage: () => readUsage(begunUsage),
-    serviceTier: () => serviceTier,
-    stated: () => stated,
+    promptUsage: () => readUsage(begun.usage),
+    terms: () => telling && readTerms(telling.answer, telling.used),
     isOutdated: () => generatedSince || kept.hasTextAfter(keptAtUsage),
   }
 }

@@ -10,6 +10,7 @@ import { askForUsage, wantsUsage } from '../api/usage-request.ts'
 import { madeByResponse, madeByStream } from '../observe/made-objects.ts'
 import { nextNumber } from '../observe/next-number.ts'
 import { NOTHING, type Observed, observedStream, UNSEEN, usageOf } from '../observe/observe.ts'
+import { readTerms } from '../observe/reported-terms.ts'
 import type { SseTap } from '../observe/sse-tap.ts'
 import type { Headers, StreamReply, WholeReply } from '../relay/exchange.ts'
 import { type ClientRequest, requestBody } from '../relay/request-body.ts'
@@ -123,12 +124,12 @@ const OWN_TO_STREAMS = ['cache-control', 'x-accel-buffering']
 /** Usage of a whole reply, or the text to estimate it from. */
 function observedIn({ endpoint, request }: AgentGatewayRequest, body: Buffer): Observed {
   const value = parseJson(body.toString('utf8'))
-  const { usage, service_tier, response, choices, output, content, status } = fieldsOrNone(value)
+  const { usage, response, choices, output, content, status } = fieldsOrNone(value)
   const reported = readUsage(usage ?? fieldsOrNone(response).usage)
   const generated = isUnfinished(status) ? undefined : (choices ?? output ?? content)
   return {
     usage: reported,
-    serviceTier: service_tier,
+    terms: readTerms(value, usage ?? fieldsOrNone(response).usage),
     generated: generated === undefined ? null : () => ({ text: JSON.stringify(generated), factor: 1 }),
     answer: value,
     made: endpoint === '/responses' ? madeByResponse(value, request.json) : [],

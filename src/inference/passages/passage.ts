@@ -113,11 +113,12 @@ const outcomeOf = <Err extends GazewayError | null>(
   error: Err,
   observed: Observed,
 ): Outcome & { error: Err } => {
-  const { promptUsage, generated, answer, made, serviceTier } = observed
+  const { promptUsage, generated, answer, made, terms = null } = observed
   const usage = usageOf(observed, error)
   // More was generated after outdated usage, and after the cost that stood beside it.
-  const stated = usage === null && observed.usage !== null ? null : (observed.stated ?? null)
-  return { httpStatus, error, usage, promptUsage, serviceTier, stated, generated, answer, made }
+  const isOutdated = usage === null && observed.usage !== null
+  const known = terms !== null && isOutdated ? { ...terms, stated: null, parts: null } : terms
+  return { httpStatus, error, usage, promptUsage, terms: known, generated, answer, made }
 }
 
 /** Model that a reply names, otherwise the requested one. */

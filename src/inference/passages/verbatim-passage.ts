@@ -1,4 +1,3 @@
-import { statedCost } from '../../providers/stated-cost.ts'
 import { readUsage } from '../../providers/token-usage.ts'
 import { isObject, parseJson } from '../../text/json.ts'
 import { fieldsOrNone, objectsOrNone } from '../../text/lenient-reader.ts'
@@ -10,6 +9,7 @@ import type { VerbatimPath } from '../api/verbatim-paths.ts'
 import { eventData } from '../observe/event-data.ts'
 import { madeByResponse } from '../observe/made-objects.ts'
 import { NOTHING, type Observed, observedStream, UNSEEN } from '../observe/observe.ts'
+import { readTerms } from '../observe/reported-terms.ts'
 import type { SseTap } from '../observe/sse-tap.ts'
 import type { StreamReply, WholeReply } from '../relay/exchange.ts'
 import { requestBody } from '../relay/request-body.ts'
@@ -177,7 +177,7 @@ const announcedHeaders = ({ headers, announced }: WholeReply | StreamReply) => (
 
 /** Usage of a whole reply, or the text to estimate it from. */
 function observedIn({ route }: VerbatimRequest, value: unknown): Observed {
-  const { usage, service_tier, response, choices, output, content, output_file_id, error_file_id } = fieldsOrNone(value)
+  const { usage, response, choices, output, content, output_file_id, error_file_id } = fieldsOrNone(value)
   const files = [output_file_id, error_file_id].filter((one): one is string => typeof one === 'string')
   const made = route.makes ? [...madeByResponse(value, {}), ...files] : []
   if (route.cost === 'nothing' || route.cost === 'unbounded') return { ...NOTHING, answer: value, made }
@@ -187,8 +187,7 @@ function observedIn({ route }: VerbatimRequest, value: unknown): Observed {
     usage:
       readUsage(usage ?? fieldsOrNone(response).usage) ??
       readUsage({ prompt_tokens: fieldsOrNone(usage).total_tokens }),
-    serviceTier: service_tier,
-    stated: statedCost(usage ?? fieldsOrNone(response).usage),
+    terms: readTerms(isObject(response) ? response : value, usage ?? fieldsOrNone(response).usage),
     generated:
       generated === undefined ? null : () => ({ text: generated === '' ? '' : JSON.stringify(generated), factor: 1 }),
     answer: value,

@@ -41,7 +41,7 @@ export function addField<Body extends Record<string, unknown>>(
 export function changedField<Body extends object>(
   { text, json }: ClientRequest<Body>,
   name: string,
-  value: number | undefined,
+  value: unknown,
 ): ClientRequest<Body> | Promise<ClientRequest<Body>> {
   const changed = { ...json, [name]: value }
   const written = convertedText(text, changed, (body) => ({ ...body, [name]: value }))

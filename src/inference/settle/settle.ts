@@ -8,9 +8,9 @@ import {
   costOfCall,
   type PricedModel,
   type Prices,
-  tierIn,
   upstreamCost,
 } from '../../providers/prices.ts'
+import { type CallTier, tierIn } from '../../providers/tiers.ts'
 import type { Usage } from '../../providers/token-usage.ts'
 import { newId } from '../../text/ids.ts'
 import { fieldsOrNone } from '../../text/lenient-reader.ts'
@@ -116,12 +116,21 @@ export function beginCall(deps: SettleDeps, invocation: Invocation, context: Cal
   const started = performance.now()
   const elapsedMs = () => Math.round(performance.now() - started)
   let firstTokenMs: number | null = null
-  /** The reply tells which tier answered; without it, the requested one counts. */
-  const tierOf = ({ serviceTier }: Pick<Outcome, 'serviceTier'>): string | null =>
-    tierIn(serviceTier == null ? fieldsOrNone(invocation.request) : { service_tier: serviceTier })
+  const model = invocation.model ?? NO_MODEL
+  /** The reply tells which tier answered; without it, the requested one counts, and then that of the project. */
+  function tierOf({ terms }: Pick<Outcome, 'terms'>): CallTier {
+    const asked = fieldsOrNone(invocation.request)
+    const { service_tier, speed, inference_geo } = terms?.tier ?? {}
+    const fields = {
+      service_tier: service_tier ?? asked.service_tier,
+      speed: speed ?? asked.speed,
+      inference_geo: inference_geo ?? asked.inference_geo,
+    }
+    return tierIn(fields, model.project)
+  }
 
-  const costOf = (usage: Usage | null, outcome: Pick<Outcome, 'serviceTier'>): Micros =>
-    upstreamCost(usage, invocation.model ?? NO_MODEL, prices, tierOf(outcome))
+  const costOf = (usage: Usage | null, outcome: Pick<Outcome, 'terms'>): Micros =>
+    upstreamCost(usage, model, prices, tierOf(outcome))
   const rateKey = (): string => `${provider.name} ${invocation.model?.upstream ?? ''}`
   return {
     callId,
@@ -165,9 +174,10 @@ export function beginCall(deps: SettleDeps, invocation: Invocation, context: Cal
     const { httpStatus, error, generated, answer, made, isHad } = outcome
     const usage = observed === UNCOUNTED ? null : observed
     const name = invocation.model?.requested ?? ''
-    const model = invocation.model ?? NO_MODEL
-    const stated = statedMicros ?? (provider.statesCost ? (outcome.stated ?? null) : null)
-    const { micros: costMicros, from } = costOfCall({ usage, tier: tierOf(outcome), stated }, model, prices)
+    const { terms } = outcome
+    const stated = statedMicros ?? (provider.statesCost ? (terms?.stated ?? null) : null)
+    const used = { usage, parts: terms?.parts ?? null, uses: terms?.uses ?? {}, tier: tierOf(outcome), stated }
+    const { micros: costMicros, from } = costOfCall(used, model, prices)
     const priceFrom = usage === null && from !== 'stated' ? null : from
     if (invocation.stream && error === null && usage !== null && usage.estimated !== true)
       rates.note(rateKey(), usage.completion_tokens, elapsedMs() - (firstTokenMs ?? 0))
@@ -176,7 +186,10 @@ export function beginCall(deps: SettleDeps, invocation: Invocation, context: Cal
     if (isPaidFor && observed === UNCOUNTED) invocation.bill.cutOff()
     const knownMicros = isPaidFor || unseen.micros === 0 ? costMicros : 0
     const costUsd = toUsd(knownMicros + (Number.isFinite(unseen.micros) ? unseen.micros : 0))
-    const price = () => appliedPrice(usage, model, prices, tierOf(outcome))
+    const price = (): AppliedPrice => ({
+      ...appliedPrice(usage, model, prices, used.tier),
+      ...(used.parts !== null && { mixed: true }),
+    })
     const spend = invocation.bill.attempted({
       callId,
       model: name,

@@ -34,6 +34,9 @@ export interface ProviderConfig {
   proxy?: string | null
   /** Calls to models without a price. Null: free at the sandbox and known local servers, else `pricing.unknown`. */
   unknown_price?: UnknownPriceAtUpstream | null
+  /** Service tier and region of its project, where a request names none. Null for the standard ones. */
+  project_tier?: string | null
+  project_region?: string | null
   aliases: Record<string, string>
   models: Record<ModelRole, string>
   timeout_ms: number
@@ -138,6 +141,7 @@ export function createProvider(config: ProviderConfig): Provider {
   const catalogue = preset?.models ?? {}
   const vendor = preset?.name ?? null
   const unknownPrice = config.unknown_price ?? (preset?.isFree ? 'free' : null)
+  const project = { service_tier: config.project_tier ?? null, inference_geo: config.project_region ?? null }
   const ownModels = new Set(Object.values(OWN_MODELS))
   const isUnassigned = (model: string) => ownModels.has(model) && !aliases.has(model)
   // Roles name models of any upstream; where one goes is for the routing to say.
@@ -170,7 +174,7 @@ export function createProvider(config: ProviderConfig): Provider {
     resolve(model, role) {
       const requested = model ?? config.models[role]
       const upstream = aliases.get(requested) ?? requested
-      return { requested, upstream, catalogue, vendor, limits, isLocal, unknownPrice }
+      return { requested, upstream, catalogue, vendor, limits, isLocal, unknownPrice, project }
     },
     limits,
     listsLimits: preset?.listsLimits ?? false,

@@ -10,6 +10,10 @@ export const ReceiptPrice = z.object({
   cache_write: z.number().optional(),
   cache_write_1h: z.number().optional(),
   tier: z.string().nullable().describe('Service tier that answered; null for the standard one'),
+  mixed: z
+    .literal(true)
+    .optional()
+    .describe('Several models used the tokens, each at its own price; these rates are those of the requested one'),
   from: z.enum(PRICE_ORIGINS).describe('flat, dearest: the model has no price; fixed: the price of metered models'),
   id: z.string().optional().describe('Name of the price'),
   source: z.string().optional(),

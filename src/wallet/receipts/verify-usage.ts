@@ -70,7 +70,8 @@ export async function* tokenFaults({ db }: Store): AsyncGenerator<string> {
     for (const receipt of rows) {
       if (receipt.total_tokens !== receipt.prompt_tokens + receipt.completion_tokens)
         yield `Receipt ${receipt.call_id}: its tokens do not sum to their total.`
-      // Attempts that failed add to the cost; only capped calls cost less than their tokens.
+      // Failed attempts and fees add to the cost; only capped calls, and those of several models, cost less than their
+      // tokens.
       else if (
         receipt.price !== '' &&
         !receipt.capped &&
@@ -88,9 +89,10 @@ export async function* tokenFaults({ db }: Store): AsyncGenerator<string> {
   }
 }
 
-/** Computes the cost of a receipt again, as `upstreamCost` does. */
+/** Computes the cost of a receipt again, as `upstreamCost` does. 0 where several models used its tokens. */
 function costOfTokens(receipt: Checked): number {
   const { input, output, ...of } = JSON.parse(receipt.price) as ReceiptPrice
+  if (of.mixed) return 0
   const { prompt_tokens, completion_tokens, cached_tokens, cache_write_tokens: written } = receipt
   const forAnHour = receipt.cache_write_1h_tokens
   const rate = (usd = input) => Math.round(usd * MICROS_PER_USD)
