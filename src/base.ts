@@ -2,6 +2,7 @@ import type { LoadedConfig } from './config/config.ts'
 import type { LiveConfig } from './config/live-config.ts'
 import type { Log } from './config/log.ts'
 import { openConfig } from './config/open-config.ts'
+import { useDownloaded } from './providers/downloaded-catalogue.ts'
 import { openStoreClock } from './store/clock.ts'
 import { openStore } from './store/open-store.ts'
 import type { Store } from './store/store.ts'
@@ -26,6 +27,7 @@ export interface Base {
  * @throws GazewayError `store_unavailable`, `store_corrupt`, `store_too_new` or `config_invalid`
  */
 export async function openBase(read: LoadedConfig, log: Log): Promise<Base & { stop(): Promise<void> }> {
+  useDownloaded(read.dataDir)
   const store = await openedInTime(read.storeUrl, log)
   const undo: (() => void | Promise<void>)[] = [() => store.close()]
   try {

@@ -4,8 +4,9 @@ import type { Log } from '../../src/config/log.ts'
 import { type ListedPrice, listPrices } from '../../src/inference/status/price-list.ts'
 import { createProvider } from '../../src/inference/upstreams/provider.ts'
 import { namedConfigs } from '../../src/inference/upstreams/upstream-configs.ts'
+import { useDownloaded } from '../../src/providers/downloaded-catalogue.ts'
 import { flatPrices, type PriceOrigin } from '../../src/providers/prices.ts'
-import { loadShippedCatalogue } from '../../src/providers/shipped-catalogue.ts'
+import { loadShippedCatalogue, shippedCatalogue } from '../../src/providers/shipped-catalogue.ts'
 import { aligned } from './aligned.ts'
 import { withKeys } from './with-keys.ts'
 
@@ -16,16 +17,45 @@ export async function showPrices(loaded: LoadedConfig, log: Log, { json }: { jso
   const config = await configOf(loaded, log)
   const { pricing } = config
   await loadShippedCatalogue()
+  const catalogues = cataloguesInUse(loaded.dataDir)
   const providers = [createProvider(config.upstream), ...namedConfigs(config).map(createProvider)]
   const items = listPrices(providers, pricing)
   const { input: other } = flatPrices(pricing)
-  const list = { currency: 'USD', per_tokens: 1_000_000, margin_usd: pricing.margin_usd, other_models: other, items }
+  const list = {
+    currency: 'USD',
+    per_tokens: 1_000_000,
+    margin_usd: pricing.margin_usd,
+    other_models: other,
+    catalogues,
+    items,
+  }
   process.stdout.write(json ? `${JSON.stringify(list, null, 2)}\n` : aligned(HEAD, items.map(row)))
   if (json) return
   const unknown = items.some((item) => item.unknown) ? ' A model whose price is unknown has the flat price.' : ''
+  for (const { name, date, source } of catalogues) process.stderr.write(`Catalogue ${name}, ${date}: ${source}\n`)
   process.stderr.write(
     `Prices in USD per 1,000,000 tokens; - means the input price. All other models: ${other} (flat price).${unknown} Margin of a metered call: ${pricing.margin_usd} USD.\n`,
   )
+}
+
+/** Catalogues that prices come from, the newest first, with their sources. */
+function cataloguesInUse(dataDir: string) {
+  const downloaded = useDownloaded(dataDir)
+  const shipped = shippedCatalogue()
+  return [
+    ...(downloaded === null
+      ? []
+      : [
+          {
+            name: 'downloaded',
+            date: downloaded.catalogue.date,
+            source: downloaded.address,
+            sha256: downloaded.sha256,
+            stored_at: downloaded.stored_at,
+          },
+        ]),
+    ...(shipped === null ? [] : [{ name: 'shipped', date: shipped.date, source: shipped.source }]),
+  ].sort((a, b) => (a.date < b.date ? 1 : -1))
 }
 
 /** Returns the configuration that a service on the store would use. On SQLite the store stays closed. */

@@ -13,6 +13,7 @@ import { PRESET_NAMES } from '../../src/providers/providers.ts'
 import { addHookCommands } from './hook-program.ts'
 import { addKeyCommands } from './key-program.ts'
 import { addMemoryCommands } from './memory-program.ts'
+import { addPriceCommands } from './prices-program.ts'
 import { addReviewCommands } from './review-program.ts'
 import { addSetupCommands } from './setup-program.ts'
 import { addStatementCommand } from './statement-program.ts'
@@ -92,15 +93,7 @@ program
     if (!(await runDoctor(loaded, log, print, process.argv[1]))) process.exitCode = 1
   })
 
-program
-  .command('prices')
-  .description('list the prices in force and their sources')
-  .option('--json', 'print JSON')
-  .action(async (flags: { json?: boolean }) => {
-    const { loaded, log } = await start()
-    await (await import('./prices.ts')).showPrices(loaded, log, flags)
-  })
-
+addPriceCommands(program, start)
 addSetupCommands(program)
 addKeyCommands(program, start)
 addHookCommands(program, start)

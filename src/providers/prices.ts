@@ -1,6 +1,7 @@
 import * as z from 'zod'
 import { MICROS_PER_USD, type Micros } from '../text/money.ts'
 import { type CatalogueFile, cataloguedModel } from './catalogue-file.ts'
+import { downloadedCatalogue } from './downloaded-catalogue.ts'
 import { type Catalogue, FLAT_MODELS, type ModelPrices, type PresetModel, type TokenPrices } from './preset.ts'
 import type { FeeUnit } from './priced-fields.ts'
 import { PRESETS, presetOf } from './providers.ts'
@@ -45,7 +46,7 @@ export interface Prices {
   price_per_1k_tokens_usd: number
   /** Models without a price. Null or absent: `refuse` for callers with budgets or charges, else `flat`. */
   unknown?: UnknownPrice | null
-  /** Catalogue in the data folder, by `gazeway prices update`. */
+  /** Downloaded catalogue; absent for that of the data folder in use. */
   downloaded?: CatalogueFile | null
 }
 
@@ -101,7 +102,10 @@ export function priceOf(model: PricedModel, prices: Prices): PriceInForce {
   if (FLAT_MODELS.has(requested)) return { prices: flatPrices(prices), from: 'fixed' }
   const configured = own(prices.models, upstream)
   if (configured) return { prices: configured, from: 'configuration', id: upstream }
-  const known = newestOf([inCatalogue(catalogue, upstream), inFile(prices.downloaded, model)])
+  const known = newestOf([
+    inCatalogue(catalogue, upstream),
+    inFile(prices.downloaded ?? downloadedCatalogue()?.catalogue, model),
+  ])
   const found = known ?? inFile(shippedCatalogue(), model)
   if (found === null) return unknownPrice(model, prices)
   return {

@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict'
-import { mkdirSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, it } from 'node:test'
 import type { ListedPrice } from '../../src/inference/status/price-list.ts'
+import { json, startUpstream } from '../doubles/upstream.ts'
 import { newPlace, run } from './server.ts'
 
 interface Listed {
@@ -51,5 +52,76 @@ describe('gazeway prices', () => {
     assert.match(table.stdout, /^xai +grok-4\.3 +llm-4-1-fast-reasoning +3 +.* flat price$/m)
   })
 })
+
+describe('gazeway prices update', () => {
+  it('stores a newer catalogue with its origin, which takes precedence over presets and over the shipped one', async (t) => {
+    const place = newPlace()
+    const provider = await startUpstream()
+    t.after(() => provider.close())
+    provider.on('/data.json', json(200, genaiPrices({ input_mtok: 1.5, output_mtok: 12 })))
+    const stored = await run(place, ['prices', 'update', '--from', `${provider.url}/data.json`])
+    assert.equal(stored.code, 0, stored.stderr)
+    assert.match(
+      stored.stdout,
+      /^Stored the prices of 20\d\d-\d\d-\d\d in .*prices\.json: 0 models are new, 1 changed, /,
+    )
+    assert.match(stored.stdout, /^SHA-256 [0-9a-f]{64} of http:/m)
+    const { stdout, stderr } = await run(place, ['prices', '--json', '--upstream', 'openai'])
+    const { items, catalogues } = JSON.parse(stdout) as Listed & { catalogues: { name: string; sha256?: string }[] }
+    const gpt = items.find(({ model }) => model === 'gpt-5') ?? assert.fail('gpt-5 is listed')
+    assert.deepEqual([gpt.input, gpt.output, gpt.source], [1.5, 12, `${provider.url}/data.json`], stderr)
+    assert.deepEqual(
+      catalogues.map(({ name, sha256 }) => [name, sha256?.length]),
+      [
+        ['downloaded', 64],
+        ['shipped', undefined],
+      ],
+    )
+  })
+
+  it('refuses what is broken, of another shape, older or falls too far, and says what is wrong', async () => {
+    const place = newPlace()
+    const update = async (content: unknown, ...more: string[]) => {
+      const file = join(place.home, 'prices.json')
+      writeFileSync(file, typeof content === 'string' ? content : JSON.stringify(content))
+      const { code, stderr } = await run(place, ['prices', 'update', '--from', file, ...more])
+      return `${code} ${stderr}`
+    }
+    assert.match(await update('{"date":'), /^2 gazeway: --from: not stored: it is no JSON /)
+    assert.match(
+      await update({ prices: 3 }),
+      /^2 .*not stored: date: .*It must be data of genai-prices, or a catalogue/,
+    )
+    assert.match(await update([{ id: 'openai' }]), /^2 .*0\.models: .*It is no data of genai-prices/)
+    assert.match(await update([]), /^2 .*it has no prices of a known provider/)
+    const old = {
+      date: '2025-01-01',
+      source: 'me',
+      providers: { openai: { 'gpt-5': { input: 1_250_000, output: 1 } } },
+    }
+    assert.match(await update(old), /^2 .*it is of 2025-01-01, and the prices in use are of 2026-/)
+    const fallen = genaiPrices({ input_mtok: 0.1, output_mtok: 0 })
+    assert.match(
+      await update(fallen),
+      /^2 .*fall by more than 90 % or to 0: openai\/gpt-5 input from 1\.25 to 0\.1 USD\. Check them, then add --force/,
+    )
+    assert.ok(!existsSync(join(place.data, 'prices.json')), 'nothing was stored')
+    assert.match(await update(fallen, '--force'), /^0 /)
+    assert.match(readFileSync(join(place.data, 'prices.json'), 'utf8'), /"sha256":"[0-9a-f]{64}"/)
+    const missing = await run(place, ['prices', 'update', '--from', join(place.home, 'none.json')])
+    assert.match(`${missing.code} ${missing.stderr}`, /^2 gazeway: --from: .*none\.json cannot be read \(ENOENT\)/)
+
+    writeFileSync(join(place.data, 'prices.json'), '{}')
+    const broken = await run(place, ['prices'])
+    assert.match(
+      `${broken.code} ${broken.stderr}`,
+      /^1 .*prices\.json: .*Run gazeway prices update again, or delete the file/,
+    )
+    assert.match(await update(genaiPrices({ input_mtok: 1.25, output_mtok: 10 })), /^0 /, 'a broken one is replaced')
+  })
+})
+
+/** Data of genai-prices with prices of GPT-5. */
+const genaiPrices = (prices: object) => [{ id: 'openai', models: [{ id: 'gpt-5', prices }] }]
 
 const own = { input: 1, output: 2 }
