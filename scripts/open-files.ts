@@ -4,6 +4,9 @@
  */
 export const OPEN_FILES: Readonly<Record<string, readonly string[]>> = {
   providers: [
+    'catalogue-file.ts',
+    'check-catalogue.ts',
+    'downloaded-catalogue.ts',
     'fields-at.ts',
     'key-variable.ts',
     'preset.ts',
@@ -42,6 +45,7 @@ export const OPEN_FILES: Readonly<Record<string, readonly string[]>> = {
     'tables/keys-tables.ts',
     'tables/memory-tables.ts',
     'tables/payments-tables.ts',
+    'tables/reconcile-tables.ts',
     'tables/reviews-tables.ts',
     'tables/sessions-tables.ts',
     'tables/settlements-tables.ts',
@@ -104,6 +108,7 @@ export const OPEN_FILES: Readonly<Record<string, readonly string[]>> = {
     'ledger/deposits.ts',
     'ledger/ledger-head.ts',
     'ledger/payer-account.ts',
+    'ledger/statement-period.ts',
     'ledger/transfer-list.ts',
     'receipts/charges.ts',
     'receipts/metered-models.ts',

@@ -25,6 +25,7 @@ const ROOMS = [
   'alerts',
   'inference',
   'metering',
+  'reconcile',
   'memory',
   'gaze',
   'context',

@@ -29,6 +29,7 @@ src/errors.ts
 src/gateway.ts
 src/inference
 src/metering
+src/reconcile
 src/providers
 src/research
 src/store

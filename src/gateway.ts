@@ -20,6 +20,7 @@ import type { Upstream } from './inference/inference.ts'
 import { type LiveInference, liveInference } from './inference/live-inference.ts'
 import { endSpace, liveMemory, type Memories } from './memory/memory.ts'
 import { liveMetering, type Metering } from './metering/metering.ts'
+import { billSweeps } from './reconcile/keep-bills.ts'
 import { createResearch, type Research } from './research/research.ts'
 import { createReviews, type Reviews } from './review/reviews.ts'
 import { createSessions, type Sessions } from './sessions/sessions.ts'
@@ -173,7 +174,11 @@ export async function createGateway(read: LoadedConfig, log: Log): Promise<Gatew
     agent: createAgent({ sessions, memory, keys, gaze, upstream, countTokens, config, now }),
     reviews: createReviews({ store, gaze, dataDir: () => config.current().dataDir, now }),
     skills: createSkills({ config: () => config.current().config.skills, dataDir: config.current().dataDir }),
-    sweeps: [...connectionSweeps(store, now), ...Object.values(rooms).flatMap((room) => room.sweeps)],
+    sweeps: [
+      ...connectionSweeps(store, now),
+      ...billSweeps(base),
+      ...Object.values(rooms).flatMap((room) => room.sweeps),
+    ],
     close: () => closeInTime(finish, calls),
   }
 }

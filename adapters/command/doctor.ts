@@ -18,6 +18,7 @@ import { paymentSettings } from '../../src/payments/payment-settings.ts'
 import { leftUnfinished } from '../../src/payments/unfinished.ts'
 import { ageOfPrices } from '../../src/providers/price-age.ts'
 import { loadShippedCatalogue } from '../../src/providers/shipped-catalogue.ts'
+import { checkBilling } from '../../src/reconcile/reconcile.ts'
 import { storeClockAhead } from '../../src/store/clock.ts'
 import { requireUpToDate } from '../../src/store/look.ts'
 import { DAMAGED_ADVICE } from '../../src/store/sqlite/sqlite-errors.ts'
@@ -91,6 +92,10 @@ const OTHER_CHECKS: readonly Check[] = [
       const text = found.map((one) => (typeof one === 'string' ? one : one.warning)).join('; ')
       return found.every((one) => typeof one === 'string') ? text : { warning: text }
     },
+  },
+  {
+    name: 'bills',
+    run: ({ store, loaded: { config, request } }) => checkBilling(store, config, request.env),
   },
   {
     name: 'chains',

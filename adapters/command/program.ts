@@ -14,6 +14,7 @@ import { addHookCommands } from './hook-program.ts'
 import { addKeyCommands } from './key-program.ts'
 import { addMemoryCommands } from './memory-program.ts'
 import { addPriceCommands } from './prices-program.ts'
+import { addReconcileCommand } from './reconcile-program.ts'
 import { addReviewCommands } from './review-program.ts'
 import { addSetupCommands } from './setup-program.ts'
 import { addStatementCommand } from './statement-program.ts'
@@ -100,6 +101,7 @@ addHookCommands(program, start)
 addMemoryCommands(program, start)
 addReviewCommands(program, start)
 addStatementCommand(program, start)
+addReconcileCommand(program, start)
 
 program
   .command('help')
@@ -118,9 +120,13 @@ program
     await (await import('./store-copy.ts')).copyTo(loaded, to)
   })
 
-/** Loads the configuration from flags, environment and file, and creates the log. */
-async function start(): Promise<{ loaded: LoadedConfig; log: Log }> {
-  const loaded = await loadConfig({ env: process.env, flags: program.opts<ConfigFlags>() })
+/**
+ * Loads the configuration from flags, environment and file, and creates the log.
+ *
+ * @param without flags that the command reads in a way of its own
+ */
+async function start(without: { upstream?: undefined } = {}): Promise<{ loaded: LoadedConfig; log: Log }> {
+  const loaded = await loadConfig({ env: process.env, flags: { ...program.opts<ConfigFlags>(), ...without } })
   const log = createLog({ level: loaded.config.log.level, secrets: () => loaded.secrets })
   return { loaded, log }
 }

@@ -1,9 +1,9 @@
 import { closest } from 'fastest-levenshtein'
-import { keyVariableOf } from '../providers/key-variable.ts'
+import { adminKeyVariableOf, keyVariableOf } from '../providers/key-variable.ts'
 import { type Environment, isOfContainer, VARIABLES } from './environment.ts'
 
 /** Variables that Gazeway reads. `GAZEWAY_KEY`, the caller's key in the documentation's examples, is for clients. */
-const READ = [...Object.keys(VARIABLES), 'GAZEWAY_HOME']
+const READ = [...Object.keys(VARIABLES), 'GAZEWAY_HOME', adminKeyVariableOf(null)]
 const OF_CLIENTS = new Set(['GAZEWAY_KEY'])
 
 /**
@@ -14,7 +14,7 @@ const OF_CLIENTS = new Set(['GAZEWAY_KEY'])
  * @returns one line; null when there are none
  */
 export function unknownVariables(env: Environment, upstreams: readonly string[] = []): string | null {
-  const read = [...READ, ...upstreams.map(keyVariableOf)]
+  const read = [...READ, ...upstreams.flatMap((name) => [keyVariableOf(name), adminKeyVariableOf(name)])]
   const unknown = Object.entries(env).filter(
     ([name, value]) =>
       /^GAZEWAY_\w+$/.test(name) &&

@@ -12,6 +12,11 @@ export const anthropic: Preset = {
   // https://docs.claude.com/en/api/overview
   baseUrl: 'https://api.anthropic.com/v1',
   protocol: 'anthropic',
+  adminKey: {
+    variable: 'ANTHROPIC_ADMIN_KEY',
+    page: 'https://platform.claude.com/settings/admin-keys',
+    prefix: 'sk-ant-admin',
+  },
   listsLimits: true,
   key: { variable: 'ANTHROPIC_API_KEY', page: 'https://platform.claude.com/settings/keys' },
   stopsOnClose: { stops: true, source: STREAM_CANCELLATION },

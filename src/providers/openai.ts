@@ -30,6 +30,11 @@ export const openai: Preset = {
   label: 'OpenAI',
   baseUrl: 'https://api.openai.com/v1',
   protocol: 'openai',
+  adminKey: {
+    variable: 'OPENAI_ADMIN_KEY',
+    page: 'https://platform.openai.com/settings/organization/admin-keys',
+    prefix: 'sk-admin-',
+  },
   key: { variable: 'OPENAI_API_KEY', page: 'https://platform.openai.com/api-keys' },
   stopsOnClose: { stops: true, source: STREAM_CANCELLATION },
   roles: { research: 'gpt-5', reasoning: 'gpt-5', fast_reasoning: 'gpt-5-mini', chat: 'gpt-4.1-mini' },

@@ -8,6 +8,11 @@ export const openrouter: Preset = {
   label: 'OpenRouter',
   baseUrl: 'https://openrouter.ai/api/v1',
   protocol: 'openai',
+  adminKey: {
+    variable: 'OPENROUTER_MANAGEMENT_KEY',
+    page: 'https://openrouter.ai/settings/management-keys',
+    prefix: null,
+  },
   listsLimits: true,
   key: { variable: 'OPENROUTER_API_KEY', page: 'https://openrouter.ai/keys' },
   // https://openrouter.ai/docs/api-reference/get-a-generation; what closing a stream stops depends on who answers.

@@ -59,6 +59,15 @@ export interface PresetModel {
   date: string
 }
 
+/** A kind of key that reads an account's bill and asks no model. */
+export interface AdminKey {
+  variable: string
+  /** Page that issues such keys. */
+  page: string
+  /** Beginning of such keys. Null where other keys begin alike. */
+  prefix: string | null
+}
+
 /**
  * A provider known by name. To add one, write a file with such a record and a line in `providers.ts`. The
  * configuration, its variables, `--help`, the manifests, the documentation tables and the console are derived from it.
@@ -94,6 +103,8 @@ export interface Preset {
   stopsOnClose?: { stops: boolean; source: string }
   /** Path, below the base URL, that tells what an answer with a given id has cost. Absent when there is none. */
   generations?: string
+  /** Kind of key that reads what the provider billed. Absent where Gazeway reads no such API. */
+  adminKey?: AdminKey
 }
 
 /** Maps names to a provider's model ids. Names not in the map are sent to the upstream unchanged. */

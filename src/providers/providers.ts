@@ -40,3 +40,6 @@ export const KEY_VARIABLES: readonly string[] = PRESETS.flatMap(({ key }) => (ke
 
 /** Preset by name. Undefined for a base URL. */
 export const presetOf = (provider: string): Preset | undefined => PRESETS.find(({ name }) => name === provider)
+
+/** Tells whether a value of `--upstream` is a known provider or a base URL. */
+export const isProvider = (provider: string): boolean => presetOf(provider) !== undefined || provider.includes('://')

@@ -8,6 +8,7 @@ import type { IdempotencyTables } from './tables/idempotency-tables.ts'
 import type { KeyTables } from './tables/keys-tables.ts'
 import type { MemoryTables } from './tables/memory-tables.ts'
 import type { PaymentTables } from './tables/payments-tables.ts'
+import type { ReconcileTables } from './tables/reconcile-tables.ts'
 import type { ReviewTables } from './tables/reviews-tables.ts'
 import type { SessionTables } from './tables/sessions-tables.ts'
 import type { SettingsTables } from './tables/settings-tables.ts'
@@ -27,6 +28,7 @@ export interface Schema
     KeyTables,
     IdempotencyTables,
     PaymentTables,
+    ReconcileTables,
     ReviewTables,
     SettingsTables,
     SettlementTables,
@@ -85,6 +87,7 @@ export const RECORD_TABLES = {
   conversations: ['id'],
   conversation_turns: ['conversation_id', 'turn'],
   reviews: ['id'],
+  billed_activity: ['upstream', 'day', 'key', 'model'],
   settlements: ['id'],
   withdrawals: ['id'],
   chain_accounts: ['chain_id', 'address'],

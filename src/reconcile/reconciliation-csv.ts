@@ -1,0 +1,57 @@
+import { csvLine } from '../store/csv.ts'
+import type { BilledPart, Comparison, CountedPart } from './compare.ts'
+import type { Reconciliation } from './reconcile.ts'
+
+const COLUMNS = [
+  'day',
+  'upstream',
+  'model',
+  'what',
+  'key',
+  'key_name',
+  'calls',
+  'prompt_tokens',
+  'completion_tokens',
+  'usd',
+  'why',
+]
+
+/**
+ * Writes a reconciliation as CSV (RFC 4180). For each day and model there is a line for each key on the bill (`billed`,
+ * or `elsewhere` for keys that Gazeway does not have), one for each key of Gazeway (`counted`), and one for the
+ * difference of the two.
+ */
+export function reconciliationCsv({ accounts }: Reconciliation): string {
+  const lines = accounts.flatMap(({ upstreams, days }) => days.flatMap((day) => linesOf(upstreams.join(' '), day)))
+  return [COLUMNS, ...lines].map(csvLine).join('')
+}
+
+function linesOf(upstream: string, { day, model, billed, counted, ...of }: Comparison): (string | number)[][] {
+  const head = [day, upstream, model]
+  const why = [...of.reasons.map(({ reason }) => reason), ...(of.is_explained ? [] : ['unexplained'])].join(' ')
+  return [
+    ...billed.map((part: BilledPart) => [
+      ...head,
+      part.is_ours === false ? 'elsewhere' : 'billed',
+      part.key ?? '',
+      part.name ?? '',
+      part.requests,
+      part.prompt_tokens,
+      part.completion_tokens,
+      part.usd,
+      '',
+    ]),
+    ...counted.map((part: CountedPart) => [
+      ...head,
+      'counted',
+      part.caller_id ?? '',
+      '',
+      part.calls,
+      part.prompt_tokens,
+      part.completion_tokens,
+      part.usd,
+      '',
+    ]),
+    [...head, 'difference', '', '', '', '', '', of.difference_usd, why],
+  ]
+}
