@@ -463,6 +463,8 @@ const ASK_NO_MODEL = [
     'POST /api/keys/{id}/rotate',
     'POST /api/groups',
     'PATCH /api/groups/{id}',
+    'POST /api/keys/{id}/forgive',
+    'POST /api/groups/{id}/forgive',
   ],
   ...['POST /api/connections', 'POST /api/wallet/metered/deposit', 'POST /api/wallet/withdraw', 'POST /api/tasks'],
   ...['POST /api/tasks/{id}/claim', 'POST /api/tasks/{id}/heartbeat', 'POST /api/tasks/{id}/complete'],
