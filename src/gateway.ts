@@ -116,7 +116,16 @@ export async function createGateway(read: LoadedConfig, log: Log): Promise<Gatew
     onError: logged(base, 'Failed to record the outcome of an idempotency key.'),
   })
   const charge = createCharges(store)
-  const billing = { identity: keys.identity, reservations, absorbed, charge, onOverrun: overruns.report }
+  const alerts = liveAlerts(base)
+  const { onForeignModel } = alerts
+  const billing = {
+    identity: keys.identity,
+    reservations,
+    absorbed,
+    charge,
+    onForeignModel,
+    onOverrun: overruns.report,
+  }
   const { upstreams, ...inference } = liveInference(base, {
     calls,
     countTokens,
@@ -124,7 +133,6 @@ export async function createGateway(read: LoadedConfig, log: Log): Promise<Gatew
   })
   const upstream = upstreams.always
   const { memory, close: closeMemory } = liveMemory(base, (of, call) => upstream.embed(of, call))
-  const alerts = liveAlerts(base)
   const metering = liveMetering(base, { billing, countTokens, upstreams })
   const gaze = liveGaze(base, upstream)
   const { verifier } = gaze

@@ -4,6 +4,7 @@ import type { Sweep } from '../store/sweeps.ts'
 import { PERIOD_NAMES, periodOf } from '../text/period.ts'
 import { dayOf } from '../wallet/budget/spending.ts'
 import { deliverAlerts } from './deliver-alerts.ts'
+import { type ForeignModel, noteForeignModel } from './foreign-models.ts'
 import { noticeAlerts } from './notice-alerts.ts'
 import type { WebhookAddress } from './webhook.ts'
 
@@ -13,8 +14,10 @@ const FORGET_MS = 3_600_000
 /** Shortest retention of a message. */
 const KEPT_MS = 40 * 86_400_000
 
-/** Delivers an alert to the webhook once a share of a budget is spent. */
+/** Delivers an alert to the webhook once a share of a budget is spent, or a model answers that a key may not use. */
 export interface Alerts {
+  /** Logs an answer by a model that the list of its key lacks, and has an alert sent. */
+  onForeignModel(of: ForeignModel): void
   /** Compares spending with alerts and sends due messages; for `startSweeps` with {@link ALERTS_MS}. */
   sending: readonly Sweep[]
   /** Deletes old messages; for `startSweeps`. */
@@ -27,6 +30,10 @@ export interface AlertsDeps {
   now: () => Date
   /** Current webhook. Null for none. */
   webhook: () => WebhookAddress | null
+  /** Called for each answer by a model that the list of its key lacks. */
+  onForeign: (of: ForeignModel) => void
+  /** Called when such an alert could not be recorded. */
+  onError: (error: unknown) => void
   /** Called for a message that is not retried any more. */
   onGivenUp: (message: { id: string; owner: string; error: string }) => void
 }
@@ -35,8 +42,13 @@ export interface AlertsDeps {
  * Creates the alerts of the keys and groups in `store`. Paid calls do not check alerts: spending is compared every
  * {@link ALERTS_MS}, and each threshold passed is recorded in the outbox once per budget, period and threshold.
  */
-export function createAlerts({ store, now, webhook, onGivenUp }: AlertsDeps): Alerts {
+export function createAlerts(deps: AlertsDeps): Alerts {
+  const { store, now, webhook, onGivenUp, onForeign, onError } = deps
   return {
+    onForeignModel(of) {
+      onForeign(of)
+      if (webhook() !== null) noteForeignModel(store, now(), of).catch(onError)
+    },
     sending: [
       {
         name: 'alerts.notice',
@@ -66,6 +78,14 @@ export function liveAlerts({ store, now, config, log }: Base): Alerts {
       const { webhook_url: url, webhook_secret: secret } = config.current().config.alerts
       return url === null || secret === null ? null : { url, secret }
     },
+    onForeign: ({ callId, callerId, requested, answered }) =>
+      log.warn('A model answered that the key may not use.', {
+        call_id: callId,
+        caller_id: callerId,
+        requested_model: requested,
+        model: answered,
+      }),
+    onError: (err) => log.error('Failed to record an alert.', { err }),
     onGivenUp: ({ id, owner, error }) =>
       log.error('Failed to deliver an alert; will not retry.', { alert_id: id, owner, reason: error }),
   })

@@ -38,7 +38,10 @@ export function liveInference(
   deps: {
     calls: Calls
     countTokens: (text: string) => Promise<number>
-    billing: Pick<CallDeps['billing'], 'identity' | 'reservations' | 'absorbed' | 'charge' | 'onOverrun'>
+    billing: Pick<
+      CallDeps['billing'],
+      'identity' | 'reservations' | 'absorbed' | 'charge' | 'onForeignModel' | 'onOverrun'
+    >
   },
 ): LiveInference {
   const { calls, countTokens } = deps

@@ -91,7 +91,7 @@ export function liveMetering(
   { config, now }: Base,
   deps: Pick<MeteringDeps, 'countTokens'> & {
     upstreams: Followed<Upstream>
-    billing: Pick<BillDeps, 'identity' | 'reservations' | 'absorbed' | 'charge' | 'onOverrun'>
+    billing: Pick<BillDeps, 'identity' | 'reservations' | 'absorbed' | 'charge' | 'onForeignModel' | 'onOverrun'>
   },
 ): Metering {
   const { upstreams, countTokens, billing } = deps
@@ -126,7 +126,7 @@ function createMeteredCall(deps: MeteringDeps): MakeMeteredCall {
       const { content, callId, usage } = answered
       const latencyMs = Math.round(performance.now() - started)
       const receiptOf = (row: ChargedCall) => billedReceipt(row, content)
-      bill.attempted({ ...answered, model: call.model, path: PATH, latencyMs, isHad: true })
+      bill.attempted({ ...answered, model: call.model, answeredBy: null, path: PATH, latencyMs, isHad: true })
       const row = await bill.settle({
         ...{ callId, model: call.model, path: PATH, usage, latencyMs },
         keep: keep && ((trx, charged) => keep(trx, receiptOf(charged))),

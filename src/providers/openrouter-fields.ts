@@ -95,6 +95,7 @@ export const OPENROUTER_FIELDS: PricedFields = {
   readId: (model) => ({
     priced: model.replace(VARIANT, ''),
     ...(model.endsWith(':online') && { unit: 'search' }),
+    ...(/^(?:openrouter\/|~)/.test(model) && { choosesModel: true }),
     ...(model.includes('@preset/') && { isUnbounded: true }),
   }),
   ceiling: 'provider',

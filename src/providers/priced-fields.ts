@@ -79,6 +79,8 @@ export interface ModelVariant {
   priced: string
   /** Charged once for each answer. */
   unit?: FeeUnit
+  /** True for a router, whose answers name the model that it chose. */
+  choosesModel?: true
   /** True when the model behind it is not known beforehand. */
   isUnbounded?: true
 }

@@ -2,6 +2,7 @@ import * as z from 'zod'
 import { MICROS_PER_USD, type Micros } from '../text/money.ts'
 import { type CatalogueFile, cataloguedModel } from './catalogue-file.ts'
 import { downloadedCatalogue } from './downloaded-catalogue.ts'
+import { isOtherModel } from './model-names.ts'
 import { type Catalogue, FLAT_MODELS, type ModelPrices, type PresetModel, type TokenPrices } from './preset.ts'
 import type { FeeUnit } from './priced-fields.ts'
 import { PRESETS, presetOf } from './providers.ts'
@@ -194,13 +195,19 @@ export function costOfCall(used: UsedByCall, model: PricedModel, prices: Prices)
   let fees = 0
   for (const unit in uses) fees += (uses[unit as FeeUnit] ?? 0) * feeOf(unit as FeeUnit, model, prices)
   if (parts === null) return { micros: upstreamCost(usage, model, prices, tier) + fees, from }
-  const costs = parts.map((part) => exactCost(part.usage, partModel(part, model, prices), prices, tier))
+  const costs = parts.map((part) => exactCost(part.usage, pricedBy(part.model, model, prices), prices, tier))
   return { micros: roundedUp(costs.reduce((all, one) => all + one, 0)) + fees, from }
 }
 
-/** Model of a part of an answer, at the same provider; the requested one where only that has a price. */
-function partModel({ model: id }: UsagePart, model: PricedModel, prices: Prices): PricedModel {
-  if (id === null || id === model.upstream || originOf(model, prices) === 'fixed') return model
+/** Tells whether an answer names another model than the asked one, and none that it may choose by its name. */
+export const isAnotherModel = (id: string, { vendor, upstream }: PricedModel): boolean =>
+  isOtherModel(id, upstream) && !presetOf(vendor ?? '')?.pricedFields.readId?.(upstream).choosesModel
+
+/** The model that answered, for its price; the requested one where only that has one, or a fixed one. */
+export function pricedBy(id: string | null, model: PricedModel, prices: Prices): PricedModel {
+  if (id === null || id === model.upstream) return model
+  const from = originOf(model, prices)
+  if (from !== 'catalogue' && from !== 'configuration') return model
   const { isStandIn: _, isOpen: __, ...at } = model
   const named = { ...at, requested: id, upstream: id }
   return isUnpriced(originOf(named, prices)) ? model : named

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { after, before, beforeEach, describe, it } from 'node:test'
 import type * as z from 'zod'
 import type { NewKey } from '../../src/identity/keys.ts'
+import { until } from '../doubles/until.ts'
 import { completion, json, sse, startUpstream, type UpstreamDouble } from '../doubles/upstream.ts'
 import { type RunningGateway, startGateway } from './gateway.ts'
 
@@ -23,6 +24,7 @@ before(async () => {
     upstream.url,
     {},
     {
+      alerts: { webhook_url: 'http://127.0.0.1:9/', webhook_secret: `whsec_${'A'.repeat(32)}` },
       pricing: { unknown: null, models: { plain: { input: 1, output: 1 }, 'x-ai/dear': { input: 50, output: 100 } } },
       upstreams: {
         router: at('openrouter'),
@@ -305,4 +307,54 @@ it('fees of tools are reserved', async () => {
   const searching = { tools: [{ type: 'web_search_20260318', name: 'web_search', max_uses: 40 }] }
   const more = (await bound(OPUS, searching, MESSAGES)) - plain
   assert.ok(more >= 0.4, `40 searches at 0.01: ${more}`)
+})
+
+describe('what an answer names', () => {
+  const usage = { input_tokens: 1000, output_tokens: 100 }
+
+  it('is priced by the model that answered', async () => {
+    const cost = async (model: string) => {
+      upstream.on(MESSAGES, json(200, message(usage, model)))
+      return (await ask(BUDGET, OPUS, {}, MESSAGES)).record?.upstream_cost_usd
+    }
+    assert.equal(await cost('claude-haiku-4-5-20251001'), 0.0015) // 1000 × 1 + 100 × 5
+    assert.equal(await cost('claude-opus-5-5-20261101'), 0.006)
+    assert.equal(await cost('invented'), 0.006, 'the requested one, where the other has no price')
+  })
+
+  it('counts searches with their fee, also of items of a Response', async () => {
+    upstream.on(MESSAGES, json(200, message({ ...usage, server_tool_use: { web_search_requests: 3 } })))
+    const { record } = await ask(BUDGET, OPUS, {}, MESSAGES)
+    assert.equal(record?.upstream_cost_usd, 0.036)
+    const search = (type: string) => ({ type: 'web_search_call', action: { type } })
+    const output = [search('search'), search('open_page'), search('search')]
+    const answer = { object: 'response', status: 'completed', output, usage: { ...usage, total_tokens: 1100 } }
+    upstream.on('/responses', json(200, answer))
+    const charged = async (tool: string) =>
+      (await ask(BUDGET, 'gpt/gpt-5', { tools: [{ type: tool }] }, '/responses')).record?.upstream_cost_usd
+    assert.equal(await charged('web_search'), 0.02225) // 1000 × 1.25 + 100 × 10 + 2 × 10,000
+    assert.equal(await charged('web_search_preview'), 0.05225)
+  })
+
+  it('alerts the operator when the list of the key lacks it, and the answer counts', async () => {
+    const key = { models: ['claude/claude-opus-5-5', 'router/*'] }
+    upstream.on(MESSAGES, json(200, message(usage, 'claude-haiku-4-5')))
+    const { status, record } = await ask(key, OPUS, {}, MESSAGES)
+    assert.deepEqual([status, record?.upstream_cost_usd], [200, 0.0015])
+    const alertsOf = (of: typeof record) =>
+      running.gateway.store.db
+        .selectFrom('alert_messages')
+        .select('body')
+        .where('owner', '=', of?.caller_id ?? '')
+        .execute()
+    await until(async () => (await alertsOf(record)).length === 1)
+    const { type, data } = JSON.parse((await alertsOf(record))[0]?.body ?? '')
+    assert.deepEqual([type, data.requested, data.answered], ['model.not_allowed', OPUS, 'claude-haiku-4-5'])
+    assert.ok(running.logged.some((line) => line.includes('A model answered that the key may not use.')))
+    upstream.on(MESSAGES, json(200, message(usage, 'claude-opus-5-5-20261101')))
+    const version = await ask(key, OPUS, {}, MESSAGES)
+    upstream.on(CHAT, json(200, { ...completion('Hello.'), model: 'x-ai/anything' }))
+    const listed = await ask(key, GROK, {})
+    assert.deepEqual([...(await alertsOf(version.record)), ...(await alertsOf(listed.record))], [])
+  })
 })

@@ -39,7 +39,10 @@ export function alertsContract(name: string, newUrl: () => Promise<string>): voi
       const groups = createGroups({ store, now })
       const givenUp: unknown[] = []
       const newAlerts = (address: { url: string; secret: string } | null = webhook) =>
-        createAlerts({ store, now, webhook: () => address, onGivenUp: (message) => void givenUp.push(message) })
+        createAlerts({
+          ...{ store, now, webhook: () => address, onForeign() {}, onError },
+          onGivenUp: (message) => void givenUp.push(message),
+        })
       const spend = (id: string, micros: number, groupId: string | null = null) =>
         store.write((trx) =>
           addSpending(trx, 'recorded', [{ spender: { id, groupId }, day: now().toISOString().slice(0, 10), micros }]),

@@ -8,6 +8,8 @@ const { sending } = createAlerts({
   store,
   now: () => new Date(),
   webhook: () => ({ url: WEBHOOK_URL, secret: WEBHOOK_SECRET }),
+  onForeign() {},
+  onError: () => process.exit(1),
   onGivenUp: () => process.exit(1),
 })
 for (const { batch } of sending) await batch(500)

@@ -21,6 +21,7 @@ export const UNBILLED: CallDeps['billing'] = {
   absorbed: { require() {}, forget() {} },
   charge: () => assert.fail('Nothing is charged.'),
   noteRefusal: ({ error }) => assert.fail(String(error)),
+  onForeignModel: () => assert.fail('No key has a list of models.'),
   onOverrun: () => assert.fail('Nothing was reserved.'),
   pricing: { models: {}, price_per_1k_tokens_usd: 0.003, margin_usd: 0.08, token: 'pathUSD', network: 'test' },
   defaultCreditMicros: 0,

@@ -94,6 +94,7 @@ export function walletOn(
       waitMs: 0,
       now,
       identity: keys.identity,
+      onForeignModel: () => {},
       onOverrun: (overrun) => void overruns.push(overrun),
     },
     config: config.wallet,

@@ -7,6 +7,7 @@ import { limitsAt } from '../api/answer-limit.ts'
 import type { Cost } from '../api/verbatim-paths.ts'
 import { addField, type ClientRequest, changedField } from '../relay/request-body.ts'
 import type { ModelChoice } from '../upstreams/provider.ts'
+import { isAllowedModel } from './allowed-models.ts'
 import { type Bill, type BillDeps, createBill, NO_BILL, PAID_BILL } from './bill.ts'
 import type { CallRates } from './call-rates.ts'
 import { NO_PARTS, type PricedParts, pricedParts } from './priced-parts.ts'
@@ -355,27 +356,19 @@ function requireModels({ models }: Identity, choices: readonly ModelChoice[]): v
 }
 
 /**
- * Requires that the key may use the models that fields of the request name, by their ids at the upstream or as the
- * requested model is named.
+ * Requires that the key may use the models that fields of the request name.
  *
  * @throws GazewayError `model_not_allowed`
  */
-function requireNamed({ models }: Identity, choices: readonly ModelChoice[], named: readonly ModelChoice[]): void {
-  if (models === null || named.length === 0) return
-  const prefixes = ['', ...choices.flatMap(prefixOf)]
-  const isAllowed = (name: string) => models.some((glob) => prefixes.some((prefix) => matchesGlob(glob, prefix + name)))
-  const refused = named.find(({ upstream }) => !isAllowed(upstream))
+function requireNamed(key: Identity, choices: readonly ModelChoice[], named: readonly ModelChoice[]): void {
+  const refused = named.find(({ upstream }) => !isAllowedModel(key, choices, upstream))
   if (refused === undefined) return
   throw new GazewayError(
     'model_not_allowed',
-    `This key may not use the model ${JSON.stringify(refused.upstream.slice(0, 100))}, which a field of the request names; it may use: ${models.join(', ')}.`,
+    `This key may not use the model ${JSON.stringify(refused.upstream.slice(0, 100))}, which a field of the request names; it may use: ${key.models?.join(', ')}.`,
     { param: 'model' },
   )
 }
-
-/** The name of the upstream before the id of a requested model, when it was requested so. */
-const prefixOf = ({ requested, upstream }: ModelChoice): string[] =>
-  requested.endsWith(`/${upstream}`) ? [requested.slice(0, -upstream.length)] : []
 
 /**
  * Requires that each model that may answer has a price, where unknown prices are refused. Stand-ins are judged once they

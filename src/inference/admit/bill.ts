@@ -1,7 +1,7 @@
 import type { Transaction } from 'kysely'
 import type { CallSpend } from '../../calls/call-spend.ts'
 import { type Identity, identityWithoutKey } from '../../identity/identity.ts'
-import type { AppliedPrice } from '../../providers/prices.ts'
+import type { AppliedPrice, PricedModel } from '../../providers/prices.ts'
 import type { Usage } from '../../providers/token-usage.ts'
 import type { Schema } from '../../store/schema.ts'
 import type { Micros } from '../../text/money.ts'
@@ -10,6 +10,7 @@ import type { Overrun } from '../../wallet/budget/overruns.ts'
 import type { Reservation, Taken } from '../../wallet/budget/reservation.ts'
 import type { Charge, ChargeCall, ChargedCall } from '../../wallet/receipts/charges.ts'
 import type { ModelChoice } from '../upstreams/provider.ts'
+import { type ForeignAnswer, isAllowedModel } from './allowed-models.ts'
 import { type CountedCall, NO_HEADERS, UNCOUNTED_CALL } from './call-rates.ts'
 import { marginFor, payerOf, type ReserveDeps, type Reserved, reserveFor } from './reserve.ts'
 import type { CallBound } from './worst-case.ts'
@@ -21,6 +22,8 @@ export interface BillDeps extends ReserveDeps {
   now: () => Date
   /** True when calls that are only recorded get a receipt, too; false by default. */
   storesAllReceipts?: boolean
+  /** Called for each answer by a model that the list of its key lacks. */
+  onForeignModel: (answer: ForeignAnswer) => void
   /** Called for each call that cost more than its reservation. */
   onOverrun: (overrun: Overrun) => void
 }
@@ -42,6 +45,8 @@ export interface BilledAttempt {
   callId: string
   /** Model that was asked for. */
   model: string
+  /** Another model than the asked one that the answer names, and the asked one. Null when it names none. */
+  answeredBy: { id: string; asked: PricedModel } | null
   /** Upstream that was asked. */
   upstream: string
   /** Called endpoint. */
@@ -204,7 +209,9 @@ export function createBill(deps: BillDeps, of: BillOf): Bill {
       isCut = isBounded
     },
     attempted(attempt) {
-      const { callId, model, unseenMicros = 0 } = attempt
+      const { callId, model, answeredBy, unseenMicros = 0 } = attempt
+      if (answeredBy !== null && !isAllowedModel(key, [answeredBy.asked], answeredBy.id))
+        deps.onForeignModel({ callId, callerId: key.id, requested: model, answered: answeredBy.id })
       tokens += attempt.usage?.total_tokens ?? 0
       if (attempt.isHad) had = attempt
       const left = leftForCost()

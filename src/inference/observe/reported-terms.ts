@@ -50,13 +50,25 @@ export function readTerms(answer: unknown, usage: unknown): ReportedTerms {
       inference_geo: used.inference_geo,
     },
     parts: usageParts(usage),
-    uses: usesIn(used, output),
+    uses: countedIn(used, output),
     stated: statedCost(usage),
   }
 }
 
+/**
+ * Uses of tools with a fee, by the names under which the request's tools are charged: searches of OpenAI's earlier tool,
+ * and of its chat models that search, of which each answer has one.
+ */
+export function usesIn(request: unknown, counted: Uses): Uses {
+  const { tools, web_search_options } = fieldsOrNone(request)
+  const { search = 0, ...others } = counted
+  if (search === 0 && (web_search_options ?? null) !== null) return { ...others, preview_search: 1 }
+  const isPreview = objectsOrNone(tools).some(({ type }) => String(type).startsWith('web_search_preview'))
+  return isPreview ? { ...others, preview_search: search } : counted
+}
+
 /** Uses that the usage counts (Anthropic, OpenRouter, xAI), else the items of a Response. */
-function usesIn(usage: Fields, output: unknown): Uses {
+function countedIn(usage: Fields, output: unknown): Uses {
   const counts = usage.server_tool_use ?? usage.server_tool_use_details ?? usage.server_side_tool_usage_details
   const { web_search_requests, web_search_calls, x_search_calls, file_search_calls, code_interpreter_calls } =
     fieldsOrNone(counts)

@@ -6,8 +6,10 @@ import {
   appliedPrice,
   type CostOrigin,
   costOfCall,
+  isAnotherModel,
   type PricedModel,
   type Prices,
+  pricedBy,
   upstreamCost,
 } from '../../providers/prices.ts'
 import { type CallTier, tierIn } from '../../providers/tiers.ts'
@@ -18,6 +20,7 @@ import { type Micros, toUsd } from '../../text/money.ts'
 import type { Bill } from '../admit/bill.ts'
 import { recordedError } from '../api/reported-error.ts'
 import { countUsage, type Observed, UNCOUNTED } from '../observe/observe.ts'
+import { usesIn } from '../observe/reported-terms.ts'
 import type { LateReceiver } from '../relay/late-reads.ts'
 import type { Provider } from '../upstreams/provider.ts'
 import { isRaceLost } from '../upstreams/race-lost.ts'
@@ -176,8 +179,12 @@ export function beginCall(deps: SettleDeps, invocation: Invocation, context: Cal
     const name = invocation.model?.requested ?? ''
     const { terms } = outcome
     const stated = statedMicros ?? (provider.statesCost ? (terms?.stated ?? null) : null)
-    const used = { usage, parts: terms?.parts ?? null, uses: terms?.uses ?? {}, tier: tierOf(outcome), stated }
-    const { micros: costMicros, from } = costOfCall(used, model, prices)
+    const id = terms?.model ?? null
+    const answeredBy = id !== null && isAnotherModel(id, model) ? { id, asked: model } : null
+    const priced = pricedBy(answeredBy?.id ?? null, model, prices)
+    const uses = usesIn(invocation.request, terms?.uses ?? {})
+    const used = { usage, parts: terms?.parts ?? null, uses, tier: tierOf(outcome), stated }
+    const { micros: costMicros, from } = costOfCall(used, priced, prices)
     const priceFrom = usage === null && from !== 'stated' ? null : from
     if (invocation.stream && error === null && usage !== null && usage.estimated !== true)
       rates.note(rateKey(), usage.completion_tokens, elapsedMs() - (firstTokenMs ?? 0))
@@ -187,12 +194,13 @@ export function beginCall(deps: SettleDeps, invocation: Invocation, context: Cal
     const knownMicros = isPaidFor || unseen.micros === 0 ? costMicros : 0
     const costUsd = toUsd(knownMicros + (Number.isFinite(unseen.micros) ? unseen.micros : 0))
     const price = (): AppliedPrice => ({
-      ...appliedPrice(usage, model, prices, used.tier),
+      ...appliedPrice(usage, priced, prices, used.tier),
       ...(used.parts !== null && { mixed: true }),
     })
     const spend = invocation.bill.attempted({
       callId,
       model: name,
+      answeredBy,
       upstream: provider.name,
       path: `/v1${invocation.path}`,
       costMicros: knownMicros,

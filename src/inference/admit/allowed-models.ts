@@ -1,0 +1,33 @@
+import type { Identity } from '../../identity/identity.ts'
+import type { PricedModel } from '../../providers/prices.ts'
+import { matchesGlob } from '../../text/glob.ts'
+
+/**
+ * Tells whether a key may use a model that the requested one's upstream knows by an id: by that id, or named as the
+ * requested model is (`NAME/ID`).
+ *
+ * @param asked models that were requested
+ */
+export function isAllowedModel(
+  { models }: Pick<Identity, 'models'>,
+  asked: readonly PricedModel[],
+  id: string,
+): boolean {
+  if (models === null) return true
+  const names = [id, ...asked.flatMap((one) => prefixOf(one).map((prefix) => prefix + id))]
+  return models.some((glob) => names.some((name) => matchesGlob(glob, name)))
+}
+
+/** The name of the upstream before the id of a requested model, when it was requested so. */
+const prefixOf = ({ requested, upstream }: PricedModel): string[] =>
+  requested.endsWith(`/${upstream}`) ? [requested.slice(0, -upstream.length)] : []
+
+/** An answer by a model that the list of its key lacks. */
+export interface ForeignAnswer {
+  callId: string
+  callerId: string
+  /** Model that was asked for. */
+  requested: string
+  /** Model that the answer names. */
+  answered: string
+}
