@@ -7,7 +7,7 @@ const decompress = promisify(brotliDecompress)
 
 /** The build's folder; this module is in a chunk of it. */
 const DIST = new URL('../', import.meta.url)
-/** All code that a tool server can load late, as JSON: `scripts/pack-code.ts`. */
+/** All code that a process can load late, as JSON: `scripts/pack-code.ts`. */
 const PACKED = new URL('code.json.br', DIST)
 
 let kept: { packed: Buffer; version: string } | undefined

@@ -12,46 +12,28 @@ const FILES_AT_ONCE = 16
 export const OUT_OF_FILES =
   'No file descriptor was left to read the code of Gazeway. Raise the limit of open files (ulimit -n 1024), and start it again.'
 
-const waiting = new Set<() => Promise<unknown>>()
 let onCodeGone: (error: GazewayError) => void = () => {}
 
 /**
- * The one way to load code late: defers an `import()` until it is first needed, or until {@link loadAll}. A failed load
- * is retried, and not remembered. When it fails for good, the process ends, see {@link whenCodeIsGone}.
+ * The one way to load code late: defers an `import()` until it is first needed. A failed load is retried, and not
+ * remembered. When it fails for good, the process ends, see {@link whenCodeIsGone}. A process that has called `keepCode`
+ * loads it although the package was replaced.
  *
- * @param options.ahead false for large code that few processes use, which {@link loadAll} leaves for its first use
  * @returns a function that gives the module. It throws GazewayError `service_stopping` when the module's file was
  *   replaced or removed, and `internal_error` when no file can be opened now
  * @example
  * const zlib = lazily(() => import('node:zlib'))
  * const { gzipSync } = await zlib()
  */
-export function lazily<T>(load: () => Promise<T>, { ahead = true } = {}): () => Promise<T> {
+export function lazily<T>(load: () => Promise<T>): () => Promise<T> {
   let loading: Promise<T> | undefined
-  function part(): Promise<T> {
-    loading ??= loaded(load).then(
-      (value) => {
-        waiting.delete(part)
-        return value
-      },
-      (error) => {
-        loading = undefined
-        throw error
-      },
-    )
+  return () => {
+    loading ??= loaded(load).catch((error) => {
+      loading = undefined
+      throw error
+    })
     return loading
   }
-  if (ahead) waiting.add(part)
-  return part
-}
-
-/**
- * Loads all lazily loaded modules, also those that they register. From then on a replaced package and a lack of file
- * descriptors do no harm. A service calls it before it listens; a tool server keeps its code instead, see `keepCode`.
- */
-export async function loadAll(): Promise<void> {
-  // Includes those registered while loading.
-  for (const part of waiting) await part()
 }
 
 /**

@@ -3,18 +3,15 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, it } from 'node:test'
 import type { GazewayError } from '../src/errors.ts'
-import { lazily, loadAll, whenCodeIsGone } from '../src/lazily.ts'
+import { lazily, whenCodeIsGone } from '../src/lazily.ts'
 
 const missing = () => Object.assign(new Error('Cannot find module /secret/place'), { code: 'ERR_MODULE_NOT_FOUND' })
 
 describe('code that is loaded late', () => {
-  it('is loaded once, with the first use or ahead of it', async () => {
+  it('is loaded once', async () => {
     let loads = 0
     const load = lazily(async () => ++loads)
-    const large = lazily(async () => assert.fail('It is left for its first use.'), { ahead: false })
-    await loadAll()
     assert.deepEqual([await load(), await load(), loads], [1, 1, 1])
-    await assert.rejects(large())
   })
 
   it('is loaded again after it could not be', async () => {

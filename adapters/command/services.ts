@@ -6,7 +6,7 @@ import { VERSION } from '../../src/config/version.ts'
 import { createGateway, type Gateway } from '../../src/gateway.ts'
 import { createPasses, type Passes } from '../../src/identity/passes.ts'
 import { missingKeys } from '../../src/inference/upstreams/upstream-configs.ts'
-import { loadAll } from '../../src/lazily.ts'
+import { keepCode } from '../../src/kept-code.ts'
 import type { Sweeps } from '../../src/store/sweeps.ts'
 import { inTime } from '../../src/wire/in-time.ts'
 import { startTracing, type Tracing } from '../http/tracing.ts'
@@ -58,7 +58,8 @@ export async function runServices(services: Services, loaded: LoadedConfig, log:
     tracing = await startTracing(gateway, process.env)
     const http = services.http ? await import('../http/http.ts') : null
     const platform = services.platform ? await import('../platform/platform.ts') : null
-    await loadAll()
+    // An update of the package does not concern this process then.
+    await keepCode()
     // Loads the tokenizer, which is large. Each metered call needs it, and a gateway alone hardly ever does.
     if (platform) await gateway.countTokens('')
     if (platform && gateway.loaded.config.mpp.enabled) payments = await startPayments(gateway)

@@ -3,7 +3,7 @@ import type { Gateway } from '../../src/gateway.ts'
 import { lazily } from '../../src/lazily.ts'
 import { collectorUrl } from './collector.ts'
 
-const loadSpanExport = lazily(() => import('./span-export.ts'), { ahead: false })
+const loadSpanExport = lazily(() => import('./span-export.ts'))
 
 /** Timeout of the last export at shutdown. */
 const FLUSH_MS = 3000

@@ -6,7 +6,7 @@ import type { ToolChoice } from './tool-choice.ts'
 declare const GAZEWAY_CATALOG: string | undefined
 
 /** The build needs it no more. */
-const loadDescription = lazily(() => import('./describe-tools.ts'), { ahead: false })
+const loadDescription = lazily(() => import('./describe-tools.ts'))
 
 /** Lists the offered tools for `tools/list`. */
 export async function listTools({ has }: ToolChoice): Promise<ListedTool[]> {

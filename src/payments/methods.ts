@@ -6,8 +6,8 @@ import { lazily } from '../lazily.ts'
 import type { PaymentMethod } from './payment.ts'
 import { type PaymentSettings, paymentSettings } from './payment-settings.ts'
 
-const loadEvm = lazily(() => import('./evm.ts'), { ahead: false })
-const loadTempo = lazily(() => import('./tempo.ts'), { ahead: false })
+const loadEvm = lazily(() => import('./evm.ts'))
+const loadTempo = lazily(() => import('./tempo.ts'))
 
 /** Timeout of a node during a settlement, in milliseconds. */
 const NODE_MS = 10_000

@@ -63,8 +63,8 @@ async function open(url: string): Promise<Opened | null> {
   return opened && { engine, ...opened }
 }
 
-const loadSqlite = lazily(() => import('./sqlite/sqlite.ts'), { ahead: false })
-const loadPostgres = lazily(() => import('./postgres/postgres.ts'), { ahead: false })
+const loadSqlite = lazily(() => import('./sqlite/sqlite.ts'))
+const loadPostgres = lazily(() => import('./postgres/postgres.ts'))
 
 /** Opens a database for reading. Null when it does not exist. */
 const OPEN: Readonly<Record<Engine, (url: string) => Promise<Omit<Opened, 'engine'> | null>>> = {

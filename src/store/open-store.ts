@@ -3,7 +3,7 @@ import { type Engine, engineOf } from './engine.ts'
 import type { Store } from './store.ts'
 
 const loadSqlite = lazily(() => import('./sqlite/sqlite.ts'))
-const loadPostgres = lazily(() => import('./postgres/postgres.ts'), { ahead: false })
+const loadPostgres = lazily(() => import('./postgres/postgres.ts'))
 
 /** Openers by engine, each loaded on use. */
 const OPEN: Readonly<Record<Engine, (url: string) => Promise<Store>>> = {

@@ -38,7 +38,8 @@ export function createFairShares(places: number): FairShares {
   function grant(callerId: string | null, { begin }: Waiting): void {
     held.set(callerId, (held.get(callerId) ?? 0) + 1)
     taken++
-    queueMicrotask(begin)
+    // Not `queueMicrotask`, which makes an async resource for each.
+    void Promise.resolve().then(begin)
   }
 
   function giveBack(callerId: string | null): void {

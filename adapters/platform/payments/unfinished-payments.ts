@@ -4,7 +4,7 @@ import type { Payments } from '../../../src/payments/payments.ts'
 import { anyUnfinished, UNFINISHED_MS } from '../../../src/payments/unfinished.ts'
 import type { Sweep } from '../../../src/store/sweeps.ts'
 
-const loadOpening = lazily(() => import('./open-payments.ts'), { ahead: false })
+const loadOpening = lazily(() => import('./open-payments.ts'))
 
 /**
  * Creates the sweep that credits payments begun before payments were disabled. Loads the payment code only if there are
