@@ -91,6 +91,7 @@ export const OPEN_FILES: Readonly<Record<string, readonly string[]>> = {
   ],
   wallet: [
     'budget/absorbed.ts',
+    'budget/allowances.ts',
     'budget/budgets.ts',
     'budget/forgive-debts.ts',
     'budget/held-by-others.ts',

@@ -126,7 +126,7 @@ export async function createGateway(read: LoadedConfig, log: Log): Promise<Gatew
     onForeignModel,
     onOverrun: overruns.report,
   }
-  const { upstreams, ...inference } = liveInference(base, {
+  const { upstreams, closeRates, ...inference } = liveInference(base, {
     calls,
     countTokens,
     billing,
@@ -162,7 +162,13 @@ export async function createGateway(read: LoadedConfig, log: Log): Promise<Gatew
     await closeMemory()
     // In parallel: records must not wait for a table that another process locks.
     const written = calls.flush()
-    const ends = await Promise.allSettled([written, written.then(reservations.close), keys.close(), stop()])
+    const ends = await Promise.allSettled([
+      written,
+      written.then(reservations.close),
+      closeRates(),
+      keys.close(),
+      stop(),
+    ])
     await store.close()
     for (const end of ends) if (end.status === 'rejected') throw end.reason
   }

@@ -1,10 +1,10 @@
 import type { GazewayError } from '../errors.ts'
 import { costOf } from '../wallet/receipts/receipts.ts'
 import { type Admission, type AdmitDeps, admit, type CallerContext, type ModelRequest } from './admit/admit.ts'
-import { NO_HEADERS } from './admit/call-rates.ts'
 import type { Result } from './attempt/try-candidate.ts'
 import { tryCandidates } from './attempt/try-candidates.ts'
 import { errorEvent } from './passages/error-event.ts'
+import { UNCOUNTED_CALL } from './rates/call-rates.ts'
 import type { Receiver } from './relay/receiver.ts'
 import { atKeeper, type Plan, type Planned, type Plans } from './route/route.ts'
 import type { Routing } from './route/routing.ts'
@@ -56,7 +56,7 @@ export function createMakeCall(deps: CallDeps): MakeCall {
     if (isCharged || (isBounded && mayStream)) return billed(call, plan, receiver)
     // An answer that is not streamed has a token limit, and need not wait for money when it is not charged.
     const made = tryCandidates(deps, call, atKeeper(plan.candidates(), call.keeper ?? null), receiver)
-    return isBounded || headers !== NO_HEADERS ? made.finally(end) : made
+    return isBounded || headers !== UNCOUNTED_CALL.headers ? made.finally(end) : made
   }
 
   async function billed(call: Admission, plan: Plan, receiver: Receiver): Promise<Result> {

@@ -1,15 +1,15 @@
-import type { Base } from '../base.ts'
+import { type Base, logged } from '../base.ts'
 import type { Calls } from '../calls/calls.ts'
 import type { Followed } from '../config/follow.ts'
 import { lazily } from '../lazily.ts'
 import { loadShippedCatalogue } from '../providers/shipped-catalogue.ts'
 import { type Micros, toMicros } from '../text/money.ts'
 import { pricingOf } from '../wallet/receipts/pricing.ts'
-import { createCallRates } from './admit/call-rates.ts'
 import { createRefusals, type NoteRefusal } from './admit/refusals.ts'
 import type { CallDeps } from './call.ts'
 import { createUpstream, type Upstream } from './inference.ts'
 import type { OpenUpstream } from './open.ts'
+import { createCallRates } from './rates/call-rates.ts'
 import { createLateTerms } from './settle/left-answer.ts'
 import { createLiveness, type Liveness } from './status/liveness.ts'
 import { watchRecentCalls } from './status/recent-calls.ts'
@@ -30,11 +30,13 @@ export interface LiveInference {
   liveness: Liveness
   /** State of the upstreams, for operators. */
   upstreamStates(): Promise<ShownUpstream[]>
+  /** Gives back what this process holds of the rate limits of keys. */
+  closeRates(): Promise<void>
 }
 
 /** Opens the room: its upstreams follow their settings, routes, prices and limits. */
 export function liveInference(
-  { config, now }: Base,
+  base: Base,
   deps: {
     calls: Calls
     countTokens: (text: string) => Promise<number>
@@ -44,9 +46,14 @@ export function liveInference(
     >
   },
 ): LiveInference {
+  const { store, config, now } = base
   const { calls, countTokens } = deps
   const noteRefusal = createRefusals({ calls, upstream: () => upstream.provider.name, now })
-  const billing = { ...deps.billing, rates: createCallRates(), noteRefusal, now }
+  const rates = createCallRates({
+    store,
+    onError: logged(base, 'Failed to give back what calls took of rate limits; will retry.'),
+  })
+  const billing = { ...deps.billing, rates, noteRefusal, now }
   const healthOf = keepHealth()
   const late = createLateTerms(config.current().config.wallet.read_on_ms)
   const followed = config.follow(
@@ -85,6 +92,7 @@ export function liveInference(
     upstreams: { ...followed, always: upstream },
     noteRefusal,
     liveness,
+    closeRates: rates.close,
     upstreamStates: () =>
       upstreamStates({ routing: upstream.routing, liveness, recent, relaysOf: (of) => upstream.relaysOf(of) }),
   }

@@ -8,6 +8,7 @@ import type { IdempotencyTables } from './tables/idempotency-tables.ts'
 import type { KeyTables } from './tables/keys-tables.ts'
 import type { MemoryTables } from './tables/memory-tables.ts'
 import type { PaymentTables } from './tables/payments-tables.ts'
+import type { RateTables } from './tables/rates-tables.ts'
 import type { ReconcileTables } from './tables/reconcile-tables.ts'
 import type { ReviewTables } from './tables/reviews-tables.ts'
 import type { SessionTables } from './tables/sessions-tables.ts'
@@ -28,6 +29,7 @@ export interface Schema
     KeyTables,
     IdempotencyTables,
     PaymentTables,
+    RateTables,
     ReconcileTables,
     ReviewTables,
     SettingsTables,
@@ -93,9 +95,10 @@ export const RECORD_TABLES = {
   chain_accounts: ['chain_id', 'address'],
   chain_transactions: ['chain_id', 'address', 'nonce'],
 } as const satisfies {
-  [Table in Exclude<keyof Schema, 'sweeps' | 'settings_revision' | keyof ConnectionTables>]: ReadonlyArray<
-    keyof Schema[Table]
-  >
+  [Table in Exclude<
+    keyof Schema,
+    'sweeps' | 'settings_revision' | keyof ConnectionTables | keyof RateTables
+  >]: ReadonlyArray<keyof Schema[Table]>
 }
 
 /** Name of a table with records, included in copies of a store. */
@@ -106,6 +109,7 @@ const PRESENT_TABLES = {
   connections: true,
   connection_instances: true,
   connection_tickets: true,
+  rate_windows: true,
   settings_revision: true,
   sweeps: true,
 } as const satisfies Record<Exclude<keyof Schema, RecordTable>, true>

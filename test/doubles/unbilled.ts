@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict'
-import { createCallRates } from '../../src/inference/admit/call-rates.ts'
 import type { CallDeps } from '../../src/inference/call.ts'
+import { UNCOUNTED_CALL } from '../../src/inference/rates/call-rates.ts'
 
 /** Billing for callers without keys: nobody has a limit, and nothing is charged. */
 export const UNBILLED: CallDeps['billing'] = {
   identity: () => null,
-  rates: createCallRates(),
+  rates: { begin: () => UNCOUNTED_CALL, close: async () => {} },
   reservations: {
     reserve: ({ spender }) => ({
       left: () => Infinity,

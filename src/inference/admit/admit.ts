@@ -5,11 +5,13 @@ import { isRefused, type Prices } from '../../providers/prices.ts'
 import { matchesGlob } from '../../text/glob.ts'
 import { limitsAt } from '../api/answer-limit.ts'
 import type { Cost } from '../api/verbatim-paths.ts'
+import type { CallRates } from '../rates/call-rates.ts'
+import type { CountedCall } from '../rates/rate-share.ts'
+import type { CallTokens } from '../rates/shared-window.ts'
 import { addField, type ClientRequest, changedField } from '../relay/request-body.ts'
 import type { ModelChoice } from '../upstreams/provider.ts'
 import { isAllowedModel } from './allowed-models.ts'
-import { type Bill, type BillDeps, createBill, NO_BILL, PAID_BILL } from './bill.ts'
-import type { CallRates } from './call-rates.ts'
+import { type Bill, type BillDeps, countedBill, createBill, NO_BILL, PAID_BILL } from './bill.ts'
 import { NO_PARTS, type PricedParts, pricedParts } from './priced-parts.ts'
 import type { NoteRefusal } from './refusals.ts'
 import { type Reserved, reserveFor } from './reserve.ts'
@@ -19,6 +21,7 @@ import {
   boundOf,
   type CallBound,
   isOpen,
+  longestAnswers,
   requireCounts,
   requireExactNames,
   UNBOUNDED,
@@ -238,8 +241,7 @@ async function billUnpriced(
     const refusal = cost === 'unbounded' ? unboundedRefusal(key, path) : null
     if (refusal) throw refusal
     if (models.length > 0) requireModels(key, models)
-    const counted = deps.rates.begin(key, 0)
-    return { ...NO_BILL, headers: counted.headers, end: () => counted.end(0) }
+    return countedBill(NO_BILL, await deps.rates.begin(key, () => ({ prompt: 0, answer: 0 })))
   } catch (error) {
     return refuseNoted(deps, { path, requested: models[0]?.requested }, context, error)
   }
@@ -295,28 +297,33 @@ function billWithin(
   const { stream, background } = request.json
   // Lenient servers read other values than true as true.
   const isDetached = (background ?? false) !== false
-  const counted = deps.rates.begin(caller, Math.ceil(request.bytes.length / BYTES_PER_TOKEN))
-  if (isPaid) return { ...PAID_BILL, headers: counted.headers, end: () => counted.end(0) }
-  const made = (reserved: Reserved) =>
-    createBill(deps, {
-      key: caller,
-      bound,
-      reserved,
-      counted,
-      isOpenEnded: stream === true && !isDetached && isOpen(endpointOf(path), request.json),
-      isDetached,
-      isRewritten: parts.isRouted,
+  const tokens = () => tokensOf(deps, endpointOf(path), request)
+  if (isPaid) {
+    const counted = deps.rates.begin(caller, tokens)
+    return counted instanceof Promise
+      ? counted.then((begun) => countedBill(PAID_BILL, begun))
+      : countedBill(PAID_BILL, counted)
+  }
+  const isOpenEnded = stream === true && !isDetached && isOpen(endpointOf(path), request.json)
+  // Money first: a call that is refused for it takes nothing of the rate limits.
+  function begin(reserved: Reserved): Bill | Promise<Bill> {
+    const bill = (counted: CountedCall) =>
+      createBill(deps, { key: caller, bound, reserved, counted, isOpenEnded, isDetached, isRewritten: parts.isRouted })
+    const counted = deps.rates.begin(caller, tokens)
+    if (!(counted instanceof Promise)) return bill(counted)
+    return counted.then(bill, (error: unknown) => {
+      reserved.reservation.end()
+      throw error
     })
-  const failed = (error: unknown): never => {
-    counted.end(0)
-    throw error
   }
-  try {
-    const reservation = reserveFor(deps, caller, bound, isGone)
-    return reservation instanceof Promise ? reservation.then(made, failed) : made(reservation)
-  } catch (error) {
-    return failed(error)
-  }
+  const reserved = reserveFor(deps, caller, bound, isGone)
+  return reserved instanceof Promise ? reserved.then(begin) : begin(reserved)
+}
+
+/** Tokens that the rate limits count for a call until its usage is known. */
+function tokensOf(deps: AdmitDeps, endpoint: string, { bytes, json }: BoundedRequest): CallTokens {
+  const { limit, answers } = longestAnswers(deps, endpoint, json)
+  return { prompt: Math.ceil(bytes.length / BYTES_PER_TOKEN), answer: limit * answers }
 }
 
 /**

@@ -9,9 +9,10 @@ import type { Absorbed } from '../../wallet/budget/absorbed.ts'
 import type { Overrun } from '../../wallet/budget/overruns.ts'
 import type { Reservation, Taken } from '../../wallet/budget/reservation.ts'
 import type { Charge, ChargeCall, ChargedCall } from '../../wallet/receipts/charges.ts'
+import { UNCOUNTED_CALL } from '../rates/call-rates.ts'
+import type { CountedCall } from '../rates/rate-share.ts'
 import type { ModelChoice } from '../upstreams/provider.ts'
 import { type ForeignAnswer, isAllowedModel } from './allowed-models.ts'
-import { type CountedCall, NO_HEADERS, UNCOUNTED_CALL } from './call-rates.ts'
 import { marginFor, payerOf, type ReserveDeps, type Reserved, reserveFor } from './reserve.ts'
 import type { CallBound } from './worst-case.ts'
 
@@ -124,7 +125,7 @@ export const NO_BILL: Bill = {
   limitAt: () => null,
   ceilingAt: () => NO_CEILING,
   isRewritten: false,
-  headers: NO_HEADERS,
+  headers: UNCOUNTED_CALL.headers,
   isBounded: false,
   isOpenEnded: false,
   isCharged: false,
@@ -139,6 +140,21 @@ export const NO_BILL: Bill = {
 
 /** Bill of a call that its caller charges for itself, see {@link meteredBill}. It has no money for a second upstream. */
 export const PAID_BILL: Bill = { ...NO_BILL, reserveAgain: async () => null }
+
+/** Counts the calls of a bill without a reservation against the rate limits of their key. */
+export function countedBill(bill: Bill, counted: CountedCall): Bill {
+  if (counted === UNCOUNTED_CALL) return bill
+  let tokens = 0
+  return {
+    ...bill,
+    headers: counted.headers,
+    attempted({ usage }) {
+      tokens += usage?.total_tokens ?? 0
+      return null
+    },
+    end: () => counted.end(tokens),
+  }
+}
 
 /** Call that a bill is for. */
 interface BillOf {

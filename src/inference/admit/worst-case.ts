@@ -118,15 +118,8 @@ export function boundOf(
       ),
     )
   const fees = sum(parts.uses.map(({ unit, model, times }) => times * feeOf(unit, model, deps.prices)))
-  const known = limitsAt(endpoint)
-  const sent = largestOf(known, json)
   const isLimited = isOpen(endpoint, json) && models.some((model) => takesLimit(model, deps.prices))
-  // On an unknown endpoint, the limit sent may be ignored.
-  const fixedLimit =
-    known.length > 0
-      ? (sent ?? deps.maxOutputTokens)
-      : Math.max(deps.maxOutputTokens, largestOf(ANSWER_LIMITS, json) ?? 0)
-  const answers = INPUT_ALONE.has(endpoint) ? 0 : choicesOf(json) * promptsOf(json)
+  const { limit: fixedLimit, answers } = longestAnswers(deps, endpoint, json)
   const isMoreRead = readsMore(plain, json)
   const linked = linkedMedia(plain)
   const beside = WRAPPING_TOKENS + (isMoreRead ? deps.searchTokens : 0) + linked * MEDIA_TOKENS + repeatedQuery(json)
@@ -191,6 +184,21 @@ function ceilingFields(
     return price >= 0 && price < ours[name] ? price : ours[name]
   }
   return { [field]: { ...given, max_price: { ...theirs, prompt: lower('prompt'), completion: lower('completion') } } }
+}
+
+/** Number of answers to a request, and the token limit of each: that of the client, or the one assumed without it. */
+export function longestAnswers(
+  { maxOutputTokens }: Pick<BoundDeps, 'maxOutputTokens'>,
+  endpoint: string,
+  json: BoundedRequest['json'],
+): { limit: number; answers: number } {
+  const known = limitsAt(endpoint)
+  // On an unknown endpoint, the limit sent may be ignored.
+  const limit =
+    known.length > 0
+      ? (largestOf(known, json) ?? maxOutputTokens)
+      : Math.max(maxOutputTokens, largestOf(ANSWER_LIMITS, json) ?? 0)
+  return { limit, answers: INPUT_ALONE.has(endpoint) ? 0 : choicesOf(json) * promptsOf(json) }
 }
 
 /** Tells whether a client leaves the length of an answer open, at an endpoint that limits it. */
