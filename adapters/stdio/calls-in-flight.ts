@@ -7,6 +7,7 @@ import { serviceStopping } from '../../src/wire/stopping.ts'
 import { progressListener } from './progress.ts'
 import { MAX_PAGE_BYTES, MAX_TOKENS } from './reply-limits.ts'
 import { compileChecks } from './uncompiled.ts'
+import { workingFolder } from './working-folder.ts'
 
 /**
  * Runs a tool for a request.
@@ -73,7 +74,7 @@ export function createCallsInFlight(deps: {
         maxBytes: MAX_PAGE_BYTES,
         mostTokens: MAX_TOKENS,
         roots,
-        projectRoot: async () => (await roots())[0] ?? process.cwd(),
+        projectRoot: async () => (await roots())[0] ?? workingFolder(),
       }
       const { callTool, storeless } = await loadTools()
       const call = callTool(

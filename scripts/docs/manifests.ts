@@ -31,6 +31,12 @@ export function pluginServers(): string {
   return json({ mcpServers: { gazeway: claudeCode.entry(launch, variables) } })
 }
 
+/** `plugin/mcp.json`: the server of the Agent Plugins package. Its clients expand no variable but the plugin's own folders. */
+export function agentPluginServers(): string {
+  const launch = { type: 'stdio', command: 'node', args: ['${PLUGIN_ROOT}/gazeway.mjs'] }
+  return json({ $schema: agentPluginsSchema('mcp'), mcpServers: { gazeway: launch } })
+}
+
 /** `plugin/gazeway.mjs`: what the plugin starts, in one file, as nothing is built where a plugin is installed. */
 export function pluginLauncher(): string {
   const { outputFiles } = buildSync({
@@ -46,9 +52,20 @@ export function pluginLauncher(): string {
 
 /** `plugin/.claude-plugin/plugin.json`, with what package.json says of the package. */
 export function pluginManifest(): string {
-  const { name, version, description, author, license, keywords } = JSON.parse(readFileSync('package.json', 'utf8'))
-  return json({ name, version, description, author: { name: author }, license, keywords })
+  return json(packageDescription())
 }
+
+/** `plugin/plugin.json`: the manifest of the Agent Plugins package (agent-plugins.org, 1.0.0), from the same description. */
+export function agentPluginManifest(): string {
+  return json({ $schema: agentPluginsSchema('plugin'), ...packageDescription() })
+}
+
+function packageDescription() {
+  const { name, version, description, author, license, keywords } = JSON.parse(readFileSync('package.json', 'utf8'))
+  return { name, version, description, author: { name: author }, license, keywords }
+}
+
+const agentPluginsSchema = (of: string) => `https://agent-plugins.org/schemas/1.0.0/${of}.schema.json`
 
 const upstreamVariable = {
   name: 'GAZEWAY_UPSTREAM',

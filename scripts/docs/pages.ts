@@ -4,7 +4,15 @@ import { configurationReference } from './configuration.ts'
 import { errorsReference } from './errors.ts'
 import { withGenerated } from './generated-block.ts'
 import { assistantsTable, linksTable } from './install.ts'
-import { entryExample, pluginLauncher, pluginManifest, pluginServers, serverDescription } from './manifests.ts'
+import {
+  agentPluginManifest,
+  agentPluginServers,
+  entryExample,
+  pluginLauncher,
+  pluginManifest,
+  pluginServers,
+  serverDescription,
+} from './manifests.ts'
 import { headlineTable, measuredTable } from './measured.ts'
 import { modelsTable, providersTable } from './providers.ts'
 import { reviewPolicySchema } from './review-policy.ts'
@@ -37,6 +45,8 @@ export function generatedPages(): Page[] {
     page('mcp.example.json', entryExample),
     page('plugin/.claude-plugin/plugin.json', pluginManifest),
     page('plugin/.mcp.json', pluginServers),
+    page('plugin/plugin.json', agentPluginManifest),
+    page('plugin/mcp.json', agentPluginServers),
     page('plugin/gazeway.mjs', pluginLauncher),
     page('server.json', serverDescription),
   ]

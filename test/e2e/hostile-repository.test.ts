@@ -233,6 +233,18 @@ describe('the packed plugin', () => {
     server.child.stdin.end()
     assert.equal((await server.exit).code, 0)
 
+    // As a client of Agent Plugins starts it: in the plugin's folder, which is no project.
+    const { $schema, name } = read('plugin.json')
+    const { mcpServers } = read('mcp.json')
+    assert.deepEqual([$schema, name], ['https://agent-plugins.org/schemas/1.0.0/plugin.schema.json', 'gazeway'])
+    const portable = mcpServers.gazeway.args.map((arg: string) => arg.replace('${PLUGIN_ROOT}', root))
+    const other = watch(spawn(process.execPath, portable, { cwd: root, env: { ...env, PLUGIN_ROOT: root } }))
+    await other.initialize()
+    other.callTool(1, 'gateway_memory_store', { key: 'kept', value: 'by another assistant' })
+    assert.equal((await other.answer(1)).result.structuredContent.memory.project, null)
+    other.child.stdin.end()
+    assert.equal((await other.exit).code, 0)
+
     const [{ hooks }] = read('hooks/hooks.json').hooks.SessionStart
     // A shell that itself is not looked for on this search path.
     const hook = spawn('/bin/sh', ['-c', hooks[0].command], { cwd: place.project, env: { ...env, PATH: bare } })
