@@ -13,6 +13,7 @@ export const getContext = defineTool({
     'excerpts, and memories that fit. Call it first in a session, or when unsure where to start. Local and free. Not a ' +
     'text search. Example: query "retry logic of the payment client".',
   annotations: { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: false },
+  isLarge: true,
   input: Input,
   output: WorkContext,
   run,

@@ -40,6 +40,8 @@ export interface Tool<Input extends z.ZodObject = z.ZodObject, Output extends z.
   /** Written for the model that chooses among the tools: when to use it, when not, an example. */
   description: string
   annotations: ToolAnnotations
+  /** Results may have more characters than Claude Code gives its model by default (about 50,000). */
+  isLarge?: true
   input: Input
   output: Output
   /** @param keep stores the result for replays, in the transaction of the tool's effect */

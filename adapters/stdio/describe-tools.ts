@@ -4,17 +4,24 @@ import { tools } from '../../tools/index.ts'
 import { leanInput, leanOutput } from './lean-schema.ts'
 
 /**
+ * Limit of a result in characters that Claude Code is told for tools with large ones. A reply of at most 25,000 tokens
+ * rarely has more.
+ */
+const MAX_CHARACTERS = 150_000
+
+/**
  * Describes the twelve tools for `tools/list`. A model reads all of it before its first word. The schemas therefore
  * keep only what a model needs to write a call and to read a result. Other constraints are checked when a tool is
  * called.
  */
 export function describeTools(): ListedTool[] {
-  return tools.map(({ name, title, description, annotations, input, output }) => ({
+  return tools.map(({ name, title, description, annotations, isLarge, input, output }) => ({
     name,
     title,
     description,
     annotations,
     inputSchema: leanInput(z.toJSONSchema(input, { io: 'input' })) as ListedTool['inputSchema'],
     outputSchema: leanOutput(z.toJSONSchema(output, { io: 'output' })) as ListedTool['outputSchema'],
+    ...(isLarge && { _meta: { 'anthropic/maxResultSizeChars': MAX_CHARACTERS } }),
   }))
 }

@@ -52,7 +52,7 @@ export const Memory = z.object({
   id: z.string().describe('`mem_…`'),
   key: Key,
   namespace: Namespace,
-  project: Project.nullable().describe('The project that it is about; null: every project.'),
+  project: Project.nullable().describe('Its project; null: every project.'),
   value: Value,
   tags: Tags,
   written_by: z.string().nullable().describe('Key that wrote it; null: a tool on this machine.'),
@@ -80,9 +80,9 @@ export const MemoryInput = z.object({
   namespace: Namespace,
   tags: Tags.optional(),
   also: Also.optional(),
-  supersedes: Key.optional().describe('Key of a memory that this one supersedes.'),
-  project: Project.nullable().optional().describe('The project that it is about; null: every project.'),
-  ttl_seconds: z.int().min(1).max(MAX_TTL_SECONDS).optional().describe('Seconds until it expires; never by default.'),
+  supersedes: Key.optional().describe('Key of a memory that it supersedes.'),
+  project: Project.nullable().optional().describe('Its project; null: every project.'),
+  ttl_seconds: z.int().min(1).max(MAX_TTL_SECONDS).optional().describe('Seconds until it expires.'),
   if_version: z.int().min(0).optional().describe('Only if it is still at this version; 0: only a new key.'),
 })
 export type MemoryInput = z.infer<typeof MemoryInput>
@@ -97,16 +97,16 @@ export const MemorySearch = z.object({
   query: z
     .string()
     .max(4000)
-    .describe('A question, or words to look for in keys, tags and values; endings and typos are forgiven.'),
-  namespace: Namespace.unwrap().optional().describe('Search only this namespace; all by default.'),
-  tags: Tags.optional().describe('Only memories that have all of these tags.'),
+    .describe('A question, or words in keys, tags and values; typos are forgiven.'),
+  namespace: Namespace.unwrap().optional().describe('Only this namespace; all by default.'),
+  tags: Tags.optional().describe('Only with all these tags.'),
   project: Project.nullable()
     .optional()
     .describe('Memories of this project and of no project; by default only of no project.'),
   projects: Projects,
   from: time.optional().describe('Only memories stored at this time or later.'),
   to: time.optional().describe('Only memories stored at this time or earlier.'),
-  limit: z.int().min(1).max(100).default(10).describe('How many results to return, best first.'),
+  limit: z.int().min(1).max(100).default(10).describe('Best first.'),
 })
 export type MemorySearch = z.infer<typeof MemorySearch>
 
