@@ -20,8 +20,13 @@ export function addHookCommands(program: Command, start: () => Promise<{ loaded:
     )
   hook
     .command('stop')
-    .description('suggest, once in a session that changed files, to store what later sessions need')
-    .action(() => inTime(async () => (await import('./hook-stop.ts')).answerStop()))
+    .description('ask, once in a session that changed files, to store what later sessions need')
+    .action(() =>
+      inTime(async () => {
+        const { loaded, log } = await start()
+        await (await import('./hook-stop.ts')).answerStop(loaded, log)
+      }),
+    )
 }
 
 /**

@@ -142,6 +142,38 @@ describe('a hook of the plugin', () => {
       assert.deepEqual([decision, OFFER.test(reason)], ['block', true])
     })
 
+  it('has the assistant itself store what lasts, once, where memories are captured, and says so at the next start', async () => {
+    const own = newPlace()
+    const configure = (capture: string) =>
+      writeFileSync(join(own.data, 'config.json'), JSON.stringify({ memory: { capture } }))
+    await remember(own, 'by hand', 'is no capture')
+    const asked = async (lines: string) => {
+      writeFileSync(transcript, lines)
+      const stop = spawn(process.execPath, [CLI, 'hook', 'stop'], { env: own.env })
+      return (await finish(stop, told({ session_id: 'a1-b2' }))).stdout
+    }
+    const changed = toolUse('Edit') + toolUse('mcp__gazeway__gateway_memory_store')
+    configure('off')
+    assert.equal(await asked(toolUse('Edit')), '')
+    configure('auto')
+    const { decision, reason } = JSON.parse(await asked(changed))
+    assert.equal(decision, 'block')
+    assert.match(reason, /at most ten .*"captured" and "session:a1-b2"/)
+    assert.equal(await asked(`${changed}${JSON.stringify({ content: reason })}\n`), '', 'a session is asked once')
+    assert.equal(await asked(toolUse('Read')), '')
+
+    const { call, client } = await connect(own)
+    for (const key of ['build/command', 'naming'])
+      await call('gateway_memory_store', { key, value: key, tags: ['captured', 'session:a1-b2'] })
+    await client.close()
+    const begin = spawn(process.execPath, [CLI, 'hook', 'session-start'], { env: own.env })
+    const said = (await finish(begin, JSON.stringify({ cwd: own.project }))).stdout
+    const [, keys, tag = ''] = /stored by itself: (.*?)\. .*--tag (session:a1-b2)/.exec(said) ?? []
+    assert.equal(keys, 'naming, build/command')
+    assert.match((await run(own, ['memory', 'delete', '--tag', tag])).stdout, /^Deleted 2 memories/)
+    assert.match((await run(own, ['memory', 'list'])).stdout, /^default\/by hand [^\n]+\n$/)
+  })
+
   it('lets Claude Code stop that is answering an offer, or has no transcript', async () => {
     writeFileSync(transcript, toolUse('Edit'))
     for (const input of [told({ stop_hook_active: true }), told({ transcript_path: join(place.home, 'none') })])

@@ -43,6 +43,12 @@ export const memorySection = section(() => ({
         .describe('Minimum cosine similarity to find a memory by its vector. The scale depends on the model.'),
     })
     .prefault({}),
+  capture: z
+    .enum(['off', 'offer', 'auto'])
+    .default('offer')
+    .describe(
+      'End of a session of the Claude Code plugin that changed files: nothing, an offer to store what lasts, or the assistant stores it itself.',
+    ),
   secrets: z
     .enum(['refuse', 'allow'])
     .default('refuse')
