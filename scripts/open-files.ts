@@ -45,6 +45,7 @@ export const OPEN_FILES: Readonly<Record<string, readonly string[]>> = {
     'tables/keys-tables.ts',
     'tables/memory-tables.ts',
     'tables/payments-tables.ts',
+    'tables/projects-tables.ts',
     'tables/reconcile-tables.ts',
     'tables/reviews-tables.ts',
     'tables/sessions-tables.ts',
@@ -156,13 +157,7 @@ export const OPEN_FILES: Readonly<Record<string, readonly string[]>> = {
     'verbatim/call-verbatim.ts',
     'verbatim/direct-call.ts',
   ],
-  memory: [
-    'records/memory-lines.ts',
-    'records/memory-record.ts',
-    'records/project.ts',
-    'search/memory-excerpt.ts',
-    'search/similar.ts',
-  ],
+  memory: ['records/memory-lines.ts', 'records/memory-record.ts', 'search/memory-excerpt.ts', 'search/similar.ts'],
   gaze: [
     'attestation.ts',
     'classification.ts',

@@ -29,6 +29,7 @@ const ROOMS = [
   'memory',
   'gaze',
   'context',
+  'projects',
   'review',
   'conversations',
   'research',

@@ -20,6 +20,7 @@ import type { Upstream } from './inference/inference.ts'
 import { type LiveInference, liveInference } from './inference/live-inference.ts'
 import { endSpace, liveMemory, type Memories } from './memory/memory.ts'
 import { liveMetering, type Metering } from './metering/metering.ts'
+import { createProjects, type Projects } from './projects/projects.ts'
 import { billSweeps } from './reconcile/keep-bills.ts'
 import { createResearch, type Research } from './research/research.ts'
 import { createReviews, type Reviews } from './review/reviews.ts'
@@ -50,6 +51,8 @@ export interface Gateway
   memory: Memories
   gaze: LiveGaze
   context: Context
+  /** The projects that memories are about. */
+  projects: Projects
   calls: LiveCalls
   upstream: Upstream
   research: Research
@@ -148,7 +151,8 @@ export async function createGateway(read: LoadedConfig, log: Log): Promise<Gatew
   const token = () => movingToken(config.current().config, 'evm').token
   const withdrawals = createWithdrawals({ store, settlements, now, token })
   const tasks = createTasks({ store, now, escrows, verifier })
-  const context = liveContext(base, { gaze, memory, countTokens })
+  const projects = createProjects(store)
+  const context = liveContext(base, { gaze, memory, projectsAt: projects.at, countTokens })
   const conversations = createConversations({
     store,
     now,
@@ -174,7 +178,7 @@ export async function createGateway(read: LoadedConfig, log: Log): Promise<Gatew
   }
 
   return {
-    ...{ store, config, log, ...rooms, ...inference, upstream, context, sessions, countTokens },
+    ...{ store, config, log, ...rooms, ...inference, upstream, context, projects, sessions, countTokens },
     ...{ keys, groups, burn, metering, overruns, chain, withdrawals },
     get loaded() {
       return config.current()

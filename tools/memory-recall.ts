@@ -1,7 +1,7 @@
 import * as z from 'zod'
 import { Memory, MemoryInput } from '../src/memory/records/memory-record.ts'
 import { plain } from '../src/text/plain.ts'
-import { callerProject } from './caller-project.ts'
+import { callerProjects } from './caller-projects.ts'
 import { defineTool } from './tool.ts'
 
 export const memoryRecall = defineTool({
@@ -11,19 +11,20 @@ export const memoryRecall = defineTool({
     'The memory under an exact key, of this project or else general; gateway_memory_search finds it by subject. ' +
     'Example: key "deploy/staging".',
   annotations: { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: false },
+  isLarge: true,
   input: z.strictObject({
     key: MemoryInput.shape.key.describe('The exact key.'),
     namespace: MemoryInput.shape.namespace,
     project: MemoryInput.shape.project.describe('null: the general one.'),
-    version: Memory.shape.version.optional().describe('One of the last 20; the current one by default.'),
+    version: Memory.shape.version.optional().describe('One of the last 20; by default the current.'),
   }),
   output: z.object({
     found: z.boolean(),
     memory: Memory.nullable(),
     superseded_by: z.string().nullable().describe('Key of the memory that replaced it.'),
   }),
-  async run({ memory }, input, context) {
-    const { project = await callerProject(context) } = input
+  async run({ memory, projects }, input, context) {
+    const { project = await callerProjects({ projects }, context) } = input
     return memory.of(context.memoryOwner ?? null, context.callerId).recall({ ...input, project })
   },
   render({ memory, superseded_by }) {

@@ -2,7 +2,7 @@ import * as z from 'zod'
 import { Memory, MemorySearch } from '../src/memory/records/memory-record.ts'
 import { plain } from '../src/text/plain.ts'
 import { createTokenCounter } from '../src/text/token-counter.ts'
-import { callerProject } from './caller-project.ts'
+import { callerProjects } from './caller-projects.ts'
 import { defineTool } from './tool.ts'
 
 /** Results by default, and those that weak ones fill up to. */
@@ -40,12 +40,12 @@ export const memorySearch = defineTool({
     total: z.int(),
     mode: z.enum(['lexical', 'hybrid']).describe('hybrid when vectors contributed to the ranking.'),
   }),
-  async run({ memory }, { max_tokens, ...input }, context) {
+  async run({ memory, projects }, { max_tokens, ...input }, context) {
     const own = memory.of(context.memoryOwner ?? null, context.callerId)
     // Half of the budget, since the rest of a result takes some.
     const share = Math.floor((CHARACTERS * max_tokens) / 2 / Math.min(input.limit, BEST))
     const excerptLength = Math.min(EXCERPTS.longest, Math.max(EXCERPTS.shortest, share))
-    const query = { ...input, project: await callerProject(context), weak: BEST, excerptLength }
+    const query = { ...input, project: await callerProjects({ projects }, context), weak: BEST, excerptLength }
     const { results, ...found } = await own.search(query, context)
     return {
       ...found,

@@ -2,7 +2,7 @@ import * as z from 'zod'
 import { Memory, MemoryInput } from '../src/memory/records/memory-record.ts'
 import { Similar } from '../src/memory/search/similar.ts'
 import { plain } from '../src/text/plain.ts'
-import { callerProject } from './caller-project.ts'
+import { callerProjects } from './caller-projects.ts'
 import { defineTool } from './tool.ts'
 
 export const memoryStore = defineTool({
@@ -31,8 +31,9 @@ export const memoryStore = defineTool({
     forgotten: z.boolean().optional(),
     similar: z.array(Similar).describe('Memories with nearly the same content: update one, or supersede it.'),
   }),
-  async run({ memory }, { forget, ...input }, context, keep) {
-    const { key, namespace, value = null, if_version = 0, project = await callerProject(context) } = input
+  async run({ memory, projects }, { forget, ...input }, context, keep) {
+    const { key, namespace, value = null, if_version = 0 } = input
+    const { project = (await callerProjects({ projects }, context))[0] ?? null } = input
     const own = memory.of(context.memoryOwner ?? null, context.callerId)
     if (!forget) return own.store({ ...input, value, project }, keep)
     const reply = (forgotten: Memory) => ({ memory: forgotten, created: false, similar: [], forgotten: true })

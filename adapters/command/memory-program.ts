@@ -1,10 +1,13 @@
 import type { Command } from 'commander'
 import type { LoadedConfig } from '../../src/config/config.ts'
+import { GazewayError } from '../../src/errors.ts'
 import type { MemoryFlags } from './memory-admin.ts'
 
 /** Adds `gazeway memory` with its commands. */
 export function addMemoryCommands(program: Command, start: () => Promise<{ loaded: LoadedConfig }>): void {
-  const memory = program.command('memory').description('list, search, show, edit, delete, export and import memories')
+  const memory = program
+    .command('memory')
+    .description('list, search, show, edit, move, delete, export and import memories')
   memory
     .command('export')
     .description('print memories as JSON Lines, ready for `gazeway memory import`')
@@ -50,7 +53,18 @@ function addAdminCommands(memory: Command, start: () => Promise<{ loaded: Loaded
     async (key: string, text: string, flags: MemoryFlags) =>
       (await load()).editMemory((await start()).loaded, key, text, flags),
   )
-  add('delete <key>', 'delete a memory with all its versions').action(async (key: string, flags: MemoryFlags) =>
-    (await load()).deleteMemory((await start()).loaded, key, flags),
-  )
+  add('move <key>', 'move a memory to another project')
+    .requiredOption('--to <folder>', 'project to move it to, by its folder or name; none: no project')
+    .action(async (key: string, flags: MemoryFlags & { to: string }) =>
+      (await load()).moveMemory((await start()).loaded, key, flags),
+    )
+  add('delete [key]', 'delete a memory with all its versions, or all memories with a tag')
+    .option('--tag <tag>', 'delete the memories with this tag, instead of one by its key')
+    .action(async (key: string | undefined, { tag, ...flags }: MemoryFlags & { tag?: string }) => {
+      const { deleteMemory, deleteTagged } = await load()
+      const { loaded } = await start()
+      if (tag !== undefined && key === undefined) return deleteTagged(loaded, tag, flags)
+      if (key !== undefined && tag === undefined) return deleteMemory(loaded, key, flags)
+      throw new GazewayError('validation_failed', 'Give a key, or --tag and no key.', { param: '--tag' })
+    })
 }

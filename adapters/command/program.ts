@@ -14,6 +14,7 @@ import { addHookCommands } from './hook-program.ts'
 import { addKeyCommands } from './key-program.ts'
 import { addMemoryCommands } from './memory-program.ts'
 import { addPriceCommands } from './prices-program.ts'
+import { addProjectCommands } from './project-program.ts'
 import { addReconcileCommand } from './reconcile-program.ts'
 import { addReviewCommands } from './review-program.ts'
 import { addSetupCommands } from './setup-program.ts'
@@ -99,6 +100,7 @@ addSetupCommands(program)
 addKeyCommands(program, start)
 addHookCommands(program, start)
 addMemoryCommands(program, start)
+addProjectCommands(program, start)
 addReviewCommands(program, start)
 addStatementCommand(program, start)
 addReconcileCommand(program, start)

@@ -1,7 +1,9 @@
 import type { GetPromptResult, InputRequiredResult, McpServer, ServerContext } from '@modelcontextprotocol/server'
 import * as z from 'zod'
 import type { Gateway } from '../../src/gateway.ts'
+import { proposalNote } from '../../src/projects/proposal.ts'
 import type { RequestRoots } from './carried-roots.ts'
+import { workingFolder } from './working-folder.ts'
 
 /** Tokens of work context at the start of a session. */
 const CONTEXT_TOKENS = 6000
@@ -28,13 +30,22 @@ export function registerPrompts(
       const declared = await roots().catch(() => [])
       const incomplete = missing()
       if (incomplete) return incomplete
-      const { context } = await gateway()
+      const { context, projects } = await gateway()
       const input = { max_tokens: CONTEXT_TOKENS, ...(task ? { query: task.slice(0, 1000) } : {}) }
       const { text } = await context.text(input, declared)
+      const folder = declared[0] ?? workingFolder()
+      const note = folder === null ? null : await proposalNote(projects, folder)
       const opening = task
         ? `I am about to work on this: ${task}\n\nHere is what I have been looking at, and what is remembered.`
         : 'Here is what I have been looking at, and what is remembered. Tell me in a few lines where I left off.'
-      return { messages: [{ role: 'user', content: { type: 'text', text: `${opening}\n\n${text}` } }] }
+      return {
+        messages: [
+          {
+            role: 'user',
+            content: { type: 'text', text: [opening, ...(note === null ? [] : [note]), text].join('\n\n') },
+          },
+        ],
+      }
     },
   )
   // The list does not change while the server runs.

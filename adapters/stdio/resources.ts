@@ -11,15 +11,13 @@ import {
 } from '@modelcontextprotocol/server'
 import { GazewayError } from '../../src/errors.ts'
 import type { Gateway } from '../../src/gateway.ts'
-import { lazily } from '../../src/lazily.ts'
 import type { RequestRoots } from './carried-roots.ts'
+import { workingFolder } from './working-folder.ts'
 
 /** Memories per page. */
 const LISTED = 100
 /** Maximum number of completions that are counted. Clients see the first hundred. */
 const COMPLETED = 1000
-
-const loadCallerProject = lazily(() => import('../../tools/caller-project.ts'))
 
 /**
  * Registers memories as resources, so that a person can attach one to a conversation: `memory://NAMESPACE/KEY`, with
@@ -68,16 +66,16 @@ export function registerMemories(
   ): Promise<ReadResourceResult | InputRequiredResult> {
     const address = parseAddress(uri)
     if (!address) throw new ResourceNotFoundError(uri, `Only memory://NAMESPACE/KEY is served here, not ${uri}.`)
-    const { memory } = await gateway()
+    const { memory, projects } = await gateway()
     let found = await memory.recall({ ...address, project: address.project ?? null })
     if (!found.memory && address.project === undefined) {
       const { roots, missing } = rootsOf(request)
       const declared = await roots().catch(() => [])
       const incomplete = missing()
       if (incomplete) return incomplete
-      const projectRoot = async () => declared[0] ?? process.cwd()
-      const { callerProject } = await loadCallerProject()
-      found = await memory.recall({ ...address, project: await callerProject({ projectRoot }) })
+      const folder = workingFolder()
+      const folders = declared.length > 0 || folder === null ? declared : [folder]
+      found = await memory.recall({ ...address, project: await projects.at(folders) })
     }
     if (!found.memory)
       throw new ResourceNotFoundError(uri, `There is no memory ${address.key} in ${address.namespace}.`)

@@ -6,7 +6,6 @@ import type { PlaceDwell } from '../gaze/dwell.ts'
 import type { Gaze } from '../gaze/gaze.ts'
 import type { Memories } from '../memory/memory.ts'
 import { Projects } from '../memory/records/memory-record.ts'
-import { projectOf } from '../memory/records/project.ts'
 import { homeFolder } from '../text/home-folder.ts'
 import { parseInput } from '../wire/validation.ts'
 import { createAllowRoot, type Root } from './allowed-root.ts'
@@ -31,7 +30,7 @@ export const ContextInput = z.object({
     .string()
     .min(1)
     .optional()
-    .describe('Absolute path of the project, inside one that the client has open; by default the first of those.'),
+    .describe('Absolute path of the project, inside an open one; by default the first.'),
   focus: z.string().min(1).optional().describe('A file or folder inside the root: it and its neighbours gain weight.'),
   query: z
     .string()
@@ -40,14 +39,15 @@ export const ContextInput = z.object({
     .optional()
     .describe('What the work is about: places and memories that match gain weight.'),
   projects: Projects,
-  max_tokens: z.number().int().min(200).max(32_000).default(4000).describe('The result is never longer than this.'),
+  max_tokens: z.number().int().min(200).max(32_000).default(4000).describe('Budget of the result.'),
 })
 export type ContextInput = z.input<typeof ContextInput>
 
 /** Selects the memories of a context. */
 export interface MemoriesOf {
   query?: string | undefined
-  project: string | null
+  /** Folders whose projects are meant. */
+  roots: readonly string[]
   /** Set to read the memories of all projects. */
   projects?: 'all' | undefined
   /** Key whose own memories are trusted too; null for the tools of this machine. */
@@ -69,7 +69,7 @@ export interface SentContext {
 export interface ContextDeps {
   /** Reads attention by place since a time. Called up to twice a call, so it needs an index. */
   dwell: (query: { root: string; since: string }) => Promise<PlaceDwell[]>
-  /** Reads the best matching memories of a project and of no project that `reader` trusts; without a query, the newest. */
+  /** Reads the best matching memories of some projects and of no project that `reader` trusts; without a query, the newest. */
   memories: (of: MemoriesOf) => Promise<StoredMemory[]>
   /** Returns the root that a caller means. @throws see `createAllowRoot` */
   allowRoot: (asked: string | undefined, declared: readonly string[]) => Promise<Root>
@@ -119,14 +119,21 @@ export interface Context {
 /** Opens the room: it follows `context.roots`. */
 export function liveContext(
   base: Base,
-  rooms: { gaze: Pick<Gaze, 'dwell'>; memory: Memories; countTokens: ContextDeps['countTokens'] },
+  rooms: {
+    gaze: Pick<Gaze, 'dwell'>
+    memory: Memories
+    /** Returns the projects of some folders. */
+    projectsAt: (folders: readonly string[]) => Promise<string[]>
+    countTokens: ContextDeps['countTokens']
+  },
 ): Context {
-  const { gaze, memory, countTokens } = rooms
+  const { gaze, memory, projectsAt, countTokens } = rooms
   const { config, now } = base
   return createContext({
     dwell: (query) => gaze.dwell({ ...query, limit: WEIGHED_PLACES }),
-    async memories({ query, reader, ...of }) {
+    async memories({ query, reader, roots, ...rest }) {
       const memories = memory.of(null, reader)
+      const of = { ...rest, project: await projectsAt(roots) }
       if (query === undefined) return memories.newest(of)
       return (await memories.related({ query, ...of })).results.map((result) => result.memory)
     },
@@ -163,7 +170,9 @@ export function createContext(deps: ContextDeps): Context {
     const resolved = asked === undefined ? null : await resolveFocus(root, asked, roots)
 
     let reading: ReturnType<typeof readStored> | undefined
-    const of: MemoriesOf = { project: await projectOf(root), limit: MEMORIES, reader: callerId, query, projects }
+    // All that the client has open, unless it asks about one of them.
+    const meant = [...new Set(input.root === undefined ? [root, ...declared] : [root])]
+    const of: MemoriesOf = { roots: meant, limit: MEMORIES, reader: callerId, query, projects }
     const stored = () => {
       reading ??= readStored(deps, roots, of, now)
       return reading

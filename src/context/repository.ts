@@ -9,6 +9,8 @@ export interface Repository {
   top: string
   /** The folder of the checkout's index and HEAD, with links resolved. */
   gitDir: string
+  /** The folder of what all worktrees share: objects, references and configuration. */
+  commonDir: string
 }
 
 /** Depth to which git follows symbolic references. */
@@ -41,7 +43,7 @@ export async function findRepository(
   const sharesOwn = insideAny([top, gitDir], commonDir) !== null || dirname(gitDir) === join(commonDir, 'worktrees')
   if (!isOwn || !sharesOwn || !(await hasNoLinks([gitDir, commonDir])))
     return { refused: 'its repository leads to another folder, which does not name this one' }
-  return { top, gitDir }
+  return { top, gitDir, commonDir }
 }
 
 async function findTop(root: string): Promise<string | null> {

@@ -19,6 +19,7 @@ import {
 } from './records/memory-record.ts'
 import { totals } from './records/memory-totals.ts'
 import { earlierVersion } from './records/memory-versions.ts'
+import { moveMemory } from './records/move-memories.ts'
 import { isAt, type Place } from './records/place.ts'
 import { recentMemories } from './records/recent.ts'
 import { refuseSecrets, type Secrets } from './records/refuse-secrets.ts'
@@ -37,6 +38,7 @@ import { createMemoryWords } from './words/memory-words.ts'
 import { openTextIndex } from './words/text-index.ts'
 
 export { Memory, MemoryInput, MemoryList, MemorySearch } from './records/memory-record.ts'
+export { type MovedMemories, moveMemories } from './records/move-memories.ts'
 export { endSpace, type MemoryOwner, memoryOwner } from './records/spaces.ts'
 
 /**
@@ -53,8 +55,8 @@ export interface MemoryService {
    */
   store(input: MemoryInput, keep?: Keep<StoredMemory>): Promise<StoredMemory>
   /**
-   * Returns the memory under a key, or one of its last twenty earlier versions: the memory of the project, or else the
-   * one of no project.
+   * Returns the memory under a key, or one of its last twenty earlier versions: the memory of the first project that has
+   * one, or else the one of no project.
    */
   recall(of: RecallQuery): Promise<RecalledMemory>
   /**
@@ -63,12 +65,12 @@ export interface MemoryService {
    *
    * @param context payer of the question's vector, if one is made; the operator when absent
    */
-  search(query: MemorySearch & SearchForm, context?: CallContext): Promise<FoundMemories>
+  search(query: InProjects<MemorySearch> & SearchForm, context?: CallContext): Promise<FoundMemories>
   /**
    * Searches for memories to give to a model that did not ask for them: only those whose writers the caller trusts
    * (`isTrustedBy`).
    */
-  related(query: MemorySearch, context?: CallContext): Promise<FoundMemories>
+  related(query: InProjects<MemorySearch>, context?: CallContext): Promise<FoundMemories>
   /**
    * Lists memories, the latest stored first.
    *
@@ -76,10 +78,10 @@ export interface MemoryService {
    */
   recent(query: Paged<MemoryList>): Promise<Page<Memory>>
   /**
-   * Returns the newest memories of a project and of no project, or of all projects: only those whose writers the caller
-   * trusts.
+   * Returns the newest memories of some projects and of no project, or of all projects: only those whose writers the
+   * caller trusts.
    */
-  newest(of: { project: string | null; projects?: 'all' | undefined; limit: number }): Promise<Memory[]>
+  newest(of: NewestQuery): Promise<Memory[]>
   /** Returns the first distinct keys with a prefix, in order. */
   keys(query: KeysQuery): Promise<string[]>
   /** Deletes a memory with all its versions. @throws GazewayError `not_found` */
@@ -89,7 +91,13 @@ export interface MemoryService {
    *
    * @throws GazewayError `not_found`; `version_conflict` when it is not at `if_version`
    */
-  forget(of: Omit<RecallQuery, 'version'> & { if_version: number }, keep?: Keep<Memory>): Promise<Memory>
+  forget(of: MemoryAddress & { if_version: number }, keep?: Keep<Memory>): Promise<Memory>
+  /**
+   * Moves the memory under a key with all its versions to another project, or to none.
+   *
+   * @throws GazewayError `not_found`; `conflict` when that has the key already
+   */
+  move(of: MemoryAddress, project: string | null): Promise<void>
   /**
    * Returns totals. `bytes` counts keys, values and tags as UTF-8 JSON; `oldest_at` is a creation, `newest_at` an
    * update.
@@ -97,13 +105,21 @@ export interface MemoryService {
   stats(): Promise<MemoryStats>
 }
 
-/** Query for one memory. Without a project, it is one of no project. */
-export interface RecallQuery {
+/** Address of one memory. Without a project, it is one of no project. */
+export interface MemoryAddress {
   key: string
   namespace: string
   project?: string | null | undefined
-  version?: number | undefined
 }
+
+/** A query for memories of one project, of several, or of no project (null or none). */
+export type InProjects<Query> = Omit<Query, 'project'> & { project?: string | readonly string[] | null | undefined }
+
+/** Query for one memory. */
+export type RecallQuery = InProjects<MemoryAddress> & { version?: number | undefined }
+
+/** Query for the newest memories. */
+export type NewestQuery = InProjects<{ projects?: 'all' | undefined; limit: number }>
 
 /** Form of the results of a search. */
 export interface SearchForm {
@@ -279,7 +295,7 @@ function ownMemory(owner: MemoryOwner, { store, time, opened, vectors, caller, s
   }
 
   async function search(
-    { query, limit, weak = 0, excerptLength, ...filters }: MemorySearch & SearchForm & Filters,
+    { query, limit, weak = 0, excerptLength, ...filters }: InProjects<MemorySearch> & SearchForm & Filters,
     context: CallContext = OPERATOR,
   ): Promise<FoundMemories> {
     const [{ search: byWords }, space] = [await opened(), await findSpace(db, owner)]
@@ -330,6 +346,8 @@ function ownMemory(owner: MemoryOwner, { store, time, opened, vectors, caller, s
         await keep?.(trx, forgotten)
         return forgotten
       }),
+    move: ({ project = null, ...of }, target) =>
+      store.write(async (trx) => moveMemory(trx, { space: await findSpace(trx, owner), ...of, project }, target)),
     stats: async () => statsOf(store, await findSpace(db, owner), time()),
   }
 }
@@ -340,8 +358,8 @@ async function recall(
   { project = null, version, ...of }: RecallQuery,
   at: string,
 ): Promise<RecalledMemory> {
-  for (const place of [...(project === null ? [] : [project]), null]) {
-    const recalled = await recallAt(db, { space, ...of, project: place }, { version, at })
+  for (const one of [...[project ?? []].flat(), null]) {
+    const recalled = await recallAt(db, { space, ...of, project: one }, { version, at })
     if (recalled !== null) return recalled
   }
   return NOT_FOUND
@@ -370,19 +388,22 @@ async function recallAt(
     : { found: true, memory: toMemory(earlier), superseded_by }
 }
 
-/** The newest memories of a project and of none, or of all projects. */
+/** The newest memories of some projects and of none, or of all projects. */
 async function newest(
   store: Store,
   space: number,
-  { project, projects, limit, trustedBy }: Parameters<MemoryService['newest']>[0] & { trustedBy: Caller },
+  { project = null, projects, limit, trustedBy }: NewestQuery & { trustedBy: Caller },
   at: string,
 ): Promise<Memory[]> {
   const list = async (of: { project?: string | null }) =>
     (await recentMemories(store, space, { ...of, trustedBy, limit }, at)).items
   if (projects === 'all') return list({})
-  // Two lists from two indexes, so that memories of other projects are never scanned.
-  const found = [...(await list({ project: null })), ...(project === null ? [] : await list({ project }))]
-  return found.sort((a, b) => (a.updated_at < b.updated_at ? 1 : -1)).slice(0, limit)
+  // A list of each project from its index, so that memories of other projects are never scanned.
+  const found = await Promise.all([null, ...[project ?? []].flat()].map((one) => list({ project: one })))
+  return found
+    .flat()
+    .sort((a, b) => (a.updated_at < b.updated_at ? 1 : -1))
+    .slice(0, limit)
 }
 
 async function statsOf({ db, engine }: Store, space: number, at: string): Promise<MemoryStats> {

@@ -8,6 +8,7 @@ import type { IdempotencyTables } from './tables/idempotency-tables.ts'
 import type { KeyTables } from './tables/keys-tables.ts'
 import type { MemoryTables } from './tables/memory-tables.ts'
 import type { PaymentTables } from './tables/payments-tables.ts'
+import type { ProjectTables } from './tables/projects-tables.ts'
 import type { RateTables } from './tables/rates-tables.ts'
 import type { ReconcileTables } from './tables/reconcile-tables.ts'
 import type { ReviewTables } from './tables/reviews-tables.ts'
@@ -31,6 +32,7 @@ export interface Schema
     PaymentTables,
     RateTables,
     ReconcileTables,
+    ProjectTables,
     ReviewTables,
     SettingsTables,
     SettlementTables,
@@ -49,6 +51,7 @@ export const RECORD_TABLES = {
   memory_vectors: ['place'],
   memory_totals: ['space', 'namespace', 'shard'],
   memory_words: ['space', 'word'],
+  project_places: ['path'],
   calls: ['call_id'],
   call_rollups: ['hour', 'model', 'caller_id', 'path', 'status', 'latency_bucket'],
   call_sums: ['level', 'start', 'caller_id', 'model', 'path', 'status'],

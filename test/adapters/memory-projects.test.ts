@@ -1,10 +1,9 @@
 import assert from 'node:assert/strict'
-import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
-import { homedir, tmpdir } from 'node:os'
-import { dirname, join } from 'node:path'
+import { mkdirSync, mkdtempSync, realpathSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { after, before, describe, it } from 'node:test'
 import { callTool } from '../../adapters/stdio/call-tool.ts'
-import { projectOf } from '../../src/memory/records/project.ts'
 import { createTokenCounter } from '../../src/text/token-counter.ts'
 import * as double from '../doubles/upstream.ts'
 import { type RunningGateway, startGateway } from './gateway.ts'
@@ -74,19 +73,6 @@ describe('memories of a project, by tools', () => {
       assert.deepEqual(await keys(more), ['general', 'shops'])
       assert.deepEqual(await keys({ ...more, projects: 'all' }), ['blogs', 'general', 'shops'])
     }
-  })
-
-  it('belong to the nearest repository, else to the folder, and to none in the home folder', async () => {
-    const plain = join(folder, 'plain')
-    mkdirSync(plain)
-    assert.equal(await projectOf(plain), plain)
-    assert.equal(await projectOf(join(shop, 'packages')), shop)
-    assert.equal(await projectOf(join(folder, 'gone')), null)
-    for (const shared of [homedir(), dirname(homedir()), '/']) assert.equal(await projectOf(shared), null)
-    const pretender = join(folder, 'pretender')
-    mkdirSync(pretender)
-    writeFileSync(join(pretender, '.git'), `gitdir: ${join(shop, '.git', 'worktrees', 'x')}\n`)
-    assert.equal(await projectOf(pretender), pretender, 'what a .git points to is not followed')
   })
 
   it('stay apart under one key, and recall takes this project’s before the general one', async () => {

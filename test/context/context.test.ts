@@ -149,7 +149,7 @@ describe('work context', () => {
       },
     ]
     const context = await contextWith({ memories: answering(asked, stored) }).get({ query: 'deploy' }, [root])
-    assert.deepEqual(asked, [{ query: 'deploy', project: root, projects: undefined, limit: 20, reader: null }])
+    assert.deepEqual(asked, [{ query: 'deploy', roots: [root], projects: undefined, limit: 20, reader: null }])
     assert.deepEqual(context.memories[0], stored[0])
     assert.equal(context.memories[1]?.cut, true)
     assert.equal(String(context.memories[1]?.value).length, 800)

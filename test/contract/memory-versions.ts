@@ -202,6 +202,25 @@ export function memoryVersionsContract(open: () => Promise<Store>): void {
       await store.close()
     })
 
+    it('move with their memory to another project, where its key is free', async () => {
+      const { store, put, memory } = await start()
+      await put({ key: 'k', value: 'first', project: '/a' })
+      await put({ key: 'k', value: 'second', project: '/a' })
+      await put({ key: 'k', value: 'other', project: '/b' })
+      const of = { key: 'k', namespace: 'default' }
+      await assert.rejects(memory.move({ ...of, project: '/a' }, '/b'), { code: 'conflict' })
+      await memory.move({ ...of, project: '/a' }, null)
+      assert.equal((await memory.recall({ ...of, version: 1 })).memory?.value, 'first')
+      assert.equal((await memory.recall({ ...of, project: '/b' })).memory?.value, 'other')
+      const { results } = await memory.search(MemorySearch.parse({ query: 'second', project: '/elsewhere' }))
+      assert.deepEqual(
+        results.map((result) => result.memory.project),
+        [null],
+      )
+      await assert.rejects(memory.move({ ...of, project: '/a' }, '/c'), { code: 'not_found' })
+      await store.close()
+    })
+
     it('expire when they would have, whatever came after them, and are swept', async () => {
       const { store, put, recall, memory, wait, kept } = await start()
       await put({ key: 'k', value: 'brief', ttl_seconds: 10 })

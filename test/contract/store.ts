@@ -21,6 +21,7 @@ import { memoryVectorsContract } from './memory-vectors.ts'
 import { memoryVersionsContract } from './memory-versions.ts'
 import { memoryWritersContract } from './memory-writers.ts'
 import { plansContract } from './plans.ts'
+import { projectsContract } from './projects.ts'
 import { retentionContract } from './retention.ts'
 import { reviewsContract } from './reviews.ts'
 import { searchContract } from './search.ts'
@@ -159,6 +160,7 @@ export function storeContract(name: string, open: () => Promise<Store>): void {
     reviewsContract(open)
     retentionContract(open)
     plansContract(open)
+    projectsContract(open)
     sessionsContract(open)
   })
 }

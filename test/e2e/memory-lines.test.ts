@@ -38,7 +38,11 @@ describe('gazeway memory', () => {
     const shown = JSON.parse(await memory('show', 'deploy', '--project', '/shop'))
     assert.deepEqual([shown.value, shown.project], ['by hand', '/shop'])
     assert.match(await memory('delete', 'deploy', '--project', '/shop'), /of \/shop/)
-    assert.equal(JSON.parse(await memory('show', 'deploy', '--project', '/shop')).value, 'from null')
+    assert.equal((await run(place, ['memory', 'show', 'deploy', '--project', '/shop'])).code, 1)
+    assert.equal(JSON.parse(await memory('show', 'deploy')).value, 'from null')
+    assert.match(await memory('move', 'deploy', '--to', '/blog'), /^(?!Moved)/, 'there is no such project')
+    await memory('move', 'deploy', '--to', place.project)
+    assert.match(await memory('list'), new RegExp(`deploy {2}version 1 {2}${place.project} `))
     const gone = await run(place, ['memory', 'show', 'unknown'])
     assert.deepEqual([gone.code, gone.stdout], [1, ''])
   })
@@ -75,7 +79,7 @@ describe('gazeway memory', () => {
       [
         ['memory', 'nothing'],
         2,
-        /unknown command memory nothing; must be one of export, import, list, search, show, edit, delete\.$/m,
+        /unknown command memory nothing; must be one of export, import, list, search, show, edit, move, delete\.$/m,
       ],
     ] as const) {
       const outcome = await run(place, [...args])

@@ -4,10 +4,12 @@ import type { Schema } from '../../store/schema.ts'
 import type { MemorySearch } from '../records/memory-record.ts'
 import { totals } from '../records/memory-totals.ts'
 import type { Caller } from '../records/trusted-writers.ts'
+import type { TextFilter } from '../words/text-matcher.ts'
 import type { SearchScope } from './memory-search.ts'
 
 /** Filters of a search. `trustedBy`: see `TextFilter`. */
-export type Filters = Omit<MemorySearch, 'query' | 'limit'> & { trustedBy?: Caller | undefined }
+export type Filters = Omit<MemorySearch, 'query' | 'limit' | 'project'> &
+  Pick<TextFilter, 'project'> & { trustedBy?: Caller | undefined }
 
 /** Returns the part of a space that a search covers, and the totals of the space. */
 export async function scopeOf(

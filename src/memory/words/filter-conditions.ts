@@ -14,8 +14,10 @@ export function narrowed({
   const conditions: Array<RawBuilder<unknown>> = tags.map(
     (tag) => sql`exists (select 1 from memory_tags where seq = memories.seq and tag = ${tag})`,
   )
-  if (project === null) conditions.push(sql`memories.project is null`)
-  else if (project !== undefined) conditions.push(sql`(memories.project is null or memories.project = ${project})`)
+  const projects = [project ?? []].flat()
+  if (projects.length > 0)
+    conditions.push(sql`(memories.project is null or memories.project in (${sql.join(projects)}))`)
+  else if (project !== undefined) conditions.push(sql`memories.project is null`)
   if (namespace) conditions.push(sql`memories.namespace = ${namespace.name}`)
   if (from !== undefined) conditions.push(sql`memories.updated_at >= ${from}`)
   if (to !== undefined) conditions.push(sql`memories.updated_at <= ${to}`)

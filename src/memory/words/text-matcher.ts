@@ -14,8 +14,8 @@ export interface TextFilter {
   /** Time of the search. Expired memories are never found. */
   now: string
   namespace?: NamespaceScope | undefined
-  /** Only memories of this project and of no project; null for no project only; absent for all projects. */
-  project?: string | null | undefined
+  /** Only memories of this project or these, and of no project; null for no project only; absent for all projects. */
+  project?: string | readonly string[] | null | undefined
   /** Tags that a memory must all have. */
   tags?: readonly string[] | undefined
   from?: string | undefined

@@ -13,6 +13,7 @@ import { up as reviews } from './012_reviews.ts'
 import { up as debts } from './013_debts.ts'
 import { up as rateWindows } from './015_rate_windows.ts'
 import { up as billedActivity } from './016_billed_activity.ts'
+import { up as projects } from './017_projects.ts'
 
 /** Migrates the store by one step, forward only. */
 export type Migrate = (db: Kysely<unknown>, engine: Engine) => Promise<void>
@@ -35,4 +36,5 @@ export const MIGRATIONS: Migrations = {
   '013_debts': debts,
   '015_rate_windows': rateWindows,
   '016_billed_activity': billedActivity,
+  '017_projects': projects,
 }

@@ -1,0 +1,201 @@
+import { randomUUID } from 'node:crypto'
+import { mkdir, writeFile } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import type { Kysely, Transaction } from 'kysely'
+import { GazewayError } from '../errors.ts'
+import { type MovedMemories, moveMemories } from '../memory/memory.ts'
+import type { Schema } from '../store/schema.ts'
+import type { Store } from '../store/store.ts'
+import type { ProjectPlaceRow } from '../store/tables/projects-tables.ts'
+import { readId } from './evidence.ts'
+import { findPlace, isGone, placeOf } from './places.ts'
+import { ID_FILE, projectFolder } from './project-folder.ts'
+
+/** The operator's space of memories, which projects are about. */
+const SPACE = 0
+/** Submodules within submodules whose parents are read. */
+const MAX_PARENTS = 5
+
+/** A folder of a project, as others see it. */
+export type ProjectPlace = Pick<ProjectPlaceRow, 'path' | 'project' | 'proposed' | 'parent'>
+
+/** A project with its memories counted. */
+export interface ListedProject {
+  project: string
+  memories: number
+  places: Array<{ path: string; proposed: string | null; isGone: boolean }>
+}
+
+/** Result of joining projects: the project that holds the memories now. */
+export type JoinedProject = MovedMemories & { project: string }
+
+/**
+ * The projects that memories are about. A project has the name of the path where it was seen first, and keeps it
+ * wherever its folder goes.
+ */
+export interface Projects {
+  /**
+   * Returns the names of the projects whose memories are read in some folders, each project before the checkouts that
+   * it is a submodule of. What is stored belongs to the first.
+   */
+  at(folders: readonly string[]): Promise<string[]>
+  /** Returns the place of a folder; null for one that is no project. Records a repository that was not seen before. */
+  of(folder: string): Promise<ProjectPlace | null>
+  /** Returns the name of a project, of which a folder or the name itself is given. @throws GazewayError `not_found` */
+  named(folderOrName: string): Promise<string>
+  /** Counts a project's memories, up to `limit`. */
+  memoriesOf(project: string, limit: number): Promise<number>
+  /** Lists the projects that have memories or a known folder, by name. */
+  list(): Promise<ListedProject[]>
+  /** Writes an id file into a folder. @throws GazewayError `conflict` when there is one; `not_found` */
+  init(folder: string): Promise<ProjectPlace>
+  /** Makes a folder a place of the project that was proposed for it. @throws GazewayError `not_found` */
+  trust(folder: string): Promise<JoinedProject>
+  /** Moves the memories and places of a project into another. @throws GazewayError `not_found`, `conflict` */
+  merge(from: string, into: string): Promise<JoinedProject>
+  /** Makes a folder a place of a project. @throws GazewayError `not_found` */
+  move(project: string, folder: string): Promise<JoinedProject>
+}
+
+/** Creates the service of a store's projects. */
+export function createProjects(store: Store): Projects {
+  const { db } = store
+
+  async function of(folder: string): Promise<ProjectPlaceRow | null> {
+    const path = await projectFolder(folder)
+    return path === null ? null : placeOf(store, path)
+  }
+
+  async function existing(folder: string): Promise<ProjectPlaceRow> {
+    const place = await of(folder)
+    if (place) return place
+    throw new GazewayError('not_found', `${folder} is no folder of a project.`, { param: 'folder' })
+  }
+
+  async function named(folderOrName: string): Promise<string> {
+    const place = await of(folderOrName)
+    if (place) return place.project
+    const seen = db.selectFrom('project_places').select('path').where('project', '=', folderOrName).limit(1)
+    if ((await memoriesOf(folderOrName, 1)) > 0 || (await seen.executeTakeFirst())) return folderOrName
+    throw new GazewayError(
+      'not_found',
+      `There is no project ${folderOrName}. gazeway project list shows those that there are.`,
+      { param: 'project' },
+    )
+  }
+
+  async function memoriesOf(project: string, limit: number): Promise<number> {
+    const query = db.selectFrom('memories').select('id').where('space', '=', SPACE).where('project', '=', project)
+    return (await query.limit(limit).execute()).length
+  }
+
+  /** Moves the memories and places of a project into another. */
+  const joinInto = (from: string, into: string): Promise<JoinedProject> =>
+    store.write(async (trx) => {
+      const moved = from === into ? { moved: 0, kept: [] } : await moveMemories(trx, { space: SPACE, from, to: into })
+      await trx.updateTable('project_places').set({ project: into }).where('project', '=', from).execute()
+      await trx
+        .updateTable('project_places')
+        .set({ proposed: null })
+        .where('project', '=', into)
+        .where((is) => is.or([is('proposed', '=', into), is('proposed', '=', from)]))
+        .execute()
+      await trx.updateTable('project_places').set({ proposed: into }).where('proposed', '=', from).execute()
+      return { project: into, ...moved }
+    })
+
+  return {
+    async at(folders) {
+      const own: string[] = []
+      const parents: string[] = []
+      for (const folder of folders) {
+        let place = await of(folder)
+        if (place) own.push(place.project)
+        for (let depth = 0; depth < MAX_PARENTS && place?.parent; depth++) {
+          place = await of(place.parent)
+          if (place) parents.push(place.project)
+        }
+      }
+      return [...new Set([...own, ...parents])]
+    },
+    of,
+    named,
+    memoriesOf,
+    list: () => listProjects(db),
+    async init(folder) {
+      const place = await existing(folder)
+      await writeId(place.path)
+      const file_id = await readId(place.path)
+      await store.write((trx) => record(trx, { ...place, file_id }))
+      return { ...place }
+    },
+    async trust(folder) {
+      const { project, proposed } = await existing(folder)
+      if (proposed !== null) return joinInto(project, proposed)
+      throw new GazewayError('not_found', `No other project is proposed for ${folder}; it is ${project}.`, {
+        param: 'folder',
+      })
+    },
+    async merge(from, into) {
+      const [source, target] = [await named(from), await named(into)]
+      if (source === target)
+        throw new GazewayError('conflict', `${from} and ${into} are the project ${target} already.`, { param: 'into' })
+      const place = await of(from)
+      if (place?.project === source) await store.write((trx) => record(trx, place))
+      return joinInto(source, target)
+    },
+    async move(project, folder) {
+      const [target, place] = [await named(project), await existing(folder)]
+      await store.write((trx) => record(trx, place))
+      return joinInto(place.project, target)
+    },
+  }
+}
+
+/** Records a place that has no evidence of its own, because a person has decided about it. */
+async function record(trx: Transaction<Schema>, place: ProjectPlaceRow): Promise<void> {
+  if (await findPlace(trx, place.path))
+    await trx.updateTable('project_places').set(place).where('path', '=', place.path).execute()
+  else await trx.insertInto('project_places').values(place).execute()
+}
+
+async function listProjects(db: Kysely<Schema>): Promise<ListedProject[]> {
+  const counts = await db
+    .selectFrom('memories')
+    .select(['project', ({ fn }) => fn.countAll<number>().as('count')])
+    .where('space', '=', SPACE)
+    .where('project', 'is not', null)
+    .groupBy('project')
+    .execute()
+  const memories = new Map(counts.map(({ project, count }) => [project as string, Number(count)]))
+  const places = await db.selectFrom('project_places').selectAll().orderBy('path').execute()
+  const names = new Set([...memories.keys(), ...places.map(({ project }) => project)])
+  return Promise.all(
+    [...names].sort().map(async (project) => ({
+      project,
+      memories: memories.get(project) ?? 0,
+      places: await Promise.all(
+        places
+          .filter((place) => place.project === project)
+          .map(async (place) => ({ path: place.path, proposed: place.proposed, isGone: await isGone(place) })),
+      ),
+    })),
+  )
+}
+
+async function writeId(folder: string): Promise<void> {
+  const file = join(folder, ID_FILE)
+  try {
+    await mkdir(dirname(file), { recursive: true })
+    await writeFile(file, `prj_${randomUUID().replaceAll('-', '')}\n`, { flag: 'wx' })
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
+    throw new GazewayError(
+      'conflict',
+      `${file} exists already. To trust the project that it names: gazeway project trust`,
+      {
+        param: 'folder',
+      },
+    )
+  }
+}
