@@ -16,7 +16,7 @@ export const memoryRecall = defineTool({
     key: MemoryInput.shape.key.describe('The exact key.'),
     namespace: MemoryInput.shape.namespace,
     project: MemoryInput.shape.project.describe('null: the general one.'),
-    version: Memory.shape.version.optional().describe('One of the last 20; by default the current.'),
+    version: Memory.shape.version.optional().describe('One of the last 20; default: current.'),
   }),
   output: z.object({
     found: z.boolean(),
