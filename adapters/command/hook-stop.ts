@@ -20,7 +20,7 @@ const OFFER =
 /** Request to Claude where `memory.capture` is `auto`. `mark`: the tags of what it stores, in words. */
 const capture = (mark: string): string =>
   'Gazeway keeps what this session has shown and a later one needs. Store it yourself with gateway_memory_store, at most ten ' +
-  'lasting facts: decisions and their reasons, conventions, pitfalls, commands that worked. Leave out what the code or its ' +
+  'lasting facts: decisions and their reasons, conventions, pitfalls, commands that worked. Omit what the code or its ' +
   'history says by itself, secrets, and what is about a person. Give each a key such as "area/subject", other words for it ' +
   `in \`also\`, and the tags ${mark}. Where \`similar\` names a memory that says it already, update or supersede that. ` +
   'Then say in one line what you have stored. If there is nothing of the kind, end without a word about it.'

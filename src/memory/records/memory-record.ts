@@ -94,10 +94,7 @@ export const Projects = z.literal('all').optional().describe('"all": also memori
 
 /** Input of a search. `from` and `to` bound `updated_at`, both inclusive. */
 export const MemorySearch = z.object({
-  query: z
-    .string()
-    .max(4000)
-    .describe('A question, or words in keys, tags and values; typos are forgiven.'),
+  query: z.string().max(4000).describe('A question, or words in keys, tags and values; typos are forgiven.'),
   namespace: Namespace.unwrap().optional().describe('Only this namespace; all by default.'),
   tags: Tags.optional().describe('Only with all these tags.'),
   project: Project.nullable()
