@@ -10,7 +10,7 @@ import { reconciliationCsv } from '../../src/reconcile/reconciliation-csv.ts'
 import { aligned } from './aligned.ts'
 import { withStoredKeys } from './with-keys.ts'
 
-/** Time after which progress is reported, and between reports, in milliseconds. */
+/** Interval of progress reports, in milliseconds. */
 const PROGRESS_MS = 2_000
 
 /** Flags of `gazeway reconcile`. */
@@ -26,25 +26,28 @@ export function showReconciliation(loaded: LoadedConfig, log: Log, flags: Reconc
   if (flags.json && flags.csv)
     throw new GazewayError('validation_failed', '--json: name either --json or --csv.', { param: '--json' })
   const { upstream } = flags
+  const progress = reportProgress()
   return withStoredKeys(loaded, log, async ({ store, config, now }) => {
     const found = await reconcile(
-      { store, config, env: loaded.request.env, now: now(), onProgress: reported() },
+      { store, config, env: loaded.request.env, now: now(), onProgress: progress.at },
       {
         month: flags.month ?? now().toISOString().slice(0, 7),
         upstream: upstream !== undefined && isProvider(upstream) ? nameInRecords({ provider: upstream }) : upstream,
       },
     )
     process.stdout.write(textOf(found, flags))
-  })
+  }).finally(progress.end)
 }
 
-/** Reports progress on stderr, once the command has run for two seconds. */
-function reported(): (what: string) => void {
-  let last = performance.now()
-  return (what) => {
-    if (performance.now() - last < PROGRESS_MS) return
-    last = performance.now()
-    process.stderr.write(`${what}\n`)
+/** Reports on stderr what the command waits for, every two seconds. */
+function reportProgress(): { at(what: string): void; end(): void } {
+  let present = 'opening the store'
+  const timer = setInterval(() => process.stderr.write(`${present} …\n`), PROGRESS_MS)
+  return {
+    at(what) {
+      present = what
+    },
+    end: () => clearInterval(timer),
   }
 }
 

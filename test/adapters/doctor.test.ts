@@ -63,6 +63,7 @@ describe('doctor', () => {
         ['ok', 'upstream'],
         ['ok', 'audit trail'],
         ['ok', 'prices'],
+        ['ok', 'bills'],
         ['ok', 'chains'],
         ['ok', 'payments'],
         ['ok', 'embeddings'],

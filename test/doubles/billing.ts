@@ -52,6 +52,8 @@ export interface BillingDouble {
   asked: string[]
   /** Answers the next requests with this status. */
   failNext(status: number, times?: number): void
+  /** Answers the next request with this body, as a faulty provider might. */
+  replyNext(body: string): void
   close(): Promise<void>
 }
 
@@ -60,11 +62,14 @@ const DAY_MS = 86_400_000
 /** Starts the APIs of OpenAI, Anthropic and OpenRouter that tell what an account was billed, by their references. */
 export async function startBilling(facts: BillingFacts): Promise<BillingDouble> {
   const failures: number[] = []
+  const bodies: string[] = []
   const server = createServer((request, response) => {
     const { pathname, searchParams } = new URL(request.url ?? '', 'http://double')
     double.asked.push(request.url ?? '')
     const reply = (status: number, body: unknown) =>
       response.writeHead(status, { 'content-type': 'application/json', 'retry-after': '0' }).end(JSON.stringify(body))
+    const body = bodies.shift()
+    if (body !== undefined) return response.end(body)
     const failure = failures.shift()
     if (failure !== undefined) return reply(failure, { error: { message: 'for a moment' } })
     try {
@@ -79,6 +84,7 @@ export async function startBilling(facts: BillingFacts): Promise<BillingDouble> 
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`,
     facts,
     asked: [],
+    replyNext: (body) => void bodies.push(body),
     failNext: (status, times = 1) => void failures.push(...Array<number>(times).fill(status)),
     close: () => new Promise((resolve) => server.close(() => resolve())),
   }

@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
 import { after, before, beforeEach, describe, it, type TestContext } from 'node:test'
+import type { Base } from '../../src/base.ts'
 import type { Environment } from '../../src/config/environment.ts'
 import { accountsOf } from '../../src/reconcile/accounts.ts'
+import { billSweeps } from '../../src/reconcile/keep-bills.ts'
 import { keepActivity } from '../../src/reconcile/openrouter-activity.ts'
 import { type ReconciledAccount, type Reconciliation, reconcile } from '../../src/reconcile/reconcile.ts'
 import { reconciliationCsv } from '../../src/reconcile/reconciliation-csv.ts'
@@ -234,6 +236,44 @@ export function reconcileContract(engine: string, open: () => Promise<Store>): v
       const routed = { config: configWith({ bill: { provider: 'openrouter', base_url: double.url } }), env }
       const echoed = await reconcile({ ...deps, ...routed }, { month: '2026-10' }).catch((reason: Error) => reason)
       assert.match(`${echoed}`, /answered 403.*_ADMIN_KEY must be a management key.* You sent Bearer \*\*\*/)
+    })
+
+    it('refuses replies that are too large, of another shape, or that do not name their next page', async (t) => {
+      const { ask, double } = await account(t, 'openai', { now: NOW, rows: [] })
+      const empty = { object: 'page', data: [] }
+      for (const [body, message] of [
+        [' '.repeat(17 * 1024 * 1024), /costs is larger than 16777216 bytes/],
+        ['<html>', /costs has another shape: .* Update Gazeway/],
+        [JSON.stringify({ ...empty, has_more: true, next_page: null }), /has more pages and does not name the next/],
+        [
+          JSON.stringify({
+            data: [{ start_time: 1, results: [{ amount: { value: 'much', currency: 'usd' } }] }],
+            has_more: false,
+          }),
+          /data\.0\.results\.0\.amount\.value: not a decimal/,
+        ],
+      ] as const) {
+        double.replyNext(body)
+        await assert.rejects(ask('2026-10'), refuses('upstream_bad_reply', message))
+      }
+    })
+
+    it('keeps the activity in a sweep of a running gateway, and does nothing without a key', async (t) => {
+      const row = { model: 'openai/gpt-5', day: '2026-10-20', key: 'another', usd: '1' }
+      const { double } = await account(t, 'openrouter', { now: NOW, rows: [row] })
+      const kept = () =>
+        store.db.selectFrom('billed_activity').select(['day', 'micros']).where('model', '<>', '').execute()
+      const sweepWith = async (env: Environment) => {
+        const config = configWith({ bill: { provider: 'openrouter', base_url: double.url } })
+        const current = () => ({ config, request: { env } })
+        const [sweep] = billSweeps({ store, now: () => NOW, config: { current } as unknown as Base['config'] })
+        await sweep?.batch(500)
+      }
+      await sweepWith({ OPENROUTER_MANAGEMENT_KEY: ADMIN_KEYS.openrouter })
+      assert.deepEqual([await kept(), double.asked], [[], []], 'the key of the provider is not for another address')
+      await sweepWith({ GAZEWAY_UPSTREAM_BILL_ADMIN_KEY: ADMIN_KEYS.openrouter })
+      await sweepWith({ GAZEWAY_UPSTREAM_BILL_ADMIN_KEY: ADMIN_KEYS.openrouter })
+      assert.deepEqual(await kept(), [{ day: '2026-10-20', micros: 1_000_000 }])
     })
 
     it('says what to do about a month, an upstream or a provider that it cannot reconcile', async (t) => {
