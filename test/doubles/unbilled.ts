@@ -11,7 +11,7 @@ export const UNBILLED: CallDeps['billing'] = {
       left: () => Infinity,
       extend: async () => true,
       take: (micros) => ({ spender, day: '2026-11-21', micros, allowanceId: null, written() {}, undo() {} }),
-      renew() {},
+      renew: () => () => {},
       end() {},
     }),
     giveBackIdle: async () => {},

@@ -371,7 +371,7 @@ describe('gazeway key', () => {
       [['rotate', UNKNOWN, '--grace', '24'], /--grace: /],
       [['revoke', 'gzw_x'], /KEY: .*must be the id or the name of a key/],
       [['revoke'], /missing required argument 'key'/],
-      [['remove'], /must be one of create, list, edit, rotate, revoke/],
+      [['remove'], /must be one of create, list, edit, rotate, forgive, revoke/],
     ]
     const runs = await Promise.all(cases.map(async ([args, line]) => ({ args, line, ...(await key(place, ...args)) })))
     for (const { args, line, code, stdout, stderr } of runs) {
@@ -463,7 +463,7 @@ describe('gazeway group', () => {
       [['group', 'create', '--name', 'a', '--budget', '5/hour'], 2, /--budget: .*such as 5\/day/],
       [['group', 'create', '--name', 'team'], 1, /There is a group "team" already/],
       [['group', 'edit', 'team'], 2, /Nothing to change. Give --name, --budget/],
-      [['group', 'remove'], 2, /must be one of create, list, edit, delete/],
+      [['group', 'remove'], 2, /must be one of create, list, edit, forgive, delete/],
       [
         ['key', 'create', '--name', 'a', '--group', 'nowhere'],
         2,

@@ -72,6 +72,26 @@ export function debtsContract(open: OpenStore): void {
     assert.equal(await owed(store, GROUP, SUNDAY), 70)
   })
 
+  it('counts at once in the process that saw it, before it is written', async (t) => {
+    const store = await open(t)
+    await budgets(store, [[GROUP, 'day', 100]])
+    const now = () => new Date(`${SUNDAY}T12:00:00.000Z`)
+    const reservations = createReservations({ store, now, onError: (error) => assert.fail(String(error)) })
+    const payer = (id: string) => ({ spender: { id, groupId: GROUP }, creditMicros: null, budgets: 'some' })
+    const call = await reservations.reserve(payer(KEY), 10)
+    const taken = call.take(10)
+    const written = call.renew(500)
+    call.end()
+    await assert.rejects(async () => reservations.reserve(payer(KEY), 1), { code: 'budget_reached' })
+    const other = await reservations.reserve(payer(OTHER), 90)
+    other.end()
+    await store.write((trx) => writeCallSpending(trx, [{ ...taken, micros: 510, beyondMicros: 500 }]))
+    taken.written()
+    written()
+    await assert.rejects(async () => reservations.reserve(payer(KEY), 1), { code: 'budget_reached' })
+    await reservations.close()
+  })
+
   it('counts in total until the budget is raised or an admin forgives exactly the debt', async (t) => {
     const store = await open(t)
     await budgets(store, [

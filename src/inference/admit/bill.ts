@@ -233,7 +233,8 @@ export function createBill(deps: BillDeps, of: BillOf): Bill {
       const left = leftForCost()
       const isOver = attempt.costMicros > left
       const over = isBounded && isOver ? attempt.costMicros - left : 0
-      if (over > 0) reservation.renew()
+      // A charge is durable before the answer ends.
+      const overWritten = over > 0 ? reservation.renew(isCharged ? 0 : over) : () => {}
       const caused = bound.readsMore ? Math.max(0, over - outputBeyond(attempt)) : 0
       const notCaused = isCharged ? over - caused : 0
       isCapped ||= notCaused > 0
@@ -247,7 +248,15 @@ export function createBill(deps: BillDeps, of: BillOf): Bill {
       const unseen = isBounded ? Math.min(unseenMicros, left - cost) : 0
       if (!isCharged) {
         const reserved = reservation.take(cost + unseen)
-        const spend = { ...reserved, micros: reserved.micros + over, beyondMicros: over }
+        const spend: Taken = {
+          ...reserved,
+          micros: reserved.micros + over,
+          beyondMicros: over,
+          written() {
+            reserved.written()
+            overWritten()
+          },
+        }
         if (!deps.storesAllReceipts || !attempt.isHad) return spend
         const of = {
           at: began.toISOString(),

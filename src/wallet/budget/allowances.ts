@@ -51,6 +51,8 @@ export interface Missing extends Wish {
   free: Micros
   /** Spent and not written yet, so that the store still takes it for reserved. */
   unwritten: Micros
+  /** Usage beyond its reservations that is not written yet. */
+  owed: Micros
 }
 
 /** A reservation of money and budget. */
@@ -82,8 +84,8 @@ export function takeAllowance(
       .executeTakeFirst()
     // The allowance was taken before: the connection was lost after the commit.
     if (made && made.turn >= turn) return { granted: made.granted, left: 0 }
-    const budget = await tightestBudget(trx, of.spender, of.day)
-    const { size, free } = missing
+    const { size, free, owed } = missing
+    const budget = lessOwed(await tightestBudget(trx, of.spender, of.day), owed)
     const left = Math.min(credit.left, budget?.left ?? Infinity)
     if (left < missing.least - free) throw shortOf(of.spender, { credit, budget }, missing)
     const lacking = Math.max(0, shareFor(missing, left + free) - free)
@@ -95,6 +97,9 @@ export function takeAllowance(
     return { granted, left: left - granted }
   })
 }
+
+const lessOwed = (budget: BudgetLeft | null, owed: Micros): BudgetLeft | null =>
+  budget && { ...budget, left: budget.left - owed, unspent: budget.unspent - owed }
 
 /** Amount left of a limit, and what would be left without the reservations of calls. */
 interface Left {

@@ -43,6 +43,8 @@ export interface PoolDeps {
   store: Store
   now: () => Date
   onError: (error: unknown) => void
+  /** Usage beyond reservations by key that is not written yet, so that the store does not count it. */
+  beyond: Map<string, Micros>
   /** Closes a pool to new calls, because the store may have more or less of it than is known here. */
   retire(pool: Pool): void
 }
@@ -106,13 +108,13 @@ export async function draw(deps: PoolDeps, pool: Pool, wish: Wish): Promise<Micr
 
 /** Asks the store for what a pool lacks for a call. */
 async function more(deps: PoolDeps, pool: Pool, wish: Wish): Promise<void> {
-  const { store, now, retire } = deps
+  const { store, now, retire, beyond } = deps
   const change = pool.changing.then(async () => {
     await sendBack(deps, pool)
     const { free, unwritten } = pool
     if (free >= shareFor(wish, free + pool.left)) return
     const turn = { turn: ++pool.turn, at: now().toISOString() }
-    const has = { free, unwritten, size: sizeFor(pool) }
+    const has = { free, unwritten, owed: beyond.get(pool.of.spender.id) ?? 0, size: sizeFor(pool) }
     const { granted, left } = await takeAllowance(store, pool.of, { ...turn, ...wish, ...has })
     // Not `pool.free += await …`: that reads `free` first, and loses what calls free or draw during the wait.
     pool.free += granted

@@ -39,7 +39,7 @@ export function createPools({ store, now, onError, elapsedMs, today }: PoolsDeps
   const holder = randomUUID()
   const open = new Map<string, Pool>()
   const retired = new Set<Pool>()
-  const deps: PoolDeps = { store, now, onError, retire }
+  const deps: PoolDeps = { store, now, onError, beyond: new Map(), retire }
   let timer: NodeJS.Timeout | undefined
   let renewedAt = elapsedMs()
   const all = () => [...open.values(), ...retired]

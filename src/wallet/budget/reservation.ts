@@ -31,8 +31,13 @@ export interface Reservation {
   extend(micros: Micros, payer?: Payer | null): Promise<boolean>
   /** Takes the amount spent, at most what is left. */
   take(micros: Micros): Taken
-  /** Has the store decide again what later calls may reserve, since this one cost more than was reserved for it. */
-  renew(): void
+  /**
+   * Has the store decide again what later calls may reserve, since this one cost more than was reserved for it.
+   *
+   * @param beyond the excess, which counts at once in this process
+   * @returns call it once the store has the excess
+   */
+  renew(beyond: Micros): () => void
   /** Frees the rest. Call it once the call is over, whatever its outcome. */
   end(): void
 }
@@ -43,7 +48,7 @@ export function unbounded(spender: Spender, day: string): Reservation {
     left: () => Infinity,
     extend: async () => true,
     take: (micros) => ({ spender, day, micros, allowanceId: null, written() {}, undo() {} }),
-    renew() {},
+    renew: () => () => {},
     end() {},
   }
 }
@@ -77,9 +82,16 @@ export function reservationIn(deps: PoolDeps & { elapsedMs: () => number }, pool
       left -= taken
       return takenFrom(deps, pool, taken)
     },
-    renew() {
+    renew(beyond) {
+      const { id } = pool.of.spender
+      const add = (micros: Micros) => void deps.beyond.set(id, (deps.beyond.get(id) ?? 0) + micros)
+      add(beyond)
       deps.retire(pool)
       giveBack(deps, pool)
+      return () => {
+        add(-beyond)
+        if (deps.beyond.get(id) === 0) deps.beyond.delete(id)
+      }
     },
     end() {
       if (isOver) return

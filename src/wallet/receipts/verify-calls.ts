@@ -162,6 +162,7 @@ async function* totalFaults({ db }: Store): AsyncGenerator<string> {
     select owner from spending group by owner
     having sum(case day when ${TOTAL} then charged_micros else -charged_micros end) <> 0
       or sum(case day when ${TOTAL} then recorded_micros else -recorded_micros end) <> 0
+      or sum(case day when ${TOTAL} then beyond_micros else -beyond_micros end) <> 0
     order by owner limit ${MAX_REPORTED}`.execute(db)
   for (const { owner } of rows) yield `Spending of ${owner}: the total is not the sum of its days.`
 }
