@@ -1,3 +1,3 @@
 import { billingKills } from './billing-kills.ts'
 
-billingKills(30)
+billingKills(9)

@@ -118,4 +118,4 @@ it('keeps its sums and limits while processes reserve, capture, void and deposit
   }
 })
 
-walletKills(30)
+walletKills(9)
