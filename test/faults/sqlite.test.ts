@@ -287,7 +287,9 @@ describe('several connections to one file', () => {
     const file = join(folder, 'left.db')
     const [one, other] = [await open(file), await open(file)]
     const written = one.write(async (trx) => {
-      await sql`insert into spending values ('a', '2026-11-21', 1, 0)`.execute(trx)
+      await sql`insert into spending (owner, day, charged_micros, recorded_micros) values ('a', '2026-11-21', 1, 0)`.execute(
+        trx,
+      )
       await one.close()
     })
     await assert.rejects(written, /closed/)
