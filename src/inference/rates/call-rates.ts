@@ -20,6 +20,8 @@ const WINDOW_MS = 60_000
 const USABLE_PART = 200
 /** Interval of the checks for what goes back, in milliseconds. */
 const CHECKED_MS = 250
+/** Time after which what a call gave back goes to the store, in milliseconds: its process may need it at once. */
+const RELEASED_MS = 10
 /** Pause after a turn that refused a call, in milliseconds: many refused calls must not busy the store. */
 const REFUSED_MS = 25
 
@@ -83,16 +85,22 @@ export function createCallRates({
   }
 
   async function work(share: RateShare): Promise<void> {
-    for (let isDone = false; !isDone; ) {
-      const end = await takeShare(deps, share)
+    let end: Awaited<ReturnType<typeof takeShare>>
+    do {
+      end = await takeShare(deps, share)
       if (end === 'refused') await delay(REFUSED_MS)
-      isDone = share.waiting.length === 0 && (end === 'failed' || !isUrgent(share))
-    }
+    } while (share.waiting.length > 0)
     share.running = null
+    // A turn that failed is taken again with the next check.
+    if (end !== 'failed') onEnd(share)
   }
 
   function onEnd(share: RateShare): void {
-    if (isUrgent(share)) void run(share)
+    if (share.running !== null || share.release !== undefined || !isUrgent(share)) return
+    share.release = setTimeout(() => {
+      share.release = undefined
+      if (isUrgent(share)) void run(share)
+    }, RELEASED_MS).unref()
   }
 
   function check(): void {
@@ -125,7 +133,10 @@ export function createCallRates({
       clearInterval(timer)
       const all = [...shares.values()]
       await Promise.all(all.map(({ running }) => running))
-      for (const share of all) share.freeUntil = share.peak = 0
+      for (const share of all) {
+        clearTimeout(share.release)
+        share.freeUntil = share.peak = 0
+      }
       await Promise.all(all.filter((share) => isDue(share, elapsedMs(), terms)).map(run))
     },
   }

@@ -70,6 +70,8 @@ export interface RateShare {
   last: Pick<TurnResult, 'left' | 'resetMs'> & { at: number }
   /** Turns that are being taken. */
   running: Promise<void> | null
+  /** Until what calls gave back goes to the store. */
+  release: NodeJS.Timeout | undefined
 }
 
 const NONE: Amounts = { requests: 0, tokens: 0 }
@@ -94,6 +96,7 @@ export const newShare = (keyId: string, limits: RateLimits): RateShare => ({
   turn: null,
   last: { left: NONE, resetMs: NONE, at: -Infinity },
   running: null,
+  release: undefined,
 })
 
 /** Dependencies of {@link takeShare}. */
