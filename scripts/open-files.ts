@@ -9,6 +9,7 @@ export const OPEN_FILES: Readonly<Record<string, readonly string[]>> = {
     'downloaded-catalogue.ts',
     'fields-at.ts',
     'key-variable.ts',
+    'listed-prices.ts',
     'preset.ts',
     'price-age.ts',
     'priced-fields.ts',

@@ -22,6 +22,8 @@ export const deepseek: Preset = {
       source:
         'https://github.com/anomalyco/models.dev/blob/23c42445a033e7bc6c4a6bf21a8e47fdf1aacb66/providers/deepseek/models/deepseek-flash.toml',
       date: '2026-11-24',
+      // Its listing states none.
+      maxOutput: { tokens: 393_216, source: 'https://www.npmjs.com/package/llm-zoo/v/1.37.0' },
     },
   },
 }

@@ -23,6 +23,8 @@ export const gemini: Preset = {
       source:
         'https://github.com/anomalyco/models.dev/blob/91a19838362bf054937e0e5534d8871762f354f8/providers/google/models/gemini-3.8-flash.toml',
       date: '2026-11-24',
+      // Its listing states none.
+      maxOutput: { tokens: 65_536, source: 'https://www.npmjs.com/package/llm-zoo/v/1.37.0' },
     },
   },
 }

@@ -8,7 +8,7 @@ const VERSION = /(?:[-@:](?:latest|\d{4,8}|\d{4}-\d{2}-\d{2}))+$/
  */
 export const isOtherModel = (answered: string, asked: string): boolean => baseOf(answered) !== baseOf(asked)
 
-/** Name without its version and the path before it, which some providers leave out. */
+/** Name without its version and the path before it, which some providers omit. */
 const baseOf = (id: string): string =>
   id
     .slice(id.lastIndexOf('/') + 1)

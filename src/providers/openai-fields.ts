@@ -37,10 +37,10 @@ export const OPENAI_FIELDS: PricedFields = {
           members: { type: 'none', allowed_callers: 'none', environment: { members: container } },
         },
         // Its tokens are those of another model and not in the usage, so that each has the dearest price.
-        image_generation: { unit: 'image' },
+        image_generation: { unit: 'tool_image' },
       },
       others: 'refused',
     },
   },
-  fees: { search: 10_000, preview_search: 25_000, file_search: 2_500, code: 30_000, image: 250_000 },
+  fees: { search: 10_000, preview_search: 25_000, file_search: 2_500, code: 30_000, tool_image: 250_000 },
 }

@@ -25,6 +25,11 @@ function halved({ input, output, cached_input, cache_write }: TokenPrices): Toke
   }
 }
 
+// Its listing states no limits. Longest answers by https://www.npmjs.com/package/llm-zoo/v/1.37.0, read 2026-11-26.
+const zoo = 'https://www.npmjs.com/package/llm-zoo/v/1.37.0'
+const GPT_5 = { tokens: 128_000, source: zoo }
+const O_SERIES = { tokens: 100_000, source: zoo }
+
 export const openai: Preset = {
   name: 'openai',
   label: 'OpenAI',
@@ -45,6 +50,7 @@ export const openai: Preset = {
       source:
         'https://github.com/anomalyco/models.dev/blob/0760ceffd3e02115e6480d9a0be7992c330c2f35/providers/openai/models/gpt-5.toml',
       date: '2026-11-24',
+      maxOutput: GPT_5,
     },
     'gpt-5-mini': {
       prices: tiered(
@@ -54,6 +60,7 @@ export const openai: Preset = {
       source:
         'https://github.com/anomalyco/models.dev/blob/8734c00cd030e035b6aa2ebd3cf9ec98b54026bf/providers/openai/models/gpt-5-mini.toml',
       date: '2026-11-24',
+      maxOutput: GPT_5,
     },
     'gpt-5.6': {
       prices: {
@@ -65,31 +72,37 @@ export const openai: Preset = {
       },
       source: catalogueAt('a9d4591d48c6d06de0a55c958978395f3c303e24', 'gpt-5.6'),
       date: '2026-11-24',
+      maxOutput: GPT_5,
     },
     'gpt-5.2': {
       prices: tiered({ input: 1.75, output: 14, cached_input: 0.175 }, { input: 3.5, output: 28, cached_input: 0.35 }),
       source: catalogueAt('ecee1e6258445b5bc7b6159247fba74257b7f28e', 'gpt-5.2'),
       date: '2026-11-24',
+      maxOutput: GPT_5,
     },
     'gpt-5.1': {
       prices: tiered({ input: 1.25, output: 10, cached_input: 0.125 }, { input: 2.5, output: 20, cached_input: 0.25 }),
       source: catalogueAt('0760ceffd3e02115e6480d9a0be7992c330c2f35', 'gpt-5.1'),
       date: '2026-11-24',
+      maxOutput: GPT_5,
     },
     'gpt-5-nano': {
       prices: tiered({ input: 0.05, output: 0.4, cached_input: 0.005 }),
       source: catalogueAt('0760ceffd3e02115e6480d9a0be7992c330c2f35', 'gpt-5-nano'),
       date: '2026-11-24',
+      maxOutput: GPT_5,
     },
     o3: {
       prices: tiered({ input: 2, output: 8, cached_input: 0.5 }, { input: 3.5, output: 14, cached_input: 0.875 }),
       source: catalogueAt('8734c00cd030e035b6aa2ebd3cf9ec98b54026bf', 'o3'),
       date: '2026-11-24',
+      maxOutput: O_SERIES,
     },
     'o4-mini': {
       prices: tiered({ input: 1.1, output: 4.4, cached_input: 0.275 }, { input: 2, output: 8, cached_input: 0.5 }),
       source: catalogueAt('0760ceffd3e02115e6480d9a0be7992c330c2f35', 'o4-mini'),
       date: '2026-11-24',
+      maxOutput: O_SERIES,
     },
     'gpt-4.1-mini': {
       prices: {
@@ -99,6 +112,7 @@ export const openai: Preset = {
       },
       source: 'https://deploybase.ai/articles/openai-pricing',
       date: '2026-03',
+      maxOutput: { tokens: 32_768, source: zoo },
     },
   },
 }

@@ -10,7 +10,7 @@ const provider: FieldRules = none(
   'max_price',
 )
 
-/** What a tool or plugin says of the models that it runs. */
+/** Members of a tool or plugin about the models that it runs. */
 const models: FieldRules = {
   model: 'model beside',
   analysis_models: 'model beside',
@@ -80,7 +80,7 @@ export const OPENROUTER_FIELDS: PricedFields = {
         'openrouter:bash': { unit: 'code' },
         'openrouter:shell': { unit: 'code' },
         'openrouter:image_generation': {
-          unit: 'image',
+          unit: 'tool_image',
           needsModel: true,
           members: { type: 'none', parameters: 'model beside' },
         },
@@ -91,7 +91,7 @@ export const OPENROUTER_FIELDS: PricedFields = {
       others: 'refused',
     },
   },
-  fees: { search: 20_000, file_search: 2_500, code: 30_000, image: 250_000, page: 2_000 },
+  fees: { search: 20_000, file_search: 2_500, code: 30_000, tool_image: 250_000, page: 2_000 },
   readId: (model) => ({
     priced: model.replace(VARIANT, ''),
     ...(model.endsWith(':online') && { unit: 'search' }),

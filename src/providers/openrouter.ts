@@ -14,6 +14,7 @@ export const openrouter: Preset = {
     prefix: null,
   },
   listsLimits: true,
+  listsPrices: true,
   key: { variable: 'OPENROUTER_API_KEY', page: 'https://openrouter.ai/keys' },
   // https://openrouter.ai/docs/api-reference/get-a-generation; what closing a stream stops depends on who answers.
   generations: '/generation',

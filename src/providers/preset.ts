@@ -45,7 +45,13 @@ export interface ModelPrices extends TokenPrices {
   long_prompt?: (TokenPrices & { above: number }) | undefined
   /** Prices by `service_tier`, such as `flex` and `priority`. */
   service_tiers?: Readonly<Record<string, TokenPrices>> | undefined
+  /** Prices of what is charged by the piece, in US dollars each. */
+  units?: UnitPrices | undefined
 }
+
+/** Things charged by the piece whose price may be set. */
+export const PRICED_UNITS = ['search', 'image', 'audio_second'] as const
+export type UnitPrices = Readonly<Partial<Record<(typeof PRICED_UNITS)[number], number | undefined>>>
 
 /** Known models of a provider, by id. */
 export type Catalogue = Readonly<Record<string, PresetModel>>
@@ -57,6 +63,8 @@ export interface PresetModel {
   source: string
   /** Day or month the page was read. */
   date: string
+  /** Most tokens of an answer, where the provider's list does not state them, with the page that does. */
+  maxOutput?: { tokens: number; source: string }
 }
 
 /** A kind of key that reads an account's bill and asks no model. */
@@ -88,6 +96,8 @@ export interface Preset {
   aliases?: Record<string, string>
   /** True when its model list states how many tokens an answer may have. */
   listsLimits?: true
+  /** True when its model list states prices. */
+  listsPrices?: true
   /** True where answers state their cost, see `statedCost`. */
   statesCost?: true
   /** True where calls cost nothing: the sandbox and servers of one's own. */

@@ -1,9 +1,10 @@
 import type { Micros } from '../text/money.ts'
 import type { TierPercents } from './tiers.ts'
 
-/** Things that a provider charges beside tokens, by the piece. */
-export const FEE_UNITS = ['search', 'preview_search', 'file_search', 'code', 'image', 'page', 'audio_second'] as const
-export type FeeUnit = (typeof FEE_UNITS)[number]
+/** Things that a provider charges beside tokens, by the piece. `tool_image` is an image that a tool of a chat makes. */
+export type FeeUnit =
+  | ('search' | 'preview_search' | 'file_search' | 'code' | 'page' | 'tool_image')
+  | ('image' | 'audio_second')
 
 /** Prices of such things, in micro-dollars each. */
 export type Fees = Readonly<Partial<Record<FeeUnit, Micros>>>

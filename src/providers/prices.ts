@@ -2,9 +2,10 @@ import * as z from 'zod'
 import { MICROS_PER_USD, type Micros } from '../text/money.ts'
 import { type CatalogueFile, cataloguedModel } from './catalogue-file.ts'
 import { downloadedCatalogue } from './downloaded-catalogue.ts'
+import type { ListedPrices } from './listed-prices.ts'
 import { isOtherModel } from './model-names.ts'
 import { type Catalogue, FLAT_MODELS, type ModelPrices, type PresetModel, type TokenPrices } from './preset.ts'
-import type { FeeUnit } from './priced-fields.ts'
+import type { Fees, FeeUnit } from './priced-fields.ts'
 import { PRESETS, presetOf } from './providers.ts'
 import { shippedCatalogue } from './shipped-catalogue.ts'
 import { type CallTier, STANDARD_TIER, type TierFields, type TierPercents, tierIn, tierName } from './tiers.ts'
@@ -61,6 +62,8 @@ export interface PricedModel {
   catalogue: Catalogue
   /** Name of that preset, for the catalogue of all models. Null or absent for a base URL. */
   vendor?: string | null
+  /** Prices of the provider's own list. Null or absent where it states none. */
+  listing?: ListedPrices | null
   /** Tier and region of the upstream's project, which apply where a request names none. */
   project?: TierFields
   /** Set when the upstream does not know the requested name and another model answers, at its own price. */
@@ -84,10 +87,11 @@ const UNIT = 1_000_000
 /**
  * Price that applies to a model. Precedence, highest first:
  * 1. the configuration, by requested name or upstream id;
- * 2. the preset that answers, or a downloaded catalogue that is newer;
- * 3. the shipped catalogue;
- * 4. what its upstream says about models without a price, then the setting `pricing.unknown`;
- * 5. the flat price.
+ * 2. the provider's own list of models;
+ * 3. the preset that answers, or a downloaded catalogue that is newer;
+ * 4. the shipped catalogue;
+ * 5. what its upstream says about models without a price, then the setting `pricing.unknown`;
+ * 6. the flat price.
  *
  * Own names of metered calls skip all but the configuration. A stand-in is priced by its upstream id alone.
  *
@@ -103,11 +107,13 @@ export function priceOf(model: PricedModel, prices: Prices): PriceInForce {
   if (FLAT_MODELS.has(requested)) return { prices: flatPrices(prices), from: 'fixed' }
   const configured = own(prices.models, upstream)
   if (configured) return { prices: configured, from: 'configuration', id: upstream }
-  const known = newestOf([
-    inCatalogue(catalogue, upstream),
-    inFile(prices.downloaded ?? downloadedCatalogue()?.catalogue, model),
-  ])
-  const found = known ?? inFile(shippedCatalogue(), model)
+  const found =
+    inListing(model, upstream) ??
+    newestOf([
+      inCatalogue(catalogue, upstream),
+      inFile(prices.downloaded ?? downloadedCatalogue()?.catalogue, model),
+    ]) ??
+    inFile(shippedCatalogue(), model)
   if (found === null) return unknownPrice(model, prices)
   return {
     prices: found.model.prices as ModelPrices,
@@ -121,6 +127,12 @@ export function priceOf(model: PricedModel, prices: Prices): PriceInForce {
 /** Id of a model without what changes no price of tokens, such as `:online`. */
 const pricedId = ({ vendor, upstream }: PricedModel): string =>
   presetOf(vendor ?? '')?.pricedFields.readId?.(upstream).priced ?? upstream
+
+/** Finds a model in its provider's list: by its whole id, as `:free` has a price of its own, else by that with its price. */
+function inListing({ listing, upstream: id }: PricedModel, priced: string): Found | null {
+  const model = listing?.of(id) ?? listing?.of(priced) ?? null
+  return model && { id, model }
+}
 
 /** A model of a catalogue, under its id there. */
 interface Found {
@@ -171,7 +183,7 @@ function dearestOf(catalogue: Catalogue, { models }: Prices): ModelPrices | null
   }
 }
 
-/** What a call used. */
+/** Everything that a call used. */
 export interface UsedByCall {
   usage: Usage | null
   /** Tokens by model, when several used them. Null or absent for one. */
@@ -191,10 +203,9 @@ export function costOfCall(used: UsedByCall, model: PricedModel, prices: Prices)
   const { usage, parts = null, uses = {}, tier, stated } = used
   const from = originOf(model, prices)
   if (stated !== null && from !== 'fixed' && (stated > 0 || isUnpriced(from))) return { micros: stated, from: 'stated' }
-  if (usage === null) return { micros: 0, from }
   let fees = 0
   for (const unit in uses) fees += (uses[unit as FeeUnit] ?? 0) * feeOf(unit as FeeUnit, model, prices)
-  if (parts === null) return { micros: upstreamCost(usage, model, prices, tier) + fees, from }
+  if (usage === null || parts === null) return { micros: upstreamCost(usage, model, prices, tier) + fees, from }
   const costs = parts.map((part) => exactCost(part.usage, pricedBy(part.model, model, prices), prices, tier))
   return { micros: roundedUp(costs.reduce((all, one) => all + one, 0)) + fees, from }
 }
@@ -343,7 +354,8 @@ export function ceilingOf(
 export function feeOf(unit: FeeUnit, model: PricedModel, prices: Prices): Micros {
   const from = originOf(model, prices)
   if (from === 'fixed' || from === 'free') return 0
-  return presetOf(model.vendor ?? '')?.pricedFields.fees?.[unit] ?? 0
+  const set = cardFor(model, prices).units[unit]
+  return set ?? presetOf(model.vendor ?? '')?.pricedFields.fees?.[unit] ?? 0
 }
 
 /** The flat price, as the prices of a model. */
@@ -364,7 +376,7 @@ function dearestRates(prices: ModelPrices): Rates {
 }
 
 /** Cache of rates. A model is the same object in all calls to it. */
-const known = new WeakMap<PricedModel, { of: Prices; until: number; card: ModelCard }>()
+const known = new WeakMap<PricedModel, { of: Prices; until: number; listed: number; card: ModelCard }>()
 
 const DAY_MS = 86_400_000
 
@@ -372,12 +384,13 @@ function cardFor(model: PricedModel, prices: Prices): ModelCard {
   const found = known.get(model)
   // Prices change at midnight UTC. Before the shipped catalogue is loaded none is final.
   const now = Date.now()
-  if (found?.of === prices && now < found.until) return found.card
+  const listed = model.listing?.version() ?? 0
+  if (found?.of === prices && now < found.until && listed === found.listed) return found.card
   const inForce = priceOf(model, prices)
   const percents = percentsOf(model, inForce.from)
   const card = { ...cardOf(inForce.prices), percents, from: inForce.from }
   const until = shippedCatalogue() === null ? now : (Math.floor(now / DAY_MS) + 1) * DAY_MS
-  known.set(model, { of: prices, until, card })
+  known.set(model, { of: prices, until, listed, card })
   return card
 }
 
@@ -399,6 +412,8 @@ function percentsOf({ vendor, upstream }: PricedModel, from: PriceOrigin): TierP
 }
 
 interface RateCard {
+  /** Prices by the piece, in micro-dollars. */
+  units: Fees
   standard: Rates
   tiers: ReadonlyMap<string, Rates>
   /** Dearest rates over the tiers, for a tier without a known price. */
@@ -406,10 +421,12 @@ interface RateCard {
   long: { above: number; rates: Rates } | null
 }
 
-function cardOf({ long_prompt: long, service_tiers = {}, ...prices }: ModelPrices): RateCard {
+function cardOf({ long_prompt: long, service_tiers = {}, units = {}, ...prices }: ModelPrices): RateCard {
   const standard = ratesOf(prices)
   const tiers = new Map(Object.entries(service_tiers).map(([tier, of]) => [tier, ratesOf(of)]))
+  const set = Object.entries(units).flatMap(([unit, usd]) => (usd === undefined ? [] : [[unit, micros(usd)]]))
   return {
+    units: Object.fromEntries(set),
     standard,
     tiers,
     dearest: [...tiers.values()].reduce(dearer, standard),

@@ -6,6 +6,7 @@ export const together: Preset = {
   label: 'Together AI',
   baseUrl: 'https://api.together.ai/v1',
   protocol: 'openai',
+  listsPrices: true,
   key: { variable: 'TOGETHER_API_KEY', page: 'https://api.together.ai/settings/api-keys' },
   stopsOnClose: { stops: true, source: STREAM_CANCELLATION },
   roles: {

@@ -11,6 +11,10 @@ const MESSAGES = '/messages'
 const GROK = 'router/x-ai/grok-4.3'
 const OPUS = 'claude/claude-opus-5-5'
 const BUDGET: Partial<z.input<typeof NewKey>> = { limits: { budgets: [{ usd: 5, per: 'day' }] } }
+const BY_PIECE = {
+  painter: { input: 0, output: 0, units: { image: 0.04 } },
+  scribe: { input: 0, output: 0, units: { audio_second: 0.0001 } },
+}
 /** Too small for any call: the refusal then says what the call may cost. */
 const TINY: Partial<z.input<typeof NewKey>> = { limits: { budgets: [{ usd: 0.000001, per: 'day' }] } }
 
@@ -25,7 +29,10 @@ before(async () => {
     {},
     {
       alerts: { webhook_url: 'http://127.0.0.1:9/', webhook_secret: `whsec_${'A'.repeat(32)}` },
-      pricing: { unknown: null, models: { plain: { input: 1, output: 1 }, 'x-ai/dear': { input: 50, output: 100 } } },
+      pricing: {
+        unknown: null,
+        models: { plain: { input: 1, output: 1 }, 'x-ai/dear': { input: 50, output: 100 }, ...BY_PIECE },
+      },
       upstreams: {
         router: at('openrouter'),
         claude: at('anthropic'),
@@ -70,6 +77,7 @@ const INPUTS: Readonly<Record<string, object>> = {
   '/responses': { input: 'Hello', max_output_tokens: 1000 },
   '/completions': { prompt: 'Hello', max_tokens: 1000 },
   '/embeddings': { input: 'Hello' },
+  '/images/generations': { prompt: 'A cat' },
 }
 
 async function ask(key: Partial<z.input<typeof NewKey>>, model: string, fields: object, path = CHAT) {
@@ -90,7 +98,7 @@ const sent = () => upstream.received.filter(({ method }) => method === 'POST')
 /** The preferences in the first request. */
 const providerSent = () => (sent().map(({ body }) => body)[0] as { provider?: object }).provider
 
-/** What a call may cost, in USD, as its refusal says. */
+/** Most that a call may cost, in USD, as its refusal says. */
 async function bound(model: string, fields: object, path = CHAT): Promise<number> {
   const { message: refusal } = await ask(TINY, model, fields, path)
   const cost = /This may cost ([\d.]+) USD/.exec(refusal)?.[1]
@@ -357,4 +365,23 @@ describe('what an answer names', () => {
     const listed = await ask(key, GROK, {})
     assert.deepEqual([...(await alertsOf(version.record)), ...(await alertsOf(listed.record))], [])
   })
+})
+
+it('images and seconds of audio are reserved and charged by the piece where they have a price', async () => {
+  const images = '/images/generations'
+  upstream.on(images, json(200, { created: 1, data: [{ b64_json: 'AA' }, { b64_json: 'AA' }] }))
+  assert.equal(await bound('painter', { n: 3 }, images), 0.12)
+  assert.equal((await ask(BUDGET, 'painter', { n: 3 }, images)).record?.upstream_cost_usd, 0.08)
+  upstream.on('/audio/transcriptions', json(200, { text: 'Hello.', usage: { type: 'duration', seconds: 61.2 } }))
+  const { key } = await running.gateway.keys.create({ name: 'caller', scopes: ['inference'], ...BUDGET })
+  const body = new FormData()
+  body.append('model', 'scribe')
+  body.append('file', new Blob([new Uint8Array(40_000)]), 'speech.ogg')
+  const headers = { authorization: `Bearer ${key}` }
+  const reply = await fetch(`${running.url}/v1/audio/transcriptions`, { method: 'POST', headers, body })
+  assert.equal(reply.status, 200)
+  await reply.text()
+  await running.gateway.calls.flush()
+  const { items } = await running.gateway.calls.history({ path: '/v1/audio/transcriptions', limit: 1, offset: 0 })
+  assert.equal(items[0]?.upstream_cost_usd, 0.0062) // 62 × 0.0001
 })

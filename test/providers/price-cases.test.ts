@@ -1,13 +1,16 @@
 import assert from 'node:assert/strict'
 import { before, describe, it } from 'node:test'
+import { readTerms } from '../../src/inference/observe/reported-terms.ts'
 import { costOfCall, type PricedModel, type Prices } from '../../src/providers/prices.ts'
 import { presetOf } from '../../src/providers/providers.ts'
 import { loadShippedCatalogue } from '../../src/providers/shipped-catalogue.ts'
-import { statedCost } from '../../src/providers/stated-cost.ts'
-import { tierIn } from '../../src/providers/tiers.ts'
+import { type TierFields, tierIn } from '../../src/providers/tiers.ts'
 import { readUsage } from '../../src/providers/token-usage.ts'
 
-const PRICES: Prices = { models: { own: { input: 0.1, output: 0.3 } }, price_per_1k_tokens_usd: 0.003 }
+const PRICES: Prices = {
+  models: { own: { input: 0.1, output: 0.3 }, spoken: { input: 0, output: 0, units: { audio_second: 0.0001 } } },
+  price_per_1k_tokens_usd: 0.003,
+}
 
 const modelOf = (name: string): PricedModel => {
   const [vendor = '', ...rest] = name.split(' ')
@@ -34,7 +37,7 @@ const response = message
  * Amounts in micro-dollars, computed by hand. Prices of the vendors' pages on the day that the catalogues name; a rate in
  * USD for 1,000,000 tokens is as many micro-dollars for each token.
  */
-const CASES: Array<[what: string, model: string, usage: object, tier: string | null, micros: number]> = [
+const CASES: Array<[what: string, model: string, usage: object, tier: string | TierFields | null, micros: number]> = [
   // OpenAI
   ['plain', 'openai gpt-5', chat(1000, 500), null, 6250], // 1000×1.25 + 500×10
   ['cached input', 'openai gpt-5', chat(1000, 500, cached(800)), null, 5350], // 200×1.25 + 800×0.125 + 5000
@@ -142,6 +145,85 @@ const CASES: Array<[what: string, model: string, usage: object, tier: string | n
   ['a price by configuration', 'openai own', chat(7, 1), null, 1], // 0.7 + 0.3
   ['a price by configuration, above a whole one', 'openai own', chat(8, 1), null, 2], // 1.1
   ['no price: the flat one', 'openai invented', chat(10, 10), null, 60],
+  // Tiers, speeds and regions as percentages
+  [
+    'fast mode of a model at twice the price',
+    'anthropic claude-opus-5-5',
+    message(1000, 200),
+    { speed: 'fast' },
+    16_000,
+  ],
+  ['fast mode of a model at six times', 'anthropic claude-opus-4-7', message(1000, 200), { speed: 'fast' }, 60_000], // (5000 + 5000) × 6
+  ['a region', 'anthropic claude-haiku-4-5', message(1000, 100), { inference_geo: 'us' }, 1650], // 1500 × 1.1
+  ['anywhere', 'anthropic claude-haiku-4-5', message(1000, 100), { inference_geo: 'global' }, 1500],
+  [
+    'a write for an hour in a region, fast',
+    'anthropic claude-opus-5-5',
+    message(0, 0, { cache_creation_input_tokens: 1000, cache_creation: { ephemeral_1h_input_tokens: 1000 } }),
+    { speed: 'fast', inference_geo: 'us' },
+    17_600, // 8000 × 2 × 1.1
+  ],
+  ['a batch', 'anthropic claude-sonnet-5-5', message(1000, 100), 'batch', 1500], // 3000 / 2
+  ['capacity paid beforehand', 'anthropic claude-sonnet-5-5', message(1000, 100), 'priority', 3000],
+  ['flex of Gemini', 'gemini gemini-3.8-flash', chat(1000, 100), 'flex', 563], // 1125 / 2
+  ['priority of Gemini', 'gemini gemini-3.8-flash', chat(1000, 100), 'priority', 2025], // 1125 × 1.8
+  ['flex of Groq, which costs the same', 'groq openai/gpt-oss-120b', chat(1000, 100), 'flex', 210],
+  // Fees
+  [
+    'searches of a Message',
+    'anthropic claude-haiku-4-5',
+    message(1000, 100, { server_tool_use: { web_search_requests: 7 } }),
+    null,
+    71_500, // 1500 + 7 × 10,000
+  ],
+  [
+    'searches on X and in files, by the counts of xAI',
+    'xai grok-4.3',
+    chat(1000, 100, {
+      server_side_tool_usage_details: { web_search_calls: 1, x_search_calls: 2, file_search_calls: 1 },
+    }),
+    null,
+    19_000, // 1500 + 3 × 5000 + 2500
+  ],
+  // By the piece
+  ['seconds of audio', 'openai spoken', { type: 'duration', seconds: 61.2 }, null, 6200], // 62 × 100
+  // Iterations
+  [
+    'a compaction',
+    'anthropic claude-opus-5-5',
+    message(20_000, 3000, {
+      iterations: [
+        { type: 'compaction', ...message(178_000, 2000) },
+        { type: 'message', ...message(20_000, 3000) },
+      ],
+    }),
+    null,
+    892_000, // 198,000 × 4 + 5000 × 20
+  ],
+  [
+    'an advisor of another model',
+    'anthropic claude-haiku-4-5',
+    message(1000, 100, {
+      iterations: [
+        { type: 'message', ...message(1000, 100) },
+        { type: 'advisor_message', model: 'claude-opus-5-5', ...message(2000, 50) },
+      ],
+    }),
+    null,
+    10_500, // 1500 + 8000 + 1000
+  ],
+  [
+    'a fallback after a refusal',
+    'anthropic claude-opus-5-5',
+    message(1000, 100, {
+      iterations: [
+        { type: 'message', ...message(1000, 0) },
+        { type: 'fallback_message', model: 'claude-sonnet-5-5', ...message(1000, 100) },
+      ],
+    }),
+    null,
+    7000, // 4000 + 2000 + 1000
+  ],
   // Stated
   ['ticks of xAI', 'xai grok-4.3', chat(1000, 100, { cost_in_usd_ticks: 15_000_001 }), null, 1501],
   ['a cost of OpenRouter', 'openrouter x-ai/grok-4.3', chat(1000, 100, { cost: 0.00123 }), null, 1230],
@@ -150,9 +232,11 @@ const CASES: Array<[what: string, model: string, usage: object, tier: string | n
 
 describe('amounts that were computed by hand', () => {
   before(loadShippedCatalogue)
-  for (const [what, model, usage, service_tier, micros] of CASES)
+  for (const [what, model, usage, tier, micros] of CASES)
     it(`${model}: ${what}`, () => {
-      const of = { usage: readUsage(usage), tier: tierIn({ service_tier }), stated: statedCost(usage) }
+      const { parts, uses, stated } = readTerms({}, usage)
+      const fields = typeof tier === 'object' ? (tier ?? {}) : { service_tier: tier }
+      const of = { usage: readUsage(usage), parts, uses, tier: tierIn(fields), stated }
       assert.equal(costOfCall(of, modelOf(model), PRICES).micros, micros)
     })
 })

@@ -20,6 +20,10 @@ const modelPrices = lazySchema(() =>
       ...rates(),
       long_prompt: z.strictObject({ above: z.int().min(1).max(100_000_000), ...rates() }).optional(),
       service_tiers: z.record(z.string().regex(/^[\w.-]{1,32}$/), z.strictObject(rates())).optional(),
+      units: z
+        .strictObject({ search: usd.optional(), image: usd.optional(), audio_second: usd.optional() })
+        .optional()
+        .describe('USD for one search, image or second of audio'),
     })
     .meta({ accepted: 'an object such as { "input": 1.25, "output": 10, "cached_input": 0.125, "cache_write": 1.5 }' }),
 )
@@ -39,7 +43,7 @@ export const pricingSection = section(() => ({
     .record(modelId, modelPrices())
     .default({})
     .describe(
-      'Model id → its prices of 1,000,000 tokens, in USD: input, output, and where they differ from input cached_input, cache_write and cache_write_1h; long_prompt has those of a call whose prompt has more than `above` tokens, and service_tiers those by service_tier. They take precedence over the catalogue of the provider.',
+      'Model id → its prices of 1,000,000 tokens, in USD: input, output, and where they differ from input cached_input, cache_write and cache_write_1h; long_prompt has those of a call whose prompt has more than `above` tokens, service_tiers those by service_tier, and units what one search, image or second of audio (audio_second) costs. They take precedence over the catalogue of the provider.',
     ),
   token: z
     .string()

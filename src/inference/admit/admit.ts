@@ -275,15 +275,17 @@ function billOf(
   const parts = isLimited ? pricedParts(choices, json) : NO_PARTS
   const named = [...parts.instead, ...parts.beside.map(({ model }) => model)]
   requireNamed(caller, choices, named)
-  requirePrices(deps.prices, [...choices, ...named], isHeld(caller))
+  // The list of a provider may state prices that are not known yet.
+  const limits = isHeld(caller) ? asked.limits() : null
+  if (limits === null) requirePrices(deps.prices, [...choices, ...named], isHeld(caller))
   if (!isHeld(caller)) return billWithin(deps, asked, { caller, isPaid, bound: UNBOUNDED, parts })
   const within = (all: readonly ModelChoice[]) =>
     billWithin(deps, asked, { caller, isPaid, bound: boundOfHeld(deps, asked, all, parts), parts })
   const kept = caller.billing === 'recorded' ? undefined : deps.absorbed.require(caller.id, choices)
-  const [standIns, limits] = [asked.standIns?.(), asked.limits()]
+  const standIns = asked.standIns?.()
   if (standIns === undefined && limits === null && kept === undefined) return within(choices)
   return Promise.all([standIns ?? [], limits, kept]).then(([found]) => {
-    requirePrices(deps.prices, found, true)
+    requirePrices(deps.prices, [...choices, ...named, ...found], true)
     return within([...choices, ...found])
   })
 }

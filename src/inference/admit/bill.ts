@@ -48,6 +48,8 @@ export interface BilledAttempt {
   model: string
   /** Another model than the asked one that the answer names, and the asked one. Null when it names none. */
   answeredBy: { id: string; asked: PricedModel } | null
+  /** True when the cost is known without tokens: of images, or seconds of audio. */
+  isByPiece?: boolean
   /** Upstream that was asked. */
   upstream: string
   /** Called endpoint. */
@@ -244,7 +246,7 @@ export function createBill(deps: BillDeps, of: BillOf): Bill {
           absorbedMicros: notCaused,
         })
       const isUnseen = isDetached && isBounded && attempt.isHad && (attempt.usage?.estimated ?? true)
-      const cost = isCut || isUnseen ? left : Math.min(attempt.costMicros, left)
+      const cost = (isCut && !attempt.isByPiece) || isUnseen ? left : Math.min(attempt.costMicros, left)
       const unseen = isBounded ? Math.min(unseenMicros, left - cost) : 0
       if (!isCharged) {
         const reserved = reservation.take(cost + unseen)

@@ -23,12 +23,13 @@ const ASSUMED_USES: Readonly<Record<FeeUnit | 'run', number>> = {
   preview_search: 1,
   file_search: 3,
   code: 1,
+  tool_image: 1,
   image: 1,
   page: 50,
   audio_second: 600,
   run: 1,
 }
-/** Most uses that are set aside, whatever a request allows. What is used beyond them counts, too. */
+/** Most uses that are reserved, whatever a request allows. What is used beyond them counts, too. */
 const MOST_USES = 100
 
 /** A run of a model beside the one that answers. */

@@ -117,7 +117,8 @@ export function boundOf(
         ({ model, runs, answer }) => runs * maxCost({ prompt, answer, ...priced }, [model], deps.prices),
       ),
     )
-  const fees = sum(parts.uses.map(({ unit, model, times }) => times * feeOf(unit, model, deps.prices)))
+  const pieces = Math.max(...models.map((model) => piecesCost(endpoint, { bytes, json }, model, deps.prices)))
+  const fees = pieces + sum(parts.uses.map(({ unit, model, times }) => times * feeOf(unit, model, deps.prices)))
   const isLimited = isOpen(endpoint, json) && models.some((model) => takesLimit(model, deps.prices))
   const { limit: fixedLimit, answers } = longestAnswers(deps, endpoint, json)
   const isMoreRead = readsMore(plain, json)
@@ -156,6 +157,21 @@ export function boundOf(
     },
     more: (tokens) => cost(0, tokens, promptTokens),
   }
+}
+
+/** Tokens of a second of a recording, whose bytes were counted as tokens. */
+const TOKENS_PER_SECOND = 10
+
+/** Most that images, or the seconds of a recording, may cost where they have a price by the piece. */
+function piecesCost(
+  endpoint: string,
+  { bytes, json }: Pick<BoundedRequest, 'bytes' | 'json'>,
+  model: ModelChoice,
+  prices: Prices,
+): Micros {
+  if (endpoint === '/images/generations') return choicesOf(json) * feeOf('image', model, prices)
+  if (!endpoint.startsWith('/audio/')) return 0
+  return Math.ceil(bytes.length / TOKENS_PER_SECOND) * feeOf('audio_second', model, prices)
 }
 
 const sum = (numbers: readonly number[]): number => numbers.reduce((all, one) => all + one, 0)

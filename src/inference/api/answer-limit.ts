@@ -49,13 +49,20 @@ export interface AnswerLimits {
   learn(model: string, learned: Partial<ModelLimits>): void
 }
 
-/** Creates an empty memory, for the life of the process. */
-export function createAnswerLimits(): AnswerLimits {
+/**
+ * Creates an empty memory, for the life of the process.
+ *
+ * @param stated longest answers by model, where no list states them
+ */
+export function createAnswerLimits(stated: ReadonlyMap<string, number> = new Map()): AnswerLimits {
   const renamed = new Set<string>()
   const learned = new Map<string, Partial<ModelLimits>>()
   let listed: ReadonlyMap<string, ModelLimits> = new Map()
   return {
-    of: (model) => ({ ...(listed.get(model) ?? UNKNOWN_LIMITS), ...learned.get(model) }),
+    of(model) {
+      const { maxOutput, context } = listed.get(model) ?? UNKNOWN_LIMITS
+      return { maxOutput: maxOutput ?? stated.get(model) ?? null, context, ...learned.get(model) }
+    },
     list(limits) {
       listed = limits
     },

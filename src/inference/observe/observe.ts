@@ -17,7 +17,7 @@ export interface Observed {
   generated: (() => Generated) | null
   /** Answer to store when content is stored. Defaults to the text of `generated`. */
   answer?: unknown
-  /** What the reply says of its price. Null or absent when it says nothing. */
+  /** Terms of the price that the reply states. Null or absent when it says nothing. */
   terms?: ReportedTerms | null
   /** Ids that the upstream gave to objects that the call created. */
   made?: readonly string[] | undefined

@@ -6,7 +6,7 @@ import { fieldsOrNone, objectsOrNone } from '../../text/lenient-reader.ts'
 import type { Micros } from '../../text/money.ts'
 import type { Fields } from '../../text/typed-reader.ts'
 
-/** What an answer says of its price, beside its tokens. */
+/** Terms of the price that an answer states, beside its tokens. */
 export interface ReportedTerms {
   /** Id of the model that answered. Null when the answer names none. */
   model: string | null
@@ -29,7 +29,7 @@ const ITEMS: Readonly<Record<string, FeeUnit>> = {
   x_search_call: 'search',
   file_search_call: 'file_search',
   code_interpreter_call: 'code',
-  image_generation_call: 'image',
+  image_generation_call: 'tool_image',
 }
 
 /** Largest plausible number of uses. */
@@ -50,7 +50,7 @@ export function readTerms(answer: unknown, usage: unknown): ReportedTerms {
       inference_geo: used.inference_geo,
     },
     parts: usageParts(usage),
-    uses: countedIn(used, output),
+    uses: used.type === 'duration' ? { audio_second: Math.ceil(Number(used.seconds) || 0) } : countedIn(used, output),
     stated: statedCost(usage),
   }
 }

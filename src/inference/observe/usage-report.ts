@@ -17,7 +17,7 @@ export interface UsageReport {
   usage(): Usage | null
   /** Usage at the start of a Message: its prompt. Null without one. */
   promptUsage(): Usage | null
-  /** What the events that reported usage say of the price. Null without one. */
+  /** Terms of the price in the last event that reported usage. Null without one. */
   terms(): ReportedTerms | null
   /** Tells whether the model generated more after that report, so that it is too low for a stream that is cut off. */
   isOutdated(): boolean

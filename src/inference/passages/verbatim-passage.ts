@@ -9,7 +9,7 @@ import type { VerbatimPath } from '../api/verbatim-paths.ts'
 import { eventData } from '../observe/event-data.ts'
 import { madeByResponse } from '../observe/made-objects.ts'
 import { NOTHING, type Observed, observedStream, UNSEEN } from '../observe/observe.ts'
-import { readTerms } from '../observe/reported-terms.ts'
+import { type ReportedTerms, readTerms } from '../observe/reported-terms.ts'
 import type { SseTap } from '../observe/sse-tap.ts'
 import type { StreamReply, WholeReply } from '../relay/exchange.ts'
 import { requestBody } from '../relay/request-body.ts'
@@ -187,11 +187,19 @@ function observedIn({ route }: VerbatimRequest, value: unknown): Observed {
     usage:
       readUsage(usage ?? fieldsOrNone(response).usage) ??
       readUsage({ prompt_tokens: fieldsOrNone(usage).total_tokens }),
-    terms: readTerms(isObject(response) ? response : value, usage ?? fieldsOrNone(response).usage),
+    terms: termsOf(route.path, value),
     generated:
       generated === undefined ? null : () => ({ text: generated === '' ? '' : JSON.stringify(generated), factor: 1 }),
     answer: value,
   }
+}
+
+/** Terms of the price in a whole reply; images without a usage count by the piece. */
+function termsOf(path: string, value: unknown): ReportedTerms {
+  const { usage, response, data } = fieldsOrNone(value)
+  const terms = readTerms(isObject(response) ? response : value, usage ?? fieldsOrNone(response).usage)
+  const isOfPieces = path === '/images/generations' && !isObject(usage)
+  return isOfPieces ? { ...terms, uses: { image: objectsOrNone(data).length } } : terms
 }
 
 /**

@@ -63,8 +63,10 @@ export const planOf = (candidates: readonly Candidate[]): Plan => ({
  * @param relaysOf finds the relays of an upstream
  */
 export function createVerbatimRoutes(routing: Routing, relaysOf: (upstream: NamedUpstream) => Relays): VerbatimRoutes {
-  const at = (upstream: NamedUpstream, way: VerbatimWay, choice: ModelChoice | null): Candidate =>
-    verbatimCandidate(relaysOf(upstream), way, choice)
+  const at = (upstream: NamedUpstream, way: VerbatimWay, choice: ModelChoice | null): Candidate => ({
+    ...verbatimCandidate(relaysOf(upstream), way, choice),
+    ...(choice !== null && { limits: upstream.models.limits }),
+  })
 
   return {
     ofModel(asked, way) {

@@ -185,7 +185,8 @@ export function beginCall(deps: SettleDeps, invocation: Invocation, context: Cal
     const uses = usesIn(invocation.request, terms?.uses ?? {})
     const used = { usage, parts: terms?.parts ?? null, uses, tier: tierOf(outcome), stated }
     const { micros: costMicros, from } = costOfCall(used, priced, prices)
-    const priceFrom = usage === null && from !== 'stated' ? null : from
+    const isByPiece = usage === null && costMicros > 0
+    const priceFrom = usage === null && from !== 'stated' && !isByPiece ? null : from
     if (invocation.stream && error === null && usage !== null && usage.estimated !== true)
       rates.note(rateKey(), usage.completion_tokens, elapsedMs() - (firstTokenMs ?? 0))
     // A client that disconnects before the first word pays nothing.
@@ -201,6 +202,7 @@ export function beginCall(deps: SettleDeps, invocation: Invocation, context: Cal
       callId,
       model: name,
       answeredBy,
+      isByPiece,
       upstream: provider.name,
       path: `/v1${invocation.path}`,
       costMicros: knownMicros,

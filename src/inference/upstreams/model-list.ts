@@ -1,6 +1,6 @@
 import type { CallContext } from '../../calls/call-record.ts'
 import { fieldsOrNone, objectsOrNone } from '../../text/lenient-reader.ts'
-import type { AnswerLimits, ModelLimits } from '../api/answer-limit.ts'
+import type { ModelLimits } from '../api/answer-limit.ts'
 import { DEFAULT_UPSTREAM, type Provider } from './provider.ts'
 
 /** Lifetime of an upstream's list, in milliseconds. */
@@ -41,7 +41,7 @@ export interface ModelList {
    */
   knows(name: string): boolean
   /**
-   * Fetches the list for the token limits that it states.
+   * Fetches the list for the token limits and prices that it states.
    *
    * @returns null when they are known, or the list states none
    */
@@ -73,7 +73,7 @@ export function createModelList(options: {
 }): ModelList {
   const { provider, askForModels, now } = options
   const started = Math.floor(now().getTime() / 1000)
-  const upstream = createListFetch(askForModels, now, provider.limits)
+  const upstream = createListFetch(askForModels, now, provider)
   const prefix = provider.id === DEFAULT_UPSTREAM ? '' : `${provider.id}/`
   const catalogued = Object.keys(provider.catalogue).map((id) => prefix + id)
 
@@ -109,13 +109,17 @@ export function createModelList(options: {
     all: async (context) => shown(await upstream.present(context)),
     known,
     knows: (name) => names().has(name),
-    limits: provider.listsLimits ? upstream.limits : () => null,
+    limits: provider.listsLimits || provider.listing !== null ? upstream.limits : () => null,
     fetched: upstream.fetched,
   }
 }
 
 /** Fetches the list of an upstream whenever the last one is old. */
-function createListFetch(askForModels: AskForModels, now: () => Date, limits: AnswerLimits) {
+function createListFetch(
+  askForModels: AskForModels,
+  now: () => Date,
+  { limits, listing }: Pick<Provider, 'limits' | 'listing'>,
+) {
   let list: Model[] | null = null
   let limitsStaleAt = 0
   /** The first fetch for limits. Later ones run beside calls. */
@@ -134,7 +138,10 @@ function createListFetch(askForModels: AskForModels, now: () => Date, limits: An
       const isBusy = status === 429
       // It is rate limited, not down: keep the earlier list.
       if (!isBusy) list = status < 300 ? readModels(body) : null
-      if (status < 300) limits.list(readLimits(body))
+      if (status < 300) {
+        limits.list(readLimits(body))
+        listing?.take(body, now())
+      }
       staleAt = began + (isBusy || status >= 500 ? PAUSE_MS : FRESH_MS)
     } catch (error) {
       fetched = { at, error: error instanceof Error ? error.message : String(error) }

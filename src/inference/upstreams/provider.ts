@@ -1,5 +1,6 @@
 import { GazewayError } from '../../errors.ts'
 import { lazily } from '../../lazily.ts'
+import { createListedPrices, type ListedPrices } from '../../providers/listed-prices.ts'
 import { aliasesOf, type Catalogue, OWN_MODELS, type Preset } from '../../providers/preset.ts'
 import type { PricedModel, UnknownPriceAtUpstream } from '../../providers/prices.ts'
 import { presetOf } from '../../providers/providers.ts'
@@ -106,6 +107,8 @@ export interface Provider {
   limits: AnswerLimits
   /** True when its model list states the token limits of its models. */
   listsLimits: boolean
+  /** Prices that its model list states. Null where it states none. */
+  listing: ListedPrices | null
   /** True for the sandbox, which runs in this process. */
   inProcess: boolean
   /** Sends a request outside of calls: over the network, or to the sandbox in this process. */
@@ -148,7 +151,8 @@ export function createProvider(config: ProviderConfig): Provider {
   const ofRoles = config.id === undefined ? Object.values(config.models) : []
   const named = [...new Set([...ofRoles, ...aliases.keys()])]
   const inProcess = config.provider === 'sandbox' && base_url === null
-  const limits = createAnswerLimits()
+  const limits = createAnswerLimits(maxOutputs(catalogue))
+  const listing = preset?.listsPrices ? createListedPrices(`${preset.baseUrl}/models`) : null
   const isLocal = preset !== undefined && preset.key === null
   return {
     id,
@@ -174,10 +178,11 @@ export function createProvider(config: ProviderConfig): Provider {
     resolve(model, role) {
       const requested = model ?? config.models[role]
       const upstream = aliases.get(requested) ?? requested
-      return { requested, upstream, catalogue, vendor, limits, isLocal, unknownPrice, project }
+      return { requested, upstream, catalogue, vendor, listing, limits, isLocal, unknownPrice, project }
     },
     limits,
     listsLimits: preset?.listsLimits ?? false,
+    listing,
     inProcess,
     fetch: inProcess ? lazySandbox() : (url, init) => networkFetch(url, init, proxy),
     hasKey: missing === null,
@@ -186,6 +191,10 @@ export function createProvider(config: ProviderConfig): Provider {
     },
   }
 }
+
+/** Longest answers of the models of a preset, as far as it states them. */
+const maxOutputs = (catalogue: Catalogue): ReadonlyMap<string, number> =>
+  new Map(Object.entries(catalogue).flatMap(([id, { maxOutput }]) => (maxOutput ? [[id, maxOutput.tokens]] : [])))
 
 /** Lower-cases header names: two spellings of one name would be sent twice. */
 const lowerCased = (headers: Record<string, string>): Record<string, string> =>
