@@ -1,8 +1,9 @@
+import { matchesGlob } from '../text/glob.ts'
 import { ANTHROPIC_FIELDS } from './anthropic-fields.ts'
 import { OPENAI_FIELDS } from './openai-fields.ts'
 import { OPENROUTER_FIELDS } from './openrouter-fields.ts'
-import type { FieldKinds, PricedFields } from './priced-fields.ts'
-import { presetOf } from './providers.ts'
+import type { FieldKind, FieldKinds, PricedFields } from './priced-fields.ts'
+import { PRESETS, presetOf } from './providers.ts'
 
 /** Fields at a base URL, where any of the known providers may answer; its own tools are not known. */
 function fieldsAnywhere(): PricedFields {
@@ -11,6 +12,23 @@ function fieldsAnywhere(): PricedFields {
   const running = Object.fromEntries(kinds.filter(([, kind]) => kind.needsModel))
   return { fields: { ...Object.assign({}, ...all), tools: { by: 'type', kinds: running, others: 'allowed' } } }
 }
+
+/**
+ * Finds the rule of a tool or plugin by its kind: the longest glob that matches.
+ *
+ * @returns undefined for a kind without a rule
+ */
+export function kindOf({ kinds }: FieldKinds, name: string): FieldKind | undefined {
+  const globs = Object.keys(kinds).filter((glob) => matchesGlob(glob, name))
+  return kinds[globs.sort((a, b) => b.length - a.length)[0] ?? '']
+}
+
+/** Tells whether any provider has a kind of tool. Others ignore or refuse it, so that it costs nothing there. */
+export const isKnownTool = (name: string): boolean =>
+  PRESETS.some(({ pricedFields: { fields } }) => {
+    const { tools } = fields
+    return typeof tools === 'object' && 'kinds' in tools && kindOf(tools, name) !== undefined
+  })
 
 let anywhere: PricedFields | undefined
 

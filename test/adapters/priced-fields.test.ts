@@ -195,6 +195,11 @@ describe('a member that is not known in a listed field', () => {
     assert.equal((await ask(BUDGET, GROK, { verbosity_of_thought: { deep: 1 } })).status, 200)
   })
 
+  it('passes where it is a tool of another provider, which costs nothing here', async () => {
+    upstream.on('/responses', json(200, { object: 'response', status: 'completed', output: [], usage: null }))
+    assert.equal((await ask(BUDGET, 'gpt/gpt-5', { tools: [{ type: 'x_search' }] }, '/responses')).status, 200)
+  })
+
   it('cannot hide in a second field of the same name, nor behind another case', async () => {
     const { key } = await running.gateway.keys.create({ name: 'twice', scopes: ['inference'], ...BUDGET })
     const post = (body: string) =>

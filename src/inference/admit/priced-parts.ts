@@ -1,5 +1,5 @@
 import { GazewayError } from '../../errors.ts'
-import { pricedFieldsAt } from '../../providers/fields-at.ts'
+import { isKnownTool, kindOf, pricedFieldsAt } from '../../providers/fields-at.ts'
 import type {
   FeeUnit,
   FieldKind,
@@ -9,7 +9,6 @@ import type {
   PricedFields,
 } from '../../providers/priced-fields.ts'
 import type { TierFields } from '../../providers/tiers.ts'
-import { matchesGlob } from '../../text/glob.ts'
 import { isObject } from '../../text/json.ts'
 import { objectsOrNone } from '../../text/lenient-reader.ts'
 import type { Fields } from '../../text/typed-reader.ts'
@@ -178,14 +177,15 @@ function readObjects(rule: Exclude<FieldRule, string>, value: unknown, place: Pl
   }
 }
 
-function readEntry({ by, kinds, others }: FieldKinds, entry: Fields, place: Place): void {
+function readEntry(rule: FieldKinds, entry: Fields, place: Place): void {
+  const { by, others } = rule
   const name = entry[by] ?? null
   // Tools of Messages without a type are the client's.
   if (name === null) return
-  const globs = Object.keys(kinds).filter((glob) => matchesGlob(glob, String(name)))
-  const kind = kinds[globs.sort((a, b) => b.length - a.length)[0] ?? '']
+  const kind = kindOf(rule, String(name))
   if (kind !== undefined) readKind(kind, entry, place)
-  else if (others === 'refused') throw notAllowed(`${place.path}.${by}`, `${JSON.stringify(name)} is not known`)
+  else if (others === 'refused' && !(by === 'type' && isKnownTool(String(name))))
+    throw notAllowed(`${place.path}.${by}`, `${JSON.stringify(name)} is not known`)
 }
 
 function readKind(kind: FieldKind, entry: Fields, place: Place): void {
