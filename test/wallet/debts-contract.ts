@@ -92,6 +92,48 @@ export function debtsContract(open: OpenStore): void {
     await reservations.close()
   })
 
+  it('is all counted or owed, however many processes a thief uses, day after day', async (t) => {
+    const store = await open(t)
+    await budgets(store, [[KEY, 'day', 200]])
+    const payer = { spender: { id: KEY, groupId: GROUP }, creditMicros: null, budgets: 'some' }
+    let billed = 0
+    let refused = 0
+
+    function refusal(error: unknown): null {
+      assert.equal((error as { code: string }).code, 'budget_reached')
+      return null
+    }
+
+    /** Makes calls in a process of its own until one is refused. Each reserves 10 and costs 50. */
+    async function steal(day: string): Promise<void> {
+      const now = () => new Date(`${day}T12:00:00.000Z`)
+      const reservations = createReservations({ store, now, onError: (error) => assert.fail(String(error)) })
+      for (;;) {
+        const call = await Promise.resolve(reservations.reserve(payer, 10)).catch(refusal)
+        if (call === null) {
+          refused += 1
+          return reservations.close()
+        }
+        const taken = call.take(10)
+        const written = call.renew(40)
+        billed += 50
+        call.end()
+        await store.write((trx) => writeCallSpending(trx, [{ ...taken, micros: 50, beyondMicros: 40 }]))
+        taken.written()
+        written()
+      }
+    }
+    const days = ['2026-11-21', SUNDAY, '2026-11-23']
+    for (const day of days) await Promise.all([1, 2, 3, 4].map(() => steal(day)))
+    const last = days.at(-1) as string
+    const spends = await spentAndOwed(store, () => 0)([KEY], new Date(`${last}T12:00:00.000Z`))
+    assert.equal(refused, 12)
+    assert.equal(spends.get(KEY)?.total, billed)
+    assert.ok(billed >= 3 * 200, `${billed}`)
+    assert.equal(spends.get(KEY)?.debt, billed - 3 * 200)
+    assert.deepEqual(await callFaults(store), [])
+  })
+
   it('counts in total until the budget is raised or an admin forgives exactly the debt', async (t) => {
     const store = await open(t)
     await budgets(store, [

@@ -27,7 +27,7 @@ export interface Absorbed {
   forget(callerId: string): void
 }
 
-/** What was borne for a caller on a day. */
+/** Amount that was borne for a caller on a day. */
 interface Borne {
   micros: Micros
   /** Names and ids of the models that ignored a limit. Read once the bound is reached. */

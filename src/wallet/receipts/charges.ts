@@ -134,7 +134,7 @@ const spendingOf = ({ receipt, beyondMicros = 0 }: Charge) => ({
   beyondMicros,
 })
 
-/** What the operator bears of a call. Budgets count it. */
+/** Part of a call's cost that the operator bears. Budgets count it. */
 const absorbedOf = (charge: Charge): Spent[] =>
   charge.receipt.absorbed_micros === 0
     ? []
