@@ -10,17 +10,19 @@ import type { ContextMemory, Place, WorkContext } from './work-context.ts'
  *
  * - the root's name: at most a quarter
  * - memories: a fifth
- * - names of places: half before the first excerpt
- * - one excerpt: a quarter
+ * - names of places: a quarter before the first excerpt, and a quarter after the excerpts
+ * - one excerpt: two fifths
  */
 const ROOT_SHARE = 0.25
 const MEMORY_SHARE = 0.2
-const NAMES_SHARE = 0.5
-const EXCERPT_SHARE = 0.25
+const NAMES_SHARE = 0.25
+const EXCERPT_SHARE = 0.4
 
 const EXCERPTS = 32
 const FEWEST_LINES = 3
 const MAX_LINES = 200
+/** Tokens that a line of an excerpt has at least, on average. */
+const TOKENS_PER_LINE = 5
 /** Consecutive places (or excerpts) that do not fit, after which the budget counts as full. */
 const MISSES = 10
 const EXCERPT_MISSES = 3
@@ -91,7 +93,7 @@ export async function fit(input: FitInput): Promise<WorkContext> {
   const allMemories = await addMemories(context, budget, input)
   const { chosen, hasDirectory, add } = createPlacing(context, budget, input)
   const later = await add(outline.candidates, budget.tokensLeft * (1 - NAMES_SHARE))
-  await addExcerpts(chosen, budget, input)
+  await addExcerpts(chosen, budget, input, budget.tokensLeft * NAMES_SHARE)
   const left = await add(later, 0)
   context.truncated = input.incomplete || outline.more || !allMemories || left.length > 0
   await add(
@@ -176,40 +178,49 @@ function createPlacing(context: WorkContext, budget: Budget, { outline, form }: 
   }
 }
 
-/** Adds excerpts of the chosen places; of a file whose regions are chosen, only those. */
-async function addExcerpts(chosen: ReadonlyMap<Candidate, Place>, budget: Budget, input: FitInput): Promise<void> {
+/** Adds excerpts of the chosen places, until `floor` tokens are left; of a file whose regions are chosen, only those. */
+async function addExcerpts(
+  chosen: ReadonlyMap<Candidate, Place>,
+  budget: Budget,
+  input: FitInput,
+  floor: number,
+): Promise<void> {
   const quoted = new Set([...chosen.keys()].map(({ file }) => file))
   const wanted = [...chosen].filter(([candidate]) => candidate.lines && !quoted.has(candidate))
   let misses = 0
   for (const [{ lines }, place] of wanted.slice(0, EXCERPTS)) {
     const excerpt = lines && (await input.excerptOf(lines.path, lines.from, lastLine(lines, input.maxTokens)))
     if (!excerpt) continue
-    misses = (await addExcerpt(place, defused(excerpt).split('\n'), budget, input)) ? 0 : misses + 1
+    misses = (await addExcerpt(place, defused(excerpt).split('\n'), budget, { ...input, floor })) ? 0 : misses + 1
     if (misses === EXCERPT_MISSES) return
   }
 }
 
 function lastLine({ from, to }: { from: number; to: number }, maxTokens: number): number {
-  const most = Math.min(MAX_LINES, Math.max(MAX_LINES / 20, Math.floor(maxTokens / 100)))
+  const most = Math.min(MAX_LINES, Math.ceil((maxTokens * EXCERPT_SHARE) / TOKENS_PER_LINE))
   return Math.min(to, from + most - 1)
 }
 
-/** Adds as many of the lines as fit; halves their number until they do. */
+/** Adds as many of the lines as fit: fewer in proportion, until they do. */
 async function addExcerpt(
   place: Place,
   lines: readonly string[],
   budget: Budget,
-  { form, countTokens, maxTokens }: FitInput,
+  { form, countTokens, maxTokens, floor }: FitInput & { floor: number },
 ): Promise<boolean> {
-  for (let kept = lines; ; kept = kept.slice(0, Math.max(FEWEST_LINES, kept.length >> 1))) {
+  const allowed = Math.min(maxTokens * EXCERPT_SHARE, budget.tokensLeft - floor)
+  for (let kept = lines; ; ) {
     const text = kept.join('\n')
     const piece = form.excerpt(text, place)
-    if ((await countTokens(piece)) <= maxTokens * EXCERPT_SHARE && (await budget.take(piece))) {
+    const tokens = await countTokens(piece)
+    if (tokens <= allowed && (await budget.take(piece))) {
       place.excerpt = text
       budget.undo.push(() => delete place.excerpt)
       return true
     }
     if (kept.length <= FEWEST_LINES) return false
+    const fewer = Math.min(kept.length - 1, Math.floor((kept.length * allowed) / tokens))
+    kept = kept.slice(0, Math.max(FEWEST_LINES, fewer))
   }
 }
 

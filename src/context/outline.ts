@@ -101,19 +101,21 @@ function sizeOf(root: string, file: ScoredFile): number | null {
   }
 }
 
-/** The attended ranges and the passage that matches the query. When they overlap, one region has both reasons. */
-function regionsOf({ attention, passage }: ScoredFile, now: Date) {
-  const matched = passage?.match ?? 0
+/** The attended ranges and the passages that match the query. When they overlap, one region has both reasons. */
+function regionsOf({ attention, passages, terms }: ScoredFile, now: Date) {
+  const matched = queryInterest(terms.match)
+  const overlaps = (a: { from: number; to: number }, b: { from: number; to: number }) =>
+    a.from <= b.to && b.from <= a.to
   const attendedRegions = (attention?.regions ?? []).map((region) => {
-    const matches = passage !== null && region.from <= passage.to && passage.from <= region.to
-    const interest = attentionInterest(region.decayedMs) + (matches ? queryInterest(matched) : 0)
+    const matches = passages.some((passage) => overlaps(region, passage))
+    const interest = attentionInterest(region.decayedMs) + (matches ? matched : 0)
     const why = [...(matches ? ['matches the query'] : []), attended(region, now)]
-    return { ...region, matches, weight: weightOf(interest), why }
+    return { ...region, weight: weightOf(interest), why }
   })
-  if (passage === null || attendedRegions.some((region) => region.matches)) return attendedRegions
-  const weight = weightOf(queryInterest(matched))
-  const quoted = { ...passage, weight, why: ['matches the query'], dwellMs: 0, lastSeenAt: null }
-  return [...attendedRegions, quoted]
+  const quoted = passages
+    .filter((passage) => !attendedRegions.some((region) => overlaps(region, passage)))
+    .map((passage) => ({ ...passage, weight: weightOf(matched), why: ['matches the query'], dwellMs: 0 }))
+  return [...attendedRegions, ...quoted]
 }
 
 function overviewOf(

@@ -15,8 +15,8 @@ export interface ScoredFile {
   attention: FileAttention | null
   /** Uncommitted state; null when clean. */
   change: string | null
-  /** The passage that matches the query, with the match of its file (0–1). */
-  passage: { from: number; to: number; match: number } | null
+  /** The passages that match the query, best first. */
+  passages: ReadonlyArray<{ from: number; to: number }>
 }
 
 /** Maximum number of files of a commit that counts. Larger commits are imports, renames or reformats. */
@@ -75,7 +75,7 @@ export function unremarkable(path: string): ScoredFile {
 }
 
 function scored(path: string, terms: InterestTerms, known: Pick<ScoredFile, 'attention' | 'change'>): ScoredFile {
-  return { path, depth: depthOf(path), terms, interest: interestOf(terms), ...known, passage: null }
+  return { path, depth: depthOf(path), terms, interest: interestOf(terms), ...known, passages: [] }
 }
 
 /** Sort order: most interesting first, then fewest folders above. The sort is stable. */

@@ -2,15 +2,26 @@ import { definitionsIn } from './definitions.ts'
 import type { QueryTerms } from './query-terms.ts'
 import { eachRun, termsOfRun } from './terms.ts'
 
-/** Maximum number of lines of a definition that are shown, and lines around a match outside of definitions. */
+/** Maximum number of lines of a definition without a body, and lines around a match outside of definitions. */
 const DEFINITION_LINES = 24
 const AROUND = 5
+/** Maximum number of lines of a body. */
+const BODY_LINES = 200
+/** Smallest weight of a further passage, relative to the best one of its file. */
+const FURTHER = 0.5
+/** Factor on constants and comments, which only name what code with the same words does. */
+const WITHOUT_CODE = 0.8
 /** Lines below a definition's first line that count for its match. */
 const BODY = 10
 /** Factor for a term in a definition's name, relative to its text. */
 const IN_NAME = 2
 /** Maximum number of comment lines above a definition that are shown with it. */
 const COMMENT_LINES = 8
+/** Definitions whose body has definitions of its own, which are the passages. */
+const CONTAINER = /\b(?:class|interface|namespace|module|defmodule|trait|impl|object|enum|struct|package|extension)\b/
+/** Lines as far out as the definition that belong to it, and those of them after which it goes on. */
+const CLOSING = /^\s*(?:[)\]}{]|end\b)/
+const OPENING = /[{([,:=]\s*$/
 const COMMENT = /^\s*(?:\/\/|\/\*|\*|#|--|;;|"""|@)/
 
 /** Lines of a file, from 1, both included. */
@@ -19,43 +30,72 @@ export interface Passage {
   to: number
 }
 
-/**
- * Returns a function that finds the best passage of a text: a definition, or the lines around a match. Null for no
- * match.
- */
-export function createPassageFinder(query: QueryTerms): (text: string, path: string) => Passage | null {
+/** A passage, and the importance of the terms in it. */
+type Weighed = Passage & { weight: number }
+
+/** Finds the best passages of a text, at most `most`, which do not overlap: definitions, and the lines around matches. */
+export type PassageFinder = (text: string, path: string, most: number) => Passage[]
+
+/** Creates a finder of the passages that answer a query. */
+export function createPassageFinder(query: QueryTerms): PassageFinder {
   const maskOf = createMasks(query)
-  return (text, path) => passageIn(text, path, { maskOf, count: query.terms.length })
+  return (text, path, most) => {
+    const weighed = passagesIn(text, path, { maskOf, count: query.terms.length })
+    const chosen: Weighed[] = []
+    for (const passage of weighed.sort((a, b) => b.weight - a.weight || a.from - b.from)) {
+      if (chosen.length === most || passage.weight < FURTHER * (chosen[0]?.weight ?? 0)) break
+      if (chosen.every(({ from, to }) => passage.to < from || to < passage.from)) chosen.push(passage)
+    }
+    return chosen.map(({ from, to }) => ({ from, to }))
+  }
 }
 
-function passageIn(
+function passagesIn(
   text: string,
   path: string,
   { maskOf, count }: { maskOf: (text: string) => number; count: number },
-): Passage | null {
+): Weighed[] {
   const lines = text.split('\n')
   const masks = lines.map(maskOf)
   const weights = rarity(masks, count)
   const weigh = (mask: number) => weights.reduce((sum, weight, t) => (mask & (1 << t) ? sum + weight : sum), 0)
   const within = (from: number, to: number) => weigh(masks.slice(from, to).reduce((all, mask) => all | mask, 0))
-  if (masks.every((mask) => mask === 0)) return null
+  if (masks.every((mask) => mask === 0)) return []
 
   const definitions = definitionsIn(text, path)
-  let best = { weight: 0, at: 0, end: null as number | null }
-  definitions.forEach(({ name, line }, i) => {
+  const defined = definitions.map(({ name, line }, i): Weighed => {
     const next = (definitions[i + 1]?.line ?? lines.length + 1) - 1
-    const end = Math.max(line, Math.min(next, line + DEFINITION_LINES - 1))
-    const weight = IN_NAME * weigh(maskOf(name)) + within(line - 1, Math.min(end, line + BODY))
-    if (weight > best.weight) best = { weight, at: line, end }
+    const body = CONTAINER.test(lines[line - 1] ?? '') ? line : bodyEnd(lines, line)
+    const end = body > line ? body : Math.max(line, Math.min(next, line + DEFINITION_LINES - 1))
+    const from = withComment(lines, line)
+    const weight = IN_NAME * weigh(maskOf(name)) + within(from - 1, Math.min(end, line + BODY))
+    return { from, to: end, weight: body > line ? weight : weight * WITHOUT_CODE }
   })
-  masks.forEach((mask, i) => {
-    if (mask === 0) return
+  const around = masks.flatMap((mask, i): Weighed[] => {
+    if (mask === 0) return []
     const weight = within(Math.max(0, i - AROUND), i + AROUND + 1) + weigh(mask) / 2
-    if (weight > best.weight) best = { weight, at: i + 1, end: null }
+    const factor = COMMENT.test(lines[i] ?? '') ? WITHOUT_CODE : 1
+    return [{ from: Math.max(1, i + 1 - AROUND), to: Math.min(lines.length, i + 1 + AROUND), weight: weight * factor }]
   })
-  if (best.end === null) return { from: Math.max(1, best.at - AROUND), to: Math.min(lines.length, best.at + AROUND) }
-  return { from: withComment(lines, best.at), to: best.end }
+  return [...defined, ...around].filter(({ weight }) => weight > 0)
 }
+
+/** Last line of a definition's body, by its indentation; the line itself when there is none. */
+function bodyEnd(lines: readonly string[], line: number): number {
+  const indentation = indentationOf(lines[line - 1] ?? '')
+  let last = line
+  for (let at = line + 1; at <= Math.min(lines.length, line + BODY_LINES); at++) {
+    const text = lines[at - 1] ?? ''
+    if (text.trim() === '') continue
+    const isInside = indentationOf(text) > indentation
+    if (!isInside && !CLOSING.test(text)) break
+    last = at
+    if (!isInside && !OPENING.test(text)) break
+  }
+  return last
+}
+
+const indentationOf = (text: string): number => text.search(/\S|$/)
 
 /** Returns a function that maps a text to a bit mask of the query terms in it. */
 function createMasks({ terms }: QueryTerms): (text: string) => number {

@@ -82,8 +82,21 @@ describe('search in files', () => {
     const { root } = createProject(t, { 'a.ts': text })
     const { places } = await contextWith().get({ query: 'where is the escrow released' }, [root])
     const region = places[0]?.children?.[0]
-    assert.equal(region?.path, 'a.ts#L64-L68')
+    assert.equal(region?.path, 'a.ts#L64-L67')
     assert.match(region?.excerpt ?? '', /^\/\*\* Frees the money\. \*\/\nfunction releaseEscrow/)
+  })
+
+  it('shows whole bodies, of several functions in the best file, before comments of the same words', async (t) => {
+    const body = (of: string) => Array.from({ length: 50 }, (_, i) => `  ${of}${i}()`).join('\n')
+    const functions = ['releaseEscrow', 'refundEscrow'].map((name) => `function ${name}() {\n${body(name)}\n}\n`)
+    const filler = Array.from({ length: 30 }, (_, i) => `step${i}()`).join('\n')
+    const text = [`// Escrow: release and refund.\n${filler}`, ...functions, filler].join('\n')
+    const { root } = createProject(t, { 'a.ts': text, 'b.ts': 'const escrow = 1\n' })
+    const ask = { query: 'how is an escrow released and refunded', max_tokens: 2000 }
+    const { places } = await contextWith().get(ask, [root])
+    const excerpts = places[0]?.children?.map(({ excerpt }) => excerpt ?? '').join('\n') ?? ''
+    for (const last of ['releaseEscrow49', 'refundEscrow49']) assert.ok(excerpts.includes(last), last)
+    assert.ok(places.some(({ path }) => path === 'b.ts'))
   })
 
   it('searches a file as it is now: changed, new, deleted, with git and without', async (t) => {
