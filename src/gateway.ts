@@ -32,8 +32,10 @@ import { createTasks, type Tasks } from './tasks/tasks.ts'
 import { type Micros, toMicros } from './text/money.ts'
 import { createTokenCounter } from './text/token-counter.ts'
 import { spentAndOwed } from './wallet/budget/open-debts.ts'
+import type { LiveJournal } from './wallet/journal/live-journal.ts'
 import { bindWallet, unbindWallet } from './wallet/ledger/bind-wallet.ts'
-import { createCharges, writeRecorded } from './wallet/receipts/charges.ts'
+import { createCharges } from './wallet/receipts/charges.ts'
+import { writeRecorded } from './wallet/receipts/store-receipts.ts'
 import { type LiveWallet, liveWallet, type Wallet } from './wallet/wallet.ts'
 import { type BufferedBytes, createBufferedBytes } from './wire/buffered-bytes.ts'
 import { inTime } from './wire/in-time.ts'
@@ -65,6 +67,8 @@ export interface Gateway
   /** Bytes of request bodies in memory. */
   buffered: BufferedBytes
   wallet: Wallet
+  /** Journal of this process, and what those of dead ones prove. */
+  journal: LiveJournal
   /** Budget alerts. */
   alerts: Alerts
   metering: Metering
@@ -102,8 +106,12 @@ export async function createGateway(read: LoadedConfig, log: Log): Promise<Gatew
   const { store, now, config } = base
   const countTokens = createTokenCounter()
 
-  const { wallet, limits, limitsToSpend, reservations, absorbed, overruns, burn } = liveWallet(base)
-  const calls = liveCalls(base, { writeSpending: writeRecorded, idOf: (model) => upstream.idOf(model) })
+  const { wallet, limits, limitsToSpend, reservations, absorbed, overruns, burn, journal } = liveWallet(base)
+  const calls = liveCalls(base, {
+    writeSpending: writeRecorded,
+    note: journal.noteCall,
+    idOf: (model) => upstream.idOf(model),
+  })
   const spent = spentAndOwed(store, () => toMicros(config.current().config.wallet.default_credit_limit_usd) as Micros)
   const keys = liveKeys(base, {
     spendOf: spent,
@@ -118,7 +126,10 @@ export async function createGateway(read: LoadedConfig, log: Log): Promise<Gatew
     now,
     onError: logged(base, 'Failed to record the outcome of an idempotency key.'),
   })
-  const charge = createCharges(store)
+  const charge = createCharges(store, {
+    note: journal.noteCharge,
+    onError: logged(base, 'Failed to record the cost of a call that was not charged; will retry.'),
+  })
   const alerts = liveAlerts(base)
   const { onForeignModel } = alerts
   const billing = {
@@ -173,13 +184,14 @@ export async function createGateway(read: LoadedConfig, log: Log): Promise<Gatew
       keys.close(),
       stop(),
     ])
+    await journal.close()
     await store.close()
     for (const end of ends) if (end.status === 'rejected') throw end.reason
   }
 
   return {
     ...{ store, config, log, ...rooms, ...inference, upstream, context, projects, sessions, countTokens },
-    ...{ keys, groups, burn, metering, overruns, chain, withdrawals },
+    ...{ keys, groups, burn, metering, overruns, chain, withdrawals, journal },
     get loaded() {
       return config.current()
     },

@@ -23,6 +23,9 @@ import { storeClockAhead } from '../../src/store/clock.ts'
 import { requireUpToDate } from '../../src/store/look.ts'
 import { DAMAGED_ADVICE } from '../../src/store/sqlite/sqlite-errors.ts'
 import type { Store } from '../../src/store/store.ts'
+import { toUsd } from '../../src/text/money.ts'
+import { presumedInAll } from '../../src/wallet/budget/presumed.ts'
+import { countUnmatched, settledTimes } from '../../src/wallet/receipts/missing-records.ts'
 import { throughProxy } from '../../src/wire/proxy-choice.ts'
 import { checkCollector } from '../http/collector.ts'
 import type { Check } from './check.ts'
@@ -69,14 +72,45 @@ const STORE_CHECKS: readonly Check[] = [
   },
 ]
 
+/** Reads the journals of dead processes. */
+const RECOVERY: Check = {
+  name: 'recovery',
+  async run({ journal }) {
+    const { processes, calls, charges, releasedMicros } = await journal.recover()
+    if (processes === 0) return 'no process of this data folder died'
+    return `journals: ${processes}; counted calls: ${calls}, uncharged: ${charges}; released ${toUsd(releasedMicros)} USD`
+  },
+}
+
 const OTHER_CHECKS: readonly Check[] = [
+  {
+    name: 'presumed',
+    async run({ store }) {
+      const { micros, keys } = await presumedInAll(store)
+      if (micros === 0) return 'nothing is presumed spent'
+      return {
+        warning:
+          `${toUsd(micros)} USD of ${keys} keys are presumed spent, since a process died or sleeps: start it again on its ` +
+          'data folder, run `gazeway doctor --recover` there, or release it with `gazeway key release`.',
+      }
+    },
+  },
   {
     // After the upstream checks: it writes their call records, which fails on a full disk.
     name: 'audit trail',
-    async run({ calls }) {
+    async run({ calls, store, loaded }) {
       await calls.flush()
       const { totals } = await calls.stats({})
-      return `calls: ${totals.calls}`
+      const { receipts, records } = await countUnmatched(
+        store,
+        settledTimes(new Date(), loaded.config.audit.retention_days),
+      )
+      if (receipts === 0 && records === 0) return `calls: ${totals.calls}`
+      return {
+        warning:
+          `calls: ${totals.calls}; receipts without a call record: ${receipts}, which a running gateway writes within 10 ` +
+          `minutes; charged calls without a receipt: ${records}, whose process died before the charge`,
+      }
     },
   },
   {
@@ -197,14 +231,15 @@ async function requireSound({ engine, db }: Store): Promise<void> {
  * Runs all checks and prints a line for each. The line of a failed check says what to do.
  *
  * @param print takes a line without its end
- * @param command path of the running command, which is compared to the installed one
+ * @param options.command path of the running command, which is compared to the installed one
+ * @param options.recover true to count first what dead processes had not written
  * @returns whether all checks passed
  */
 export async function runDoctor(
   loaded: LoadedConfig,
   log: Log,
   print: (line: string) => void,
-  command: string | null = null,
+  { command = null, recover = false }: { command?: string | null; recover?: boolean } = {},
 ): Promise<boolean> {
   const line = (verdict: string, name: string, found: string) =>
     print(`${verdict.padEnd(4)}  ${name.padEnd(13)}  ${found}`)
@@ -225,7 +260,7 @@ export async function runDoctor(
     return false
   }
   let healthy = true
-  for (const check of [...STORE_CHECKS, ...upstreamChecks(gateway), ...OTHER_CHECKS]) {
+  for (const check of [...(recover ? [RECOVERY] : []), ...STORE_CHECKS, ...upstreamChecks(gateway), ...OTHER_CHECKS]) {
     try {
       const found = await check.run(gateway)
       if (typeof found === 'string') say(true, check.name, found)

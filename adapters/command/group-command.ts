@@ -6,6 +6,7 @@ import { GroupName } from '../../src/identity/group.ts'
 import type { GroupRecord, Groups } from '../../src/identity/groups.ts'
 import { toUsd } from '../../src/text/money.ts'
 import { forgiveDebts } from '../../src/wallet/budget/forgive-debts.ts'
+import { releasePresumed } from '../../src/wallet/budget/presumed.ts'
 import { alertsIn, budgetsIn, checked } from './key-flags.ts'
 import { groupTable } from './key-table.ts'
 import { warn } from './warn.ts'
@@ -99,6 +100,19 @@ export async function forgiveGroup(loaded: LoadedConfig, log: Log, group: string
     forgiveDebts(store, (await found(groups, group)).id, now()),
   )
   process.stderr.write(`Forgave ${toUsd(forgiven)} USD that the budgets of the group owed.\n`)
+}
+
+/**
+ * Releases what is presumed spent of the keys of a group.
+ *
+ * @param group its id or its name
+ * @throws GazewayError `not_found`
+ */
+export async function releaseGroup(loaded: LoadedConfig, log: Log, group: string): Promise<void> {
+  const released = await withStoredKeys(loaded, log, async ({ groups, store }) =>
+    releasePresumed(store, (await found(groups, group)).id),
+  )
+  process.stderr.write(`Released ${toUsd(released)} USD that was presumed spent of the group.\n`)
 }
 
 async function found(groups: Groups, idOrName: string): Promise<GroupRecord> {

@@ -12,6 +12,7 @@ import { namedConfigs } from '../../src/inference/upstreams/upstream-configs.ts'
 import { toUsd } from '../../src/text/money.ts'
 import { forgiveDebts } from '../../src/wallet/budget/forgive-debts.ts'
 import { createLimits } from '../../src/wallet/budget/limits.ts'
+import { releasePresumed } from '../../src/wallet/budget/presumed.ts'
 import { burnList, burnTerms } from '../../src/wallet/burn/burn.ts'
 import { readBalances } from '../../src/wallet/ledger/account-balances.ts'
 import { burnTable } from './burn-table.ts'
@@ -183,6 +184,21 @@ export async function forgiveKey(loaded: LoadedConfig, log: Log, idOrName: strin
     return forgiveDebts(store, id, now())
   })
   process.stderr.write(`Forgave ${toUsd(forgiven)} USD that the budgets of the key owed.\n`)
+}
+
+/**
+ * Releases what is presumed spent of a key.
+ *
+ * @throws GazewayError `not_found`, `conflict` for an ambiguous name
+ */
+export async function releaseKey(loaded: LoadedConfig, log: Log, idOrName: string): Promise<void> {
+  const reference = keyReference(idOrName)
+  const released = await withStoredKeys(loaded, log, async ({ keys, store }) => {
+    const id = await keyIdOf(keys, reference)
+    if ((await keys.find(id)) === null) throw unknownKey()
+    return releasePresumed(store, id)
+  })
+  process.stderr.write(`Released ${toUsd(released)} USD that was presumed spent of the key.\n`)
 }
 
 /** Reads the flags for billing, alerts, models and expiry. An absent flag sets nothing. */

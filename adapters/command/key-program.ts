@@ -67,7 +67,7 @@ const ALERT = [
 export function addKeyCommands(program: Command, start: Start): void {
   const key = program
     .command('key')
-    .description('create, list, edit, rotate, forgive and revoke the API keys of the HTTP services')
+    .description('create, list, edit, rotate, forgive, release and revoke the API keys of the HTTP services')
   withTerms(
     key
       .command('create')
@@ -136,13 +136,21 @@ export function addKeyCommands(program: Command, start: Start): void {
       const { loaded, log } = await start()
       await (await import('./key-command.ts')).revokeKey(loaded, log, idOrName)
     })
+  key
+    .command('release')
+    .description('release what is presumed spent of a key because a process died')
+    .argument('<key>', KEY)
+    .action(async (idOrName: string) => {
+      const { loaded, log } = await start()
+      await (await import('./key-command.ts')).releaseKey(loaded, log, idOrName)
+    })
   addGroupCommands(program, start)
 }
 
 function addGroupCommands(program: Command, start: Start): void {
   const group = program
     .command('group')
-    .description('create, list, edit, forgive and delete groups of keys with shared budgets')
+    .description('create, list, edit, forgive, release and delete groups of keys with shared budgets')
     .addHelpText('after', GROUP_EXAMPLES)
   const budget = [
     '--budget <usd/period>',
@@ -195,6 +203,14 @@ function addGroupCommands(program: Command, start: Start): void {
     .action(async (idOrName: string) => {
       const { loaded, log } = await start()
       await (await import('./group-command.ts')).deleteGroup(loaded, log, idOrName)
+    })
+  group
+    .command('release')
+    .description('release what is presumed spent of the keys of a group because a process died')
+    .argument('<group>', GROUP)
+    .action(async (idOrName: string) => {
+      const { loaded, log } = await start()
+      await (await import('./group-command.ts')).releaseGroup(loaded, log, idOrName)
     })
 }
 

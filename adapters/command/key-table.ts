@@ -22,6 +22,7 @@ export const keyTable = (records: readonly KeyRecord[], groups: readonly GroupRe
         models: key.models?.join(', ') ?? null,
         'spent USD': spent(key.spend),
         'owed USD': owed(key.debt_usd),
+        'presumed USD': presumed(key),
       },
     })),
   )
@@ -37,6 +38,7 @@ export const groupTable = (records: readonly GroupRecord[]): string =>
         alerts: alertsOf(group.alerts),
         'spent USD': spent(group.spend),
         'owed USD': owed(group.debt_usd),
+        'presumed USD': presumed(group),
       },
     })),
   )
@@ -67,3 +69,7 @@ const owed = (debt: number): string | null => (debt === 0 ? null : String(debt))
 /** Spending in the current periods; null when nothing was spent. */
 const spent = (spend: Spend): string | null =>
   spend.total_usd === 0 ? null : PERIOD_NAMES.map((per) => `${spend[`${per}_usd`]} ${PERIODS[per].current}`).join(', ')
+
+/** What processes that died may have spent; null when nothing is presumed. */
+const presumed = ({ presumed_usd }: Pick<KeyRecord, 'presumed_usd'>): string | null =>
+  presumed_usd === 0 ? null : String(presumed_usd)

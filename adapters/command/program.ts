@@ -88,11 +88,12 @@ const program = new Command('gazeway')
 program
   .command('doctor')
   .description('check the configuration, the store and the upstreams; exits with 1 if a check fails')
-  .action(async () => {
+  .option('--recover', 'first count what processes that died on this data folder had not written')
+  .action(async ({ recover = false }: { recover?: boolean }) => {
     const { loaded, log } = await start()
     const { runDoctor } = await import('./doctor.ts')
     const print = (line: string) => void process.stdout.write(`${line}\n`)
-    if (!(await runDoctor(loaded, log, print, process.argv[1]))) process.exitCode = 1
+    if (!(await runDoctor(loaded, log, print, { command: process.argv[1] ?? null, recover }))) process.exitCode = 1
   })
 
 addPriceCommands(program, start)

@@ -51,7 +51,10 @@ export function createCallQueue(write: CallWriter, onError: (error: unknown) => 
         dropOldest()
         throw error
       }
-      for (const { spend } of batch) spend?.written()
+      for (const { spend, stored } of batch) {
+        spend?.written()
+        stored?.()
+      }
       queue = queue.slice(batch.length)
       tried = 0
     },

@@ -14,6 +14,8 @@ export interface CallSpend {
   allowanceId: string | null
   /** Receipt to store with the record. Absent for calls without one, and for charged calls. */
   receipt?: Omit<MeteredCallRow, 'transfer'>
+  /** Called once the journal of the process has the spend. */
+  noted?(): void
   /** Called once the spend is stored. */
   written(): void
 }

@@ -1,4 +1,4 @@
-import { sql, type Transaction } from 'kysely'
+import { type Kysely, sql, type Transaction } from 'kysely'
 import { runBuiltRows } from '../store/built.ts'
 import { hourOf } from '../store/dates.ts'
 import type { Engine } from '../store/engine.ts'
@@ -59,7 +59,8 @@ export async function writeCounts(store: Store, rows: readonly CallRollupRow[]):
 const addToRollups = (trx: Transaction<Schema>, rollups: readonly CallRollupRow[]) =>
   runBuiltRows(trx, 'add to call rollups', rollups, (part) => addRollups(trx, part).compile())
 
-async function storedIds(trx: Transaction<Schema>, ids: readonly string[]): Promise<Set<string>> {
+/** Finds the calls that are stored among `ids`. */
+export async function storedIds(trx: Kysely<Schema>, ids: readonly string[]): Promise<Set<string>> {
   const stored = new Set<string>()
   for (let start = 0; start < ids.length; start += LOOKED_FOR) {
     const some = ids.slice(start, start + LOOKED_FOR)

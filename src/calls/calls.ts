@@ -11,6 +11,7 @@ import { type CallStats, type ChartQuery, callStats } from './call-stats.ts'
 import { createCallWriter, type WriteSpending } from './call-writer.ts'
 import { createCountedRefusals } from './counted-refusals.ts'
 import { countFallbacks, type Fallbacks } from './fallback-counts.ts'
+import type { QueuedCall } from './queued-call.ts'
 import { callSweeps } from './retention.ts'
 import { findOwners, type ObjectOwner } from './upstream-objects.ts'
 
@@ -59,13 +60,20 @@ export interface Calls {
   fallbacks(query: Pick<ChartQuery, 'from' | 'to' | 'caller_id'>): Promise<Fallbacks>
 }
 
+/**
+ * Notes a call in the journal of the process, before its answer ends.
+ *
+ * @returns called once the call is stored; null when it was not noted
+ */
+export type NoteCall = (call: QueuedCall, callerId: string | null) => (() => void) | null
+
 /** The audit trail with its sweeps, which follow `audit.retention_days`. */
 export type LiveCalls = Calls & { sweeps: readonly Sweep[] }
 
 /** Opens the room. @param deps as of {@link createCalls} */
 export function liveCalls(
   base: Base,
-  deps: { writeSpending: WriteSpending; idOf: (model: string) => string },
+  deps: { writeSpending: WriteSpending; note: NoteCall; idOf: (model: string) => string },
 ): LiveCalls {
   const { store, now, config } = base
   const calls = createCalls({ ...deps, store, onError: logged(base, 'Failed to write call records.') })
@@ -76,6 +84,7 @@ export function liveCalls(
  * Creates the audit trail.
  *
  * @param writeSpending writes spends, in the transaction of their records; when absent, calls must not spend
+ * @param note notes calls in a journal; none by default
  * @param onError called when a batch could not be written; the batch is retried with the next one
  * @param idOf resolves an alias to the provider's id; returns other names unchanged
  */
@@ -83,11 +92,13 @@ export function createCalls({
   store,
   onError,
   writeSpending = noSpending,
+  note = () => null,
   idOf = (model) => model,
 }: {
   store: Store
   onError: (error: unknown) => void
   writeSpending?: WriteSpending
+  note?: NoteCall
   idOf?: (model: string) => string
 }): Calls {
   const listeners = createListeners<Parameters<CallListener>>(onError)
@@ -125,7 +136,8 @@ export function createCalls({
 
   return {
     record(record, context, spend = null, made = []) {
-      queue.add({ record, spend, made })
+      const call = { record, spend, made }
+      queue.add({ ...call, stored: note(call, record.caller_id) })
       listeners.tell(record, context)
       timer ??= setTimeout(() => flush().catch(onError), BATCH_DELAY_MS)
     },

@@ -7,4 +7,6 @@ export interface QueuedCall {
   spend: CallSpend | null
   /** Ids that the upstream gave to objects that the call created. */
   made: readonly string[]
+  /** Called once the call is stored; absent for one that no journal has. */
+  stored?: (() => void) | null
 }

@@ -2,7 +2,7 @@ import * as z from 'zod'
 import { isWhole, WHOLE } from '../store/text.ts'
 import { Alerts, ShownAlerts } from './alerts.ts'
 import { Budgets, Period } from './budgets.ts'
-import { Debt, Spend } from './spend.ts'
+import { Debt, PresumedUsd, Spend } from './spend.ts'
 
 const GROUP_ID = /^grp_[0-9a-f]{32}$/
 
@@ -52,6 +52,7 @@ export const GroupRecord = z.object({
   keys: z.int().describe('Number of its unrevoked keys'),
   spend: Spend,
   debt_usd: Debt,
+  presumed_usd: PresumedUsd,
   created_at: z.iso.datetime(),
 })
 export type GroupRecord = z.infer<typeof GroupRecord>

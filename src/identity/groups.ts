@@ -11,7 +11,7 @@ import { parseInput } from '../wire/validation.ts'
 import { readAlerts, replaceAlerts, toAlertRecords, toAlertRows } from './alerts.ts'
 import { readBudgets, replaceBudgets, toBudgetRecords, toBudgetRows } from './budgets.ts'
 import { GroupChange, GroupId, type GroupRecord, NewGroup } from './group.ts'
-import { nothingSpent, type SpendOf, toDebt, toSpend } from './spend.ts'
+import { nothingSpent, type SpendOf, toDebt, toPresumed, toSpend } from './spend.ts'
 
 export { GroupChange, GroupId, GroupRecord, NewGroup } from './group.ts'
 
@@ -71,7 +71,15 @@ export function createGroups({ store, now, spendOf = nothingSpent, onChanged }: 
     async create(input, keep) {
       const { name, budgets, alerts } = parseInput(NewGroup, input)
       const group = { id: newId('grp'), name, created_at: now().toISOString() }
-      const record = { ...group, budgets: [], alerts: [], keys: 0, spend: toSpend(undefined), debt_usd: 0 }
+      const record = {
+        ...group,
+        budgets: [],
+        alerts: [],
+        keys: 0,
+        spend: toSpend(undefined),
+        debt_usd: 0,
+        presumed_usd: 0,
+      }
       const rows = toBudgetRows(group.id, budgets)
       const alertRows = toAlertRows(group.id, alerts)
       const made = { ...record, budgets: toBudgetRecords(rows), alerts: toAlertRecords(alertRows) }
@@ -140,6 +148,7 @@ async function recordsOf(
     keys: keys.get(id) ?? 0,
     spend: toSpend(spent.get(id)),
     debt_usd: toDebt(spent.get(id)),
+    presumed_usd: toPresumed(spent.get(id)),
     created_at,
   }))
 }

@@ -4,7 +4,7 @@ import { type Micros, toMicros, toUsd } from '../text/money.ts'
 import { toAlertRecords } from './alerts.ts'
 import { toBudgetRecords } from './budgets.ts'
 import { type KeyChange, type KeyRecord, modelsOf, type NewKey, Scope, scopesOf } from './key.ts'
-import { type Spent, toDebt, toSpend } from './spend.ts'
+import { type Spent, toDebt, toPresumed, toSpend } from './spend.ts'
 
 /** Columns of `keys` in a record. */
 export const KEY_COLUMNS = [
@@ -106,6 +106,7 @@ export function toRecord(row: ShownRow, { budgets, alerts }: KeyTerms, spent: Sp
     revoked_at: row.revoked_at,
     spend: toSpend(spent),
     debt_usd: toDebt(spent),
+    presumed_usd: toPresumed(spent),
   }
 }
 

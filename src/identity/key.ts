@@ -7,7 +7,7 @@ import { Amount } from '../text/money.ts'
 import { Alerts, ShownAlerts } from './alerts.ts'
 import { Budgets, Period } from './budgets.ts'
 import { GroupId, Name } from './group.ts'
-import { Debt, Spend } from './spend.ts'
+import { Debt, PresumedUsd, Spend } from './spend.ts'
 
 /** Maximum number of globs of one key. */
 const MAX_MODELS = 100
@@ -144,6 +144,7 @@ export const KeyRecord = z.object({
   revoked_at: z.iso.datetime().nullable(),
   spend: Spend,
   debt_usd: Debt,
+  presumed_usd: PresumedUsd,
 })
 export type KeyRecord = z.infer<typeof KeyRecord>
 

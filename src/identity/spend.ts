@@ -6,11 +6,18 @@ import { forPeriods, PERIODS, type Period } from '../text/period.ts'
 export const Spend = z.object(forPeriods((per) => [`${per}_usd`, amountOf(per)]))
 export type Spend = z.infer<typeof Spend>
 
-/** Spending in the current periods, and debt. */
+/** Spending in the current periods, debt, and what is presumed spent. */
 export interface Spent extends Readonly<Record<Period, Micros>> {
   /** Largest debt of its budgets and its credit; none by default. */
   debt?: Micros
+  /** Reserved by processes that died or sleep; none by default. */
+  presumed?: Micros
 }
+
+/** What dead processes may have spent, as shown. */
+export const PresumedUsd = z
+  .number()
+  .describe('Reserved by processes that died or sleep. Budgets count it until it is proved or released')
 
 /** Reads the spending of keys and groups by id; absent ones have none. */
 export type SpendOf = (ids: readonly string[], now: Date) => Promise<ReadonlyMap<string, Spent>>
@@ -31,6 +38,9 @@ export const toDebt = (spent: Spent | undefined): number => toUsd(spent?.debt ??
 /** Builds the shown spending. */
 export const toSpend = (spent: Spent | undefined): Spend =>
   forPeriods((per) => [`${per}_usd`, toUsd(spent?.[per] ?? 0)])
+
+/** Builds the shown amount that is presumed spent. */
+export const toPresumed = (spent: Spent | undefined): number => toUsd(spent?.presumed ?? 0)
 
 function amountOf(per: Period): z.ZodNumber {
   const { note } = PERIODS[per]

@@ -5,18 +5,20 @@ import type { Sweep } from '../store/sweeps.ts'
 import type { ClosedPeriodRow } from '../store/tables/wallet-tables.ts'
 import { type Micros, toMicros, toUsd } from '../text/money.ts'
 import { type Absorbed, createAbsorbed } from './budget/absorbed.ts'
-import { sweepAllowances } from './budget/allowances.ts'
 import { forgiveDebts } from './budget/forgive-debts.ts'
 import { createLimits, type KnownLimits, type Limits, type LimitsOf } from './budget/limits.ts'
 import { createOverruns, type Overruns } from './budget/overruns.ts'
+import { releasePresumed, sweepAllowances } from './budget/presumed.ts'
 import { createReservations, type Reservations } from './budget/reservations.ts'
 import { type Burn, burnList, burnTerms } from './burn/burn.ts'
+import { type LiveJournal, liveJournal } from './journal/live-journal.ts'
 import { type Balances, readBalances } from './ledger/account-balances.ts'
 import { closePeriod } from './ledger/closed-periods.ts'
 import { type ListedDeposit, listDeposits, type MoneyQuery } from './ledger/deposit-list.ts'
 import { type Credit, creditAccount, type DepositReceipt, knownCaller, makeDeposit } from './ledger/deposits.ts'
 import { readStatement, type StatementLine } from './ledger/transfer-list.ts'
 import { type LedgerReport, verifyLedger } from './ledger/verify-ledger.ts'
+import { missingRecords } from './receipts/missing-records.ts'
 import { type Pricing, type PricingConfig, priceList, pricingOf } from './receipts/pricing.ts'
 import { usageCsv } from './receipts/usage-csv.ts'
 import {
@@ -76,6 +78,8 @@ export interface Wallet {
   receipts(query: Paged<UsageQuery>): Promise<ReceiptPage>
   /** Writes all receipts of a selection as lines of CSV. @throws GazewayError `invalid_cursor` */
   usageCsv(query: Omit<UsageQuery, 'limit'>): AsyncGenerator<string, void>
+  /** Releases what is presumed spent of a key or group. @returns the amount */
+  releasePresumed(owner: string): Promise<Micros>
   /** Current price list. */
   pricing(): Pricing
   /** Checks the ledger against itself, receipts and daily spending. */
@@ -94,11 +98,14 @@ export interface WalletDeps {
   hasFixedKey?: () => boolean
   /** Gives back this process's unused reservations of a key; does nothing by default. */
   giveBackIdle?: (callerId: string) => Promise<void>
+  /** `audit.retention_days`; all call records are kept by default. */
+  retentionDays?: () => number | null
 }
 
 /** Creates the wallet of `store`. */
 export function createWallet(deps: WalletDeps): Wallet {
   const { store, limitsOf, pricing, now, hasFixedKey = () => false, giveBackIdle = async () => {} } = deps
+  const { retentionDays = () => null } = deps
   const receipts = (query: Paged<UsageQuery>) => usageReceipts(store, query)
   return {
     giveBackIdle,
@@ -117,6 +124,7 @@ export function createWallet(deps: WalletDeps): Wallet {
     usage: (query) => usageReport(store, query),
     receipts,
     usageCsv: (query) => usageCsv(receipts, query),
+    releasePresumed: (owner) => releasePresumed(store, owner),
     pricing: () => priceList(pricing),
     async verify() {
       const { faults, ...report } = await verifyLedger(store)
@@ -124,6 +132,7 @@ export function createWallet(deps: WalletDeps): Wallet {
     },
     sweeps: [
       { name: 'wallet.allowances', everyMs: ALLOWANCES_MS, batch: (limit) => sweepAllowances(store, now(), limit) },
+      missingRecords(store, now, retentionDays),
     ],
   }
 }
@@ -136,6 +145,7 @@ export interface LiveWallet {
   limitsToSpend: LimitsOf
   reservations: Reservations
   absorbed: Absorbed
+  journal: LiveJournal
   /** Charged calls that cost more than their reservation. */
   overruns: Overruns
   /**
@@ -155,9 +165,11 @@ export function liveWallet(base: Base): LiveWallet {
     (defaultCredit) => createLimits(store, defaultCredit),
   )
   const limits: KnownLimits = { of: (id) => newestLimits().of(id), forget: (id) => newestLimits().forget(id) }
+  const journal = liveJournal(base)
   const reservations = createReservations({
     store,
     now,
+    journal,
     onError: logged(base, 'Failed to release reserved money; will retry.'),
   })
   const { always: wallet } = config.follow(pricingOf, (pricing) =>
@@ -168,6 +180,7 @@ export function liveWallet(base: Base): LiveWallet {
       limitsOf: limits.of,
       hasFixedKey: () => config.current().config.identity.api_key !== null,
       giveBackIdle: reservations.giveBackIdle,
+      retentionDays: () => config.current().config.audit.retention_days,
     }),
   )
   const absorbed = createAbsorbed(
@@ -180,7 +193,7 @@ export function liveWallet(base: Base): LiveWallet {
     await reservations.giveBackIdle(callerId)
     return limits.of(callerId)
   }
-  return { wallet, limits, limitsToSpend, reservations, absorbed, overruns, burn }
+  return { wallet, limits, limitsToSpend, reservations, absorbed, overruns, burn, journal }
 }
 
 function loggedOverruns({ log }: Base): Overruns {

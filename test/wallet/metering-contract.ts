@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { it, type TestContext } from 'node:test'
 import type { Store } from '../../src/store/store.ts'
 import { toUsd } from '../../src/text/money.ts'
-import { sweepAllowances } from '../../src/wallet/budget/allowances.ts'
+import { sweepAllowances } from '../../src/wallet/budget/presumed.ts'
 import {
   completion,
   failedChoices,
@@ -233,7 +233,12 @@ export function meteringContract(open: () => Promise<Store>): void {
     answer()
     await assert.rejects(call, { code: 'upstream_timeout', message: /nothing was charged/ })
     await check({ available: 0 })
-    assert.equal((await wallet.usage({ limit: 10 })).total, 0)
+    const { items } = await wallet.usage({ limit: 10 })
+    assert.deepEqual(
+      items.map(({ charged, billing }) => [charged, billing.margin_usd, billing.total_usd]),
+      [[false, 0, 0.000045]],
+      'the provider billed it, and nobody paid',
+    )
   })
 
   it('lets one of two calls win that together exceed the credit', async (t) => {

@@ -6,8 +6,9 @@ import type { CallSpend } from '../../src/calls/call-spend.ts'
 import type { Store } from '../../src/store/store.ts'
 import type { Micros } from '../../src/text/money.ts'
 import { PERIOD_NAMES, type Period, periodOf } from '../../src/text/period.ts'
-import { LEASE_MS, renewAllowances, sweepAllowances, writeCallSpending } from '../../src/wallet/budget/allowances.ts'
+import { LEASE_MS, renewAllowances, writeCallSpending } from '../../src/wallet/budget/allowances.ts'
 import { HeldByOthers } from '../../src/wallet/budget/held-by-others.ts'
+import { readPresumed, releasePresumed, sweepAllowances } from '../../src/wallet/budget/presumed.ts'
 import type { Payer, Reservation } from '../../src/wallet/budget/reservation.ts'
 import { createReservations } from '../../src/wallet/budget/reservations.ts'
 import { spendOf } from '../../src/wallet/budget/spending.ts'
@@ -329,9 +330,12 @@ export function reservationsContract(open: OpenStore): void {
     const { allowanceId } = call.take(30)
     const charging = charge({ allowanceId: allowanceId as string, receipt: receipt('call_late', 30) })
     await assert.rejects(charging, { code: 'upstream_timeout' })
+    assert.equal((await spent(store, KEY))?.total, 29, 'budgets count what the provider billed, without the margin')
+    call.end()
+    await reservations.close()
+    assert.equal(await outstanding(store), 0)
     assert.deepEqual((await verifyLedger(store)).faults, [])
     assert.deepEqual(await callFaults(store), [])
-    await reservations.close()
   })
 
   it('extends a call whose allowance a sweep gave back while its process was suspended', async (t) => {
@@ -377,7 +381,7 @@ export function reservationsContract(open: OpenStore): void {
       })
     })
     await sweeping
-    assert.equal(await outstanding(store), 0)
+    assert.equal((await readPresumed(store.db, [KEY])).get(KEY), await outstanding(store))
     assert.deepEqual((await verifyLedger(store)).faults, [])
     await reservations.close()
   })
@@ -391,9 +395,10 @@ export function reservationsContract(open: OpenStore): void {
     first.end()
     clock.now += LEASE_MS
     await sweepAllowances(store, new Date(clock.now), 10)
-    const all = await other.reservations.reserve(recorded, 100)
-    await assert.rejects(async () => suspended.reservations.reserve(recorded, 10), { code: 'budget_reached' })
-    all.end()
+    await assert.rejects(async () => other.reservations.reserve(recorded, 100), { code: 'budget_reached' })
+    const rest = await other.reservations.reserve(recorded, 90)
+    const next = await suspended.reservations.reserve(recorded, 10)
+    for (const call of [rest, next]) call.end()
     for (const { reservations } of [suspended, other]) await reservations.close()
     assert.equal(await outstanding(store), 0)
   })
@@ -662,6 +667,8 @@ export function reservationsContract(open: OpenStore): void {
         }
         clock.now += LEASE_MS
         await sweepAllowances(store, new Date(clock.now), 1_000)
+        const presumed = await outstanding(store)
+        assert.equal(await releasePresumed(store, KEY), presumed)
         assert.equal(await outstanding(store), 0)
         assert.equal((await spent(store, KEY))?.total ?? 0, due.recorded + due.charged)
         assert.deepEqual((await verifyLedger(store)).faults, [])

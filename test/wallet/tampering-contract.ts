@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { it, type TestContext } from 'node:test'
 import { sql } from 'kysely'
-import { writeRecorded } from '../../src/wallet/receipts/charges.ts'
+import { writeRecorded } from '../../src/wallet/receipts/store-receipts.ts'
 import { callFaults } from '../../src/wallet/receipts/verify-calls.ts'
 import { chargeCall, newAddress, newKey, type OpenStore, receiptOf } from './setup.ts'
 

@@ -1,12 +1,15 @@
 import * as z from 'zod'
 import { alertWarnings } from '../../../src/alerts/silent-alerts.ts'
+import { GazewayError } from '../../../src/errors.ts'
 import type { Gateway } from '../../../src/gateway.ts'
 import { GroupChange, GroupId, GroupRecord, NewGroup } from '../../../src/identity/groups.ts'
 import { ListQuery } from '../../../src/store/page.ts'
+import { toUsd } from '../../../src/text/money.ts'
 import { callerOf } from '../../web/frame-context.ts'
 import { listReply } from '../../web/list-reply.ts'
 import { defineRoute, type Route } from '../define-route.ts'
 import { pageOf } from '../list-page.ts'
+import { Released } from '../released.ts'
 
 const params = z.strictObject({ id: GroupId })
 const Warned = GroupRecord.extend({
@@ -14,7 +17,7 @@ const Warned = GroupRecord.extend({
 })
 
 /** Routes of groups of keys that share budgets, for admins. */
-export const groupRoutes = ({ groups, log, config }: Gateway): Route[] => [
+export const groupRoutes = ({ groups, wallet, log, config }: Gateway): Route[] => [
   defineRoute('GET /api/groups', {
     summary: 'List groups of keys with their spending, newest first',
     access: 'admin',
@@ -63,6 +66,19 @@ export const groupRoutes = ({ groups, log, config }: Gateway): Route[] => [
     async run({ params: { id }, c }) {
       await groups.remove(id)
       log.info('Group deleted.', { by: callerOf(c).id, group_id: id })
+    },
+  }),
+  defineRoute('POST /api/groups/{id}/release', {
+    summary: 'Release what is presumed spent of the keys of a group',
+    description: 'The budgets of the group and of its keys have the amount again. See POST /api/keys/{id}/release.',
+    access: 'admin',
+    params,
+    reply: Released,
+    async run({ params: { id }, c }) {
+      if ((await groups.find(id)) === null) throw new GazewayError('not_found', 'The group does not exist.')
+      const released_usd = toUsd(await wallet.releasePresumed(id))
+      log.info('Presumed spending released.', { by: callerOf(c).id, group_id: id, released_usd })
+      return { released_usd }
     },
   }),
 ]

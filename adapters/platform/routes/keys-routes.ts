@@ -1,9 +1,11 @@
 import * as z from 'zod'
 import { alertWarnings } from '../../../src/alerts/silent-alerts.ts'
+import { GazewayError } from '../../../src/errors.ts'
 import type { Gateway } from '../../../src/gateway.ts'
 import { KeyChange, KeyId, KeyRecord, KeyRotation, NewKey, type NewlyRotated } from '../../../src/identity/keys.ts'
 import { modelWarnings } from '../../../src/identity/model-warnings.ts'
 import { ListQuery } from '../../../src/store/page.ts'
+import { toUsd } from '../../../src/text/money.ts'
 import { Burn } from '../../../src/wallet/burn/burn.ts'
 import { Balances } from '../../../src/wallet/wallet.ts'
 import { callerOf, type FrameContext } from '../../web/frame-context.ts'
@@ -11,6 +13,7 @@ import { listReply } from '../../web/list-reply.ts'
 import { callContext } from '../call-context.ts'
 import { defineRoute, type Route } from '../define-route.ts'
 import { pageOf } from '../list-page.ts'
+import { Released } from '../released.ts'
 
 const secret = z.string().describe('The key. Shown only once.')
 /** Query of the burn list, which has an order of its own. */
@@ -31,6 +34,7 @@ export const keyRoutes = (gateway: Gateway, stopping: AbortSignal): Route[] => [
   changeRoute(gateway, stopping),
   rotateRoute(gateway),
   revokeRoute(gateway),
+  releaseRoute(gateway),
 ]
 
 /** Requests the list of models only when there are globs. */
@@ -168,5 +172,22 @@ const revokeRoute = ({ keys, wallet, log }: Gateway): Route =>
       const record = await keys.revoke(params.id)
       log.info('Key revoked.', { by: callerOf(c).id, key_id: record.id })
       return { ...record, balances: await wallet.balances(record.id) }
+    },
+  })
+
+const releaseRoute = ({ keys, wallet, log }: Gateway): Route =>
+  defineRoute('POST /api/keys/{id}/release', {
+    summary: 'Release what is presumed spent of a key',
+    description:
+      'Its budgets have the amount again. Release it once the process that reserved it has ended, and you know that ' +
+      'the provider did not bill it: `gazeway doctor --recover` finds out what a journal proves.',
+    access: 'admin',
+    params: z.strictObject({ id: KeyId }),
+    reply: Released,
+    async run({ params: { id }, c }) {
+      if ((await keys.find(id)) === null) throw new GazewayError('not_found', 'The key does not exist.')
+      const released_usd = toUsd(await wallet.releasePresumed(id))
+      log.info('Presumed spending released.', { by: callerOf(c).id, key_id: id, released_usd })
+      return { released_usd }
     },
   })

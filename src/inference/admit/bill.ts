@@ -8,7 +8,8 @@ import type { Micros } from '../../text/money.ts'
 import type { Absorbed } from '../../wallet/budget/absorbed.ts'
 import type { Overrun } from '../../wallet/budget/overruns.ts'
 import type { Reservation, Taken } from '../../wallet/budget/reservation.ts'
-import type { Charge, ChargeCall, ChargedCall } from '../../wallet/receipts/charges.ts'
+import type { Charge, ChargeCall } from '../../wallet/receipts/charges.ts'
+import type { ChargedCall } from '../../wallet/receipts/store-receipts.ts'
 import { UNCOUNTED_CALL } from '../rates/call-rates.ts'
 import type { CountedCall } from '../rates/rate-share.ts'
 import type { ModelChoice } from '../upstreams/provider.ts'
@@ -322,14 +323,9 @@ const countedAlone = (reservation: Reservation, micros: Micros, beyondMicros: Mi
   allowanceId: null,
 })
 
-/** Charges an amount that was taken from a reservation, or frees it. @throws as `ChargeCall` */
+/** Charges an amount that was taken from a reservation. @throws as `ChargeCall` */
 async function chargeTaken(charge: ChargeCall, taken: Taken, of: Omit<Charge, 'allowanceId'>): Promise<void> {
-  try {
-    await charge({ ...of, allowanceId: taken.allowanceId as string })
-  } catch (error) {
-    taken.undo()
-    throw error
-  }
+  await charge({ ...of, allowanceId: taken.allowanceId as string, recorded: taken.recorded })
   taken.written()
 }
 

@@ -11,6 +11,7 @@ import { up as statements } from './010_statements.ts'
 import { up as memoryProjects } from './011_memory_projects.ts'
 import { up as reviews } from './012_reviews.ts'
 import { up as debts } from './013_debts.ts'
+import { up as presumedAllowances } from './014_presumed_allowances.ts'
 import { up as rateWindows } from './015_rate_windows.ts'
 import { up as billedActivity } from './016_billed_activity.ts'
 import { up as projects } from './017_projects.ts'
@@ -34,6 +35,7 @@ export const MIGRATIONS: Migrations = {
   '011_memory_projects': memoryProjects,
   '012_reviews': reviews,
   '013_debts': debts,
+  '014_presumed_allowances': presumedAllowances,
   '015_rate_windows': rateWindows,
   '016_billed_activity': billedActivity,
   '017_projects': projects,

@@ -118,8 +118,9 @@ export interface SpendingRow {
 }
 
 /**
- * Allowance: a part of a key's budgets and money that one process may spend. `charged` is 0 or 1. `turn` numbers the
- * changes by its holder, so that none is applied twice; the last change added `granted`.
+ * Allowance: a part of a key's budgets and money that one process may spend. `charged` is 1 while money is held for it.
+ * `turn` numbers the changes by its holder, so that none is applied twice; the last change added `granted`.
+ * `presumed_at` is set while its holder does not renew it: its budgets count it as spent, and its money is given back.
  */
 export interface AllowanceRow {
   id: string
@@ -132,6 +133,7 @@ export interface AllowanceRow {
   turn: number
   granted: number
   renewed_at: string
+  presumed_at: string | null
 }
 
 export interface WalletTables {

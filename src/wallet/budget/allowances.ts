@@ -14,8 +14,8 @@ import { HeldByOthers } from './held-by-others.ts'
 import { addSpending, type Spender } from './spending.ts'
 
 /**
- * Lease of an allowance in milliseconds. A sweep gives the allowance back when its holder has not renewed it for this
- * long.
+ * Lease of an allowance in milliseconds. When its holder has not renewed it for this long, it is presumed spent, see
+ * `presumed.ts`.
  */
 export const LEASE_MS = 45_000
 /**
@@ -23,6 +23,11 @@ export const LEASE_MS = 45_000
  * processes.
  */
 const SHARE = 4
+/**
+ * Divisor of the smallest budget: at most this part is reserved beyond the need of one call. A process that dies leaves no
+ * more than that in doubt.
+ */
+const IDLE_SHARE = 100
 
 /** Owner and scope of an allowance. */
 export interface AllowanceOf {
@@ -60,6 +65,8 @@ export interface Granted {
   granted: Micros
   /** Amount that is left beside it. */
   left: Micros
+  /** Most that the process may hold beyond the need of one call. */
+  idle: Micros
 }
 
 /**
@@ -78,23 +85,26 @@ export function takeAllowance(
     const credit = await creditOf(trx, of)
     const made = await trx
       .selectFrom('allowances')
-      .select(['turn', 'granted'])
+      .select(['turn', 'granted', 'charged', 'micros'])
       .where('id', '=', of.id)
       .forUpdate()
       .executeTakeFirst()
     // The allowance was taken before: the connection was lost after the commit.
-    if (made && made.turn >= turn) return { granted: made.granted, left: 0 }
+    if (made && made.turn >= turn) return { granted: made.granted, left: 0, idle: 0 }
+    // Its money was given back while the process slept, and is taken again.
+    const unheld = made && of.creditMicros !== null && made.charged === 0 ? Number(made.micros) : 0
     const { size, free, owed } = missing
     const budget = lessOwed(await tightestBudget(trx, of.spender, of.day), owed)
-    const left = Math.min(credit.left, budget?.left ?? Infinity)
+    const left = Math.min(credit.left - unheld, budget?.left ?? Infinity)
     if (left < missing.least - free) throw shortOf(of.spender, { credit, budget }, missing)
     const lacking = Math.max(0, shareFor(missing, left + free) - free)
-    const granted = Math.max(lacking, Math.min(size - free, Math.floor(left / SHARE)))
-    if (granted === 0) return { granted, left }
+    const idle = budget === null ? Infinity : Math.floor(budget.smallest / IDLE_SHARE)
+    const granted = Math.max(lacking, Math.min(Math.min(size, idle) - free, Math.floor(left / SHARE)))
+    if (granted === 0) return { granted, left, idle }
     if (of.creditMicros !== null)
-      await post(trx, moved(of, { turn, at }, { kind: 'reserve', micros: granted, floor: -of.creditMicros }))
+      await post(trx, moved(of, { turn, at }, { kind: 'reserve', micros: granted + unheld, floor: -of.creditMicros }))
     await addTo(trx, of, { turn, at }, granted)
-    return { granted, left: left - granted }
+    return { granted, left: left - granted, idle }
   })
 }
 
@@ -131,7 +141,8 @@ function shortOf(
   return new HeldByOthers(refusal.code, `${refusal.message} Calls in flight hold the rest; one that ends frees it.`)
 }
 
-const lockMoney = (trx: Transaction<Schema>, { id }: Spender) =>
+/** Locks the accounts of a key's money, in the order of everything that spends. */
+export const lockMoney = (trx: Transaction<Schema>, { id }: Spender) =>
   lockAccounts(trx, [accountOf('caller', id), accountOf('held', id)])
 
 /** Error for an account that usage beyond reservations has brought below its credit. */
@@ -150,7 +161,12 @@ function shortOfCredit({ id }: Spender, left: Micros, needed: Micros): GazewayEr
   )
 }
 
-function moved(
+/** Error for a charge whose allowance is not there any more. */
+export const givenBack = (): GazewayError =>
+  new GazewayError('upstream_timeout', 'The answer came after its reservation had expired; nothing was charged. Retry.')
+
+/** Builds the transfer that holds or frees the money of an allowance. */
+export function moved(
   { id, spender }: Pick<AllowanceOf, 'id' | 'spender'>,
   { turn, at }: { turn: number | string; at: string },
   { kind, micros, floor }: { kind: 'reserve' | 'void'; micros: Micros; floor?: Micros },
@@ -175,6 +191,7 @@ async function addTo(trx: Transaction<Schema>, of: AllowanceOf, { turn, at }: Tu
     turn,
     granted,
     renewed_at: at,
+    presumed_at: null,
   }
   await trx
     .insertInto('allowances')
@@ -185,6 +202,8 @@ async function addTo(trx: Transaction<Schema>, of: AllowanceOf, { turn, at }: Tu
         turn: sql`excluded.turn`,
         granted: sql`excluded.granted`,
         renewed_at: sql`excluded.renewed_at`,
+        charged: sql`excluded.charged`,
+        presumed_at: null,
       }),
     )
     .execute()
@@ -203,14 +222,14 @@ export async function giveBackAllowance(
     if (of.creditMicros !== null) await lockMoney(trx, of.spender)
     const row = await trx
       .selectFrom('allowances')
-      .select(['turn', 'micros'])
+      .select(['turn', 'micros', 'charged'])
       .where('id', '=', of.id)
       .forUpdate()
       .executeTakeFirst()
     // Given back before, by this turn or by a sweep.
     if (!row || row.turn >= turn.turn) return
     const returned = Math.min(micros, Number(row.micros))
-    if (of.creditMicros !== null && returned > 0) await post(trx, moved(of, turn, { kind: 'void', micros: returned }))
+    if (row.charged === 1 && returned > 0) await post(trx, moved(of, turn, { kind: 'void', micros: returned }))
     await trx
       .updateTable('allowances')
       .set({ micros: sql`micros - ${returned}`, turn: turn.turn, granted: 0 })
@@ -227,11 +246,11 @@ export interface AllowanceSpent {
 }
 
 /**
- * Subtracts spent amounts from their allowances. The caller counts them as spent in the same transaction.
+ * Subtracts charged amounts from their allowances. The caller counts them as spent in the same transaction.
  *
- * @returns ids of allowances that no longer cover the amount: a sweep gave them back
+ * @returns ids of allowances that no longer hold the money: it was given back
  */
-export async function spendAllowances(
+export async function chargeAllowances(
   trx: Transaction<Schema>,
   spent: readonly AllowanceSpent[],
 ): Promise<readonly string[]> {
@@ -243,11 +262,25 @@ export async function spendAllowances(
       .updateTable('allowances')
       .set({ micros: sql`micros - ${micros}` })
       .where('id', '=', id)
+      .where('charged', '=', 1)
       .where('micros', '>=', micros)
       .executeTakeFirstOrThrow()
     if (numUpdatedRows === 0n) gone.push(id)
   }
   return gone
+}
+
+/** Subtracts recorded amounts from their allowances, as far as these reach: money is not held for them. */
+async function spendAllowances(trx: Transaction<Schema>, spent: readonly AllowanceSpent[]): Promise<void> {
+  for (const { id, micros } of summed(spent)) {
+    if (micros === 0) continue
+    await trx
+      .updateTable('allowances')
+      .set({ micros: sql`case when micros > ${micros} then micros - ${micros} else 0 end` })
+      .where('id', '=', id)
+      .where('charged', '=', 0)
+      .execute()
+  }
 }
 
 /** Sums by allowance, sorted by id. */
@@ -258,8 +291,8 @@ function summed(spent: readonly AllowanceSpent[]): AllowanceSpent[] {
 }
 
 /**
- * Writes the spending of recorded calls and subtracts it from their allowances. Spending counts even when an allowance
- * has expired because its holder was away for longer than its lease.
+ * Writes the spending of recorded calls and subtracts it from their allowances. Spending counts even when an admin
+ * has released the allowance meanwhile.
  */
 export async function writeCallSpending(trx: Transaction<Schema>, spends: readonly CallSpend[]): Promise<void> {
   await spendAllowances(
@@ -272,49 +305,15 @@ export async function writeCallSpending(trx: Transaction<Schema>, spends: readon
 }
 
 /**
- * Renews the lease of a process's allowances for another {@link LEASE_MS}. Empty allowances are not renewed and expire.
+ * Renews the lease of a process's allowances for another {@link LEASE_MS}; they are no longer presumed spent. Empty
+ * allowances are not renewed and expire.
  * An allowance becomes empty when its last amount is spent after the rest was given back; nothing else deletes it.
  */
 export async function renewAllowances({ db }: Store, holder: string, at: string): Promise<void> {
   await db
     .updateTable('allowances')
-    .set({ renewed_at: at })
+    .set({ renewed_at: at, presumed_at: null })
     .where('holder', '=', holder)
     .where('micros', '>', 0)
     .execute()
-}
-
-/** Gives back at most `limit` expired allowances. @returns how many */
-export async function sweepAllowances(store: Store, now: Date, limit: number): Promise<number> {
-  const before = new Date(now.getTime() - LEASE_MS).toISOString()
-  const due = await store.db
-    .selectFrom('allowances')
-    .select('id')
-    .where('renewed_at', '<=', before)
-    .orderBy('renewed_at')
-    .limit(limit)
-    .execute()
-  for (const { id } of due) await store.write((trx) => sweepOne(trx, id, { before, at: now.toISOString() }))
-  return due.length
-}
-
-async function sweepOne(
-  trx: Transaction<Schema>,
-  id: string,
-  { before, at }: { before: string; at: string },
-): Promise<void> {
-  const found = await trx.selectFrom('allowances').selectAll().where('id', '=', id).executeTakeFirst()
-  if (!found) return
-  const spender = { id: found.key_id, groupId: found.group_id }
-  if (found.charged === 1) await lockMoney(trx, spender)
-  const gone = await trx
-    .deleteFrom('allowances')
-    .where('id', '=', id)
-    .where('renewed_at', '<=', before)
-    .returning(['micros', 'turn'])
-    .executeTakeFirst()
-  if (!gone || found.charged === 0 || gone.micros === 0) return
-  // Its own name: the holder may only have been suspended, and take its next turn.
-  const turn = `${gone.turn}:swept`
-  await post(trx, moved({ id, spender }, { turn, at }, { kind: 'void', micros: gone.micros }))
 }

@@ -20,6 +20,8 @@ export interface BudgetLeft {
   /** The least that is not spent of any of the budgets: what would be left if no call held a reservation. */
   unspent: Micros
   resetsAt: string | null
+  /** The smallest of all the budgets. */
+  smallest: Micros
 }
 
 /**
@@ -39,19 +41,28 @@ export async function tightestBudget(
   const budgets = await ofOwners.execute()
   if (budgets.length === 0) return null
   const waiting = await outstanding(trx, owners)
+  const presumed = waiting.filter(({ presumed }) => Number(presumed) === 1)
   const spent = await readSpending(trx, owners, hasBeyond ? debtsSince(day) : presentSince(day))
-  const reserved = (owner: string, per: Period): Micros =>
-    waiting
+  const reserved = (rows: readonly Outstanding[], owner: string, per: Period): Micros =>
+    rows
       .filter((row) => row.owner === owner && (isIn(row.day, per, day) || PERIODS[per].bounds === null))
       .reduce((sum, row) => sum + Number(row.micros), 0)
   const all = budgets.map((budget) => {
     const { owner, per } = budget
     const debt = hasBeyond ? debtBefore(spent, budget, day) : 0
-    const unspent = unspentOf(budget, spent, { keyId: id, day, debt })
-    return { ...budget, debt, unspent, left: unspent - reserved(owner, per), resetsAt: periodOf(per, day).resetsAt }
+    const left = unspentOf(budget, spent, { keyId: id, day, debt })
+    return {
+      ...budget,
+      debt,
+      // Nobody waits for what is presumed spent.
+      unspent: left - reserved(presumed, owner, per),
+      left: left - reserved(waiting, owner, per),
+      resetsAt: periodOf(per, day).resetsAt,
+    }
   })
   const least = all.reduce((tightest, budget) => (budget.left < tightest.left ? budget : tightest))
-  return { ...least, unspent: Math.min(...all.map(({ unspent }) => unspent)) }
+  const smallest = Math.min(...all.map(({ micros }) => micros))
+  return { ...least, smallest, unspent: Math.min(...all.map(({ unspent }) => unspent)) }
 }
 
 /**
@@ -103,16 +114,19 @@ interface Outstanding {
   owner: string
   day: string
   micros: Micros
+  /** 1 when it is reserved by a process that died or sleeps. */
+  presumed: number
 }
 
 /** Reads the reservations of all processes for running and upcoming calls. */
 async function outstanding(trx: Transaction<Schema>, owners: readonly string[]): Promise<readonly Outstanding[]> {
+  const isPresumed = sql`case when presumed_at is null then 0 else 1 end`
   const { rows } = await sql<Outstanding>`
-    select key_id as owner, day, cast(sum(micros) as bigint) as micros from allowances
-    where key_id in (${sql.join(owners)}) group by key_id, day
+    select key_id as owner, day, ${isPresumed} as presumed, cast(sum(micros) as bigint) as micros from allowances
+    where key_id in (${sql.join(owners)}) group by 1, 2, 3
     union all
-    select group_id as owner, day, cast(sum(micros) as bigint) as micros from allowances
-    where group_id in (${sql.join(owners)}) group by group_id, day`.execute(trx)
+    select group_id as owner, day, ${isPresumed} as presumed, cast(sum(micros) as bigint) as micros from allowances
+    where group_id in (${sql.join(owners)}) group by 1, 2, 3`.execute(trx)
   return rows
 }
 

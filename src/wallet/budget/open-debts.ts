@@ -7,19 +7,23 @@ import type { Micros } from '../../text/money.ts'
 import { TOTAL } from '../../text/period.ts'
 import { accountOf } from '../ledger/accounts.ts'
 import { debtBy, debtsSince } from './debts.ts'
+import { readPresumed } from './presumed.ts'
 import { dayOf, readSpending, spendOf } from './spending.ts'
 
-/** Reads what keys and groups have spent, and their debts. @param defaultCredit credit of keys that set none */
+/** Reads what keys and groups have spent, their debts, and what is presumed spent. @param defaultCredit credit of keys that set none */
 export const spentAndOwed =
   ({ db }: Store, defaultCredit: () => Micros): SpendOf =>
   async (ids, now) => {
-    const [spends, budgetDebts, creditDebts] = await Promise.all([
+    const [spends, budgetDebts, creditDebts, presumed] = await Promise.all([
       spendOf(db, ids, now),
       debtsOfBudgets(db, ids, dayOf(now.toISOString())),
       debtsOfCredit(db, ids, defaultCredit()),
+      readPresumed(db, ids),
     ])
     const debtOf = (id: string) => Math.max(budgetDebts.get(id) ?? 0, creditDebts.get(id) ?? 0)
-    return new Map([...spends].map(([id, spend]) => [id, { ...spend, debt: debtOf(id) }]))
+    return new Map(
+      [...spends].map(([id, spend]) => [id, { ...spend, debt: debtOf(id), presumed: presumed.get(id) ?? 0 }]),
+    )
   }
 
 /** Reads the largest debt of the budgets of each owner. Owners without usage beyond reservations have none. */

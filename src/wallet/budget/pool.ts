@@ -18,6 +18,12 @@ export interface Pool {
   peak: number
   /** Taken and not written yet. */
   unwritten: Micros
+  /** Drawn by calls, and neither given back nor in the journal or the store yet. */
+  out: Micros
+  /** Most that may be out, by the journal. */
+  mark: Micros
+  /** Most that the process may hold beyond the need of one call. */
+  idle: Micros
   /** Amount left of money and budgets after the last change in the store. */
   left: Micros
   /** Need of the last call. */
@@ -47,6 +53,8 @@ export interface PoolDeps {
   beyond: Map<string, Micros>
   /** Closes a pool to new calls, because the store may have more or less of it than is known here. */
   retire(pool: Pool): void
+  /** Notes in the journal that calls may spend at most `micros` of an allowance. */
+  mark(allowanceId: string, micros: Micros): void
 }
 
 /** Creates a pool without money. */
@@ -56,6 +64,9 @@ export const newPool = (of: AllowanceOf, budgets: string | null, usedAt: number)
   calls: 0,
   peak: 0,
   unwritten: 0,
+  out: 0,
+  mark: 0,
+  idle: Infinity,
   left: 0,
   call: 0,
   taken: 0,
@@ -69,8 +80,8 @@ export const newPool = (of: AllowanceOf, budgets: string | null, usedAt: number)
 })
 
 /** Size of an allowance for the current use of a pool. */
-export const sizeFor = ({ call, peak, taken, pace }: Pool): Micros =>
-  Math.max(call * Math.max(CALLS, peak), Math.max(taken, pace) * LASTS)
+export const sizeFor = ({ call, peak, taken, pace, idle }: Pool): Micros =>
+  Math.min(Math.max(idle, call), Math.max(call * Math.max(CALLS, peak), Math.max(taken, pace) * LASTS))
 
 /** Tells whether neither calls nor the store need the pool any more. */
 export const isEmpty = ({ calls, free, unwritten, returning }: Pool): boolean =>
@@ -83,12 +94,21 @@ export const isRefusal = (error: unknown): boolean =>
   error instanceof Error && 'code' in error && REFUSALS.includes(error.code)
 
 /** Draws what suits a call from a pool's free amount. @returns the amount; null when there is not enough */
-export function drawFree(pool: Pool, wish: Wish): Micros | null {
+export function drawFree(deps: PoolDeps, pool: Pool, wish: Wish): Micros | null {
   pool.call = wish.least
   const micros = shareFor(wish, pool.free + pool.left)
   if (pool.free < micros) return null
   pool.free -= micros
+  pool.out += micros
+  // Before the call is sent: what the journal does not name cannot have been spent.
+  if (pool.out > pool.mark) noteOut(deps, pool)
   return micros
+}
+
+/** Notes in the journal what is out of a pool. */
+export function noteOut({ mark }: PoolDeps, pool: Pool): void {
+  pool.mark = pool.out
+  mark(pool.of.id, pool.mark)
 }
 
 /**
@@ -101,7 +121,7 @@ export function drawFree(pool: Pool, wish: Wish): Micros | null {
 export async function draw(deps: PoolDeps, pool: Pool, wish: Wish): Promise<Micros> {
   for (;;) {
     await more(deps, pool, wish)
-    const drawn = drawFree(pool, wish)
+    const drawn = drawFree(deps, pool, wish)
     if (drawn !== null) return drawn
   }
 }
@@ -115,10 +135,11 @@ async function more(deps: PoolDeps, pool: Pool, wish: Wish): Promise<void> {
     if (free >= shareFor(wish, free + pool.left)) return
     const turn = { turn: ++pool.turn, at: now().toISOString() }
     const has = { free, unwritten, owed: beyond.get(pool.of.spender.id) ?? 0, size: sizeFor(pool) }
-    const { granted, left } = await takeAllowance(store, pool.of, { ...turn, ...wish, ...has })
+    const { granted, left, idle } = await takeAllowance(store, pool.of, { ...turn, ...wish, ...has })
     // Not `pool.free += await …`: that reads `free` first, and loses what calls free or draw during the wait.
     pool.free += granted
     pool.left = left
+    pool.idle = idle
   })
   // A refusal belongs to one call, which receives it through `change`; later calls ask again.
   pool.changing = change.catch((error: unknown) => {

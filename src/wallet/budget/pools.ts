@@ -1,8 +1,7 @@
-import { randomUUID } from 'node:crypto'
 import type { Store } from '../../store/store.ts'
 import { newId } from '../../text/ids.ts'
 import { LEASE_MS, renewAllowances } from './allowances.ts'
-import { giveBack, isEmpty, newPool, type Pool, type PoolDeps, sizeFor } from './pool.ts'
+import { giveBack, isEmpty, newPool, noteOut, type Pool, type PoolDeps, sizeFor } from './pool.ts'
 import type { Payer } from './reservation.ts'
 import type { Spender } from './spending.ts'
 
@@ -20,6 +19,9 @@ export interface PoolsDeps {
   elapsedMs: () => number
   /** The UTC day. */
   today: () => string
+  /** Name of this process in the store. */
+  holder: string
+  mark: PoolDeps['mark']
 }
 
 /** The allowances that this process holds. */
@@ -35,11 +37,10 @@ export interface Pools extends PoolDeps {
 }
 
 /** Creates the pools of this process. It renews their leases, and gives back what they do not need. */
-export function createPools({ store, now, onError, elapsedMs, today }: PoolsDeps): Pools {
-  const holder = randomUUID()
+export function createPools({ store, now, onError, elapsedMs, today, holder, mark }: PoolsDeps): Pools {
   const open = new Map<string, Pool>()
   const retired = new Set<Pool>()
-  const deps: PoolDeps = { store, now, onError, beyond: new Map(), retire }
+  const deps: PoolDeps = { store, now, onError, beyond: new Map(), retire, mark }
   let timer: NodeJS.Timeout | undefined
   let renewedAt = elapsedMs()
   const all = () => [...open.values(), ...retired]
@@ -60,22 +61,26 @@ export function createPools({ store, now, onError, elapsedMs, today }: PoolsDeps
   }
 
   /**
-   * Retires all pools after a gap longer than the lease, such as a suspension: the store may have given their money to
-   * other processes.
+   * Gives all back after a gap longer than the lease, such as a suspension: an admin may have released it, and the money
+   * of charged calls was given back.
    */
   function forgetLost(): void {
     const at = elapsedMs()
     if (at - renewedAt < LEASE_MS) return
     renewedAt = at
-    for (const pool of open.values()) retire(pool)
+    for (const pool of open.values()) {
+      retire(pool)
+      giveBack(deps, pool)
+    }
   }
 
   function maintain(): void {
     forgetLost()
     const at = elapsedMs()
     const day = today()
+    for (const pool of all()) if (pool.out < pool.mark / 2) noteOut(deps, pool)
     for (const [key, pool] of open) if (tend(deps, pool, { at, day })) open.delete(key)
-    for (const pool of retired) if (endRetired(deps, pool)) retired.delete(pool)
+    for (const pool of retired) if (giveBackRest(deps, pool)) retired.delete(pool)
     if (open.size === 0 && retired.size === 0) {
       clearInterval(timer)
       timer = undefined
@@ -106,6 +111,7 @@ export function createPools({ store, now, onError, elapsedMs, today }: PoolsDeps
     },
     close() {
       clearInterval(timer)
+      for (const pool of all()) if (pool.out < pool.mark) noteOut(deps, pool)
       return giveBackAll(deps, all())
     },
   }
@@ -140,13 +146,14 @@ function tend(deps: PoolDeps, pool: Pool, { at, day }: { at: number; day: string
   pool.taken = 0
   const isIdle = pool.calls === 0 && at - pool.usedAt >= IDLE_MS
   const size = sizeFor(pool)
+  const most = Math.min(2 * size, Math.max(pool.idle, pool.call))
   if (isIdle || pool.of.day !== day) giveBack(deps, pool)
-  else if (pool.free > 2 * size) giveBack(deps, pool, size)
+  else if (pool.free > most) giveBack(deps, pool, size)
   return isIdle && isEmpty(pool)
 }
 
-/** Gives back what a retired pool has. @returns whether nothing of it is left */
-function endRetired(deps: PoolDeps, pool: Pool): boolean {
+/** Gives back what no call of a pool uses. @returns whether nothing of it is left */
+function giveBackRest(deps: PoolDeps, pool: Pool): boolean {
   if (isEmpty(pool) && pool.isDoubtful) {
     // Gives back all that the store has of it: no call of this process uses it any more.
     pool.free = Number.MAX_SAFE_INTEGER
@@ -157,6 +164,6 @@ function endRetired(deps: PoolDeps, pool: Pool): boolean {
 }
 
 async function giveBackAll(deps: PoolDeps, pools: readonly Pool[]): Promise<void> {
-  for (const pool of pools) giveBack(deps, pool)
+  for (const pool of pools) giveBackRest(deps, pool)
   await Promise.all(pools.map(({ changing }) => changing))
 }

@@ -14,8 +14,8 @@ export interface Payer {
 
 /** An amount taken from a reservation and not written yet. */
 export interface Taken extends CallSpend {
-  /** Frees the amount after a failed write. */
-  undo(): void
+  /** Ends a charge that failed. @param spent the part of the amount that was recorded instead */
+  recorded(spent: Micros): void
 }
 
 /** Money and budget reserved for one call. */
@@ -47,7 +47,7 @@ export function unbounded(spender: Spender, day: string): Reservation {
   return {
     left: () => Infinity,
     extend: async () => true,
-    take: (micros) => ({ spender, day, micros, allowanceId: null, written() {}, undo() {} }),
+    take: (micros) => ({ spender, day, micros, allowanceId: null, written() {}, recorded() {} }),
     renew: () => () => {},
     end() {},
   }
@@ -63,7 +63,7 @@ export function reservationIn(deps: PoolDeps & { elapsedMs: () => number }, pool
       if (payer !== null) applyChanges(deps, pool, payer)
       try {
         const wish = { least: micros, most: micros }
-        if (drawFree(pool, wish) === null) await draw(deps, pool, wish)
+        if (drawFree(deps, pool, wish) === null) await draw(deps, pool, wish)
       } catch (error) {
         if (isRefusal(error)) return false
         throw error
@@ -71,6 +71,7 @@ export function reservationIn(deps: PoolDeps & { elapsedMs: () => number }, pool
       if (isOver) {
         // The client of the call left meanwhile, and the pool may already be retired.
         pool.free += micros
+        pool.out -= micros
         giveBack(deps, pool)
         return false
       }
@@ -98,6 +99,7 @@ export function reservationIn(deps: PoolDeps & { elapsedMs: () => number }, pool
       isOver = true
       pool.calls -= 1
       pool.free += left
+      pool.out -= left
       pool.usedAt = deps.elapsedMs()
       left = 0
     },
@@ -108,18 +110,27 @@ export function reservationIn(deps: PoolDeps & { elapsedMs: () => number }, pool
 function takenFrom({ retire }: PoolDeps, pool: Pool, micros: Micros): Taken {
   pool.unwritten += micros
   pool.taken += micros
+  let isOut = true
+  function noted(): void {
+    if (isOut) pool.out -= micros
+    isOut = false
+  }
   return {
     spender: pool.of.spender,
     day: pool.of.day,
     micros,
     allowanceId: pool.of.id,
+    noted,
     written() {
       pool.unwritten -= micros
+      noted()
     },
-    undo() {
+    recorded(spent) {
       pool.unwritten -= micros
-      pool.free += micros
-      // The failed write may have been committed.
+      pool.free += micros - spent
+      noted()
+      // The failed charge may have been committed.
+      pool.isDoubtful = true
       retire(pool)
     },
   }

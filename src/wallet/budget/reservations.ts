@@ -1,5 +1,7 @@
+import { randomUUID } from 'node:crypto'
 import type { Store } from '../../store/store.ts'
 import type { Micros } from '../../text/money.ts'
+import type { Journal } from '../journal/journal.ts'
 import type { Wish } from './call-share.ts'
 import { draw, drawFree } from './pool.ts'
 import { createPools } from './pools.ts'
@@ -43,13 +45,16 @@ export interface ReservationsDeps {
   onError: (error: unknown) => void
   /** Monotonic clock in milliseconds; the process's own by default. */
   elapsedMs?: () => number
+  /** Journal of this process; none by default. */
+  journal?: Pick<Journal, 'holder' | 'mark'>
 }
 
 /** Creates reservations backed by allowances in `store`. This process takes them, renews them and gives them back. */
 export function createReservations(deps: ReservationsDeps): Reservations {
   const { store, now, onError, elapsedMs = () => performance.now() } = deps
+  const { holder, mark } = deps.journal ?? { holder: randomUUID(), mark() {} }
   const today = dayClock(now)
-  const pools = createPools({ store, now, onError, elapsedMs, today })
+  const pools = createPools({ store, now, onError, elapsedMs, today, holder, mark })
   const within = { ...pools, elapsedMs }
   return {
     reserve(payer, asked) {
@@ -59,7 +64,7 @@ export function createReservations(deps: ReservationsDeps): Reservations {
       const pool = pools.of(payer, day)
       pool.calls += 1
       pool.peak = Math.max(pool.peak, pool.calls)
-      const free = drawFree(pool, wish)
+      const free = drawFree(pools, pool, wish)
       if (free !== null) return reservationIn(within, pool, free)
       return draw(pools, pool, wish).then(
         (micros) => reservationIn(within, pool, micros),

@@ -1,26 +1,22 @@
 import type { Transaction } from 'kysely'
-import type { CallSpend } from '../../calls/call-spend.ts'
-import { GazewayError } from '../../errors.ts'
-import { runBuiltRows } from '../../store/built.ts'
 import type { Engine } from '../../store/engine.ts'
 import type { Schema } from '../../store/schema.ts'
 import type { Store } from '../../store/store.ts'
-import type { LedgerAccountRow, MeteredCallRow } from '../../store/tables/wallet-tables.ts'
+import type { LedgerAccountRow } from '../../store/tables/wallet-tables.ts'
 import { newId } from '../../text/ids.ts'
 import type { Micros } from '../../text/money.ts'
-import { spendAllowances, writeCallSpending } from '../budget/allowances.ts'
+import { chargeAllowances, givenBack } from '../budget/allowances.ts'
 import { addSpending, dayOf, type Spent } from '../budget/spending.ts'
 import { accountOf, lockAccounts } from '../ledger/accounts.ts'
 import { openTime } from '../ledger/closed-periods.ts'
 import { post } from '../ledger/ledger.ts'
+import { createFailedCharges } from './failed-charges.ts'
 import { costOf } from './receipts.ts'
+import { type ChargedCall, type NotedCharge, storeReceipts } from './store-receipts.ts'
 import { addUsage } from './usage-sums.ts'
 
 /** Maximum number of charges per transaction. Keeps transactions short for others that wait. */
 const MOST = 200
-
-/** The receipt of a charged call, before the transfer that takes its money. */
-export type ChargedCall = Omit<MeteredCallRow, 'transfer'>
 
 /** A call to charge to an allowance. */
 export interface Charge {
@@ -40,11 +36,22 @@ export interface Charge {
    * another attempt has replied, it fails alone.
    */
   keep?: ((trx: Transaction<Schema>) => Promise<void>) | undefined
+  /** Called when the charge failed, with the part of the allowance that was recorded as spent: the provider billed it. */
+  recorded?: ((spent: Micros) => void) | undefined
+}
+
+/** Options of {@link createCharges}. */
+export interface ChargesOptions {
+  /** Notes a charge in the journal of the process, and returns what is called once the store has it; none by default. */
+  note?: (charge: NotedCharge) => (() => void) | null
+  /** Called with errors of the store while the cost of a failed charge is recorded; ignored by default. */
+  onError?: (error: unknown) => void
 }
 
 /**
  * Charges a call and stores its receipt. Calls that end while a transaction runs are charged together in the next one,
- * except those with a reply to keep.
+ * except those with a reply to keep. The cost of a charge that fails is recorded in its place as soon as the store
+ * allows: budgets count it, and its caller does not pay it.
  *
  * @returns once both are durable
  * @throws GazewayError `upstream_timeout` when the reservation was given back meanwhile, or the error of
@@ -58,7 +65,11 @@ interface Queued extends Charge {
 }
 
 /** Creates the charging function for `store`. */
-export function createCharges(store: Store): ChargeCall {
+export function createCharges(
+  store: Store,
+  { note = () => null, onError = () => {} }: ChargesOptions = {},
+): ChargeCall {
+  const failed = createFailedCharges(store, onError)
   let queue: Queued[] = []
   let writing = false
 
@@ -81,13 +92,25 @@ export function createCharges(store: Store): ChargeCall {
     writing = false
   }
 
-  return async (charge) => {
+  async function chargeOnce(charge: Charge): Promise<void> {
     if (charge.keep === undefined)
       return new Promise((resolve, reject) => {
         queue.push({ ...charge, resolve, reject })
         if (!writing) void writeQueued()
       })
     if ((await chargeAll(store, [charge])).size > 0) throw givenBack()
+  }
+
+  return async (charge) => {
+    const { allowanceId, receipt, beyondMicros, absorbedBeyondMicros } = charge
+    const noted = note({ allowanceId, receipt, beyondMicros, absorbedBeyondMicros })
+    try {
+      await chargeOnce(charge)
+    } catch (error) {
+      await failed.add({ ...charge, noted })
+      throw error
+    }
+    noted?.()
   }
 }
 
@@ -107,7 +130,7 @@ async function chargeAll(store: Store, batch: readonly Charge[]): Promise<Readon
       ...owing.map((caller) => accountOf('caller', caller)),
       ...callers.map((caller) => accountOf('held', caller)),
     ])
-    const gone = new Set(await spendAllowances(trx, batch.map(spentOf)))
+    const gone = new Set(await chargeAllowances(trx, batch.map(spentOf)))
     const covered = batch.filter(({ allowanceId }) => !gone.has(allowanceId))
     const charged = withDebts(covered, accounts)
     const beyond = new Map(covered.map(({ receipt, beyondMicros = 0 }) => [receipt.call_id, beyondMicros]))
@@ -207,47 +230,4 @@ async function take(
   const booked = receipts.map((receipt) => (receipt.at < opens ? { ...receipt, at: opens } : receipt))
   await storeReceipts(trx, booked, key)
   return booked
-}
-
-/** Stores receipts of recorded calls, whose money does not move, and adds them to the sums. */
-async function recordReceipts(
-  trx: Transaction<Schema>,
-  engine: Engine,
-  receipts: readonly ChargedCall[],
-): Promise<void> {
-  if (receipts.length === 0) return
-  const opens = await openTime(trx, engine, receipts.map(({ at }) => at).sort()[0] as string)
-  const booked = receipts.map((receipt) => (receipt.at < opens ? { ...receipt, at: opens } : receipt))
-  await storeReceipts(trx, booked, null)
-  await addUsage(trx, booked)
-}
-
-/** Writes the spending of recorded calls, and their receipts where there are any. */
-export async function writeRecorded(
-  trx: Transaction<Schema>,
-  spends: readonly CallSpend[],
-  engine: Engine,
-): Promise<void> {
-  await writeCallSpending(trx, spends)
-  await recordReceipts(
-    trx,
-    engine,
-    spends.flatMap(({ receipt }) => receipt ?? []),
-  )
-}
-
-async function storeReceipts(
-  trx: Transaction<Schema>,
-  receipts: readonly ChargedCall[],
-  transfer: string | null,
-): Promise<void> {
-  const rows = receipts.map((receipt) => ({ ...receipt, transfer }))
-  await runBuiltRows(trx, 'insert receipts', rows, (part) => trx.insertInto('metered_calls').values(part).compile())
-}
-
-function givenBack(): GazewayError {
-  return new GazewayError(
-    'upstream_timeout',
-    'The answer came after its reservation had expired; nothing was charged. Retry.',
-  )
 }

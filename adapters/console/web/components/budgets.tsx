@@ -24,7 +24,7 @@ export function BudgetList({ of }: { of: readonly BudgetRecord[] }) {
 }
 
 /** Columns for each period: the spending of the current period and its budget. */
-export const spendColumns = <Row extends { spend: Spend }>(
+export const spendColumns = <Row extends { spend: Spend; presumed_usd: number }>(
   budgetsOf: (row: Row) => readonly BudgetRecord[],
 ): Column<Row>[] =>
   PERIOD_NAMES.map((value) => ({
@@ -37,6 +37,11 @@ export const spendColumns = <Row extends { spend: Spend }>(
         <>
           <Money usd={row.spend[`${value}_usd`]} />
           {budget && <div class="muted">of {usd(budget.usd)}</div>}
+          {value === 'total' && row.presumed_usd > 0 && (
+            <div class="muted" title="Reserved by a process that died. Budgets count it until it is released.">
+              {usd(row.presumed_usd)} presumed
+            </div>
+          )}
         </>
       )
     },
