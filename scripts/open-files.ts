@@ -163,7 +163,12 @@ export const OPEN_FILES: Readonly<Record<string, readonly string[]>> = {
     'verbatim/call-verbatim.ts',
     'verbatim/direct-call.ts',
   ],
-  memory: ['records/memory-lines.ts', 'records/memory-record.ts', 'search/memory-excerpt.ts', 'search/similar.ts'],
+  memory: [
+    'records/memory-lines.ts',
+    'records/memory-record.ts',
+    'search/memory-excerpt.ts',
+    'search/similar.ts',
+  ],
   gaze: [
     'attestation.ts',
     'classification.ts',
@@ -179,7 +184,13 @@ export const OPEN_FILES: Readonly<Record<string, readonly string[]>> = {
     'tensor.ts',
     'verification.ts',
   ],
-  context: ['allowed-root.ts', 'confine.ts', 'git-command.ts', 'render.ts', 'repository.ts'],
+  context: [
+    'allowed-root.ts',
+    'confine.ts',
+    'git-command.ts',
+    'render.ts',
+    'repository.ts',
+  ],
   chain: [
     'account.ts',
     'chain-balances.ts',
@@ -206,5 +217,9 @@ export const OPEN_FILES: Readonly<Record<string, readonly string[]>> = {
     'payment.ts',
     'unfinished.ts',
   ],
-  tasks: ['swarm.ts', 'swarms.ts', 'task-record.ts'],
+  tasks: [
+    'swarm.ts',
+    'swarms.ts',
+    'task-record.ts',
+  ],
 }

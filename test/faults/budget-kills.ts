@@ -7,7 +7,7 @@ import fc from 'fast-check'
 import { openStore } from '../../src/store/open-store.ts'
 import { type Micros, toMicros } from '../../src/text/money.ts'
 import { LEASE_MS } from '../../src/wallet/budget/allowances.ts'
-import { sweepAllowances } from '../../src/wallet/budget/presumed.ts'
+import { releasePresumed, sweepAllowances } from '../../src/wallet/budget/presumed.ts'
 import { spendOf } from '../../src/wallet/budget/spending.ts'
 import { verifyLedger } from '../../src/wallet/ledger/verify-ledger.ts'
 import { callFaults } from '../../src/wallet/receipts/verify-calls.ts'
@@ -183,7 +183,8 @@ export function budgetKills(kills: number): void {
 
     /** Compares receipts, ledger and spend, and what clients were told. */
     async function agree(callers: readonly Caller[], told: Map<string, Micros | undefined>): Promise<void> {
-      assert.deepEqual(await store.db.selectFrom('allowances').selectAll().execute(), [])
+      for (const { id } of callers) await releasePresumed(store, id)
+      assert.deepEqual(await store.db.selectFrom('allowances').selectAll().where('presumed_at', 'is', null).execute(), [])
       for (const [i, { id }] of callers.entries()) {
         const receipts = await receiptsOf(store, id)
         const sum = [...receipts.values()].reduce((all, micros) => all + micros, 0)

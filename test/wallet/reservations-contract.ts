@@ -327,8 +327,9 @@ export function reservationsContract(open: OpenStore): void {
     const { reservations, charge } = startProcess(store, clock)
     const call = await reservations.reserve(charged, 200)
     await sweepAllowances(store, new Date(clock.now + LEASE_MS), 10)
-    const { allowanceId } = call.take(30)
-    const charging = charge({ allowanceId: allowanceId as string, receipt: receipt('call_late', 30) })
+    const taken = call.take(30)
+    const allowanceId = taken.allowanceId as string
+    const charging = charge({ allowanceId, receipt: receipt('call_late', 30), recorded: taken.recorded })
     await assert.rejects(charging, { code: 'upstream_timeout' })
     assert.equal((await spent(store, KEY))?.total, 29, 'budgets count what the provider billed, without the margin')
     call.end()

@@ -4,6 +4,7 @@ import { burnContract } from './burn-contract.ts'
 import { closingContract } from './closing-contract.ts'
 import { debtsContract } from './debts-contract.ts'
 import { depositedContract } from './deposited-contract.ts'
+import { journalContract } from './journal-contract.ts'
 import { ledgerContract } from './ledger-contract.ts'
 import { meteringContract } from './metering-contract.ts'
 import { periodStatementContract } from './period-statement-contract.ts'
@@ -22,6 +23,7 @@ export function walletContract(name: string, open: () => Promise<Store>): void {
   }
   describe(`burn on ${name}`, () => burnContract(openFor))
   describe(`closed periods on ${name}`, () => closingContract(openFor))
+  describe(`journals on ${name}`, () => journalContract(openFor))
   describe(`ledger on ${name}`, () => ledgerContract(openFor))
   describe(`deposits on ${name}`, () => depositedContract(openFor))
   describe(`metered calls on ${name}`, () => meteringContract(open))
