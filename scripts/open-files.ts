@@ -163,12 +163,7 @@ export const OPEN_FILES: Readonly<Record<string, readonly string[]>> = {
     'verbatim/call-verbatim.ts',
     'verbatim/direct-call.ts',
   ],
-  memory: [
-    'records/memory-lines.ts',
-    'records/memory-record.ts',
-    'search/memory-excerpt.ts',
-    'search/similar.ts',
-  ],
+  memory: ['records/memory-lines.ts', 'records/memory-record.ts', 'search/memory-excerpt.ts', 'search/similar.ts'],
   gaze: [
     'attestation.ts',
     'classification.ts',
@@ -184,13 +179,7 @@ export const OPEN_FILES: Readonly<Record<string, readonly string[]>> = {
     'tensor.ts',
     'verification.ts',
   ],
-  context: [
-    'allowed-root.ts',
-    'confine.ts',
-    'git-command.ts',
-    'render.ts',
-    'repository.ts',
-  ],
+  context: ['allowed-root.ts', 'confine.ts', 'git-command.ts', 'render.ts', 'repository.ts'],
   chain: [
     'account.ts',
     'chain-balances.ts',
@@ -217,9 +206,5 @@ export const OPEN_FILES: Readonly<Record<string, readonly string[]>> = {
     'payment.ts',
     'unfinished.ts',
   ],
-  tasks: [
-    'swarm.ts',
-    'swarms.ts',
-    'task-record.ts',
-  ],
+  tasks: ['swarm.ts', 'swarms.ts', 'task-record.ts'],
 }

@@ -70,6 +70,6 @@ const owed = (debt: number): string | null => (debt === 0 ? null : String(debt))
 const spent = (spend: Spend): string | null =>
   spend.total_usd === 0 ? null : PERIOD_NAMES.map((per) => `${spend[`${per}_usd`]} ${PERIODS[per].current}`).join(', ')
 
-/** What processes that died may have spent; null when nothing is presumed. */
+/** Amount that processes that died may have spent; null when nothing is presumed. */
 const presumed = ({ presumed_usd }: Pick<KeyRecord, 'presumed_usd'>): string | null =>
   presumed_usd === 0 ? null : String(presumed_usd)

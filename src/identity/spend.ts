@@ -14,7 +14,7 @@ export interface Spent extends Readonly<Record<Period, Micros>> {
   presumed?: Micros
 }
 
-/** What dead processes may have spent, as shown. */
+/** Amount that dead processes may have spent, as shown. */
 export const PresumedUsd = z
   .number()
   .describe('Reserved by processes that died or sleep. Budgets count it until it is proved or released')

@@ -184,7 +184,10 @@ export function budgetKills(kills: number): void {
     /** Compares receipts, ledger and spend, and what clients were told. */
     async function agree(callers: readonly Caller[], told: Map<string, Micros | undefined>): Promise<void> {
       for (const { id } of callers) await releasePresumed(store, id)
-      assert.deepEqual(await store.db.selectFrom('allowances').selectAll().where('presumed_at', 'is', null).execute(), [])
+      assert.deepEqual(
+        await store.db.selectFrom('allowances').selectAll().where('presumed_at', 'is', null).execute(),
+        [],
+      )
       for (const [i, { id }] of callers.entries()) {
         const receipts = await receiptsOf(store, id)
         const sum = [...receipts.values()].reduce((all, micros) => all + micros, 0)

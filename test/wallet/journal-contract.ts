@@ -45,7 +45,7 @@ function journalIn(folder: string): { path: string; text: string } {
   return { path, text: readFileSync(path, 'utf8') }
 }
 
-/** What remains of the calls of a process that dies, on every engine. `open` opens an empty store. */
+/** Tests of the calls of a process that dies, on every engine. `open` opens an empty store. */
 export function journalContract(open: OpenStore): void {
   const recorded: Payer = { spender: { id: KEY, groupId: null }, creditMicros: null, budgets: 'some' }
   const charged: Payer = { ...recorded, creditMicros: BUDGET }

@@ -28,7 +28,7 @@ export interface RecoverDeps {
   onError: (error: unknown) => void
 }
 
-/** What journals of dead processes proved. */
+/** Result of a recovery: what journals of dead processes proved. */
 export interface Recovered {
   /** Processes whose journals were read. */
   processes: number
@@ -36,7 +36,7 @@ export interface Recovered {
   calls: number
   /** Charges of calls whose answer did not end; their cost is recorded, and nobody pays it. */
   charges: number
-  /** What budgets have again, since it was not spent. */
+  /** Amount that budgets have again, since it was not spent. */
   releasedMicros: Micros
 }
 

@@ -99,6 +99,6 @@ export async function recordUncharged(
   return spends.length
 }
 
-/** What the provider billed: the part of the caller, and that of the operator. */
+/** Sums what the provider billed: the part of the caller, and that of the operator. */
 const billedOf = ({ upstream_cost_micros, absorbed_micros }: ChargedCall): Micros =>
   upstream_cost_micros + absorbed_micros
