@@ -8,8 +8,16 @@ const KEEP_MS = 6 * 3_600_000
 const loadAccounts = lazily(() => import('./accounts.ts'))
 const loadActivity = lazily(() => import('./openrouter-activity.ts'))
 
-/** Sweep that keeps the activity of OpenRouter, which forgets it after 30 days. It does nothing without an admin key. */
+/** Variables that may hold a key for the activity. */
+const KEYS = /^(?:OPENROUTER_MANAGEMENT_KEY|GAZEWAY_UPSTREAM_(?:\w+_)?ADMIN_KEY)$/
+
+/**
+ * Sweep that keeps the activity of OpenRouter, which forgets it after 30 days. A process without a key has none: it
+ * would take the turn of one that has.
+ */
 export function billSweeps({ store, now, config }: Pick<Base, 'store' | 'now' | 'config'>): Sweep[] {
+  const { env } = config.current().request
+  if (!Object.entries(env).some(([name, value]) => KEYS.test(name) && value?.trim())) return []
   return [
     {
       name: 'reconcile.activity',

@@ -268,7 +268,9 @@ export function reconcileContract(engine: string, open: () => Promise<Store>): v
         const current = () => ({ config, request: { env } })
         const [sweep] = billSweeps({ store, now: () => NOW, config: { current } as unknown as Base['config'] })
         await sweep?.batch(500)
+        return sweep
       }
+      assert.equal(await sweepWith({}), undefined, 'it would take the turn of a process that has a key')
       await sweepWith({ OPENROUTER_MANAGEMENT_KEY: ADMIN_KEYS.openrouter })
       assert.deepEqual([await kept(), double.asked], [[], []], 'the key of the provider is not for another address')
       await sweepWith({ GAZEWAY_UPSTREAM_BILL_ADMIN_KEY: ADMIN_KEYS.openrouter })
