@@ -39,8 +39,9 @@ export function walletKills(kills: number): void {
       if (due && victim?.moment === 'answered') killSoon()
     })
     const wallet = walletOn(store, upstream.url)
+    const wallets = [wallet]
     t.after(async () => {
-      await wallet.settle()
+      for (const { settle } of wallets) await settle()
       await upstream.close()
       await store.close()
     })
@@ -79,7 +80,7 @@ export function walletKills(kills: number): void {
     victim = undefined
     // The attempts of the killed processes are over by then.
     const later = walletOn(store, upstream.url, { now: hourLater })
-    t.after(later.settle)
+    wallets.push(later)
     const asked = upstream.received.length
     for (const key of begun) {
       const receipt = await later.meteredCall(ONE_CALL, by(caller, key))

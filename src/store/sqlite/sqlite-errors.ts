@@ -1,4 +1,5 @@
-import { constants } from 'node:os'
+import { statfsSync } from 'node:fs'
+import { dirname } from 'node:path'
 import { GazewayError } from '../../errors.ts'
 
 const BUSY = 'database is locked'
@@ -55,7 +56,8 @@ export function refusesWrites(error: unknown): boolean {
  * Converts a driver error to a message that says what to do. Errors that are not about the file are returned unchanged.
  */
 export function storeError(error: unknown, file: string): unknown {
-  const found = MESSAGES[resultOf(error) ?? '']
+  const result = resultOf(error)
+  const found = MESSAGES[(result === IO_ERROR && isFull(file) ? FULL : result) ?? '']
   if (!found) return error
   if (found[0] === 'store_corrupt') damaged.add(file)
   return new GazewayError(found[0], `The store ${file}: ${found[1]}`, { cause: error, file })
@@ -65,7 +67,19 @@ export function storeError(error: unknown, file: string): unknown {
 function resultOf(error: unknown): string | null {
   if (!(error instanceof Error) || !('code' in error) || error.code !== 'ERR_SQLITE_ERROR') return null
   const message = 'errstr' in error ? String(error.errstr) : error.message
-  // The system's error number remains set after its error, so it counts only together with an I/O error.
-  if (message === IO_ERROR && 'systemErrno' in error && error.systemErrno === constants.errno.ENOSPC) return FULL
   return DAMAGED.test(message) ? MALFORMED : message
+}
+
+/** Bytes that SQLite adds to the shared memory of its log at a time. Without room for them it reports an I/O error. */
+const SHARED_MEMORY_BYTES = 32 * 1024
+
+/** Tells whether the disk of a file is full. */
+function isFull(file: string): boolean {
+  try {
+    const { bavail, bsize } = statfsSync(dirname(file))
+    return bavail * bsize < SHARED_MEMORY_BYTES
+  } catch {
+    // Its folder is gone: the disk is not the reason.
+    return false
+  }
 }
