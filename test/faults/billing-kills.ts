@@ -4,7 +4,7 @@ import { it } from 'node:test'
 import { openStore } from '../../src/store/open-store.ts'
 import { toMicros } from '../../src/text/money.ts'
 import { LEASE_MS } from '../../src/wallet/budget/allowances.ts'
-import { sweepAllowances } from '../../src/wallet/budget/presumed.ts'
+import { releasePresumed, sweepAllowances } from '../../src/wallet/budget/presumed.ts'
 import { spendOf } from '../../src/wallet/budget/spending.ts'
 import { verifyLedger } from '../../src/wallet/ledger/verify-ledger.ts'
 import { callFaults } from '../../src/wallet/receipts/verify-calls.ts'
@@ -95,6 +95,7 @@ export function billingKills(kills: number): void {
     for (const id of answered) assert.ok(charged.has(id), `${id} was answered and is not charged`)
     assert.ok(answered.size >= kills * AT_ONCE, `${answered.size} answered`)
     for (let left = 1; left > 0; ) left = await sweepAllowances(store, new Date(Date.now() + LEASE_MS), 100)
+    await releasePresumed(store, record.id)
     assert.deepEqual(await store.db.selectFrom('allowances').selectAll().execute(), [])
     const total = receipts.reduce((sum, row) => sum + Number(row.margin_micros) + Number(row.upstream_cost_micros), 0)
     assert.equal((await spendOf(store.db, [record.id], new Date())).get(record.id)?.total, total)
