@@ -40,7 +40,7 @@ export interface SharedStore {
   server: { stop(): Promise<void>; start(): Promise<void> } | null
 }
 
-/** How long things last. */
+/** Durations of a run. */
 export interface ThiefPlan {
   /** Time that a process is suspended, in milliseconds. */
   sleepMs: number
