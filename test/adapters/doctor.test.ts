@@ -61,6 +61,7 @@ describe('doctor', () => {
         ['ok', 'clock'],
         ['ok', 'ledger'],
         ['ok', 'upstream'],
+        ['ok', 'presumed'],
         ['ok', 'audit trail'],
         ['ok', 'prices'],
         ['ok', 'bills'],
@@ -73,7 +74,7 @@ describe('doctor', () => {
       ],
     )
     assert.ok(lines[0]?.includes(place.data), 'says where the data is')
-    assert.match(lines[5] ?? '', /calls: \d+$/)
+    assert.match(lines[6] ?? '', /calls: \d+$/)
   })
 
   it('finds damage in parts of a store that were not read yet', async () => {

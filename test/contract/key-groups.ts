@@ -32,6 +32,7 @@ export function keyGroupsContract(open: () => Promise<Store>): void {
         keys: 0,
         spend: NOTHING,
         debt_usd: 0,
+        presumed_usd: 0,
         created_at: now().toISOString(),
       }
       assert.deepEqual(made, { ...record, id: made.id })

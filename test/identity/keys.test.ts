@@ -108,6 +108,7 @@ describe('keys', () => {
               revoked_at: null,
               spend: { day_usd: 0, week_usd: 0, month_usd: 0, total_usd: 0 },
               debt_usd: 0,
+              presumed_usd: 0,
             },
           )
           assert.deepEqual(new Set(record.scopes), new Set(scopes))
