@@ -38,7 +38,7 @@ export async function presumeHeldBy(store: Store, holder: string, now: Date): Pr
     await store.write((trx) => presume(trx, id, { before: null, at }))
 }
 
-/** @param of.before the allowance is left alone when it was renewed after this time */
+/** @param of.before the allowance is not touched when it was renewed after this time */
 async function presume(
   trx: Transaction<Schema>,
   id: string,

@@ -6,7 +6,7 @@ import { isObject, parseJson } from '../../text/json.ts'
 import type { Micros } from '../../text/money.ts'
 import type { NotedCharge } from '../receipts/store-receipts.ts'
 
-/** Version of the lines. Journals of other versions are left alone. */
+/** Version of the lines. Journals of other versions are not read. */
 const VERSION = 1
 const FILE = /^(?<holder>[0-9a-f-]{36})\.(?<part>\d+)\.journal$/
 
@@ -66,7 +66,7 @@ function namesIn(folder: string): string[] {
 }
 
 /**
- * Reads the journal of a process. A last line that was cut off by its end is left out: its call had no answer yet.
+ * Reads the journal of a process. A last line that was cut off by its end is omitted: its call had no answer yet.
  *
  * @returns null for another version
  */

@@ -20,7 +20,7 @@ export interface RecoverDeps {
   store: Store
   /** Folder of the journals. */
   folder: string
-  /** Name of this process, whose journal is left alone; null for a process without one. */
+  /** Name of this process, whose journal is not read; null for a process without one. */
   own: string | null
   now: () => Date
   /** Calls of before this time may be deleted, so that nobody can tell whether they were counted. Null when none is. */
@@ -42,7 +42,7 @@ export interface Recovered {
 
 /**
  * Counts what processes had not written when they died, and releases what they cannot have spent. Processes that live, and
- * those that are suspended, hold a lock, and are left alone.
+ * those that are suspended, hold a lock, and are not read.
  *
  * Each call counts once, whenever this is interrupted: a journal is deleted after all of it is in the store, and what is
  * stored by then is found by the id of the call.

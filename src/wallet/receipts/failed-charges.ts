@@ -23,7 +23,7 @@ interface FailedCharge extends NotedCharge {
 
 /**
  * Records the costs of calls whose charge failed: the store was away, or the reservation had expired. Their callers pay
- * nothing. Tries again until the store can be written.
+ * nothing. Retries until the store can be written.
  */
 export function createFailedCharges(store: Store, onError: (error: unknown) => void) {
   let queue: FailedCharge[] = []
