@@ -52,10 +52,10 @@ export async function runServices(services: Services, loaded: LoadedConfig, log:
     for (const missing of missingKeys(gateway.loaded.config)) say(missing)
     // The admin key is shown only once, so first make sure that the services can listen.
     await requireFree(addressesOf(services, gateway.loaded.config.http))
-    await gateway.journal.start()
     const firstKey = await gateway.keys.ensureFirstKey({ dataDir: loaded.dataDir })
     if (firstKey) say(`Your admin key, shown only once and stored in ${loaded.dataDir}/admin.key:\n\n  ${firstKey}\n`)
     else if (gateway.loaded.config.identity.api_key === null && !(await gateway.keys.hasAdmin())) say(NO_ADMIN)
+    await gateway.journal.start()
     tracing = await startTracing(gateway, process.env)
     const http = services.http ? await import('../http/http.ts') : null
     const platform = services.platform ? await import('../platform/platform.ts') : null

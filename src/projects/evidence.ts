@@ -77,7 +77,7 @@ async function readRemote({ top, commonDir }: Repository): Promise<string | null
   return named === undefined ? null : addressOf(named.slice(named.indexOf('\n') + 1))
 }
 
-/** @example addressOf('git@example.com:ann/shop.git') // 'example.com/ann/shop' */
+/** Host and path of a remote: `git@host:ann/shop.git` becomes `host/ann/shop`. */
 function addressOf(url: string): string {
   const [, host, path] = /^(?:[a-z+]+:\/\/)?(?:[^@/]*@)?([^:/]+)(?::\d+(?=\/))?[:/]+(.+)$/i.exec(url) ?? []
   const address = host === undefined ? url : `${host.toLowerCase()}/${path}`

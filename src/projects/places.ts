@@ -23,6 +23,11 @@ export async function placeOf(store: Store, path: string): Promise<ProjectPlaceR
     await store.db.updateTable('project_places').set(evidence).where('path', '=', path).execute()
     return { ...known, ...evidence }
   }
+  if (!known && evidence.common_dir === null && evidence.file_id === null) {
+    // Most folders of no repository: their calls only read.
+    const named = await recognize(store.db, { path, main, evidence })
+    if (named.project === nameOf(path)) return { ...evidence, path, ...named }
+  }
   return store.write(async (trx) => {
     if (known) await retire(trx, known)
     const named = await recognize(trx, { path, main, evidence })

@@ -49,7 +49,8 @@ function textOf(file: string): string | null {
   try {
     return readFileSync(file, 'utf8')
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null
+    const { code } = error as NodeJS.ErrnoException
+    if (code === 'ENOENT' || code === 'ENOTDIR') return null
     throw new GazewayError('config_invalid', `${file}: cannot be read (${(error as NodeJS.ErrnoException).code}).`, {
       cause: error,
     })

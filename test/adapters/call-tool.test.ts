@@ -7,6 +7,7 @@ import { callTool } from '../../adapters/stdio/call-tool.ts'
 import { type ErrorCode, GazewayError } from '../../src/errors.ts'
 import type { Gateway } from '../../src/gateway.ts'
 import { createMemory } from '../../src/memory/memory.ts'
+import { createProjects } from '../../src/projects/projects.ts'
 import { openEmptyStore } from '../store/empty-store.ts'
 
 const context = {
@@ -64,7 +65,7 @@ describe('a tool call', () => {
     const { content, structuredContent } = await callTool(
       'gateway_memory_recall',
       { key: 'k' },
-      async () => ({ memory }) as unknown as Gateway,
+      async () => ({ memory, projects: createProjects(store) }) as unknown as Gateway,
       context,
       (fault) => assert.fail(String(fault)),
     )

@@ -26,17 +26,21 @@ describe('the command line', () => {
     [['key', 'revoke', 'key_1', 'key_2'], {}, /too many arguments for revoke; must be <key>, /],
     [['key', 'revoke'], {}, /'key': key id or name, from `gazeway key list`\.$/m],
     [['store'], {}, /^gazeway: store needs a command; must be one of copy\.$/m],
-    [['key'], {}, /^gazeway: key needs a command; must be one of create, list, edit, rotate, forgive, revoke\.$/m],
+    [
+      ['key'],
+      {},
+      /^gazeway: key needs a command; must be one of create, list, edit, rotate, forgive, revoke, release\.$/m,
+    ],
     [
       ['key', 'nothing'],
       {},
-      /unknown command key nothing; must be one of create, list, edit, rotate, forgive, revoke\.$/m,
+      /unknown command key nothing; must be one of create, list, edit, rotate, forgive, revoke, release\.$/m,
     ],
     [['help', 'nothing'], {}, /gazeway has no such command; must be one of doctor, .*key/],
     [
       ['help', 'key', 'nothing'],
       {},
-      /key has no such command; must be one of create, list, edit, rotate, forgive, revoke\.$/m,
+      /key has no such command; must be one of create, list, edit, rotate, forgive, revoke, release\.$/m,
     ],
     [['--tools', 'foo'], {}, /^gazeway: --tools: .*must be one of the groups model, .* gateway_memory_store/],
     [
