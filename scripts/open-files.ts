@@ -6,6 +6,7 @@ export const OPEN_FILES: Readonly<Record<string, readonly string[]>> = {
   providers: [
     'catalogue-file.ts',
     'check-catalogue.ts',
+    'cost.ts',
     'downloaded-catalogue.ts',
     'fields-at.ts',
     'key-variable.ts',

@@ -4,8 +4,8 @@ import { tools } from '../../tools/index.ts'
 import { leanInput, leanOutput } from './lean-schema.ts'
 
 /**
- * Limit of a result in characters that Claude Code is told for tools with large ones. A reply of at most 25,000 tokens
- * rarely has more.
+ * Largest result that Claude Code shows whole, in characters, of tools with large ones. A reply of 25,000 tokens rarely has
+ * more.
  */
 const MAX_CHARACTERS = 150_000
 

@@ -1,15 +1,15 @@
 import * as z from 'zod'
 import { MICROS_PER_USD, type Micros } from '../text/money.ts'
+import { ownValue } from '../text/own-value.ts'
 import { type CatalogueFile, cataloguedModel } from './catalogue-file.ts'
 import { downloadedCatalogue } from './downloaded-catalogue.ts'
 import type { ListedPrices } from './listed-prices.ts'
 import { isOtherModel } from './model-names.ts'
-import { type Catalogue, FLAT_MODELS, type ModelPrices, type PresetModel, type TokenPrices } from './preset.ts'
-import type { Fees, FeeUnit } from './priced-fields.ts'
+import { type Catalogue, FLAT_MODELS, type ModelPrices, type PresetModel } from './preset.ts'
 import { PRESETS, presetOf } from './providers.ts'
+import { cardOf, dearer, dearestRates, type RateCard } from './rates.ts'
 import { shippedCatalogue } from './shipped-catalogue.ts'
-import { type CallTier, STANDARD_TIER, type TierFields, type TierPercents, tierIn, tierName } from './tiers.ts'
-import type { Usage, UsagePart } from './token-usage.ts'
+import type { TierFields, TierPercents } from './tiers.ts'
 
 /**
  * Cost of a call to a model without a price:
@@ -81,9 +81,6 @@ export type PriceInForce = { prices: ModelPrices } & (
   | { from: 'fixed' | 'free' | 'dearest' | 'flat' }
 )
 
-/** Number of tokens that a price refers to. */
-const UNIT = 1_000_000
-
 /**
  * Price that applies to a model. Precedence, highest first:
  * 1. the configuration, by requested name or upstream id;
@@ -102,10 +99,10 @@ const UNIT = 1_000_000
 export function priceOf(model: PricedModel, prices: Prices): PriceInForce {
   const { requested, catalogue, isStandIn } = model
   const upstream = pricedId(model)
-  const asked = isStandIn && !FLAT_MODELS.has(requested) ? undefined : own(prices.models, requested)
+  const asked = isStandIn && !FLAT_MODELS.has(requested) ? undefined : ownValue(prices.models, requested)
   if (asked) return { prices: asked, from: 'configuration', id: requested }
   if (FLAT_MODELS.has(requested)) return { prices: flatPrices(prices), from: 'fixed' }
-  const configured = own(prices.models, upstream)
+  const configured = ownValue(prices.models, upstream)
   if (configured) return { prices: configured, from: 'configuration', id: upstream }
   const found =
     inListing(model, upstream) ??
@@ -183,33 +180,6 @@ function dearestOf(catalogue: Catalogue, { models }: Prices): ModelPrices | null
   }
 }
 
-/** Everything that a call used. */
-export interface UsedByCall {
-  usage: Usage | null
-  /** Tokens by model, when several used them. Null or absent for one. */
-  parts?: readonly UsagePart[] | null
-  /** Uses of tools with a fee. */
-  uses?: Readonly<Partial<Record<FeeUnit, number>>>
-  tier: CallTier
-  /** Cost that the provider states, in micro-dollars. Null where it states none, or is not believed. */
-  stated: Micros | null
-}
-
-/**
- * Cost of a call, and its origin: its tokens, each at the price of its model, and the fees of tools. A cost that the
- * provider states takes precedence, but for models with a fixed price, and for one of 0 where the model has a price.
- */
-export function costOfCall(used: UsedByCall, model: PricedModel, prices: Prices): { micros: Micros; from: CostOrigin } {
-  const { usage, parts = null, uses = {}, tier, stated } = used
-  const from = originOf(model, prices)
-  if (stated !== null && from !== 'fixed' && (stated > 0 || isUnpriced(from))) return { micros: stated, from: 'stated' }
-  let fees = 0
-  for (const unit in uses) fees += (uses[unit as FeeUnit] ?? 0) * feeOf(unit as FeeUnit, model, prices)
-  if (usage === null || parts === null) return { micros: upstreamCost(usage, model, prices, tier) + fees, from }
-  const costs = parts.map((part) => exactCost(part.usage, pricedBy(part.model, model, prices), prices, tier))
-  return { micros: roundedUp(costs.reduce((all, one) => all + one, 0)) + fees, from }
-}
-
 /** Tells whether an answer names another model than the asked one, and none that it may choose by its name. */
 export const isAnotherModel = (id: string, { vendor, upstream }: PricedModel): boolean =>
   isOtherModel(id, upstream) && !presetOf(vendor ?? '')?.pricedFields.readId?.(upstream).choosesModel
@@ -238,126 +208,6 @@ export function isRefused(model: PricedModel, prices: Prices, isHeld: boolean): 
   return (ruleFor(model, prices) ?? (isHeld ? 'refuse' : 'flat')) === 'refuse'
 }
 
-/**
- * Cost of a call at the upstream, in micro-dollars: tokens × price, summed over the kinds of tokens. Rounded up once,
- * to a whole micro-dollar, so that no fraction is given away.
- *
- * @param tier service tier that answered. Null for the standard one
- */
-export function upstreamCost(
-  usage: Usage | null,
-  model: PricedModel,
-  prices: Prices,
-  tier: CallTier = STANDARD_TIER,
-): Micros {
-  return usage ? roundedUp(exactCost(usage, model, prices, tier)) : 0
-}
-
-/** The same in millionths of a micro-dollar. */
-function exactCost(usage: Usage, model: PricedModel, prices: Prices, tier: CallTier): number {
-  const rates = ratesOfCall(cardFor(model, prices), tier, usage.prompt_tokens)
-  const { input, output, cachedInput, cacheWrite, cacheWriteHour } = rates
-  const { prompt_tokens: prompt, completion_tokens: completion } = usage
-  const { cached_tokens: cached = 0, cache_write_tokens: written = 0, cache_write_1h_tokens: forAnHour = 0 } = usage
-  return (
-    (prompt - cached - written) * input +
-    cached * cachedInput +
-    (written - forAnHour) * cacheWrite +
-    forAnHour * cacheWriteHour +
-    completion * output
-  )
-}
-
-/** Rates of one call in US dollars per 1,000,000 tokens, with their source: its cost can be computed again from them. */
-export type AppliedPrice = TokenPrices & { tier: string | null; mixed?: true } & (
-    | { from: 'configuration'; id: string }
-    | { from: 'catalogue'; id: string; source: string; date: string }
-    | { from: 'fixed' | 'free' | 'dearest' | 'flat' }
-  )
-
-/** Returns the rates that {@link upstreamCost} takes for a call. */
-export function appliedPrice(
-  usage: Usage | null,
-  model: PricedModel,
-  prices: Prices,
-  tier: CallTier = STANDARD_TIER,
-): AppliedPrice {
-  const { prices: _, ...origin } = priceOf(model, prices)
-  const rates = ratesOfCall(cardFor(model, prices), tier, usage?.prompt_tokens ?? 0)
-  const usd = (perUnit: Micros) => perUnit / MICROS_PER_USD
-  return {
-    input: usd(rates.input),
-    output: usd(rates.output),
-    cached_input: usd(rates.cachedInput),
-    cache_write: usd(rates.cacheWrite),
-    cache_write_1h: usd(rates.cacheWriteHour),
-    tier: tierName(tier),
-    ...origin,
-  }
-}
-
-/** Tokens whose cost is bounded. */
-export interface BoundedTokens {
-  prompt: number
-  answer: number
-  /** Tiers that the request names; any of them may answer. */
-  tiers?: readonly TierFields[]
-  /** Tokens of the whole prompt; `prompt` by default. */
-  wholePrompt?: number
-  /** True when the request asks the provider to keep its prompt for an hour. */
-  isKeptForHour?: boolean
-}
-
-/**
- * Upper bound of the cost of some tokens with any of the models, with the whole prompt at the dearest rate that the request
- * may cause. A requested tier may be answered by the standard one, so the dearer of both counts.
- */
-export function maxCost(tokens: BoundedTokens, models: readonly PricedModel[], prices: Prices): Micros {
-  const { prompt, answer, isKeptForHour = false } = tokens
-  const costs = models.map((model) => {
-    const { input, cachedInput, cacheWrite, cacheWriteHour, output } = dearestOfCall(tokens, model, prices)
-    const written = isKeptForHour ? Math.max(cacheWrite, cacheWriteHour) : cacheWrite
-    return roundedUp(prompt * Math.max(input, cachedInput, written) + answer * output)
-  })
-  return Math.max(...costs)
-}
-
-/** Dearest rates at which a request may be answered by a model. */
-function dearestOfCall(
-  { prompt, wholePrompt = prompt, tiers = [] }: Omit<BoundedTokens, 'answer'>,
-  model: PricedModel,
-  prices: Prices,
-): Rates {
-  const card = cardFor(model, prices)
-  let rates = ratesOfCall(card, STANDARD_TIER, wholePrompt)
-  for (const fields of tiers) {
-    const tier = tierIn(fields, model.project)
-    if (tier !== STANDARD_TIER) rates = dearer(rates, ratesOfCall(card, tier, wholePrompt))
-  }
-  return rates
-}
-
-/** Highest rates of input and output, in US dollars for 1,000,000 tokens, that a reservation pays for. */
-export function ceilingOf(
-  tokens: Omit<BoundedTokens, 'answer'>,
-  models: readonly PricedModel[],
-  prices: Prices,
-): { prompt: number; completion: number } {
-  const { input, output } = models.map((model) => dearestOfCall(tokens, model, prices)).reduce(dearer)
-  return { prompt: input / MICROS_PER_USD, completion: output / MICROS_PER_USD }
-}
-
-/**
- * Price of one use of a tool, in micro-dollars. 0 for one that is free or unknown, and where the price is fixed or nothing
- * is charged.
- */
-export function feeOf(unit: FeeUnit, model: PricedModel, prices: Prices): Micros {
-  const from = originOf(model, prices)
-  if (from === 'fixed' || from === 'free') return 0
-  const set = cardFor(model, prices).units[unit]
-  return set ?? presetOf(model.vendor ?? '')?.pricedFields.fees?.[unit] ?? 0
-}
-
 /** The flat price, as the prices of a model. */
 export function flatPrices({ price_per_1k_tokens_usd }: Prices): ModelPrices {
   const usd = (Math.round(price_per_1k_tokens_usd * MICROS_PER_USD) * 1000) / MICROS_PER_USD
@@ -369,18 +219,13 @@ export function dearestPer1k(prices: ModelPrices): number {
   return Math.ceil(Math.max(...Object.values(dearestRates(prices))) / 1000) / MICROS_PER_USD
 }
 
-/** Dearest rates of a model over long prompts and tiers. */
-function dearestRates(prices: ModelPrices): Rates {
-  const { long, dearest } = cardOf(prices)
-  return long === null ? dearest : dearer(dearest, long.rates)
-}
-
 /** Cache of rates. A model is the same object in all calls to it. */
 const known = new WeakMap<PricedModel, { of: Prices; until: number; listed: number; card: ModelCard }>()
 
 const DAY_MS = 86_400_000
 
-function cardFor(model: PricedModel, prices: Prices): ModelCard {
+/** Returns the rates of a model in force. Cheap: they are kept until prices may change. */
+export function cardFor(model: PricedModel, prices: Prices): ModelCard {
   const found = known.get(model)
   // Prices change at midnight UTC. Before the shipped catalogue is loaded none is final.
   const now = Date.now()
@@ -394,10 +239,8 @@ function cardFor(model: PricedModel, prices: Prices): ModelCard {
   return card
 }
 
-type Rates = ReturnType<typeof ratesOf>
-
 /** Rates of a model at its provider. */
-interface ModelCard extends RateCard {
+export interface ModelCard extends RateCard {
   from: PriceOrigin
   /** Prices of tiers without rates of their own. */
   percents: TierPercents
@@ -411,96 +254,6 @@ function percentsOf({ vendor, upstream }: PricedModel, from: PriceOrigin): TierP
   return presetOf(vendor ?? '')?.pricedFields.tiers?.(upstream) ?? NO_PERCENTS
 }
 
-interface RateCard {
-  /** Prices by the piece, in micro-dollars. */
-  units: Fees
-  standard: Rates
-  tiers: ReadonlyMap<string, Rates>
-  /** Dearest rates over the tiers, for a tier without a known price. */
-  dearest: Rates
-  long: { above: number; rates: Rates } | null
-}
-
-function cardOf({ long_prompt: long, service_tiers = {}, units = {}, ...prices }: ModelPrices): RateCard {
-  const standard = ratesOf(prices)
-  const tiers = new Map(Object.entries(service_tiers).map(([tier, of]) => [tier, ratesOf(of)]))
-  const set = Object.entries(units).flatMap(([unit, usd]) => (usd === undefined ? [] : [[unit, micros(usd)]]))
-  return {
-    units: Object.fromEntries(set),
-    standard,
-    tiers,
-    dearest: [...tiers.values()].reduce(dearer, standard),
-    long: long ? { above: long.above, rates: ratesOf(long) } : null,
-  }
-}
-
-/** Rates of one call. Where a tier meets a long prompt, or has no known price, the dearest that apply. */
-function ratesOfCall(card: ModelCard, { service, speed, region }: CallTier, prompt: number): Rates {
-  const { percents } = card
-  const rates = ratesOfService(card, service, prompt)
-  if (speed === null && region === null) return rates
-  return scaled(scaled(rates, percentOf(percents.speed, speed)), percentOf(percents.region, region))
-}
-
-function ratesOfService(card: ModelCard, service: string | null, prompt: number): Rates {
-  const { standard, tiers, dearest, long, percents } = card
-  const isLong = long !== null && prompt > long.above
-  if (service === null) return isLong ? long.rates : standard
-  const listed = tiers.get(service)
-  const percent = listed === undefined ? own(percents.service ?? {}, service) : undefined
-  if (percent !== undefined) return scaled(isLong ? long.rates : standard, percent)
-  const rates = listed ?? dearest
-  return isLong ? dearer(rates, long.rates) : rates
-}
-
-/** Percentage for a name: the dearest for one that is not known. 100 where a provider has none. */
-function percentOf(known: Readonly<Record<string, number>> = {}, name: string | null): number {
-  if (name === null) return 100
-  return own(known, name) ?? Math.max(100, ...Object.values(known))
-}
-
-/** Rates at a percentage, rounded up to whole micro-dollars for 1,000,000 tokens. */
-function scaled(rates: Rates, percent: number): Rates {
-  if (percent === 100) return rates
-  const { input, output, cachedInput, cacheWrite, cacheWriteHour } = rates
-  const at = (rate: Micros): Micros => Math.ceil((rate * percent) / 100)
-  return {
-    input: at(input),
-    output: at(output),
-    cachedInput: at(cachedInput),
-    cacheWrite: at(cacheWrite),
-    cacheWriteHour: at(cacheWriteHour),
-  }
-}
-
-const dearer = (one: Rates, other: Rates): Rates => ({
-  input: Math.max(one.input, other.input),
-  output: Math.max(one.output, other.output),
-  cachedInput: Math.max(one.cachedInput, other.cachedInput),
-  cacheWrite: Math.max(one.cacheWrite, other.cacheWrite),
-  cacheWriteHour: Math.max(one.cacheWriteHour, other.cacheWriteHour),
-})
-
-/** Whole micro-dollars per 1,000,000 tokens. Unknown rates fall back to the input rate. */
-function ratesOf({ input, output, cached_input, cache_write, cache_write_1h }: TokenPrices) {
-  const write = cache_write ?? input
-  return {
-    input: micros(input),
-    output: micros(output),
-    cachedInput: micros(cached_input ?? input),
-    cacheWrite: micros(write),
-    cacheWriteHour: micros(cache_write_1h ?? write),
-  }
-}
-
-const micros = (usd: number): Micros => Math.round(usd * MICROS_PER_USD)
-
-const roundedUp = (microsPerUnit: number): Micros => Math.ceil(microsPerUnit / UNIT)
-
-/** Own properties only: a client may ask for a model named `constructor`. */
-const own = <T>(models: Readonly<Record<string, T>>, id: string): T | undefined =>
-  Object.hasOwn(models, id) ? models[id] : undefined
-
 const SNAPSHOT = /^(.+)-(20\d\d)-?([01]\d)-?([0-3]\d)$/
 
 /**
@@ -508,7 +261,7 @@ const SNAPSHOT = /^(.+)-(20\d\d)-?([01]\d)-?([0-3]\d)$/
  * price of its base model, unless the snapshot is newer than the price.
  */
 const inCatalogue = (catalogue: Catalogue, id: string): Found | null =>
-  withSnapshot(id, (name) => own(catalogue, name) ?? null)
+  withSnapshot(id, (name) => ownValue(catalogue, name) ?? null)
 
 function withSnapshot(id: string, find: (id: string) => PresetModel | null): Found | null {
   const listed = find(id)

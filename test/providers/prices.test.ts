@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import fc from 'fast-check'
+import { maxCost, upstreamCost } from '../../src/providers/cost.ts'
 import type { Catalogue, ModelPrices } from '../../src/providers/preset.ts'
 import { ageOfPrices } from '../../src/providers/price-age.ts'
-import { isRefused, maxCost, type PricedModel, type Prices, priceOf, upstreamCost } from '../../src/providers/prices.ts'
+import { isRefused, type PricedModel, type Prices, priceOf } from '../../src/providers/prices.ts'
 import { PRESETS } from '../../src/providers/providers.ts'
 import { tierIn } from '../../src/providers/tiers.ts'
 

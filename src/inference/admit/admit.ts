@@ -1,8 +1,6 @@
 import type { CallContext } from '../../calls/call-record.ts'
 import { GazewayError } from '../../errors.ts'
 import { type Identity, identityWithoutKey, isHeld } from '../../identity/identity.ts'
-import { isRefused, type Prices } from '../../providers/prices.ts'
-import { matchesGlob } from '../../text/glob.ts'
 import { limitsAt } from '../api/answer-limit.ts'
 import type { Cost } from '../api/verbatim-paths.ts'
 import type { CallRates } from '../rates/call-rates.ts'
@@ -10,10 +8,11 @@ import type { CountedCall } from '../rates/rate-share.ts'
 import type { CallTokens } from '../rates/shared-window.ts'
 import { addField, type ClientRequest, changedField } from '../relay/request-body.ts'
 import type { ModelChoice } from '../upstreams/provider.ts'
-import { isAllowedModel } from './allowed-models.ts'
 import { type Bill, type BillDeps, countedBill, createBill, NO_BILL, PAID_BILL } from './bill.ts'
+import { requireCounts, requireExactNames } from './billed-fields.ts'
 import { NO_PARTS, type PricedParts, pricedParts } from './priced-parts.ts'
 import type { NoteRefusal } from './refusals.ts'
+import { requireModels, requireNamed, requirePrices } from './require-allowed.ts'
 import { type Reserved, reserveFor } from './reserve.ts'
 import {
   type BoundDeps,
@@ -22,8 +21,6 @@ import {
   type CallBound,
   isOpen,
   longestAnswers,
-  requireCounts,
-  requireExactNames,
   UNBOUNDED,
 } from './worst-case.ts'
 
@@ -344,55 +341,3 @@ function boundOfHeld(
 }
 
 const endpointOf = (path: string): string => path.slice('/v1'.length)
-
-/**
- * Requires that the key may use a model: by the requested name, or by its id at each upstream that may answer. The
- * fallback role's model has its own name and is always allowed.
- *
- * @throws GazewayError `model_not_allowed`
- */
-function requireModels({ models }: Identity, choices: readonly ModelChoice[]): void {
-  if (models === null) return
-  const { requested } = choices[0] as ModelChoice
-  const isAllowed = (name: string) => models.some((glob) => matchesGlob(glob, name))
-  if (isAllowed(requested)) return
-  if (choices.every((choice) => choice.requested !== requested || isAllowed(choice.upstream))) return
-  throw new GazewayError(
-    'model_not_allowed',
-    `This key may not use the model ${JSON.stringify(requested.slice(0, 100))}; it may use: ${models.join(', ')}.`,
-    { param: 'model' },
-  )
-}
-
-/**
- * Requires that the key may use the models that fields of the request name.
- *
- * @throws GazewayError `model_not_allowed`
- */
-function requireNamed(key: Identity, choices: readonly ModelChoice[], named: readonly ModelChoice[]): void {
-  const refused = named.find(({ upstream }) => !isAllowedModel(key, choices, upstream))
-  if (refused === undefined) return
-  throw new GazewayError(
-    'model_not_allowed',
-    `This key may not use the model ${JSON.stringify(refused.upstream.slice(0, 100))}, which a field of the request names; it may use: ${key.models?.join(', ')}.`,
-    { param: 'model' },
-  )
-}
-
-/**
- * Requires that each model that may answer has a price, where unknown prices are refused. Stand-ins are judged once they
- * are known.
- *
- * @param isHeld true for a caller with budgets or charges
- * @throws GazewayError `model_not_priced`
- */
-function requirePrices(prices: Prices, choices: readonly ModelChoice[], isHeld: boolean): void {
-  const unpriced = choices.find((choice) => !choice.isOpen && isRefused(choice, prices, isHeld))
-  if (unpriced === undefined) return
-  const name = JSON.stringify((unpriced.isStandIn ? unpriced.upstream : unpriced.requested).slice(0, 100))
-  throw new GazewayError(
-    'model_not_priced',
-    `The model ${name} has no known price, so ${isHeld ? 'a key with a budget or a charge may not use it' : 'it is refused'}. The operator can set its price in pricing.models, or pricing.unknown to dearest or flat.`,
-    { param: 'model' },
-  )
-}

@@ -1,6 +1,6 @@
 import type { CallerContext, ModelBody } from '../admit/admit.ts'
 import type { Bill } from '../admit/bill.ts'
-import { billedFields } from '../admit/worst-case.ts'
+import { billedFields } from '../admit/billed-fields.ts'
 import { type ClientRequest, convertedText, requestBody } from '../relay/request-body.ts'
 
 /** A request to be written for one candidate. */

@@ -1,17 +1,8 @@
 import type { CallContext, CallRecord, CallStatus, SkippedCandidate } from '../../calls/call-record.ts'
 import type { Calls } from '../../calls/calls.ts'
 import { GazewayError } from '../../errors.ts'
-import {
-  type AppliedPrice,
-  appliedPrice,
-  type CostOrigin,
-  costOfCall,
-  isAnotherModel,
-  type PricedModel,
-  type Prices,
-  pricedBy,
-  upstreamCost,
-} from '../../providers/prices.ts'
+import { type AppliedPrice, appliedPrice, costOfCall, upstreamCost } from '../../providers/cost.ts'
+import { type CostOrigin, isAnotherModel, type PricedModel, type Prices, pricedBy } from '../../providers/prices.ts'
 import { type CallTier, tierIn } from '../../providers/tiers.ts'
 import type { Usage } from '../../providers/token-usage.ts'
 import { newId } from '../../text/ids.ts'

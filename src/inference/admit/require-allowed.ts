@@ -1,0 +1,58 @@
+import { GazewayError } from '../../errors.ts'
+import type { Identity } from '../../identity/identity.ts'
+import { isRefused, type Prices } from '../../providers/prices.ts'
+import { matchesGlob } from '../../text/glob.ts'
+import type { ModelChoice } from '../upstreams/provider.ts'
+import { isAllowedModel } from './allowed-models.ts'
+
+/**
+ * Requires that the key may use a model: by the requested name, or by its id at each upstream that may answer. The
+ * fallback role's model has its own name and is always allowed.
+ *
+ * @throws GazewayError `model_not_allowed`
+ */
+export function requireModels({ models }: Identity, choices: readonly ModelChoice[]): void {
+  if (models === null) return
+  const { requested } = choices[0] as ModelChoice
+  const isAllowed = (name: string) => models.some((glob) => matchesGlob(glob, name))
+  if (isAllowed(requested)) return
+  if (choices.every((choice) => choice.requested !== requested || isAllowed(choice.upstream))) return
+  throw new GazewayError(
+    'model_not_allowed',
+    `This key may not use the model ${JSON.stringify(requested.slice(0, 100))}; it may use: ${models.join(', ')}.`,
+    { param: 'model' },
+  )
+}
+
+/**
+ * Requires that the key may use the models that fields of the request name.
+ *
+ * @throws GazewayError `model_not_allowed`
+ */
+export function requireNamed(key: Identity, choices: readonly ModelChoice[], named: readonly ModelChoice[]): void {
+  const refused = named.find(({ upstream }) => !isAllowedModel(key, choices, upstream))
+  if (refused === undefined) return
+  throw new GazewayError(
+    'model_not_allowed',
+    `This key may not use the model ${JSON.stringify(refused.upstream.slice(0, 100))}, which a field of the request names; it may use: ${key.models?.join(', ')}.`,
+    { param: 'model' },
+  )
+}
+
+/**
+ * Requires that each model that may answer has a price, where unknown prices are refused. Stand-ins are judged once they
+ * are known.
+ *
+ * @param isHeld true for a caller with budgets or charges
+ * @throws GazewayError `model_not_priced`
+ */
+export function requirePrices(prices: Prices, choices: readonly ModelChoice[], isHeld: boolean): void {
+  const unpriced = choices.find((choice) => !choice.isOpen && isRefused(choice, prices, isHeld))
+  if (unpriced === undefined) return
+  const name = JSON.stringify((unpriced.isStandIn ? unpriced.upstream : unpriced.requested).slice(0, 100))
+  throw new GazewayError(
+    'model_not_priced',
+    `The model ${name} has no known price, so ${isHeld ? 'a key with a budget or a charge may not use it' : 'it is refused'}. The operator can set its price in pricing.models, or pricing.unknown to dearest or flat.`,
+    { param: 'model' },
+  )
+}

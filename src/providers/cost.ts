@@ -1,0 +1,169 @@
+import { MICROS_PER_USD, type Micros } from '../text/money.ts'
+import type { TokenPrices } from './preset.ts'
+import type { FeeUnit } from './priced-fields.ts'
+import {
+  type CostOrigin,
+  cardFor,
+  isUnpriced,
+  originOf,
+  type PricedModel,
+  type Prices,
+  pricedBy,
+  priceOf,
+} from './prices.ts'
+import { presetOf } from './providers.ts'
+import { dearer, type Rates, ratesOfCall } from './rates.ts'
+import { type CallTier, STANDARD_TIER, type TierFields, tierIn, tierName } from './tiers.ts'
+import type { Usage, UsagePart } from './token-usage.ts'
+
+/** Number of tokens that a price refers to. */
+const UNIT = 1_000_000
+
+/** Everything that a call used. */
+export interface UsedByCall {
+  usage: Usage | null
+  /** Tokens by model, when several used them. Null or absent for one. */
+  parts?: readonly UsagePart[] | null
+  /** Uses of tools with a fee. */
+  uses?: Readonly<Partial<Record<FeeUnit, number>>>
+  tier: CallTier
+  /** Cost that the provider states, in micro-dollars. Null where it states none, or is not believed. */
+  stated: Micros | null
+}
+
+/**
+ * Cost of a call, and its origin: its tokens, each at the price of its model, and the fees of tools. A cost that the
+ * provider states takes precedence, but for models with a fixed price, and for one of 0 where the model has a price.
+ */
+export function costOfCall(used: UsedByCall, model: PricedModel, prices: Prices): { micros: Micros; from: CostOrigin } {
+  const { usage, parts = null, uses = {}, tier, stated } = used
+  const from = originOf(model, prices)
+  if (stated !== null && from !== 'fixed' && (stated > 0 || isUnpriced(from))) return { micros: stated, from: 'stated' }
+  let fees = 0
+  for (const unit in uses) fees += (uses[unit as FeeUnit] ?? 0) * feeOf(unit as FeeUnit, model, prices)
+  if (usage === null || parts === null) return { micros: upstreamCost(usage, model, prices, tier) + fees, from }
+  const costs = parts.map((part) => exactCost(part.usage, pricedBy(part.model, model, prices), prices, tier))
+  return { micros: roundedUp(costs.reduce((all, one) => all + one, 0)) + fees, from }
+}
+
+/**
+ * Cost of a call at the upstream, in micro-dollars: tokens × price, summed over the kinds of tokens. Rounded up once,
+ * to a whole micro-dollar, so that no fraction is given away.
+ *
+ * @param tier service tier that answered. Null for the standard one
+ */
+export function upstreamCost(
+  usage: Usage | null,
+  model: PricedModel,
+  prices: Prices,
+  tier: CallTier = STANDARD_TIER,
+): Micros {
+  return usage ? roundedUp(exactCost(usage, model, prices, tier)) : 0
+}
+
+/** The same in millionths of a micro-dollar. */
+function exactCost(usage: Usage, model: PricedModel, prices: Prices, tier: CallTier): number {
+  const rates = ratesOfCall(cardFor(model, prices), tier, usage.prompt_tokens)
+  const { input, output, cachedInput, cacheWrite, cacheWriteHour } = rates
+  const { prompt_tokens: prompt, completion_tokens: completion } = usage
+  const { cached_tokens: cached = 0, cache_write_tokens: written = 0, cache_write_1h_tokens: forAnHour = 0 } = usage
+  return (
+    (prompt - cached - written) * input +
+    cached * cachedInput +
+    (written - forAnHour) * cacheWrite +
+    forAnHour * cacheWriteHour +
+    completion * output
+  )
+}
+
+/** Rates of one call in US dollars per 1,000,000 tokens, with their source: its cost can be computed again from them. */
+export type AppliedPrice = TokenPrices & { tier: string | null; mixed?: true } & (
+    | { from: 'configuration'; id: string }
+    | { from: 'catalogue'; id: string; source: string; date: string }
+    | { from: 'fixed' | 'free' | 'dearest' | 'flat' }
+  )
+
+/** Returns the rates that {@link upstreamCost} takes for a call. */
+export function appliedPrice(
+  usage: Usage | null,
+  model: PricedModel,
+  prices: Prices,
+  tier: CallTier = STANDARD_TIER,
+): AppliedPrice {
+  const { prices: _, ...origin } = priceOf(model, prices)
+  const rates = ratesOfCall(cardFor(model, prices), tier, usage?.prompt_tokens ?? 0)
+  const usd = (perUnit: Micros) => perUnit / MICROS_PER_USD
+  return {
+    input: usd(rates.input),
+    output: usd(rates.output),
+    cached_input: usd(rates.cachedInput),
+    cache_write: usd(rates.cacheWrite),
+    cache_write_1h: usd(rates.cacheWriteHour),
+    tier: tierName(tier),
+    ...origin,
+  }
+}
+
+/** Tokens whose cost is bounded. */
+export interface BoundedTokens {
+  prompt: number
+  answer: number
+  /** Tiers that the request names; any of them may answer. */
+  tiers?: readonly TierFields[]
+  /** Tokens of the whole prompt; `prompt` by default. */
+  wholePrompt?: number
+  /** True when the request asks the provider to keep its prompt for an hour. */
+  isKeptForHour?: boolean
+}
+
+/**
+ * Upper bound of the cost of some tokens with any of the models, with the whole prompt at the dearest rate that the request
+ * may cause. A requested tier may be answered by the standard one, so the dearer of both counts.
+ */
+export function maxCost(tokens: BoundedTokens, models: readonly PricedModel[], prices: Prices): Micros {
+  const { prompt, answer, isKeptForHour = false } = tokens
+  const costs = models.map((model) => {
+    const { input, cachedInput, cacheWrite, cacheWriteHour, output } = dearestOfCall(tokens, model, prices)
+    const written = isKeptForHour ? Math.max(cacheWrite, cacheWriteHour) : cacheWrite
+    return roundedUp(prompt * Math.max(input, cachedInput, written) + answer * output)
+  })
+  return Math.max(...costs)
+}
+
+/** Dearest rates at which a request may be answered by a model. */
+function dearestOfCall(
+  { prompt, wholePrompt = prompt, tiers = [] }: Omit<BoundedTokens, 'answer'>,
+  model: PricedModel,
+  prices: Prices,
+): Rates {
+  const card = cardFor(model, prices)
+  let rates = ratesOfCall(card, STANDARD_TIER, wholePrompt)
+  for (const fields of tiers) {
+    const tier = tierIn(fields, model.project)
+    if (tier !== STANDARD_TIER) rates = dearer(rates, ratesOfCall(card, tier, wholePrompt))
+  }
+  return rates
+}
+
+/** Highest rates of input and output, in US dollars for 1,000,000 tokens, that a reservation pays for. */
+export function ceilingOf(
+  tokens: Omit<BoundedTokens, 'answer'>,
+  models: readonly PricedModel[],
+  prices: Prices,
+): { prompt: number; completion: number } {
+  const { input, output } = models.map((model) => dearestOfCall(tokens, model, prices)).reduce(dearer)
+  return { prompt: input / MICROS_PER_USD, completion: output / MICROS_PER_USD }
+}
+
+/**
+ * Price of one use of a tool, in micro-dollars. 0 for one that is free or unknown, and where the price is fixed or nothing
+ * is charged.
+ */
+export function feeOf(unit: FeeUnit, model: PricedModel, prices: Prices): Micros {
+  const from = originOf(model, prices)
+  if (from === 'fixed' || from === 'free') return 0
+  const set = cardFor(model, prices).units[unit]
+  return set ?? presetOf(model.vendor ?? '')?.pricedFields.fees?.[unit] ?? 0
+}
+
+const roundedUp = (microsPerUnit: number): Micros => Math.ceil(microsPerUnit / UNIT)

@@ -1,0 +1,104 @@
+import { MICROS_PER_USD, type Micros } from '../text/money.ts'
+import { ownValue } from '../text/own-value.ts'
+import type { ModelPrices, TokenPrices } from './preset.ts'
+import type { Fees } from './priced-fields.ts'
+import type { CallTier, TierPercents } from './tiers.ts'
+
+/** Rates of each kind of token, in micro-dollars per 1,000,000. */
+export type Rates = ReturnType<typeof ratesOf>
+
+/** Rates of a model, by tier and length of the prompt. */
+export interface RateCard {
+  /** Prices by the piece, in micro-dollars. */
+  units: Fees
+  standard: Rates
+  tiers: ReadonlyMap<string, Rates>
+  /** Dearest rates over the tiers, for a tier without a known price. */
+  dearest: Rates
+  long: { above: number; rates: Rates } | null
+}
+
+/** Builds the rates of a model's prices. */
+export function cardOf({ long_prompt: long, service_tiers = {}, units = {}, ...prices }: ModelPrices): RateCard {
+  const standard = ratesOf(prices)
+  const tiers = new Map(Object.entries(service_tiers).map(([tier, of]) => [tier, ratesOf(of)]))
+  const set = Object.entries(units).flatMap(([unit, usd]) => (usd === undefined ? [] : [[unit, micros(usd)]]))
+  return {
+    units: Object.fromEntries(set),
+    standard,
+    tiers,
+    dearest: [...tiers.values()].reduce(dearer, standard),
+    long: long ? { above: long.above, rates: ratesOf(long) } : null,
+  }
+}
+
+/** Rates of a model with the percentages of tiers that have no rates of their own. */
+type ScaledCard = RateCard & { percents: TierPercents }
+
+/** Returns the rates of one call. Where a tier meets a long prompt, or has no known price, the dearest that apply. */
+export function ratesOfCall(card: ScaledCard, { service, speed, region }: CallTier, prompt: number): Rates {
+  const { percents } = card
+  const rates = ratesOfService(card, service, prompt)
+  if (speed === null && region === null) return rates
+  return scaled(scaled(rates, percentOf(percents.speed, speed)), percentOf(percents.region, region))
+}
+
+function ratesOfService(card: ScaledCard, service: string | null, prompt: number): Rates {
+  const { standard, tiers, dearest, long, percents } = card
+  const isLong = long !== null && prompt > long.above
+  if (service === null) return isLong ? long.rates : standard
+  const listed = tiers.get(service)
+  const percent = listed === undefined ? ownValue(percents.service ?? {}, service) : undefined
+  if (percent !== undefined) return scaled(isLong ? long.rates : standard, percent)
+  const rates = listed ?? dearest
+  return isLong ? dearer(rates, long.rates) : rates
+}
+
+/** Percentage for a name: the dearest for one that is not known. 100 where a provider has none. */
+function percentOf(known: Readonly<Record<string, number>> = {}, name: string | null): number {
+  if (name === null) return 100
+  return ownValue(known, name) ?? Math.max(100, ...Object.values(known))
+}
+
+/** Rates at a percentage, rounded up to whole micro-dollars for 1,000,000 tokens. */
+function scaled(rates: Rates, percent: number): Rates {
+  if (percent === 100) return rates
+  const { input, output, cachedInput, cacheWrite, cacheWriteHour } = rates
+  const at = (rate: Micros): Micros => Math.ceil((rate * percent) / 100)
+  return {
+    input: at(input),
+    output: at(output),
+    cachedInput: at(cachedInput),
+    cacheWrite: at(cacheWrite),
+    cacheWriteHour: at(cacheWriteHour),
+  }
+}
+
+/** Returns the higher of each two rates. */
+export const dearer = (one: Rates, other: Rates): Rates => ({
+  input: Math.max(one.input, other.input),
+  output: Math.max(one.output, other.output),
+  cachedInput: Math.max(one.cachedInput, other.cachedInput),
+  cacheWrite: Math.max(one.cacheWrite, other.cacheWrite),
+  cacheWriteHour: Math.max(one.cacheWriteHour, other.cacheWriteHour),
+})
+
+/** Whole micro-dollars per 1,000,000 tokens. Unknown rates fall back to the input rate. */
+function ratesOf({ input, output, cached_input, cache_write, cache_write_1h }: TokenPrices) {
+  const write = cache_write ?? input
+  return {
+    input: micros(input),
+    output: micros(output),
+    cachedInput: micros(cached_input ?? input),
+    cacheWrite: micros(write),
+    cacheWriteHour: micros(cache_write_1h ?? write),
+  }
+}
+
+const micros = (usd: number): Micros => Math.round(usd * MICROS_PER_USD)
+
+/** Returns the dearest rates of a model over long prompts and tiers. */
+export function dearestRates(prices: ModelPrices): Rates {
+  const { long, dearest } = cardOf(prices)
+  return long === null ? dearest : dearer(dearest, long.rates)
+}
