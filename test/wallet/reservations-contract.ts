@@ -24,16 +24,22 @@ const DAY = '2026-11-21'
 const KEY = 'key_payer'
 const GROUP = 'grp_payers'
 
-/** A process that makes calls; one that was killed writes nothing any more. */
+/** A process that makes calls. Once it is killed, its timers change nothing in the store any more. */
 function startProcess(store: Store, clock: { now: number }) {
   const errors: unknown[] = []
+  let isKilled = false
+  const write: Store['write'] = (work) =>
+    isKilled ? Promise.reject(new Error('this process was killed')) : store.write(work)
   const reservations = createReservations({
-    store,
+    store: { ...store, write },
     now: () => new Date(clock.now),
     elapsedMs: () => clock.now,
     onError: (error) => void errors.push(error),
   })
-  return { reservations, charge: createCharges(store), errors }
+  function kill(): void {
+    isKilled = true
+  }
+  return { reservations, charge: createCharges(store), errors, kill }
 }
 
 /** Resolves once a connection waits for the lock of another; for PostgreSQL. */
@@ -436,6 +442,19 @@ export function reservationsContract(open: OpenStore): void {
     assert.equal(await outstanding(store), 0)
   })
 
+  it('gives back at its end what calls free while a return is under way', async (t) => {
+    const store = await open(t)
+    await budgets(store, [[KEY, 'day', 1_000]])
+    const { reservations } = startProcess(store, { now: Date.parse(`${DAY}T12:00:00Z`) })
+    const [long, short] = await Promise.all([reservations.reserve(recorded, 60), reservations.reserve(recorded, 40)])
+    await reservations.reserve(recorded, 1).then((call) => call.end())
+    long.renew(1)
+    short.end()
+    long.end()
+    await reservations.close()
+    assert.equal(await outstanding(store), 0)
+  })
+
   it('gives back what a call is extended by after it has ended', async (t) => {
     const store = await open(t)
     await budgets(store, [[KEY, 'day', 1_000]])
@@ -584,7 +603,7 @@ export function reservationsContract(open: OpenStore): void {
         assert.ok(due <= 400, `${due} of 400 were spent`)
         assert.equal(await outstanding(store), 0)
       }),
-      { numRuns: 20 },
+      { numRuns: 20, endOnFailure: true },
     )
   })
 
@@ -654,6 +673,7 @@ export function reservationsContract(open: OpenStore): void {
             call.reservation.end()
           } else if (kind === 'kill') {
             // Its memory is gone: what it had set aside stays in the store until its lease is over.
+            process.kill()
             processes[by] = { ...startProcess(store, clock), calls: [] }
           } else if (kind === 'limit') {
             dayLimit = Math.max(dayLimit, amount)
@@ -666,6 +686,7 @@ export function reservationsContract(open: OpenStore): void {
           assert.ok(taken + waiting <= dayLimit, `${taken} and ${waiting} of ${dayLimit}`)
           assert.ok(all + waiting <= 500, `${all} and ${waiting} of the group's 500`)
         }
+        for (const process of processes) process.kill()
         clock.now += LEASE_MS
         await sweepAllowances(store, new Date(clock.now), 1_000)
         const presumed = await outstanding(store)
@@ -675,7 +696,7 @@ export function reservationsContract(open: OpenStore): void {
         assert.deepEqual((await verifyLedger(store)).faults, [])
         assert.deepEqual(await callFaults(store), [])
       }),
-      { numRuns: 15 },
+      { numRuns: 15, endOnFailure: true },
     )
   })
 }

@@ -152,17 +152,26 @@ async function more(deps: PoolDeps, pool: Pool, wish: Wish): Promise<void> {
 
 /** Gives back the free amount except `kept`, after earlier changes. */
 export function giveBack(deps: PoolDeps, pool: Pool, kept: Micros = 0): void {
-  if (pool.returning === null) {
-    if (pool.free <= kept) return
-    pool.returning = { micros: pool.free - kept, turn: null }
-    pool.free = kept
-  }
+  setAside(pool, kept)
+  if (pool.returning === null) return
   pool.changing = pool.changing
-    .then(() => sendBack(deps, pool))
+    .then(async () => {
+      await sendBack(deps, pool)
+      // What a return that was already under way did not have.
+      setAside(pool, kept)
+      await sendBack(deps, pool)
+    })
     .catch((error: unknown) => {
       deps.retire(pool)
       deps.onError(error)
     })
+}
+
+/** Takes what is free beyond `kept` out of a pool, to be returned, unless a return is under way. */
+function setAside(pool: Pool, kept: Micros): void {
+  if (pool.returning !== null || pool.free <= kept) return
+  pool.returning = { micros: pool.free - kept, turn: null }
+  pool.free = kept
 }
 
 /**
