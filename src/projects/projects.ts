@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { mkdir, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import type { Kysely, Transaction } from 'kysely'
+import { LRUCache } from 'lru-cache'
 import { GazewayError } from '../errors.ts'
 import { type MovedMemories, moveMemories } from '../memory/memory.ts'
 import type { Schema } from '../store/schema.ts'
@@ -15,6 +16,9 @@ import { ID_FILE, projectFolder } from './project-folder.ts'
 const SPACE = 0
 /** Submodules within submodules whose parents are read. */
 const MAX_PARENTS = 5
+/** Folders whose projects are cached, and for how long, in milliseconds: a tool server asks with every call. */
+const MAX_CACHED = 1000
+const CACHED_MS = 1000
 
 /** A folder of a project, as others see it. */
 export type ProjectPlace = Pick<ProjectPlaceRow, 'path' | 'project' | 'proposed' | 'parent'>
@@ -36,7 +40,8 @@ export type JoinedProject = MovedMemories & { project: string }
 export interface Projects {
   /**
    * Returns the names of the projects whose memories are read in some folders, each project before the checkouts that
-   * it is a submodule of. What is stored belongs to the first.
+   * it is a submodule of. What is stored belongs to the first. The answer is at most a second old, and never older than
+   * a change by this service.
    */
   at(folders: readonly string[]): Promise<string[]>
   /** Returns the place of a folder; null for one that is no project. Records a repository that was not seen before. */
@@ -57,13 +62,58 @@ export interface Projects {
   move(project: string, folder: string): Promise<JoinedProject>
 }
 
-/** Creates the service of a store's projects. */
-export function createProjects(store: Store): Projects {
+/** Projects that are read in one folder: its own, and those that it is a submodule of. */
+interface FolderProjects {
+  own: string[]
+  parents: string[]
+}
+
+/**
+ * Creates the service of a store's projects.
+ *
+ * @param elapsedMs monotonic clock in milliseconds
+ */
+export function createProjects(store: Store, elapsedMs = () => performance.now()): Projects {
   const { db } = store
+  // Caches promises, so that a change also drops a read in flight.
+  const cached = new LRUCache<string, Promise<FolderProjects>>({
+    max: MAX_CACHED,
+    ttl: CACHED_MS,
+    ttlResolution: 0,
+    perf: { now: elapsedMs },
+  })
+
+  async function change<T>(work: (trx: Transaction<Schema>) => Promise<T>): Promise<T> {
+    try {
+      return await store.write(work)
+    } finally {
+      cached.clear()
+    }
+  }
 
   async function of(folder: string): Promise<ProjectPlaceRow | null> {
     const path = await projectFolder(folder)
     return path === null ? null : placeOf(store, path)
+  }
+
+  async function read(folder: string): Promise<FolderProjects> {
+    let place = await of(folder)
+    const own = place ? [place.project] : []
+    const parents: string[] = []
+    for (let depth = 0; depth < MAX_PARENTS && place?.parent; depth++) {
+      place = await of(place.parent)
+      if (place) parents.push(place.project)
+    }
+    return { own, parents }
+  }
+
+  function within(folder: string): Promise<FolderProjects> {
+    const known = cached.get(folder)
+    if (known) return known
+    const reading = read(folder)
+    cached.set(folder, reading)
+    reading.catch(() => cached.delete(folder))
+    return reading
   }
 
   async function existing(folder: string): Promise<ProjectPlaceRow> {
@@ -75,8 +125,7 @@ export function createProjects(store: Store): Projects {
   async function named(folderOrName: string): Promise<string> {
     const place = await of(folderOrName)
     if (place) return place.project
-    const seen = db.selectFrom('project_places').select('path').where('project', '=', folderOrName).limit(1)
-    if ((await memoriesOf(folderOrName, 1)) > 0 || (await seen.executeTakeFirst())) return folderOrName
+    if (await isKnown(db, folderOrName)) return folderOrName
     throw new GazewayError(
       'not_found',
       `There is no project ${folderOrName}. gazeway project list shows those that there are.`,
@@ -84,54 +133,27 @@ export function createProjects(store: Store): Projects {
     )
   }
 
-  async function memoriesOf(project: string, limit: number): Promise<number> {
-    const query = db.selectFrom('memories').select('id').where('space', '=', SPACE).where('project', '=', project)
-    return (await query.limit(limit).execute()).length
-  }
-
-  /** Moves the memories and places of a project into another. */
-  const joinInto = (from: string, into: string): Promise<JoinedProject> =>
-    store.write(async (trx) => {
-      const moved = from === into ? { moved: 0, kept: [] } : await moveMemories(trx, { space: SPACE, from, to: into })
-      await trx.updateTable('project_places').set({ project: into }).where('project', '=', from).execute()
-      await trx
-        .updateTable('project_places')
-        .set({ proposed: null })
-        .where('project', '=', into)
-        .where((is) => is.or([is('proposed', '=', into), is('proposed', '=', from)]))
-        .execute()
-      await trx.updateTable('project_places').set({ proposed: into }).where('proposed', '=', from).execute()
-      return { project: into, ...moved }
-    })
-
   return {
     async at(folders) {
-      const own: string[] = []
-      const parents: string[] = []
-      for (const folder of folders) {
-        let place = await of(folder)
-        if (place) own.push(place.project)
-        for (let depth = 0; depth < MAX_PARENTS && place?.parent; depth++) {
-          place = await of(place.parent)
-          if (place) parents.push(place.project)
-        }
-      }
-      return [...new Set([...own, ...parents])]
+      const found: FolderProjects[] = []
+      // One after the other: a folder that is new may be of the same project as the next.
+      for (const folder of folders) found.push(await within(folder))
+      return [...new Set([...found.flatMap(({ own }) => own), ...found.flatMap(({ parents }) => parents)])]
     },
     of,
     named,
-    memoriesOf,
+    memoriesOf: (project, limit) => countMemories(db, project, limit),
     list: () => listProjects(db),
     async init(folder) {
       const place = await existing(folder)
       await writeId(place.path)
       const file_id = await readId(place.path)
-      await store.write((trx) => record(trx, { ...place, file_id }))
+      await change((trx) => record(trx, { ...place, file_id }))
       return { ...place }
     },
     async trust(folder) {
       const { project, proposed } = await existing(folder)
-      if (proposed !== null) return joinInto(project, proposed)
+      if (proposed !== null) return change((trx) => joinProjects(trx, project, proposed))
       throw new GazewayError('not_found', `No other project is proposed for ${folder}; it is ${project}.`, {
         param: 'folder',
       })
@@ -141,15 +163,40 @@ export function createProjects(store: Store): Projects {
       if (source === target)
         throw new GazewayError('conflict', `${from} and ${into} are the project ${target} already.`, { param: 'into' })
       const place = await of(from)
-      if (place?.project === source) await store.write((trx) => record(trx, place))
-      return joinInto(source, target)
+      if (place?.project === source) await change((trx) => record(trx, place))
+      return change((trx) => joinProjects(trx, source, target))
     },
     async move(project, folder) {
       const [target, place] = [await named(project), await existing(folder)]
-      await store.write((trx) => record(trx, place))
-      return joinInto(place.project, target)
+      await change((trx) => record(trx, place))
+      return change((trx) => joinProjects(trx, place.project, target))
     },
   }
+}
+
+const countMemories = async (db: Kysely<Schema>, project: string, limit: number): Promise<number> => {
+  const query = db.selectFrom('memories').select('id').where('space', '=', SPACE).where('project', '=', project)
+  return (await query.limit(limit).execute()).length
+}
+
+/** Tells whether a project has memories or a folder. */
+async function isKnown(db: Kysely<Schema>, project: string): Promise<boolean> {
+  const seen = db.selectFrom('project_places').select('path').where('project', '=', project).limit(1)
+  return (await countMemories(db, project, 1)) > 0 || (await seen.executeTakeFirst()) !== undefined
+}
+
+/** Moves the memories and places of a project into another. */
+async function joinProjects(trx: Transaction<Schema>, from: string, into: string): Promise<JoinedProject> {
+  const moved = from === into ? { moved: 0, kept: [] } : await moveMemories(trx, { space: SPACE, from, to: into })
+  await trx.updateTable('project_places').set({ project: into }).where('project', '=', from).execute()
+  await trx
+    .updateTable('project_places')
+    .set({ proposed: null })
+    .where('project', '=', into)
+    .where((is) => is.or([is('proposed', '=', into), is('proposed', '=', from)]))
+    .execute()
+  await trx.updateTable('project_places').set({ proposed: into }).where('proposed', '=', from).execute()
+  return { project: into, ...moved }
 }
 
 /** Records a place that has no evidence of its own, because a person has decided about it. */

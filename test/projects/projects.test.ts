@@ -13,9 +13,10 @@ describe('the project of a folder', () => {
   const base = realpathSync(mkdtempSync(join(tmpdir(), 'gazeway-identity-')))
   let store: Store
   let projects: Projects
+  let elapsedMs = 0
   before(async () => {
     store = await openEmptyStore(join(base, 'data', 'store.db'))
-    projects = createProjects(store)
+    projects = createProjects(store, () => elapsedMs)
   })
   after(async () => {
     await store.close()
@@ -35,7 +36,11 @@ describe('the project of a folder', () => {
     if (remote !== undefined) git(folder, 'remote', 'add', 'origin', remote)
     return folder
   }
-  const read = (...folders: string[]) => projects.at(folders)
+  /** Reads a second after what was read before. */
+  const read = (...folders: string[]) => {
+    elapsedMs += 1000
+    return projects.at(folders)
+  }
   const proposal = async (folder: string) => (await projects.of(folder))?.proposed ?? null
   const memory = () => createMemory({ store, now: () => new Date() })
   const remember = (project: string, key: string, value = key) =>
@@ -127,5 +132,39 @@ describe('the project of a folder', () => {
     assert.deepEqual(await read(join(shop, 'packages'), plain), [shop, plain])
     assert.deepEqual(await read(join(base, 'gone')), [])
     for (const shared of [homedir(), dirname(homedir()), '/']) assert.deepEqual(await read(shared), [])
+  })
+
+  it('is read once a second, and again at once after a person has decided about it', async () => {
+    const shop = repository('cached/shop')
+    const clone = join(base, 'cached/clone')
+    await read(shop)
+    git(base, 'clone', '-q', shop, clone)
+    let statements = 0
+    const counting = store.db.withPlugin({
+      transformQuery({ node }) {
+        statements++
+        return node
+      },
+      transformResult: async ({ result }) => result,
+    })
+    const counted = createProjects({ ...store, db: counting }, () => elapsedMs)
+    /** Statements of a read, after some time. */
+    const asks = async (afterMs: number) => {
+      elapsedMs += afterMs
+      const before = statements
+      const [project] = await counted.at([clone])
+      return [project, statements - before]
+    }
+    assert.deepEqual((await asks(0))[0], clone)
+    assert.deepEqual(await asks(1000), [clone, 0])
+    assert.deepEqual(await asks(1), [clone, 1])
+    await counted.trust(clone)
+    assert.deepEqual(await asks(0), [shop, 1])
+    assert.deepEqual(await asks(0), [shop, 0])
+    const other = repository('cached/other')
+    await counted.merge(clone, other)
+    assert.deepEqual(await asks(0), [other, 1])
+    await counted.move(repository('cached/third'), clone)
+    assert.deepEqual(await asks(0), [join(base, 'cached/third'), 1])
   })
 })
