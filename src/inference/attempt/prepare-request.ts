@@ -1,5 +1,6 @@
 import type { Admission } from '../admit/admit.ts'
 import { honouredLimit, limitsAt } from '../api/answer-limit.ts'
+import { type Changes, createChanges } from '../convert/changes.ts'
 import type { Writing, Written } from '../passages/write-request.ts'
 import type { StreamReply, WholeReply } from '../relay/exchange.ts'
 import { changedField, readable } from '../relay/request-body.ts'
@@ -25,6 +26,8 @@ export interface PreparedRequest {
   model: ModelChoice | null
   /** Body sent, for the record, and for estimating usage when the upstream reports none. */
   sent: object
+  /** Changes of the request in the candidate's form. */
+  changes: Changes
   /**
    * Sends the request. Retries transient errors, and rewrites the request when the upstream rejects its form.
    *
@@ -77,14 +80,16 @@ function draftOf(
   { call, selection, refused }: RequestInput,
   choice: ModelChoice | null,
   request: Admission['request'],
+  { note }: Changes,
 ): Draft {
   // The default model of an upstream has no name.
   const model = choice?.upstream ?? ''
   const { context, bill } = call
   const { candidate, relay } = selection
   const { path, passage } = candidate
+  const conversion = { refused, note }
   const converted = (body: object) =>
-    model === '' ? passage.convert(body, refused) : { ...passage.convert(body, refused), model }
+    model === '' ? passage.convert(body, conversion) : { ...passage.convert(body, conversion), model }
   const sent = readable(() => converted(request.json))
   const isChat = passage.isReformed && path === '/chat/completions'
   const formed = { provider: relay.provider, model, isChat, json: sent, stream: request.json.stream === true }
@@ -122,18 +127,19 @@ function prepare(
   const model = choice?.upstream ?? ''
   const circuit = circuitOf(candidate, context)
   const retries = isLast ? call.retries : 0
-  const draft = draftOf(input, choice, request)
+  const changes = createChanges()
+  const draft = draftOf(input, choice, request, changes)
   const { sent } = draft
   const form = firstForm(draft.formed)
   if (passage.answersHere !== undefined)
     return passage
       .answersHere(draft.writingIn(form))
-      .then((reply) => ({ model: choice, sent, send: async () => reply }))
+      .then((reply) => ({ model: choice, sent, changes, send: async () => reply }))
   const written = passage.write(draft.writingIn(form))
   return written instanceof Promise ? written.then(prepared) : prepared(written)
 
   function prepared(first: Written): PreparedRequest {
-    return { model: choice, sent, send: () => send(first) }
+    return { model: choice, sent, changes, send: () => send(first) }
   }
 
   async function send(first: Written): Promise<WholeReply | StreamReply> {
@@ -156,7 +162,7 @@ function prepare(
         if (reply.kind !== 'whole' || limit === null || lowered !== null) return reply
         lowered = lowerLimit(reply, limit)
         if (lowered === null) return reply
-        asked = draftOf(input, choice, await withLimit(call, lowered.limit))
+        asked = draftOf(input, choice, await withLimit(call, lowered.limit), changes)
       }
       written = await passage.write(asked.writingIn(inForm))
     }

@@ -2,6 +2,7 @@ import type { GazewayError } from '../../errors.ts'
 import type { Admission } from '../admit/admit.ts'
 import { ReportedError, reportedUsage } from '../api/reported-error.ts'
 import type { BegunResponse } from '../convert/begun-response.ts'
+import type { Changes } from '../convert/changes.ts'
 import { NOTHING, observedStream } from '../observe/observe.ts'
 import { createSseTap, type SseTap } from '../observe/sse-tap.ts'
 import { type Answered, answered, type Failed, failed, type ReplyContext } from '../passages/passage.ts'
@@ -27,6 +28,8 @@ export interface Result extends Settled {
   attempt: number
   /** Model id at the upstream. Empty when no model is asked, or its default. */
   model: string
+  /** Changes of the request on its way there. */
+  changes: Changes
   /** Reason why the client has no complete answer; the first candidate's when several failed. */
   failure: GazewayError | null
 }
@@ -58,7 +61,7 @@ export async function tryCandidate(
   deps: SettleDeps,
   call: Admission,
   selection: Selection,
-  { model, sent: body, send }: PreparedRequest,
+  { model, sent: body, changes, send }: PreparedRequest,
   { receiver, late, attempt, fallbackFrom, begun: continued, onCall }: Turn,
 ): Promise<Attempt> {
   const { request, needsText, context, bill } = call
@@ -81,6 +84,7 @@ export async function tryCandidate(
     attempt,
     bill,
     model: model?.upstream ?? '',
+    changes,
     begun: continued,
     onFirst: begun.firstToken,
   }
@@ -129,6 +133,7 @@ export async function tryCandidate(
       provider,
       attempt,
       model: model?.upstream ?? '',
+      changes,
       failure: error,
     },
   }

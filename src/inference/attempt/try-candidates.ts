@@ -240,13 +240,17 @@ function sendFailure(
   { refused, outcome: { error } }: Failed,
   receiver: Receiver,
   { bill }: Admission,
-  { callId, provider, attempt }: Pick<Result, 'callId' | 'provider' | 'attempt'>,
+  { callId, provider, attempt, changes }: Pick<Result, 'callId' | 'provider' | 'attempt' | 'changes'>,
 ): void {
   if (!refused) {
     error.headers = { ...error.headers, ...attemptHeaders({ provider, attempt }) }
     throw error
   }
-  receiver.whole(refused.status, passedHeaders(refused.headers, { callId, provider, attempt, bill }), refused.shown)
+  receiver.whole(
+    refused.status,
+    passedHeaders(refused.headers, { callId, provider, attempt, bill, changes }),
+    refused.shown,
+  )
 }
 
 function sendErrorEvent({ outcome, begun }: Failed, receiver: Receiver, { endpoint, context }: Admission): void {

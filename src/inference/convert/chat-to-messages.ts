@@ -3,6 +3,7 @@ import { present } from '../../text/present.ts'
 import type { Fields } from '../../text/typed-reader.ts'
 import { CHAT_LIMIT, limitsAt } from '../api/answer-limit.ts'
 import type { ChatRequest, MessagesRequest } from '../api/requests.ts'
+import { type Note, noteUnread, UNNOTED } from './changes.ts'
 import { read, readContent, unsupported, wrongType } from './request-reader.ts'
 
 /** Default `max_tokens`. Messages requires one, and every current model accepts this value. */
@@ -26,6 +27,15 @@ const REFUSED: ReadonlyArray<readonly [name: string, harmless: (value: unknown) 
   ['functions', (value) => Array.isArray(value) && value.length === 0, 'use tools'],
 ]
 
+/** Fields that are converted, refused, or say how the answer is delivered. */
+const READ: ReadonlySet<string> = new Set([
+  ...['model', 'stream', 'stream_options', 'messages', 'temperature', 'top_p', 'stop', 'user', 'safety_identifier'],
+  ...['response_format', 'tools', 'tool_choice', 'parallel_tool_calls', 'top_logprobs'],
+  ...limitsAt('/chat/completions'),
+  ...OWN,
+  ...REFUSED.map(([name]) => name),
+])
+
 /** Parts of an earlier answer that have no counterpart in Messages. */
 const UNREADABLE: ReadonlyArray<readonly [name: string, why: string]> = [
   ['function_call', 'use tool_calls'],
@@ -37,16 +47,19 @@ const UNREADABLE: ReadonlyArray<readonly [name: string, why: string]> = [
  * stand, and consecutive turns of one role are merged. The reasoning effort is dropped, and so are fields about
  * storage, routing and caching.
  *
+ * @param note notes what was dropped, or lowered
  * @throws GazewayError `invalid_request` naming what Messages cannot express, and why
  */
-export function toMessagesFromChat(request: ChatRequest): MessagesRequest {
+export function toMessagesFromChat(request: ChatRequest, note: Note = UNNOTED): MessagesRequest {
   const given = request as unknown as Fields
+  noteUnread(given, READ, note)
   for (const [name, isHarmless, why] of REFUSED) {
     const value = given[name] ?? null
     if (value !== null && !isHarmless(value)) throw unsupported(name, why)
   }
   const { stop, temperature } = given
   const messages = read.objects(given.messages, 'messages')
+  if (typeof temperature === 'number' && temperature > HIGHEST_TEMPERATURE) note('temperature', 'lowered')
   // Exactly the names that count as the limit elsewhere: the reservation for the answer relies on them.
   const limits = limitsAt('/chat/completions').map((name) => given[name] ?? null)
   const converted: Fields = {

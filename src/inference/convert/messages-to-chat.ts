@@ -1,9 +1,11 @@
 import { createHash } from 'node:crypto'
 import type OpenAI from 'openai'
+import { objectsOrNone } from '../../text/lenient-reader.ts'
 import { present } from '../../text/present.ts'
 import type { Fields } from '../../text/typed-reader.ts'
 import { CHAT_LIMIT } from '../api/answer-limit.ts'
 import type { ChatRequest, MessagesRequest } from '../api/requests.ts'
+import { type Note, noteUnread, UNNOTED } from './changes.ts'
 import { exactJson } from './exact-json.ts'
 import { blocksOf, compact, textOf, toPart, toParts } from './messages-content.ts'
 import { read, unsupported, wrongType } from './request-reader.ts'
@@ -19,6 +21,12 @@ const REFUSED: Readonly<Record<string, string>> = {
   container: 'chat completions runs no code in containers',
   inference_geo: 'this upstream cannot select a region; omit it',
 }
+/** Fields that are converted, or refused. */
+const READ: ReadonlySet<string> = new Set([
+  ...['model', 'stream', 'system', 'messages', 'max_tokens', 'temperature', 'top_p', 'stop_sequences', 'metadata'],
+  ...['output_config', 'output_format', 'tools', 'tool_choice', 'cache_control'],
+  ...Object.keys(REFUSED),
+])
 /** Longest user id in chat completions. */
 const LONGEST_USER = 64
 /** Thinking blocks of an assistant turn. No other provider can read them. */
@@ -28,10 +36,13 @@ const THOUGHTS: ReadonlySet<unknown> = new Set(['thinking', 'redacted_thinking']
  * Converts a Messages request to the equivalent chat request. Thinking blocks and thinking settings are dropped, and so
  * are fields that affect cost but not the question, such as `cache_control`.
  *
+ * @param note notes what was dropped
  * @throws GazewayError `invalid_request` naming what chat completions cannot express, and why
  */
-export function toChatFromMessages(request: MessagesRequest): ChatRequest {
+export function toChatFromMessages(request: MessagesRequest, note: Note = UNNOTED): ChatRequest {
   const given = request as unknown as Fields
+  noteUnread(given, READ, note)
+  if (hasCacheControl(given)) note('cache_control', 'dropped')
   for (const [name, why] of Object.entries(REFUSED)) {
     const value = given[name] ?? null
     if (value !== null && !(Array.isArray(value) && value.length === 0)) throw unsupported(name, why)
@@ -48,6 +59,17 @@ export function toChatFromMessages(request: MessagesRequest): ChatRequest {
     ...toChatTools(given),
   }
   return present(chat) as unknown as ChatRequest
+}
+
+/** Tells whether a request marks anything for the provider's cache. */
+function hasCacheControl({ cache_control, system, tools, messages }: Fields): boolean {
+  const marked = (list: unknown): boolean => objectsOrNone(list).some((one) => (one.cache_control ?? null) !== null)
+  return (
+    (cache_control ?? null) !== null ||
+    marked(system) ||
+    marked(tools) ||
+    objectsOrNone(messages).some(({ content }) => marked(content))
+  )
 }
 
 function toChatMessages({ system, messages }: MessagesRequest): ChatMessage[] {

@@ -1,8 +1,10 @@
+import { objectsOrNone } from '../../text/lenient-reader.ts'
 import { present } from '../../text/present.ts'
 import type { Fields } from '../../text/typed-reader.ts'
 import { CHAT_LIMIT, RESPONSES_LIMIT } from '../api/answer-limit.ts'
 import type { ChatRequest, ResponseRequest } from '../api/requests.ts'
-import { callableTools } from './callable-tools.ts'
+import { callableTools, isCallable, isNamespace } from './callable-tools.ts'
+import { type Note, noteUnread, UNNOTED } from './changes.ts'
 import { read, unsupported } from './request-reader.ts'
 import { toMessages } from './response-input.ts'
 import { toChatTools } from './response-tools.ts'
@@ -39,6 +41,12 @@ const CARRIED_BY = new Map<string, readonly string[]>(
   }),
 )
 
+/** Fields that are converted, or say how the answer is delivered. */
+const READ: ReadonlySet<string> = new Set([
+  ...['model', 'stream', 'stream_options', 'input', 'instructions', 'reasoning', 'text', 'include', 'top_logprobs'],
+  ...['tools', 'tool_choice', 'parallel_tool_calls', RESPONSES_LIMIT, ...SHARED],
+])
+
 /** Fields that every chat request needs. */
 const NEEDED = ['messages']
 
@@ -49,10 +57,17 @@ const NEEDED = ['messages']
  *
  * @param refused field that the upstream has just rejected (`temperature`, `text.format.schema`, `tools[1].type`),
  *   which is not sent again; for a list of tools, only the one at fault
+ * @param note notes what was dropped
  * @throws GazewayError `invalid_request` naming what is malformed, or what chat completions cannot express
  */
-export function toChatRequest(request: ResponseRequest, refused: string | null = null): ChatRequest {
+export function toChatRequest(
+  request: ResponseRequest,
+  refused: string | null = null,
+  note: Note = UNNOTED,
+): ChatRequest {
   const given = request as unknown as Fields
+  noteUnread(given, READ, note)
+  noteBuiltIn(given, note)
   const text = read.fields(request.text, 'text')
   const { offered, chatName } = callableTools(request)
   const chat: Fields = {
@@ -65,8 +80,14 @@ export function toChatRequest(request: ResponseRequest, refused: string | null =
     ...logprobs(request),
     ...toChatTools(request, offered, refused),
   }
-  for (const name of carriers(refused)) delete chat[name]
+  for (const name of carriers(refused)) if (delete chat[name]) note(name, 'dropped')
   return present(chat) as unknown as ChatRequest
+}
+
+/** Notes the tools that the provider would have run itself. */
+function noteBuiltIn({ tools }: Fields, note: Note): void {
+  for (const [index, tool] of objectsOrNone(tools).entries())
+    if (!isCallable(tool) && !isNamespace(tool)) note(`tools.${index}`, 'dropped')
 }
 
 /** Chat fields that carry a rejected field of the Responses API. */

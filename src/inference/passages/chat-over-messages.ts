@@ -15,10 +15,10 @@ import { convertedRequest } from './write-request.ts'
  */
 export const chatOverMessages = (passage: Passage): Passage => ({
   ...passage,
-  convert(asked, refused) {
-    const chat = passage.convert(asked, refused)
+  convert(asked, conversion) {
+    const chat = passage.convert(asked, conversion)
     const { stream } = chat as { stream?: unknown }
-    return { ...toMessagesFromChat(chat as ChatRequest), ...(stream === true && { stream: true }) }
+    return { ...toMessagesFromChat(chat as ChatRequest, conversion.note), ...(stream === true && { stream: true }) }
   },
   write: convertedRequest,
   gather: gatherMessage,

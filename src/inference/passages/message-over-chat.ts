@@ -15,7 +15,7 @@ const askedOf = ({ asked }: ReplyContext): MessagesRequest => asked as unknown a
 /** Passes a Messages request to chat completions, and the answer back as a Message or its events. */
 export const messageOverChat: Passage = {
   ...overChat({
-    request: toChatFromMessages,
+    request: (asked, { note }) => toChatFromMessages(asked, note),
     // Anthropic's clients look for the request id in a header of its own.
     headers: (context, { headers }) => ({
       ...passedHeaders(headers, context),

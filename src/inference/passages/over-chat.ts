@@ -10,6 +10,7 @@ import { gatherCompletion } from './gather.ts'
 import {
   type Answered,
   answered,
+  type Conversion,
   type Failed,
   failed,
   type Passage,
@@ -22,8 +23,7 @@ import { convertedRequest } from './write-request.ts'
 
 /** Conversion of the requests of another API to chat completions, and of the answers back. */
 export interface ChatConversion {
-  /** @param refused field that the previous candidate rejected */
-  request(asked: never, refused: string | null): ChatRequest
+  request(asked: never, conversion: Conversion): ChatRequest
   headers(context: ReplyContext, reply: WholeReply | StreamReply): Record<string, string>
   /**
    * Converts a completion that was not streamed.
@@ -49,8 +49,8 @@ export interface ChunkConversion {
 
 /** Creates the passage of an API to upstreams that have chat completions alone. */
 export const overChat = (conversion: ChatConversion): Passage => ({
-  convert: (asked, refused) => ({
-    ...conversion.request(asked as never, refused),
+  convert: (asked, terms) => ({
+    ...conversion.request(asked as never, terms),
     ...((asked as { stream?: unknown }).stream === true && { stream: true }),
   }),
   write: convertedRequest,

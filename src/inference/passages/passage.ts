@@ -2,6 +2,7 @@ import type { GazewayError } from '../../errors.ts'
 import type { ModelBody } from '../admit/admit.ts'
 import type { Bill } from '../admit/bill.ts'
 import type { BegunResponse } from '../convert/begun-response.ts'
+import type { Changes, Note } from '../convert/changes.ts'
 import { NOTHING, type Observed, usageOf } from '../observe/observe.ts'
 import type { SseTap } from '../observe/sse-tap.ts'
 import type { StreamReply, WholeReply } from '../relay/exchange.ts'
@@ -30,6 +31,8 @@ export interface ReplyContext {
   bill: Bill
   /** Model id at the upstream. */
   model: string
+  /** Changes of the request on its way there. */
+  changes: Changes
   /** State of the stream that an earlier candidate began. Null when the client has received nothing. */
   begun: BegunResponse | null
   onFirst(): void
@@ -58,14 +61,18 @@ export interface RefusedReply extends WholeReply {
   shown: string
 }
 
+/** Terms of a conversion. */
+export interface Conversion {
+  /** Field that the previous candidate rejected. Null when none did. */
+  refused: string | null
+  /** Notes what the upstream's API cannot say. */
+  note: Note
+}
+
 /** Passes requests of one API to an endpoint, and its replies back. */
 export interface Passage {
-  /**
-   * Builds the body to send, except for the model and the format.
-   *
-   * @param refused field that the previous candidate rejected
-   */
-  convert(asked: object, refused: string | null): object
+  /** Builds the body to send, except for the model and the format. */
+  convert(asked: object, conversion: Conversion): object
   /** Writes the request to send. A promise only when numbers that JavaScript cannot represent must be kept, or a form. */
   write(writing: Writing): Written | Promise<Written>
   /** True when error replies are passed on as they are: no other candidate could answer. */

@@ -14,7 +14,7 @@ const askedOf = ({ asked }: ReplyContext): ResponseRequest => asked as unknown a
 
 /** Passes a Responses request to chat completions, and the answer back as a Response or its events. */
 export const responseOverChat = overChat({
-  request: toChatRequest,
+  request: (asked, { refused, note }) => toChatRequest(asked, refused, note),
   headers: (context, { kind, headers }) => ({
     ...(kind === 'stream' ? passedHeaders(headers, context) : originHeaders(context)),
     ...ROUTE,

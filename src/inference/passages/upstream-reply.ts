@@ -3,6 +3,7 @@ import { cut } from '../../text/cut.ts'
 import { isObject, parseJson } from '../../text/json.ts'
 import type { Bill } from '../admit/bill.ts'
 import { ReportedError, reportedIn } from '../api/reported-error.ts'
+import { type Changes, changedHeader } from '../convert/changes.ts'
 import type { Headers, WholeReply } from '../relay/exchange.ts'
 import { badReply, hideSecrets } from '../upstreams/failure.ts'
 import type { Provider } from '../upstreams/provider.ts'
@@ -26,6 +27,8 @@ export interface Origin {
   attempt: number
   /** Bill of the call, with headers about the limits of the caller. */
   bill: Pick<Bill, 'headers'>
+  /** Changes of the request on its way. */
+  changes: Pick<Changes, 'list'>
 }
 
 /** Headers that name the upstream which answered, and the number of attempts. */
@@ -37,7 +40,7 @@ export const attemptHeaders = ({
   'x-gazeway-attempts': String(attempt),
 })
 
-/** Headers that identify the call record, those of {@link attemptHeaders}, and the caller's limits. */
+/** Headers that identify the call record, those of {@link attemptHeaders}, what was changed, and the caller's limits. */
 export function originHeaders(origin: Origin): Record<string, string> {
   const headers: Record<string, string> = {
     'x-gazeway-call-id': origin.callId,
@@ -47,6 +50,8 @@ export function originHeaders(origin: Origin): Record<string, string> {
   // Field by field: a spread makes an object that is slow to go through.
   const limits = origin.bill.headers
   for (const name in limits) headers[name] = limits[name] as string
+  const changes = origin.changes.list()
+  if (changes.length > 0) Object.assign(headers, changedHeader(changes))
   return headers
 }
 
