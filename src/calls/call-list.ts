@@ -128,6 +128,7 @@ const CALL_COLUMNS = [
   'usage_estimated',
   'upstream_cost_micros',
   'price_from',
+  'provider_key',
   'error',
 ] as const satisfies ReadonlyArray<keyof CallRow>
 

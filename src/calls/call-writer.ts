@@ -140,6 +140,7 @@ function toRow(record: CallRecord): CallRow {
     usage_estimated: Number(usage?.estimated ?? false),
     upstream_cost_micros: toMicros(record.upstream_cost_usd ?? 0) ?? 0,
     price_from: record.price_from,
+    provider_key: record.provider_key,
     error: record.error,
     content: record.content === undefined ? null : contentText(record.content),
   }

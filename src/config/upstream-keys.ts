@@ -11,8 +11,8 @@ import { credential } from './sections/setting-values.ts'
 /** An entry of `upstreams` in a document, without its defaults. */
 export type UpstreamEntry = NonNullable<ConfigDocument['upstreams']>[string]
 
-/** Secrets that belong to an upstream's address. */
-const GIVEN = ['api_keys', 'headers'] as const
+/** Secrets that belong to an upstream's address, and the ids of its keys. */
+const GIVEN = ['api_keys', 'key_ids', 'headers'] as const
 
 /** Known provider or base URL of an upstream. Null when it names neither. */
 export function providerOf(name: string, { provider, base_url }: UpstreamEntry): string | null {

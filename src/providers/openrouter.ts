@@ -13,6 +13,8 @@ export const openrouter: Preset = {
     page: 'https://openrouter.ai/settings/management-keys',
     prefix: null,
   },
+  // https://openrouter.ai/docs/api-reference/api-keys/list: `hash` is the SHA-256 of the key.
+  hashesKeys: true,
   listsLimits: true,
   listsPrices: true,
   key: { variable: 'OPENROUTER_API_KEY', page: 'https://openrouter.ai/keys' },

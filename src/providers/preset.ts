@@ -113,6 +113,8 @@ export interface Preset {
   stopsOnClose?: { stops: boolean; source: string }
   /** Path, below the base URL, that tells what an answer with a given id has cost. Absent when there is none. */
   generations?: string
+  /** True where the provider's id of a key is the key's SHA-256. */
+  hashesKeys?: true
   /** Kind of key that reads what the provider billed. Absent where Gazeway reads no such API. */
   adminKey?: AdminKey
 }

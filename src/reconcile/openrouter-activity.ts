@@ -1,5 +1,5 @@
-import { createHash } from 'node:crypto'
 import * as z from 'zod'
+import { hashOf } from '../providers/key-id.ts'
 import type { Store } from '../store/store.ts'
 import type { BilledActivityRow } from '../store/tables/reconcile-tables.ts'
 import type { Account } from './accounts.ts'
@@ -30,9 +30,6 @@ const Activity = z.object({
   ),
 })
 type Activity = z.infer<typeof Activity>
-
-/** The id of a key: its SHA-256, as `/keys` returns it. */
-const hashOf = (key: string): string => createHash('sha256').update(key).digest('hex')
 
 /**
  * Reads what OpenRouter billed in the last 30 completed days, and keeps it: it forgets older days. Calls that it sent

@@ -27,7 +27,12 @@ describe('a call with several candidates', () => {
       {
         upstream: { timeout_ms: 2000, first_byte_timeout_ms: 300 },
         upstreams: {
-          two: { provider: two.url, api_keys: ['key-of-two-number-1', 'key-of-two-number-2'], timeout_ms: 2000 },
+          two: {
+            provider: two.url,
+            api_keys: ['key-of-two-number-1', 'key-of-two-number-2'],
+            key_ids: [null, 'key_second'],
+            timeout_ms: 2000,
+          },
           claude: { provider: three.url, protocol: 'anthropic', api_keys: ['key-of-claude-1'], timeout_ms: 2000 },
         },
         routes: [
@@ -213,6 +218,11 @@ describe('a call with several candidates', () => {
     assert.deepEqual(keys(), ['1', '2'])
     assert.deepEqual(originOf(await post({ ...ASK, model: 'two-first' })), ['two', '1'])
     assert.deepEqual(keys(), ['1', '2', '2'])
+    assert.deepEqual(
+      (await records()).map(({ status, provider_key }) => `${status} ${provider_key}`),
+      ['error null', 'ok key_second', 'ok key_second'],
+      'the record says which key of the provider was asked with',
+    )
     two.on(CHAT, double.fails(429, { 'retry-after': '30' }))
     assert.deepEqual(originOf(await post({ ...ASK, model: 'two-first' })), ['default', '2'])
     assert.deepEqual(originOf(await post({ ...ASK, model: 'two-first' })), ['default', '1'], 'all of its keys rest')

@@ -86,6 +86,7 @@ describe('a reply', () => {
       http_status: 200,
       fallback_from: null,
       price_from: null,
+      provider_key: null,
       latency_ms: 12,
       first_token_ms: 3,
       usage: null,

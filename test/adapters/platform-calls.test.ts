@@ -18,6 +18,7 @@ const CALL: CallRecord = {
   http_status: 200,
   fallback_from: null,
   price_from: null,
+  provider_key: null,
   skipped: [],
   latency_ms: 100,
   first_token_ms: null,

@@ -15,7 +15,12 @@ const set = (document: ConfigDocument, changes: Record<string, unknown>, inForce
   setDotted(document, changes, inForce)
 const KEYS = ['first-key-of-mine', 'second-key-of-mine']
 const MINE = {
-  mine: { provider: 'http://127.0.0.1:9/v1', api_keys: KEYS, headers: { 'x-team': 'secret-of-the-team' } },
+  mine: {
+    provider: 'http://127.0.0.1:9/v1',
+    api_keys: KEYS,
+    headers: { 'x-team': 'secret-of-the-team' },
+    key_ids: ['key_1'],
+  },
 }
 
 describe('upstreams and routes', () => {
@@ -69,6 +74,11 @@ describe('upstreams and routes', () => {
       { upstreams: { groq: { aliases: { x: 'y', y: 'x' } } } },
       /upstreams\.groq\.aliases: x → y → x is a cycle/,
     ],
+    [
+      'a key in place of its id',
+      { upstreams: { groq: { key_ids: [null, 'sk-proj-secret'] } } },
+      /upstreams\.groq\.key_ids\.1: invalid format; must be an id such as key_AbC123, never the key itself/,
+    ],
   ] as const)
     it(`are refused with ${what}, in a file and in a change`, () => {
       const inFile = errorOf(() => parseDocument(JSON.stringify(document), 'config.json'))
@@ -113,6 +123,7 @@ describe('upstreams and routes', () => {
         provider: MINE.mine.provider,
         api_keys: [...KEYS, 'third-key-of-mine'],
         headers: {},
+        key_ids: ['key_1'],
         weight: 3,
         aliases: { 'fast.v2': 'model-2' },
       },
@@ -126,7 +137,7 @@ describe('upstreams and routes', () => {
   it('never send a key to another address than the one that it was given for', () => {
     const document = { upstreams: MINE }
     const moved = set(document, { 'upstreams.mine.base_url': 'http://evil.example/v1' }).upstreams?.mine
-    assert.deepEqual([moved?.api_keys, moved?.headers], [undefined, undefined])
+    assert.deepEqual([moved?.api_keys, moved?.key_ids, moved?.headers], [undefined, undefined, undefined])
     const shown = { ...MINE.mine, base_url: 'http://evil.example/v1', api_keys: ['***', '***'], headers: {} }
     for (const changes of [
       { 'upstreams.mine': shown },

@@ -52,6 +52,7 @@ describe('who is about to run dry, in the console', { skip: WITHOUT_BROWSER }, (
       http_status: 200,
       fallback_from: null,
       price_from: null,
+      provider_key: null,
       skipped: [],
       latency_ms: 200,
       first_token_ms: null,

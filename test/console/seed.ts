@@ -32,6 +32,7 @@ export async function seedCalls({ gateway, keyId }: RunningPlatform): Promise<Ca
       usage: failed ? null : { prompt_tokens: tokens - 120, completion_tokens: 120, total_tokens: tokens },
       upstream_cost_usd: failed ? 0 : (tokens * 3) / 1_000_000,
       price_from: null,
+      provider_key: null,
       error: failed ? 'The upstream sandbox did not do what it was asked.' : null,
     }
   })

@@ -140,6 +140,7 @@ async function fill(store: Store): Promise<void> {
       http_status: null,
       fallback_from: null,
       price_from: null,
+      provider_key: null,
       skipped: [{ upstream: 'é', reason: 'circuit_open' }],
       latency_ms: i,
       first_token_ms: null,

@@ -34,6 +34,7 @@ export function callAt(ms: number): CallRecord {
     http_status: 200,
     fallback_from: null,
     price_from: null,
+    provider_key: null,
     skipped: [],
     latency_ms: 10,
     first_token_ms: null,

@@ -38,6 +38,7 @@ async function record(): Promise<void> {
     http_status: 200,
     fallback_from: null,
     price_from: null,
+    provider_key: null,
     skipped: [],
     latency_ms: 1,
     first_token_ms: null,

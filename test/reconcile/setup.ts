@@ -34,6 +34,7 @@ export function callAt(
     usage: { prompt_tokens: 900, completion_tokens: 100, total_tokens: 1000 },
     upstream_cost_usd: usd,
     price_from: 'catalogue',
+    provider_key: null,
     error: null,
     ...more,
   }

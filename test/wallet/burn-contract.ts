@@ -52,6 +52,7 @@ export function burnContract(open: OpenStore): void {
           http_status: 200,
           fallback_from: null,
           price_from: null,
+          provider_key: null,
           skipped: [],
           latency_ms: made,
           first_token_ms: null,

@@ -35,7 +35,7 @@ const callRecord = (of: Partial<CallRecord>): CallRecord => ({
   ...{ call_id: newId('call'), at: NOW.toISOString(), surface: 'http', caller_id: KEY, address: null },
   ...{ path: '/v1/chat/completions', requested_model: 'm', model: 'm', upstream: 'double', stream: false },
   ...{ status: 'ok', http_status: 200, fallback_from: null, skipped: [], latency_ms: 1, first_token_ms: null },
-  ...{ usage: null, upstream_cost_usd: 0, price_from: null, error: null },
+  ...{ usage: null, upstream_cost_usd: 0, price_from: null, provider_key: null, error: null },
   ...of,
 })
 

@@ -44,6 +44,12 @@ export const upstreamName = z
       'a name of letters, digits, "-" and "_", without "/"; the name "default" is reserved for the section upstream',
   })
 
+/** A provider's id of an API key. Secrets that begin as those of OpenAI, Anthropic and OpenRouter are refused. */
+export const keyId = z
+  .string()
+  .regex(/^(?!sk-)[\w.:-]{1,128}$/)
+  .meta({ accepted: 'an id such as key_AbC123, never the key itself' })
+
 /** Id of a model. */
 export const modelId = z
   .string()

@@ -2,7 +2,16 @@ import * as z from 'zod'
 import { PRESET_NAMES, PRESETS } from '../../providers/providers.ts'
 import { isBaseUrl, isPlainPath } from '../addresses.ts'
 import { section } from './section.ts'
-import { credential, headers, milliseconds, modelId, projectDefault, proxy, unknownPrice } from './setting-values.ts'
+import {
+  credential,
+  headers,
+  keyId,
+  milliseconds,
+  modelId,
+  projectDefault,
+  proxy,
+  unknownPrice,
+} from './setting-values.ts'
 
 /**
  * The upstream `default`, for model calls that no route and no other upstream takes, and the paths that may be called
@@ -29,6 +38,11 @@ export const upstreamSection = section(() => ({
     description: 'API key of the provider.',
     accepted: 'a key without spaces, or null',
     secret: 'value',
+  }),
+  key_id: keyId.nullable().default(null).meta({
+    description:
+      "The provider's id of the key, such as OpenAI's api_key_id (key_…) or Anthropic's (apikey_…), by which gazeway reconcile compares its bill; null: none, or the hash of an OpenRouter key.",
+    accepted: 'an id such as key_AbC123, never the key itself, or null',
   }),
   timeout_ms: milliseconds
     .default(120_000)

@@ -5,6 +5,7 @@ import { lazySchema } from './section.ts'
 import {
   credential,
   headers,
+  keyId,
   milliseconds,
   modelGlob,
   modelId,
@@ -42,6 +43,10 @@ const namedUpstream = lazySchema(() =>
         description: 'API keys, in the order in which they are tried.',
         secret: 'value',
       }),
+    key_ids: z.array(keyId.nullable()).max(50).default([]).meta({
+      description: 'Id of each key, in the order of api_keys, as upstream.key_id.',
+      accepted: 'ids such as key_AbC123, never the keys themselves, or null for a key without one',
+    }),
     models: z
       .array(modelGlob)
       .max(200)
@@ -73,7 +78,7 @@ export const upstreamsSection = lazySchema(() =>
     .default({})
     .meta({
       description:
-        'Additional model providers by name, each with provider, base_url, protocol, api_keys, models, aliases, headers, proxy, unknown_price, project_tier, project_region, weight, ' +
+        'Additional model providers by name, each with provider, base_url, protocol, api_keys, key_ids, models, aliases, headers, proxy, unknown_price, project_tier, project_region, weight, ' +
         'timeout_ms, first_byte_timeout_ms and connect_timeout_ms. A call to NAME/MODEL goes to the upstream of that name.',
     }),
 )

@@ -78,6 +78,7 @@ export function createRefusals({
       usage: null,
       upstream_cost_usd: 0,
       price_from: null,
+      provider_key: null,
       error: `${error.code}: ${error.message}`,
     })
     if (!hasRecordLeft(callerId, at)) return calls.count(recordOf(null))

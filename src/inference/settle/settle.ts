@@ -225,6 +225,7 @@ export function beginCall(deps: SettleDeps, invocation: Invocation, context: Cal
       usage: usage && (unseen.tokens === 0 ? usage : withMore(usage, unseen.tokens)),
       upstream_cost_usd: isRaceLost(error) ? null : costUsd,
       price_from: priceFrom,
+      provider_key: provider.keyId,
       error: error && recordedError(error, provider, storeContent),
     }
     if (storeContent)

@@ -29,7 +29,7 @@ export function createNamedUpstream(
   listOf: (upstream: { provider: Provider }) => ModelList,
   health = createHealth(),
 ): NamedUpstream {
-  const keys = withEachKey(createProvider(config), config.api_keys ?? [])
+  const keys = withEachKey(createProvider(config), config)
   const [provider] = keys
   const { connect_timeout_ms: connectTimeoutMs, serves = [], weight = 1 } = config
   const models = listOf({ provider })

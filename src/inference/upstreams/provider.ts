@@ -1,5 +1,6 @@
 import { GazewayError } from '../../errors.ts'
 import { lazily } from '../../lazily.ts'
+import { keyIdOf } from '../../providers/key-id.ts'
 import { createListedPrices, type ListedPrices } from '../../providers/listed-prices.ts'
 import { aliasesOf, type Catalogue, OWN_MODELS, type Preset } from '../../providers/preset.ts'
 import type { PricedModel, UnknownPriceAtUpstream } from '../../providers/prices.ts'
@@ -30,6 +31,9 @@ export interface ProviderConfig {
   api_key: string | null
   /** API keys, when there are several. */
   api_keys?: readonly string[]
+  /** The provider's id of the key, and of each of several. */
+  key_id?: string | null
+  key_ids?: readonly (string | null)[]
   headers: Record<string, string>
   /** URL of its proxy, or `none`; null for the proxies of the environment. */
   proxy?: string | null
@@ -76,6 +80,8 @@ export interface Provider {
   /** API protocol of the provider. */
   protocol: Preset['protocol']
   apiKey: string | null
+  /** The provider's id of the key, which is no secret. Null where none is known. */
+  keyId: string | null
   /** Headers of each request: those of the configuration, and the mark of this process. */
   headers: Record<string, string>
   /** Secrets in the key and the headers, masked in errors and headers. Longest first. */
@@ -162,6 +168,7 @@ export function createProvider(config: ProviderConfig): Provider {
     baseUrl,
     protocol: config.protocol ?? preset?.protocol ?? 'openai',
     apiKey: config.api_key,
+    keyId: keyIdOf(preset, config.api_key, config.key_id ?? config.key_ids?.[0]),
     headers: { via: VIA, ...lowerCased(config.headers) },
     proxy,
     secrets: secretsOf(config),
@@ -211,9 +218,12 @@ function secretsOf({ api_key, api_keys = [], headers }: ProviderConfig): string[
 }
 
 /** Copies of a provider with one key each. They share the facts learned about it. */
-export function withEachKey(provider: Provider, keys: readonly string[]): [Provider, ...Provider[]] {
-  const [first = provider.apiKey, ...others] = keys
-  return [{ ...provider, apiKey: first }, ...others.map((apiKey) => ({ ...provider, apiKey }))]
+export function withEachKey(
+  provider: Provider,
+  { provider: name, api_keys: keys = [], key_ids: ids = [] }: ProviderConfig,
+): [Provider, ...Provider[]] {
+  const others = keys.slice(1).map((apiKey, at) => ({ apiKey, keyId: keyIdOf(presetOf(name), apiKey, ids[at + 1]) }))
+  return [provider, ...others.map((key) => ({ ...provider, ...key }))]
 }
 
 const loadSandbox = lazily(() => import('../sandbox/sandbox.ts'))

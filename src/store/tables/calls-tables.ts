@@ -31,6 +31,8 @@ export interface CallRow {
   upstream_cost_micros: number
   /** Origin of the cost. Null for unknown usage, and for calls of before. */
   price_from: string | null
+  /** The provider's id of its key. Null where none is known. */
+  provider_key: string | null
   error: string | null
   content: string | null
 }

@@ -92,6 +92,7 @@ function toRecord(receipt: MeteredCallRow): CallRecord {
     },
     upstream_cost_usd: toUsd(receipt.upstream_cost_micros),
     price_from: receipt.stated === 1 ? 'stated' : null,
+    provider_key: null,
     error: null,
   }
 }

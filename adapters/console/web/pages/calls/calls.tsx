@@ -214,6 +214,7 @@ function Details({ of: call }: { of: CallRecord }) {
         Began: <When at={call.at} />,
         Model: `${model ?? '—'}${asked}`,
         Provider: `${call.upstream} ${call.path}${call.stream ? ', streamed' : ''}`,
+        'Provider key': call.provider_key && <code>{call.provider_key}</code>,
         Source: call.surface,
         Caller: caller_id === null ? nobody(call) : <code>{caller_id}</code>,
         Skipped: call.skipped.map(({ upstream, reason }) => `${upstream} (${SKIPPED[reason]})`).join(', ') || null,
