@@ -56,10 +56,10 @@ function textOf(found: Reconciliation, { json, csv }: ReconcileFlags): string {
   return csv ? reconciliationCsv(found) : inWords(found)
 }
 
-const HEAD = ['DAY', 'UPSTREAM', 'MODEL', 'BILLED', 'COUNTED', 'DIFFERENCE', 'ELSEWHERE', 'WHY']
+const HEAD = ['DAY', 'UPSTREAM', 'KEY', 'MODEL', 'BILLED', 'COUNTED', 'DIFFERENCE', 'ELSEWHERE', 'WHY']
 
 function inWords({ month, accounts, totals }: Reconciliation): string {
-  const days = accounts.flatMap(({ vendor, days: of }) => of.map((day) => rowOf(vendor, day)))
+  const days = accounts.flatMap(({ vendor, days: of }) => of.flatMap((day) => rowsOf(vendor, day)))
   const sums = accounts.map((account) => [
     account.upstreams.join(', '),
     ...amountsOf(account.totals),
@@ -83,15 +83,30 @@ function inWords({ month, accounts, totals }: Reconciliation): string {
     .join('\n')
 }
 
-const rowOf = (vendor: string, { day, model, is_explained, reasons, ...amounts }: Comparison): string[] => [
-  day,
-  vendor,
-  model,
-  String(amounts.billed_usd),
-  String(amounts.counted_usd),
-  String(amounts.difference_usd),
-  String(amounts.elsewhere_usd),
-  [...reasons.map(reasonText), ...(is_explained ? [] : ['unexplained'])].join(', '),
+/** A line for what was billed and counted, and one below it for each of our own keys. */
+const rowsOf = (vendor: string, { day, model, is_explained, reasons, counted, ...of }: Comparison): string[][] => [
+  [
+    day,
+    vendor,
+    of.provider_key ?? '-',
+    model,
+    String(of.billed_usd),
+    String(of.counted_usd),
+    String(of.difference_usd),
+    String(of.elsewhere_usd),
+    [...reasons.map(reasonText), ...(is_explained ? [] : ['unexplained'])].join(', '),
+  ],
+  ...counted.map(({ caller_id, usd }) => [
+    ' ',
+    ' ',
+    ' ',
+    `  ${caller_id ?? 'this machine'}`,
+    ' ',
+    String(usd),
+    ' ',
+    ' ',
+    ' ',
+  ]),
 ]
 
 function reasonText({ reason, calls, usd }: Reason): string {

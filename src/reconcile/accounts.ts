@@ -1,6 +1,6 @@
 import type { Config } from '../config/config-schema.ts'
 import type { Environment } from '../config/environment.ts'
-import { createProvider, type Provider } from '../inference/upstreams/provider.ts'
+import { createProvider, type Provider, withEachKey } from '../inference/upstreams/provider.ts'
 import { namedConfigs } from '../inference/upstreams/upstream-configs.ts'
 import { adminKeyVariableOf } from '../providers/key-variable.ts'
 import { presetOf } from '../providers/providers.ts'
@@ -13,6 +13,8 @@ export interface Account {
   upstreams: readonly string[]
   /** Their API keys. */
   keys: readonly string[]
+  /** The provider's ids of them, as far as known. */
+  keyIds: readonly string[]
   /** Key that reads its bill. Null when none is set. */
   admin: { key: string; variable: string; kind: string; page: string } | null
   /** Variable to set. Null where Gazeway reads no bill. */
@@ -29,13 +31,18 @@ export interface Account {
 export function accountsOf(config: Config, env: Environment): Account[] {
   const { upstream, upstreams } = config
   const found = [
-    accountOf(createProvider(upstream), { name: null, provider: upstream.provider, base_url: null }, env, [
+    accountOf([createProvider(upstream)], { name: null, provider: upstream.provider, base_url: null }, env, [
       upstream.api_key ?? '',
     ]),
     ...namedConfigs(config).map((one) => {
       const { id = '' } = one
       const { base_url = null, api_keys = [] } = upstreams[id] ?? {}
-      return accountOf(createProvider(one), { name: id, provider: one.provider, base_url }, env, api_keys)
+      return accountOf(
+        withEachKey(createProvider(one), one),
+        { name: id, provider: one.provider, base_url },
+        env,
+        api_keys,
+      )
     }),
   ]
   const accounts = new Map<string, Account>()
@@ -52,14 +59,16 @@ const together = (one: Account, other: Account): Account => ({
   ...one,
   upstreams: [...new Set([...one.upstreams, ...other.upstreams])],
   keys: [...new Set([...one.keys, ...other.keys])],
+  keyIds: [...new Set([...one.keyIds, ...other.keyIds])],
 })
 
 function accountOf(
-  provider: Provider,
+  each: readonly [Provider, ...Provider[]],
   { name, provider: of, base_url }: { name: string | null; provider: string; base_url: string | null },
   env: Environment,
   keys: readonly string[],
 ): Account {
+  const [provider] = each
   const preset = presetOf(of)
   const kind = preset?.adminKey
   const own = adminKeyVariableOf(name)
@@ -70,6 +79,7 @@ function accountOf(
     vendor: preset?.name ?? provider.name,
     upstreams: [provider.name],
     keys: keys.filter((one) => one !== ''),
+    keyIds: each.flatMap(({ keyId }) => keyId ?? []),
     admin:
       kind === undefined || variable === undefined || key === undefined
         ? null

@@ -82,7 +82,7 @@ export async function anthropicBill(
   )
   const billed = costs.flatMap(({ data }) => data)
   const ids = [...new Set(billed.flatMap((row) => row.group.api_key_id ?? []))]
-  const { keys, notes } = await describedKeys(ids, async (id) => {
+  const { keys, notes } = await describedKeys(account, ids, async (id) => {
     const path = `/organizations/api_keys/${encodeURIComponent(id)}`
     const { name, partial_key_hint: hint } = await beta.get(path, {}, ApiKey)
     return hint ? namedKeys(id, name ?? null, (one) => isHinted(hint, one), account.keys) : null

@@ -17,8 +17,10 @@ export interface BilledPart {
   completion_tokens: number
 }
 
-/** Recorded calls of one key of Gazeway. */
+/** Recorded calls of one key of Gazeway with one key of the provider. */
 export interface CountedPart {
+  /** The provider's id of its key; the upstream's name where none was known. */
+  provider_key: string
   caller_id: string | null
   calls: number
   usd: number
@@ -26,9 +28,11 @@ export interface CountedPart {
   completion_tokens: number
 }
 
-/** The bill and the records of one day and one model of an account. */
+/** The bill and the records of one day, one key of the provider and one model of an account. */
 export interface Comparison {
   day: string
+  /** The provider's id of its key. Null for all keys together whose calls were recorded without an id. */
+  provider_key: string | null
   /** The model, or the fee that belongs to none. */
   model: string
   /** Billed for keys that Gazeway has. */
@@ -71,18 +75,22 @@ export const canonical = (model: string): string =>
     .replace(/:[a-z]+$/, '')
     .replace(SNAPSHOT, '')
 
-/** Compares a bill with the recorded calls of its account, by day and model. */
+/**
+ * Compares a bill with the recorded calls of its account, by day, model and key of the provider. Keys that the bill or
+ * the records do not name are compared together.
+ */
 export function compare(bill: Bill, counted: readonly CountedCalls[], facts: DayFacts): Comparison[] {
   const groups = new Map<string, Group & { lines: BillLine[]; calls: CountedCalls[] }>()
-  const groupOf = (day: string, model: string) => {
-    const name = `${day} ${model}`
-    const group = groups.get(name) ?? { day, model, lines: [], calls: [] }
+  const named = namedOnBoth(bill, counted)
+  const groupOf = (day: string, model: string, id: string | null) => {
+    const key = id !== null && named.has(id) ? id : null
+    const name = `${day} ${model} ${key ?? ''}`
+    const group = groups.get(name) ?? { day, key, model, lines: [], calls: [] }
     groups.set(name, group)
     return group
   }
-  for (const line of bill.lines)
-    groupOf(line.day, line.model === null ? `(${line.fee ?? 'no model'})` : canonical(line.model)).lines.push(line)
-  for (const calls of counted) groupOf(calls.day, canonical(calls.model)).calls.push(calls)
+  for (const line of bill.lines) groupOf(line.day, modelIn(line), line.key).lines.push(line)
+  for (const calls of counted) groupOf(calls.day, canonical(calls.model), calls.provider_key).calls.push(calls)
   const keys = new Map(bill.keys.map((key) => [key.id, key]))
   return [...groups]
     .sort(([a], [b]) => (a < b ? -1 : 1))
@@ -90,9 +98,25 @@ export function compare(bill: Bill, counted: readonly CountedCalls[], facts: Day
     .filter(({ billed, counted: calls }) => billed.length + calls.length > 0)
 }
 
-/** Lines of the bill and calls of one day and model. */
+const modelIn = ({ model, fee }: BillLine): string => (model === null ? `(${fee ?? 'no model'})` : canonical(model))
+
+/** Ids of keys on the bill by which calls were recorded, too. */
+function namedOnBoth({ keys }: Bill, counted: readonly CountedCalls[]): ReadonlySet<string> {
+  const recorded = new Set(counted.map(({ provider_key }) => provider_key))
+  return new Set(keys.flatMap(({ id }) => (recorded.has(id) ? [id] : [])))
+}
+
+/** Ids of keys by which calls were recorded, and which the bill does not name. */
+export function idsNotBilled({ isByKey, keys }: Bill, counted: readonly CountedCalls[]): string[] {
+  const billed = new Set(keys.map(({ id }) => id))
+  const recorded = new Set(counted.map(({ provider_key }) => provider_key).filter((id) => id !== ''))
+  return isByKey ? [...recorded].filter((id) => !billed.has(id)) : []
+}
+
+/** Lines of the bill and calls of one day, key of the provider and model. */
 interface Group {
   day: string
+  key: string | null
   model: string
   lines: readonly BillLine[]
   calls: readonly CountedCalls[]
@@ -104,15 +128,16 @@ interface Context {
   facts: DayFacts
 }
 
-function comparisonOf({ day, model, lines, calls }: Group, context: Context): Comparison {
+function comparisonOf({ day, key, model, lines, calls }: Group, context: Context): Comparison {
   const { keys } = context
   const isElsewhere = ({ key }: BillLine) => key !== null && keys.get(key)?.isOurs === false
   const ours = lines.filter((line) => !isElsewhere(line))
   const billed = microsOf(amountOf(ours))
   const counted = sumOf(calls, 'micros')
-  const reasons = billed === counted ? [] : reasonsOf({ day, model, lines: ours, calls }, context)
+  const reasons = billed === counted ? [] : reasonsOf({ day, key, model, lines: ours, calls }, context)
   return {
     day,
+    provider_key: key,
     model,
     billed_usd: toUsd(billed),
     counted_usd: toUsd(counted),
@@ -145,7 +170,7 @@ const EXPLAINS: Readonly<Record<ReasonName, boolean>> = {
 
 const amountOf = (lines: readonly BillLine[]): Billed => lines.reduce((sum, { amount }) => sum + amount, 0n)
 
-type Figure = Exclude<keyof CountedCalls, 'day' | 'upstream' | 'model' | 'caller_id'>
+type Figure = Exclude<keyof CountedCalls, 'day' | 'upstream' | 'provider_key' | 'model' | 'caller_id'>
 
 const sumOf = (calls: readonly CountedCalls[], figure: Figure): number =>
   calls.reduce((sum, row) => sum + row[figure], 0)
@@ -211,7 +236,12 @@ function billedParts(lines: readonly BillLine[], keys: ReadonlyMap<string, Bille
 }
 
 function countedParts(calls: readonly CountedCalls[]): CountedPart[] {
-  return [...grouped(calls, ({ caller_id }) => caller_id)].map(([caller, of]) => ({
+  const byKey = grouped(calls, ({ provider_key, upstream }) => provider_key || upstream)
+  const byCaller = [...byKey].flatMap(([key, rows]) =>
+    [...grouped(rows, ({ caller_id }) => caller_id)].map(([caller, of]) => ({ key, caller, of })),
+  )
+  return byCaller.map(({ key, caller, of }) => ({
+    provider_key: key,
     caller_id: caller === '' ? null : caller,
     calls: sumOf(of, 'calls'),
     usd: toUsd(sumOf(of, 'micros')),

@@ -2,10 +2,12 @@ import { sql } from 'kysely'
 import type { Store } from '../store/store.ts'
 import { type BillPeriod, DAY_MS, daysOf } from './bill.ts'
 
-/** Calls of one day, upstream, model and caller, as they were recorded. */
+/** Calls of one day, upstream, key of the provider, model and caller, as they were recorded. */
 export interface CountedCalls {
   day: string
   upstream: string
+  /** The provider's id of its key. Empty where none was known. */
+  provider_key: string
   model: string
   /** Empty for the tools of this machine. */
   caller_id: string
@@ -45,7 +47,7 @@ export async function countedCalls(
     const isStated = sql`price_from = 'stated'`
     const isUnknown = sql`prompt_tokens is null and (http_status is null or http_status < 400)`
     const { rows } = await sql<Omit<CountedCalls, 'day'>>`
-      select upstream, coalesce(model, '') as model, coalesce(caller_id, '') as caller_id, count(*) as calls,
+      select upstream, coalesce(provider_key, '') as provider_key, coalesce(model, '') as model, coalesce(caller_id, '') as caller_id, count(*) as calls,
         coalesce(sum(prompt_tokens), 0) as prompt_tokens, coalesce(sum(completion_tokens), 0) as completion_tokens,
         sum(upstream_cost_micros) as micros,
         sum(case when ${isUnpriced} then 1 else 0 end) as unpriced_calls,
@@ -56,7 +58,7 @@ export async function countedCalls(
         sum(case when ${isStated} then upstream_cost_micros else 0 end) as stated_micros,
         sum(case when ${isUnknown} then 1 else 0 end) as unknown_calls
       from calls where at >= ${from} and at < ${to} and status <> 'refused'
-      group by 1, 2, 3`.execute(store.reads)
+      group by 1, 2, 3, 4`.execute(store.reads)
     counted.push(...rows.map((row) => inNumbers({ day, ...row })))
   }
   return counted
@@ -64,7 +66,7 @@ export async function countedCalls(
 
 /** PostgreSQL sums integers to text. */
 function inNumbers(row: CountedCalls): CountedCalls {
-  const texts = new Set(['day', 'upstream', 'model', 'caller_id'])
+  const texts = new Set(['day', 'upstream', 'provider_key', 'model', 'caller_id'])
   const pairs = Object.entries(row).map(([name, value]) => [name, texts.has(name) ? value : Number(value)])
   return Object.fromEntries(pairs) as CountedCalls
 }

@@ -78,7 +78,7 @@ export async function openaiBill(
   const billed = costs.flatMap(({ data }) => data.flatMap(({ start_time, results }) => withDay(start_time, results)))
   const foreign = billed.find(({ amount }) => amount.currency.toLowerCase() !== 'usd')
   const projects = new Map(billed.flatMap(({ api_key_id: key, project_id }) => (key ? [[key, project_id]] : [])))
-  const described = await describedKeys([...projects.keys()], (key) =>
+  const described = await describedKeys(account, [...projects.keys()], (key) =>
     readKey(api, account, key, projects.get(key) ?? null),
   )
   return {

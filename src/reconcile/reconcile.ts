@@ -7,7 +7,7 @@ import { boundsOf } from '../wallet/ledger/statement-period.ts'
 import { type Account, accountsOf, keyFault } from './accounts.ts'
 import { anthropicBill } from './anthropic-bill.ts'
 import { type Bill, type BillPeriod, DAY_MS, NO_COUNTS } from './bill.ts'
-import { type Comparison, canonical, compare, type DayFacts } from './compare.ts'
+import { type Comparison, canonical, compare, type DayFacts, idsNotBilled } from './compare.ts'
 import { type CountedCalls, cappedCalls, countedCalls } from './counted.ts'
 import { billedOf } from './decimal.ts'
 import { grouped } from './grouped.ts'
@@ -141,11 +141,16 @@ async function reconcileAccount(
     vendor,
     upstreams,
     source: 'lines' in bill ? bill.source : null,
-    notes: bill.notes,
+    notes: 'lines' in bill ? [...bill.notes, ...notesOfIds(idsNotBilled(bill, calls))] : bill.notes,
     totals: 'lines' in bill ? totalsOfDays(days) : countedAlone(calls),
     days,
   }
 }
+
+const notesOfIds = (ids: readonly string[]): string[] =>
+  ids.length === 0
+    ? []
+    : [`The bill names no key ${ids.join(', ')} (key_id, key_ids): its calls are compared with keys without an id.`]
 
 /** Reads the bill of an account. Where there is none, `notes` say why and what to do. */
 async function billOf(

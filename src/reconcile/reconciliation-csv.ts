@@ -5,6 +5,7 @@ import type { Reconciliation } from './reconcile.ts'
 const COLUMNS = [
   'day',
   'upstream',
+  'provider_key',
   'model',
   'what',
   'key',
@@ -17,7 +18,7 @@ const COLUMNS = [
 ]
 
 /**
- * Writes a reconciliation as CSV (RFC 4180). For each day and model there is a line for each key on the bill (`billed`,
+ * Writes a reconciliation as CSV (RFC 4180). For each day, key of the provider and model there is a line for each key on the bill (`billed`,
  * or `elsewhere` for keys that Gazeway does not have), one for each key of Gazeway (`counted`), and one for the
  * difference of the two.
  */
@@ -26,12 +27,15 @@ export function reconciliationCsv({ accounts }: Reconciliation): string {
   return [COLUMNS, ...lines].map(csvLine).join('')
 }
 
-function linesOf(upstream: string, { day, model, billed, counted, ...of }: Comparison): (string | number)[][] {
-  const head = [day, upstream, model]
+function linesOf(
+  upstream: string,
+  { day, provider_key, model, billed, counted, ...of }: Comparison,
+): (string | number)[][] {
+  const headOf = (key: string | null) => [day, upstream, key ?? '', model]
   const why = [...of.reasons.map(({ reason }) => reason), ...(of.is_explained ? [] : ['unexplained'])].join(' ')
   return [
     ...billed.map((part: BilledPart) => [
-      ...head,
+      ...headOf(provider_key),
       part.is_ours === false ? 'elsewhere' : 'billed',
       part.key ?? '',
       part.name ?? '',
@@ -42,7 +46,7 @@ function linesOf(upstream: string, { day, model, billed, counted, ...of }: Compa
       '',
     ]),
     ...counted.map((part: CountedPart) => [
-      ...head,
+      ...headOf(part.provider_key),
       'counted',
       part.caller_id ?? '',
       '',
@@ -52,6 +56,6 @@ function linesOf(upstream: string, { day, model, billed, counted, ...of }: Compa
       part.usd,
       '',
     ]),
-    [...head, 'difference', '', '', '', '', '', of.difference_usd, why],
+    [...headOf(provider_key), 'difference', '', '', '', '', '', of.difference_usd, why],
   ]
 }

@@ -28,7 +28,7 @@ it('gazeway reconcile reads a bill with the key of its environment, and never sh
 
   const table = await ask('reconcile', '--upstream', 'bill')
   assert.equal(table.code, 0, table.stderr)
-  assert.match(table.stdout, new RegExp(`^${day} +openai +gpt-5 +0 +0 +0 +1\\.25 +-$`, 'm'))
+  assert.match(table.stdout, new RegExp(`^${day} +openai +- +gpt-5 +0 +0 +0 +1\\.25 +-$`, 'm'))
   assert.match(table.stdout, /^openai +key_1 +laptop +no +1\.25$/m)
   assert.match(
     table.stdout,

@@ -98,7 +98,7 @@ export function reconcileContract(engine: string, open: () => Promise<Store>): v
         },
       ])
       assert.deepEqual(days[1]?.counted, [
-        { caller_id: null, calls: 1, usd: 0.1, prompt_tokens: 900, completion_tokens: 100 },
+        { provider_key: 'bill', caller_id: null, calls: 1, usd: 0.1, prompt_tokens: 900, completion_tokens: 100 },
       ])
       assert.deepEqual(totals, {
         billed_usd: 0.200013,
@@ -108,6 +108,46 @@ export function reconcileContract(engine: string, open: () => Promise<Store>): v
         unexplained_usd: 0.1,
       })
       assert.deepEqual(notes, [])
+    })
+
+    it('tells two of our keys on a bill apart by the ids that the configuration gives them', async (t) => {
+      const row = { day: '2026-10-02', model: 'gpt-5' }
+      const { double } = await account(t, 'openai', {
+        now: NOW,
+        keys: KEYS,
+        rows: [
+          { ...row, key: 'key_ours', usd: '0.4' },
+          { ...row, key: 'key_gone', usd: '1.5' },
+          { ...row, key: 'key_batch', usd: '3.5' },
+        ],
+      })
+      const config = configWith({
+        bill: {
+          ...{ provider: 'openai', base_url: double.url },
+          ...{ api_keys: [OURS, 'sk-proj-second-of-ours'], key_ids: [null, 'key_gone'] },
+        },
+      })
+      const of = (provider_key: string | null, caller_id = 'key_ann') => ({ provider_key, caller_id })
+      await record(store, [
+        callAt('2026-10-02T10:00:00.000Z', 'bill', 'gpt-5', 0.25, of('key_gone')),
+        callAt('2026-10-02T11:00:00.000Z', 'bill', 'gpt-5', 1.25, of('key_gone', 'key_bob')),
+        callAt('2026-10-02T12:00:00.000Z', 'bill', 'gpt-5', 0.3, of(null)),
+        callAt('2026-10-02T13:00:00.000Z', 'bill', 'gpt-5', 0.1, of('key_mistyped')),
+      ])
+      const env = { GAZEWAY_UPSTREAM_BILL_ADMIN_KEY: ADMIN_KEYS.openai }
+      const deps = { store, config, env, now: NOW, onProgress: () => {} }
+      const { days, notes } = only(await reconcile(deps, { month: '2026-10', upstream: 'bill' }))
+      assert.deepEqual(
+        days.map((day) => [
+          ...[day.provider_key, day.billed_usd, day.counted_usd, day.difference_usd, day.elsewhere_usd],
+          ...day.counted.map(({ provider_key, caller_id, usd }) => `${provider_key} ${caller_id} ${usd}`),
+        ]),
+        [
+          [null, 0.4, 0.4, 0, 3.5, 'bill key_ann 0.3', 'key_mistyped key_ann 0.1'],
+          ['key_gone', 1.5, 1.5, 0, 0, 'key_gone key_ann 0.25', 'key_gone key_bob 1.25'],
+        ],
+      )
+      assert.match(notes.join(), /^The bill names no key key_mistyped \(key_id, key_ids\)/)
     })
 
     it('explains what is unpriced, estimated, a fee, preliminary or of a key that is gone', async (t) => {
@@ -193,16 +233,25 @@ export function reconcileContract(engine: string, open: () => Promise<Store>): v
         ],
       })
       const { ask, double } = found
-      await record(store, [callAt('2026-10-02T10:00:00.000Z', 'bill', 'openai/gpt-5', 1, { price_from: 'stated' })])
+      await record(store, [
+        callAt('2026-10-02T10:00:00.000Z', 'bill', 'openai/gpt-5', 1, {
+          price_from: 'stated',
+          provider_key: found.only.keyIds[0] ?? null,
+        }),
+      ])
       await keepActivity(store, found.only, double.facts.now)
       double.facts = { ...double.facts, now: new Date('2026-11-15T08:00:00.000Z') }
       const { days, notes, totals } = only(await ask('2026-10', double.facts.now))
       assert.deepEqual(
-        days.map(({ day, billed_usd, elsewhere_usd, counted_usd }) => [day, billed_usd, elsewhere_usd, counted_usd]),
+        days.map(({ day, provider_key: key, ...of }) => [
+          ...[day, key, of.billed_usd, of.elsewhere_usd, of.counted_usd],
+        ]),
         [
-          ['2026-10-02', 1, 0.25, 1],
-          ['2026-10-20', 1, 0, 0],
+          ['2026-10-02', null, 0, 0.25, 0],
+          ['2026-10-02', hash, 1, 0, 1],
+          ['2026-10-20', hash, 1, 0, 0],
         ],
+        'an id of a key there is its hash, without a setting',
       )
       assert.equal(totals.unexplained_usd, 1)
       assert.match(notes.join(), /kept 4 days from 2026-10-12 to 2026-10-15\.$/)
@@ -317,10 +366,10 @@ export function reconcileContract(engine: string, open: () => Promise<Store>): v
       })
       await record(store, [callAt('2026-10-02T10:00:00.000Z', 'bill', 'gpt-5', 1)])
       assert.deepEqual(reconciliationCsv(await ask('2026-10')).split('\r\n'), [
-        'day,upstream,model,what,key,key_name,calls,prompt_tokens,completion_tokens,usd,why',
-        '2026-10-02,bill,gpt-5,elsewhere,key_batch,nightly batch,0,0,0,2,',
-        '2026-10-02,bill,gpt-5,counted,key_ann,,1,900,100,1,',
-        '2026-10-02,bill,gpt-5,difference,,,,,,-1,not_billed unexplained',
+        'day,upstream,provider_key,model,what,key,key_name,calls,prompt_tokens,completion_tokens,usd,why',
+        '2026-10-02,bill,,gpt-5,elsewhere,key_batch,nightly batch,0,0,0,2,',
+        '2026-10-02,bill,bill,gpt-5,counted,key_ann,,1,900,100,1,',
+        '2026-10-02,bill,,gpt-5,difference,,,,,,-1,not_billed unexplained',
         '',
       ])
     })
