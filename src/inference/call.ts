@@ -76,7 +76,7 @@ export function createMakeCall(deps: CallDeps): MakeCall {
       held.finish(callId, receipt && costOf(receipt))
       return result
     } finally {
-      bill.end()
+      await bill.end()
     }
   }
 }

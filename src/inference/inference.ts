@@ -4,6 +4,7 @@ import { GazewayError } from '../errors.ts'
 import { lazily } from '../lazily.ts'
 import { isUnpriced, originOf, type Prices } from '../providers/prices.ts'
 import { loadShippedCatalogue } from '../providers/shipped-catalogue.ts'
+import type { PaidContext } from './admit/bill.ts'
 import type { ChatRequest, ResponseRequest } from './api/requests.ts'
 import type { CallDeps } from './call.ts'
 import { type CallAgentGateway, createCallAgentGateway } from './client/call-agent-gateway.ts'
@@ -56,8 +57,8 @@ export interface Upstream {
   requireKey(asked: string | undefined, role: ModelRole): void
   /** Resolves a model name to the provider's id, at the upstream that is tried first. */
   idOf(name: string): string
-  chat(request: ChatRequest, context: CallContext): Promise<ChatResult>
-  respond(request: ResponseRequest, context: CallContext): Promise<RespondResult>
+  chat(request: ChatRequest, context: PaidContext): Promise<ChatResult>
+  respond(request: ResponseRequest, context: PaidContext): Promise<RespondResult>
   directCall(request: DirectRequest, context: CallContext): Promise<DirectReply>
   /**
    * Embeds texts through `/embeddings` of a named upstream.

@@ -1,26 +1,18 @@
-import type { CallContext } from '../calls/call-record.ts'
 import { GazewayError } from '../errors.ts'
+import type { PaidContext } from '../inference/admit/bill.ts'
 import type { Upstream } from '../inference/inference.ts'
 import type { Usage } from '../providers/token-usage.ts'
-import { type Micros, toMicros } from '../text/money.ts'
 import type { MeteredCall } from './metered-call.ts'
 
 /** A metered call with all defaults applied. */
 export type ModelCall = MeteredCall & { max_tokens: number }
 
-/** The upstream's answer and its cost. */
+/** The upstream's answer. */
 export interface Answered {
   content: string
   usage: Usage
-  costMicros: Micros
   /** Id of the call in the audit trail. */
   callId: string
-  /** Name of the upstream that answered. */
-  upstream: string
-  /** Rates that the cost was computed from. */
-  price: Asked['price']
-  /** True when the provider stated the cost. */
-  isStated: boolean
 }
 
 /**
@@ -40,16 +32,16 @@ export function needsResponses({ provider }: Pick<Upstream, 'provider'>, { model
 export async function askModel(
   upstream: Pick<Upstream, 'provider' | 'chat' | 'respond'>,
   call: ModelCall,
-  context: CallContext,
+  context: PaidContext,
   timeoutMs: number,
 ): Promise<Answered> {
   const ending = new AbortController()
   const timer = setTimeout(() => ending.abort(), timeoutMs)
   const signal = context.signal ? AbortSignal.any([context.signal, ending.signal]) : ending.signal
-  const { surface, callerId, address, traceparent } = context
+  const { surface, callerId, address, traceparent, onAttempt } = context
   const ask = needsResponses(upstream, call) ? respond : chat
   try {
-    return await ask(upstream, call, { surface, callerId, address, isPaid: true, traceparent, signal })
+    return await ask(upstream, call, { surface, callerId, address, isPaid: true, onAttempt, traceparent, signal })
   } catch (error) {
     const timedOut = ending.signal.aborted && !context.signal?.aborted
     throw timedOut ? tookTooLong(timeoutMs, error) : asUpstreamFailure(error)
@@ -61,7 +53,7 @@ export async function askModel(
 /** Answer without its text. */
 type Asked = Omit<Awaited<ReturnType<Upstream['chat']>>, 'value'>
 
-type Ask = (upstream: Pick<Upstream, 'chat' | 'respond'>, call: ModelCall, context: CallContext) => Promise<Answered>
+type Ask = (upstream: Pick<Upstream, 'chat' | 'respond'>, call: ModelCall, context: PaidContext) => Promise<Answered>
 
 const chat: Ask = async (upstream, { model, prompt, max_tokens }, context) => {
   const messages = [{ role: 'user' as const, content: prompt }]
@@ -80,14 +72,13 @@ const respond: Ask = async (upstream, { model, prompt, max_tokens, tools }, cont
   return answered(value.output_text, result)
 }
 
-function answered(content: string, { usage, costUsd, callId, price, priceFrom, provider }: Asked): Answered {
-  const costMicros = toMicros(costUsd)
-  if (usage === null || costMicros === null)
+function answered(content: string, { usage, callId }: Asked): Answered {
+  if (usage === null)
     throw new GazewayError(
       'upstream_bad_reply',
       'The answer of the upstream contains no usage, so it cannot be charged.',
     )
-  return { content, usage, costMicros, callId, price, isStated: priceFrom === 'stated', upstream: provider.name }
+  return { content, usage, callId }
 }
 
 function tookTooLong(timeoutMs: number, cause: unknown): GazewayError {

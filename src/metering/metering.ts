@@ -4,7 +4,7 @@ import type { CallContext } from '../calls/call-record.ts'
 import type { Followed } from '../config/follow.ts'
 import { GazewayError } from '../errors.ts'
 import type { Keep } from '../idempotency/idempotency.ts'
-import { type BillDeps, meteredBill } from '../inference/admit/bill.ts'
+import { type BillDeps, meteredBill, type PaidContext } from '../inference/admit/bill.ts'
 import { boundOfPrompt } from '../inference/admit/worst-case.ts'
 import type { Upstream } from '../inference/inference.ts'
 import { loadShippedCatalogue } from '../providers/shipped-catalogue.ts'
@@ -50,7 +50,7 @@ export interface MeteringDeps {
  * Makes a call and charges for it, as every charged call:
  * 1. Reserves the worst case.
  * 2. Calls the upstream.
- * 3. Charges the cost plus margin. When the upstream fails, nothing is charged.
+ * 3. Charges the cost of the answer, plus margin. What failed attempts cost is recorded, and the operator bears it.
  *
  * Returns the receipt once the charge is durable.
  *
@@ -122,18 +122,21 @@ function createMeteredCall(deps: MeteringDeps): MakeMeteredCall {
     const isGone = () => context.signal?.aborted === true
     const bill = await meteredBill(billing, { callerId, model: call.model }, await boundOf(call, deps), isGone)
     try {
-      const answered = await askModel(upstream, call, { ...context, callerId }, config.call_timeout_ms)
-      const { content, callId, usage } = answered
+      const asking: PaidContext = {
+        ...context,
+        callerId,
+        onAttempt: (attempt) => void bill.attempted({ ...attempt, model: call.model, path: PATH }),
+      }
+      const { content, callId, usage } = await askModel(upstream, call, asking, config.call_timeout_ms)
       const latencyMs = Math.round(performance.now() - started)
       const receiptOf = (row: ChargedCall) => billedReceipt(row, content)
-      bill.attempted({ ...answered, model: call.model, answeredBy: null, path: PATH, latencyMs, isHad: true })
       const row = await bill.settle({
         ...{ callId, model: call.model, path: PATH, usage, latencyMs },
         keep: keep && ((trx, charged) => keep(trx, receiptOf(charged))),
       })
       return receiptOf(row as ChargedCall)
     } finally {
-      bill.end()
+      await bill.end()
     }
   }
 }

@@ -184,7 +184,7 @@ describe('leaving an answer early', () => {
     await askAndLeave(key, { model: 'stops-any' }, null)
     await until(async () => (await recordsOf(id)).length === 1)
     assert.ok((await spent(id)) > 0)
-    assert.equal((await running.gateway.wallet.balances(id)).available_usd, 0)
+    await until(async () => (await running.gateway.wallet.balances(id)).available_usd === 0)
   })
 
   it('ends the upstream at once for a key without limits', async () => {

@@ -98,7 +98,13 @@ export function meteringContract(open: () => Promise<Store>): void {
       await assert.rejects(wallet.meteredCall(ONE_CALL, by(caller)), { code: 'upstream_error', status: 502 })
     }
     await check({ available: 0 })
-    assert.equal((await wallet.usage({ limit: 10 })).total, 0)
+    // The provider billed the answers that it broke off.
+    const { items, totals } = await wallet.usage({ limit: 10 })
+    assert.equal(totals.total_usd, 0)
+    assert.deepEqual(
+      items.map(({ charged, absorbed_usd }) => [charged, absorbed_usd]),
+      failedChoices.map(() => [false, 0.000045]),
+    )
   })
 
   it('gives everything back when the upstream hangs, or its client goes', async (t) => {

@@ -8,7 +8,7 @@ import type { CountedCall } from '../rates/rate-share.ts'
 import type { CallTokens } from '../rates/shared-window.ts'
 import { addField, type ClientRequest, changedField } from '../relay/request-body.ts'
 import type { ModelChoice } from '../upstreams/provider.ts'
-import { type Bill, type BillDeps, countedBill, createBill, NO_BILL, PAID_BILL } from './bill.ts'
+import { type Bill, type BillDeps, countedBill, createBill, NO_BILL, type PaidContext, paidBill } from './bill.ts'
 import { requireCounts, requireExactNames } from './billed-fields.ts'
 import { NO_PARTS, type PricedParts, pricedParts } from './priced-parts.ts'
 import type { NoteRefusal } from './refusals.ts'
@@ -62,7 +62,7 @@ export interface Verbatim {
 }
 
 /** Caller of a call, with its request. */
-export interface CallerContext extends CallContext {
+export interface CallerContext extends PaidContext {
   /** Request id for errors. Null when they carry none. */
   requestId: string | null
   /** Headers of the client's request that an upstream of the same protocol receives too. */
@@ -183,8 +183,9 @@ export interface BilledRequest {
  * @throws GazewayError `model_not_allowed`, `model_not_priced`, `limit_not_kept`, `too_many_requests`,
  *   `insufficient_credit`, `debt_open` or `budget_reached`
  */
-function billFor(deps: AdmitDeps, asked: BilledRequest, context: CallContext): Bill | Promise<Bill> {
+function billFor(deps: AdmitDeps, asked: BilledRequest, context: PaidContext): Bill | Promise<Bill> {
   const { callerId, isPaid = false } = context
+  const paid = isPaid ? paidBill(context) : null
   const refuse = (error: unknown): never =>
     refuseNoted(deps, { ...asked, requested: asked.models()[0]?.requested }, context, error)
   try {
@@ -195,8 +196,8 @@ function billFor(deps: AdmitDeps, asked: BilledRequest, context: CallContext): B
     const known = deps.identity(callerId)
     const key = known instanceof Promise ? null : known
     if (known instanceof Promise)
-      return known.then((found) => billOf(deps, asked, { callerId, isPaid, key: found })).catch(refuse)
-    const bill = billOf(deps, asked, { callerId, isPaid, key })
+      return known.then((found) => billOf(deps, asked, { callerId, paid, key: found })).catch(refuse)
+    const bill = billOf(deps, asked, { callerId, paid, key })
     return bill instanceof Promise ? bill.catch(refuse) : bill
   } catch (error) {
     return refuse(error)
@@ -211,7 +212,7 @@ function billFor(deps: AdmitDeps, asked: BilledRequest, context: CallContext): B
 function refuseNoted(
   deps: AdmitDeps,
   { path, upstream, requested }: Pick<BilledRequest, 'path' | 'upstream'> & { requested: string | undefined },
-  { surface, callerId, address = null }: CallContext,
+  { surface, callerId, address = null }: PaidContext,
   error: unknown,
 ): never {
   if (error instanceof GazewayError && !error.isNoted && error.code !== 'validation_failed')
@@ -229,7 +230,7 @@ function refuseNoted(
 async function billUnpriced(
   deps: AdmitDeps,
   { path, cost, models }: { path: string; cost: Cost; models: readonly ModelChoice[] },
-  context: CallContext,
+  context: PaidContext,
 ): Promise<Bill> {
   const { callerId } = context
   const key = callerId === null ? null : await deps.identity(callerId)
@@ -260,9 +261,9 @@ export function unboundedRefusal(key: Identity, path: string): GazewayError | nu
 function billOf(
   deps: AdmitDeps,
   asked: BilledRequest,
-  { callerId, isPaid, key }: { callerId: string; isPaid: boolean; key: Identity | null },
+  { callerId, paid, key }: { callerId: string; paid: Bill | null; key: Identity | null },
 ): Bill | Promise<Bill> {
-  if (key === null && isPaid) return PAID_BILL
+  if (key === null && paid !== null) return paid
   const caller = key ?? identityWithoutKey({ id: callerId, name: callerId, scopes: new Set(), wallet: null })
   const choices = asked.models()
   const { json } = asked.request
@@ -275,9 +276,9 @@ function billOf(
   // The list of a provider may state prices that are not known yet.
   const limits = isHeld(caller) ? asked.limits() : null
   if (limits === null) requirePrices(deps.prices, [...choices, ...named], isHeld(caller))
-  if (!isHeld(caller)) return billWithin(deps, asked, { caller, isPaid, bound: UNBOUNDED, parts })
+  if (!isHeld(caller)) return billWithin(deps, asked, { caller, paid, bound: UNBOUNDED, parts })
   const within = (all: readonly ModelChoice[]) =>
-    billWithin(deps, asked, { caller, isPaid, bound: boundOfHeld(deps, asked, all, parts), parts })
+    billWithin(deps, asked, { caller, paid, bound: boundOfHeld(deps, asked, all, parts), parts })
   const kept = caller.billing === 'recorded' ? undefined : deps.absorbed.require(caller.id, choices)
   const standIns = asked.standIns?.()
   if (standIns === undefined && limits === null && kept === undefined) return within(choices)
@@ -291,17 +292,15 @@ function billOf(
 function billWithin(
   deps: AdmitDeps,
   { path, request, isGone }: BilledRequest,
-  { caller, isPaid, bound, parts }: { caller: Identity; isPaid: boolean; bound: CallBound; parts: PricedParts },
+  { caller, paid, bound, parts }: { caller: Identity; paid: Bill | null; bound: CallBound; parts: PricedParts },
 ): Bill | Promise<Bill> {
   const { stream, background } = request.json
   // Lenient servers read other values than true as true.
   const isDetached = (background ?? false) !== false
   const tokens = () => tokensOf(deps, endpointOf(path), request)
-  if (isPaid) {
+  if (paid !== null) {
     const counted = deps.rates.begin(caller, tokens)
-    return counted instanceof Promise
-      ? counted.then((begun) => countedBill(PAID_BILL, begun))
-      : countedBill(PAID_BILL, counted)
+    return counted instanceof Promise ? counted.then((begun) => countedBill(paid, begun)) : countedBill(paid, counted)
   }
   const isOpenEnded = stream === true && !isDetached && isOpen(endpointOf(path), request.json)
   // Money first: a call that is refused for it takes nothing of the rate limits.

@@ -1,20 +1,19 @@
-import type { Transaction } from 'kysely'
+import type { CallContext } from '../../calls/call-record.ts'
 import type { CallSpend } from '../../calls/call-spend.ts'
 import { type Identity, identityWithoutKey } from '../../identity/identity.ts'
-import type { AppliedPrice } from '../../providers/cost.ts'
-import type { PricedModel } from '../../providers/prices.ts'
-import type { Usage } from '../../providers/token-usage.ts'
-import type { Schema } from '../../store/schema.ts'
 import type { Micros } from '../../text/money.ts'
 import type { Absorbed } from '../../wallet/budget/absorbed.ts'
 import type { Overrun } from '../../wallet/budget/overruns.ts'
-import type { Reservation, Taken } from '../../wallet/budget/reservation.ts'
-import type { Charge, ChargeCall } from '../../wallet/receipts/charges.ts'
+import type { Taken } from '../../wallet/budget/reservation.ts'
+import type { ChargeCall } from '../../wallet/receipts/charges.ts'
 import type { ChargedCall } from '../../wallet/receipts/store-receipts.ts'
 import { UNCOUNTED_CALL } from '../rates/call-rates.ts'
 import type { CountedCall } from '../rates/rate-share.ts'
 import type { ModelChoice } from '../upstreams/provider.ts'
 import { type ForeignAnswer, isAllowedModel } from './allowed-models.ts'
+import type { Billed, BilledAttempt } from './billed-attempt.ts'
+import { billedOf, type CostShares, reservedOf, sharesOf } from './cost-shares.ts'
+import { receiptOf, recordedTerms } from './receipt-of.ts'
 import { marginFor, payerOf, type ReserveDeps, type Reserved, reserveFor } from './reserve.ts'
 import type { CallBound } from './worst-case.ts'
 
@@ -29,44 +28,6 @@ export interface BillDeps extends ReserveDeps {
   onForeignModel: (answer: ForeignAnswer) => void
   /** Called for each call that cost more than its reservation. */
   onOverrun: (overrun: Overrun) => void
-}
-
-/** Result of a call, for its receipt. */
-export interface Billed {
-  /** Id of the attempt that answered. */
-  callId: string
-  model: string
-  path: string
-  usage: Usage | null
-  latencyMs: number
-  /** Stores the reply to the caller in the transaction of the charge, for replays. */
-  keep?: ((trx: Transaction<Schema>, receipt: ChargedCall) => Promise<void>) | undefined
-}
-
-/** An attempt at a call, and its cost. */
-export interface BilledAttempt {
-  callId: string
-  /** Model that was asked for. */
-  model: string
-  /** Another model than the asked one that the answer names, and the asked one. Null when it names none. */
-  answeredBy: { id: string; asked: PricedModel } | null
-  /** True when the cost is known without tokens: of images, or seconds of audio. */
-  isByPiece?: boolean
-  /** Upstream that was asked. */
-  upstream: string
-  /** Called endpoint. */
-  path: string
-  costMicros: Micros
-  /** Amount that the provider may have charged beyond the cost. Budgets count it, and no caller pays it. */
-  unseenMicros?: Micros
-  /** Rates that the cost was computed from. */
-  price: () => AppliedPrice
-  /** True when the provider stated the cost. */
-  isStated: boolean
-  usage: Usage | null
-  latencyMs: number
-  /** True when the client received part of its answer. */
-  isHad: boolean
 }
 
 /** The money side of one call: reservation, cost and release. */
@@ -117,8 +78,12 @@ export interface Bill {
    * @throws as `ChargeCall`
    */
   settle(billed: Billed): Promise<ChargedCall | null>
-  /** Releases the rest of the reservation. Call it once, whatever the result. */
-  end(): void
+  /**
+   * Releases the rest of the reservation. Call it once, whatever the result.
+   *
+   * @returns a promise when the cost of attempts is recorded whose answer nobody got
+   */
+  end(): void | Promise<void>
 }
 
 const NO_CEILING: Readonly<Record<string, unknown>> = {}
@@ -142,8 +107,21 @@ export const NO_BILL: Bill = {
   end() {},
 }
 
+/** Context of one of Gazeway's own calls. */
+export interface PaidContext extends CallContext {
+  /** Called with the cost of each attempt, for a caller that charges for the call itself. */
+  onAttempt?: ((attempt: BilledAttempt) => void) | undefined
+}
+
 /** Bill of a call that its caller charges for itself, see {@link meteredBill}. It has no money for a second upstream. */
-export const PAID_BILL: Bill = { ...NO_BILL, reserveAgain: async () => null }
+export const paidBill = ({ onAttempt }: Pick<PaidContext, 'onAttempt'>): Bill => ({
+  ...NO_BILL,
+  reserveAgain: async () => null,
+  attempted(attempt) {
+    onAttempt?.(attempt)
+    return null
+  },
+})
 
 /** Counts the calls of a bill without a reservation against the rate limits of their key. */
 export function countedBill(bill: Bill, counted: CountedCall): Bill {
@@ -152,9 +130,9 @@ export function countedBill(bill: Bill, counted: CountedCall): Bill {
   return {
     ...bill,
     headers: counted.headers,
-    attempted({ usage }) {
-      tokens += usage?.total_tokens ?? 0
-      return null
+    attempted(attempt) {
+      tokens += attempt.usage?.total_tokens ?? 0
+      return bill.attempted(attempt)
     },
     end: () => counted.end(tokens),
   }
@@ -174,6 +152,11 @@ interface BillOf {
   isRewritten: boolean
 }
 
+/** An attempt of a charged call, with who pays its cost. */
+interface SharedAttempt extends CostShares {
+  attempt: BilledAttempt
+}
+
 /** Creates the bill of a call that reserves money or budget, or is only counted. */
 export function createBill(deps: BillDeps, of: BillOf): Bill {
   const { key, bound, reserved, counted, isOpenEnded, isDetached, isRewritten } = of
@@ -183,28 +166,58 @@ export function createBill(deps: BillDeps, of: BillOf): Bill {
   const isBounded = atFirst !== Infinity
   const isCharged = key.billing !== 'recorded'
   const margin = marginFor(key, pricing)
-  const began = now()
+  const at = now().toISOString()
   const limit = reserved.quote.limitFor(atFirst - margin)
   const answerLimit = isBounded && bound.isLimited ? limit : null
   let answerTokens = limit * bound.answers
-  let costMicros = 0
-  /** Cost beyond the reservation that its caller has caused. */
-  let beyondMicros = 0
-  /** Cost of the answer that the operator bears, and the part of it beyond the reservation. */
-  let absorbedMicros = 0
-  let absorbedBeyondMicros = 0
+  let usedMicros = 0
   let tokens = 0
-  /** The attempt that the client had an answer of. */
-  let had: BilledAttempt | null = null
-  let isCapped = false
+  /** Attempts of a charged call that are neither charged nor recorded yet. */
+  let open: SharedAttempt[] = []
   let isCut = false
 
   /** Reservation left for the call's cost. The margin is taken last. */
-  const leftForCost = (): Micros => reservation.left() - margin - costMicros
+  const leftForCost = (): Micros => Math.max(0, reservation.left() - margin - usedMicros)
 
-  /** Most that the output beyond the limit of an answer may have cost. */
-  const outputBeyond = ({ usage }: BilledAttempt): Micros =>
-    bound.more(Math.max(0, (usage?.completion_tokens ?? 0) - answerTokens))
+  /** Books an attempt of a call whose cost is only recorded. */
+  function record(attempt: BilledAttempt, shares: CostShares, overWritten: () => void): CallSpend {
+    const beyondMicros = shares.borneBeyondMicros
+    const taken = reservation.take(reservedOf(shares))
+    const spend: Taken = {
+      ...taken,
+      micros: taken.micros + beyondMicros,
+      beyondMicros,
+      written() {
+        taken.written()
+        overWritten()
+      },
+    }
+    const micros = billedOf(shares)
+    if (!deps.storesAllReceipts || (micros === 0 && !attempt.isHad)) return spend
+    return { ...spend, receipt: receiptOf(spend, attempt, { ...recordedTerms(at, pricing), costMicros: micros }) }
+  }
+
+  /**
+   * Records the cost of an attempt whose answer nobody got. Budgets count it, and the operator bears it.
+   *
+   * @param onRecorded called once the store has it
+   */
+  function bear({ attempt, ...shares }: SharedAttempt, onRecorded: () => void): Promise<void> {
+    const of = reservation.take(0)
+    const beyondMicros = shares.causedMicros + shares.borneBeyondMicros
+    const written = reservation.renew(beyondMicros)
+    const terms = { ...recordedTerms(at, pricing), isCapped: shares.isCapped, absorbedMicros: billedOf(shares) }
+    return charge({
+      allowanceId: of.allowanceId as string,
+      receipt: receiptOf(of, attempt, terms),
+      absorbedBeyondMicros: beyondMicros,
+      recorded() {
+        written()
+        onRecorded()
+        absorbed.forget(key.id)
+      },
+    })
+  }
 
   return {
     answerLimit,
@@ -229,79 +242,75 @@ export function createBill(deps: BillDeps, of: BillOf): Bill {
       isCut = isBounded
     },
     attempted(attempt) {
-      const { callId, model, answeredBy, unseenMicros = 0 } = attempt
+      const { callId, model, answeredBy, costMicros, isHad } = attempt
       if (answeredBy !== null && !isAllowedModel(key, [answeredBy.asked], answeredBy.id))
         deps.onForeignModel({ callId, callerId: key.id, requested: model, answered: answeredBy.id })
       tokens += attempt.usage?.total_tokens ?? 0
-      if (attempt.isHad) had = attempt
       const left = leftForCost()
-      const isOver = attempt.costMicros > left
-      const over = isBounded && isOver ? attempt.costMicros - left : 0
-      // A charge is durable before the answer ends.
-      const overWritten = over > 0 ? reservation.renew(isCharged ? 0 : over) : () => {}
-      const caused = bound.readsMore ? Math.max(0, over - outputBeyond(attempt)) : 0
-      const notCaused = isCharged ? over - caused : 0
-      isCapped ||= notCaused > 0
-      if (isOver)
+      const isUnseen = isDetached && isBounded && isHad && (attempt.usage?.estimated ?? true)
+      const shares = sharesOf(attempt, {
+        ...{ left, isCharged, readsMore: bound.readsMore, isLimitedByClient: bound.isLimitedByClient },
+        paidTokens: bound.isLimitedByClient ? limit * bound.answers : answerTokens,
+        isUnknown: (isCut && !attempt.isByPiece) || isUnseen,
+      })
+      if (costMicros > left)
         onOverrun({
-          ...{ callId, callerId: key.id, model, reservedMicros: left, costMicros: attempt.costMicros },
-          absorbedMicros: notCaused,
+          ...{ callId, callerId: key.id, model, reservedMicros: left, costMicros },
+          absorbedMicros: isCharged ? shares.borneBeyondMicros : 0,
         })
-      const isUnseen = isDetached && isBounded && attempt.isHad && (attempt.usage?.estimated ?? true)
-      const cost = (isCut && !attempt.isByPiece) || isUnseen ? left : Math.min(attempt.costMicros, left)
-      const unseen = isBounded ? Math.min(unseenMicros, left - cost) : 0
-      if (!isCharged) {
-        const reserved = reservation.take(cost + unseen)
-        const spend: Taken = {
-          ...reserved,
-          micros: reserved.micros + over,
-          beyondMicros: over,
-          written() {
-            reserved.written()
-            overWritten()
-          },
-        }
-        if (!deps.storesAllReceipts || !attempt.isHad) return spend
-        const of = {
-          at: began.toISOString(),
-          margin: 0,
-          costMicros: cost + unseen + over,
-          token: pricing.token,
-          isCharged,
-          isCapped: false,
-          absorbedMicros: 0,
-        }
-        return { ...spend, receipt: receiptOf(spend, attempt, attempt, of) }
-      }
-      costMicros += cost
-      beyondMicros += caused
-      const borne = unseen + notCaused
-      if (!attempt.isHad) return borne === 0 ? null : countedAlone(reservation, borne, notCaused)
-      absorbedMicros += borne
-      absorbedBeyondMicros += notCaused
+      // A charge is durable before the answer ends. What is not charged leaves the money of its allowance free, so that
+      // the store has to decide again what later calls may reserve.
+      const isAskedAgain = costMicros > left || (isCharged && shares.borneMicros > 0)
+      const overWritten = isAskedAgain ? reservation.renew(isCharged ? 0 : shares.borneBeyondMicros) : () => {}
+      if (!isCharged) return record(attempt, shares, overWritten)
+      usedMicros += reservedOf(shares)
+      open.push({ attempt, ...shares })
       return null
     },
     async settle({ keep, ...billed }) {
-      if (!isCharged || had === null) return null
+      const had = open.filter(({ attempt }) => attempt.isHad)
+      const last = had.at(-1)
+      if (last === undefined) return null
+      open = open.filter(({ attempt }) => !attempt.isHad)
+      const sum = (of: (one: SharedAttempt) => Micros) => had.reduce((all, one) => all + of(one), 0)
+      const [costMicros, beyondMicros] = [sum((one) => one.coveredMicros), sum((one) => one.causedMicros)]
+      const isCapped = had.some((one) => one.isCapped)
       const spend = reservation.take(costMicros + margin)
-      const receipt = receiptOf(spend, billed, had, {
-        at: began.toISOString(),
-        margin,
-        costMicros: costMicros + beyondMicros,
-        token: pricing.token,
-        isCharged,
-        isCapped,
-        absorbedMicros,
-      })
+      const receipt = receiptOf(
+        spend,
+        { ...last.attempt, ...billed },
+        {
+          ...{ at, margin, token: pricing.token, isCharged, isCapped },
+          costMicros: costMicros + beyondMicros,
+          absorbedMicros: sum((one) => one.borneMicros),
+        },
+      )
       const { creditMicros } = payerOf(key, deps.defaultCreditMicros)
-      const beyond = { beyondMicros, absorbedBeyondMicros, creditMicros: creditMicros ?? 0 }
-      await chargeTaken(charge, spend, { receipt, ...beyond, keep: keep && ((trx) => keep(trx, receipt)) })
+      await charge({
+        allowanceId: spend.allowanceId as string,
+        receipt,
+        beyondMicros,
+        absorbedBeyondMicros: sum((one) => one.borneBeyondMicros),
+        creditMicros: creditMicros ?? 0,
+        keep: keep && ((trx) => keep(trx, receipt)),
+        recorded: spend.recorded,
+      })
+      spend.written()
       if (isCapped) absorbed.forget(key.id)
       return receipt
     },
     end() {
       counted.end(tokens)
-      reservation.end()
+      const borne = open.filter((shares) => billedOf(shares) > 0)
+      open = []
+      if (borne.length === 0) return reservation.end()
+      let waiting = borne.length
+      // Reserved until the store counts it.
+      const onRecorded = () => {
+        waiting -= 1
+        if (waiting === 0) reservation.end()
+      }
+      return Promise.all(borne.map((shares) => bear(shares, onRecorded))).then(() => undefined)
     },
   }
 }
@@ -313,66 +322,6 @@ async function reserveBeside(deps: BillDeps, key: Identity, micros: Micros): Pro
   } catch {
     // If the store has failed, the settlement reports it.
     return null
-  }
-}
-
-/** Spending of a charged call that its budgets count and its caller does not pay. It has no receipt. */
-const countedAlone = (reservation: Reservation, micros: Micros, beyondMicros: Micros): CallSpend => ({
-  ...reservation.take(0),
-  micros,
-  beyondMicros,
-  allowanceId: null,
-})
-
-/** Charges an amount that was taken from a reservation. @throws as `ChargeCall` */
-async function chargeTaken(charge: ChargeCall, taken: Taken, of: Omit<Charge, 'allowanceId'>): Promise<void> {
-  await charge({ ...of, allowanceId: taken.allowanceId as string, recorded: taken.recorded })
-  taken.written()
-}
-
-/** Builds the receipt of a call. */
-function receiptOf(
-  { spender, day }: Taken,
-  { callId, model, path, usage, latencyMs }: Omit<Billed, 'keep'>,
-  { upstream, price, isStated }: Pick<BilledAttempt, 'upstream' | 'price' | 'isStated'>,
-  of: {
-    at: string
-    margin: Micros
-    costMicros: Micros
-    token: string
-    isCharged: boolean
-    isCapped: boolean
-    absorbedMicros: Micros
-  },
-): ChargedCall {
-  const { at, margin, costMicros, token, isCharged, isCapped, absorbedMicros } = of
-  return {
-    call_id: callId,
-    caller_id: spender.id,
-    model,
-    at,
-    margin_micros: margin,
-    upstream_cost_micros: costMicros,
-    token,
-    prompt_tokens: usage?.prompt_tokens ?? 0,
-    completion_tokens: usage?.completion_tokens ?? 0,
-    total_tokens: usage?.total_tokens ?? 0,
-    usage_estimated: Number(usage?.estimated ?? false),
-    latency_ms: latencyMs,
-    upstream_call_id: callId,
-    path,
-    counted_on: day,
-    group_id: spender.groupId,
-    upstream,
-    price: JSON.stringify(price()),
-    cached_tokens: usage?.cached_tokens ?? 0,
-    cache_write_tokens: usage?.cache_write_tokens ?? 0,
-    cache_write_1h_tokens: usage?.cache_write_1h_tokens ?? 0,
-    charged: Number(isCharged),
-    capped: Number(isCapped),
-    stated: Number(isStated),
-    absorbed_micros: absorbedMicros,
-    debt_micros: 0,
   }
 }
 

@@ -57,6 +57,8 @@ export interface Quote {
 export interface CallBound {
   /** True when a limit is sent for a client that sent none. */
   isLimited: boolean
+  /** True when the client set a limit, which is sent. */
+  isLimitedByClient: boolean
   /** Number of answers that the limit applies to. */
   answers: number
   /** Limit to send to one of the models. Null to send none. */
@@ -83,6 +85,7 @@ const NO_FIELDS: Readonly<Record<string, unknown>> = {}
 /** Bound of a call without a reservation: unlimited. */
 export const UNBOUNDED: CallBound = {
   isLimited: false,
+  isLimitedByClient: false,
   answers: 1,
   limitAt: () => null,
   ceilingAt: () => NO_FIELDS,
@@ -142,6 +145,7 @@ export function boundOf(
   }
   return {
     isLimited,
+    isLimitedByClient: largestOf(limitsAt(endpoint), json) !== null,
     answers,
     limitAt: (model, limit) =>
       takesLimit(model, deps.prices) ? Math.min(limit, limitsOf(model).maxOutput ?? deps.maxOutputTokens) : null,
@@ -269,6 +273,7 @@ export async function boundOfPrompt(
   const quick = fixed(maxCost({ prompt: promptTokens, answer: answerTokens }, models, prices), answerTokens)
   return {
     isLimited: false,
+    isLimitedByClient: true,
     answers: 1,
     limitAt: () => null,
     ceilingAt: () => NO_FIELDS,

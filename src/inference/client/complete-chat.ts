@@ -1,5 +1,6 @@
 import type OpenAI from 'openai'
 import type { CallContext } from '../../calls/call-record.ts'
+import type { PaidContext } from '../admit/bill.ts'
 import type { ChatCompletion, ChatRequest } from '../api/requests.ts'
 import { chatText, isThinking } from '../observe/chat-text.ts'
 import { joinChunks } from '../observe/join-chunks.ts'
@@ -15,7 +16,7 @@ export type ChatResult = Made<ChatCompletion>
  *
  * @throws GazewayError as `toolCall`
  */
-export async function completeChat(deps: ToolDeps, request: ChatRequest, context: CallContext): Promise<ChatResult> {
+export async function completeChat(deps: ToolDeps, request: ChatRequest, context: PaidContext): Promise<ChatResult> {
   // Without a model, the configured one is used.
   const body = request as ChatRequest & { model: string }
   const asked = { endpoint: '/chat/completions', needsText: false } as const

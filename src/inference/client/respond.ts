@@ -1,5 +1,6 @@
 import type OpenAI from 'openai'
 import type { CallContext } from '../../calls/call-record.ts'
+import type { PaidContext } from '../admit/bill.ts'
 import { isAnswerEnd } from '../api/finish-reason.ts'
 import type { ResponseRequest } from '../api/requests.ts'
 import type { ResponseObject } from '../convert/chat-to-response.ts'
@@ -23,7 +24,7 @@ export type RespondResult = Made<ResponseObject> & { route: Route }
  *
  * @throws GazewayError as `toolCall`
  */
-export async function respond(deps: ToolDeps, request: ResponseRequest, context: CallContext): Promise<RespondResult> {
+export async function respond(deps: ToolDeps, request: ResponseRequest, context: PaidContext): Promise<RespondResult> {
   const asked = { endpoint: '/responses', needsText: true } as const
   const { value, ...made } = await toolCall(deps, asked, context, (client) => streamed(client, request, context))
   const fault = value ? lackOf(value, made.provider) : endedEarly(made.provider)

@@ -1,7 +1,7 @@
 import type OpenAI from 'openai'
-import type { CallContext } from '../../calls/call-record.ts'
 import { GazewayError } from '../../errors.ts'
 import { lazily } from '../../lazily.ts'
+import type { PaidContext } from '../admit/bill.ts'
 import type { Endpoint } from '../api/endpoints.ts'
 import type { Result } from '../attempt/try-candidate.ts'
 import type { OpenUpstream } from '../open.ts'
@@ -35,7 +35,7 @@ const loadClient = lazily(() => import('openai'))
 export async function toolCall<T>(
   { provider, open }: ToolDeps,
   { endpoint, needsText }: { endpoint: Endpoint; needsText: boolean },
-  context: CallContext,
+  context: PaidContext,
   work: (client: OpenAI) => Promise<T>,
 ): Promise<Made<T>> {
   const [{ default: Client }, { call }] = await Promise.all([loadClient(), open()])

@@ -14,7 +14,7 @@ export interface Payer {
 
 /** An amount taken from a reservation and not written yet. */
 export interface Taken extends CallSpend {
-  /** Ends a charge that failed. @param spent the part of the amount that was recorded instead */
+  /** Ends an amount that was recorded instead of charged. @param spent the part of it that was recorded */
   recorded(spent: Micros): void
 }
 
@@ -127,7 +127,8 @@ function takenFrom({ retire }: PoolDeps, pool: Pool, micros: Micros): Taken {
     },
     recorded(spent) {
       pool.unwritten -= micros
-      pool.free += micros - spent
+      // More may have been recorded than was taken: what the operator bears.
+      pool.free += Math.max(0, micros - spent)
       noted()
       // The failed charge may have been committed.
       pool.isDoubtful = true

@@ -36,7 +36,7 @@ export interface Charge {
    * another attempt has replied, it fails alone.
    */
   keep?: ((trx: Transaction<Schema>) => Promise<void>) | undefined
-  /** Called when the charge failed, with the part of the allowance that was recorded as spent: the provider billed it. */
+  /** Called when the call is recorded instead of charged, with the part of the allowance that the provider billed. */
   recorded?: ((spent: Micros) => void) | undefined
 }
 
@@ -51,7 +51,8 @@ export interface ChargesOptions {
 /**
  * Charges a call and stores its receipt. Calls that end while a transaction runs are charged together in the next one,
  * except those with a reply to keep. The cost of a charge that fails is recorded in its place as soon as the store
- * allows: budgets count it, and its caller does not pay it.
+ * allows: budgets count it, and its caller does not pay it. So is the cost of a receipt that is not `charged`, because
+ * nobody got the answer.
  *
  * @returns once both are durable
  * @throws GazewayError `upstream_timeout` when the reservation was given back meanwhile, or the error of
@@ -104,6 +105,7 @@ export function createCharges(
   return async (charge) => {
     const { allowanceId, receipt, beyondMicros, absorbedBeyondMicros } = charge
     const noted = note({ allowanceId, receipt, beyondMicros, absorbedBeyondMicros })
+    if (receipt.charged === 0) return failed.add({ ...charge, noted })
     try {
       await chargeOnce(charge)
     } catch (error) {

@@ -13,7 +13,7 @@ const QUEUE_LIMIT = 10_000
 /** Pause before another attempt, in milliseconds. */
 const RETRY_MS = 1_000
 
-/** A charge that failed. */
+/** A charge that failed, or that nobody owes. */
 interface FailedCharge extends NotedCharge {
   /** Called once it is over, with what was recorded of its allowance. */
   recorded?: ((spent: Micros) => void) | undefined
@@ -22,16 +22,16 @@ interface FailedCharge extends NotedCharge {
 }
 
 /**
- * Records the costs of calls whose charge failed: the store was away, or the reservation had expired. Their callers pay
- * nothing. Retries until the store can be written.
+ * Records the costs of calls that are not charged: the store was away, the reservation had expired, or nobody got the
+ * answer. Their callers pay nothing. Retries until the store can be written.
  */
 export function createFailedCharges(store: Store, onError: (error: unknown) => void) {
   let queue: FailedCharge[] = []
   let isWaiting = false
 
   function end(charges: readonly FailedCharge[], isRecorded: boolean): void {
-    for (const { receipt, beyondMicros = 0, recorded, noted } of charges) {
-      recorded?.(isRecorded ? receipt.upstream_cost_micros - beyondMicros : 0)
+    for (const { receipt, beyondMicros = 0, absorbedBeyondMicros = 0, recorded, noted } of charges) {
+      recorded?.(isRecorded ? billedOf(receipt) - beyondMicros - absorbedBeyondMicros : 0)
       noted?.()
     }
   }

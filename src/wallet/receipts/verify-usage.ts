@@ -55,6 +55,7 @@ type Checked = Pick<
   | 'cache_write_tokens'
   | 'cache_write_1h_tokens'
   | 'upstream_cost_micros'
+  | 'absorbed_micros'
   | 'capped'
   | 'stated'
 > & { booked_at: string | null }
@@ -64,19 +65,19 @@ export async function* tokenFaults({ db }: Store): AsyncGenerator<string> {
   for (let after = ''; ; ) {
     const { rows } = await sql<Checked>`
       select c.call_id, c.at, c.price, c.prompt_tokens, c.completion_tokens, c.total_tokens, c.cached_tokens,
-        c.cache_write_tokens, c.cache_write_1h_tokens, c.upstream_cost_micros, c.capped, c.stated, t.at as booked_at
+        c.cache_write_tokens, c.cache_write_1h_tokens, c.upstream_cost_micros, c.absorbed_micros, c.capped, c.stated, t.at as booked_at
       from metered_calls as c left join ledger_transfers as t on t.key = c.transfer
       where c.call_id > ${after} order by c.call_id limit ${PAGE}`.execute(db)
     for (const receipt of rows) {
       if (receipt.total_tokens !== receipt.prompt_tokens + receipt.completion_tokens)
         yield `Receipt ${receipt.call_id}: its tokens do not sum to their total.`
-      // Failed attempts and fees add to the cost; only capped calls, and those of several models, cost less than their
+      // Fees add to the cost; only capped calls of earlier versions, and those of several models, cost less than their
       // tokens.
       else if (
         receipt.price !== '' &&
         !receipt.capped &&
         !receipt.stated &&
-        costOfTokens(receipt) > receipt.upstream_cost_micros
+        costOfTokens(receipt) > receipt.upstream_cost_micros + receipt.absorbed_micros
       )
         yield `Receipt ${receipt.call_id}: its tokens cost more than it says.`
       // Receipts of earlier versions have a price of ''; their transfers began with other calls.
