@@ -3,8 +3,11 @@ import { build, type Rolldown } from 'vite'
 
 const WEB = fileURLToPath(new URL('../adapters/console/web', import.meta.url))
 
+/** Pages: the console, and the page of one review, which `gazeway review` serves. */
+const PAGES = ['index.html', 'review.html'].map((page) => `${WEB}/${page}`)
+
 /**
- * Bundles the operator console into a folder.
+ * Bundles the operator console and the page of reviews into a folder.
  *
  * @returns the paths of the modules inside
  */
@@ -23,7 +26,7 @@ export async function buildConsole(outDir: string): Promise<string[]> {
       assetsInlineLimit: 0,
       // What the libraries inside ask for.
       license: { fileName: 'licenses.md' },
-      rolldownOptions: { checks: { pluginTimings: false } },
+      rolldownOptions: { input: PAGES, checks: { pluginTimings: false } },
     },
   })
   return [built].flat().flatMap((each) => ('output' in each ? each.output.flatMap(modulesOf) : []))

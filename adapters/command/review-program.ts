@@ -1,7 +1,20 @@
 import type { Command } from 'commander'
 import type { LoadedConfig } from '../../src/config/config.ts'
+import type { Log } from '../../src/config/log.ts'
+import type { ReviewFlags } from './review-change.ts'
 import type { SignFlags } from './review-sign.ts'
 import type { VerifyFlags } from './review-verify.ts'
+
+const REVIEW_EXAMPLES = `
+It opens nothing by itself: the link is for a browser on this machine, and works once. The receipt is written into the folder
+of git; nobody has signed it before you do.
+
+Examples:
+  $ gazeway review                                 the last commit
+  $ gazeway review origin/main..HEAD               what this branch adds to main
+  $ gazeway review --staged                        what is staged
+  $ gazeway review --patch change.patch            a patch to the last commit
+  $ gazeway review --sign ~/.ssh/id_ed25519        signs the receipt at once`
 
 const VERIFY_EXAMPLES = `
 Exits with 0 when every changed line of the range is in receipts that the policy accepts, and with 1 when not; it then prints
@@ -21,10 +34,22 @@ Examples:
   $ gazeway review sign receipt.json --key ~/.ssh/id_ed25519         this key file`
 
 /** Adds `gazeway review` with its commands. */
-export function addReviewCommands(program: Command, start: () => Promise<{ loaded: LoadedConfig }>): void {
+export function addReviewCommands(program: Command, start: () => Promise<{ loaded: LoadedConfig; log: Log }>): void {
   const review = program
     .command('review')
-    .description('sign and verify receipts of reviews, and list the keys that countersign them')
+    .description('read a change in a browser and get a receipt; sign and verify receipts')
+    .argument('[base..head]', 'commits to review; the last commit by default')
+    .option('--staged', 'review what is staged')
+    .option('--patch <file>', 'review a patch to the last commit; - is the standard input')
+    .option('--reviewer <name>', 'name that the page proposes; the address that you commit with by default')
+    .option('--repository <name>', 'name of the repository for policies, such as github.com/acme/shop')
+    .option('--out <file>', 'file of the receipt')
+    .option('--sign [key]', 'sign it with this private key, or with the only key of ssh-agent')
+    .addHelpText('after', REVIEW_EXAMPLES)
+    .action(async (range: string | undefined, flags: ReviewFlags) => {
+      const { reviewChange } = await import('./review-change.ts')
+      if (!(await reviewChange(range, flags, await start()))) process.exitCode = 1
+    })
   review
     .command('verify')
     .description('judge a range of commits by review receipts; exits with 1 and the unread hunks if it fails')

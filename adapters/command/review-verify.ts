@@ -1,11 +1,10 @@
-import { readFile } from 'node:fs/promises'
-import { text } from 'node:stream/consumers'
-import { GazewayError } from '../../src/errors.ts'
 import { openCheckout } from '../../src/review/checkout.ts'
 import { openPolicy } from '../../src/review/policy-source.ts'
 import { readReceipts } from '../../src/review/receipt.ts'
 import { type Verdict, verifyRange } from '../../src/review/verify.ts'
 import { plain } from '../../src/text/plain.ts'
+import { readInput } from './read-input.ts'
+import { revisionsIn } from './review-range.ts'
 
 /** Flags of `gazeway review verify`. */
 export interface VerifyFlags {
@@ -16,29 +15,14 @@ export interface VerifyFlags {
 
 /** Judges a range of commits by receipts and prints the verdict. Returns whether it passed. */
 export async function verifyReceipts(files: readonly string[], flags: VerifyFlags): Promise<boolean> {
-  const { base, head } = rangeOf(flags.range)
+  const { base, head } = revisionsIn(flags.range, '--range')
   const checkout = await openCheckout(process.cwd())
   const policy = await openPolicy(checkout, base, flags.policy)
-  const texts = await Promise.all(files.map(textOf))
+  const texts = await Promise.all(files.map((file) => readInput(file, 'The receipt')))
   const receipts = texts.flatMap((content, index) => readReceipts(content, files[index] as string))
   const verdict = await verifyRange(checkout, { base, head }, receipts, policy, new Date())
   process.stdout.write(flags.json ? `${JSON.stringify(verdict, null, 2)}\n` : inWords(verdict))
   return verdict.passed
-}
-
-function rangeOf(range: string): { base: string; head: string } {
-  const [, base, head] = /^([^.].*?)\.\.([^.].*)?$/.exec(range) ?? []
-  if (base !== undefined) return { base, head: head ?? 'HEAD' }
-  throw new GazewayError('validation_failed', '--range: must be BASE..HEAD, such as HEAD^..HEAD.', { param: '--range' })
-}
-
-async function textOf(file: string): Promise<string> {
-  try {
-    return file === '-' ? await text(process.stdin) : await readFile(file, 'utf8')
-  } catch (cause) {
-    const { code } = cause as NodeJS.ErrnoException
-    throw new GazewayError('not_found', `The receipt ${file} was not read (${code}).`, { cause })
-  }
 }
 
 function inWords({ passed, parts, unread, reviewers, refused }: Verdict): string {

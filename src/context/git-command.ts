@@ -21,6 +21,8 @@ export interface Checkout {
    * where git's hooks say that they are.
    */
   isBare?: boolean
+  /** Index file in place of the repository's. */
+  index?: string
 }
 
 /** The result of a git command. */
@@ -44,7 +46,7 @@ const HARDENED = [
 /** Variables that say in a `pre-receive` hook where the pushed objects are (git-receive-pack(1), QUARANTINE ENVIRONMENT). */
 const QUARANTINE = ['GIT_OBJECT_DIRECTORY', 'GIT_ALTERNATE_OBJECT_DIRECTORIES', 'GIT_QUARANTINE_PATH']
 
-function environment({ top, isBare = false }: Checkout): NodeJS.ProcessEnv {
+function environment({ top, isBare = false, index }: Checkout): NodeJS.ProcessEnv {
   const isKept = (name: string) => !name.startsWith('GIT_') || (isBare && QUARANTINE.includes(name))
   const inherited = Object.entries(process.env).filter(([name]) => isKept(name))
   return {
@@ -52,6 +54,7 @@ function environment({ top, isBare = false }: Checkout): NodeJS.ProcessEnv {
     LC_ALL: 'C',
     // Takes precedence over the repository's core.worktree. Git looks for no repository above the checked one.
     ...(isBare ? { GIT_DIR: top } : { GIT_WORK_TREE: top }),
+    ...(index !== undefined && { GIT_INDEX_FILE: index }),
     GIT_CEILING_DIRECTORIES: dirname(top),
     GIT_OPTIONAL_LOCKS: '0',
     // A reference below refs/replace would show other contents than those that a hash names.

@@ -3,7 +3,7 @@ import type { Checkout } from '../context/git-command.ts'
 import { askGit, readBlobs, resolveCommit } from './checkout.ts'
 import { hunksOf } from './hunks.ts'
 import { contentItem, modeItem, movedItem } from './items.ts'
-import type { Change, Part } from './part.ts'
+import type { Change, Head, Part, Side } from './part.ts'
 import { type ChangedPath, type Entry, parseRawChange } from './raw-change.ts'
 
 const SUBMODULE = '160000'
@@ -15,8 +15,21 @@ const PLAIN_FILE = '100644'
  *
  * @throws GazewayError `not_found` for an unknown revision, or where the repository lacks a file of it
  */
-export async function readChange(checkout: Checkout, baseRevision: string, headRevision: string): Promise<Change> {
+export async function readChange(
+  checkout: Checkout,
+  baseRevision: string,
+  headRevision: string,
+): Promise<Change & { head: Side }> {
   const [base, head] = await Promise.all([resolveCommit(checkout, baseRevision), resolveCommit(checkout, headRevision)])
+  return compareTrees(checkout, base, head)
+}
+
+/** Reads the canonical change from one tree to another, see {@link readChange}. */
+export async function compareTrees<To extends Head>(
+  checkout: Checkout,
+  base: Side,
+  head: To,
+): Promise<Change & { head: To }> {
   const flags = ['-r', '--raw', '--no-abbrev', '--no-renames', '--ignore-submodules=none', '-z']
   const raw = await askGit(checkout, ['diff-tree', ...flags, base.tree, head.tree])
   const changed = parseRawChange(raw)

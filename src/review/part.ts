@@ -52,11 +52,16 @@ const Oid = z.string().regex(/^[0-9a-f]{40,64}$/)
 
 /** One side of a change. */
 export const Side = z.object({ commit: Oid, tree: Oid })
+export type Side = z.infer<typeof Side>
 
-/** The canonical change from one commit to another. */
+/** The side that is reviewed. It has no commit yet where it is staged, or a patch. */
+const Head = Side.extend({ commit: Oid.nullable().describe('null for a change that is not committed') })
+export type Head = z.infer<typeof Head>
+
+/** The canonical change from a commit to what comes after it. */
 export const Change = z.object({
   base: Side,
-  head: Side,
+  head: Head,
   digest: digest.describe('SHA-256 of the raw difference of both trees'),
   parts: z.array(Part).max(50_000).describe('hunks and items in the order of their paths'),
 })

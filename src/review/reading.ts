@@ -1,6 +1,7 @@
 import { yieldToEventLoop } from '../wire/yield-to-event-loop.ts'
 import type { Part } from './part.ts'
-import type { PartCoverage } from './statement.ts'
+import { placesOf } from './places.ts'
+import type { PartReading } from './review-record.ts'
 
 /** Visible time that a changed line needs to count as seen, in ms. */
 const SEEN_MS = 250
@@ -8,8 +9,8 @@ const SEEN_MS = 250
 /** Lines of one view above which nothing is legible, on the tallest of screens. */
 const MOST_LINES = 500
 
-/** Views that count at one moment: windows and panes beside each other. */
-const MOST_VIEWS = 8
+/** Views that count at one moment: hunks below each other, windows and panes beside each other. */
+const MOST_VIEWS = 64
 
 /** Greatest difference between the clocks of the client and the gateway, in ms. */
 const CLOCK_SKEW_MS = 60_000
@@ -24,16 +25,6 @@ export interface Sighting {
   dwell_ms: number
   /** Time at which the gateway received it, in ms. */
   received: number
-}
-
-/** Reading of one part of a change. */
-export interface PartReading extends PartCoverage {
-  /** Changed lines that were in view for 250 ms, whatever else was in view. A script that scrolls exposes every line. */
-  exposed: number
-  /** Time in view before the first line of it, in ms; null when it was never in view. */
-  first_ms: number | null
-  /** Number of times that it came into view. */
-  visits: number
 }
 
 /** Reading of a change. */
@@ -104,21 +95,15 @@ export async function readingOf(
   return { parts: tracked.map((one) => readingOfPart(one, acknowledged)), active_ms: Math.round(active) }
 }
 
-/**
- * Prepares the rows of a hunk. Removed lines stand before the next line of the new file; those of a removed file have
- * their old numbers.
- */
+/** Prepares the rows of a hunk. */
 function track(part: Part): Tracked {
   const hunk: Tracked = { part, lines: [], first: null, visits: 0 }
   if (part.kind !== 'hunk') return hunk
-  const isRemoved = part.rows.every((row) => row.new === null)
-  let next = part.rows.findLast((row) => row.new !== null)?.new ?? 0
-  for (const row of part.rows.toReversed()) {
-    next = row.new ?? next
-    const place = isRemoved ? (row.old as number) : next
-    hunk.lines.push({ place, isChanged: row.kind !== ' ', hunk, budget: 0, exposure: 0 })
-  }
-  hunk.lines.reverse()
+  const { rows } = part
+  hunk.lines = placesOf(rows).map((place, index) => {
+    const isChanged = rows[index]?.kind !== ' '
+    return { place, isChanged, hunk, budget: 0, exposure: 0 }
+  })
   return hunk
 }
 
@@ -152,7 +137,16 @@ function momentsIn(batch: readonly Sighting[], from: number, to: number): Moment
     const end = cuts[index + 1] as number
     while (next < starting.length && (starting[next] as Sighting).at <= start) open.push(starting[next++] as Sighting)
     open = open.filter(({ at, dwell_ms }) => at + dwell_ms > start)
-    return open.length === 0 ? [] : [{ ms: end - start, end, sightings: open.slice(0, MOST_VIEWS) }]
+    return open.length === 0 ? [] : [{ ms: end - start, end, sightings: legibleOf(open) }]
+  })
+}
+
+/** Takes views as long as they have no more lines together than a screen. */
+function legibleOf(views: readonly Sighting[]): Sighting[] {
+  let lines = 0
+  return views.slice(0, MOST_VIEWS).filter(({ line_start, line_end }) => {
+    lines += line_end - line_start + 1
+    return lines <= MOST_LINES
   })
 }
 
@@ -199,7 +193,8 @@ function readingOfPart({ part, lines, first, visits }: Tracked, acknowledged: Re
   const { digest, path } = part
   if (part.kind !== 'hunk') {
     const seen = acknowledged.has(digest) ? 1 : 0
-    return { digest, path, lines: 1, seen, seen_ms: 0, exposed: seen, first_ms: null, visits: 0 }
+    const unseen = { exposed: seen, first_ms: null, visits: 0, glanced: [], unread: [] }
+    return { digest, path, lines: 1, seen, seen_ms: 0, ...unseen }
   }
   const changed = lines.filter(({ isChanged }) => isChanged)
   return {
@@ -211,5 +206,23 @@ function readingOfPart({ part, lines, first, visits }: Tracked, acknowledged: Re
     exposed: changed.filter(({ exposure }) => exposure >= SEEN_MS).length,
     first_ms: first,
     visits,
+    glanced: runsOf(lines, ({ budget }) => budget > 0 && budget < SEEN_MS),
+    unread: runsOf(lines, ({ budget }) => budget === 0),
   }
+}
+
+/** Lists runs of changed rows, with the unchanged ones between them. */
+function runsOf(lines: readonly Line[], belongs: (line: Line) => boolean): [number, number][] {
+  const runs: [number, number][] = []
+  let run: [number, number] | null = null
+  for (const [index, line] of lines.entries()) {
+    if (!line.isChanged) continue
+    if (!belongs(line)) run = null
+    else if (run !== null) run[1] = index
+    else {
+      run = [index, index]
+      runs.push(run)
+    }
+  }
+  return runs
 }

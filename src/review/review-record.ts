@@ -2,7 +2,7 @@ import * as z from 'zod'
 import type { ReviewRow } from '../store/tables/reviews-tables.ts'
 import { Change, Part } from './part.ts'
 import { Receipt } from './receipt.ts'
-import { Decision, PartCoverage, Sha256 } from './statement.ts'
+import { Comment, Decision, PartCoverage, Sha256 } from './statement.ts'
 
 /** Id of a review. */
 export const ReviewId = z.string().regex(/^rev_[0-9a-f]{32}$/)
@@ -29,12 +29,18 @@ export const ReviewRecord = z.object({
 })
 export type ReviewRecord = z.infer<typeof ReviewRecord>
 
+/** Runs of rows of a hunk: the first and the last of each, from 0. */
+const Rows = z.array(z.tuple([z.int(), z.int()]))
+
 /** Reading of one hunk or item so far. */
-const PartReading = PartCoverage.extend({
+export const PartReading = PartCoverage.extend({
   exposed: z.int().describe('changed lines that were in view for 250 ms, whatever else was in view'),
   first_ms: z.number().nullable().describe('active time before it came into view; null when it never did'),
   visits: z.int().describe('times that it came into view'),
+  glanced: Rows.describe('runs of changed rows that had some visible time, and not enough'),
+  unread: Rows.describe('runs of changed rows that had none'),
 })
+export type PartReading = z.infer<typeof PartReading>
 
 /** A review with the lines of its change, and how far they were read. */
 export const ReviewWithParts = ReviewRecord.extend({
@@ -48,6 +54,7 @@ export const DecideReview = z.object({
   reviewer: z.string().min(1).max(256).describe('name in the allowed signers, usually an address of e-mail'),
   decision: Decision,
   acknowledged: z.array(Sha256).max(50_000).default([]).describe('digests of the items that the reviewer acknowledged'),
+  comments: z.array(Comment).max(1000).default([]),
   credential_id: z.string().optional().describe('passkey that will sign the receipt'),
 })
 export type DecideReview = z.infer<typeof DecideReview>

@@ -189,6 +189,7 @@ function reviewOf(of: {
   return {
     reviewer: { id: input.reviewer },
     decision: input.decision,
+    ...(input.comments.length > 0 && { comments: input.comments }),
     repository: row.repository,
     base: changeOf(row).base,
     coverage: { lines, seen, by_file: byFile(hunks), hunks },

@@ -59,10 +59,19 @@ const ReviewEvidence = z.object({
 /** Decision about a change. */
 export const Decision = z.enum(['approve', 'request_changes', 'comment'])
 
+/** A remark about a line, or about all of a change. */
+export const Comment = z.object({
+  path: z.string().max(4096).nullable().describe('null for one about all of the change'),
+  line: z.int().min(1).nullable().describe('line of the new file; null for one about all of the file'),
+  text: z.string().min(1).max(10_000),
+})
+export type Comment = z.infer<typeof Comment>
+
 /** The content of a receipt: who decided what about a change, and how far it was read. */
 export const Review = z.object({
   reviewer: z.object({ id: z.string().min(1).describe('as in the allowed signers, usually an address of e-mail') }),
   decision: Decision,
+  comments: z.array(Comment).max(1000).optional().describe('remarks of the reviewer'),
   repository: z.string().nullable().describe('name of the repository, such as `github.com/acme/shop`'),
   base: Side,
   coverage: Coverage,
@@ -103,7 +112,7 @@ export type Observation = z.infer<typeof ObservationStatement>['predicate']
 /** Returns the payload of a receipt: the bytes that its reviewer signs, see `signedBytes`. */
 export function receiptPayload({ head, digest }: Pick<Change, 'head' | 'digest'>, predicate: Review): Buffer {
   const subject = [
-    { name: 'head', digest: { gitCommit: head.commit } },
+    ...(head.commit === null ? [] : [{ name: 'head', digest: { gitCommit: head.commit } }]),
     { name: 'tree', digest: { gitTree: head.tree } },
     { name: 'change', digest: { sha256: digest } },
   ]

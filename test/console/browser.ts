@@ -10,6 +10,8 @@ import { freePort } from '../doubles/free-port.ts'
 const BROWSER = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'].find(existsSync)
 /** The same engine without a browser's window, if it is installed: it takes a third less processor time. It has no camera. */
 const SHELL = ['/usr/bin/chromium-headless-shell'].find(existsSync)
+/** The browser with a window: the shell says that every page has the focus. */
+export const FULL_BROWSER = BROWSER ?? ''
 /** Reason to skip browser tests; false if a browser is installed. */
 export const WITHOUT_BROWSER = BROWSER ? false : 'Chromium is missing; install it with: apt-get install chromium'
 

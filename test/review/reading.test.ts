@@ -102,6 +102,13 @@ describe('how far a change was read', () => {
     )
   })
 
+  it('lists the runs of rows that were glanced at, and that were not in view at all', async () => {
+    const old = numbered(10)
+    const changed = old.replace('line 3\n', 'three\n').replace('line 9\n', 'nine\nten\n')
+    const [hunk] = (await read(changed, [view('a.txt', [3, 3], 0, 600), view('a.txt', [9, 9], 600, 100)], old)).parts
+    assert.deepEqual([hunk?.seen, hunk?.glanced, hunk?.unread], [2, [[9, 10]], [[11, 11]]])
+  })
+
   it('counts an item once it was acknowledged', async () => {
     const item = modeItem({ path: 'run.sh', old: { mode: '100644', oid: 'a' }, new: { mode: '100755', oid: 'a' } })
     const seen = async (acknowledged: string[]) => seenIn(await readingOf([item], [], new Set(acknowledged), START))

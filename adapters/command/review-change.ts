@@ -1,0 +1,143 @@
+import { join, relative } from 'node:path'
+import type { LoadedConfig } from '../../src/config/config.ts'
+import type { Log } from '../../src/config/log.ts'
+import { type Checkout, git } from '../../src/context/git-command.ts'
+import { GazewayError } from '../../src/errors.ts'
+import { createGateway } from '../../src/gateway.ts'
+import { readChange } from '../../src/review/change.ts'
+import { askGit, openCheckout } from '../../src/review/checkout.ts'
+import type { Change } from '../../src/review/part.ts'
+import { openReceipt, type Receipt } from '../../src/review/receipt.ts'
+import { readPatched, readStaged } from '../../src/review/uncommitted.ts'
+import { makeFolder } from '../../src/store/make-folder.ts'
+import { replaceFile } from '../../src/store/replace-file.ts'
+import { plain } from '../../src/text/plain.ts'
+import { consoleFiles, consoleFolder } from '../console/files.ts'
+import { serveReview } from '../review/serve-review.ts'
+import { readInput } from './read-input.ts'
+import { revisionsIn } from './review-range.ts'
+import { signReceipt } from './review-sign.ts'
+import { STOP_SIGNALS } from './stop-signals.ts'
+
+/** Flags of `gazeway review`. */
+export interface ReviewFlags {
+  staged?: boolean
+  patch?: string
+  out?: string
+  reviewer?: string
+  repository?: string
+  /** File of a key, or true for the only key of ssh-agent. */
+  sign?: string | true
+}
+
+/** Caller of reviews that are begun by the command. It is the id of no key. */
+const CALLER = 'gazeway-review'
+
+/**
+ * Serves the page of a change until it is decided, then writes the receipt and says where it is.
+ *
+ * @returns whether there was a decision
+ */
+export async function reviewChange(
+  range: string | undefined,
+  flags: ReviewFlags,
+  { loaded, log }: { loaded: LoadedConfig; log: Log },
+): Promise<boolean> {
+  const folder = consoleFolder()
+  if (folder === null)
+    throw new GazewayError('not_found', 'The page was not built into this copy. Build it with: npm run build.')
+  const checkout = await openCheckout(process.cwd())
+  const change = await changeOf(checkout, range, flags)
+  if (change.parts.length === 0)
+    throw new GazewayError('not_found', 'There is nothing to review: both sides are equal.')
+  const gateway = await createGateway(loaded, log)
+  try {
+    const { reviews } = gateway
+    const { id } = await reviews.create({ ...change, repository: flags.repository ?? null, policy: null }, CALLER)
+    const reviewer = flags.reviewer ?? (await emailIn(checkout))
+    const shown = { id, callerId: CALLER, reviewer, title: titleOf(change) }
+    const page = await serveReview(reviews, shown, consoleFiles(folder), log)
+    process.stdout.write(`${introduction(change, page.url)}\n`)
+    const receipt = await Promise.race([page.decided, untilStopped()])
+    await page.close()
+    if (receipt === null) return false
+    await hand(receipt, change, flags, await fileFor(checkout, change, id, flags))
+    return true
+  } finally {
+    await gateway.close()
+  }
+}
+
+/** Reads the change that is asked for: a range, by default the last commit, what is staged, or a patch. */
+async function changeOf(
+  checkout: Checkout,
+  range: string | undefined,
+  { staged, patch }: ReviewFlags,
+): Promise<Change> {
+  if ([range, staged, patch].filter((one) => one !== undefined).length > 1)
+    throw new GazewayError('validation_failed', 'Name one change: BASE..HEAD, --staged or --patch.', {
+      param: '--patch',
+    })
+  if (staged) return readStaged(checkout)
+  if (patch !== undefined) return readPatched(checkout, await readInput(patch, 'The patch'))
+  const { base, head } = revisionsIn(range ?? 'HEAD^..HEAD', 'BASE..HEAD')
+  // What the base gained since the branch left it is no part of the change.
+  const fork = await askGit(checkout, ['merge-base', '--end-of-options', base, head])
+  return readChange(checkout, fork.toString('latin1').trim(), head)
+}
+
+/** Reads the address that the person commits with. */
+async function emailIn(checkout: Checkout): Promise<string | null> {
+  const { output } = await git(checkout, ['config', '--get', 'user.email'])
+  return output.trim() || null
+}
+
+const titleOf = ({ base, head }: Change): string =>
+  `${base.commit.slice(0, 10)} … ${head.commit?.slice(0, 10) ?? 'not committed'}`
+
+function introduction({ parts }: Change, url: string): string {
+  const lines = parts.reduce((sum, part) => sum + part.lines, 0)
+  const files = new Set(parts.map(({ path }) => path)).size
+  return (
+    `${counted(lines, 'changed line')} in ${counted(files, 'file')}. Open this link in a browser on this machine; it works once:\n\n` +
+    `  ${url}\n\nThis command ends with your decision. Ctrl+C ends it without one.`
+  )
+}
+
+const counted = (count: number, noun: string): string => `${count} ${noun}${count === 1 ? '' : 's'}`
+
+const untilStopped = (): Promise<null> =>
+  new Promise((resolve) => {
+    for (const signal of STOP_SIGNALS) process.once(signal, () => resolve(null))
+  })
+
+/** Names the file of the receipt: by default one in the folder of git, so that it is in nobody's way. */
+async function fileFor(checkout: Checkout, { head }: Change, id: string, { out }: ReviewFlags): Promise<string> {
+  if (out !== undefined) return out
+  const folder = await receiptsIn(checkout)
+  makeFolder(folder)
+  return join(folder, `${(head.commit ?? head.tree).slice(0, 12)}-${id.slice(-8)}.json`)
+}
+
+/** Returns the folder of the receipts that this command writes for a repository. */
+async function receiptsIn(checkout: Checkout): Promise<string> {
+  const common = await askGit(checkout, ['rev-parse', '--path-format=absolute', '--git-common-dir'])
+  return join(common.toString().trim(), 'gazeway', 'reviews')
+}
+
+/** Writes the receipt, signs it if that is asked, and prints what to do with it. */
+async function hand(receipt: Receipt, { base, head }: Change, { sign }: ReviewFlags, file: string): Promise<void> {
+  await replaceFile(file, `${JSON.stringify(receipt)}\n`)
+  const name = relative(process.cwd(), file)
+  const { reviewer, decision, coverage, level } = openReceipt(receipt, name).review
+  const read = `${plain(reviewer.id)}: ${decision}, ${coverage.seen} of ${coverage.lines} lines seen, level ${level}.`
+  if (sign === undefined)
+    process.stdout.write(`\n${read}\nThe receipt: ${name}\nSign it:     gazeway review sign ${name}\n`)
+  else {
+    process.stdout.write(`\nThe receipt: ${name}\n`)
+    await signReceipt(file, sign === true ? {} : { key: sign })
+  }
+  const range = head.commit === null ? 'HEAD^..HEAD' : `${base.commit.slice(0, 10)}..${head.commit.slice(0, 10)}`
+  const once = head.commit === null ? ' (once it is committed)' : ''
+  process.stdout.write(`Verify it:   gazeway review verify ${name} --range ${range} --policy review.json${once}\n`)
+}

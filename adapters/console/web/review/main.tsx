@@ -1,0 +1,25 @@
+import { render } from 'preact'
+import { useEffect, useState } from 'preact/hooks'
+import { openReview } from './review-api.ts'
+import { ReviewPage } from './review-page.tsx'
+import { createReviewState, type ReviewState } from './review-state.ts'
+
+/** Opens the review that the link leads to, and shows it. */
+function Review() {
+  const [state, setState] = useState<ReviewState | null>(null)
+  const [fault, setFault] = useState<string | null>(null)
+  useEffect(() => {
+    openReview()
+      .then((opened) => setState(createReviewState(opened)))
+      .catch((error: Error) => setFault(error.message))
+  }, [])
+  if (state !== null) return <ReviewPage state={state} />
+  return (
+    <main class="review-alone">
+      <p role={fault === null ? 'status' : 'alert'}>{fault ?? 'Loading the change …'}</p>
+    </main>
+  )
+}
+
+const root = document.getElementById('app')
+if (root) render(<Review />, root)

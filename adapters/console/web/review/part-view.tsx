@@ -1,0 +1,110 @@
+import type { Hunk } from '../../../../src/review/part.ts'
+import { CommentForm, Comments } from './comments.tsx'
+import { type ReviewState, type Standing, standingOf } from './review-state.ts'
+import { CHUNK, Rows } from './rows.tsx'
+
+/** A hunk with its lines, or an item to acknowledge. */
+export function PartView({ state, index }: { state: ReviewState; index: number }) {
+  const part = state.parts[index]
+  const reading = state.readings[index]?.value
+  if (!part || !reading) return null
+  const standing = standingOf(state, index)
+  return (
+    <section
+      id={`part-${index}`}
+      class={`part ${standing}`}
+      tabIndex={0}
+      aria-label={`${part.path}, ${part.kind === 'hunk' ? rangeOf(part) : part.kind}: ${standing}`}
+      onFocus={() => {
+        state.current.value = index
+      }}
+    >
+      <header>
+        <code>{part.kind === 'hunk' ? rangeOf(part) : part.kind}</code>
+        <span class="sp" />
+        <StandingBadge standing={standing} seen={reading.seen} lines={part.lines} ms={reading.seen_ms} />
+        <button type="button" class="small quiet" tabIndex={-1} onClick={() => askComment(state, index)}>
+          Comment
+        </button>
+      </header>
+      {part.kind === 'hunk' ? (
+        chunksOf(part).map((from) => <Rows key={from} hunk={part} index={index} from={from} reading={reading} />)
+      ) : (
+        <div class="item">
+          <p>
+            {part.from !== undefined && <>from {part.from}, </>}
+            {part.detail}
+          </p>
+          <button
+            type="button"
+            tabIndex={-1}
+            aria-disabled={standing === 'read'}
+            onClick={() => acknowledge(state, index)}
+          >
+            {standing === 'read' ? 'Acknowledged' : 'Acknowledge'} <kbd>a</kbd>
+          </button>
+        </div>
+      )}
+      <Comments state={state} path={part.path} lines={part.kind === 'hunk' ? linesOf(part) : null} />
+      {state.commenting.value === index && (
+        <CommentForm
+          state={state}
+          path={part.path}
+          line={part.kind === 'hunk' ? firstLine(part) : null}
+          onClose={() => {
+            state.commenting.value = null
+            document.getElementById(`part-${index}`)?.focus({ preventScroll: true })
+          }}
+        />
+      )}
+    </section>
+  )
+}
+
+/** Opens the form for a comment on a part. */
+export function askComment({ commenting }: ReviewState, index: number): void {
+  commenting.value = index
+}
+
+/** Marks an item as known to the reviewer. Hunks are read, not acknowledged. */
+export function acknowledge({ parts, acknowledged }: ReviewState, index: number): void {
+  const part = parts[index]
+  if (part && part.kind !== 'hunk') acknowledged.value = new Set([...acknowledged.value, part.digest])
+}
+
+function StandingBadge(props: { standing: Standing; seen: number; lines: number; ms: number }) {
+  const { standing, seen, lines, ms } = props
+  const tone = standing === 'read' ? 'good' : 'warn'
+  const part = standing === 'glanced' ? ` ${seen} of ${lines} lines,` : ''
+  return (
+    <span class={`badge ${standing === 'glanced' ? 'neutral' : tone}`}>
+      {standing === 'glanced' ? 'glanced,' : standing}
+      {part}
+      {ms > 0 && ` ${(ms / 1000).toFixed(1)} s`}
+      {standing === 'unread' && `, ${lines} ${lines === 1 ? 'line' : 'lines'}`}
+    </span>
+  )
+}
+
+const chunksOf = ({ rows }: Hunk): number[] =>
+  Array.from({ length: Math.ceil(rows.length / CHUNK) }, (_, at) => at * CHUNK)
+
+/** Names the lines of a hunk as `diff` does. */
+function rangeOf({ rows }: Hunk): string {
+  const side = (numbers: (number | null)[]) => {
+    const there = numbers.filter((number) => number !== null)
+    return `${there[0] ?? 0},${there.length}`
+  }
+  return `@@ −${side(rows.map((row) => row.old))} +${side(rows.map((row) => row.new))} @@`
+}
+
+/** Lines of the new file, else of the old one, at which comments on a hunk stand. */
+function linesOf({ rows }: Hunk): [number, number] {
+  const numbers = rows.flatMap((row) => row.new ?? row.old ?? [])
+  return [numbers[0] ?? 1, numbers.at(-1) ?? 1]
+}
+
+const firstLine = ({ rows }: Hunk): number | null => {
+  const row = rows.find(({ kind }) => kind === '+') ?? rows.find(({ kind }) => kind === '-')
+  return row?.new ?? row?.old ?? null
+}

@@ -1,0 +1,71 @@
+import { type ReadonlySignal, type Signal, signal } from '@preact/signals'
+import type { PartReading, ReviewWithParts } from '../../../../src/review/review-record.ts'
+import type { Comment } from '../../../../src/review/statement.ts'
+import type { OpenReview } from './review-api.ts'
+
+type Part = ReviewWithParts['parts'][number]
+
+/** Degree to which a part was read. An item that was acknowledged is read. */
+export type Standing = 'read' | 'glanced' | 'unread'
+
+/** A review on the page. Parts are named by their index. */
+export interface ReviewState extends OpenReview {
+  parts: readonly Part[]
+  /** Reading of each part. Each is a signal of its own: a change draws its hunk alone. */
+  readings: readonly ReadonlySignal<PartReading>[]
+  activeMs: Signal<number>
+  acknowledged: Signal<ReadonlySet<string>>
+  comments: Signal<readonly Comment[]>
+  /** Part with an open form for a comment. */
+  commenting: Signal<number | null>
+  /** Part that the keys act on. */
+  current: Signal<number>
+  takeReading(reading: ReviewWithParts['reading']): void
+}
+
+/** Creates the state of the page. */
+export function createReviewState(open: OpenReview): ReviewState {
+  const { parts, reading } = open.review
+  const readings = reading.parts.map((part) => signal(part))
+  const activeMs = signal(reading.active_ms)
+  return {
+    ...open,
+    parts,
+    readings,
+    activeMs,
+    acknowledged: signal<ReadonlySet<string>>(new Set()),
+    comments: signal<readonly Comment[]>([]),
+    commenting: signal<number | null>(null),
+    current: signal(0),
+    takeReading({ active_ms, parts: newest }) {
+      activeMs.value = active_ms
+      for (const [index, part] of newest.entries()) {
+        const kept = readings[index]
+        if (kept && (kept.value.seen_ms !== part.seen_ms || kept.value.seen !== part.seen)) kept.value = part
+      }
+    },
+  }
+}
+
+/** Tells how far a part was read. */
+export function standingOf({ parts, readings, acknowledged }: ReviewState, index: number): Standing {
+  const part = parts[index]
+  const reading = readings[index]?.value
+  if (!part || !reading) return 'unread'
+  if (part.kind !== 'hunk') return acknowledged.value.has(part.digest) ? 'read' : 'unread'
+  if (reading.seen >= reading.lines) return 'read'
+  return reading.seen_ms > 0 ? 'glanced' : 'unread'
+}
+
+/** Counts lines, acknowledged items included, and those that were read. */
+export function linesRead(state: ReviewState, indexes: Iterable<number>): { lines: number; seen: number } {
+  let [lines, seen] = [0, 0]
+  for (const index of indexes) {
+    const part = state.parts[index]
+    if (!part) continue
+    lines += part.lines
+    if (part.kind === 'hunk') seen += state.readings[index]?.value.seen ?? 0
+    else if (state.acknowledged.value.has(part.digest)) seen += 1
+  }
+  return { lines, seen }
+}

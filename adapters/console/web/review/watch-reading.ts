@@ -1,0 +1,100 @@
+import type { GazeTensor } from '../../../../src/gaze/tensor.ts'
+import { type LinesInView, linesInView } from './in-view.ts'
+import { Refusal } from './review-api.ts'
+import type { ReviewState } from './review-state.ts'
+
+/** Interval at which the page looks which lines are in view, in ms. */
+const LOOK_MS = 100
+/** Time between two looks above which nobody knows what was in view: a page that was held back, in ms. */
+const LONGEST_GAP_MS = 500
+/** Length of one record, in ms. */
+const LONGEST_VIEW_MS = 1000
+/** Interval at which records are sent, in ms. */
+const SEND_MS = 2000
+/** Records of one request. */
+const MOST_RECORDS = 1000
+
+/** Lines that are in view since a while. */
+interface View {
+  lines: readonly LinesInView[]
+  key: string
+  since: number
+  until: number
+}
+
+/** Recording of what is read on a page. */
+export interface ReadingWatch {
+  /** Sends what was not sent. @throws Error when it is refused, or nobody answers */
+  flush(): Promise<void>
+  stop(): void
+}
+
+/**
+ * Records which lines are in view while the page is visible and has the focus, and sends it to the gateway, which computes
+ * how far each hunk was read.
+ *
+ * @param onFault is told why nothing is recorded; null when it is again
+ */
+export function watchReading(state: ReviewState, onFault: (message: string | null) => void): ReadingWatch {
+  const queue: GazeTensor[] = []
+  let view: View | null = null
+  let sending: Promise<void> = Promise.resolve()
+  let newest = 0
+
+  const end = () => {
+    if (view !== null && view.until > view.since) queue.push(...recordsOf(view))
+    view = null
+  }
+
+  /** A session keeps one record for a time. */
+  const recordsOf = ({ lines, since, until }: View): GazeTensor[] =>
+    lines.map((env) => {
+      newest = Math.max(Math.round(since), newest + 1)
+      const dwell_ms = Math.max(0, Math.round(until) - newest)
+      return { at: new Date(newest).toISOString(), dwell_ms, source: 'ide', env }
+    })
+
+  const look = () => {
+    const now = performance.timeOrigin + performance.now()
+    const isAttended = document.visibilityState === 'visible' && document.hasFocus()
+    const lines = isAttended ? linesInView(state) : []
+    const key = JSON.stringify(lines)
+    const isOn = view !== null && now - view.until <= LONGEST_GAP_MS
+    if (view !== null && isOn) view.until = now
+    if (view !== null && isOn && view.key === key && now - view.since < LONGEST_VIEW_MS) return
+    end()
+    if (lines.length > 0) view = { lines, key, since: now, until: now }
+  }
+
+  const send = async () => {
+    while (queue.length > 0) {
+      const records = queue.slice(0, MOST_RECORDS)
+      state.takeReading(await state.sendEvidence(records))
+      queue.splice(0, records.length)
+      onFault(null)
+    }
+  }
+
+  /** Sends one batch after the other. What was not taken is sent again, unless it was refused. */
+  const sendNext = () => {
+    sending = sending.catch(() => {}).then(send)
+    sending.catch((error: Error) => {
+      if (error instanceof Refusal) queue.length = 0
+      onFault(error.message)
+    })
+    return sending
+  }
+
+  const looking = setInterval(look, LOOK_MS)
+  const regularly = setInterval(() => queue.length > 0 && sendNext(), SEND_MS)
+  return {
+    flush() {
+      end()
+      return sendNext()
+    },
+    stop() {
+      clearInterval(looking)
+      clearInterval(regularly)
+    },
+  }
+}

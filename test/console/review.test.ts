@@ -1,0 +1,213 @@
+import assert from 'node:assert/strict'
+import { type ChildProcessByStdio, spawn } from 'node:child_process'
+import { generateKeyPairSync } from 'node:crypto'
+import { once } from 'node:events'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { Readable } from 'node:stream'
+import { text } from 'node:stream/consumers'
+import { after, before, describe, it, type TestContext } from 'node:test'
+import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core'
+import { openReceipt } from '../../src/review/receipt.ts'
+import { fileSigner } from '../../src/signing/signer.ts'
+import { CLI, newPlace, type Place, run } from '../e2e/server.ts'
+import { lineOf } from '../review/people.ts'
+import { createRepository, numbered } from '../review/repository.ts'
+import { axeFaults, FULL_BROWSER, WITHOUT_BROWSER } from './browser.ts'
+
+/** A file name that would run a script in a page that writes it as HTML. */
+const HOSTILE = '<img src=x onerror=alert(1)>.html'
+
+/** A repository whose last commit is to be reviewed, and a person with a key who may sign. */
+function createReviewed(t: TestContext, files: Record<string, string>) {
+  const repository = createRepository(t)
+  const place = { ...newPlace(), project: repository.root }
+  const key = join(place.home, 'key.pem')
+  const { privateKey } = generateKeyPairSync('ed25519')
+  writeFileSync(key, privateKey.export({ format: 'pem', type: 'pkcs8' }))
+  const signer = fileSigner(readFileSync(key, 'utf8'))
+  repository.commitFiles({
+    'review.json': JSON.stringify({ version: 1, allowed_signers: 'allowed_signers', level: 'seen', coverage: 1 }),
+    allowed_signers: lineOf({ name: 'ann@example.org', signer }),
+  })
+  repository.commitFiles(files)
+  return { ...repository, place, key }
+}
+
+/** Waits until a process writes something. */
+function said(stream: Readable, what: RegExp): Promise<string> {
+  let written = ''
+  return new Promise((resolve, reject) => {
+    stream.on('data', (chunk) => {
+      written += chunk
+      const [found] = what.exec(written) ?? []
+      if (found !== undefined) resolve(found)
+    })
+    stream.on('end', () => reject(new Error(written)))
+  })
+}
+
+/** Starts `gazeway review` and waits for its link. */
+async function startReview(t: TestContext, { project, env }: Place, args: string[] = []) {
+  const child = spawn(process.execPath, [CLI, 'review', ...args], {
+    cwd: project,
+    env,
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  t.after(() => child.kill('SIGKILL'))
+  const printed = [text(child.stdout), text(child.stderr)]
+  const ended = once(child, 'exit').then(async ([code]) => ({ code, printed: (await Promise.all(printed)).join('') }))
+  return { url: await said(child.stdout, /http:\/\/localhost:\d+\/#\S+/), ended }
+}
+
+/** Decides by the keyboard. */
+async function decide(page: Page, answer: string): Promise<void> {
+  await page.keyboard.press('d')
+  await page.getByRole('radio', { name: answer }).check()
+  await page.getByRole('dialog').getByRole('button', { name: answer }).press('Enter')
+  await page.getByText('Decided').waitFor()
+}
+
+describe('the page of gazeway review', { skip: WITHOUT_BROWSER }, () => {
+  const profile = mkdtempSync(join(tmpdir(), 'gazeway-browser-'))
+  let own: ChildProcessByStdio<null, null, Readable>
+  let browser: Browser
+  before(async () => {
+    const flags = [
+      '--headless=new',
+      '--no-sandbox',
+      '--disable-gpu',
+      '--disable-background-networking',
+      '--no-first-run',
+    ]
+    const place = [`--user-data-dir=${profile}`, '--remote-debugging-port=0', '--window-size=1280,900']
+    own = spawn(FULL_BROWSER, [...flags, ...place], { stdio: ['ignore', 'ignore', 'pipe'] })
+    // With its defaults, every tab would say that it has the focus.
+    browser = await chromium.connectOverCDP(await said(own.stderr, /ws:\/\/\S+/), { noDefaults: true })
+  })
+  after(async () => {
+    await browser.close()
+    own.kill('SIGKILL')
+    if (own.exitCode === null && own.signalCode === null) await once(own, 'exit')
+    rmSync(profile, { recursive: true, force: true, maxRetries: 5 })
+  })
+
+  /** A tab, which has the focus only while it is in front. Faults are script errors, and what the page's policy refused. */
+  async function openTab(t: TestContext, { withClock = false } = {}) {
+    const [context] = browser.contexts() as [BrowserContext]
+    const page = await context.newPage()
+    t.after(() => page.close())
+    const faults: string[] = []
+    page.on('pageerror', (error) => faults.push(error.message))
+    page.on('console', (message) => message.type() === 'error' && faults.push(message.text()))
+    page.on('dialog', (dialog) => faults.push(`dialog: ${dialog.message()}`))
+    if (withClock) await page.clock.install()
+    return { context, page, faults }
+  }
+
+  it('leads from a change to a receipt that gazeway review verify accepts, by the keyboard', async (t) => {
+    const { place, key } = createReviewed(t, {
+      'src/pay.ts': 'check()\nsend(1) // \u202edaor\n',
+      [HOSTILE]: '<script>alert(2)</script>\n',
+      empty: '',
+    })
+    const out = join(place.home, 'receipt.json')
+    const { url, ended } = await startReview(t, place, ['--reviewer', 'ann@example.org', '--sign', key, '--out', out])
+    const { page, faults, context } = await openTab(t)
+    await page.goto(url)
+    const other = await context.newPage()
+    await page.getByRole('heading', { name: HOSTILE }).waitFor()
+    await other.goto(url)
+    await other.getByText('This link was opened before, and works once. Run gazeway review again.').waitFor()
+    await other.close()
+    await page.reload()
+    await page.getByRole('heading', { name: HOSTILE }).waitFor()
+    assert.equal(await page.getByText('<script>alert(2)</script>').count(), 1)
+    assert.match(String(await page.getByText('send(1)').textContent()), /send\(1\) \/\/ U\+202Edaor/)
+    assert.deepEqual(await axeFaults(page), [])
+    await page.keyboard.press('j')
+    await page.keyboard.press('c')
+    await page.getByLabel('Comment').fill('Why?')
+    await page.keyboard.press('Control+Enter')
+    await page.getByRole('button', { name: /^Acknowledge / }).waitFor()
+    while (!(await page.getByRole('button', { name: 'Acknowledged' }).isVisible())) {
+      await page.keyboard.press('n')
+      await page.keyboard.press('a')
+    }
+    await page.getByText('4 of 4 lines read').waitFor()
+    await decide(page, 'Approve')
+    const { code, printed } = await ended
+    assert.equal(code, 0, printed)
+    assert.match(printed, /ann@example\.org: approve, 4 of 4 lines seen, level seen; signed with SHA256:/)
+    const { review } = openReceipt(JSON.parse(readFileSync(out, 'utf8')), 'receipt')
+    assert.deepEqual(review.comments, [{ path: 'empty', line: null, text: 'Why?' }])
+    const verify = ['review', 'verify', out, '--range', 'HEAD^..HEAD', '--policy', 'review.json']
+    const verdict = await run(place, verify)
+    assert.deepEqual([verdict.code, verdict.stdout], [0, 'Passed: 3 hunks and items, read by ann@example.org.\n'])
+    assert.deepEqual(faults, [])
+  })
+
+  it('opens 50,000 lines, and credits next to none of them to a script that scrolls through', async (t) => {
+    const { place } = createReviewed(t, { 'long.txt': numbered(50_000) })
+    const { url, ended } = await startReview(t, place, ['--reviewer', 'eve@example.org'])
+    const { page, faults } = await openTab(t)
+    await page.goto(url)
+    await page.getByText('line 1', { exact: true }).waitFor()
+    await page.evaluate(async () => {
+      for (let top = 0; top < document.body.scrollHeight; top += document.body.scrollHeight / 40) {
+        scrollTo(0, top)
+        await new Promise((done) => setTimeout(done, 50))
+      }
+      scrollTo(0, document.body.scrollHeight)
+    })
+    await page.getByText('line 50000', { exact: true }).waitFor()
+    assert.ok((await page.locator('.line').count()) < 1000, 'lines far from the screen are not drawn')
+    await decide(page, 'Approve')
+    const { printed } = await ended
+    const [, seen] = /approve, (\d+) of 50000 lines seen, level seen/.exec(printed) ?? []
+    assert.ok(Number(seen) < 100, printed)
+    assert.deepEqual(faults, [])
+  })
+
+  it('records nothing of lines that nobody can see: in the background, below an overlay, too small', async (t) => {
+    const { place } = createReviewed(t, { 'a.txt': numbered(20) })
+    const { url } = await startReview(t, place)
+    const { context, page } = await openTab(t, { withClock: true })
+    const seenAt: { from: number; to: number }[] = []
+    page.on('request', (request) => {
+      if (!request.url().endsWith('/evidence')) return
+      for (const { at, dwell_ms } of request.postDataJSON().records)
+        seenAt.push({ from: Date.parse(at), to: Date.parse(at) + dwell_ms })
+    })
+    /** Lets five seconds of the page's clock pass. Returns them without the look that was under way. */
+    const pass = async (name: string) => {
+      const from = (await page.evaluate(() => Date.now())) + 500
+      await page.clock.runFor(5000)
+      return { name, from, to: from + 4500 }
+    }
+    await page.goto(url)
+    await page.getByText('line 20', { exact: true }).waitFor()
+    const before = await pass('in view')
+    const other = await context.newPage()
+    await other.bringToFront()
+    const hidden = [await pass('in the background')]
+    await page.bringToFront()
+    await page.evaluate(() => {
+      const sheet = new CSSStyleSheet()
+      sheet.replaceSync('.covered::after { content: ""; position: fixed; inset: 0; z-index: 9 } .small { zoom: 0.3 }')
+      document.adoptedStyleSheets = [sheet]
+    })
+    for (const name of ['covered', 'small', '']) {
+      await page.evaluate((style) => document.body.setAttribute('class', style), name)
+      if (name !== '') hidden.push(await pass(name))
+    }
+    const last = page.waitForRequest((request) => request.url().endsWith('/evidence'))
+    const afterwards = await pass('in view again')
+    await last
+    const seenIn = ({ from, to }: { from: number; to: number }) =>
+      seenAt.filter((record) => record.from < to && record.to > from).length
+    assert.ok(seenIn(before) > 0 && seenIn(afterwards) > 0)
+    for (const one of hidden) assert.equal(seenIn(one), 0, one.name)
+  })
+})
