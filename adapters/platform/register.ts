@@ -89,10 +89,15 @@ function withBody(route: Route, schema: z.ZodType, gateway: Gateway, limit: Midd
 
 /** Creates a reader of a request's path parameters and query. */
 function addressReader({ params, query }: Route) {
-  const numbers = query ? numbersOf(query) : []
+  let numbers: string[] | undefined
+  function read(schema: z.ZodType, c: FrameContext) {
+    // On the first request: for all routes it takes a twentieth of a start.
+    numbers ??= numbersOf(schema)
+    return parseInput(schema, readQuery(c.req, numbers))
+  }
   return (c: FrameContext) => ({
     params: params ? parseInput(params, c.req.param()) : undefined,
-    query: query ? parseInput(query, readQuery(c.req, numbers)) : undefined,
+    query: query ? read(query, c) : undefined,
   })
 }
 
