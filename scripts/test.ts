@@ -42,7 +42,15 @@ const runner = spawn(
     `${FILE_MS}`,
     ...files.map((file) => resolve(TESTS, file.replace(/\.ts$/, '.js'))),
   ],
-  { stdio: 'inherit', env: { ...process.env, TMPDIR: temporary, GAZEWAY_TEST_CLUSTER: join(temporary, 'cluster') } },
+  {
+    stdio: 'inherit',
+    env: {
+      ...process.env,
+      TMPDIR: temporary,
+      GAZEWAY_TEST_CLUSTER: join(temporary, 'cluster'),
+      GAZEWAY_TEST_STORE: join(temporary, 'empty.db'),
+    },
+  },
 )
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => runner.kill(signal))
 const [code] = await once(runner, 'exit')

@@ -7,6 +7,7 @@ import { loadConfig } from '../../src/config/config.ts'
 import { createLog } from '../../src/config/log.ts'
 import { createGateway, type Gateway } from '../../src/gateway.ts'
 import { withOwnNames } from '../doubles/own-names.ts'
+import { putEmptyStore } from '../store/empty-store.ts'
 
 /** A gateway over HTTP in this process, on a free port and a fresh store. */
 export interface RunningGateway {
@@ -38,6 +39,7 @@ export async function startGateway(
     secrets: () => loaded.secrets,
     destination: { write: (line) => void logged.push(line) },
   })
+  await putEmptyStore(folder)
   const gateway = await createGateway(loaded, log)
   const { key } = await gateway.keys.create({ name: 'test', scopes: ['inference'] })
   const tracing = await startTracing(gateway, process.env)

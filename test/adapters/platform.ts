@@ -9,6 +9,7 @@ import { createLog } from '../../src/config/log.ts'
 import { createGateway, type Gateway } from '../../src/gateway.ts'
 import { createPasses } from '../../src/identity/passes.ts'
 import { withOwnNames } from '../doubles/own-names.ts'
+import { putEmptyStore } from '../store/empty-store.ts'
 
 /** A platform in this process, on a free port and a fresh store, with a gateway over HTTP behind it. */
 export interface RunningPlatform {
@@ -57,6 +58,7 @@ export async function startPlatform(
     secrets: () => loaded.secrets,
     destination: { write: (line) => void logged.push(line) },
   })
+  await putEmptyStore(folder)
   const gateway = await createGateway(loaded, log)
   const { key, record } = await gateway.keys.create({
     name: 'test',

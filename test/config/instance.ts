@@ -7,6 +7,7 @@ import { loadConfig } from '../../src/config/config.ts'
 import { createLog } from '../../src/config/log.ts'
 import { createGateway, type Gateway } from '../../src/gateway.ts'
 import { createPasses } from '../../src/identity/passes.ts'
+import { putEmptyStore } from '../store/empty-store.ts'
 import { newFolder } from './folder.ts'
 
 /** Both services as an operator starts them: nothing is set by a flag but the ports and the data folder. */
@@ -40,6 +41,7 @@ export async function startInstance({
     secrets: () => loaded.secrets,
     destination: { write: (line) => void logged.push(line) },
   })
+  await putEmptyStore(folder)
   const gateway = await createGateway(loaded, log)
   const { key: admin } = await gateway.keys.create({
     name: 'admin',

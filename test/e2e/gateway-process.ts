@@ -6,7 +6,7 @@ import { after, before, beforeEach, describe } from 'node:test'
 import { likeSandbox } from '../doubles/sandbox.ts'
 import { until } from '../doubles/until.ts'
 import { startUpstream, type UpstreamDouble } from '../doubles/upstream.ts'
-import { CLI, newPlace, PATIENCE_MS, type Place, type ServerOptions } from './server.ts'
+import { CLI, newPlace, PATIENCE_MS, type Place, putStore, type ServerOptions } from './server.ts'
 
 /** The key that the gateways of these tests have for their upstream. */
 export const UPSTREAM_KEY = 'upstream-secret-key'
@@ -48,6 +48,7 @@ export async function startGatewayProcess(
   const limited =
     openFiles === undefined ? command : ['sh', '-c', `ulimit -n ${openFiles}; exec "$@"`, 'sh', ...command]
   const [program = '', ...words] = limited
+  putStore(place)
   const child = spawn(program, words, {
     cwd: place.project,
     env: started,

@@ -28,7 +28,7 @@ const chat = (gateway: Address, stream: boolean) =>
 
 describe('the start of the HTTP gateway', () => {
   it('makes an admin key the first time, says it once, and keeps it for its owner only', async () => {
-    const place = newPlace()
+    const place = newPlace({ withoutStore: true })
     const first = await startGatewayProcess(place, SANDBOX)
     const file = join(place.data, 'admin.key')
     assert.match(first.key, /^gzw_/)

@@ -8,7 +8,7 @@ import { until } from '../doubles/until.ts'
 import { finish, newPlace, watch } from './server.ts'
 
 describe('the package', () => {
-  const place = newPlace()
+  const place = newPlace({ withoutStore: true })
   const empty = join(place.home, 'empty')
   // The registry's answers may come from where `npm ci` has put them; nothing else of the person's set-up is used.
   const cache = execFileSync('npm', ['config', 'get', 'cache'], {
@@ -79,7 +79,7 @@ describe('the package', () => {
   })
 
   it('serves on where an upgrade takes its files away', async () => {
-    const own = newPlace()
+    const own = newPlace({ withoutStore: true })
     execFileSync('tar', ['xzf', tarball, '-C', own.home])
     const folder = join(own.home, 'package')
     symlinkSync(resolve('node_modules'), join(folder, 'node_modules'))

@@ -9,6 +9,7 @@ import { after } from 'node:test'
 import { Client, type ClientOptions } from '@modelcontextprotocol/sdk/client/index.js'
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js'
 import type { RequestOptions } from '@modelcontextprotocol/sdk/shared/protocol.js'
+import { emptyStore, writeStore } from '../store/empty-store.ts'
 
 /** The command as it is published. */
 export const CLI = resolve('dist/cli.js')
@@ -16,6 +17,10 @@ if (!existsSync(CLI)) throw new Error('dist/cli.js is missing: run `npm run buil
 
 /** Generous: the machine that runs the tests may be busy with other things. */
 export const PATIENCE_MS = 30_000
+
+const EMPTY_STORE = await emptyStore()
+/** Data folders whose store a server makes. */
+const storeless = new Set<string>()
 
 const leftovers: (() => unknown)[] = []
 after(async () => {
@@ -33,8 +38,12 @@ export interface Place {
   env: Record<string, string>
 }
 
-/** A new place, removed when the test file is done. */
-export function newPlace(): Place {
+/**
+ * A new place, removed when the test file is done.
+ *
+ * @param options.withoutStore whether a server that starts there makes its store itself; otherwise it gets an empty one
+ */
+export function newPlace({ withoutStore = false } = {}): Place {
   const folder = realpathSync(mkdtempSync(join(tmpdir(), 'gazeway-e2e-')))
   leftovers.push(() => rmSync(folder, { recursive: true, force: true }))
   const [project, home, temporary, data] = [
@@ -50,6 +59,7 @@ export function newPlace(): Place {
     'src/retry.ts': 'export const retries = 3\n',
   })
   const env = { PATH: process.env.PATH ?? '', HOME: home, TMPDIR: temporary, GAZEWAY_HOME: data }
+  if (withoutStore) storeless.add(data)
   return { project, home, temporary, data, env }
 }
 
@@ -64,6 +74,11 @@ export function writeProject(root: string, files: Record<string, string>): void 
   git('init', '-q')
   git('add', '-A')
   git('commit', '-q', '-m', 'All')
+}
+
+/** Gives a server that is about to start an empty store: migrations are a fifth of a first start. */
+export function putStore({ data }: Place): void {
+  if (!storeless.has(data) && !existsSync(data)) writeStore(join(data, 'gazeway.db'), EMPTY_STORE)
 }
 
 export interface ServerOptions {
@@ -81,6 +96,7 @@ export async function connect(
   const { cli = CLI, args = [], env = {}, capabilities = {}, prepare } = options
   const client = new Client({ name: 'test', version: '1' }, { capabilities })
   prepare?.(client)
+  putStore(place)
   const transport = new StdioClientTransport({
     command: process.execPath,
     args: [cli, ...args],
@@ -119,6 +135,7 @@ type Message = Record<string, any>
 
 /** The server's bare ends, for what no proper client would do. */
 export function spawnServer(place: Place, { args = [], env = {} }: ServerOptions = {}) {
+  putStore(place)
   const child = spawn(process.execPath, [CLI, ...args], { cwd: place.project, env: { ...place.env, ...env } })
   return watch(child)
 }

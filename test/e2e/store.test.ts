@@ -23,7 +23,7 @@ const ASK = { messages: [{ role: 'user', content: 'Hello.' }] }
 
 describe('the data folder', () => {
   it('is shared: servers see each other’s memories at once', async () => {
-    const place = newPlace()
+    const place = newPlace({ withoutStore: true })
     const [one, other] = await Promise.all([connect(place), connect(place)])
     await one.call('gateway_memory_store', { key: 'shared', value: 'first' })
     assert.equal((await other.call('gateway_memory_recall', { key: 'shared' })).structuredContent.memory.value, 'first')
@@ -36,7 +36,7 @@ describe('the data folder', () => {
   })
 
   it('loses no write of servers that write at the same time', async () => {
-    const place = newPlace()
+    const place = newPlace({ withoutStore: true })
     const servers = await Promise.all([connect(place), connect(place), connect(place)])
     const writes = servers.flatMap(({ call }) =>
       Array.from({ length: 20 }, (_, value) => call('gateway_memory_store', { key: 'counter', value })),
@@ -49,7 +49,7 @@ describe('the data folder', () => {
   })
 
   it('is all that is written to', async () => {
-    const place = newPlace()
+    const place = newPlace({ withoutStore: true })
     const before = snapshot(place)
     const { call, client } = await connect(place, { args: ['--upstream', 'sandbox'] })
     await call('gateway_memory_store', { key: 'a', value: 'b' })
@@ -63,7 +63,7 @@ describe('the data folder', () => {
   })
 
   it('is cleared of what is past its retention, by a tool server as by a service', async () => {
-    const place = newPlace()
+    const place = newPlace({ withoutStore: true })
     mkdirSync(place.data, { mode: 0o700 })
     writeFileSync(join(place.data, 'config.json'), JSON.stringify({ gaze: { retention_days: 1 } }))
     const server = await connect(place, { args: ['--upstream', 'sandbox'] })
@@ -77,7 +77,7 @@ describe('the data folder', () => {
   })
 
   it('is not made by a server that is only asked what it can do', async () => {
-    const place = newPlace()
+    const place = newPlace({ withoutStore: true })
     const { client } = await connect(place)
     await client.listTools()
     await client.listPrompts()
@@ -90,7 +90,7 @@ describe('the data folder', () => {
     ['a folder', 'src'],
   ] as const)
     it(`costs its tools, not the server, when the store is ${what}`, async () => {
-      const place = newPlace()
+      const place = newPlace({ withoutStore: true })
       const { call, client } = await connect(place, { args: ['--store', `sqlite:${join(place.project, store)}`] })
       for (const reply of [
         await call('gateway_memory_store', { key: 'a', value: 'b' }),
@@ -102,14 +102,14 @@ describe('the data folder', () => {
     })
 
   it('costs its tools, not the server, when it is below a file', async () => {
-    const place = newPlace()
+    const place = newPlace({ withoutStore: true })
     const { call, client } = await connect(place, { args: ['--data', join(place.project, 'README.md', 'data')] })
     assertFault(await call('gateway_memory_store', { key: 'a', value: 'b' }), 'store_unavailable', /README\.md/)
     assert.equal((await client.listTools()).tools.length, 12)
   })
 
   it('is left alone when the store in it is damaged', async () => {
-    const place = newPlace()
+    const place = newPlace({ withoutStore: true })
     const file = join(place.project, 'README.md')
     const before = readFileSync(file)
     const { call } = await connect(place, { args: ['--store', `sqlite:${file}`] })
@@ -124,7 +124,7 @@ describe('the data folder', () => {
   })
 
   it('is left alone when the store in it is another program’s, which costs its tools, not the server', async () => {
-    const place = newPlace()
+    const place = newPlace({ withoutStore: true })
     const file = join(place.project, 'theirs.db')
     const theirs = new DatabaseSync(file)
     theirs.exec('create table Tasks (title text)')
@@ -142,7 +142,7 @@ describe('the data folder', () => {
 const mounts = canMount()
 describe('a disk', { skip: !mounts && 'only root with CAP_SYS_ADMIN can mount a small disk to fill' }, () => {
   it('that is full costs what is written then, and nothing else', async (t) => {
-    const place = newPlace()
+    const place = newPlace({ withoutStore: true })
     mountDisk(t, place.data, 'size=2m')
     const told: LoggingMessageNotification['params'][] = []
     const { call, client } = await connect(place, { args: ['--upstream', 'sandbox'] })
@@ -162,7 +162,7 @@ describe('a disk', { skip: !mounts && 'only root with CAP_SYS_ADMIN can mount a 
   })
 
   it('that is full keeps call records waiting, and says so', async (t) => {
-    const place = newPlace()
+    const place = newPlace({ withoutStore: true })
     mountDisk(t, place.data, 'size=2m')
     const { call, client } = await connect(place, { args: ['--upstream', 'sandbox', '--log-level', 'silent'] })
     const told = new Promise<LoggingMessageNotification['params']>((resolve) => {
@@ -186,7 +186,7 @@ describe('a disk', { skip: !mounts && 'only root with CAP_SYS_ADMIN can mount a 
   })
 
   it('that is full from the start makes no half of a store', async (t) => {
-    const place = newPlace()
+    const place = newPlace({ withoutStore: true })
     mountDisk(t, place.data, 'size=2m')
     const free = fillDisk(place)
     const { call } = await connect(place)
@@ -199,7 +199,7 @@ describe('a disk', { skip: !mounts && 'only root with CAP_SYS_ADMIN can mount a 
   })
 
   it('that is full leaves nothing of a first key that could not be kept there', async (t) => {
-    const place = newPlace()
+    const place = newPlace({ withoutStore: true })
     mountDisk(t, place.data, 'size=2m')
     fillDisk(place)
     const store = `sqlite:${join(place.project, 'gazeway.db')}`
@@ -210,7 +210,7 @@ describe('a disk', { skip: !mounts && 'only root with CAP_SYS_ADMIN can mount a 
   })
 
   it('that is read-only costs the tools that need it, until it is writable', async (t) => {
-    const place = newPlace()
+    const place = newPlace({ withoutStore: true })
     mountDisk(t, place.data, 'size=2m,ro')
     const { call, client } = await connect(place, { args: ['--upstream', 'sandbox'] })
     assertFault(await call('gateway_memory_store', { key: 'a', value: 'b' }), 'store_unavailable', /writable|read-only/)

@@ -28,7 +28,7 @@ function install(name: string): { cli: string; replace(): void } {
 }
 
 it('answers every tool after its package was replaced', async () => {
-  const place = newPlace()
+  const place = newPlace({ withoutStore: true })
   const { cli, replace } = install('stdio')
   const { client, call, stderr } = await connect(place, {
     cli,
@@ -50,7 +50,10 @@ it('answers every tool after its package was replaced', async () => {
 
 it('tells its client without a path, and ends, when its code went before it was loaded', async () => {
   const { cli, replace } = install('early')
-  const { client, call, stderr } = await connect(newPlace(), { cli, args: ['--upstream', 'sandbox'] })
+  const { client, call, stderr } = await connect(newPlace({ withoutStore: true }), {
+    cli,
+    args: ['--upstream', 'sandbox'],
+  })
   const closed = new Promise<void>((done) => {
     client.onclose = done
   })
@@ -66,7 +69,7 @@ it('tells its client without a path, and ends, when its code went before it was 
 
 it('answers every route after its package was replaced', async () => {
   const { cli, replace } = install('services')
-  const gateway = await startGatewayProcess(newPlace(), {
+  const gateway = await startGatewayProcess(newPlace({ withoutStore: true }), {
     cli,
     args: ['--platform', '--platform-port', '0', '--upstream', 'sandbox'],
   })
