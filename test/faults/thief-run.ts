@@ -6,32 +6,25 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { sql } from 'kysely'
 import { openStore } from '../../src/store/open-store.ts'
 import type { Store } from '../../src/store/store.ts'
-import type { Micros } from '../../src/text/money.ts'
-import { readPresumed, sweepAllowances } from '../../src/wallet/budget/presumed.ts'
-import { spendOf } from '../../src/wallet/budget/spending.ts'
-import { verifyLedger } from '../../src/wallet/ledger/verify-ledger.ts'
-import { callFaults } from '../../src/wallet/receipts/verify-calls.ts'
+import { sweepAllowances } from '../../src/wallet/budget/presumed.ts'
+import { dayOf } from '../../src/wallet/budget/spending.ts'
+import { journalFolder } from '../../src/wallet/journal/journal-file.ts'
+import { recoverJournals } from '../../src/wallet/journal/recover.ts'
 import { until } from '../doubles/until.ts'
-import { type Behaviour, chunks, completion, json, sse, startUpstream } from '../doubles/upstream.ts'
 import { withFlatPrices } from '../e2e/flat-prices.ts'
 import { type GatewayProcess, platformOf, startGatewayProcess } from '../e2e/gateway-process.ts'
 import { newPlace } from '../e2e/server.ts'
 import { send } from './budget-calls.ts'
+import { checkBooks } from './thief-books.ts'
+import { type Script, startThiefProvider } from './thief-provider.ts'
+import { earlierBy, GROUPS, storeEarlier, THIEVES, type Thief, type ThiefName } from './thieves.ts'
 
 const ADMIN = 'fixed-admin-key-0123456789'
-const PROCESSES = 4
-/** The flat price, in micro-dollars a token. */
-const TOKEN = 3
-const PROMPT_TOKENS = 60
-const GROUP_MICROS = 90_000
-
-/** Keys of the thief. They share a group. */
-const THIEVES = [
-  { name: 'recorded', billing: 'recorded', limits: { budgets: [{ usd: 0.04, per: 'day' }] } },
-  { name: 'grouped', billing: 'recorded', limits: {} },
-  { name: 'charged', billing: 'cost', limits: { credit_limit_usd: 1, budgets: [{ usd: 0.03, per: 'month' }] } },
-] as const
-type Thief = (typeof THIEVES)[number]['name']
+const PROCESSES = [0, 1, 2, 3]
+/** Calls that run at once. */
+const AT_ONCE = 10
+/** Answers between two faults. */
+const ANSWERS = 6
 
 /** A store that the processes share. */
 export interface SharedStore {
@@ -42,189 +35,162 @@ export interface SharedStore {
 
 /** Durations of a run. */
 export interface ThiefPlan {
-  /** Time that a process is suspended, in milliseconds. */
+  /** Shortest time that a process is suspended, in milliseconds. */
   sleepMs: number
   /** True to end the lease of the process that sleeps by hand, where it sleeps for less. */
   endsLease: boolean
 }
 
-interface Script {
-  by: Thief
-  words: number
-}
-
 /**
- * Calls four processes on one store as a thief does, while they are killed and suspended and the store goes away, and
- * compares what the provider has billed with what is counted and presumed.
+ * Calls four processes on one store as thieves do, while they are killed and suspended and the store goes away, and
+ * compares what the provider has billed with what is counted, presumed, owed and stated.
  */
 export async function runThief(t: TestContext, { url, server }: SharedStore, plan: ThiefPlan): Promise<void> {
-  const billed = new Map<Thief, Micros>()
-  const upstream = await startUpstream()
-  t.after(() => upstream.close())
-  upstream.on('/chat/completions', billing(billed))
+  const day = dayOf(new Date().toISOString())
+  const provider = await startThiefProvider()
+  t.after(() => provider.close())
   const store = await openStore(url)
   t.after(() => store.close())
-  const places = Array.from({ length: PROCESSES }, newThiefPlace)
+  const places = PROCESSES.map(newThiefPlace)
   const start = (at: number) =>
     startGatewayProcess(places[at] as (typeof places)[number], {
-      args: ['--upstream', upstream.url, '--store', url, '--platform', '--platform-port', '0'],
+      args: ['--upstream', provider.url, '--store', url, '--platform', '--platform-port', '0'],
       env: { GAZEWAY_API_KEY: ADMIN },
     })
-  const processes: GatewayProcess[] = await Promise.all(places.map((_, at) => start(at)))
+  const processes: GatewayProcess[] = await Promise.all(PROCESSES.map(start))
   t.after(() => {
     // One that sleeps hears nothing else.
     for (const gateway of processes) gateway.kill('SIGKILL')
     return Promise.all(processes.map(({ exit }) => exit))
   })
-
-  const platform = await platformOf(processes[0] as GatewayProcess)
-  const group = await made<{ id: string }>(
-    send(`${platform}/api/groups`, 'POST', ADMIN, {
-      name: 'thieves',
-      budgets: [{ usd: GROUP_MICROS / 1e6, per: 'total' }],
-    }),
-  )
-  const keys = await Promise.all(
-    THIEVES.map((terms) =>
-      made<{ id: string; key: string }>(
-        send(`${platform}/api/keys`, 'POST', ADMIN, { ...terms, scopes: ['inference'], group: group.id }),
-      ),
-    ),
-  )
+  const { keys, groups } = await newThieves(await platformOf(processes[0] as GatewayProcess))
+  const earlier = earlierBy(day)
+  await storeEarlier(store, earlier, (thief) => {
+    const { group } = THIEVES.find(({ name }) => name === thief) as Thief
+    return { id: keys.get(thief)?.id ?? '', groupId: groups.get(group) ?? '' }
+  })
 
   const outcomes = { answered: 0, refused: 0, failed: 0 }
-  /** Processes that answer. */
-  let awake = [0, 1, 2, 3]
+  const running = PROCESSES.map(() => 0)
+  const callAt = async (at: number, thief: Thief, script: Omit<Script, 'by'>): Promise<void> => {
+    running[at] = (running[at] ?? 0) + 1
+    const as = await call(processes[at] as GatewayProcess, keys.get(thief.name)?.key ?? '', thief, script)
+    running[at] = (running[at] ?? 0) - 1
+    outcomes[as] += 1
+    if (as === 'refused') await delay(10)
+  }
+  /** Processes that are called; none in a pause. */
+  let called = PROCESSES
   let isOver = false
   let turn = 0
   async function steal(): Promise<void> {
     while (!isOver) {
+      if (called.length === 0) {
+        await delay(5)
+        continue
+      }
       const number = turn++
-      const thief = number % THIEVES.length
-      const at = awake[number % awake.length] as number
-      const as = await call(processes[at] as GatewayProcess, (keys[thief] as { key: string }).key, {
-        by: (THIEVES[thief] as { name: Thief }).name,
-        words: 5 + (number % 40),
-      })
-      outcomes[as] += 1
-      if (as !== 'answered') await delay(10)
+      const thief = THIEVES[number % THIEVES.length] as Thief
+      await callAt(called[number % called.length] as number, thief, { words: 5 + (number % 40) })
     }
   }
-  const stealing = Promise.all(Array.from({ length: 12 }, steal))
-  t.after(() => {
-    isOver = true
-  })
+  const what = () => JSON.stringify({ ...outcomes, running })
   const answered = (more: number) => {
     const from = outcomes.answered
-    return until(() => outcomes.answered >= from + more, { what: () => JSON.stringify(outcomes), seconds: 30 })
+    return until(() => outcomes.answered >= from + more, { what, seconds: 30 })
   }
+  const stealing = Promise.all(Array.from({ length: AT_ONCE }, steal))
+  t.after(() => {
+    isOver = true
+    provider.release()
+  })
 
-  await answered(20)
+  await answered(ANSWERS)
   const [sleeping, killed, other] = processes as [GatewayProcess, GatewayProcess, GatewayProcess]
+  called = []
+  await until(() => running.every((calls) => calls === 0), { what })
+  const held = THIEVES.filter(({ group }) => group === 'kept').map((thief) =>
+    callAt(0, thief, { words: 6, isHeld: true }),
+  )
+  await until(() => provider.held() === held.length, { what })
   const holder = holderIn(places[0]?.data as string)
   await suspend(sleeping, store, holder)
-  awake = [1, 2, 3]
+  called = [1, 2, 3]
   const waking = delay(plan.sleepMs)
+  await answered(1)
   if (plan.endsLease) await endLease(store, holder)
   killed.kill('SIGKILL')
-  awake = [2, 3]
-  await answered(20)
-  if (server) {
-    await server.stop()
-    await delay(300)
-    other.kill('SIGKILL')
-    await server.start()
-  } else other.kill('SIGKILL')
-  awake = [3]
+  called = [2, 3]
+  await answered(ANSWERS)
+  if (server) await server.stop()
+  other.kill('SIGKILL')
+  called = [3]
+  await server?.start()
   await Promise.all([killed.exit, other.exit])
-  await answered(20)
+  await answered(ANSWERS)
   await waking
   sleeping.kill('SIGCONT')
-  awake = [0, 3]
+  provider.release()
+  await Promise.all(held)
+  called = [0, 3]
   // All that is left is stolen.
-  const spentBefore = outcomes.refused
-  await until(() => outcomes.refused > spentBefore + 30, { what: () => JSON.stringify(outcomes), seconds: 30 })
-  for (const at of [1, 2]) processes[at] = await start(at)
+  const refusedBefore = outcomes.refused
+  await until(() => outcomes.refused > refusedBefore + 20, { what, seconds: 30 })
   isOver = true
   await stealing
-  for (const at of [0, 3]) await (processes[at] as GatewayProcess).stop()
-  for (const at of [0, 3]) processes[at] = await start(at)
+  await Promise.all([0, 3].map((at) => (processes[at] as GatewayProcess).stop()))
+  for (const place of [places[1], places[2]]) await recover(store, place?.data as string)
   const live = store.db.selectFrom('allowances').select('id').where('presumed_at', 'is', null).where('micros', '>', 0)
-  await until(async () => (await live.execute()).length === 0)
+  await until(async () => (await live.execute()).length === 0, { what: 'allowances' })
 
-  const owners = [...keys.map(({ id }) => id), group.id]
-  const counted = await spendOf(store.db, owners, new Date())
-  const presumed = await readPresumed(store.db, owners)
-  const of = (owner: string) => ({ counted: counted.get(owner)?.total ?? 0, presumed: presumed.get(owner) ?? 0 })
-  let all = 0
-  for (const [i, { id }] of keys.entries()) {
-    const { name, limits } = THIEVES[i] as (typeof THIEVES)[number]
-    const bill = billed.get(name) ?? 0
-    all += bill
-    const { counted, presumed } = of(id)
-    const found = `${name}: billed ${bill}, counted ${counted}, presumed ${presumed}`
-    assert.ok(bill <= counted + presumed, found)
-    assert.ok(counted <= bill, `${found}: a call counted twice`)
-    const [budget] = 'budgets' in limits ? limits.budgets : []
-    if (budget) assert.ok(counted + presumed <= budget.usd * 1e6, found)
-  }
-  const ofGroup = of(group.id)
-  assert.ok(all <= ofGroup.counted + ofGroup.presumed, `group: billed ${all}, ${JSON.stringify(ofGroup)}`)
-  assert.ok(ofGroup.counted + ofGroup.presumed <= GROUP_MICROS, JSON.stringify(ofGroup))
-  assert.ok(outcomes.answered > 60 && outcomes.refused > 30, JSON.stringify(outcomes))
-  assert.deepEqual((await verifyLedger(store)).faults, [])
-  assert.deepEqual(await callFaults(store), [])
+  const idOf = new Map([...keys].map(([name, { id }]) => [name, id]))
+  await checkBooks(store, { day, earlier, billed: provider.billed, keys: idOf, groups })
+  assert.ok(outcomes.answered > 3 * ANSWERS && outcomes.refused > 20, what())
 }
 
-/** A place whose gateway soon refuses what does not fit. */
+/** Creates the keys of the thieves and their groups. */
+async function newThieves(platform: string) {
+  const groups = new Map<Thief['group'], string>()
+  for (const name of ['kept', 'overrun'] as const) {
+    const group = await made<{ id: string }>(
+      send(`${platform}/api/groups`, 'POST', ADMIN, { name, budgets: GROUPS[name] }),
+    )
+    groups.set(name, group.id)
+  }
+  const keys = new Map<ThiefName, { id: string; key: string }>()
+  for (const { name, group, terms } of THIEVES) {
+    const asked = { name, ...terms, scopes: ['inference'], group: groups.get(group) }
+    keys.set(name, await made(send(`${platform}/api/keys`, 'POST', ADMIN, asked)))
+  }
+  return { groups, keys }
+}
+
+/** A place whose gateway soon refuses what does not fit, and has a receipt of each call. */
 function newThiefPlace() {
   const place = newPlace()
   mkdirSync(place.data, { mode: 0o700 })
-  writeFileSync(join(place.data, 'config.json'), JSON.stringify({ wallet: { wait_ms: 200 } }), { mode: 0o600 })
+  const wallet = { wait_ms: 200, search_tokens: 1000, receipts: 'all' }
+  writeFileSync(join(place.data, 'config.json'), JSON.stringify({ wallet }), { mode: 0o600 })
   return withFlatPrices(place)
 }
 
-/** Bills each answer as a whole when it begins, and streams it slowly. */
-const billing =
-  (billed: Map<Thief, Micros>): Behaviour =>
-  async (reply, request) => {
-    const {
-      messages,
-      stream,
-      max_tokens = Infinity,
-    } = request.body as {
-      messages: { content: string }[]
-      stream?: boolean
-      max_tokens?: number
-    }
-    const { by, words } = JSON.parse(messages.at(-1)?.content ?? '') as Script
-    const completion_tokens = Math.min(words, max_tokens)
-    const usage = {
-      prompt_tokens: PROMPT_TOKENS,
-      completion_tokens,
-      total_tokens: PROMPT_TOKENS + completion_tokens,
-    }
-    billed.set(by, (billed.get(by) ?? 0) + usage.total_tokens * TOKEN)
-    await delay(words)
-    const text = Array.from({ length: completion_tokens }, () => 'word ')
-    if (stream) return sse(chunks(text, usage))(reply, request)
-    return json(200, completion(text.join(''), usage))(reply, request)
-  }
-
 /** Makes a call: whole, streamed, or left after its first words. */
-async function call({ url }: GatewayProcess, key: string, script: Script): Promise<'answered' | 'refused' | 'failed'> {
+async function call(
+  { url }: GatewayProcess,
+  key: string,
+  { name, kind }: Thief,
+  script: Omit<Script, 'by'>,
+): Promise<'answered' | 'refused' | 'failed'> {
   const leaving = new AbortController()
   // A process that sleeps answers nobody.
   const signal = AbortSignal.any([leaving.signal, AbortSignal.timeout(2_000)])
-  const content = JSON.stringify(script)
-  const body = {
-    model: 'gpt-test',
-    messages: [{ role: 'user', content }],
-    max_tokens: 50,
-    stream: script.words % 2 === 0,
-  }
+  const content = JSON.stringify({ ...script, by: name })
+  const [path, body] =
+    kind === 'stored'
+      ? ['responses', { input: content, previous_response_id: 'resp_0', max_output_tokens: 50 }]
+      : ['chat/completions', { messages: [{ role: 'user', content }], max_tokens: 50, stream: script.words % 2 === 0 }]
   try {
-    const reply = await send(`${url}/v1/chat/completions`, 'POST', key, body, signal)
+    const reply = await send(`${url}/v1/${path}`, 'POST', key, { model: 'gpt-test', ...(body as object) }, signal)
     if (reply.status === 402) return 'refused'
     if (reply.status !== 200) return 'failed'
     if (script.words % 5 === 0) {
@@ -237,6 +203,14 @@ async function call({ url }: GatewayProcess, key: string, script: Script): Promi
   } catch {
     return 'failed'
   }
+}
+
+/** Reads what a process that was killed has noted, as its next start does. */
+async function recover(store: Store, data: string): Promise<void> {
+  const onError = (error: unknown) => assert.fail(String(error))
+  const of = { folder: journalFolder(data), own: null, keptSince: null, now: () => new Date() }
+  const { processes } = await recoverJournals({ store, onError, ...of })
+  assert.equal(processes, 1)
 }
 
 /** Name under which the process of a data folder reserves. */
