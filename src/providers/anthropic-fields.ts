@@ -1,20 +1,27 @@
 import type { FieldRules, PricedFields } from './priced-fields.ts'
 
 /**
- * Percentages for `speed: "fast"`, by the start of a model's id
- * (https://platform.claude.com/docs/en/build-with-claude/fast-mode, read 2026-11-26). A model that is not listed has the
- * dearest.
+ * Percentages for `speed: "fast"` by model (https://platform.claude.com/docs/en/build-with-claude/fast-mode; prices of
+ * the variants in the comments, read 2026-11-27). A model that is not listed has the dearest.
  */
 const FAST: ReadonlyArray<readonly [model: string, percent: number]> = [
+  // 30 and 150 USD: https://openrouter.ai/anthropic/claude-opus-4.6-fast
   ['claude-opus-4-6', 600],
+  // Withdrawn in July 2026.
   ['claude-opus-4-7', 600],
+  // https://openrouter.ai/anthropic/claude-opus-4.8-fast/providers
   ['claude-opus-4-8', 200],
+  // 10 and 50 USD: https://vercel.com/ai-gateway/models/claude-opus-5-fast.md
   ['claude-opus-5', 200],
+  // 8 and 40 USD: https://vercel.com/ai-gateway/models/claude-opus-5.5-fast.md
+  ['claude-opus-5-5', 200],
 ]
 const DEAREST_FAST = 600
 
+const SNAPSHOT = /-20\d{6}$/
+
 const fastPercent = (model: string): number =>
-  FAST.find(([start]) => model === start || model.startsWith(`${start}-`))?.[1] ?? DEAREST_FAST
+  FAST.find(([id]) => id === model.replace(SNAPSHOT, ''))?.[1] ?? DEAREST_FAST
 
 /** Members of a fallback; others are rejected there (`BetaFallbackParam`). */
 const fallback: FieldRules = {
