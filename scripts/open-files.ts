@@ -9,6 +9,7 @@ export const OPEN_FILES: Readonly<Record<string, readonly string[]>> = {
     'cost.ts',
     'downloaded-catalogue.ts',
     'fields-at.ts',
+    'gemini-fields.ts',
     'key-id.ts',
     'key-variable.ts',
     'listed-prices.ts',

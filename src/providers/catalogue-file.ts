@@ -1,6 +1,6 @@
 import * as z from 'zod'
 import { MICROS_PER_USD } from '../text/money.ts'
-import { PRICE_KINDS, type PresetModel, type TokenPrices } from './preset.ts'
+import { dearerPrices, PRICE_KINDS, type PresetModel, type TokenPrices } from './preset.ts'
 
 const micros = z.int().min(0).max(1e12)
 const rates = z.strictObject({
@@ -9,6 +9,9 @@ const rates = z.strictObject({
   cached_input: micros.optional(),
   cache_write: micros.optional(),
   cache_write_1h: micros.optional(),
+  audio_input: micros.optional(),
+  cached_audio_input: micros.optional(),
+  audio_output: micros.optional(),
 })
 const day = z.iso.date()
 
@@ -50,23 +53,17 @@ export function cataloguedModel(file: CatalogueFile, vendor: string, id: string,
   const [present, next] = [inForce(today), inForce(tomorrow)]
   const [long, longNext] = [present.long_prompt, next.long_prompt]
   const longest =
-    long && longNext ? { above: Math.min(long.above, longNext.above), ...dearer(long, longNext) } : (long ?? longNext)
+    long && longNext
+      ? { above: Math.min(long.above, longNext.above), ...dearerPrices(long, longNext) }
+      : (long ?? longNext)
   return {
     prices: {
-      ...inUsd(dearer(present, next)),
+      ...inUsd(dearerPrices(present, next)),
       ...(longest && { long_prompt: { above: longest.above, ...inUsd(longest) } }),
     },
     source: file.source,
     date: file.date,
   }
-}
-
-/** The dearer rate of each kind. A kind that one of them lacks costs input there. */
-function dearer(one: TokenPrices, other: TokenPrices): TokenPrices {
-  if (one === other) return one
-  const kinds = PRICE_KINDS.filter((kind) => one[kind] !== undefined || other[kind] !== undefined)
-  const rate = (kind: (typeof PRICE_KINDS)[number]) => Math.max(one[kind] ?? one.input, other[kind] ?? other.input)
-  return { ...one, ...Object.fromEntries(kinds.map((kind) => [kind, rate(kind)])) }
 }
 
 const inUsd = (prices: TokenPrices): TokenPrices => {

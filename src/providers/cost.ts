@@ -12,9 +12,9 @@ import {
   priceOf,
 } from './prices.ts'
 import { presetOf } from './providers.ts'
-import { dearer, type Rates, ratesOfCall } from './rates.ts'
+import { dearer, pricesOf, type Rates, ratesOfCall } from './rates.ts'
 import { type CallTier, STANDARD_TIER, type TierFields, tierIn, tierName } from './tiers.ts'
-import type { Usage, UsagePart } from './token-usage.ts'
+import { type AudioTokens, NO_AUDIO_COUNTED, type Usage, type UsagePart } from './token-usage.ts'
 
 /** Number of tokens that a price refers to. */
 const UNIT = 1_000_000
@@ -24,6 +24,8 @@ export interface UsedByCall {
   usage: Usage | null
   /** Tokens by model, when several used them. Null or absent for one. */
   parts?: readonly UsagePart[] | null
+  /** Tokens of speech among them. Absent for {@link NO_AUDIO_COUNTED}. */
+  audio?: AudioTokens
   /** Uses of tools with a fee. */
   uses?: Readonly<Partial<Record<FeeUnit, number>>>
   tier: CallTier
@@ -36,12 +38,13 @@ export interface UsedByCall {
  * provider states takes precedence, but for models with a fixed price, and for one of 0 where the model has a price.
  */
 export function costOfCall(used: UsedByCall, model: PricedModel, prices: Prices): { micros: Micros; from: CostOrigin } {
-  const { usage, parts = null, uses = {}, tier, stated } = used
+  const { usage, parts = null, audio = NO_AUDIO_COUNTED, uses = {}, tier, stated } = used
   const from = originOf(model, prices)
   if (stated !== null && from !== 'fixed' && (stated > 0 || isUnpriced(from))) return { micros: stated, from: 'stated' }
   let fees = 0
   for (const unit in uses) fees += (uses[unit as FeeUnit] ?? 0) * feeOf(unit as FeeUnit, model, prices)
-  if (usage === null || parts === null) return { micros: upstreamCost(usage, model, prices, tier) + fees, from }
+  if (usage === null) return { micros: fees, from }
+  if (parts === null) return { micros: roundedUp(exactCost(usage, model, prices, tier, audio)) + fees, from }
   const costs = parts.map((part) => exactCost(part.usage, pricedBy(part.model, model, prices), prices, tier))
   return { micros: roundedUp(costs.reduce((all, one) => all + one, 0)) + fees, from }
 }
@@ -62,18 +65,34 @@ export function upstreamCost(
 }
 
 /** The same in millionths of a micro-dollar. */
-function exactCost(usage: Usage, model: PricedModel, prices: Prices, tier: CallTier): number {
+function exactCost(usage: Usage, model: PricedModel, prices: Prices, tier: CallTier, audio = NO_AUDIO_COUNTED): number {
   const rates = ratesOfCall(cardFor(model, prices), tier, usage.prompt_tokens)
-  const { input, output, cachedInput, cacheWrite, cacheWriteHour } = rates
+  const { input, output, cachedInput, cacheWrite, cacheWriteHour, audioInput, cachedAudioInput, audioOutput } = rates
   const { prompt_tokens: prompt, completion_tokens: completion } = usage
   const { cached_tokens: cached = 0, cache_write_tokens: written = 0, cache_write_1h_tokens: forAnHour = 0 } = usage
+  const heard = audioIn(usage, audio)
   return (
     (prompt - cached - written) * input +
     cached * cachedInput +
     (written - forAnHour) * cacheWrite +
     forAnHour * cacheWriteHour +
-    completion * output
+    completion * output +
+    heard.fresh * (audioInput - input) +
+    heard.cached * (cachedAudioInput - cachedInput) +
+    heard.spoken * (audioOutput - output)
   )
+}
+
+/** Tokens of speech by their rate: of the prompt, of that from the cache, and of the answer. */
+function audioIn(usage: Usage, { input, output }: AudioTokens): { fresh: number; cached: number; spoken: number } {
+  const {
+    prompt_tokens: prompt,
+    completion_tokens: completion,
+    cached_tokens: read = 0,
+    cache_write_tokens = 0,
+  } = usage
+  const fresh = Math.min(input, prompt - read - cache_write_tokens)
+  return { fresh, cached: Math.min(input - fresh, read), spoken: Math.min(output ?? completion, completion) }
 }
 
 /** Rates of one call in US dollars per 1,000,000 tokens, with their source: its cost can be computed again from them. */
@@ -83,25 +102,37 @@ export type AppliedPrice = TokenPrices & { tier: string | null; mixed?: true } &
     | { from: 'fixed' | 'free' | 'dearest' | 'flat' }
   )
 
-/** Returns the rates that {@link upstreamCost} takes for a call. */
+/** Returns the rates that {@link costOfCall} takes for a call. */
 export function appliedPrice(
   usage: Usage | null,
   model: PricedModel,
   prices: Prices,
   tier: CallTier = STANDARD_TIER,
+  audio = NO_AUDIO_COUNTED,
 ): AppliedPrice {
   const { prices: _, ...origin } = priceOf(model, prices)
   const rates = ratesOfCall(cardFor(model, prices), tier, usage?.prompt_tokens ?? 0)
-  const usd = (perUnit: Micros) => perUnit / MICROS_PER_USD
+  const { audio_input, cached_audio_input, audio_output, ...text } = pricesOf(rates)
   return {
-    input: usd(rates.input),
-    output: usd(rates.output),
-    cached_input: usd(rates.cachedInput),
-    cache_write: usd(rates.cacheWrite),
-    cache_write_1h: usd(rates.cacheWriteHour),
+    ...text,
+    ...(usage !== null && hasSpeech(usage, audio, rates) && { audio_input, cached_audio_input, audio_output }),
     tier: tierName(tier),
     ...origin,
   }
+}
+
+/** Tells whether a call has speech at rates of its own. */
+function hasSpeech(usage: Usage, audio: AudioTokens, rates: Rates): boolean {
+  const { audioInput, input, cachedAudioInput, cachedInput, audioOutput, output } = rates
+  if (audioInput === input && cachedAudioInput === cachedInput && audioOutput === output) return false
+  const { fresh, cached, spoken } = audioIn(usage, audio)
+  return fresh + cached + spoken > 0
+}
+
+/** Tells whether the prompts of a model have another rate where they are spoken. */
+export function hearsAtOwnRate(model: PricedModel, prices: Prices): boolean {
+  const { audioInput, input } = cardFor(model, prices).standard
+  return audioInput !== input
 }
 
 /** Tokens whose cost is bounded. */
@@ -114,6 +145,8 @@ export interface BoundedTokens {
   wholePrompt?: number
   /** True when the request asks the provider to keep its prompt for an hour. */
   isKeptForHour?: boolean
+  /** True when the prompt may have speech. */
+  hasAudio?: boolean
 }
 
 /**
@@ -121,11 +154,12 @@ export interface BoundedTokens {
  * may cause. A requested tier may be answered by the standard one, so the dearer of both counts.
  */
 export function maxCost(tokens: BoundedTokens, models: readonly PricedModel[], prices: Prices): Micros {
-  const { prompt, answer, isKeptForHour = false } = tokens
+  const { prompt, answer, isKeptForHour = false, hasAudio = false } = tokens
   const costs = models.map((model) => {
-    const { input, cachedInput, cacheWrite, cacheWriteHour, output } = dearestOfCall(tokens, model, prices)
+    const { input, cachedInput, cacheWrite, cacheWriteHour, output, ...of } = dearestOfCall(tokens, model, prices)
+    const heard = hasAudio ? of.audioInput : 0
     const written = isKeptForHour ? Math.max(cacheWrite, cacheWriteHour) : cacheWrite
-    return roundedUp(prompt * Math.max(input, cachedInput, written) + answer * output)
+    return roundedUp(prompt * Math.max(input, cachedInput, written, heard) + answer * Math.max(output, of.audioOutput))
   })
   return Math.max(...costs)
 }
@@ -163,7 +197,8 @@ export function feeOf(unit: FeeUnit, model: PricedModel, prices: Prices): Micros
   const from = originOf(model, prices)
   if (from === 'fixed' || from === 'free') return 0
   const set = cardFor(model, prices).units[unit]
-  return set ?? presetOf(model.vendor ?? '')?.pricedFields.fees?.[unit] ?? 0
+  const { fees } = presetOf(model.vendor ?? '')?.pricedFields ?? {}
+  return set ?? (typeof fees === 'function' ? fees(model.upstream) : fees)?.[unit] ?? 0
 }
 
 const roundedUp = (microsPerUnit: number): Micros => Math.ceil(microsPerUnit / UNIT)

@@ -1,6 +1,7 @@
 import * as z from 'zod'
 import { MICROS_PER_USD } from '../text/money.ts'
 import type { CataloguedModel, CatalogueFile } from './catalogue-file.ts'
+import { dearerPrices } from './preset.ts'
 
 /**
  * Reads prices in the form of `@pydantic/genai-prices` (MIT, https://github.com/pydantic/genai-prices).
@@ -8,7 +9,7 @@ import type { CataloguedModel, CatalogueFile } from './catalogue-file.ts'
  * What it says is not taken as it is:
  * - An empty record of prices is an unknown price, and no free model.
  * - Its matches by prefix would price models that are newer than it. Only ids and names that it lists are taken.
- * - A model whose answers are images, speech or videos has the dearest rate of its output.
+ * - A model whose answers are images or videos has the dearest rate of its output.
  * - Prices by the hour are the dearest of the day.
  */
 
@@ -82,7 +83,8 @@ function modelIn(prices: Rates | z.infer<typeof Dated>[], date: string): Catalog
     const found = pricesIn(of)
     if (found === null) return null
     const last = periods.at(-1)
-    if (last !== undefined && constraint?.start_time !== undefined) last.prices = dearest(last.prices, found)
+    if (last !== undefined && constraint?.start_time !== undefined)
+      last.prices = { ...last.prices, ...dearerPrices(last.prices, found) }
     else periods.push({ from: constraint?.start_date ?? '', prices: found })
   }
   const present = periods.findLast(({ from }) => from <= date)
@@ -91,7 +93,17 @@ function modelIn(prices: Rates | z.infer<typeof Dated>[], date: string): Catalog
   return { ...present.prices, ...(later.length > 0 && { later }) }
 }
 
-const OUTPUTS = ['output_mtok', 'output_image_mtok', 'output_audio_mtok', 'output_video_mtok', 'output_reasoning_mtok']
+const OUTPUTS = ['output_mtok', 'output_image_mtok', 'output_video_mtok', 'output_reasoning_mtok']
+
+/** Kinds of tokens beside input and output, by their names there. */
+const OTHERS = {
+  cached_input: 'cache_read_mtok',
+  cache_write: 'cache_write_mtok',
+  cache_write_1h: 'cache_write_1h_mtok',
+  audio_input: 'input_audio_mtok',
+  cached_audio_input: 'cache_audio_read_mtok',
+  audio_output: 'output_audio_mtok',
+}
 
 /** Rates of a model. Null without a rate of input; answers without a rate cost as much as input. */
 function pricesIn(rates: Rates): CataloguedModel | null {
@@ -111,30 +123,15 @@ function ratesAt(rates: Rates, prompt: number) {
   }
   const input = at('input_mtok') ?? 0
   const outputs = OUTPUTS.map(at).filter((rate) => rate !== undefined)
-  const named = {
-    cached_input: 'cache_read_mtok',
-    cache_write: 'cache_write_mtok',
-    cache_write_1h: 'cache_write_1h_mtok',
-  }
-  const others = Object.entries(named).flatMap(([name, kind]) => {
+  const others = Object.entries(OTHERS).flatMap(([name, kind]) => {
     const rate = at(kind)
     return rate === undefined ? [] : [[name, micros(rate)] as const]
   })
   return {
     input: micros(input),
-    output: micros(outputs.length === 0 ? input : Math.max(...outputs)),
-    ...(Object.fromEntries(others) as Partial<Record<keyof typeof named, number>>),
+    output: micros(outputs.length === 0 ? (at('output_audio_mtok') ?? input) : Math.max(...outputs)),
+    ...(Object.fromEntries(others) as Partial<Record<keyof typeof OTHERS, number>>),
   }
-}
-
-/** The dearer rate of each kind, of two prices that differ by the hour. */
-function dearest(one: CataloguedModel, other: CataloguedModel): CataloguedModel {
-  const merged = { ...one }
-  for (const kind of ['input', 'output', 'cached_input', 'cache_write', 'cache_write_1h'] as const) {
-    const most = Math.max(one[kind] ?? 0, other[kind] ?? 0)
-    if (one[kind] !== undefined || other[kind] !== undefined) merged[kind] = most
-  }
-  return merged
 }
 
 /** Micro-dollars for 1,000,000 tokens, rounded up: some rates are no whole ones. */

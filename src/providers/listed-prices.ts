@@ -1,7 +1,7 @@
 import { fieldsOrNone, objectsOrNone } from '../text/lenient-reader.ts'
 import { MICROS_PER_USD } from '../text/money.ts'
 import type { Fields } from '../text/typed-reader.ts'
-import type { ModelPrices, PresetModel, TokenPrices } from './preset.ts'
+import { dearerPrices, type ModelPrices, type PresetModel, type TokenPrices } from './preset.ts'
 
 /** Prices that a provider's own list of models states. */
 export interface ListedPrices {
@@ -70,7 +70,7 @@ function perToken(given: Fields): ModelPrices | null {
   })
   const standard = overrides
     .filter(({ above }) => above === undefined)
-    .reduce((all, { prices }) => dearer(all, prices), base)
+    .reduce((all, { prices }) => dearerPrices(all, prices), base)
   const long = overrides.filter(({ above }) => Number.isSafeInteger(above) && (above as number) > 1)
   const search = usd(given.web_search, 1)
   return {
@@ -78,7 +78,7 @@ function perToken(given: Fields): ModelPrices | null {
     ...(long.length > 0 && {
       long_prompt: {
         above: Math.min(...long.map(({ above }) => above as number)) - 1,
-        ...long.map(({ prices }) => prices).reduce(dearer, standard),
+        ...long.map(({ prices }) => prices).reduce(dearerPrices, standard),
       },
     }),
     ...(search !== undefined && search > 0 && { units: { search } }),
@@ -90,12 +90,15 @@ function tokenPrices(given: Fields): TokenPrices | null {
   const answer = usd(given.completion, MICROS_PER_USD)
   if (input === undefined || answer === undefined) return null
   const output = Math.max(answer, usd(given.internal_reasoning, MICROS_PER_USD) ?? 0)
-  const cached = {
+  const others = {
     cached_input: usd(given.input_cache_read, MICROS_PER_USD),
     cache_write: usd(given.input_cache_write, MICROS_PER_USD),
     cache_write_1h: usd(given.input_cache_write_1h, MICROS_PER_USD),
+    audio_input: usd(given.audio, MICROS_PER_USD),
+    cached_audio_input: usd(given.input_audio_cache, MICROS_PER_USD),
+    audio_output: usd(given.audio_output, MICROS_PER_USD),
   }
-  return { input, output, ...known(cached) }
+  return { input, output, ...known(others) }
 }
 
 /** A price in US dollars for as many, rounded up to whole micro-dollars. Undefined for none, and a negative one. */
@@ -107,14 +110,3 @@ function usd(price: unknown, times: number): number | undefined {
 
 const known = <Rates extends object>(rates: Rates): Partial<Rates> =>
   Object.fromEntries(Object.entries(rates).filter(([, rate]) => rate !== undefined)) as Partial<Rates>
-
-/** The dearer rate of each kind. */
-function dearer(one: TokenPrices, other: TokenPrices): TokenPrices {
-  const kinds = ['cached_input', 'cache_write', 'cache_write_1h'] as const
-  const others = kinds.filter((kind) => one[kind] !== undefined || other[kind] !== undefined)
-  return {
-    input: Math.max(one.input, other.input),
-    output: Math.max(one.output, other.output),
-    ...Object.fromEntries(others.map((kind) => [kind, Math.max(one[kind] ?? one.input, other[kind] ?? other.input)])),
-  }
-}

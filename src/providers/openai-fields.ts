@@ -14,6 +14,10 @@ const container: FieldRules = {
 /**
  * Request fields of chat completions and Responses, by the types of `openai` 6.49.0. Prices:
  * https://platform.openai.com/docs/pricing, read 2026-11-26.
+ *
+ * An image of a tool has the dearest rates of an image model, those of `gpt-image-1` in genai-prices 0.1.8: 10 and 40 USD
+ * for 1,000,000 tokens (newer ones cost 8 and 30). Reserved are 0.25 USD: 6,240 tokens, the largest image of good quality
+ * (https://platform.openai.com/docs/guides/image-generation#calculating-costs).
  */
 export const OPENAI_FIELDS: PricedFields = {
   fields: {
@@ -36,11 +40,14 @@ export const OPENAI_FIELDS: PricedFields = {
           unit: 'code',
           members: { type: 'none', allowed_callers: 'none', environment: { members: container } },
         },
-        // Its tokens are those of another model and not in the usage, so that each has the dearest price.
+        // Its tokens are those of another model, and beside the usage.
         image_generation: { unit: 'tool_image' },
       },
       others: 'refused',
     },
   },
-  fees: { search: 10_000, preview_search: 25_000, file_search: 2_500, code: 30_000, tool_image: 250_000 },
+  fees: {
+    ...{ search: 10_000, preview_search: 25_000, file_search: 2_500, code: 30_000 },
+    ...{ tool_image: 250_000, tool_image_input_token: 10, tool_image_output_token: 40 },
+  },
 }

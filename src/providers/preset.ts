@@ -34,10 +34,33 @@ export interface TokenPrices {
   cache_write?: number | undefined
   /** The same for entries kept for an hour. Defaults to `cache_write`. */
   cache_write_1h?: number | undefined
+  /** Rates of speech in the prompt, of that read from the cache, and of speech in the answer. Default to those of text. */
+  audio_input?: number | undefined
+  cached_audio_input?: number | undefined
+  audio_output?: number | undefined
 }
 
 /** Kinds of tokens that may have a rate of their own. */
-export const PRICE_KINDS = ['input', 'output', 'cached_input', 'cache_write', 'cache_write_1h'] as const
+export const PRICE_KINDS = [
+  ...(['input', 'output', 'cached_input', 'cache_write', 'cache_write_1h'] as const),
+  ...(['audio_input', 'cached_audio_input', 'audio_output'] as const),
+] as const
+
+/** Rate of a kind of tokens. An unknown one falls back to the rate of the next wider kind. */
+export function rateIn(prices: TokenPrices, kind: (typeof PRICE_KINDS)[number]): number {
+  const own = prices[kind]
+  if (own !== undefined) return own
+  if (kind === 'cache_write_1h') return rateIn(prices, 'cache_write')
+  if (kind === 'cached_audio_input') return prices.audio_input ?? rateIn(prices, 'cached_input')
+  return kind === 'audio_output' ? prices.output : prices.input
+}
+
+/** The dearer rate of each kind that one of two prices has. */
+export function dearerPrices(one: TokenPrices, other: TokenPrices): TokenPrices {
+  const kinds = PRICE_KINDS.filter((kind) => one[kind] !== undefined || other[kind] !== undefined)
+  const rates = kinds.map((kind) => [kind, Math.max(rateIn(one, kind), rateIn(other, kind))])
+  return { ...one, ...Object.fromEntries(rates) }
+}
 
 /** Prices of a model. */
 export interface ModelPrices extends TokenPrices {

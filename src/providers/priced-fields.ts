@@ -1,9 +1,13 @@
 import type { Micros } from '../text/money.ts'
 import type { TierPercents } from './tiers.ts'
 
-/** Things that a provider charges beside tokens, by the piece. `tool_image` is an image that a tool of a chat makes. */
+/**
+ * Things that a provider charges beside the tokens of an answer, by the piece. `tool_image` is an image that a tool of a
+ * chat makes; its tokens are those of another model, and charged one by one where the answer counts them.
+ */
 export type FeeUnit =
-  | ('search' | 'preview_search' | 'file_search' | 'code' | 'page' | 'tool_image')
+  | ('search' | 'preview_search' | 'file_search' | 'code' | 'page')
+  | ('tool_image' | 'tool_image_input_token' | 'tool_image_output_token')
   | ('image' | 'audio_second')
 
 /** Prices of such things, in micro-dollars each. */
@@ -65,7 +69,7 @@ export interface FieldKind {
 export interface PricedFields {
   /** Rules by field. A field without one changes neither. */
   fields: FieldRules
-  fees?: Fees
+  fees?: Fees | ((model: string) => Fees)
   /** Prices of the tiers of a model that have none of their own. */
   tiers?(model: string): TierPercents
   /** Reads what a provider adds to the id of a model. */

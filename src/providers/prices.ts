@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import { MICROS_PER_USD, type Micros } from '../text/money.ts'
+import { MICROS_PER_USD } from '../text/money.ts'
 import { ownValue } from '../text/own-value.ts'
 import { type CatalogueFile, cataloguedModel } from './catalogue-file.ts'
 import { downloadedCatalogue } from './downloaded-catalogue.ts'
@@ -7,7 +7,7 @@ import type { ListedPrices } from './listed-prices.ts'
 import { isOtherModel } from './model-names.ts'
 import { type Catalogue, FLAT_MODELS, type ModelPrices, type PresetModel } from './preset.ts'
 import { PRESETS, presetOf } from './providers.ts'
-import { cardOf, dearer, dearestRates, type RateCard } from './rates.ts'
+import { cardOf, dearer, dearestRates, pricesOf, type RateCard } from './rates.ts'
 import { shippedCatalogue } from './shipped-catalogue.ts'
 import type { TierFields, TierPercents } from './tiers.ts'
 
@@ -169,15 +169,7 @@ function dearestOf(catalogue: Catalogue, { models }: Prices): ModelPrices | null
   const known = catalogues.flatMap((one) => Object.values(one).map(({ prices }) => prices))
   const priced = [...known, ...Object.values(models)].filter((prices) => prices !== 'unknown')
   if (priced.length === 0) return null
-  const { input, output, cachedInput, cacheWrite, cacheWriteHour } = priced.map(dearestRates).reduce(dearer)
-  const usd = (micros: Micros): number => micros / MICROS_PER_USD
-  return {
-    input: usd(input),
-    output: usd(output),
-    cached_input: usd(cachedInput),
-    cache_write: usd(cacheWrite),
-    cache_write_1h: usd(cacheWriteHour),
-  }
+  return pricesOf(priced.map(dearestRates).reduce(dearer))
 }
 
 /** Tells whether an answer names another model than the asked one, and none that it may choose by its name. */

@@ -1,11 +1,28 @@
 import { MICROS_PER_USD, type Micros } from '../text/money.ts'
 import { ownValue } from '../text/own-value.ts'
-import type { ModelPrices, TokenPrices } from './preset.ts'
+import { type ModelPrices, rateIn, type TokenPrices } from './preset.ts'
 import type { Fees } from './priced-fields.ts'
 import type { CallTier, TierPercents } from './tiers.ts'
 
+/** Kinds of tokens, with their names in prices. */
+const KINDS = {
+  input: 'input',
+  output: 'output',
+  cachedInput: 'cached_input',
+  cacheWrite: 'cache_write',
+  cacheWriteHour: 'cache_write_1h',
+  audioInput: 'audio_input',
+  cachedAudioInput: 'cached_audio_input',
+  audioOutput: 'audio_output',
+} as const
+type Kind = keyof typeof KINDS
+const NAMES = Object.keys(KINDS) as Kind[]
+
 /** Rates of each kind of token, in micro-dollars per 1,000,000. */
-export type Rates = ReturnType<typeof ratesOf>
+export type Rates = Readonly<Record<Kind, Micros>>
+
+const eachKind = (of: (kind: Kind) => Micros): Rates =>
+  Object.fromEntries(NAMES.map((kind) => [kind, of(kind)])) as Rates
 
 /** Rates of a model, by tier and length of the prompt. */
 export interface RateCard {
@@ -61,39 +78,18 @@ function percentOf(known: Readonly<Record<string, number>> = {}, name: string | 
 }
 
 /** Rates at a percentage, rounded up to whole micro-dollars for 1,000,000 tokens. */
-function scaled(rates: Rates, percent: number): Rates {
-  if (percent === 100) return rates
-  const { input, output, cachedInput, cacheWrite, cacheWriteHour } = rates
-  const at = (rate: Micros): Micros => Math.ceil((rate * percent) / 100)
-  return {
-    input: at(input),
-    output: at(output),
-    cachedInput: at(cachedInput),
-    cacheWrite: at(cacheWrite),
-    cacheWriteHour: at(cacheWriteHour),
-  }
-}
+const scaled = (rates: Rates, percent: number): Rates =>
+  percent === 100 ? rates : eachKind((kind) => Math.ceil((rates[kind] * percent) / 100))
 
 /** Returns the higher of each two rates. */
-export const dearer = (one: Rates, other: Rates): Rates => ({
-  input: Math.max(one.input, other.input),
-  output: Math.max(one.output, other.output),
-  cachedInput: Math.max(one.cachedInput, other.cachedInput),
-  cacheWrite: Math.max(one.cacheWrite, other.cacheWrite),
-  cacheWriteHour: Math.max(one.cacheWriteHour, other.cacheWriteHour),
-})
+export const dearer = (one: Rates, other: Rates): Rates => eachKind((kind) => Math.max(one[kind], other[kind]))
 
-/** Whole micro-dollars per 1,000,000 tokens. Unknown rates fall back to the input rate. */
-function ratesOf({ input, output, cached_input, cache_write, cache_write_1h }: TokenPrices) {
-  const write = cache_write ?? input
-  return {
-    input: micros(input),
-    output: micros(output),
-    cachedInput: micros(cached_input ?? input),
-    cacheWrite: micros(write),
-    cacheWriteHour: micros(cache_write_1h ?? write),
-  }
-}
+/** Whole micro-dollars per 1,000,000 tokens. */
+const ratesOf = (prices: TokenPrices): Rates => eachKind((kind) => micros(rateIn(prices, KINDS[kind])))
+
+/** The rates in US dollars per 1,000,000 tokens. */
+export const pricesOf = (rates: Rates): TokenPrices =>
+  Object.fromEntries(NAMES.map((kind) => [KINDS[kind], rates[kind] / MICROS_PER_USD])) as unknown as TokenPrices
 
 const micros = (usd: number): Micros => Math.round(usd * MICROS_PER_USD)
 

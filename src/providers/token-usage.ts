@@ -29,6 +29,30 @@ export function readUsage(reported: unknown): Usage | null {
   return parts === null ? readTotals(reported) : parts.map(({ usage }) => usage).reduce(added)
 }
 
+/** Tokens of speech among those of an answer's usage. */
+export interface AudioTokens {
+  /** Part of the prompt. */
+  input: number
+  /** Part of the answer. Null where the provider does not count it: the whole answer then has the rate of speech. */
+  output: number | null
+}
+
+/** Nothing is known of speech. */
+export const NO_AUDIO_COUNTED: AudioTokens = { input: 0, output: null }
+
+/** Reads the tokens of speech of a usage. Null for a count that it lacks. */
+export function audioTokens(reported: unknown): { input: number | null; output: number | null } {
+  const of: Reported = objectOf(reported)
+  const count = (details: unknown): number | null => {
+    const { audio_tokens: tokens }: { audio_tokens?: unknown } = objectOf(details)
+    return isCount(tokens) ? tokens : null
+  }
+  return {
+    input: count(of.prompt_tokens_details ?? of.input_tokens_details ?? of.input_token_details),
+    output: count(of.completion_tokens_details ?? of.output_tokens_details ?? of.output_token_details),
+  }
+}
+
 /** Usage of one model within an answer. */
 export interface UsagePart {
   /** Id of the model. Null for the one that was asked. */
@@ -104,6 +128,10 @@ interface Reported {
   input_tokens?: unknown
   output_tokens?: unknown
   input_tokens_details?: unknown
+  /** Names of transcriptions and of the realtime API. */
+  input_token_details?: unknown
+  output_token_details?: unknown
+  output_tokens_details?: unknown
   cache_read_input_tokens?: unknown
   cache_creation_input_tokens?: unknown
   cache_creation?: unknown

@@ -3,7 +3,7 @@ import { after, before, beforeEach, describe, it } from 'node:test'
 import type * as z from 'zod'
 import type { NewKey } from '../../src/identity/keys.ts'
 import { until } from '../doubles/until.ts'
-import { completion, json, sse, startUpstream, type UpstreamDouble } from '../doubles/upstream.ts'
+import { chunks, completion, json, sse, startUpstream, type UpstreamDouble } from '../doubles/upstream.ts'
 import { type RunningGateway, startGateway } from './gateway.ts'
 
 const CHAT = '/chat/completions'
@@ -38,6 +38,8 @@ before(async () => {
         claude: at('anthropic'),
         american: at('anthropic', { project_region: 'us' }),
         gpt: at('openai'),
+        gem: at('gemini'),
+        groq: at('groq'),
         fast: at('openai', { project_tier: 'priority' }),
       },
     },
@@ -322,6 +324,37 @@ it('fees of tools are reserved', async () => {
   assert.ok(more >= 0.4, `40 searches at 0.01: ${more}`)
 })
 
+it('the rejected part of a prediction is reserved as output', async () => {
+  const prediction = { type: 'content', content: 'x'.repeat(20_000) }
+  const bytes = JSON.stringify(prediction).length
+  const more = (await bound('gpt/gpt-4.1', { prediction })) - (await bound('gpt/gpt-4.1', {}))
+  const [asPrompt, asOutput] = [bytes * 2e-6, bytes * 8e-6]
+  assert.ok(more >= asOutput && more <= asOutput + asPrompt + 1e-3, `${more}`)
+})
+
+describe('speech', () => {
+  const heard = { type: 'input_audio', input_audio: { data: 'A'.repeat(8000), format: 'wav' } }
+  const read = { ...heard, type: 'text', text: '' }
+  const sending = (part: object) => ({ messages: [{ role: 'user', content: [part] }] })
+  const charged = async (part: object, details: object = {}) => {
+    const usage = { prompt_tokens: 1000, completion_tokens: 100, total_tokens: 1100, ...details }
+    upstream.on(CHAT, json(200, completion('Hello.', usage)))
+    return (await ask(BUDGET, 'gem/gemini-2.5-flash', sending(part))).record?.upstream_cost_usd
+  }
+
+  it('is reserved at its own rate where a request has a recording', async () => {
+    const prompt = async (part: object) => (await bound('gem/gemini-2.5-flash', sending(part))) - 0.0025 // 1000 × 2.5
+    const ratio = (await prompt(heard)) / (await prompt(read))
+    assert.ok(Math.abs(ratio - 1 / 0.3) < 0.05, `${ratio}`)
+  })
+
+  it('is charged at its own rate: as far as the answer counts it, else for the whole prompt', async () => {
+    assert.equal(await charged(heard, { prompt_tokens_details: { audio_tokens: 100 } }), 0.00062) // 100 × 1 + 900 × 0.3 + 250
+    assert.equal(await charged(heard), 0.00125)
+    assert.equal(await charged(read), 0.00055)
+  })
+})
+
 describe('what an answer names', () => {
   const usage = { input_tokens: 1000, output_tokens: 100 }
 
@@ -347,6 +380,31 @@ describe('what an answer names', () => {
       (await ask(BUDGET, 'gpt/gpt-5', { tools: [{ type: tool }] }, '/responses')).record?.upstream_cost_usd
     assert.equal(await charged('web_search'), 0.02225) // 1000 × 1.25 + 100 × 10 + 2 × 10,000
     assert.equal(await charged('web_search_preview'), 0.05225)
+  })
+
+  it('counts tools that Groq ran and searches of Gemini, streamed and whole', async () => {
+    const used = { prompt_tokens: 1000, completion_tokens: 100, total_tokens: 1100 }
+    const tools = { executed_tools: [{ index: 0, type: 'search' }] }
+    const grounded = { extra_content: { google: { grounding_metadata: { web_search_queries: ['a', 'b'] } } } }
+    const charged = async (model: string, more: object, stream: boolean, tool: string) => {
+      const [first, ...others] = chunks(['Hello.'], used)
+      const chunk = { ...first, choices: [{ index: 0, delta: more, finish_reason: null }] }
+      const whole = completion('Hello.', used)
+      const message = { ...whole.choices[0]?.message, ...more }
+      const answer = { ...whole, choices: [{ ...whole.choices[0], message }] }
+      upstream.on(CHAT, stream ? sse([first, chunk, chunk, ...others]) : json(200, answer))
+      return (await ask(BUDGET, model, { stream, tools: [{ type: tool }] })).record?.upstream_cost_usd
+    }
+    for (const stream of [false, true]) {
+      assert.equal(await charged('groq/openai/gpt-oss-120b', tools, stream, 'browser_search'), 0.00821) // 210 + 8000
+      assert.equal(await charged('gem/gemini-3.8-flash', grounded, stream, 'google_search'), 0.029125) // 1125 + 2 × 14,000
+    }
+    assert.equal(
+      await charged('gem/gemini-3.8-flash', {}, false, 'google_search'),
+      0.015125,
+      'one that it does not show',
+    )
+    assert.equal(await charged('gem/gemini-3.8-flash', grounded, false, 'function'), 0.029125)
   })
 
   it('alerts the operator when the list of the key lacks it, and the answer counts', async () => {

@@ -33,12 +33,20 @@ const message = (input_tokens: number, output_tokens: number, more: object = {})
   ...more,
 })
 const response = message
+/** A whole chat completion with these members of its message. */
+const completionOf = (of: object) => ({ choices: [{ message: of }] })
+const spoken = (input: number, output: number) => ({
+  prompt_tokens_details: { audio_tokens: input },
+  completion_tokens_details: { audio_tokens: output },
+})
 
 /**
  * Amounts in micro-dollars, computed by hand. Prices of the vendors' pages on the day that the catalogues name; a rate in
  * USD for 1,000,000 tokens is as many micro-dollars for each token.
  */
-const CASES: Array<[what: string, model: string, usage: object, tier: string | TierFields | null, micros: number]> = [
+const CASES: Array<
+  [what: string, model: string, usage: object, tier: string | TierFields | null, micros: number, answer?: object]
+> = [
   // OpenAI
   ['plain', 'openai gpt-5', chat(1000, 500), null, 6250], // 1000×1.25 + 500×10
   ['cached input', 'openai gpt-5', chat(1000, 500, cached(800)), null, 5350], // 200×1.25 + 800×0.125 + 5000
@@ -167,7 +175,7 @@ const CASES: Array<[what: string, model: string, usage: object, tier: string | T
   ['a batch', 'anthropic claude-sonnet-5-5', message(1000, 100), 'batch', 1500], // 3000 / 2
   ['capacity paid beforehand', 'anthropic claude-sonnet-5-5', message(1000, 100), 'priority', 3000],
   ['flex of Gemini', 'gemini gemini-3.8-flash', chat(1000, 100), 'flex', 563], // 1125 / 2
-  ['priority of Gemini', 'gemini gemini-3.8-flash', chat(1000, 100), 'priority', 2025], // 1125 × 1.8
+  ['priority of Gemini, the dearest', 'gemini gemini-3.8-flash', chat(1000, 100), 'priority', 2250], // 1125 × 2
   ['flex of Groq, which costs the same', 'groq openai/gpt-oss-120b', chat(1000, 100), 'flex', 210],
   // Fees
   [
@@ -185,6 +193,93 @@ const CASES: Array<[what: string, model: string, usage: object, tier: string | T
     }),
     null,
     19_000, // 1500 + 3 × 5000 + 2500
+  ],
+  [
+    'tools that Groq ran: two searches, a page, code; each chunk of the same tool once',
+    'groq openai/gpt-oss-120b',
+    chat(1000, 100),
+    null,
+    32_210, // 210 + 2 × 8000 + 1000 + 15,000
+    completionOf({
+      executed_tools: [
+        { index: 0, type: 'search', output: 'one' },
+        { index: 1, type: 'browser.search' },
+        { index: 2, type: 'visit' },
+        { index: 3, type: 'python', code_results: [] },
+        { index: 0, type: 'search' },
+      ],
+    }),
+  ],
+  [
+    'two searches of Gemini 3',
+    'gemini gemini-3.8-flash',
+    chat(1000, 100),
+    null,
+    29_125, // 1125 + 2 × 14,000
+    completionOf({ extra_content: { google: { grounding_metadata: { web_search_queries: ['a', 'b', 'a'] } } } }),
+  ],
+  [
+    'a grounded answer of Gemini 2.5, whatever it searched',
+    'gemini gemini-2.5-flash',
+    chat(1000, 100),
+    null,
+    35_550, // 300 + 250 + 35,000
+    { model: 'gemini-2.5-flash', ...completionOf({ groundingMetadata: { webSearchQueries: ['a', 'b'] } }) },
+  ],
+  [
+    'the tokens of an image that a tool made',
+    'openai gpt-5',
+    response(1000, 100),
+    null,
+    250_030, // 1250 + 1000 + 30 × 10 + 6187 × 40
+    {
+      output: [{ type: 'image_generation_call' }],
+      tool_usage: { image_gen: { input_tokens: 30, output_tokens: 6187 } },
+    },
+  ],
+  [
+    'an image whose tokens are not counted',
+    'openai gpt-5',
+    response(1000, 100),
+    null,
+    252_250,
+    { output: [{ type: 'image_generation_call' }] },
+  ],
+  // Speech
+  ['speech in and out', 'openai gpt-audio', chat(1000, 500, spoken(800, 400)), null, 52_700], // 200×2.5 + 800×32 + 100×10 + 400×64
+  ['speech in, text out', 'openai gpt-audio', chat(1000, 100, spoken(1000, 0)), null, 33_000],
+  ['an answer that may be speech, uncounted', 'openai gpt-audio', chat(100, 10), null, 890], // 250 + 640
+  ['more speech than prompt', 'openai gpt-audio', chat(100, 0, spoken(101, 0)), null, 3200],
+  [
+    'speech from the cache, after that of the rest',
+    'openai gpt-realtime-mini',
+    chat(1000, 0, { prompt_tokens_details: { cached_tokens: 600, audio_tokens: 700 } }),
+    null,
+    4108, // 400×10 + 300×0.3 + 300×0.06
+  ],
+  [
+    'a transcription',
+    'openai gpt-4o-transcribe',
+    {
+      type: 'tokens',
+      ...message(100, 20),
+      total_tokens: 120,
+      input_token_details: { text_tokens: 10, audio_tokens: 90 },
+    },
+    null,
+    765, // 10×2.5 + 90×6 + 20×10
+  ],
+  ['speech to Gemini', 'gemini gemini-2.5-flash', chat(1000, 100, spoken(1000, 0)), null, 1250], // 1000×1 + 250
+  ['speech to Gemini, flex', 'gemini gemini-2.5-flash', chat(1000, 100, spoken(1000, 0)), 'flex', 625],
+  // A prediction: rejected tokens are in the completion
+  [
+    'rejected tokens of a prediction, which cost as output',
+    'openai gpt-4.1',
+    chat(1000, 700, {
+      completion_tokens_details: { accepted_prediction_tokens: 100, rejected_prediction_tokens: 500 },
+    }),
+    null,
+    7600, // 1000×2 + 700×8
   ],
   // By the piece
   ['seconds of audio', 'openai spoken', { type: 'duration', seconds: 61.2 }, null, 6200], // 62 × 100
@@ -233,11 +328,12 @@ const CASES: Array<[what: string, model: string, usage: object, tier: string | T
 
 describe('amounts that were computed by hand', () => {
   before(loadShippedCatalogue)
-  for (const [what, model, usage, tier, micros] of CASES)
+  for (const [what, model, usage, tier, micros, answer = {}] of CASES)
     it(`${model}: ${what}`, () => {
-      const { parts, uses, stated } = readTerms({}, usage)
+      const { parts, audio, uses, stated } = readTerms({ model, ...answer }, usage)
       const fields = typeof tier === 'object' ? (tier ?? {}) : { service_tier: tier }
-      const of = { usage: readUsage(usage), parts, uses, tier: tierIn(fields), stated }
+      const heard = { input: audio.input ?? 0, output: audio.output }
+      const of = { usage: readUsage(usage), parts, audio: heard, uses, tier: tierIn(fields), stated }
       assert.equal(costOfCall(of, modelOf(model), PRICES).micros, micros)
     })
 })

@@ -23,6 +23,8 @@ const ASSUMED_USES: Readonly<Record<FeeUnit | 'run', number>> = {
   file_search: 3,
   code: 1,
   tool_image: 1,
+  tool_image_input_token: 0,
+  tool_image_output_token: 0,
   image: 1,
   page: 50,
   audio_second: 600,

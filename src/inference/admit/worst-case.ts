@@ -5,6 +5,7 @@ import { fieldsOrNone, objectsOrNone } from '../../text/lenient-reader.ts'
 import type { Micros } from '../../text/money.ts'
 import { ANSWER_LIMITS, limitsAt } from '../api/answer-limit.ts'
 import { INPUT_ALONE } from '../api/verbatim-paths.ts'
+import { carriesAudio } from '../observe/audio-input.ts'
 import { countLong, estimatePrompt, MEDIA_TOKENS } from '../observe/estimate.ts'
 import { requestText } from '../observe/request-text.ts'
 import { limitsOf, type ModelChoice } from '../upstreams/provider.ts'
@@ -111,7 +112,8 @@ export function boundOf(
 ): CallBound {
   // Names may be written with escapes.
   const plain = text.includes('\\u') ? JSON.stringify(json) : text
-  const priced = { tiers: parts.tiers, isKeptForHour: KEPT_FOR_HOUR.test(plain) }
+  const hasAudio = endpoint.startsWith('/audio/') || carriesAudio(json)
+  const priced = { tiers: parts.tiers, isKeptForHour: KEPT_FOR_HOUR.test(plain), hasAudio }
   const cost = (prompt: number, answer: number, wholePrompt = prompt): Micros =>
     maxCost({ prompt, answer, wholePrompt, ...priced }, models, deps.prices)
   const besideCost = (prompt: number): Micros =>

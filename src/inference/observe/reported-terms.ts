@@ -1,10 +1,11 @@
 import type { FeeUnit } from '../../providers/priced-fields.ts'
 import { statedCost } from '../../providers/stated-cost.ts'
 import type { TierFields } from '../../providers/tiers.ts'
-import { type UsagePart, usageParts } from '../../providers/token-usage.ts'
+import { audioTokens, type UsagePart, usageParts } from '../../providers/token-usage.ts'
 import { fieldsOrNone, objectsOrNone } from '../../text/lenient-reader.ts'
 import type { Micros } from '../../text/money.ts'
 import type { Fields } from '../../text/typed-reader.ts'
+import { type ChatTools, createChatTools } from './chat-tools.ts'
 
 /** Terms of the price that an answer states, beside its tokens. */
 export interface ReportedTerms {
@@ -14,6 +15,8 @@ export interface ReportedTerms {
   tier: TierFields
   /** Tokens by the model that used them. Null when one used all. */
   parts: readonly UsagePart[] | null
+  /** Tokens of speech in the prompt and in the answer. Null for a count that the answer lacks. */
+  audio: ReturnType<typeof audioTokens>
   /** Uses of tools with a fee. */
   uses: Uses
   /** Cost that the provider states, in micro-dollars. Null when it states none. */
@@ -34,13 +37,17 @@ const ITEMS: Readonly<Record<string, FeeUnit>> = {
 
 /** Largest plausible number of uses. */
 const MOST_USES = 10_000
+/** Largest plausible number of tokens of images. */
+const MOST_TOKENS = 10_000_000
 
 /**
  * Reads the terms of a whole answer, or of the event of a stream that reports its usage: a chat completion, a Response
  * or a Message.
+ *
+ * @param chatTools tools in the chunks of a stream; those of the answer by default
  */
-export function readTerms(answer: unknown, usage: unknown): ReportedTerms {
-  const { model, service_tier, output } = fieldsOrNone(answer)
+export function readTerms(answer: unknown, usage: unknown, chatTools?: ChatTools): ReportedTerms {
+  const { model, service_tier } = fieldsOrNone(answer)
   const used = fieldsOrNone(usage)
   return {
     model: typeof model === 'string' && model !== '' ? model : null,
@@ -50,25 +57,38 @@ export function readTerms(answer: unknown, usage: unknown): ReportedTerms {
       inference_geo: used.inference_geo,
     },
     parts: usageParts(usage),
-    uses: used.type === 'duration' ? { audio_second: Math.ceil(Number(used.seconds) || 0) } : countedIn(used, output),
+    audio: audioTokens(usage),
+    uses:
+      used.type === 'duration'
+        ? { audio_second: Math.ceil(Number(used.seconds) || 0) }
+        : countedIn(used, fieldsOrNone(answer), chatTools ?? toolsOf(answer)),
     stated: statedCost(usage),
   }
 }
 
 /**
  * Uses of tools with a fee, by the names under which the request's tools are charged: searches of OpenAI's earlier tool,
- * and of its chat models that search, of which each answer has one.
+ * and of its chat models that search, of which each answer has one. A search of Gemini that its answer does not show
+ * counts as one, too.
  */
 export function usesIn(request: unknown, counted: Uses): Uses {
   const { tools, web_search_options } = fieldsOrNone(request)
   const { search = 0, ...others } = counted
   if (search === 0 && (web_search_options ?? null) !== null) return { ...others, preview_search: 1 }
+  if (search === 0 && objectsOrNone(tools).some(({ type }) => String(type).startsWith('google_')))
+    return { ...others, search: 1 }
   const isPreview = objectsOrNone(tools).some(({ type }) => String(type).startsWith('web_search_preview'))
   return isPreview ? { ...others, preview_search: search } : counted
 }
 
-/** Uses that the usage counts (Anthropic, OpenRouter, xAI), else the items of a Response. */
-function countedIn(usage: Fields, output: unknown): Uses {
+function toolsOf(answer: unknown): ChatTools {
+  const tools = createChatTools()
+  tools.read(fieldsOrNone(answer).choices)
+  return tools
+}
+
+/** Uses that the usage counts (Anthropic, OpenRouter, xAI), else those in a chat completion, or the items of a Response. */
+function countedIn(usage: Fields, { output, tool_usage, model }: Fields, chatTools: ChatTools): Uses {
   const counts = usage.server_tool_use ?? usage.server_tool_use_details ?? usage.server_side_tool_usage_details
   const { web_search_requests, web_search_calls, x_search_calls, file_search_calls, code_interpreter_calls } =
     fieldsOrNone(counts)
@@ -77,7 +97,17 @@ function countedIn(usage: Fields, output: unknown): Uses {
     file_search: countOf(file_search_calls),
     code: countOf(code_interpreter_calls),
   }
-  return Object.values(counted).some((count) => count > 0) ? counted : itemsIn(output)
+  if (Object.values(counted).some((count) => count > 0)) return counted
+  if (output === undefined) return chatTools.uses(model)
+  return withImageTokens(itemsIn(output), fieldsOrNone(fieldsOrNone(tool_usage).image_gen))
+}
+
+/** Replaces images that a tool made by their tokens, where a Response counts them. */
+function withImageTokens(uses: Uses, { input_tokens: input, output_tokens: output }: Fields): Uses {
+  const tokens = countOf(output, MOST_TOKENS)
+  if (tokens === 0) return uses
+  const { tool_image: _, ...others } = uses
+  return { ...others, tool_image_input_token: countOf(input, MOST_TOKENS), tool_image_output_token: tokens }
 }
 
 /** Counts the items of a Response. Pages that were opened are no searches, and a container is used by several calls. */
@@ -94,5 +124,5 @@ function itemsIn(output: unknown): Uses {
   return uses
 }
 
-const countOf = (value: unknown): number =>
-  Number.isSafeInteger(value) && (value as number) > 0 ? Math.min(value as number, MOST_USES) : 0
+const countOf = (value: unknown, most = MOST_USES): number =>
+  Number.isSafeInteger(value) && (value as number) > 0 ? Math.min(value as number, most) : 0

@@ -4,14 +4,15 @@ import { splitEvents, wholeEvents } from '../../wire/whole-events.ts'
 import { FAILED_FINISHES } from '../api/finish-reason.ts'
 import { choiceFault, isReport, ReportedError, readReported } from '../api/reported-error.ts'
 import { hideSecrets } from '../upstreams/failure.ts'
+import { NAMES_CHAT_TOOLS } from './chat-tools.ts'
 import { type EventData, eventData } from './event-data.ts'
 import { type KeptEvents, keepEvents } from './kept-events.ts'
 import { readReport, type UsageReport } from './usage-report.ts'
 
 /** Matches what may separate the parts of a field: an event can span several lines. */
 const GAP = String.raw`(?:\s|data:)*`
-/** Matches events that report usage or an `error`, and few others. Most chunks have `"usage":null` or none. */
-const TELLING = new RegExp(`"(?:${FAILED_FINISHES.join('|')})"|"usage"${GAP}:${GAP}\\{`)
+/** Matches events that report usage, tools with a fee or an `error`, and few others. Most chunks have `"usage":null` or none. */
+const TELLING = new RegExp(`"(?:${FAILED_FINISHES.join('|')})"|"usage"${GAP}:${GAP}\\{|${NAMES_CHAT_TOOLS}`)
 /** Some providers send an empty one with each chunk. */
 const FINISHED = new RegExp(`"finish_reason"${GAP}:${GAP}"[^"]`)
 /** Matches events that contain a whole Response. It repeats the request and adds no output. */

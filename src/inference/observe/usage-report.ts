@@ -2,6 +2,7 @@ import { readUsage, type Usage } from '../../providers/token-usage.ts'
 import { fieldsOrNone } from '../../text/lenient-reader.ts'
 import { present } from '../../text/present.ts'
 import type { Fields } from '../../text/typed-reader.ts'
+import { createChatTools } from './chat-tools.ts'
 import type { EventData } from './event-data.ts'
 import { generatedBy } from './generated-text.ts'
 import type { KeptEvents } from './kept-events.ts'
@@ -29,6 +30,7 @@ export function readReport(kept: KeptEvents): UsageReport {
   /** The last event with a usage, and that usage. */
   let telling: { answer: unknown; used: unknown } | null = null
   let begun: Fields = {}
+  const tools = createChatTools()
   /** Additions kept when the last usage was reported, and whether the newest of them has text after it. */
   let keptAtUsage = 0
   let generatedSince = false
@@ -44,6 +46,7 @@ export function readReport(kept: KeptEvents): UsageReport {
   }
   return {
     read(data) {
+      tools.read(data?.choices)
       if (data?.type === 'message_start') begun = fieldsOrNone(data.message)
       const found = usageIn(data)
       if (found) telling = { answer: data?.type === 'message_delta' ? begun : (data?.response ?? data), used: found }
@@ -58,7 +61,7 @@ export function readReport(kept: KeptEvents): UsageReport {
     },
     usage: () => usage,
     promptUsage: () => readUsage(begun.usage),
-    terms: () => telling && readTerms(telling.answer, telling.used),
+    terms: () => telling && readTerms(telling.answer, telling.used, tools),
     isOutdated: () => generatedSince || kept.hasTextAfter(keptAtUsage),
   }
 }

@@ -1,15 +1,16 @@
 import type { CallContext, CallRecord, CallStatus, SkippedCandidate } from '../../calls/call-record.ts'
 import type { Calls } from '../../calls/calls.ts'
 import { GazewayError } from '../../errors.ts'
-import { type AppliedPrice, appliedPrice, costOfCall, upstreamCost } from '../../providers/cost.ts'
+import { type AppliedPrice, appliedPrice, costOfCall, hearsAtOwnRate, upstreamCost } from '../../providers/cost.ts'
 import { type CostOrigin, isAnotherModel, type PricedModel, type Prices, pricedBy } from '../../providers/prices.ts'
 import { type CallTier, tierIn } from '../../providers/tiers.ts'
-import type { Usage } from '../../providers/token-usage.ts'
+import type { AudioTokens, Usage } from '../../providers/token-usage.ts'
 import { newId } from '../../text/ids.ts'
 import { fieldsOrNone } from '../../text/lenient-reader.ts'
 import { type Micros, toUsd } from '../../text/money.ts'
 import type { Bill } from '../admit/bill.ts'
 import { recordedError } from '../api/reported-error.ts'
+import { carriesAudio } from '../observe/audio-input.ts'
 import { countUsage, type Observed, UNCOUNTED } from '../observe/observe.ts'
 import { usesIn } from '../observe/reported-terms.ts'
 import type { LateReceiver } from '../relay/late-reads.ts'
@@ -123,6 +124,14 @@ export function beginCall(deps: SettleDeps, invocation: Invocation, context: Cal
     return tierIn(fields, model.project)
   }
 
+  /** Finds the speech. An uncounted prompt is all speech where the request has a recording. */
+  function audioOf({ terms }: Pick<Outcome, 'terms'>, priced: PricedModel): AudioTokens {
+    const { input = null, output = null } = terms?.audio ?? {}
+    if (input !== null || !hearsAtOwnRate(priced, prices)) return { input: input ?? 0, output }
+    const isHeard = invocation.path.startsWith('/audio/') || carriesAudio(invocation.request)
+    return { input: isHeard ? Number.POSITIVE_INFINITY : 0, output }
+  }
+
   const costOf = (usage: Usage | null, outcome: Pick<Outcome, 'terms'>): Micros =>
     upstreamCost(usage, model, prices, tierOf(outcome))
   const rateKey = (): string => `${provider.name} ${invocation.model?.upstream ?? ''}`
@@ -174,7 +183,8 @@ export function beginCall(deps: SettleDeps, invocation: Invocation, context: Cal
     const answeredBy = id !== null && isAnotherModel(id, model) ? { id, asked: model } : null
     const priced = pricedBy(answeredBy?.id ?? null, model, prices)
     const uses = usesIn(invocation.request, terms?.uses ?? {})
-    const used = { usage, parts: terms?.parts ?? null, uses, tier: tierOf(outcome), stated }
+    const audio = audioOf(outcome, priced)
+    const used = { usage, parts: terms?.parts ?? null, audio, uses, tier: tierOf(outcome), stated }
     const { micros: costMicros, from } = costOfCall(used, priced, prices)
     const isByPiece = usage === null && costMicros > 0
     const priceFrom = usage === null && from !== 'stated' && !isByPiece ? null : from
@@ -186,7 +196,7 @@ export function beginCall(deps: SettleDeps, invocation: Invocation, context: Cal
     const knownMicros = isPaidFor || unseen.micros === 0 ? costMicros : 0
     const costUsd = toUsd(knownMicros + (Number.isFinite(unseen.micros) ? unseen.micros : 0))
     const price = (): AppliedPrice => ({
-      ...appliedPrice(usage, priced, prices, used.tier),
+      ...appliedPrice(usage, priced, prices, used.tier, audio),
       ...(used.parts !== null && { mixed: true }),
     })
     const spend = invocation.bill.attempted({

@@ -1,4 +1,4 @@
-import type { TokenPrices } from '../../providers/preset.ts'
+import { PRICE_KINDS, type TokenPrices } from '../../providers/preset.ts'
 import {
   isRefused,
   isUnpriced,
@@ -24,6 +24,9 @@ export interface ListedPrice {
   cached_input: number | null
   cache_write: number | null
   cache_write_1h: number | null
+  audio_input: number | null
+  cached_audio_input: number | null
+  audio_output: number | null
   from: PriceInForce['from']
   /** Setting or page that states the price. */
   source: string
@@ -76,12 +79,15 @@ function listed(upstream: string, model: PricedModel, prices: Prices): ListedPri
   ]
 }
 
-const everyRate = ({ input, output, cached_input, cache_write, cache_write_1h }: TokenPrices) => ({
+const OPTIONAL_KINDS = PRICE_KINDS.filter((kind) => kind !== 'input' && kind !== 'output')
+
+const everyRate = ({ input, output, ...others }: TokenPrices) => ({
   input,
   output,
-  cached_input: cached_input ?? null,
-  cache_write: cache_write ?? null,
-  cache_write_1h: cache_write_1h ?? null,
+  ...(Object.fromEntries(OPTIONAL_KINDS.map((kind) => [kind, others[kind] ?? null])) as Record<
+    (typeof OPTIONAL_KINDS)[number],
+    number | null
+  >),
 })
 
 function sourceOf(found: PriceInForce): string {

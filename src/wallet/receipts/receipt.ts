@@ -9,6 +9,12 @@ export const ReceiptPrice = z.object({
   cached_input: z.number().optional(),
   cache_write: z.number().optional(),
   cache_write_1h: z.number().optional(),
+  audio_input: z
+    .number()
+    .optional()
+    .describe('Rates of speech, where a call had some; its tokens are among those of text'),
+  cached_audio_input: z.number().optional(),
+  audio_output: z.number().optional(),
   tier: z.string().nullable().describe('Service tier that answered; null for the standard one'),
   mixed: z
     .literal(true)
