@@ -78,7 +78,9 @@ export const httpSection = section(() => ({
         .max(1_000_000)
         .nullable()
         .default(null)
-        .describe('Requests per minute of one key to each service; null: no limit.'),
+        .describe(
+          'Requests per minute of one key to each service, of any kind; null: no limit. Each process counts for itself: it guards the process against a flood, and asking the store about each request would be a flood there. The limits of a key (requests_per_minute) hold over all processes.',
+        ),
     })
     .prefault({}),
 }))
