@@ -82,7 +82,10 @@ describe('usage beyond the reservation', () => {
   })
 
   it('is paid by customers who caused it, into debt that a deposit ends', async () => {
-    const { key, id } = await newKey({ billing: 'cost', limits: { credit_limit_usd: 0.1 } })
+    const { key, id } = await newKey({
+      ...{ billing: 'cost', scopes: ['inference', 'platform'] },
+      limits: { credit_limit_usd: 0.1 },
+    })
     responseUses(300_000, 50)
     assert.equal((await goOn(key)).status, 200)
     assert.equal(await balance(id), -300_500)
@@ -92,6 +95,10 @@ describe('usage beyond the reservation', () => {
     assert.deepEqual([refused.status, error.code], [402, 'debt_open'])
     assert.match(error.message, /0\.2005 USD/)
     assert.deepEqual([await debt(id), (await receipt(id))?.debt_usd], [0.2005, 0.2005])
+    const { ledger } = (await (await ask(running, 'GET', '/api/wallet', { key })).json()) as {
+      ledger: { debt_usd: number }
+    }
+    assert.equal(ledger.debt_usd, 0.2005)
     assert.deepEqual(await running.gateway.wallet.verify().then(({ faults }) => faults), [])
     await running.gateway.wallet.deposit({ caller_id: id, amount_usd: 1, reference: 'paid' })
     assert.equal(await debt(id), 0)

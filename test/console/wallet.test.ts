@@ -331,6 +331,20 @@ describe('wallet and usage in the console', { skip: WITHOUT_BROWSER }, () => {
     await page.close()
   })
 
+  it('shows what a key owes, on its own page and in the list of keys', async () => {
+    const { platform } = under
+    const body = { limits: { credit_limit_usd: 0 } }
+    assert.equal((await ask(platform, 'PATCH', `/api/keys/${other.id}`, { key: platform.admin, body })).status, 200)
+    const { debt_usd } = await platform.gateway.wallet.balances(other.id)
+    assert.ok(debt_usd > 0.1)
+    const own = await under.open('#/wallet', { key: other.key })
+    await own.locator('.stat', { hasText: 'Owed' }).locator(`.money[title="${debt_usd} USD"]`).waitFor()
+    await own.close()
+    const list = await under.open('#/settings/keys', { key: platform.admin })
+    await list.getByRole('row', { name: 'research' }).getByText(/owed$/).waitFor()
+    await list.close()
+  })
+
   it('knows the names of more keys than the API lists at once', async () => {
     for (let i = 0; i < 1000; i++)
       await under.platform.gateway.keys.create({ name: 'one of many', scopes: ['platform'] })

@@ -1,13 +1,15 @@
 import { type ExpressionBuilder, sql } from 'kysely'
 import * as z from 'zod'
 import { Period, readBudgets, toBudgets } from '../../identity/budgets.ts'
+import { Debt, toDebt } from '../../identity/spend.ts'
 import { safeSum } from '../../store/safe-sum.ts'
 import type { Schema } from '../../store/schema.ts'
 import type { Store } from '../../store/store.ts'
 import { toUsd } from '../../text/money.ts'
 import { periodOf } from '../../text/period.ts'
 import type { LimitsOf } from '../budget/limits.ts'
-import { dayOf, spendOf } from '../budget/spending.ts'
+import { spentAndOwed } from '../budget/open-debts.ts'
+import { dayOf } from '../budget/spending.ts'
 import { type AccountRef, accountOf } from './accounts.ts'
 
 /** A budget and the amount spent of it. */
@@ -23,6 +25,7 @@ export const Balances = z.object({
   available_usd: z.number().describe('Unspent deposits; negative while credit is used'),
   held_usd: z.number().describe('Reserved for running calls'),
   escrow_usd: z.number().describe('Locked in escrow for open tasks'),
+  debt_usd: Debt,
   credit_limit_usd: z.number().describe('How far available_usd may fall below zero'),
   budgets: z.array(BudgetState).describe("The caller's own budgets; the budgets of its group apply too"),
 })
@@ -38,7 +41,10 @@ export async function readBalances(
   { limitsOf, now }: { limitsOf: LimitsOf; now: Date },
 ): Promise<Balances> {
   const limits = await limitsOf(callerId)
-  const [budgets, spends] = await Promise.all([readBudgets(store.db, [callerId]), spendOf(store.db, [callerId], now)])
+  const [budgets, spends] = await Promise.all([
+    readBudgets(store.db, [callerId]),
+    spentAndOwed(store, () => limits.creditMicros)([callerId], now),
+  ])
   const { available, held, escrow } = await store.db
     .selectNoFrom((eb) => [
       balanceOf(eb, accountOf('caller', callerId)).as('available'),
@@ -50,6 +56,7 @@ export async function readBalances(
     available_usd: toUsd(available ?? 0),
     held_usd: toUsd(held ?? 0),
     escrow_usd: toUsd(escrow ?? 0),
+    debt_usd: toDebt(spends.get(callerId)),
     credit_limit_usd: toUsd(limits.creditMicros),
     budgets: toBudgets(budgets.get(callerId) ?? []).map(({ per, micros }) => ({
       per,

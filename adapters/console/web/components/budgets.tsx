@@ -24,7 +24,7 @@ export function BudgetList({ of }: { of: readonly BudgetRecord[] }) {
 }
 
 /** Columns for each period: the spending of the current period and its budget. */
-export const spendColumns = <Row extends { spend: Spend; presumed_usd: number }>(
+export const spendColumns = <Row extends { spend: Spend; presumed_usd: number; debt_usd: number }>(
   budgetsOf: (row: Row) => readonly BudgetRecord[],
 ): Column<Row>[] =>
   PERIOD_NAMES.map((value) => ({
@@ -40,6 +40,11 @@ export const spendColumns = <Row extends { spend: Spend; presumed_usd: number }>
           {value === 'total' && row.presumed_usd > 0 && (
             <div class="muted" title="Reserved by a process that died. Budgets count it until it is released.">
               {usd(row.presumed_usd)} presumed
+            </div>
+          )}
+          {value === 'total' && row.debt_usd > 0 && (
+            <div class="bad" title="Used beyond reservations, and held by neither budgets nor credit.">
+              {usd(row.debt_usd)} owed
             </div>
           )}
         </>

@@ -77,7 +77,7 @@ export function Account() {
 
 /** Balances of one caller. */
 export function BalanceStats({ of }: { of: Balances }) {
-  const { available_usd, held_usd, escrow_usd, credit_limit_usd, budgets } = of
+  const { available_usd, held_usd, escrow_usd, debt_usd, credit_limit_usd, budgets } = of
   const left = available_usd + credit_limit_usd
   return (
     <Grid of="figures">
@@ -90,6 +90,9 @@ export function BalanceStats({ of }: { of: Balances }) {
       <Stat label="Reserved" value={<Money usd={held_usd} />} hint="for calls in progress" />
       <Stat label="In escrow" value={<Money usd={escrow_usd} />} hint="for open tasks" />
       <Stat label="Credit" value={<Money usd={credit_limit_usd} />} hint="limit below zero" />
+      {debt_usd > 0 && (
+        <Stat label="Owed" value={<Money usd={debt_usd} />} hint="beyond reservations, budgets and credit" tone="bad" />
+      )}
       <Stat label="Budgets" value={<BudgetList of={budgets} />} hint="periods start at 00:00 UTC" />
     </Grid>
   )
