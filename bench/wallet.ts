@@ -72,7 +72,7 @@ function servicesOn(store: Store) {
   const identity = () => null
   const charge = createCharges(store)
   const absorbed = createAbsorbed(store, now, () => toMicros(config.wallet.absorbed_usd_per_day) as Micros)
-  const terms = { pricing, defaultCreditMicros, waitMs: 0, now, onForeignModel() {}, onOverrun() {} }
+  const terms = { pricing, defaultCreditMicros, waitMs: 0, now, onForeignModel() {}, onAbsorbed() {}, onOverrun() {} }
   const billing = { reservations, absorbed, charge, identity, ...terms }
   const metering = createMetering({ upstream, billing, config: config.wallet, countTokens })
   const by = (callerId: string) => ({ callerId, context: { surface: 'platform' as const, callerId } })

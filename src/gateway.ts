@@ -131,13 +131,13 @@ export async function createGateway(read: LoadedConfig, log: Log): Promise<Gatew
     onError: logged(base, 'Failed to record the cost of a call that was not charged; will retry.'),
   })
   const alerts = liveAlerts(base)
-  const { onForeignModel } = alerts
+  const { onForeignModel, onAbsorbed } = alerts
   const billing = {
     identity: keys.identity,
     reservations,
     absorbed,
     charge,
-    onForeignModel,
+    ...{ onForeignModel, onAbsorbed },
     onOverrun: overruns.report,
   }
   const { upstreams, closeRates, ...inference } = liveInference(base, {

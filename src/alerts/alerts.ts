@@ -1,8 +1,11 @@
 import type { Base } from '../base.ts'
 import type { Store } from '../store/store.ts'
 import type { Sweep } from '../store/sweeps.ts'
+import { type Micros, toMicros } from '../text/money.ts'
 import { PERIOD_NAMES, periodOf } from '../text/period.ts'
+import type { AbsorbedCall } from '../wallet/budget/absorbed.ts'
 import { dayOf } from '../wallet/budget/spending.ts'
+import { noteAbsorbed } from './absorbed-costs.ts'
 import { deliverAlerts } from './deliver-alerts.ts'
 import { type ForeignModel, noteForeignModel } from './foreign-models.ts'
 import { noticeAlerts } from './notice-alerts.ts'
@@ -14,10 +17,15 @@ const FORGET_MS = 3_600_000
 /** Shortest retention of a message. */
 const KEPT_MS = 40 * 86_400_000
 
-/** Delivers an alert to the webhook once a share of a budget is spent, or a model answers that a key may not use. */
+/**
+ * Delivers an alert to the webhook once a share of a budget is spent, a model answers that a key may not use, or the
+ * operator bears a part of a caller's calls.
+ */
 export interface Alerts {
   /** Logs an answer by a model that the list of its key lacks, and has an alert sent. */
   onForeignModel(of: ForeignModel): void
+  /** Has an alert sent that the operator bears a part of a call. */
+  onAbsorbed(of: AbsorbedCall): void
   /** Compares spending with alerts and sends due messages; for `startSweeps` with {@link ALERTS_MS}. */
   sending: readonly Sweep[]
   /** Deletes old messages; for `startSweeps`. */
@@ -30,6 +38,8 @@ export interface AlertsDeps {
   now: () => Date
   /** Current webhook. Null for none. */
   webhook: () => WebhookAddress | null
+  /** Most that the operator bears for a caller a day. */
+  mostAbsorbed: () => Micros
   /** Called for each answer by a model that the list of its key lacks. */
   onForeign: (of: ForeignModel) => void
   /** Called when such an alert could not be recorded. */
@@ -43,11 +53,14 @@ export interface AlertsDeps {
  * {@link ALERTS_MS}, and each threshold passed is recorded in the outbox once per budget, period and threshold.
  */
 export function createAlerts(deps: AlertsDeps): Alerts {
-  const { store, now, webhook, onGivenUp, onForeign, onError } = deps
+  const { store, now, webhook, mostAbsorbed, onGivenUp, onForeign, onError } = deps
   return {
     onForeignModel(of) {
       onForeign(of)
       if (webhook() !== null) noteForeignModel(store, now(), of).catch(onError)
+    },
+    onAbsorbed(of) {
+      if (webhook() !== null) noteAbsorbed(store, now(), { ...of, most: mostAbsorbed() }).catch(onError)
     },
     sending: [
       {
@@ -78,6 +91,7 @@ export function liveAlerts({ store, now, config, log }: Base): Alerts {
       const { webhook_url: url, webhook_secret: secret } = config.current().config.alerts
       return url === null || secret === null ? null : { url, secret }
     },
+    mostAbsorbed: () => toMicros(config.current().config.wallet.absorbed_usd_per_day) as Micros,
     onForeign: ({ callId, callerId, requested, answered }) =>
       log.warn('A model answered that the key may not use.', {
         call_id: callId,

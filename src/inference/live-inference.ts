@@ -42,7 +42,7 @@ export function liveInference(
     countTokens: (text: string) => Promise<number>
     billing: Pick<
       CallDeps['billing'],
-      'identity' | 'reservations' | 'absorbed' | 'charge' | 'onForeignModel' | 'onOverrun'
+      'identity' | 'reservations' | 'absorbed' | 'charge' | 'onForeignModel' | 'onAbsorbed' | 'onOverrun'
     >
   },
 ): LiveInference {

@@ -91,7 +91,10 @@ export function liveMetering(
   { config, now }: Base,
   deps: Pick<MeteringDeps, 'countTokens'> & {
     upstreams: Followed<Upstream>
-    billing: Pick<BillDeps, 'identity' | 'reservations' | 'absorbed' | 'charge' | 'onForeignModel' | 'onOverrun'>
+    billing: Pick<
+      BillDeps,
+      'identity' | 'reservations' | 'absorbed' | 'charge' | 'onForeignModel' | 'onAbsorbed' | 'onOverrun'
+    >
   },
 ): Metering {
   const { upstreams, countTokens, billing } = deps

@@ -40,7 +40,7 @@ export function alertsContract(name: string, newUrl: () => Promise<string>): voi
       const givenUp: unknown[] = []
       const newAlerts = (address: { url: string; secret: string } | null = webhook) =>
         createAlerts({
-          ...{ store, now, webhook: () => address, onForeign() {}, onError },
+          ...{ store, now, webhook: () => address, mostAbsorbed: () => 500, onForeign() {}, onError },
           onGivenUp: (message) => void givenUp.push(message),
         })
       const spend = (id: string, micros: number, groupId: string | null = null) =>

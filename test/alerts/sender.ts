@@ -8,6 +8,7 @@ const { sending } = createAlerts({
   store,
   now: () => new Date(),
   webhook: () => ({ url: WEBHOOK_URL, secret: WEBHOOK_SECRET }),
+  mostAbsorbed: () => 0,
   onForeign() {},
   onError: () => process.exit(1),
   onGivenUp: () => process.exit(1),

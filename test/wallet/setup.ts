@@ -96,6 +96,7 @@ export function walletOn(
       now,
       identity: keys.identity,
       onForeignModel: () => {},
+      onAbsorbed: () => {},
       onOverrun: (overrun) => void overruns.push(overrun),
     },
     config: config.wallet,

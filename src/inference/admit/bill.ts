@@ -1,8 +1,9 @@
 import type { CallContext } from '../../calls/call-record.ts'
 import type { CallSpend } from '../../calls/call-spend.ts'
+import { GazewayError } from '../../errors.ts'
 import { type Identity, identityWithoutKey } from '../../identity/identity.ts'
 import type { Micros } from '../../text/money.ts'
-import type { Absorbed } from '../../wallet/budget/absorbed.ts'
+import type { Absorbed, AbsorbedCall } from '../../wallet/budget/absorbed.ts'
 import type { Overrun } from '../../wallet/budget/overruns.ts'
 import type { Taken } from '../../wallet/budget/reservation.ts'
 import type { ChargeCall } from '../../wallet/receipts/charges.ts'
@@ -26,6 +27,8 @@ export interface BillDeps extends ReserveDeps {
   storesAllReceipts?: boolean
   /** Called for each answer by a model that the list of its key lacks. */
   onForeignModel: (answer: ForeignAnswer) => void
+  /** Called for each call that the operator bears a part of, once its receipt is stored. */
+  onAbsorbed: (of: AbsorbedCall) => void
   /** Called for each call that cost more than its reservation. */
   onOverrun: (overrun: Overrun) => void
 }
@@ -53,10 +56,14 @@ export interface Bill {
   /**
    * Extends the reservation by the cost of some answer tokens.
    *
-   * @returns false when there is not enough money left
+   * Output beyond a limit that the client of a charged call set is borne by the operator: as much as a day's bound holds.
+   *
+   * @returns false when there is not enough money left, or no more is borne
    * @throws GazewayError `invalid_api_key` or `key_expired` when the key has ended meanwhile
    */
   extend(tokens: number): Promise<boolean>
+  /** Builds the error that a stream ends with for which there is no more. */
+  outgrown(): GazewayError
   /**
    * Reserves the same amount again, for an upstream that is tried beside the first: both may bill.
    *
@@ -88,6 +95,17 @@ export interface Bill {
 
 const NO_CEILING: Readonly<Record<string, unknown>> = {}
 
+function overBudget(): GazewayError {
+  return new GazewayError('budget_reached', 'The answer was cut off: the budget or credit of this key is used up.')
+}
+
+function beyondLimit(): GazewayError {
+  return new GazewayError(
+    'limit_not_kept',
+    'The answer was cut off: the model went on beyond the limit of its answer, and the operator bears no more of that for this key today.',
+  )
+}
+
 /** Bill of a call without limits: by a tool on this machine. */
 export const NO_BILL: Bill = {
   answerLimit: null,
@@ -100,6 +118,7 @@ export const NO_BILL: Bill = {
   isCharged: false,
   answerTokens: () => Infinity,
   extend: async () => true,
+  outgrown: overBudget,
   reserveAgain: async () => () => {},
   cutOff() {},
   attempted: () => null,
@@ -169,7 +188,10 @@ export function createBill(deps: BillDeps, of: BillOf): Bill {
   const at = now().toISOString()
   const limit = reserved.quote.limitFor(atFirst - margin)
   const answerLimit = isBounded && bound.isLimited ? limit : null
-  let answerTokens = limit * bound.answers
+  const firstTokens = limit * bound.answers
+  let answerTokens = firstTokens
+  /** Bears what comes after the limit of the client. Null where the caller pays it. */
+  const beyond = isCharged && bound.isLimitedByClient ? absorbed.bear(key.id) : null
   let usedMicros = 0
   let tokens = 0
   /** Attempts of a charged call that are neither charged nor recorded yet. */
@@ -197,6 +219,11 @@ export function createBill(deps: BillDeps, of: BillOf): Bill {
     return { ...spend, receipt: receiptOf(spend, attempt, { ...recordedTerms(at, pricing), costMicros: micros }) }
   }
 
+  function noteAbsorbed({ callId, model }: Pick<BilledAttempt, 'callId' | 'model'>, micros: Micros): void {
+    absorbed.forget(key.id)
+    deps.onAbsorbed({ callId, callerId: key.id, model, micros })
+  }
+
   /**
    * Records the cost of an attempt whose answer nobody got. Budgets count it, and the operator bears it.
    *
@@ -214,7 +241,7 @@ export function createBill(deps: BillDeps, of: BillOf): Bill {
       recorded() {
         written()
         onRecorded()
-        absorbed.forget(key.id)
+        noteAbsorbed(attempt, billedOf(shares))
       },
     })
   }
@@ -230,6 +257,13 @@ export function createBill(deps: BillDeps, of: BillOf): Bill {
     isCharged,
     answerTokens: () => answerTokens,
     async extend(more) {
+      if (beyond !== null) {
+        const tokens = answerTokens + more
+        if (isClearlyBeyond(tokens, firstTokens) && !(await beyond.raise(bound.more(tokens - firstTokens))))
+          return false
+        answerTokens = tokens
+        return true
+      }
       const micros = bound.more(more)
       const present = await identity(key.id)
       const payer = present && payerOf(present, deps.defaultCreditMicros)
@@ -237,6 +271,7 @@ export function createBill(deps: BillDeps, of: BillOf): Bill {
       answerTokens += more
       return true
     },
+    outgrown: beyond === null ? overBudget : beyondLimit,
     reserveAgain: () => reserveBeside(deps, key, atFirst),
     cutOff() {
       isCut = isBounded
@@ -250,7 +285,7 @@ export function createBill(deps: BillDeps, of: BillOf): Bill {
       const isUnseen = isDetached && isBounded && isHad && (attempt.usage?.estimated ?? true)
       const shares = sharesOf(attempt, {
         ...{ left, isCharged, readsMore: bound.readsMore, isLimitedByClient: bound.isLimitedByClient },
-        paidTokens: bound.isLimitedByClient ? limit * bound.answers : answerTokens,
+        paidTokens: bound.isLimitedByClient ? firstTokens : answerTokens,
         isUnknown: (isCut && !attempt.isByPiece) || isUnseen,
       })
       if (costMicros > left)
@@ -296,13 +331,14 @@ export function createBill(deps: BillDeps, of: BillOf): Bill {
         recorded: spend.recorded,
       })
       spend.written()
-      if (isCapped) absorbed.forget(key.id)
+      if (receipt.absorbed_micros > 0) noteAbsorbed(billed, receipt.absorbed_micros)
       return receipt
     },
     end() {
       counted.end(tokens)
       const borne = open.filter((shares) => billedOf(shares) > 0)
       open = []
+      beyond?.end()
       if (borne.length === 0) return reservation.end()
       let waiting = borne.length
       // Reserved until the store counts it.
@@ -314,6 +350,12 @@ export function createBill(deps: BillDeps, of: BillOf): Bill {
     },
   }
 }
+
+/** Part of its limit, and tokens, by which another tokenizer than the provider's may count more than the limit. */
+const [MARGIN_PART, MARGIN_TOKENS] = [0.5, 256]
+
+/** Tells whether an answer has outgrown the limit of its client by more than tokenizers differ. */
+const isClearlyBeyond = (tokens: number, limit: number): boolean => tokens > limit * (1 + MARGIN_PART) + MARGIN_TOKENS
 
 /** Reserves for a second upstream. @returns releases it; null when the call continues without one */
 async function reserveBeside(deps: BillDeps, key: Identity, micros: Micros): Promise<(() => void) | null> {

@@ -91,7 +91,7 @@ export function billedReceiver(
 
   async function extend(): Promise<GazewayError | null> {
     do {
-      if (!(await meter.extend())) return overBudget()
+      if (!(await meter.extend())) return bill.outgrown()
     } while (!meter.covers(() => ''))
     return null
   }
@@ -186,9 +186,6 @@ export function billedReceiver(
     },
   }
 }
-
-const overBudget = (): GazewayError =>
-  new GazewayError('budget_reached', 'The answer was cut off: the budget or credit of this key is used up.')
 
 const asGazewayError = (error: unknown): GazewayError =>
   error instanceof GazewayError

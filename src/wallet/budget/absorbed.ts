@@ -13,6 +13,15 @@ interface AskedModel {
   upstream: string
 }
 
+/** A call that the operator bears a part of. */
+export interface AbsorbedCall {
+  callId: string
+  callerId: string
+  model: string
+  /** The part that the operator bears. */
+  micros: Micros
+}
+
 /** Bound of what the operator bears for each charged key on a UTC day, because models ignore their limits. */
 export interface Absorbed {
   /**
@@ -23,8 +32,23 @@ export interface Absorbed {
    * @throws GazewayError `limit_not_kept`
    */
   require(callerId: string, models: readonly AskedModel[]): void | Promise<void>
+  /** Begins to bear what a stream of a caller generates beyond its limit. */
+  bear(callerId: string): BorneStream
   /** Reads again what was borne for a caller, because it has become more. */
   forget(callerId: string): void
+}
+
+/** A stream that goes on beyond its limit, at the operator's cost. */
+export interface BorneStream {
+  /**
+   * Raises what is borne for the stream.
+   *
+   * @returns false, and raises nothing, when it does not fit the bound of the day with what calls of this process bear at
+   *   the moment
+   */
+  raise(micros: Micros): Promise<boolean>
+  /** Ends it, once its receipt counts. */
+  end(): void
 }
 
 /** Amount that was borne for a caller on a day. */
@@ -41,6 +65,23 @@ interface Borne {
  */
 export function createAbsorbed(store: Store, now: () => Date, mostMicros: () => Micros): Absorbed {
   const known = new LRUCache<string, Borne | Promise<Borne>>({ max: REMEMBERED, ttl: REMEMBERED_MS })
+  /** Borne for the running streams of a caller. */
+  const running = new Map<string, Micros>()
+
+  /** Finds what was borne for a caller today. @returns a promise only when the store is asked */
+  function borneFor(callerId: string): Borne | Promise<Borne> {
+    const day = dayOf(now().toISOString())
+    const key = `${day} ${callerId}`
+    const remembered = known.get(key)
+    if (remembered !== undefined) return remembered
+    const borne = readBorne(store, callerId, { day, most: mostMicros() })
+    known.set(key, borne)
+    borne.then(
+      (read) => known.get(key) === borne && known.set(key, read),
+      () => known.delete(key),
+    )
+    return borne
+  }
 
   function refuse({ micros, models: ignoring }: Borne, models: readonly AskedModel[]): void {
     const most = mostMicros()
@@ -51,19 +92,27 @@ export function createAbsorbed(store: Store, now: () => Date, mostMicros: () => 
 
   return {
     require(callerId, models) {
-      const day = dayOf(now().toISOString())
-      const key = `${day} ${callerId}`
-      const remembered = known.get(key)
-      if (remembered !== undefined && !(remembered instanceof Promise)) return refuse(remembered, models)
-      const borne = remembered ?? readBorne(store, callerId, { day, most: mostMicros() })
-      if (remembered === undefined) {
-        known.set(key, borne)
-        borne.then(
-          (read) => known.get(key) === borne && known.set(key, read),
-          () => known.delete(key),
-        )
+      const borne = borneFor(callerId)
+      return borne instanceof Promise ? borne.then((read) => refuse(read, models)) : refuse(borne, models)
+    },
+    bear(callerId) {
+      let own = 0
+      function add(micros: Micros): void {
+        own += micros
+        const all = (running.get(callerId) ?? 0) + micros
+        if (all === 0) running.delete(callerId)
+        else running.set(callerId, all)
       }
-      return borne.then((read) => refuse(read, models))
+      return {
+        async raise(to) {
+          const { micros } = await borneFor(callerId)
+          const more = Math.max(0, to - own)
+          if (micros + (running.get(callerId) ?? 0) + more > mostMicros()) return false
+          add(more)
+          return true
+        },
+        end: () => add(-own),
+      }
     },
     forget(callerId) {
       known.delete(`${dayOf(now().toISOString())} ${callerId}`)
@@ -71,18 +120,20 @@ export function createAbsorbed(store: Store, now: () => Date, mostMicros: () => 
   }
 }
 
-async function readBorne(
-  { db }: Store,
-  callerId: string,
-  { day, most }: { day: string; most: Micros },
-): Promise<Borne> {
+/** Sums what the operator has borne for a caller on a day. */
+export async function absorbedOn({ db }: Store, callerId: string, day: string): Promise<Micros> {
   const { micros } = await db
     .selectFrom('metered_usage')
     .select(({ fn }) => fn.sum<number | null>('absorbed_micros').as('micros'))
     .where('caller_id', '=', callerId)
     .where('day', '=', day)
     .executeTakeFirstOrThrow()
-  const borne = Number(micros ?? 0)
+  return Number(micros ?? 0)
+}
+
+async function readBorne(store: Store, callerId: string, { day, most }: { day: string; most: Micros }): Promise<Borne> {
+  const { db } = store
+  const borne = await absorbedOn(store, callerId, day)
   if (borne < most) return { micros: borne, models: new Set() }
   const capped = await db
     .selectFrom('metered_calls as m')

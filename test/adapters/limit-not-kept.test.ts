@@ -1,0 +1,132 @@
+import assert from 'node:assert/strict'
+import { after, before, describe, it } from 'node:test'
+import { until } from '../doubles/until.ts'
+import { type Behaviour, chunks, startUpstream, type UpstreamDouble } from '../doubles/upstream.ts'
+import { startWebhook, type WebhookDouble } from '../doubles/webhook.ts'
+import { type RunningPlatform, startPlatform } from './platform.ts'
+
+/** Most that the operator bears, in micro-dollars: 2,000 tokens of an answer. */
+const MOST = 20_000
+const LIMIT = 100
+
+let server: UpstreamDouble
+let webhook: WebhookDouble
+let running: RunningPlatform
+before(async () => {
+  server = await startUpstream()
+  webhook = await startWebhook()
+  running = await startPlatform(server.url, {
+    // A token costs a micro-dollar, or ten.
+    document: {
+      pricing: { models: { any: { input: 1, output: 10 } } },
+      wallet: { absorbed_usd_per_day: MOST / 1e6 },
+      alerts: { webhook_url: webhook.url, webhook_secret: webhook.secret },
+    },
+  })
+})
+after(async () => {
+  await running.close()
+  await webhook.close()
+  await server.close()
+})
+
+/** Words that the provider has sent, which ignores the limit of its answers until its connection is closed. */
+let sent = 0
+const goesOn: Behaviour = async (response) => {
+  const [, word] = chunks(['word '.repeat(20)], null)
+  response.writeHead(200, { 'content-type': 'text/event-stream' })
+  while (!response.destroyed && sent < 200_000) {
+    sent += 20
+    if (!response.write(`data: ${JSON.stringify(word)}\n\n`))
+      await Promise.race([
+        new Promise((resolve) => response.once('drain', resolve)),
+        new Promise((resolve) => response.once('close', resolve)),
+      ])
+    await new Promise(setImmediate)
+  }
+  response.end('data: [DONE]\n\n')
+}
+
+const newKey = (billing: 'cost' | 'recorded') =>
+  running.gateway.keys.create({ name: 'thief', scopes: ['inference'], billing, limits: { credit_limit_usd: 1 } })
+
+const stream = (key: string) =>
+  fetch(`${running.gatewayUrl}/v1/chat/completions`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', authorization: `Bearer ${key}` },
+    body: JSON.stringify({
+      model: 'any',
+      messages: [{ role: 'user', content: 'Hello' }],
+      max_tokens: LIMIT,
+      stream: true,
+    }),
+  })
+
+const absorbedBy = async (caller_id: string) => {
+  const { totals } = await running.gateway.wallet.periodStatement(new Date().toISOString().slice(0, 7), { caller_id })
+  return { absorbed: Math.round(totals.absorbed_usd * 1e6), paid: Math.round(0 - totals.upstream_cost_usd * 1e6) }
+}
+
+describe('a stream whose model goes on beyond the limit of its client', () => {
+  it('ends with an error once the operator bears no more of it, at the operator’s cost', async () => {
+    const { key, record } = await newKey('cost')
+    server.on('/chat/completions', goesOn)
+    const text = await (await stream(key)).text()
+    assert.ok(sent < 100_000, `${sent}`)
+    const [error = ''] = /data: (\{"error".*\})/.exec(text)?.slice(1) ?? []
+    assert.equal(JSON.parse(error).error.code, 'limit_not_kept')
+    const words = text.split('word ').length - 1
+    assert.ok(words > 1.5 * LIMIT + 256, `${words}: not before it is clear`)
+    const { absorbed, paid } = await absorbedBy(record.id)
+    assert.ok(absorbed <= MOST && absorbed > MOST / 2, `${absorbed}`)
+    assert.ok(paid <= 10 * LIMIT + 100, `${paid}`)
+    const { items } = await running.gateway.wallet.usage({ caller_id: record.id, limit: 1 })
+    assert.deepEqual([items[0]?.capped, items[0]?.charged], [true, true])
+    assert.deepEqual((await running.gateway.wallet.verify()).faults, [])
+  })
+
+  it('shares the bound of the day with the streams beside it', async () => {
+    const { key, record } = await newKey('cost')
+    server.on('/chat/completions', goesOn)
+    sent = 0
+    const texts = await Promise.all([1, 2, 3, 4].map(async () => (await stream(key)).text()))
+    assert.ok(texts.every((text) => text.includes('limit_not_kept')))
+    const { absorbed } = await absorbedBy(record.id)
+    // What is not clear yet is never cut.
+    assert.ok(absorbed <= MOST + 4 * 10 * (0.5 * LIMIT + 256), `${absorbed}`)
+  })
+
+  it('is told to the operator once a day, and once more when the bound is reached', async () => {
+    const { key, record } = await newKey('cost')
+    const bodies = async () =>
+      (
+        await running.gateway.store.db
+          .selectFrom('alert_messages')
+          .select('body')
+          .where('owner', '=', record.id)
+          .orderBy('percent', 'desc')
+          .execute()
+      ).map(({ body }) => JSON.parse(body))
+    const usage = { prompt_tokens: 10, completion_tokens: 1100, total_tokens: 1110 }
+    server.on('/chat/completions', (response) => {
+      response.writeHead(200, { 'content-type': 'text/event-stream' })
+      for (const chunk of chunks(['Hi'], usage)) response.write(`data: ${JSON.stringify(chunk)}\n\n`)
+      response.end('data: [DONE]\n\n')
+    })
+    for (let call = 0; call < 2; call++) assert.equal((await stream(key)).status, 200)
+    await until(async () => (await absorbedBy(record.id)).absorbed === MOST)
+    const [first, reached] = await until(async () => {
+      const all = await bodies()
+      return all.length === 2 && all
+    })
+    assert.deepEqual(
+      [first.type, first.data.kind, first.data.name, first.data.model],
+      ['cost.absorbed', 'key', 'thief', 'any'],
+    )
+    assert.deepEqual([first.data.call_absorbed_usd, first.data.absorbed_usd_per_day], [0.01, 0.02])
+    assert.deepEqual([reached.type, reached.data.absorbed_usd], ['cost.absorbed_limit', 0.02])
+    const refused = await stream(key)
+    assert.equal(refused.status, 403)
+    assert.equal((await bodies()).length, 2)
+  })
+})
