@@ -47,7 +47,7 @@ const CLOSE_MS = 10_000
 export interface Gateway
   extends Omit<Base, 'now'>,
     Pick<LiveInference, 'noteRefusal' | 'liveness' | 'upstreamStates'>,
-    Pick<LiveWallet, 'burn' | 'overruns'> {
+    Pick<LiveWallet, 'burn' | 'overruns' | 'absorbedCalls'> {
   /** Configuration in force. Values read at the time of use follow every change. */
   readonly loaded: LoadedConfig
   memory: Memories
@@ -106,7 +106,8 @@ export async function createGateway(read: LoadedConfig, log: Log): Promise<Gatew
   const { store, now, config } = base
   const countTokens = createTokenCounter()
 
-  const { wallet, limits, limitsToSpend, reservations, absorbed, overruns, burn, journal } = liveWallet(base)
+  const { wallet, limits, limitsToSpend, reservations, absorbed, overruns, absorbedCalls, burn, journal } =
+    liveWallet(base)
   const calls = liveCalls(base, {
     writeSpending: writeRecorded,
     note: journal.noteCall,
@@ -131,13 +132,14 @@ export async function createGateway(read: LoadedConfig, log: Log): Promise<Gatew
     onError: logged(base, 'Failed to record the cost of a call that was not charged; will retry.'),
   })
   const alerts = liveAlerts(base)
-  const { onForeignModel, onAbsorbed } = alerts
+  absorbedCalls.listen(alerts.onAbsorbed)
   const billing = {
     identity: keys.identity,
     reservations,
     absorbed,
     charge,
-    ...{ onForeignModel, onAbsorbed },
+    onForeignModel: alerts.onForeignModel,
+    onAbsorbed: absorbedCalls.report,
     onOverrun: overruns.report,
   }
   const { upstreams, closeRates, ...inference } = liveInference(base, {
@@ -191,7 +193,7 @@ export async function createGateway(read: LoadedConfig, log: Log): Promise<Gatew
 
   return {
     ...{ store, config, log, ...rooms, ...inference, upstream, context, projects, sessions, countTokens },
-    ...{ keys, groups, burn, metering, overruns, chain, withdrawals, journal },
+    ...{ keys, groups, burn, metering, overruns, absorbedCalls, chain, withdrawals, journal },
     get loaded() {
       return config.current()
     },

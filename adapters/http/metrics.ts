@@ -2,6 +2,7 @@ import { Counter, collectDefaultMetrics, Gauge, Registry } from 'prom-client'
 import { VERSION } from '../../src/config/version.ts'
 import type { Gateway } from '../../src/gateway.ts'
 import { toUsd } from '../../src/text/money.ts'
+import type { AbsorbedCall } from '../../src/wallet/budget/absorbed.ts'
 import type { Overrun } from '../../src/wallet/budget/overruns.ts'
 import type { FrameContext } from '../web/frame-context.ts'
 import { callMetrics } from './call-metrics.ts'
@@ -32,7 +33,11 @@ export function listenToMetrics(gateway: Gateway): Metrics {
   }).set({ version: VERSION }, 1)
   const requests = requestMetrics(registry)
   const calls = callMetrics(registry, gateway)
-  const ends = [gateway.calls.listen(calls.count), gateway.overruns.listen(overrunMetrics(registry))]
+  const ends = [
+    gateway.calls.listen(calls.count),
+    gateway.overruns.listen(overrunMetrics(registry)),
+    gateway.absorbedCalls.listen(absorbedMetrics(registry)),
+  ]
   return {
     requests,
     async expose(c) {
@@ -45,7 +50,7 @@ export function listenToMetrics(gateway: Gateway): Metrics {
   }
 }
 
-/** Counts calls whose cost exceeded their reservation, the cost above it, and the part that no caller pays. */
+/** Counts calls whose cost exceeded their reservation, and the cost above it. */
 function overrunMetrics(registry: Registry): (overrun: Overrun) => void {
   const registers = [registry]
   const overruns = new Counter({
@@ -58,14 +63,18 @@ function overrunMetrics(registry: Registry): (overrun: Overrun) => void {
     help: 'Reported cost above reservations in US dollars.',
     registers,
   })
-  const absorbed = new Counter({
-    name: 'gazeway_charge_absorbed_usd_total',
-    help: 'Part of the cost above reservations in US dollars that the operator bears for charged callers.',
-    registers,
-  })
-  return ({ reservedMicros, costMicros, absorbedMicros }) => {
+  return ({ reservedMicros, costMicros }) => {
     overruns.inc()
     above.inc(toUsd(costMicros - reservedMicros))
-    absorbed.inc(toUsd(absorbedMicros))
   }
+}
+
+/** Counts what the operator bears of the calls of charged callers. */
+function absorbedMetrics(registry: Registry): (of: AbsorbedCall) => void {
+  const absorbed = new Counter({
+    name: 'gazeway_charge_absorbed_usd_total',
+    help: 'Cost in US dollars that the operator bears for charged callers.',
+    registers: [registry],
+  })
+  return ({ micros }) => absorbed.inc(toUsd(micros))
 }

@@ -4,11 +4,12 @@ import type { Store } from '../store/store.ts'
 import type { Sweep } from '../store/sweeps.ts'
 import type { ClosedPeriodRow } from '../store/tables/wallet-tables.ts'
 import { type Micros, toMicros, toUsd } from '../text/money.ts'
-import { type Absorbed, createAbsorbed } from './budget/absorbed.ts'
+import { type Absorbed, type AbsorbedCall, createAbsorbed } from './budget/absorbed.ts'
 import { forgiveDebts } from './budget/forgive-debts.ts'
 import { createLimits, type KnownLimits, type Limits, type LimitsOf } from './budget/limits.ts'
-import { createOverruns, type Overruns } from './budget/overruns.ts'
+import type { Overrun } from './budget/overruns.ts'
 import { releasePresumed, sweepAllowances } from './budget/presumed.ts'
+import { createReports, type Reports } from './budget/reports.ts'
 import { createReservations, type Reservations } from './budget/reservations.ts'
 import { type Burn, burnList, burnTerms } from './burn/burn.ts'
 import { type LiveJournal, liveJournal } from './journal/live-journal.ts'
@@ -147,7 +148,9 @@ export interface LiveWallet {
   absorbed: Absorbed
   journal: LiveJournal
   /** Charged calls that cost more than their reservation. */
-  overruns: Overruns
+  overruns: Reports<Overrun>
+  /** Calls that the operator bears a part of. */
+  absorbedCalls: Reports<AbsorbedCall>
   /**
    * Keys and groups by the time until their budgets run out.
    *
@@ -193,11 +196,21 @@ export function liveWallet(base: Base): LiveWallet {
     await reservations.giveBackIdle(callerId)
     return limits.of(callerId)
   }
-  return { wallet, limits, limitsToSpend, reservations, absorbed, overruns, burn, journal }
+  return {
+    wallet,
+    limits,
+    limitsToSpend,
+    reservations,
+    absorbed,
+    overruns,
+    absorbedCalls: createReports(),
+    burn,
+    journal,
+  }
 }
 
-function loggedOverruns({ log }: Base): Overruns {
-  const overruns = createOverruns()
+function loggedOverruns({ log }: Base): Reports<Overrun> {
+  const overruns = createReports<Overrun>()
   overruns.listen(({ callId, callerId, model, reservedMicros, costMicros, absorbedMicros }) =>
     log.warn('A call cost more than was reserved for it.', {
       call_id: callId,

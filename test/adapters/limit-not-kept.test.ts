@@ -70,6 +70,8 @@ const absorbedBy = async (caller_id: string) => {
 describe('a stream whose model goes on beyond the limit of its client', () => {
   it('ends with an error once the operator bears no more of it, at the operator’s cost', async () => {
     const { key, record } = await newKey('cost')
+    const noted: number[] = []
+    const end = running.gateway.absorbedCalls.listen(({ micros }) => void noted.push(micros))
     server.on('/chat/completions', goesOn)
     const text = await (await stream(key)).text()
     assert.ok(sent < 100_000, `${sent}`)
@@ -83,6 +85,8 @@ describe('a stream whose model goes on beyond the limit of its client', () => {
     const { items } = await running.gateway.wallet.usage({ caller_id: record.id, limit: 1 })
     assert.deepEqual([items[0]?.capped, items[0]?.charged], [true, true])
     assert.deepEqual((await running.gateway.wallet.verify()).faults, [])
+    end()
+    assert.deepEqual(noted, [absorbed])
   })
 
   it('shares the bound of the day with the streams beside it', async () => {

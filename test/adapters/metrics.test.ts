@@ -110,7 +110,11 @@ describe('the metrics of the gateway over HTTP', () => {
     const context = { surface: 'platform' as const, callerId: record.id }
     const { call_id } = await running.gateway.metering.call(call, { callerId: record.id, context })
     // 6 USD less 360 tokens that were reserved.
-    await expect({ gazeway_charge_overruns_total: 1, gazeway_charge_overrun_usd_total: 5.99892 })
+    await expect({
+      gazeway_charge_overruns_total: 1,
+      gazeway_charge_overrun_usd_total: 5.99892,
+      gazeway_charge_absorbed_usd_total: 5.99892,
+    })
     const lines = running.logged.filter((line) => line.includes('cost more than was reserved'))
     assert.equal(lines.length, 1)
     assert.ok(lines[0]?.includes(call_id))

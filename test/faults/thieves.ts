@@ -12,7 +12,7 @@ export interface Thief {
   name: ThiefName
   group: 'kept' | 'overrun'
   /**
-   * What its provider does: keeps to the limit, ignores it, breaks off after it has billed, or reads stored tokens that the
+   * Conduct of its provider: keeps to the limit, ignores it, breaks off after it has billed, or reads stored tokens that the
    * request does not tell.
    */
   kind: 'kept' | 'endless' | 'broken' | 'stored'
@@ -65,7 +65,7 @@ export interface Earlier {
   beyondMicros: Micros
 }
 
-/** What thieves spent before: in other days, weeks and months, and more than a day's budget held. */
+/** Spending of thieves before: in other days, weeks and months, and more than a day's budget held. */
 export const earlierBy = (today: string): Earlier[] => [
   { thief: 'recorded', day: daysBefore(today, 1), micros: 5_000, beyondMicros: 0 },
   { thief: 'recorded', day: daysBefore(today, 40), micros: 7_000, beyondMicros: 0 },

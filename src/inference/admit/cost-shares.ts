@@ -63,6 +63,6 @@ function outputBeyondOf({ usage, price }: BilledAttempt, paidTokens: number): Mi
 export const reservedOf = ({ coveredMicros, borneMicros, borneBeyondMicros }: CostShares): Micros =>
   coveredMicros + borneMicros - borneBeyondMicros
 
-/** What the provider billed. */
+/** Sum of the shares: the provider's bill. */
 export const billedOf = ({ coveredMicros, causedMicros, borneMicros }: CostShares): Micros =>
   coveredMicros + causedMicros + borneMicros
