@@ -162,7 +162,7 @@ describe('the page of gazeway review', { skip: WITHOUT_BROWSER }, () => {
       scrollTo(0, document.body.scrollHeight)
     })
     await page.getByText('line 50000', { exact: true }).waitFor()
-    assert.ok((await page.locator('.line').count()) < 1000, 'lines far from the screen are not drawn')
+    assert.ok((await page.locator('.diff-line').count()) < 1000, 'lines far from the screen are not drawn')
     await decide(page, 'Approve')
     const { printed } = await ended
     const [, seen] = /approve, (\d+) of 50000 lines seen, level seen/.exec(printed) ?? []

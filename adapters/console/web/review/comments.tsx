@@ -1,3 +1,4 @@
+import './review.css'
 import { useLayoutEffect, useRef, useState } from 'preact/hooks'
 import { submitByKeys } from '../components/keyboard-focus.ts'
 import { visible } from './line-text.tsx'

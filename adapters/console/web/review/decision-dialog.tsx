@@ -1,3 +1,4 @@
+import './review.css'
 import { useState } from 'preact/hooks'
 import type { DecideReview } from '../../../../src/review/review-record.ts'
 import { Modal } from './modal.tsx'
@@ -43,6 +44,7 @@ export function DecisionDialog(props: {
   return (
     <Modal title="Decide" onClose={onClose}>
       <form
+        class="decide-form"
         onSubmit={(event) => {
           event.preventDefault()
           if (!isBusy) decide()

@@ -1,3 +1,4 @@
+import './review.css'
 import { visible } from './line-text.tsx'
 import { goTo } from './navigation.ts'
 import { linesRead, type ReviewState } from './review-state.ts'

@@ -1,3 +1,4 @@
+import './review.css'
 import { Modal } from './modal.tsx'
 
 const KEYS: readonly (readonly [string, string])[] = [

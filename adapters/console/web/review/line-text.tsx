@@ -1,3 +1,4 @@
+import './review.css'
 import type { ComponentChildren } from 'preact'
 
 const UTF8 = new TextDecoder('utf-8', { fatal: true })

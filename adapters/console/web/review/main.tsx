@@ -1,3 +1,4 @@
+import './review.css'
 import { render } from 'preact'
 import { useEffect, useState } from 'preact/hooks'
 import { openReview } from './review-api.ts'

@@ -1,3 +1,4 @@
+import './review.css'
 import type { Hunk } from '../../../../src/review/part.ts'
 import { CommentForm, Comments } from './comments.tsx'
 import { type ReviewState, type Standing, standingOf } from './review-state.ts'

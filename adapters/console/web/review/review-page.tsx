@@ -1,3 +1,4 @@
+import './review.css'
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
 import { DecisionDialog } from './decision-dialog.tsx'
 import { FileList, filesOf } from './file-list.tsx'

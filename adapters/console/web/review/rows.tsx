@@ -1,3 +1,4 @@
+import './review.css'
 import { useEffect, useRef, useState } from 'preact/hooks'
 import type { Hunk } from '../../../../src/review/part.ts'
 import type { PartReading } from '../../../../src/review/review-record.ts'
@@ -67,7 +68,7 @@ function Line({ row, standing }: { row: Hunk['rows'][number]; standing: Standing
   const hasEnd = row.text.endsWith('\n')
   const text = decoded(hasEnd ? row.text.slice(0, -1) : row.text)
   return (
-    <div class={`line ${KINDS[row.kind]} ${row.kind === ' ' ? '' : standing}`}>
+    <div class={`diff-line ${KINDS[row.kind]} ${row.kind === ' ' ? '' : standing}`}>
       <span class="number">{row.old ?? ''}</span>
       <span class="number">{row.new ?? ''}</span>
       <span class="sign">{row.kind}</span>
