@@ -81,15 +81,15 @@ describe('the page of gazeway review', { skip: WITHOUT_BROWSER }, () => {
       '--disable-background-networking',
       '--no-first-run',
     ]
-    const place = [`--user-data-dir=${profile}`, '--remote-debugging-port=0', '--window-size=1280,900']
+    const place = [`--user-data-dir=${profile}`, '--remote-debugging-port=0', '--window-size=1280,900', 'about:blank']
     own = spawn(FULL_BROWSER, [...flags, ...place], { stdio: ['ignore', 'ignore', 'pipe'] })
     // With its defaults, every tab would say that it has the focus.
     browser = await chromium.connectOverCDP(await said(own.stderr, /ws:\/\/\S+/), { noDefaults: true })
   })
   after(async () => {
-    await browser.close()
+    const gone = own.exitCode === null && own.signalCode === null && once(own, 'exit')
     own.kill('SIGKILL')
-    if (own.exitCode === null && own.signalCode === null) await once(own, 'exit')
+    await gone
     rmSync(profile, { recursive: true, force: true, maxRetries: 5 })
   })
 
