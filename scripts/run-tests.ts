@@ -1,6 +1,7 @@
 import { run } from 'node:test'
 import { dot } from 'node:test/reporters'
 import slowest from './slowest.ts'
+import unended from './unended.ts'
 
 /** Runs bundled test files in the order given: `run-tests.js AT-ONCE LONGEST-MS FILE...`. `node --test` would sort them. */
 const [atOnce, longestMs, ...files] = process.argv.slice(2)
@@ -8,4 +9,4 @@ const events = run({ files, concurrency: Number(atOnce), timeout: Number(longest
 events.on('test:fail', () => {
   process.exitCode = 1
 })
-for (const reporter of [dot, slowest]) events.compose(reporter).pipe(process.stdout)
+for (const reporter of [dot, unended, slowest]) events.compose(reporter).pipe(process.stdout)

@@ -1,11 +1,13 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { chmodSync, existsSync, mkdtempSync, readdirSync, rmSync, statfsSync } from 'node:fs'
+import { chmodSync, existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, statfsSync, writeFileSync } from 'node:fs'
 import { availableParallelism, tmpdir } from 'node:os'
-import { join, resolve } from 'node:path'
+import { basename, dirname, join, resolve } from 'node:path'
+import { pathToFileURL } from 'node:url'
 import { build } from 'esbuild'
 import { bundleTests, TESTS } from './bundle-tests.ts'
 import { LONGEST_TESTS } from './longest-tests.ts'
+import { byProcess } from './test-processes.ts'
 import { asThreads } from './threads.ts'
 
 /** Bundles the test files and runs them with Node's own test runner; `npm test -- test/wallet` runs those of one folder. */
@@ -40,7 +42,7 @@ const runner = spawn(
     `${TESTS}/scripts/run-tests.js`,
     `${AT_ONCE}`,
     `${FILE_MS}`,
-    ...files.map((file) => resolve(TESTS, file.replace(/\.ts$/, '.js'))),
+    ...byProcess(files).map(programOf),
   ],
   {
     stdio: 'inherit',
@@ -61,12 +63,25 @@ function testFiles(): string[] {
   return readdirSync('test', { recursive: true, encoding: 'utf8' })
     .filter((name) => name.endsWith('.test.ts'))
     .map((name) => `test/${name.replaceAll('\\', '/')}`)
+    .sort()
 }
 
 function longestFirst(all: string[]): string[] {
   const gone = LONGEST_TESTS.filter((file) => !all.includes(file))
   if (gone.length > 0) throw new Error(`No test file ${gone.join(', ')}: mend scripts/longest-tests.ts.`)
   return [...new Set([...LONGEST_TESTS, ...all])]
+}
+
+/** The program of a process that runs these test files. */
+function programOf(files: readonly string[]): string {
+  const built = files.map((file) => resolve(TESTS, file.replace(/\.ts$/, '.js')))
+  const [first = ''] = built
+  if (built.length === 1) return first
+  const name = `${basename(first, '.test.js')} and ${built.length - 1} more.test.js`
+  const program = resolve(TESTS, 'together', basename(dirname(first)), name)
+  mkdirSync(dirname(program), { recursive: true })
+  writeFileSync(program, built.map((file) => `import ${JSON.stringify(pathToFileURL(file))}\n`).join(''))
+  return program
 }
 
 /** Removes the temporary files, but for a folder that a test which was killed has left mounted. */

@@ -21,19 +21,20 @@ describe('the limit of requests', () => {
     assert.deepEqual(count('bob'), { left: 0, seconds: 59 })
   })
 
-  it('limits the requests of a key when a limit is set', async () => {
+  it('limits the requests of a key when a limit is set', async (t) => {
     const limited = await startGateway(server.url, {}, { http: { rate_limit: { requests_per_minute: 3 } } })
+    t.after(() => limited.close())
     const get = () => fetch(`${limited.url}/memory/recent`, { headers: { authorization: `Bearer ${limited.key}` } })
     const statuses = [(await get()).status, (await get()).status, (await get()).status]
     assert.deepEqual(statuses, [200, 200, 200])
     const reply = await get()
     assert.equal(reply.status, 429)
     assert.ok(Number(reply.headers.get('retry-after')) > 0)
-    await limited.close()
   })
 
-  it('sends the remaining limit with every reply, refusals included', async () => {
+  it('sends the remaining limit with every reply, refusals included', async (t) => {
     const limited = await startGateway(server.url, {}, { http: { rate_limit: { requests_per_minute: 5 } } })
+    t.after(() => limited.close())
     server.on('/chat/completions', double.json(200, double.completion('Hello.')))
     server.on('/responses', double.json(200, double.response('Hello.')))
     const headers = { authorization: `Bearer ${limited.key}`, 'content-type': 'application/json' }
@@ -63,6 +64,5 @@ describe('the limit of requests', () => {
       const reset = Number(reply.headers.get('ratelimit-reset'))
       assert.ok(reset > 0 && reset <= 60, String(reset))
     }
-    await limited.close()
   })
 })
