@@ -10,8 +10,9 @@ import { ASK, errorOf, openGateway, QUESTION } from './http-gateway.ts'
 const { server } = await openGateway()
 
 describe('the circuit breaker of a model', () => {
-  it('admits one probe to an endpoint whose circuit is open, and has nobody wait for it', async () => {
+  it('admits one probe to an endpoint whose circuit is open, and has nobody wait for it', async (t) => {
     const fresh = await startGateway(server.url)
+    t.after(() => fresh.close())
     const call = (signal?: AbortSignal) =>
       fetch(`${fresh.url}/v1/chat/completions`, {
         method: 'POST',
@@ -48,7 +49,6 @@ describe('the circuit breaker of a model', () => {
     await until(async () => (await fresh.gateway.calls.history({ limit: 1, status: 'aborted' })).total === 1)
     assert.equal((await call()).status, 503, 'whoever leaves has not seen that it is back')
     assert.equal(server.received.length, 1)
-    await fresh.close()
   })
 
   it('keeps the circuit open whatever arrives for earlier requests', async (t) => {
