@@ -239,10 +239,13 @@ export async function checkBilling(
   if (faults.length > 0) return { warning: `${faults.join('; ')}.` }
   const lines = await Promise.all(
     accounts.map(async (account) => {
-      const { vendor, admin, variable } = account
+      const { vendor, admin, variable, keys, keyIds } = account
       if (admin === null) return `${vendor}: set ${variable} to compare its bill (gazeway reconcile)`
       const day = vendor === 'openrouter' ? await lastKeptDay(store, account) : null
-      return `${vendor}: ${admin.variable}${day === null ? '' : `, kept to ${day}`}`
+      // A single key needs no id.
+      const unnamed = keys.length > 1 ? keys.length - keyIds.length : 0
+      const ids = unnamed > 0 ? `, ${unnamed} of ${keys.length} keys without an id (key_ids)` : ''
+      return `${vendor}: ${admin.variable}${day === null ? '' : `, kept to ${day}`}${ids}`
     }),
   )
   return lines.length === 0 ? 'no upstream has a bill that Gazeway reads' : lines.join('; ')

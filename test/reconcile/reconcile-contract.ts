@@ -6,7 +6,7 @@ import type { Environment } from '../../src/config/environment.ts'
 import { accountsOf } from '../../src/reconcile/accounts.ts'
 import { billSweeps } from '../../src/reconcile/keep-bills.ts'
 import { keepActivity } from '../../src/reconcile/openrouter-activity.ts'
-import { type ReconciledAccount, type Reconciliation, reconcile } from '../../src/reconcile/reconcile.ts'
+import { checkBilling, type ReconciledAccount, type Reconciliation, reconcile } from '../../src/reconcile/reconcile.ts'
 import { reconciliationCsv } from '../../src/reconcile/reconciliation-csv.ts'
 import type { Store } from '../../src/store/store.ts'
 import { type BillingDouble, type BillingFacts, startBilling } from '../doubles/billing.ts'
@@ -147,6 +147,7 @@ export function reconcileContract(engine: string, open: () => Promise<Store>): v
           ['key_gone', 1.5, 1.5, 0, 0, 'key_gone key_ann 0.25', 'key_gone key_bob 1.25'],
         ],
       )
+      assert.match(`${await checkBilling(store, config, env)}`, /1 of 2 keys without an id \(key_ids\)$/)
       assert.match(notes.join(), /^The bill names no key key_mistyped \(key_id, key_ids\)/)
     })
 
