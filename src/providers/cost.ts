@@ -96,11 +96,18 @@ function audioIn(usage: Usage, { input, output }: AudioTokens): { fresh: number;
 }
 
 /** Rates of one call in US dollars per 1,000,000 tokens, with their source: its cost can be computed again from them. */
-export type AppliedPrice = TokenPrices & { tier: string | null; mixed?: true } & (
+export type AppliedPrice = TokenPrices & { tier: string | null; mixed?: true; audio?: AppliedAudio } & (
     | { from: 'configuration'; id: string }
     | { from: 'catalogue'; id: string; source: string; date: string }
     | { from: 'fixed' | 'free' | 'dearest' | 'flat' }
   )
+
+/** Tokens of speech in a call; the others are text. */
+export interface AppliedAudio {
+  input_tokens: number
+  cached_input_tokens: number
+  output_tokens: number
+}
 
 /** Returns the rates that {@link costOfCall} takes for a call. */
 export function appliedPrice(
@@ -113,20 +120,24 @@ export function appliedPrice(
   const { prices: _, ...origin } = priceOf(model, prices)
   const rates = ratesOfCall(cardFor(model, prices), tier, usage?.prompt_tokens ?? 0)
   const { audio_input, cached_audio_input, audio_output, ...text } = pricesOf(rates)
+  const spoken = usage && appliedAudio(usage, audio, rates)
   return {
     ...text,
-    ...(usage !== null && hasSpeech(usage, audio, rates) && { audio_input, cached_audio_input, audio_output }),
+    ...(spoken !== null && { audio_input, cached_audio_input, audio_output }),
     tier: tierName(tier),
     ...origin,
+    // The last member: sums of receipts are stored without it.
+    ...(spoken !== null && { audio: spoken }),
   }
 }
 
-/** Tells whether a call has speech at rates of its own. */
-function hasSpeech(usage: Usage, audio: AudioTokens, rates: Rates): boolean {
+/** Tokens of speech of a call. Null where there are none, or where they cost the same as text. */
+function appliedAudio(usage: Usage, audio: AudioTokens, rates: Rates): AppliedAudio | null {
   const { audioInput, input, cachedAudioInput, cachedInput, audioOutput, output } = rates
-  if (audioInput === input && cachedAudioInput === cachedInput && audioOutput === output) return false
+  if (audioInput === input && cachedAudioInput === cachedInput && audioOutput === output) return null
   const { fresh, cached, spoken } = audioIn(usage, audio)
-  return fresh + cached + spoken > 0
+  if (fresh + cached + spoken === 0) return null
+  return { input_tokens: fresh, cached_input_tokens: cached, output_tokens: spoken }
 }
 
 /** Tells whether the prompts of a model have another rate where they are spoken. */

@@ -96,6 +96,45 @@ export function tamperingContract(open: OpenStore): void {
     assert.deepEqual(await callFaults(store), [])
   })
 
+  it('computes receipts with speech again, and sums them with others at the same rates', async (t) => {
+    const { store, key } = await filled(t)
+    const rates = { input: 1, output: 1, cached_input: 1, audio_input: 30, cached_audio_input: 5, audio_output: 60 }
+    const spoken = (input: number, cached: number, output: number) => {
+      const audio = { input_tokens: input, cached_input_tokens: cached, output_tokens: output }
+      return JSON.stringify({ ...rates, tier: null, from: 'configuration', id: 'm', audio })
+    }
+    // 2 + 1 × 29, and 1 + 3 × 1 + 2 × 4 + 1 × 59
+    const all = [
+      receiptOf({ ...spokenCall('call_3', key), price: spoken(1, 0, 0), upstream_cost_micros: 31 }),
+      receiptOf({
+        ...spokenCall('call_4', key),
+        ...{ price: spoken(0, 2, 1), upstream_cost_micros: 71 },
+        ...{ prompt_tokens: 3, cached_tokens: 2, total_tokens: 4 },
+      }),
+    ]
+    const spender = { id: key, groupId: null }
+    const spends = all.map((receipt) => ({
+      ...{ spender, day: '2026-11-21', micros: receipt.upstream_cost_micros, allowanceId: null, written() {}, receipt },
+    }))
+    await store.write((trx) => writeRecorded(trx, spends, store.engine))
+    const sums = await store.db
+      .selectFrom('metered_usage')
+      .select(['calls', 'price'])
+      .where('model', '=', 'spoken')
+      .execute()
+    assert.deepEqual(
+      sums.map(({ calls, price }) => [Number(calls), 'audio' in JSON.parse(price)]),
+      [[2, false]],
+    )
+    const faults = (found: string[]) =>
+      found.filter((fault) => /^(?:Receipt|Usage)/.test(fault) && !fault.includes('record'))
+    assert.deepEqual(faults(await callFaults(store)), [])
+    await sql`update metered_calls set price = ${spoken(0, 3, 1)}, cached_tokens = 3 where call_id = 'call_4'`.execute(
+      store.db,
+    )
+    assert.match(faults(await callFaults(store)).join(), /^Receipt call_4: its tokens cost more than it says\.$/)
+  })
+
   for (const [what, change, fault] of CHANGES)
     it(`finds ${what}`, async (t) => {
       const { store, key } = await filled(t)
@@ -107,3 +146,8 @@ export function tamperingContract(open: OpenStore): void {
       )
     })
 }
+
+const spokenCall = (call_id: string, caller_id: string) => ({
+  ...{ call_id, caller_id, at: AT, counted_on: '2026-11-21', model: 'spoken' },
+  ...{ charged: 0, margin_micros: 0 },
+})

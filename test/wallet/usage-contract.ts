@@ -170,7 +170,8 @@ export function usageContract(open: OpenStore): void {
       'call_id,at,caller_id,model,prompt_tokens,completion_tokens,total_tokens,estimated,upstream_cost_usd,margin_usd,total_usd,token,latency_ms,caller_name,group_id,upstream,path,' +
         'cached_tokens,cache_write_tokens,cache_write_1h_tokens,tier,input_usd_per_1m,cached_input_usd_per_1m,' +
         'cache_write_usd_per_1m,cache_write_1h_usd_per_1m,output_usd_per_1m,price_from,price_source,price_date,' +
-        'charged,capped,stated,transfer,absorbed_usd,debt_usd\r\n',
+        'charged,capped,stated,transfer,absorbed_usd,debt_usd,audio_input_tokens,cached_audio_input_tokens,audio_output_tokens,' +
+        'audio_input_usd_per_1m,cached_audio_input_usd_per_1m,audio_output_usd_per_1m\r\n',
     )
     assert.match(
       lines[1] ?? '',

@@ -196,8 +196,8 @@ export function beginCall(deps: SettleDeps, invocation: Invocation, context: Cal
     const knownMicros = isPaidFor || unseen.micros === 0 ? costMicros : 0
     const costUsd = toUsd(knownMicros + (Number.isFinite(unseen.micros) ? unseen.micros : 0))
     const price = (): AppliedPrice => ({
-      ...appliedPrice(usage, priced, prices, used.tier, audio),
       ...(used.parts !== null && { mixed: true }),
+      ...appliedPrice(usage, priced, prices, used.tier, audio),
     })
     const spend = invocation.bill.attempted({
       callId,

@@ -9,10 +9,7 @@ export const ReceiptPrice = z.object({
   cached_input: z.number().optional(),
   cache_write: z.number().optional(),
   cache_write_1h: z.number().optional(),
-  audio_input: z
-    .number()
-    .optional()
-    .describe('Rates of speech, where a call had some; its tokens are among those of text'),
+  audio_input: z.number().optional().describe('Rates of speech, where a call had some'),
   cached_audio_input: z.number().optional(),
   audio_output: z.number().optional(),
   tier: z.string().nullable().describe('Service tier that answered; null for the standard one'),
@@ -24,6 +21,10 @@ export const ReceiptPrice = z.object({
   id: z.string().optional().describe('Name of the price'),
   source: z.string().optional(),
   date: z.string().optional().describe('Day on which the source was read'),
+  audio: z
+    .object({ input_tokens: z.int(), cached_input_tokens: z.int(), output_tokens: z.int() })
+    .optional()
+    .describe('Tokens of speech, at the rates of speech; the others are text. Absent from sums'),
 })
 export type ReceiptPrice = z.infer<typeof ReceiptPrice>
 

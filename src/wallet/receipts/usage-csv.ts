@@ -38,6 +38,12 @@ const COLUMNS: CsvColumns<ReceiptRecord> = {
   transfer: ({ transfer }) => transfer ?? '',
   absorbed_usd: ({ absorbed_usd }) => absorbed_usd,
   debt_usd: ({ debt_usd }) => debt_usd,
+  audio_input_tokens: ({ price }) => price?.audio?.input_tokens ?? 0,
+  cached_audio_input_tokens: ({ price }) => price?.audio?.cached_input_tokens ?? 0,
+  audio_output_tokens: ({ price }) => price?.audio?.output_tokens ?? 0,
+  audio_input_usd_per_1m: ({ price }) => price?.audio_input ?? '',
+  cached_audio_input_usd_per_1m: ({ price }) => price?.cached_audio_input ?? '',
+  audio_output_usd_per_1m: ({ price }) => price?.audio_output ?? '',
 }
 
 /**

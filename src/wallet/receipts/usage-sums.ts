@@ -3,6 +3,7 @@ import { runBuilt } from '../../store/built.ts'
 import type { Schema } from '../../store/schema.ts'
 import type { MeteredCallRow, MeteredUsageRow } from '../../store/tables/wallet-tables.ts'
 import { dayOf } from '../budget/spending.ts'
+import { ratesIn } from './spoken-price.ts'
 
 /** Columns that name a row of sums. */
 const KEY = ['caller_id', 'day', 'model', 'upstream', 'price', 'charged'] as const
@@ -48,7 +49,7 @@ function usageOf(call: BookedCall): MeteredUsageRow {
     day: dayOf(call.at),
     model: call.model,
     upstream: call.upstream,
-    price: call.price,
+    price: ratesIn(call.price),
     charged: call.charged,
     calls: 1,
     total_tokens: call.total_tokens,

@@ -5,6 +5,7 @@ import type { Store } from '../../store/store.ts'
 import type { MeteredCallRow } from '../../store/tables/wallet-tables.ts'
 import { MICROS_PER_USD } from '../../text/money.ts'
 import type { ReceiptPrice } from './receipt.ts'
+import { ratesColumn } from './spoken-price.ts'
 
 /** Rows per page. */
 const PAGE = 2_000
@@ -31,7 +32,7 @@ export async function* usageFaults({ db, engine }: Store): AsyncGenerator<string
     select caller_id, day, model from (
       select ${key}, ${sql.join(names.map((name) => sql.ref(name)))} from metered_usage
       union all
-      select caller_id, ${utcDate(engine, 'at')} as day, model, upstream, price, charged,
+      select caller_id, ${utcDate(engine, 'at')} as day, model, upstream, ${ratesColumn(engine)} as price, charged,
         ${sql.join(parts.map((part) => sql`-${sql.raw(part)}`))} from metered_calls) as both_sides
     group by ${key}
     having ${sql.join(
@@ -90,7 +91,7 @@ export async function* tokenFaults({ db }: Store): AsyncGenerator<string> {
   }
 }
 
-/** Computes the cost of a receipt again, as `upstreamCost` does. 0 where several models used its tokens. */
+/** Computes the cost of a receipt again, as `costOfCall` does, without fees. 0 where several models used its tokens. */
 function costOfTokens(receipt: Checked): number {
   const { input, output, ...of } = JSON.parse(receipt.price) as ReceiptPrice
   if (of.mixed) return 0
@@ -98,12 +99,16 @@ function costOfTokens(receipt: Checked): number {
   const forAnHour = receipt.cache_write_1h_tokens
   const rate = (usd = input) => Math.round(usd * MICROS_PER_USD)
   const write = of.cache_write ?? input
+  const heard = of.audio ?? { input_tokens: 0, cached_input_tokens: 0, output_tokens: 0 }
   return Math.ceil(
     ((prompt_tokens - cached_tokens - written) * rate() +
       cached_tokens * rate(of.cached_input) +
       (written - forAnHour) * rate(write) +
       forAnHour * rate(of.cache_write_1h ?? write) +
-      completion_tokens * rate(output)) /
+      completion_tokens * rate(output) +
+      heard.input_tokens * (rate(of.audio_input) - rate()) +
+      heard.cached_input_tokens * (rate(of.cached_audio_input) - rate(of.cached_input)) +
+      heard.output_tokens * (rate(of.audio_output ?? output) - rate(output))) /
       1_000_000,
   )
 }
