@@ -142,7 +142,7 @@ export async function createGateway(read: LoadedConfig, log: Log): Promise<Gatew
     onAbsorbed: absorbedCalls.report,
     onOverrun: overruns.report,
   }
-  const { upstreams, closeRates, ...inference } = liveInference(base, {
+  const { upstreams, closeRates, sweeps, ...inference } = liveInference(base, {
     calls,
     countTokens,
     billing,
@@ -209,6 +209,7 @@ export async function createGateway(read: LoadedConfig, log: Log): Promise<Gatew
     sweeps: [
       ...connectionSweeps(store, now),
       ...billSweeps(base),
+      ...sweeps,
       ...Object.values(rooms).flatMap((room) => room.sweeps),
     ],
     close: () => closeInTime(finish, calls),

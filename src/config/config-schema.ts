@@ -12,6 +12,7 @@ import { mcpSection } from './sections/mcp-section.ts'
 import { memorySection } from './sections/memory-section.ts'
 import { mppSection } from './sections/mpp-section.ts'
 import { pricingSection } from './sections/pricing-section.ts'
+import { responsesSection } from './sections/responses-section.ts'
 import { routesSection } from './sections/routes-section.ts'
 import { skillsSection } from './sections/skills-section.ts'
 import { storeSection } from './sections/store-section.ts'
@@ -32,6 +33,7 @@ export const SECTIONS = {
   context: contextSection,
   memory: memorySection,
   skills: skillsSection,
+  responses: responsesSection,
   audit: auditSection,
   pricing: pricingSection,
   wallet: walletSection,

@@ -11,6 +11,7 @@ import { type CallAgentGateway, createCallAgentGateway } from './client/call-age
 import { type ChatResult, completeChat } from './client/complete-chat.ts'
 import { type RespondResult, respond } from './client/respond.ts'
 import type { OpenUpstream, openUpstream } from './open.ts'
+import { SHOWN_ALONE } from './reasoning/reasoning.ts'
 import type { Relays } from './relay/relays.ts'
 import { createRouting, type Route, type Routing } from './route/routing.ts'
 import { type TestedCandidate, testCandidate } from './status/test-candidate.ts'
@@ -120,13 +121,15 @@ export function createUpstream(options: {
   /** Health of an upstream, kept from earlier settings; new when absent. */
   healthOf?: (config: NamedUpstreamConfig) => Health
   calls: Calls
+  /** Carrier of reasoning. Without one, reasoning is only shown. */
+  reasoning?: CallDeps['reasoning']
   prices: Prices
   storeContent: boolean
   countTokens: (text: string) => Promise<number>
   late: CallDeps['late']
   billing: CallDeps['billing']
 }): Upstream {
-  const { config, named = [], routes = [], healthOf = createHealth, ...rest } = options
+  const { config, named = [], routes = [], healthOf = createHealth, reasoning = SHOWN_ALONE, ...rest } = options
   const listOf = ({ provider }: { provider: Provider }) => {
     const upstream = () => routing.upstreams.find((one) => one.provider === provider) as NamedUpstream
     return createModelList({
@@ -139,7 +142,7 @@ export function createUpstream(options: {
   const isTaken = named.some(({ id }) => id === nameInRecords(config))
   const first = createNamedUpstream({ ...config, ...(isTaken && { name: DEFAULT_UPSTREAM }) }, listOf, healthOf(config))
   const routing = createRouting([first, ...named.map((one) => createNamedUpstream(one, listOf, healthOf(one)))], routes)
-  const calling: CallDeps = { routing, ...rest }
+  const calling: CallDeps = { routing, reasoning, ...rest }
   const { provider } = first
   const { opened, openBy } = openedOnce(calling)
   const open = async () => openBy((await loadOpen()).openUpstream)

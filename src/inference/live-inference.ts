@@ -3,6 +3,7 @@ import type { Calls } from '../calls/calls.ts'
 import type { Followed } from '../config/follow.ts'
 import { lazily } from '../lazily.ts'
 import { loadShippedCatalogue } from '../providers/shipped-catalogue.ts'
+import type { Sweep } from '../store/sweeps.ts'
 import { type Micros, toMicros } from '../text/money.ts'
 import { pricingOf } from '../wallet/receipts/pricing.ts'
 import { createRefusals, type NoteRefusal } from './admit/refusals.ts'
@@ -10,6 +11,7 @@ import type { CallDeps } from './call.ts'
 import { createUpstream, type Upstream } from './inference.ts'
 import type { OpenUpstream } from './open.ts'
 import { createCallRates } from './rates/call-rates.ts'
+import { createReasoning } from './reasoning/reasoning.ts'
 import { createLateTerms } from './settle/left-answer.ts'
 import { createLiveness, type Liveness } from './status/liveness.ts'
 import { watchRecentCalls } from './status/recent-calls.ts'
@@ -32,6 +34,8 @@ export interface LiveInference {
   upstreamStates(): Promise<ShownUpstream[]>
   /** Gives back what this process holds of the rate limits of keys. */
   closeRates(): Promise<void>
+  /** Sweeps for `startSweeps`. */
+  sweeps: readonly Sweep[]
 }
 
 /** Opens the room: its upstreams follow their settings, routes, prices and limits. */
@@ -53,6 +57,12 @@ export function liveInference(
     store,
     onError: logged(base, 'Failed to give back what calls took of rate limits; will retry.'),
   })
+  const reasoning = createReasoning({
+    store,
+    now,
+    keepDays: () => config.current().config.responses.keep_days,
+    onError: logged(base, 'Failed to carry the reasoning of a provider; calls go on without it.', 'warn'),
+  })
   const billing = { ...deps.billing, rates, noteRefusal, now }
   const healthOf = keepHealth()
   const late = createLateTerms(config.current().config.wallet.read_on_ms)
@@ -72,6 +82,7 @@ export function liveInference(
         named: namedConfigs({ upstream: settings.config, upstreams }),
         healthOf,
         calls,
+        reasoning,
         countTokens,
         late: { ...late, readOnMs: wallet.read_on_ms },
         billing: {
@@ -93,6 +104,7 @@ export function liveInference(
     noteRefusal,
     liveness,
     closeRates: rates.close,
+    sweeps: reasoning.sweeps,
     upstreamStates: () =>
       upstreamStates({ routing: upstream.routing, liveness, recent, relaysOf: (of) => upstream.relaysOf(of) }),
   }

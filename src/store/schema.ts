@@ -10,6 +10,7 @@ import type { MemoryTables } from './tables/memory-tables.ts'
 import type { PaymentTables } from './tables/payments-tables.ts'
 import type { ProjectTables } from './tables/projects-tables.ts'
 import type { RateTables } from './tables/rates-tables.ts'
+import type { ReasoningTables } from './tables/reasoning-tables.ts'
 import type { ReconcileTables } from './tables/reconcile-tables.ts'
 import type { ReviewTables } from './tables/reviews-tables.ts'
 import type { SessionTables } from './tables/sessions-tables.ts'
@@ -31,6 +32,7 @@ export interface Schema
     IdempotencyTables,
     PaymentTables,
     RateTables,
+    ReasoningTables,
     ReconcileTables,
     ProjectTables,
     ReviewTables,
@@ -92,6 +94,8 @@ export const RECORD_TABLES = {
   conversations: ['id'],
   conversation_turns: ['conversation_id', 'turn'],
   reviews: ['id'],
+  seal_keys: ['id'],
+  reasoning_states: ['reference'],
   billed_activity: ['upstream', 'day', 'key', 'model'],
   settlements: ['id'],
   withdrawals: ['id'],

@@ -427,6 +427,7 @@ describe('an upstream that speaks Messages', () => {
       role: 'assistant',
       content: 'I look.',
       refusal: null,
+      reasoning_content: 'Hm.',
       tool_calls: [called('toolu_1', '{"at":1}')],
     })
     assert.equal(whole.choices[0]?.finish_reason, 'tool_calls')

@@ -22,6 +22,7 @@ import { memoryVersionsContract } from './memory-versions.ts'
 import { memoryWritersContract } from './memory-writers.ts'
 import { plansContract } from './plans.ts'
 import { projectsContract } from './projects.ts'
+import { reasoningContract } from './reasoning.ts'
 import { retentionContract } from './retention.ts'
 import { reviewsContract } from './reviews.ts'
 import { searchContract } from './search.ts'
@@ -158,6 +159,7 @@ export function storeContract(name: string, open: () => Promise<Store>): void {
     connectionsContract(open)
     conversationsContract(open)
     reviewsContract(open)
+    reasoningContract(open)
     retentionContract(open)
     plansContract(open)
     projectsContract(open)

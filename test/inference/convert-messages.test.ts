@@ -418,15 +418,15 @@ describe('answers as Messages and as chat completions', () => {
     const piece = fc.oneof(
       text.map((content) => ({ content })),
       fc.constant({ role: 'assistant', content: '' }),
-      fc.constant({ reasoning_content: 'Hm.' }),
     )
     const stream = fc.record({
+      thoughts: fc.array(fc.constant({ reasoning_content: 'Hm.' }), { maxLength: 2 }),
       said: fc.array(piece, { maxLength: 4 }),
       calls: fc.array(fc.record({ id, name, input, cuts: fc.array(fc.nat(30), { maxLength: 3 }) }), { maxLength: 3 }),
       turns: fc.array(fc.nat(2), { maxLength: 20 }),
     })
     fc.assert(
-      fc.property(stream, ({ said, calls, turns }) => {
+      fc.property(stream, ({ thoughts, said, calls, turns }) => {
         const queues = calls.map(({ id: of, name: called, input: args, cuts }, index) => {
           const whole = JSON.stringify(args)
           const at = [0, ...cuts.map((cut) => Math.min(cut, whole.length)).sort((a, b) => a - b), whole.length]
@@ -436,7 +436,7 @@ describe('answers as Messages and as chat completions', () => {
             ...parts.map((part) => ({ index, function: { arguments: part } })),
           ]
         })
-        const deltas: object[] = [...said]
+        const deltas: object[] = [...thoughts, ...said]
         for (const turn of [...turns, ...queues.flatMap((queue, n) => queue.map(() => n))]) {
           const next = queues[turn]?.shift()
           if (next) deltas.push({ tool_calls: [next] })

@@ -335,10 +335,6 @@ const message = fc.record({
 })
 const asked = { max_tokens: 1, messages: [], input: 'x' } as never
 const ABOUT_STORAGE = [/^(?:id|created|service_tier)$/, 'the answer gets an id and time of its own API'] as const
-const NO_THOUGHTS = [
-  /\.(?:reasoning_content|thinking|signature)$/,
-  'thoughts need the signature of their provider',
-] as const
 const NO_SOURCES = [/\.(?:annotations|citations)\b/, 'citations of the two APIs point into different texts'] as const
 const NO_LOGPROBS = [/\.logprobs\b/, 'Messages has no log probabilities, and refuses requests for them'] as const
 const ONE_CHOICE = [/^choices\.\d+\.index$/, 'the other APIs have one answer, without a number'] as const
@@ -354,7 +350,7 @@ const answers: Conversion[] = [
     name: 'a chat completion to a Message',
     given: completion,
     convert: (given) => toMessage(given as never, asked) ?? refuse(),
-    dropped: [ABOUT_STORAGE, NO_THOUGHTS, NO_SOURCES, NO_LOGPROBS, ONE_CHOICE, AUTHOR],
+    dropped: [ABOUT_STORAGE, NO_SOURCES, NO_LOGPROBS, ONE_CHOICE, AUTHOR],
   },
   {
     name: 'a chat stream to a streamed Message',
@@ -364,7 +360,7 @@ const answers: Conversion[] = [
       const chunks = completionChunks(given as never, { withUsage: true })
       return [...chunks.flatMap((chunk) => events.push(chunk)), ...events.finish()]
     },
-    dropped: [ABOUT_STORAGE, NO_THOUGHTS, NO_SOURCES, NO_LOGPROBS, ONE_CHOICE, AUTHOR],
+    dropped: [ABOUT_STORAGE, NO_SOURCES, NO_LOGPROBS, ONE_CHOICE, AUTHOR],
   },
   {
     name: 'a chat completion to a Response',
@@ -382,7 +378,7 @@ const answers: Conversion[] = [
     name: 'a Message to a chat completion',
     given: message,
     convert: (given) => toCompletion(given as never),
-    dropped: [NO_THOUGHTS, NO_SOURCES, SUMMED, AUTHOR, NO_SEQUENCE],
+    dropped: [NO_SOURCES, SUMMED, AUTHOR, NO_SEQUENCE],
   },
   {
     name: 'a streamed Message to a chat stream',
@@ -391,7 +387,7 @@ const answers: Conversion[] = [
       const chunks = createCompletionChunks()
       return messageEvents(given as never).flatMap((event) => chunks.push(event))
     },
-    dropped: [NO_THOUGHTS, NO_SOURCES, SUMMED, AUTHOR, NO_SEQUENCE],
+    dropped: [NO_SOURCES, SUMMED, AUTHOR, NO_SEQUENCE],
   },
   {
     name: 'a streamed Message to a whole one',

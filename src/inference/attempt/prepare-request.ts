@@ -2,6 +2,7 @@ import type { Admission } from '../admit/admit.ts'
 import { honouredLimit, limitsAt } from '../api/answer-limit.ts'
 import { type Changes, createChanges } from '../convert/changes.ts'
 import type { Writing, Written } from '../passages/write-request.ts'
+import type { CallReasoning, Reasoning } from '../reasoning/reasoning.ts'
 import type { StreamReply, WholeReply } from '../relay/exchange.ts'
 import { changedField, readable } from '../relay/request-body.ts'
 import type { Client } from '../relay/send.ts'
@@ -18,6 +19,8 @@ export interface RequestInput {
   /** Field that the previous candidate rejected. Null when none did. */
   refused: string | null
   client: Client
+  /** Carries the reasoning of providers. */
+  reasoning: Pick<Reasoning, 'of'>
 }
 
 /** A request that is ready to be sent. */
@@ -28,6 +31,8 @@ export interface PreparedRequest {
   sent: object
   /** Changes of the request in the candidate's form. */
   changes: Changes
+  /** Reasoning of the request and its answer. */
+  reasoning: CallReasoning
   /**
    * Sends the request. Retries transient errors, and rewrites the request when the upstream rejects its form.
    *
@@ -47,7 +52,22 @@ export interface PreparedRequest {
 export function prepareRequest(input: RequestInput): PreparedRequest | Promise<PreparedRequest> {
   const { call, selection } = input
   const model = selection.candidate.model(call.context)
-  return model instanceof Promise ? model.then((found) => write(input, found)) : write(input, model)
+  return model instanceof Promise ? model.then((found) => load(input, found)) : load(input, model)
+}
+
+/** Input whose reasoning is bound to the caller, the upstream and the model. */
+type BoundInput = Omit<RequestInput, 'reasoning'> & { reasoning: CallReasoning }
+
+/** Loads what is needed for the reasoning that the request brings back. */
+function load(input: RequestInput, choice: ModelChoice | null): PreparedRequest | Promise<PreparedRequest> {
+  const { endpoint, request, context } = input.call
+  const { candidate, relay } = input.selection
+  const bond = { callerId: context.callerId, upstream: relay.provider.baseUrl, model: choice?.upstream ?? '' }
+  const reasoning = input.reasoning.of(bond)
+  const bound = { ...input, reasoning }
+  const messages = endpoint === '/chat/completions' ? request.json.messages : null
+  const loading = reasoning.load({ text: request.text, messages }, candidate.passage.carriesReasoning === true)
+  return loading === null ? write(bound, choice) : loading.then(() => write(bound, choice))
 }
 
 /** A request as a candidate gets it, in any form. */
@@ -57,7 +77,7 @@ interface Draft {
   writingIn(form: RequestForm): Writing
 }
 
-function write(input: RequestInput, choice: ModelChoice | null): PreparedRequest | Promise<PreparedRequest> {
+function write(input: BoundInput, choice: ModelChoice | null): PreparedRequest | Promise<PreparedRequest> {
   const { request, bill } = input.call
   const limit = choice === null ? bill.answerLimit : bill.limitAt(choice)
   if (limit === bill.answerLimit) return prepare(input, choice, request, limit)
@@ -77,7 +97,7 @@ function withLimit(
 }
 
 function draftOf(
-  { call, selection, refused }: RequestInput,
+  { call, selection, refused, reasoning }: BoundInput,
   choice: ModelChoice | null,
   request: Admission['request'],
   { note }: Changes,
@@ -87,10 +107,11 @@ function draftOf(
   const { context, bill } = call
   const { candidate, relay } = selection
   const { path, passage } = candidate
-  const conversion = { refused, note }
-  const converted = (body: object) =>
-    model === '' ? passage.convert(body, conversion) : { ...passage.convert(body, conversion), model }
-  const sent = readable(() => converted(request.json))
+  const conversion = { refused, note, reasoning }
+  const convert = (body: object) => passage.convert(body, conversion)
+  const named = (body: object) => (model === '' ? body : { ...body, model })
+  const own = readable(() => convert(request.json))
+  const sent = named(own)
   const isChat = passage.isReformed && path === '/chat/completions'
   const formed = { provider: relay.provider, model, isChat, json: sent, stream: request.json.stream === true }
   return {
@@ -103,7 +124,8 @@ function draftOf(
       return {
         request,
         sent,
-        converted,
+        isChanged: own !== request.json,
+        converted: (body) => named(convert(body)),
         fields: isLimited ? { ...honouredLimit(sent), ...fields } : fields,
         bill,
         headers: context.headers,
@@ -114,12 +136,12 @@ function draftOf(
 
 /** @param limit limit of the answer that Gazeway has added. Null for none */
 function prepare(
-  input: RequestInput,
+  input: BoundInput,
   choice: ModelChoice | null,
   request: Admission['request'],
   limit: number | null,
 ): PreparedRequest | Promise<PreparedRequest> {
-  const { call, selection, client } = input
+  const { call, selection, client, reasoning } = input
   const { context } = call
   const { candidate, relay, isLast, isLastResort } = selection
   const { path, passage } = candidate
@@ -134,12 +156,12 @@ function prepare(
   if (passage.answersHere !== undefined)
     return passage
       .answersHere(draft.writingIn(form))
-      .then((reply) => ({ model: choice, sent, changes, send: async () => reply }))
+      .then((reply) => ({ model: choice, sent, changes, reasoning, send: async () => reply }))
   const written = passage.write(draft.writingIn(form))
   return written instanceof Promise ? written.then(prepared) : prepared(written)
 
   function prepared(first: Written): PreparedRequest {
-    return { model: choice, sent, changes, send: () => send(first) }
+    return { model: choice, sent, changes, reasoning, send: () => send(first) }
   }
 
   async function send(first: Written): Promise<WholeReply | StreamReply> {

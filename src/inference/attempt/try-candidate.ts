@@ -61,7 +61,7 @@ export async function tryCandidate(
   deps: SettleDeps,
   call: Admission,
   selection: Selection,
-  { model, sent: body, changes, send }: PreparedRequest,
+  { model, sent: body, changes, reasoning, send }: PreparedRequest,
   { receiver, late, attempt, fallbackFrom, begun: continued, onCall }: Turn,
 ): Promise<Attempt> {
   const { request, needsText, context, bill } = call
@@ -85,6 +85,7 @@ export async function tryCandidate(
     bill,
     model: model?.upstream ?? '',
     changes,
+    reasoning,
     begun: continued,
     onFirst: begun.firstToken,
   }

@@ -35,7 +35,13 @@ export async function tryCandidates(
   if (candidates.length > 1 || first.relays.all.length > 1) return tryEach(deps, call, candidates, receiver)
   const selection = { candidate: first, relay: first.relays.all[0], isLast: true, isLastResort: true, skipped: NONE }
   const late = lateFor(deps, call, selection, receiver)
-  const prepared = prepareRequest({ call, selection, refused: null, client: late ?? receiver })
+  const prepared = prepareRequest({
+    reasoning: deps.reasoning,
+    call,
+    selection,
+    refused: null,
+    client: late ?? receiver,
+  })
   // Avoids a promise where possible: each one is a measurable share of a request.
   const request = prepared instanceof Promise ? await prepared : prepared
   const { passed, result } = await tryCandidate(deps, call, selection, request, {
@@ -111,7 +117,13 @@ async function lastAttempt(trial: Trial, client: Receiver): Promise<Attempt> {
     const receiver = late ?? entered
     let request: PreparedRequest
     try {
-      request = await prepareRequest({ call, selection, refused: refusedIn(last), client: receiver })
+      request = await prepareRequest({
+        reasoning: trial.deps.reasoning,
+        call,
+        selection,
+        refused: refusedIn(last),
+        client: receiver,
+      })
     } catch (error) {
       // Another upstream's API may express the request.
       if (!(error instanceof GazewayError)) throw error
@@ -186,7 +198,13 @@ async function tryNext(
     const entered = race.enter()
     const late = lateFor(deps, call, selection, entered)
     const receiver = late ?? entered
-    const request = await prepareRequest({ call, selection, refused: null, client: receiver })
+    const request = await prepareRequest({
+      reasoning: deps.reasoning,
+      call,
+      selection,
+      refused: null,
+      client: receiver,
+    })
     trial.mayHedge = false
     const turn = { receiver, late, attempt: ++trial.attempts, fallbackFrom, begun: null }
     return await tryCandidate(deps, call, selection, request, turn)

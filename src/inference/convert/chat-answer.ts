@@ -1,5 +1,6 @@
 import type { ResponseOutputText } from 'openai/resources/responses/responses'
 import { type Fields, WrongTypeError } from '../../text/typed-reader.ts'
+import { extraOf, reasoningFields } from '../reasoning/reasoning-state.ts'
 import { read } from './answer-reader.ts'
 
 /** Log probability of a token (natural logarithm), with its likely alternatives. */
@@ -14,6 +15,8 @@ export interface ChatAnswer {
   reasoning: string
   citations: Citation[]
   calls: ChatCall[]
+  /** Reasoning fields, as the provider wants them back. */
+  state: Fields
 }
 
 /** A tool call of a message, or a piece of one. */
@@ -26,6 +29,8 @@ export interface ChatCall {
   name: string
   /** JSON that the model has written. */
   arguments: string
+  /** Fields with reasoning state, as the provider wants them back. Null when it has none. */
+  extra: Fields | null
 }
 
 /**
@@ -42,6 +47,7 @@ export function readChatAnswer(message: unknown, path: string): ChatAnswer {
     reasoning: reasoningOf(given, path),
     citations: citationsOf(given.annotations, `${path}.annotations`),
     calls: callsOf(given.tool_calls, `${path}.tool_calls`),
+    state: reasoningFields(given),
   }
 }
 
@@ -58,14 +64,24 @@ function textOf(content: unknown, path: string): string {
  * Reads reasoning. Upstreams name the field `reasoning_content` or `reasoning`, or put it among the parts of the
  * content, as Mistral does.
  */
-function reasoningOf({ reasoning_content, reasoning, content }: Fields, path: string): string {
-  const thought = textOf(reasoning_content, `${path}.reasoning_content`) || textOf(reasoning, `${path}.reasoning`)
+function reasoningOf({ reasoning_content, reasoning, reasoning_details, content }: Fields, path: string): string {
+  const thought =
+    textOf(reasoning_content, `${path}.reasoning_content`) ||
+    textOf(reasoning, `${path}.reasoning`) ||
+    detailsText(reasoning_details, `${path}.reasoning_details`)
   if (thought !== '' || !Array.isArray(content)) return thought
   return read
     .objects(content, `${path}.content`)
     .map((part, index) => (part.type === 'thinking' ? textOf(part.thinking, `${path}.content.${index}.thinking`) : ''))
     .join('')
 }
+
+/** Text of OpenRouter's details, of the types `reasoning.text` and `reasoning.summary`. */
+const detailsText = (details: unknown, path: string): string =>
+  read
+    .objects(details, path)
+    .map(({ text, summary }, index) => read.optionalText(text ?? summary, `${path}.${index}`) ?? '')
+    .join('')
 
 function citationsOf(annotations: unknown, path: string): Citation[] {
   return read.objects(annotations, path).flatMap(({ type, url_citation }, index) => {
@@ -97,6 +113,7 @@ function callsOf(calls: unknown, path: string): ChatCall[] {
       id: read.optionalText(call.id, `${at}.id`) ?? '',
       name: read.optionalText(name, `${at}.function.name`) ?? '',
       arguments: argumentsOf(args, `${at}.function.arguments`),
+      extra: extraOf(call),
     }
   })
 }

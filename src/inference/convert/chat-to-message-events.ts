@@ -1,10 +1,12 @@
 import { isObject, parseJson } from '../../text/json.ts'
 import type { Fields } from '../../text/typed-reader.ts'
 import type { ChatChunk, MessageEvent, MessagesRequest } from '../api/requests.ts'
+import { createStateReader, NO_STATE, type StateReader } from '../reasoning/reasoning-state.ts'
 import { read } from './answer-reader.ts'
 import { type ChatCall, firstChoice, readChatAnswer } from './chat-answer.ts'
 import { messageId, messageShell, stopOf, toMessageUsage } from './chat-to-message.ts'
 import { callOf } from './streamed-calls.ts'
+import { type SealState, showsThinking, thinkingBlock, UNSEALED } from './thoughts.ts'
 import { calledTools } from './tool-names.ts'
 
 /**
@@ -21,15 +23,17 @@ export interface MessageEvents {
 interface Block {
   /** Content of its `content_block_start`. */
   begin: Fields
-  /** Identity of a call, to assign its deltas. Unset for text. */
+  kind: 'text' | 'call' | 'thinking'
+  /** Identity of a call, to assign its deltas. Unset for others. */
   index?: number | undefined
   id?: string
-  isCall: boolean
   /** Text of a call so far. `isWhole` tells whether it is a complete JSON object; null when not yet checked. */
   written: string
   isWhole: boolean | null
   /** Text not yet sent to the client. */
   waiting: string
+  /** Sealed reasoning state of a thinking block that has ended. */
+  signature?: string
   isTold: boolean
 }
 
@@ -39,10 +43,20 @@ interface Block {
  * calls are reordered.
  *
  * @param options.model model name until the upstream reports its own
+ * @param options.seal seals the reasoning state, for the client to bring back
  */
-export function createMessageEvents(request: MessagesRequest, options: { model: string }): MessageEvents {
+export function createMessageEvents(
+  request: MessagesRequest,
+  options: { model: string; seal?: SealState },
+): MessageEvents {
   let batch: Fields[] = []
-  const blocks = createBlocks((event) => void batch.push(event), calledTools(request.tools))
+  const state = createStateReader()
+  const isShown = showsThinking(request)
+  const blocks = createBlocks((event) => void batch.push(event), {
+    nameOf: calledTools(request.tools),
+    state,
+    seal: options.seal ?? UNSEALED,
+  })
   let isBegun = false
   let usage: unknown
   let ending: Fields = {}
@@ -63,11 +77,15 @@ export function createMessageEvents(request: MessagesRequest, options: { model: 
       if (chunk.usage) usage = chunk.usage
       begin(chunk.model)
       if (choice) {
-        const { text, refusal, calls } = readChatAnswer(choice.delta, 'choices.0.delta')
+        const { text, refusal, reasoning, calls, state: thought } = readChatAnswer(choice.delta, 'choices.0.delta')
         const finish = read.optionalText(choice.finish_reason, 'choices.0.finish_reason') ?? ''
         isRefusal ||= refusal !== ''
+        if (isShown) {
+          state.add(thought)
+          if (reasoning !== '') blocks.think(reasoning)
+        }
         if (text + refusal !== '') blocks.say(text + refusal)
-        for (const part of calls) blocks.call(part)
+        for (const part of calls) blocks.call(isShown ? part : { ...part, extra: null })
         // Some providers send an empty one with each chunk.
         if (finish !== '') ending = choice
         blocks.emit(false)
@@ -77,6 +95,7 @@ export function createMessageEvents(request: MessagesRequest, options: { model: 
     finish() {
       batch = []
       begin(undefined)
+      blocks.end()
       blocks.emit(true)
       const delta = stopOf(ending, request, { isRefusal, hasCalls: blocks.hasCalls() })
       const counts = { output_tokens: 0, ...toMessageUsage(usage) }
@@ -88,6 +107,9 @@ export function createMessageEvents(request: MessagesRequest, options: { model: 
 
 /** Blocks of an answer that is being written. */
 interface Blocks {
+  think(text: string): void
+  /** Ends the answer. */
+  end(): void
   say(text: string): void
   call(delta: ChatCall): void
   hasCalls(): boolean
@@ -99,43 +121,94 @@ interface Blocks {
   emit(isOver: boolean): void
 }
 
-/** @param nameOf finds the name of a tool in the request by its name in chat */
-function createBlocks(emit: (event: Fields) => void, nameOf: (chatName: string) => string): Blocks {
+/** @param deps.nameOf finds the name of a tool in the request by its name in chat */
+function createBlocks(
+  emit: (event: Fields) => void,
+  deps: { nameOf: (chatName: string) => string; state: StateReader; seal: SealState },
+): Blocks {
+  const { nameOf, state, seal } = deps
   const blocks: Block[] = []
   let open = 0
 
   function add(block: Omit<Block, 'isTold' | 'isWhole' | 'written'>): Block {
-    const added = { ...block, written: '', isWhole: block.isCall ? null : true, isTold: false }
+    const added = { ...block, written: '', isWhole: block.kind === 'call' ? null : true, isTold: false }
     blocks.push(added)
     return added
   }
+
+  /** Ends a thinking block. Its signature carries the state so far. */
+  function endThinking(): void {
+    const last = blocks.at(-1)
+    if (last?.kind === 'thinking' && last.signature === undefined) last.signature = seal(state.take() ?? NO_STATE)
+  }
+
+  /** Adds a block for a state that has no text of its own. */
+  function carryRest(): void {
+    const rest = state.take()
+    if (rest === null) return
+    add({ begin: thinkingBlock('', rest, seal), kind: 'thinking', waiting: '', signature: '' })
+  }
+
+  function begin({ index, id, extra }: ChatCall): Block {
+    if (extra !== null) state.addCall(id, extra)
+    endThinking()
+    carryRest()
+    return add({ index, id, begin: {}, kind: 'call', waiting: '' })
+  }
+
   return {
+    think(text) {
+      const last = blocks.at(-1)
+      if (last?.kind === 'thinking' && last.signature === undefined) last.waiting += text
+      else add({ begin: { type: 'thinking', thinking: '', signature: '' }, kind: 'thinking', waiting: text })
+    },
+    end() {
+      endThinking()
+      // After the text, it would end the answer with a block that is no text.
+      if (blocks.at(-1)?.kind !== 'text') carryRest()
+    },
     say(text) {
       const last = blocks.at(-1)
-      if (last && !last.isCall) last.waiting += text
-      else add({ begin: { type: 'text', text: '' }, isCall: false, waiting: text })
+      if (last?.kind === 'text') {
+        last.waiting += text
+        return
+      }
+      endThinking()
+      carryRest()
+      add({ begin: { type: 'text', text: '' }, kind: 'text', waiting: text })
     },
     call(delta) {
-      const { index, id, name, arguments: written } = delta
-      const calls = blocks.filter(({ isCall }) => isCall)
-      const block = callOf(calls, delta) ?? add({ index, id, begin: {}, isCall: true, waiting: '' })
+      const calls = blocks.filter(({ kind }) => kind === 'call')
+      const known = callOf(calls, delta)
+      // Reasoning state refers to the call by its id.
+      const whole =
+        known === undefined && delta.extra !== null ? { ...delta, id: delta.id || messageId('toolu') } : delta
+      if (known !== undefined && delta.extra !== null) state.addCall(known.id ?? '', delta.extra)
+      const block = known ?? begin(whole)
+      const { id, name, arguments: written } = whole
       if (!block.begin.name && name !== '')
         block.begin = { type: 'tool_use', id: block.id || id || messageId('toolu'), name: nameOf(name), input: {} }
       block.waiting += written
       block.written += written
       if (written !== '') block.isWhole = null
     },
-    hasCalls: () => blocks.some(({ isCall }) => isCall),
+    hasCalls: () => blocks.some(({ kind }) => kind === 'call'),
     emit(isOver) {
       for (let block = blocks[open]; block; block = blocks[open]) {
         // Its name has not arrived.
-        if (block.isCall && !block.begin.name && !isOver) return
+        if (block.kind === 'call' && !block.begin.name && !isOver) return
         if (!block.isTold) emit({ type: 'content_block_start', index: open, content_block: startOf(block) })
         block.isTold = true
         if (block.waiting !== '')
           emit({ type: 'content_block_delta', index: open, delta: deltaOf(block, block.waiting) })
         block.waiting = ''
         if (!isOver && !(open < blocks.length - 1 && isWhole(block))) return
+        if (block.signature)
+          emit({
+            type: 'content_block_delta',
+            index: open,
+            delta: { type: 'signature_delta', signature: block.signature },
+          })
         emit({ type: 'content_block_stop', index: open })
         open++
       }
@@ -146,8 +219,16 @@ function createBlocks(emit: (event: Fields) => void, nameOf: (chatName: string) 
 const startOf = ({ begin }: Block): Fields =>
   begin.type === undefined ? { type: 'tool_use', id: messageId('toolu'), name: '', input: {} } : begin
 
-const deltaOf = ({ isCall }: Block, text: string): Fields =>
-  isCall ? { type: 'input_json_delta', partial_json: text } : { type: 'text_delta', text }
+function deltaOf({ kind }: Block, text: string): Fields {
+  switch (kind) {
+    case 'call':
+      return { type: 'input_json_delta', partial_json: text }
+    case 'thinking':
+      return { type: 'thinking_delta', thinking: text }
+    case 'text':
+      return { type: 'text_delta', text }
+  }
+}
 
 /** Tells whether a block is complete: for a call, its text is a whole JSON object. */
 function isWhole(block: Block): boolean {

@@ -3,36 +3,53 @@ import { isObject, parseJson } from '../../text/json.ts'
 import type { Fields } from '../../text/typed-reader.ts'
 import { incompleteReason, type StopReason, stopReason } from '../api/finish-reason.ts'
 import type { ChatCompletion, Message, MessagesRequest } from '../api/requests.ts'
+import { createStateReader, NO_STATE, type ReasoningState } from '../reasoning/reasoning-state.ts'
 import { read } from './answer-reader.ts'
 import { type ChatCall, readChatAnswer } from './chat-answer.ts'
+import { type SealState, showsThinking, thinkingBlock, UNSEALED } from './thoughts.ts'
 import { calledTools } from './tool-names.ts'
 
 /** Creates an id in Anthropic's format, for objects that the provider did not create. */
 export const messageId = (prefix: 'msg' | 'toolu'): string => `${prefix}_${randomBytes(16).toString('hex')}`
 
 /**
- * Converts a chat completion to the Message of the same request: text, tool calls, stop reason and usage. Reasoning is
- * dropped and a refusal becomes text. A call truncated by the token limit is dropped, since it must not be executed.
+ * Converts a chat completion to the Message of the same request: reasoning, text, tool calls, stop reason and usage. A
+ * refusal becomes text. A call truncated by the token limit is dropped, since it must not be executed.
  *
  * @param completion one that did not fail (`reportedIn`)
+ * @param seal seals the reasoning state, for the client to bring back
  * @returns null when a call that was not truncated contains no JSON object
  */
-export function toMessage(completion: ChatCompletion, request: MessagesRequest): Message | null {
+export function toMessage(
+  completion: ChatCompletion,
+  request: MessagesRequest,
+  seal: SealState = UNSEALED,
+): Message | null {
   const choice = read.fields(read.list(completion.choices, 'choices')[0], 'choices.0')
   const said = readChatAnswer(choice.message, 'choices.0.message')
   const nameOf = calledTools(request.tools)
+  const state = createStateReader()
+  state.add(said.state)
   const text = said.text + said.refusal
-  const calls = said.calls.map((call) => toToolUse(call, nameOf))
+  const calls = said.calls.map((call) => {
+    const use = toToolUse(call, nameOf)
+    if (use !== null && call.extra !== null) state.addCall(String(use.id), call.extra)
+    return use
+  })
+  const thoughts = showsThinking(request) ? thinkingBlocks(said.reasoning, state.take(), seal) : []
   const isCut = incompleteReason(read.optionalText(choice.finish_reason, 'choices.0.finish_reason')) !== null
   if (!isCut && calls.includes(null)) return null
   const uses = calls.filter((call) => call !== null)
   return {
     ...messageShell(completion.model),
-    content: [...(text === '' ? [] : [{ type: 'text', text, citations: null }]), ...uses],
+    content: [...thoughts, ...(text === '' ? [] : [{ type: 'text', text, citations: null }]), ...uses],
     ...stopOf(choice, request, { isRefusal: said.refusal !== '', hasCalls: uses.length > 0 }),
     usage: { ...NO_USAGE, ...toMessageUsage(completion.usage) },
   } as unknown as Message
 }
+
+const thinkingBlocks = (thinking: string, state: ReasoningState | null, seal: SealState): Fields[] =>
+  thinking === '' && state === null ? [] : [thinkingBlock(thinking, state ?? NO_STATE, seal)]
 
 /** A Message without content, for the start of a stream. */
 export function messageShell(model: string): Fields {

@@ -44,7 +44,7 @@ const UNREADABLE: ReadonlyArray<readonly [name: string, why: string]> = [
 
 /**
  * Converts a chat request to the equivalent Messages request. System messages become the system prompt, wherever they
- * stand, and consecutive turns of one role are merged. The reasoning effort is dropped, and so are fields about
+ * stand, and consecutive turns of one role are merged. `thinking_blocks` become the blocks that they were. The reasoning effort is dropped, and so are fields about
  * storage, routing and caching.
  *
  * @param note notes what was dropped, or lowered
@@ -128,7 +128,8 @@ function toBlocks(message: Fields, path: string): Fields[] {
       const uses = read
         .objects(calls, `${path}.tool_calls`)
         .map((call, index) => toUse(call, `${path}.tool_calls.${index}`))
-      return [...(text === '' ? [] : [{ type: 'text', text }]), ...uses]
+      const thoughts = read.objects(message.thinking_blocks, `${path}.thinking_blocks`)
+      return [...thoughts, ...(text === '' ? [] : [{ type: 'text', text }]), ...uses]
     }
     default:
       throw unsupported(`${path}.role`, `Messages has no role ${JSON.stringify(role)}`)

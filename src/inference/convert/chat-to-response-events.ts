@@ -15,6 +15,7 @@ import { completionChunks } from './completion-chunks.ts'
 import { createStreamedOutput } from './converted-output.ts'
 import { itemId, type OutputItem } from './response-items.ts'
 import type { Emit, ResponseEvent } from './streamed-items.ts'
+import { type SealState, UNSEALED } from './thoughts.ts'
 
 export type { ResponseEvent } from './streamed-items.ts'
 
@@ -47,13 +48,14 @@ export interface ResponseEvents {
  * completion.
  *
  * @param options.model model name until the upstream reports its own
+ * @param options.seal seals the reasoning state, for the client to bring back
  * @param options.begun a Response that its provider cut off; the answer is appended to its items
  */
 export function createResponseEvents(
   request: ResponseRequest,
-  options: { model?: string; begun?: BegunResponse | null } = {},
+  options: { model?: string; seal?: SealState; begun?: BegunResponse | null } = {},
 ): ResponseEvents {
-  const { begun = null } = options
+  const { begun = null, seal = UNSEALED } = options
   const shell = responseShell(request, {
     id: begun?.id ?? itemId('resp'),
     model: options.model ?? request.model ?? '',
@@ -68,7 +70,7 @@ export function createResponseEvents(
   const earlier = (begun?.items ?? []).map(
     ({ item, ended }) => (ended ? item : endedItem(item)) as unknown as OutputItem,
   )
-  const output = createStreamedOutput(emit, callableTools(request).called, earlier)
+  const output = createStreamedOutput(emit, { called: callableTools(request).called, seal, earlier })
 
   /** Events that `work` emits, preceded by the first two when these are still due. */
   function eventsOf(work: () => void): ResponseEvent[] {
@@ -149,9 +151,9 @@ function failedResponse(shell: ResponseObject, output: OutputItem[], failure: Ga
 export function completionEvents(
   completion: ChatCompletion,
   request: ResponseRequest,
-  begun: BegunResponse | null = null,
+  options: { seal?: SealState; begun?: BegunResponse | null } = {},
 ): ResponseEvent[] {
-  const events = createResponseEvents(request, { model: completion.model, begun })
+  const events = createResponseEvents(request, { model: completion.model, ...options })
   const chunks = completionChunks(completion, { withUsage: true })
   return [...events.start(), ...chunks.flatMap((chunk) => events.push(chunk)), ...events.finish()]
 }

@@ -9,6 +9,7 @@ import { createStreamedOutput } from './converted-output.ts'
 import { read as readRequest } from './request-reader.ts'
 import { itemId, type OutputItem } from './response-items.ts'
 import { echoedToolChoice, echoedTools } from './response-tools.ts'
+import { type SealState, UNSEALED } from './thoughts.ts'
 
 /** Reply of the responses endpoint, by OpenAI's reference. */
 export type ResponseObject = OpenAI.Responses.Response
@@ -28,8 +29,13 @@ export interface Ending {
  * (https://www.openresponses.org/reference, ResponseResource).
  *
  * @param completion one that did not fail (`reportedIn`)
+ * @param options.seal seals the reasoning state, for the client to bring back
  */
-export function toResponse(completion: ChatCompletion, request: ResponseRequest, id = itemId('resp')): ResponseObject {
+export function toResponse(
+  completion: ChatCompletion,
+  request: ResponseRequest,
+  { id = itemId('resp'), seal = UNSEALED }: { id?: string; seal?: SealState } = {},
+): ResponseObject {
   const choice = read.fields(read.list(completion.choices, 'choices')[0], 'choices.0')
   const createdAt = completion.created ?? Math.floor(Date.now() / 1000)
   return endResponse(responseShell(request, { id, model: completion.model, createdAt }), {
@@ -37,7 +43,7 @@ export function toResponse(completion: ChatCompletion, request: ResponseRequest,
     finishReason: read.optionalText(choice.finish_reason, 'choices.0.finish_reason'),
     usage: completion.usage,
     serviceTier: completion.service_tier,
-    output: toOutput(choice, callableTools(request).called),
+    output: toOutput(choice, callableTools(request).called, seal),
   })
 }
 
@@ -130,8 +136,8 @@ export function outputText(output: readonly OutputItem[]): string {
     .join('')
 }
 
-function toOutput(choice: Fields, called: FindTool): OutputItem[] {
-  const output = createStreamedOutput(() => {}, called)
+function toOutput(choice: Fields, called: FindTool, seal: SealState): OutputItem[] {
+  const output = createStreamedOutput(() => {}, { called, seal })
   output.read(choice, 'message')
   return output.close(incompleteReason(choice.finish_reason as string) !== null)
 }

@@ -1,7 +1,8 @@
 import type { Fields } from '../../text/typed-reader.ts'
+import { createStateReader } from '../reasoning/reasoning-state.ts'
 import type { FindTool } from './callable-tools.ts'
-import { readChatAnswer, readLogprobs } from './chat-answer.ts'
-import type { OutputItem } from './response-items.ts'
+import { type ChatCall, readChatAnswer, readLogprobs } from './chat-answer.ts'
+import { itemId, type OutputItem } from './response-items.ts'
 import { createStreamedCalls } from './streamed-calls.ts'
 import {
   type Emit,
@@ -12,6 +13,7 @@ import {
   streamMessage,
   streamReasoning,
 } from './streamed-items.ts'
+import type { SealState } from './thoughts.ts'
 
 /** Output of a streamed Response while it is being written. */
 export interface StreamedOutput {
@@ -34,19 +36,20 @@ export interface StreamedOutput {
  * Sorts the deltas of a chat stream into items, numbered in order of appearance. Reasoning ends when the answer begins
  * or resumes. Messages and calls stay open to the end, because chat deltas may switch between them.
  *
- * @param called finds the request's tools by their names in chat
- * @param earlier items that the Response already has, all ended
+ * @param terms.called finds the request's tools by their names in chat
+ * @param terms.seal seals the reasoning state, for the client to bring back
+ * @param terms.earlier items that the Response already has, all ended
  */
 export function createStreamedOutput(
   emit: Emit,
-  called: FindTool,
-  earlier: readonly OutputItem[] = [],
+  { called, seal, earlier = [] }: { called: FindTool; seal: SealState; earlier?: readonly OutputItem[] },
 ): StreamedOutput {
   const items: StreamedItem[] = earlier.map((item) => ({ item: () => item, close() {} }))
   const closed = new Set<StreamedItem>(items)
   const calls = createStreamedCalls((call) => add(streamCall(emit, items.length, call, called(call.name))))
   let message: StreamedMessage | undefined
   let reasoning: StreamedReasoning | undefined
+  const state = createStateReader()
 
   function add<Item extends StreamedItem>(item: Item): Item {
     items.push(item)
@@ -63,8 +66,12 @@ export function createStreamedOutput(
     reasoning.think(delta)
   }
 
+  /** Ends a reasoning item. It carries the state so far; a state without text gets an item of its own. */
   function endReasoning(): void {
+    const taken = state.take()
+    if (taken !== null) reasoning ??= add(streamReasoning(emit, items.length))
     if (!reasoning) return
+    if (taken !== null) reasoning.carry(seal(taken))
     reasoning.close('completed')
     closed.add(reasoning)
     reasoning = undefined
@@ -77,19 +84,36 @@ export function createStreamedOutput(
       refusal,
       citations,
       calls: pieces,
+      state: fields,
     } = readChatAnswer(choice[part], `choices.0.${part}`)
     const logprobs = text === '' ? [] : readLogprobs(choice.logprobs, 'choices.0.logprobs')
+    state.add(fields)
+    const named = pieces.map(withId)
     if (thought !== '') think(thought)
-    if (text !== '' || citations.length > 0 || refusal !== '' || pieces.length > 0) endReasoning()
+    // After the text has begun, a state belongs to the next call.
+    const isSaid = text !== '' || citations.length > 0 || refusal !== ''
+    if (pieces.length > 0 || (isSaid && (reasoning || !message))) endReasoning()
     if (text !== '') answer().text(text, logprobs)
     for (const citation of citations) answer().cite(citation)
     if (refusal !== '') answer().refuse(refusal)
     // The calls of a whole message are not numbered, and each is complete.
-    for (const [index, piece] of pieces.entries()) calls.push(part === 'message' ? { ...piece, index } : piece)
+    for (const [index, piece] of named.entries()) calls.push(part === 'message' ? { ...piece, index } : piece)
+  }
+
+  /** Notes the reasoning state of a call, which refers to the call by its id. */
+  function withId(piece: ChatCall): ChatCall {
+    if (piece.extra === null) return piece
+    const id = piece.id || itemId('call')
+    state.addCall(id, piece.extra)
+    return { ...piece, id }
   }
 
   function close(isCut: boolean): OutputItem[] {
     calls.end()
+    const rest = state.take()
+    // After the text it is not needed: no call follows.
+    if (rest !== null && !message) reasoning ??= add(streamReasoning(emit, items.length))
+    if (rest !== null) reasoning?.carry(seal(rest))
     if (items.length === earlier.length) answer().text('', [])
     const cutOff = isCut ? items.findLast((item) => !closed.has(item)) : undefined
     return items.map((item) => {

@@ -23,20 +23,37 @@ export function messageEvents(message: Message): MessageEvent[] {
   return events as unknown as MessageEvent[]
 }
 
-/** Events of a block. Text and the input of a call come as deltas; other blocks are complete in their start event. */
+/** Events of a block. Text, thinking and input come as deltas; other blocks are complete in their start event. */
 function blockEvents(block: Fields, index: number): Fields[] {
-  const delta = deltaOf(block)
-  const begun = delta ? { ...block, ...(block.type === 'text' ? { text: '' } : { input: {} }) } : block
+  const { begun, deltas } = partsOf(block)
   return [
-    { type: 'content_block_start', index, content_block: begun },
-    ...(delta ? [{ type: 'content_block_delta', index, delta }] : []),
+    { type: 'content_block_start', index, content_block: { ...block, ...begun } },
+    ...deltas.map((delta) => ({ type: 'content_block_delta', index, delta })),
     { type: 'content_block_stop', index },
   ]
 }
 
-function deltaOf({ type, text, input }: Fields): Fields | null {
-  if (type === 'text') return { type: 'text_delta', text }
-  return type === 'tool_use' ? { type: 'input_json_delta', partial_json: JSON.stringify(input ?? {}) } : null
+/** Fields of a block that are empty in its start event, and the deltas that fill them. */
+function partsOf({ type, text, input, thinking, signature }: Fields): { begun: Fields; deltas: Fields[] } {
+  switch (type) {
+    case 'text':
+      return { begun: { text: '' }, deltas: [{ type: 'text_delta', text }] }
+    case 'tool_use':
+      return {
+        begun: { input: {} },
+        deltas: [{ type: 'input_json_delta', partial_json: JSON.stringify(input ?? {}) }],
+      }
+    case 'thinking':
+      return {
+        begun: { thinking: '', signature: '' },
+        deltas: [
+          { type: 'thinking_delta', thinking },
+          { type: 'signature_delta', signature },
+        ],
+      }
+    default:
+      return { begun: {}, deltas: [] }
+  }
 }
 
 /** Joins the events of a streamed Message into a whole one. */

@@ -6,7 +6,8 @@ import type { ChatCompletion, Message } from '../api/requests.ts'
 import { read } from './answer-reader.ts'
 
 /**
- * Converts a Message to the chat completion of the same request. Thinking blocks are dropped.
+ * Converts a Message to the chat completion of the same request. Thinking becomes `reasoning_content`; its blocks stay in
+ * `thinking_blocks`, as the provider wants them back.
  *
  * @throws WrongTypeError
  */
@@ -14,6 +15,8 @@ export function toCompletion(message: Message): ChatCompletion {
   const { id, model, content, stop_reason, usage } = message as unknown as Fields
   const blocks = read.objects(content, 'content').map(readBlock)
   const text = blocks.map((block) => block.text).join('')
+  const reasoning = blocks.map((block) => block.thinking).join('')
+  const thinking_blocks = blocks.flatMap((block) => block.kept ?? [])
   const calls = blocks.flatMap(({ call }) =>
     call
       ? [{ id: call.id, type: 'function', function: { name: call.name, arguments: JSON.stringify(call.input) } }]
@@ -23,6 +26,8 @@ export function toCompletion(message: Message): ChatCompletion {
     role: 'assistant',
     content: text === '' && calls.length > 0 ? null : text,
     refusal: null,
+    ...(reasoning !== '' && { reasoning_content: reasoning }),
+    ...(thinking_blocks.length > 0 && { thinking_blocks }),
     ...(calls.length > 0 && { tool_calls: calls }),
   }
   return {
@@ -35,17 +40,29 @@ export function toCompletion(message: Message): ChatCompletion {
 
 const readStop = (reason: unknown): string | undefined => read.optionalText(reason, 'stop_reason')
 
-/**
- * Reads a content block: its text, or the call of a tool of the client. Searches that the provider ran are complete, and
- * have neither.
- */
-function readBlock(block: Fields, index: number) {
+/** A content block: its text, its thinking, or the call of a tool of the client. */
+interface ReadBlock {
+  text: string
+  thinking: string
+  /** The block itself, when the provider wants it back. */
+  kept: Fields | null
+  call: { id: string; name: string; input: Fields } | null
+}
+
+const EMPTY: ReadBlock = { text: '', thinking: '', kept: null, call: null }
+
+/** Reads a content block. Searches that the provider ran are complete, and have neither text nor call. */
+function readBlock(block: Fields, index: number): ReadBlock {
   const path = `content.${index}`
-  const { type, text, id, name, input } = block
-  if (read.text(type, `${path}.type`) !== 'tool_use')
-    return { text: type === 'text' ? (read.optionalText(text, `${path}.text`) ?? '') : '', call: null }
+  const { type, text, thinking, id, name, input } = block
+  const kind = read.text(type, `${path}.type`)
+  if (kind === 'text') return { ...EMPTY, text: read.optionalText(text, `${path}.text`) ?? '' }
+  if (kind === 'thinking')
+    return { ...EMPTY, thinking: read.optionalText(thinking, `${path}.thinking`) ?? '', kept: block }
+  if (kind === 'redacted_thinking') return { ...EMPTY, kept: block }
+  if (kind !== 'tool_use') return EMPTY
   return {
-    text: '',
+    ...EMPTY,
     call: {
       id: read.text(id, `${path}.id`),
       name: read.text(name, `${path}.name`),
@@ -106,6 +123,8 @@ export function createCompletionChunks(): CompletionChunks {
   let calls = -1
   /** Position of each call among the calls, by the index of its block. */
   const callAt = new Map<number | undefined, number>()
+  /** Thinking block that is open. */
+  let thought: Fields | null = null
   let over = false
 
   const chunk = (choices: Fields[], more: Fields = {}): Fields => ({
@@ -119,20 +138,40 @@ export function createCompletionChunks(): CompletionChunks {
   ]
 
   function startBlock(index: number | undefined, given: Fields): Fields[] {
-    const { text, call } = readBlock(given, index ?? callAt.size)
+    const { text, thinking, kept, call } = readBlock(given, index ?? callAt.size)
+    thought = kept
+    if (kept !== null) return thinking === '' ? [] : adds({ reasoning_content: thinking })
     if (call === null) return text === '' ? [] : adds({ content: text })
     callAt.set(index, ++calls)
     const begun = { index: calls, id: call.id, type: 'function', function: { name: call.name, arguments: '' } }
     return adds({ tool_calls: [begun] })
   }
 
-  function continueBlock(index: number | undefined, { type, text, partial_json }: Fields): Fields[] {
+  function continueBlock(index: number | undefined, delta: Fields): Fields[] {
+    const { type, text, partial_json } = delta
     if (type === 'text_delta') return adds({ content: read.text(text, 'delta.text') })
+    if (thought !== null) return continueThought(thought, delta)
     const call = callAt.get(index)
     if (type !== 'input_json_delta' || call === undefined) return []
     return adds({
       tool_calls: [{ index: call, function: { arguments: read.text(partial_json, 'delta.partial_json') } }],
     })
+  }
+
+  function continueThought(open: Fields, { type, thinking, signature }: Fields): Fields[] {
+    if (type === 'signature_delta')
+      thought = { ...open, signature: `${open.signature ?? ''}${read.text(signature, 'delta.signature')}` }
+    if (type !== 'thinking_delta') return []
+    const added = read.text(thinking, 'delta.thinking')
+    thought = { ...open, thinking: `${open.thinking ?? ''}${added}` }
+    return added === '' ? [] : adds({ reasoning_content: added })
+  }
+
+  /** The blocks that the provider wants back come whole, as they end. */
+  function endBlock(): Fields[] {
+    const ended = thought
+    thought = null
+    return ended === null ? [] : adds({ thinking_blocks: [ended] })
   }
 
   return {
@@ -150,6 +189,8 @@ export function createCompletionChunks(): CompletionChunks {
           return startBlock(index, read.object(content_block, 'content_block'))
         case 'content_block_delta':
           return continueBlock(index, read.object(delta, 'delta'))
+        case 'content_block_stop':
+          return endBlock()
         case 'message_delta':
           // Usage at the start has the prompt alone: without a later report there is none.
           if (isObject(used)) usage = { ...begunUsage, ...present(used) }

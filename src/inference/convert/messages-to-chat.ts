@@ -5,10 +5,12 @@ import { present } from '../../text/present.ts'
 import type { Fields } from '../../text/typed-reader.ts'
 import { CHAT_LIMIT } from '../api/answer-limit.ts'
 import type { ChatRequest, MessagesRequest } from '../api/requests.ts'
+import { joinStates, putBack, type ReasoningState, withoutIdleText } from '../reasoning/reasoning-state.ts'
 import { type Note, noteUnread, UNNOTED } from './changes.ts'
 import { exactJson } from './exact-json.ts'
 import { blocksOf, compact, textOf, toPart, toParts } from './messages-content.ts'
 import { read, unsupported, wrongType } from './request-reader.ts'
+import { type Thoughts, UNOPENED } from './thoughts.ts'
 import { chatToolName } from './tool-names.ts'
 
 type ChatMessage = OpenAI.Chat.ChatCompletionMessageParam
@@ -29,17 +31,21 @@ const READ: ReadonlySet<string> = new Set([
 ])
 /** Longest user id in chat completions. */
 const LONGEST_USER = 64
-/** Thinking blocks of an assistant turn. No other provider can read them. */
+/** Thinking blocks of an assistant turn. */
 const THOUGHTS: ReadonlySet<unknown> = new Set(['thinking', 'redacted_thinking'])
 
 /**
- * Converts a Messages request to the equivalent chat request. Thinking blocks and thinking settings are dropped, and so
- * are fields that affect cost but not the question, such as `cache_control`.
+ * Converts a Messages request to the equivalent chat request. Thinking settings are dropped, and so are fields that affect cost but not the question, such as `cache_control`.
  *
  * @param note notes what was dropped
+ * @param open opens the reasoning state that thinking blocks bring back; other thinking is dropped
  * @throws GazewayError `invalid_request` naming what chat completions cannot express, and why
  */
-export function toChatFromMessages(request: MessagesRequest, note: Note = UNNOTED): ChatRequest {
+export function toChatFromMessages(
+  request: MessagesRequest,
+  note: Note = UNNOTED,
+  open: Thoughts['open'] = UNOPENED,
+): ChatRequest {
   const given = request as unknown as Fields
   noteUnread(given, READ, note)
   if (hasCacheControl(given)) note('cache_control', 'dropped')
@@ -49,7 +55,7 @@ export function toChatFromMessages(request: MessagesRequest, note: Note = UNNOTE
   }
   const { stop_sequences: stop } = given
   const chat: Fields = {
-    messages: toChatMessages(request),
+    messages: toChatMessages(request, { note, open }),
     [CHAT_LIMIT]: given.max_tokens,
     temperature: given.temperature,
     top_p: given.top_p,
@@ -72,19 +78,20 @@ function hasCacheControl({ cache_control, system, tools, messages }: Fields): bo
   )
 }
 
-function toChatMessages({ system, messages }: MessagesRequest): ChatMessage[] {
+function toChatMessages({ system, messages }: MessagesRequest, thoughts: Thoughts): ChatMessage[] {
   const instructions = system === undefined || system === null ? '' : textOf(system, 'system', '\n')
-  const turns = read.objects(messages, 'messages').flatMap((message, index) => toTurn(message, `messages.${index}`))
+  const all = read.objects(messages, 'messages')
+  const turns = withoutIdleText(all.flatMap((message, index) => toTurn(message, `messages.${index}`, thoughts)))
   return instructions === '' ? turns : [{ role: 'system', content: instructions }, ...turns]
 }
 
-function toTurn({ role, content }: Fields, path: string): ChatMessage[] {
+function toTurn({ role, content }: Fields, path: string, thoughts: Thoughts): ChatMessage[] {
   const at = `${path}.content`
   switch (role) {
     case 'user':
       return toUser(content, at)
     case 'assistant':
-      return toAssistant(blocksOf(content, at), at)
+      return toAssistant(blocksOf(content, at), at, thoughts)
     case 'system':
       return [{ role, content: textOf(content, at, '\n') }]
     default:
@@ -93,22 +100,29 @@ function toTurn({ role, content }: Fields, path: string): ChatMessage[] {
 }
 
 /** Converts an assistant turn, its text and its calls, to one message. Empty when the turn contains thinking only. */
-function toAssistant(blocks: Fields[], path: string): ChatMessage[] {
+function toAssistant(blocks: Fields[], path: string, { note, open }: Thoughts): ChatMessage[] {
   let text = ''
+  const states: ReasoningState[] = []
   const calls: OpenAI.Chat.ChatCompletionMessageFunctionToolCall[] = []
   for (const [index, block] of blocks.entries()) {
     const at = `${path}.${index}`
     const type = read.text(block.type, `${at}.type`)
     if (type === 'text') text += read.text(block.text, `${at}.text`)
     else if (type === 'tool_use') calls.push(toCall(block, at))
-    else if (!THOUGHTS.has(type))
+    else if (THOUGHTS.has(type)) {
+      const state = open(type === 'thinking' ? block.signature : block.data)
+      if (state === null) note(at, 'dropped')
+      else states.push(state)
+    } else
       throw unsupported(
         `${at}.type`,
         `chat completions has no counterpart of the block type ${type} in an earlier answer`,
       )
   }
-  if (calls.length > 0) return [{ role: 'assistant', content: text === '' ? null : text, tool_calls: calls }]
-  return text === '' ? [] : [{ role: 'assistant', content: text }]
+  if (text === '' && calls.length === 0) return []
+  const content = text === '' ? null : text
+  const said: ChatMessage = { role: 'assistant', content, ...(calls.length > 0 && { tool_calls: calls }) }
+  return [states.length === 0 ? said : putBack(said, joinStates(states))]
 }
 
 function toCall({ id, name, input }: Fields, path: string): OpenAI.Chat.ChatCompletionMessageFunctionToolCall {

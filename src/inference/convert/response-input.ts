@@ -2,9 +2,11 @@ import type OpenAI from 'openai'
 import { present } from '../../text/present.ts'
 import type { Fields } from '../../text/typed-reader.ts'
 import type { ResponseRequest } from '../api/requests.ts'
+import { joinStates, putBack, type ReasoningState, withoutIdleText } from '../reasoning/reasoning-state.ts'
 import { type CallableTools, itemsOf } from './callable-tools.ts'
 import { read, readContent, textOrJson, unsupported, wrongType } from './request-reader.ts'
 import { toCustomCall } from './response-tools.ts'
+import type { Thoughts } from './thoughts.ts'
 
 type Message = OpenAI.Chat.ChatCompletionMessageParam
 type Part = OpenAI.Chat.ChatCompletionContentPart
@@ -15,12 +17,17 @@ type ToolCall = OpenAI.Chat.ChatCompletionMessageFunctionToolCall
  * - The calls of one turn become one assistant message, as chat completions requires.
  * - A refusal becomes assistant text.
  * - Images, files and audio in a tool's output move to a user message, since tool messages contain only text.
- * - Reasoning, references and calls of built-in tools are dropped.
+ * - Reasoning is put back into the message that it came with, where it belongs to this upstream.
+ * - References and calls of built-in tools are dropped.
  *
  * @param chatName name in chat of the tool of a call
  * @throws GazewayError `invalid_request` naming an item or part that is malformed or unknown
  */
-export function toMessages({ instructions, input }: ResponseRequest, chatName: CallableTools['chatName']): Message[] {
+export function toMessages(
+  { instructions, input }: ResponseRequest,
+  chatName: CallableTools['chatName'],
+  thoughts: Thoughts,
+): Message[] {
   const thread = createThread()
   const system = read.optionalText(instructions, 'instructions') ?? ''
   if (system !== '') thread.add({ role: 'system', content: system })
@@ -28,7 +35,8 @@ export function toMessages({ instructions, input }: ResponseRequest, chatName: C
   const items = itemsOf(input)
   const paths = new Map(items.map((item, index) => [item, `input.${index}`]))
   const answered = new Set(items.filter((item) => item.type === 'custom_tool_call_output').map((item) => item.call_id))
-  for (const item of withResults(items)) append(thread, item, { path: paths.get(item) as string, answered, chatName })
+  for (const item of withResults(items))
+    append(thread, item, { path: paths.get(item) as string, answered, chatName, thoughts })
   return thread.close()
 }
 
@@ -71,14 +79,21 @@ interface Place {
   /** Ids of the custom calls that the client has answered; the others are searches of the provider. */
   answered: ReadonlySet<unknown>
   chatName: CallableTools['chatName']
+  thoughts: Thoughts
 }
 
-function append(thread: Thread, item: Fields, { path, answered, chatName }: Place): void {
+function append(thread: Thread, item: Fields, { path, answered, chatName, thoughts }: Place): void {
   const callId = () => read.text(item.call_id, `${path}.call_id`)
   switch (read.optionalText(item.type, `${path}.type`) ?? 'message') {
     case 'message':
       appendMessage(thread, item, path)
       return
+    case 'reasoning': {
+      const state = thoughts.open(item.encrypted_content)
+      if (state === null) thoughts.note(path, 'dropped')
+      else thread.think(state)
+      return
+    }
     case 'function_call':
       thread.call(callId(), chatName(item, path), textOrJson(item.arguments ?? '{}'))
       return
@@ -117,8 +132,24 @@ type Thread = ReturnType<typeof createThread>
 function createThread() {
   const messages: Message[] = []
   let attachments: Part[] = []
+  /** Reasoning of the next assistant message. */
+  let pending: ReasoningState[] = []
+  const states = new Map<Message, ReasoningState[]>()
+
+  function think(state: ReasoningState): void {
+    pending.push(state)
+  }
+
+  /** Gives the reasoning so far to the assistant message that was just begun or continued. */
+  function claimReasoning(): void {
+    const last = messages.at(-1)
+    if (last === undefined || pending.length === 0) return
+    states.set(last, [...(states.get(last) ?? []), ...pending])
+    pending = []
+  }
 
   function add(message: Message): void {
+    if (message.role !== 'assistant') pending = []
     if (attachments.length > 0) messages.push({ role: 'user', content: attachments })
     attachments = []
     messages.push(message)
@@ -129,6 +160,7 @@ function createThread() {
     const last = messages.at(-1)
     if (last?.role === 'assistant' && last.tool_calls) last.content = last.content ? `${last.content}\n${text}` : text
     else add({ role: 'assistant', content: text })
+    claimReasoning()
   }
 
   function call(id: string, name: string, args: string): void {
@@ -136,6 +168,7 @@ function createThread() {
     const last = messages.at(-1)
     if (last?.role === 'assistant') last.tool_calls = [...(last.tool_calls ?? []), made]
     else add({ role: 'assistant', content: null, tool_calls: [made] })
+    claimReasoning()
   }
 
   function result(tool_call_id: string, output: unknown, path: string): void {
@@ -148,10 +181,15 @@ function createThread() {
   function close(): Message[] {
     if (attachments.length > 0) messages.push({ role: 'user', content: attachments })
     attachments = []
-    return messages
+    return withoutIdleText(
+      messages.map((message) => {
+        const own = states.get(message)
+        return own === undefined ? message : putBack(message, joinStates(own))
+      }),
+    )
   }
 
-  return { add, say, call, result, close }
+  return { add, think, say, call, result, close }
 }
 
 /** Joins text parts into a plain string, which every upstream accepts. Other parts stay a list. */

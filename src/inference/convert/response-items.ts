@@ -57,9 +57,14 @@ export function refusalPart(refusal: string): ResponseOutputRefusal {
   return { type: 'refusal', refusal }
 }
 
-/** Reasoning as the summary of a reasoning item, the only place where every client looks for it. */
-export function reasoningItem(id: string, status: ItemStatus, text: string): ResponseReasoningItem {
-  return { type: 'reasoning', id, status, summary: text === '' ? [] : [{ type: 'summary_text', text }] }
+/**
+ * Reasoning as the summary of a reasoning item, the only place where every client looks for it.
+ *
+ * @param sealed its sealed state, which clients bring back. Empty when it has none
+ */
+export function reasoningItem(id: string, status: ItemStatus, text: string, sealed = ''): ResponseReasoningItem {
+  const summary = text === '' ? [] : [{ type: 'summary_text' as const, text }]
+  return { type: 'reasoning', id, status, summary, ...(sealed !== '' && { encrypted_content: sealed }) }
 }
 
 /** A call of a function or custom tool, by its name in the request. */

@@ -8,6 +8,7 @@ import { type Note, noteUnread, UNNOTED } from './changes.ts'
 import { read, unsupported } from './request-reader.ts'
 import { toMessages } from './response-input.ts'
 import { toChatTools } from './response-tools.ts'
+import { type Thoughts, UNOPENED } from './thoughts.ts'
 
 /** Fields of both APIs, or of chat completions alone when clients send them anyway. */
 const SHARED = [
@@ -58,12 +59,14 @@ const NEEDED = ['messages']
  * @param refused field that the upstream has just rejected (`temperature`, `text.format.schema`, `tools[1].type`),
  *   which is not sent again; for a list of tools, only the one at fault
  * @param note notes what was dropped
+ * @param open opens the reasoning state that reasoning items bring back; others are dropped
  * @throws GazewayError `invalid_request` naming what is malformed, or what chat completions cannot express
  */
 export function toChatRequest(
   request: ResponseRequest,
   refused: string | null = null,
   note: Note = UNNOTED,
+  open: Thoughts['open'] = UNOPENED,
 ): ChatRequest {
   const given = request as unknown as Fields
   noteUnread(given, READ, note)
@@ -71,7 +74,7 @@ export function toChatRequest(
   const text = read.fields(request.text, 'text')
   const { offered, chatName } = callableTools(request)
   const chat: Fields = {
-    messages: toMessages(request, chatName),
+    messages: toMessages(request, chatName, { note, open }),
     ...Object.fromEntries(SHARED.map((name) => [name, given[name]])),
     [CHAT_LIMIT]: request[RESPONSES_LIMIT],
     reasoning_effort: read.fields(request.reasoning, 'reasoning').effort,

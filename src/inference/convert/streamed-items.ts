@@ -103,26 +103,35 @@ export function streamMessage(emit: Emit, output_index: number): StreamedMessage
 /** Reasoning being written. */
 export interface StreamedReasoning extends StreamedItem {
   think(delta: string): void
+  /** Sets the sealed state, which the item carries at its end. */
+  carry(sealed: string): void
 }
 
-/** Creates a reasoning item with a single summary part. */
+/** Creates a reasoning item. Its text is a single summary part, opened by the first delta. */
 export function streamReasoning(emit: Emit, output_index: number): StreamedReasoning {
   const id = itemId('rs')
   const at = { item_id: id, output_index, summary_index: 0 }
   let text = ''
+  let sealed = ''
   emit({ type: 'response.output_item.added', output_index, item: reasoningItem(id, 'in_progress', '') })
-  emit({ type: 'response.reasoning_summary_part.added', ...at, part: { type: 'summary_text', text: '' } })
 
-  const item = (status: ItemStatus) => reasoningItem(id, status, text)
+  const item = (status: ItemStatus) => reasoningItem(id, status, text, sealed)
   return {
     think(delta) {
+      if (text === '')
+        emit({ type: 'response.reasoning_summary_part.added', ...at, part: { type: 'summary_text', text: '' } })
       text += delta
       emit({ type: 'response.reasoning_summary_text.delta', ...at, delta })
     },
+    carry(state) {
+      sealed = state
+    },
     item,
     close(status) {
-      emit({ type: 'response.reasoning_summary_text.done', ...at, text })
-      emit({ type: 'response.reasoning_summary_part.done', ...at, part: { type: 'summary_text', text } })
+      if (text !== '') {
+        emit({ type: 'response.reasoning_summary_text.done', ...at, text })
+        emit({ type: 'response.reasoning_summary_part.done', ...at, part: { type: 'summary_text', text } })
+      }
       emit({ type: 'response.output_item.done', output_index, item: item(status) })
     },
   }

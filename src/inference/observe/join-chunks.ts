@@ -6,7 +6,7 @@ import { callOf } from '../convert/streamed-calls.ts'
 type Fields = Record<string, unknown>
 
 /** Fields that a stream sends once or repeats in full. All other texts come in pieces. */
-const WHOLE = new Set(['id', 'type', 'role', 'name', 'finish_reason'])
+const WHOLE = new Set(['id', 'type', 'role', 'name', 'finish_reason', 'format', 'signature'])
 
 /** Joins the chunks of a chat stream into the completion. */
 export interface JoinedChunks {

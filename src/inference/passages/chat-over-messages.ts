@@ -20,6 +20,7 @@ export const chatOverMessages = (passage: Passage): Passage => ({
     const { stream } = chat as { stream?: unknown }
     return { ...toMessagesFromChat(chat as ChatRequest, conversion.note), ...(stream === true && { stream: true }) }
   },
+  carriesReasoning: true,
   write: convertedRequest,
   gather: gatherMessage,
   passWhole(context, reply) {

@@ -1,9 +1,11 @@
+import { fieldsOrNone } from '../../text/lenient-reader.ts'
 import type { ChatCompletion } from '../api/requests.ts'
 import { wantsUsage } from '../api/usage-request.ts'
 import { completionChunks } from '../convert/completion-chunks.ts'
 import { observedStream, observedWhole } from '../observe/observe.ts'
 import type { SseTap } from '../observe/sse-tap.ts'
 import type { StreamReply, WholeReply } from '../relay/exchange.ts'
+import { keepReasoning, watchReasoning, withKept, withoutBlocks } from './chat-reasoning.ts'
 import { gatherCompletion } from './gather.ts'
 import { fromFirstOutput, holdBeginning } from './held-beginning.ts'
 import { type Answered, answered, type Failed, failed, type Passage, type ReplyContext } from './passage.ts'
@@ -16,7 +18,7 @@ import { splicedRequest } from './write-request.ts'
  * its chunk is dropped when the client did not ask for it.
  */
 export const chatPassage: Passage = {
-  convert: (asked) => asked,
+  convert: withKept,
   write: splicedRequest,
   isReformed: true,
   dropsUsage: ({ stream, asked }) => stream && !wantsUsage(asked),
@@ -27,8 +29,12 @@ export const chatPassage: Passage = {
 
 function passWhole(context: ReplyContext, reply: WholeReply): Answered {
   const { provider, stream, asked } = context
-  const completion = readCompletion(reply, provider)
-  const content = stream ? eventsOf(completion as ChatCompletion, wantsUsage(asked)) : reply.body
+  const read = readCompletion(reply, provider)
+  keepReasoning(fieldsOrNone(read.choices[0]).message, context)
+  const isConverted = provider.protocol === 'anthropic'
+  const completion = isConverted ? withoutBlocks(read) : read
+  const body = isConverted ? Buffer.from(JSON.stringify(completion)) : reply.body
+  const content = stream ? eventsOf(completion as ChatCompletion, wantsUsage(asked)) : body
   sendAnswer(context, reply.status, passedHeaders(reply.headers, context), content)
   return answered(reply.status, observedWhole(completion, completion.choices))
 }
@@ -44,7 +50,14 @@ async function passStream(context: ReplyContext, reply: StreamReply, tap: SseTap
   const { status } = reply
   const held = holdBeginning(context, status, passedHeaders(reply.headers, context))
   if (receiver.hold === undefined) held.release()
-  const end = await relayStream(context, reply, tap, fromFirstOutput(held, tap))
+  const reasoning = watchReasoning(context)
+  const fromOutput = fromFirstOutput(held, tap)
+  const end = await relayStream(context, reply, tap, (events) => {
+    const passed = reasoning.read(events)
+    // Before the client has the end of the answer, and sends its next request.
+    if (tap.ending().finished) reasoning.keep()
+    return passed && fromOutput(passed)
+  })
   const observed = observedStream(tap)
   const { done, finished } = tap.ending()
   const broken = endError(end, context, done, finished)

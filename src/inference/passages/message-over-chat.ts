@@ -15,19 +15,20 @@ const askedOf = ({ asked }: ReplyContext): MessagesRequest => asked as unknown a
 /** Passes a Messages request to chat completions, and the answer back as a Message or its events. */
 export const messageOverChat: Passage = {
   ...overChat({
-    request: (asked, { note }) => toChatFromMessages(asked, note),
+    request: (asked, { note, reasoning }) => toChatFromMessages(asked, note, reasoning.open),
     // Anthropic's clients look for the request id in a header of its own.
     headers: (context, { headers }) => ({
       ...passedHeaders(headers, context),
       ...(context.requestId !== null && { 'request-id': context.requestId }),
     }),
     whole(completion, context) {
-      const message = toMessage(completion, askedOf(context))
+      const message = toMessage(completion, askedOf(context), context.reasoning.seal)
       if (message === null) return badReply(context.provider, 'the arguments of a tool call are not a JSON object')
       return context.stream ? toSse(messageEvents(message)) : JSON.stringify(message)
     },
     stream(context) {
-      const events = createMessageEvents(askedOf(context), { model: context.model })
+      const { model, reasoning } = context
+      const events = createMessageEvents(askedOf(context), { model, seal: reasoning.seal })
       return {
         convert: (chunks) => chunks.flatMap((chunk) => events.push(chunk)),
         // A truncated call gets no end event, since it must not be executed.

@@ -5,6 +5,7 @@ import { statusOfType } from '../api/message-error.ts'
 import { reportedIn } from '../api/reported-error.ts'
 import type { Message } from '../api/requests.ts'
 import { messageEvents } from '../convert/message-events.ts'
+import { withoutSealedBlocks } from '../convert/without-seals.ts'
 import { eventData } from '../observe/event-data.ts'
 import { madeByMessage, madeByStream } from '../observe/made-objects.ts'
 import { observedStream, observedWhole } from '../observe/observe.ts'
@@ -18,6 +19,7 @@ import { holdBeginning } from './held-beginning.ts'
 import {
   type Answered,
   answered,
+  type Conversion,
   type Failed,
   failed,
   type Passage,
@@ -36,7 +38,7 @@ const BEFORE_OUTPUT: ReadonlySet<unknown> = new Set(['message_start', 'ping'])
  * clients react to their wording.
  */
 export const messagePassage: Passage = {
-  convert: (asked) => asked,
+  convert: withoutSeals,
   write: splicedRequest,
   isReformed: true,
   dropsUsage: () => false,
@@ -44,6 +46,11 @@ export const messagePassage: Passage = {
   passWhole,
   passStream,
   refusal,
+}
+
+/** Takes out what Gazeway sealed, on its way through another upstream. */
+export function withoutSeals(asked: object, { note, reasoning }: Conversion): object {
+  return reasoning.mayBring() ? withoutSealedBlocks(asked, note) : asked
 }
 
 /** The upstream's own error body, with the gateway's key removed. */

@@ -53,6 +53,7 @@ export const overChat = (conversion: ChatConversion): Passage => ({
     ...conversion.request(asked as never, terms),
     ...((asked as { stream?: unknown }).stream === true && { stream: true }),
   }),
+  carriesReasoning: true,
   write: convertedRequest,
   isReformed: true,
   dropsUsage: () => false,

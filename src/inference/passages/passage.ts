@@ -5,6 +5,7 @@ import type { BegunResponse } from '../convert/begun-response.ts'
 import type { Changes, Note } from '../convert/changes.ts'
 import { NOTHING, type Observed, usageOf } from '../observe/observe.ts'
 import type { SseTap } from '../observe/sse-tap.ts'
+import type { CallReasoning } from '../reasoning/reasoning.ts'
 import type { StreamReply, WholeReply } from '../relay/exchange.ts'
 import type { Receiver } from '../relay/receiver.ts'
 import type { Outcome } from '../settle/settle.ts'
@@ -33,6 +34,8 @@ export interface ReplyContext {
   model: string
   /** Changes of the request on its way there. */
   changes: Changes
+  /** Carries the reasoning of the answer. */
+  reasoning: Pick<CallReasoning, 'seal' | 'keep'>
   /** State of the stream that an earlier candidate began. Null when the client has received nothing. */
   begun: BegunResponse | null
   onFirst(): void
@@ -67,12 +70,16 @@ export interface Conversion {
   refused: string | null
   /** Notes what the upstream's API cannot say. */
   note: Note
+  /** Opens the reasoning that the request brings back. */
+  reasoning: Pick<CallReasoning, 'open' | 'kept' | 'mayBring'>
 }
 
 /** Passes requests of one API to an endpoint, and its replies back. */
 export interface Passage {
   /** Builds the body to send, except for the model and the format. */
   convert(asked: object, conversion: Conversion): object
+  /** True when requests bring reasoning back, and answers carry it. Native passages only take out what is sealed. */
+  carriesReasoning?: boolean
   /** Writes the request to send. A promise only when numbers that JavaScript cannot represent must be kept, or a form. */
   write(writing: Writing): Written | Promise<Written>
   /** True when error replies are passed on as they are: no other candidate could answer. */

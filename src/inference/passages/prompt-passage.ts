@@ -6,14 +6,18 @@ import { estimatePrompt } from '../observe/estimate.ts'
 import { NOTHING } from '../observe/observe.ts'
 import { readable } from '../relay/request-body.ts'
 import { badReply } from '../upstreams/failure.ts'
+import { withoutSeals } from './message-passage.ts'
 import { answered, type Passage } from './passage.ts'
 import { verbatimPassage } from './verbatim-passage.ts'
+import { splicedRequest } from './write-request.ts'
 
 const ROUTE: VerbatimPath = { method: 'POST', path: COUNT_TOKENS, body: 'json', cost: 'nothing' }
 
 /** Passes the prompt of a Messages request on to be counted, by an upstream that speaks Messages. */
 export const promptPassage: Passage = {
   ...verbatimPassage({ route: ROUTE, target: COUNT_TOKENS, formType: null, visible: null }),
+  convert: withoutSeals,
+  write: splicedRequest,
   async gather({ provider }, { exchange }) {
     exchange.abort()
     throw badReply(provider, 'its reply has no token count')

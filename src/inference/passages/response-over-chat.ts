@@ -14,21 +14,23 @@ const askedOf = ({ asked }: ReplyContext): ResponseRequest => asked as unknown a
 
 /** Passes a Responses request to chat completions, and the answer back as a Response or its events. */
 export const responseOverChat = overChat({
-  request: (asked, { refused, note }) => toChatRequest(asked, refused, note),
+  request: (asked, { refused, note, reasoning }) => toChatRequest(asked, refused, note, reasoning.open),
   headers: (context, { kind, headers }) => ({
     ...(kind === 'stream' ? passedHeaders(headers, context) : originHeaders(context)),
     ...ROUTE,
   }),
   whole(completion, context) {
-    const { needsText, provider, stream, begun } = context
+    const { needsText, provider, stream, begun, reasoning } = context
+    const { seal } = reasoning
     const asked = askedOf(context)
     const lack = needsText ? lackOf(toResponse(completion, asked), provider) : null
     if (lack) return lack
-    return stream ? toSse(completionEvents(completion, asked, begun)) : JSON.stringify(toResponse(completion, asked))
+    if (stream) return toSse(completionEvents(completion, asked, { seal, begun }))
+    return JSON.stringify(toResponse(completion, asked, { seal }))
   },
   stream(context) {
-    const { provider, requestId, needsText, model, begun } = context
-    const events = createResponseEvents(askedOf(context), { model, begun })
+    const { provider, requestId, needsText, model, begun, reasoning } = context
+    const events = createResponseEvents(askedOf(context), { model, seal: reasoning.seal, begun })
     return {
       convert: (chunks) =>
         chunks.length === 0 ? [] : [...events.start(), ...chunks.flatMap((chunk) => events.push(chunk))],

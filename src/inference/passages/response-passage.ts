@@ -5,6 +5,7 @@ import type { ResponseRequest } from '../api/requests.ts'
 import { type ResponseTracker, trackResponse } from '../convert/begun-response.ts'
 import type { ResponseObject } from '../convert/chat-to-response.ts'
 import { responseEvents } from '../convert/response-events.ts'
+import { withoutSealedItems } from '../convert/without-seals.ts'
 import { type EventData, eventData } from '../observe/event-data.ts'
 import { madeByResponse, madeByStream } from '../observe/made-objects.ts'
 import { nextNumber } from '../observe/next-number.ts'
@@ -31,7 +32,8 @@ const HELD_LIMIT_BYTES = 16 * 1024 * 1024
  * after the items already streamed.
  */
 export const responsePassage: Passage = {
-  convert: (asked) => asked,
+  // Takes out what Gazeway sealed, on its way through another upstream.
+  convert: (asked, { note, reasoning }) => (reasoning.mayBring() ? withoutSealedItems(asked, note) : asked),
   write: splicedRequest,
   isReformed: true,
   dropsUsage: () => false,

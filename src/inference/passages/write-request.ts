@@ -9,6 +9,8 @@ export interface Writing {
   request: ClientRequest<ModelBody>
   /** Its body as the candidate's API expresses it, with the model there. */
   sent: object
+  /** True when that is not the body of the client. */
+  isChanged: boolean
   /** Converts the body of the client to `sent`. */
   converted(body: object): object
   /** Fields to set: the model, and those of the form. */
@@ -30,15 +32,19 @@ export interface Written {
 }
 
 /** Writes the client's own bytes when they say the same already. Otherwise their JSON, with the fields set. */
-export function splicedRequest({ request, fields, bill, headers }: Writing): Written | Promise<Written> {
-  return posted(requestBody(request, bill.isBounded ? { ...billedFields(request.json), ...fields } : fields), headers)
+export function splicedRequest(writing: Writing): Written | Promise<Written> {
+  const { request, fields, bill, headers, isChanged } = writing
+  const set = bill.isBounded ? { ...billedFields(request.json), ...fields } : fields
+  return posted(isChanged ? rewritten(writing, set) : requestBody(request, set), headers)
 }
 
 /** Writes a converted body. The client's headers are those of another protocol. */
-export function convertedRequest({ request, sent, converted, fields }: Writing): Written | Promise<Written> {
-  const body = convertedText(request.text, { ...sent, ...fields }, (json) => ({ ...converted(json), ...fields }))
-  return posted(body, undefined)
+export function convertedRequest(writing: Writing): Written | Promise<Written> {
+  return posted(rewritten(writing, writing.fields), undefined)
 }
+
+const rewritten = ({ request, sent, converted }: Writing, set: Writing['fields']): string | Promise<string> =>
+  convertedText(request.text, { ...sent, ...set }, (json) => ({ ...converted(json), ...set }))
 
 const posted = (body: string | Buffer | Promise<string>, headers: Written['headers']): Written | Promise<Written> =>
   body instanceof Promise

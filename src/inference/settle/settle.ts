@@ -13,6 +13,7 @@ import { recordedError } from '../api/reported-error.ts'
 import { carriesAudio } from '../observe/audio-input.ts'
 import { countUsage, type Observed, UNCOUNTED } from '../observe/observe.ts'
 import { usesIn } from '../observe/reported-terms.ts'
+import type { Reasoning } from '../reasoning/reasoning.ts'
 import type { LateReceiver } from '../relay/late-reads.ts'
 import type { Provider } from '../upstreams/provider.ts'
 import { isRaceLost } from '../upstreams/race-lost.ts'
@@ -21,6 +22,8 @@ import { costOfLeft, type LateTerms, type LeftCost, NOTHING_UNSEEN, withMore } f
 /** Dependencies of a call record. */
 export interface SettleDeps {
   calls: Calls
+  /** Carries the reasoning of providers to clients and back. */
+  reasoning: Pick<Reasoning, 'of'>
   prices: Prices
   /** True when the call record keeps request and answer (`audit.store_content`). */
   storeContent: boolean

@@ -15,6 +15,7 @@ import { up as presumedAllowances } from './014_presumed_allowances.ts'
 import { up as rateWindows } from './015_rate_windows.ts'
 import { up as billedActivity } from './016_billed_activity.ts'
 import { up as projects } from './017_projects.ts'
+import { up as reasoning } from './019_reasoning.ts'
 import { up as providerKeys } from './021_provider_keys.ts'
 
 /** Migrates the store by one step, forward only. */
@@ -40,5 +41,6 @@ export const MIGRATIONS: Migrations = {
   '015_rate_windows': rateWindows,
   '016_billed_activity': billedActivity,
   '017_projects': projects,
+  '019_reasoning': reasoning,
   '021_provider_keys': providerKeys,
 }

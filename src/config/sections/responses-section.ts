@@ -1,0 +1,14 @@
+import * as z from 'zod'
+import { section } from './section.ts'
+
+/** Settings of what is kept of answers, for the requests that continue them. */
+export const responsesSection = section(() => ({
+  keep_days: z
+    .int()
+    .min(0)
+    .max(365)
+    .default(7)
+    .describe(
+      "Days for which the provider's reasoning is kept, sealed, for chat clients that bring back only tool calls. 0 keeps nothing.",
+    ),
+}))

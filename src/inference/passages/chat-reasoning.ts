@@ -1,0 +1,87 @@
+import { fieldsOrNone, objectsOrNone } from '../../text/lenient-reader.ts'
+import type { Fields } from '../../text/typed-reader.ts'
+import { splitEvents } from '../../wire/whole-events.ts'
+import { eventData } from '../observe/event-data.ts'
+import { joinChunks } from '../observe/join-chunks.ts'
+import { putBack, readState } from '../reasoning/reasoning-state.ts'
+import type { Conversion, ReplyContext } from './passage.ts'
+
+/** Blocks of an upstream that speaks Messages, in the converted answer. Chat clients do not know them. */
+const BLOCKS = 'thinking_blocks'
+/** Matches fields with reasoning in a stream. Some providers send an empty one with each chunk. */
+const MARKED =
+  /"(?:reasoning(?:_content)?"\s*:\s*"(?!")|reasoning_details"\s*:\s*\[\s*\{|thinking_blocks"|extra_content"\s*:\s*\{)/
+
+/**
+ * Puts the reasoning that was kept for a chat client back into the messages that called tools. A client that brings it
+ * back itself keeps its own.
+ *
+ * @returns the request itself when nothing was kept
+ */
+export function withKept(asked: object, { reasoning }: Conversion): object {
+  const { messages } = asked as Fields
+  if (!Array.isArray(messages)) return asked
+  let isChanged = false
+  const restored = messages.map((message) => {
+    const state = reasoning.kept(fieldsOrNone(message))
+    isChanged ||= state !== null
+    return state === null ? message : putBack(message as object, state)
+  })
+  return isChanged ? { ...asked, messages: restored } : asked
+}
+
+/** Keeps the reasoning of a message that calls tools: its client may bring back only the calls. */
+export function keepReasoning(message: unknown, { reasoning }: Pick<ReplyContext, 'reasoning'>): void {
+  const fields = fieldsOrNone(message)
+  const state = readState(fields)
+  if (state !== null) reasoning.keep(fields, state)
+}
+
+/** Watches a chat stream for reasoning to keep. */
+export interface ReasoningWatch {
+  /** Reads whole events. @returns those for the client */
+  read(events: Buffer): Buffer | null
+  /** Keeps what was read, once, at the end of the answer. */
+  keep(): void
+}
+
+/** Creates a watch. Streams without reasoning are not parsed. */
+export function watchReasoning(context: Pick<ReplyContext, 'reasoning' | 'provider'>): ReasoningWatch {
+  const joined = joinChunks()
+  let isThinking = false
+  let isKept = false
+  const isConverted = context.provider.protocol === 'anthropic'
+
+  return {
+    read(events) {
+      const isMarked = MARKED.test(events.toString('latin1'))
+      isThinking ||= isMarked
+      if (!isMarked && !(isThinking && events.includes('"tool_calls"'))) return events
+      const passed = splitEvents(events).filter((event) => {
+        const data = eventData(event)
+        if (data !== null) joined.push(data)
+        return !(isConverted && hasBlocks(data))
+      })
+      return passed.length === 0 ? null : Buffer.concat(passed)
+    },
+    keep() {
+      if (isKept) return
+      isKept = true
+      const [choice] = joined.isBegun() ? objectsOrNone(joined.completion().choices) : []
+      if (choice) keepReasoning(choice.message, context)
+    },
+  }
+}
+
+/** Tells whether a chunk has nothing but blocks, as the conversion writes them. */
+const hasBlocks = (data: unknown): boolean =>
+  objectsOrNone(fieldsOrNone(data).choices).some(({ delta }) => BLOCKS in fieldsOrNone(delta))
+
+/** A converted completion for its chat client, without the blocks. */
+export function withoutBlocks<Answer extends object>(completion: Answer): Answer {
+  const choices = objectsOrNone(fieldsOrNone(completion).choices).map((choice) => {
+    const { [BLOCKS]: blocks, ...message } = fieldsOrNone(choice.message)
+    return { ...choice, message }
+  })
+  return { ...completion, choices }
+}

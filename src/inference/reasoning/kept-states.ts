@@ -1,0 +1,124 @@
+import { createHash } from 'node:crypto'
+import type { Store } from '../../store/store.ts'
+import { isObject, parseJson } from '../../text/json.ts'
+import { asText, fieldsOrNone, objectsOrNone } from '../../text/lenient-reader.ts'
+import type { Fields } from '../../text/typed-reader.ts'
+
+const DAY_MS = 24 * 3_600_000
+/** Answers looked up for one request, the latest: more than a context window holds. */
+const MOST_ANSWERS = 500
+
+/** Sealed reasoning of answers to chat clients, which bring back only its tool calls. */
+export interface KeptStates {
+  /**
+   * Keeps a state for `responses.keep_days`. Never rejects.
+   *
+   * @param seal seals it; empty for one that cannot be sealed
+   */
+  keep(reference: string, seal: () => Promise<string>): Promise<void>
+  /** Finds sealed states by their references. Never rejects. */
+  find(references: readonly string[]): Promise<ReadonlyMap<string, string>>
+  /** Deletes states that are over. @returns their number */
+  deleteOld(limit: number): Promise<number>
+}
+
+/**
+ * Creates the kept states.
+ *
+ * @param deps.keepDays setting `responses.keep_days`; nothing is kept at 0
+ * @param deps.onError called when the store fails
+ */
+export function createKeptStates(deps: {
+  store: Store
+  now: () => Date
+  keepDays: () => number
+  onError: (error: unknown) => void
+}): KeptStates {
+  const { store, now, keepDays, onError } = deps
+  /** States on their way to the store: the next request may come before they are written. */
+  const writing = new Map<string, Promise<void>>()
+
+  async function write(reference: string, seal: () => Promise<string>): Promise<void> {
+    const sealed = await seal()
+    if (sealed === '') return
+    const expires_at = new Date(now().getTime() + keepDays() * DAY_MS).toISOString()
+    await store.db
+      .insertInto('reasoning_states')
+      .values({ reference, sealed, expires_at })
+      .onConflict((conflict) => conflict.column('reference').doUpdateSet({ sealed, expires_at }))
+      .execute()
+  }
+
+  async function read(references: readonly string[]): Promise<[string, string][]> {
+    const rows = await store.db
+      .selectFrom('reasoning_states')
+      .select(['reference', 'sealed'])
+      .where('reference', 'in', references)
+      .where('expires_at', '>', now().toISOString())
+      .execute()
+    return rows.map(({ reference, sealed }) => [reference, sealed])
+  }
+
+  return {
+    async keep(reference, seal) {
+      if (keepDays() === 0) return
+      const written = write(reference, seal).catch(onError)
+      writing.set(reference, written)
+      await written
+      writing.delete(reference)
+    },
+    async find(references) {
+      const asked = references.slice(-MOST_ANSWERS)
+      await Promise.all(asked.map((one) => writing.get(one)))
+      return new Map(
+        await read(asked).catch((error): [string, string][] => {
+          onError(error)
+          return []
+        }),
+      )
+    },
+    deleteOld(limit) {
+      return store.write(async (trx) => {
+        const over = await trx
+          .selectFrom('reasoning_states')
+          .select('reference')
+          .where('expires_at', '<=', now().toISOString())
+          .orderBy('expires_at')
+          .limit(limit)
+          .forUpdate()
+          .skipLocked()
+          .execute()
+        const references = over.map(({ reference }) => reference)
+        if (references.length > 0)
+          await trx.deleteFrom('reasoning_states').where('reference', 'in', references).execute()
+        return references.length
+      })
+    },
+  }
+}
+
+/**
+ * Reference to the state of an answer: its tool calls, which clients bring back as they are.
+ *
+ * @param bound caller, upstream and model
+ * @param message an assistant message
+ * @returns null for a message without tool calls
+ */
+export function referenceOf(bound: string, message: Fields): string | null {
+  const calls = objectsOrNone(message.tool_calls)
+  if (calls.length === 0) return null
+  const named = calls.map(({ id, function: called }) => {
+    const { name, arguments: args } = fieldsOrNone(called)
+    return [id, name, canonical(args)]
+  })
+  return createHash('sha256')
+    .update(JSON.stringify([bound, named]))
+    .digest('base64url')
+}
+
+/** Arguments without the spaces of the model: some clients parse and write them again. */
+function canonical(args: unknown): string {
+  const text = asText(args)
+  const value = parseJson(text)
+  return isObject(value) ? JSON.stringify(value) : text
+}

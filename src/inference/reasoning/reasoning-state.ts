@@ -1,0 +1,135 @@
+import { fieldsOrNone, objectsOrNone } from '../../text/lenient-reader.ts'
+import type { Fields } from '../../text/typed-reader.ts'
+
+/** Reasoning of an answer that its provider wants back at the next turn, as fields of chat completions. */
+export interface ReasoningState {
+  /** Fields of the assistant message. */
+  message: Fields
+  /** Fields of its tool calls, by call id. */
+  calls: Readonly<Record<string, Fields>>
+}
+
+/** State of an answer whose provider wants nothing back. */
+export const NO_STATE: ReasoningState = { message: {}, calls: {} }
+
+/** Fields with plain reasoning, which comes in pieces. */
+const TEXTS = ['reasoning_content', 'reasoning'] as const
+/**
+ * Fields with reasoning and its signatures: OpenRouter's, and Anthropic's blocks as LiteLLM names them. They replace
+ * the plain text.
+ */
+const LISTS = ['reasoning_details', 'thinking_blocks'] as const
+/** Field of messages and tool calls with Gemini's `google.thought_signature`. */
+const EXTRA = 'extra_content'
+/** Fields of an entry of a list that come in pieces. */
+const PIECES: ReadonlySet<string> = new Set(['text', 'summary', 'thinking'])
+
+/** Selects the reasoning fields of a message or delta. */
+export function reasoningFields(message: Fields): Fields {
+  const fields: Fields = {}
+  for (const name of [...TEXTS, ...LISTS, EXTRA]) if ((message[name] ?? '') !== '') fields[name] = message[name]
+  return fields
+}
+
+/** Extra content of a tool call. Null when it has none. */
+export const extraOf = (call: Fields): Fields | null =>
+  (call[EXTRA] ?? null) === null ? null : { [EXTRA]: call[EXTRA] }
+
+/** Reads the reasoning state of a whole assistant message. Null when it has none. */
+export function readState(message: Fields): ReasoningState | null {
+  const state = createStateReader()
+  state.add(reasoningFields(message))
+  for (const call of objectsOrNone(message.tool_calls)) {
+    const extra = extraOf(call)
+    if (extra !== null) state.addCall(String(call.id), extra)
+  }
+  return state.take()
+}
+
+/** Collects the reasoning state of an answer from its pieces. */
+export interface StateReader {
+  /** Adds the reasoning fields of a message or delta. */
+  add(fields: Fields): void
+  /** Adds fields of a tool call. */
+  addCall(id: string, fields: Fields): void
+  /** State since the last time. Null when there is none. */
+  take(): ReasoningState | null
+}
+
+/** Creates a reader. */
+export function createStateReader(): StateReader {
+  let message: Fields = {}
+  let calls: Record<string, Fields> = {}
+  return {
+    add(fields) {
+      message = joined(message, fields)
+    },
+    addCall(id, fields) {
+      calls[id] = fields
+    },
+    take() {
+      const isEmpty = Object.keys(message).length === 0 && Object.keys(calls).length === 0
+      const state = isEmpty ? null : { message: withoutCopies(message), calls }
+      message = {}
+      calls = {}
+      return state
+    },
+  }
+}
+
+/** Joins the states of one answer, in order. */
+export const joinStates = (states: readonly ReasoningState[]): ReasoningState => ({
+  message: withoutCopies(states.reduce((whole, { message }) => joined(whole, message), {} as Fields)),
+  calls: Object.assign({}, ...states.map(({ calls }) => calls)),
+})
+
+/** Puts a state back into the assistant message that it came with. Fields that the client sent itself stay. */
+export function putBack<Message extends object>(message: Message, { message: fields, calls }: ReasoningState): Message {
+  const { tool_calls } = message as Fields
+  if (!Array.isArray(tool_calls)) return { ...fields, ...message }
+  const made = objectsOrNone(tool_calls).map((call) => ({ ...fieldsOrNone(calls[String(call.id)]), ...call }))
+  return { ...fields, ...message, tool_calls: made }
+}
+
+/**
+ * Removes plain reasoning from a conversation without tool calls. Only a model that calls tools may require it, and
+ * DeepSeek's first reasoning models reject it (https://api-docs.deepseek.com/guides/reasoning_model).
+ */
+export function withoutIdleText<Message extends object>(messages: readonly Message[]): Message[] {
+  if (messages.some((message) => 'tool_calls' in message)) return [...messages]
+  return messages.map((message) => {
+    const rest = { ...message } as Fields
+    for (const name of TEXTS) delete rest[name]
+    return rest as Message
+  })
+}
+
+function joined(whole: Fields, piece: Fields): Fields {
+  const all: Fields = { ...whole, ...piece }
+  for (const name of TEXTS)
+    if (typeof whole[name] === 'string' && typeof piece[name] === 'string') all[name] = whole[name] + piece[name]
+  for (const name of LISTS)
+    if (piece[name] !== undefined) all[name] = objectsOrNone(piece[name]).reduce(joinEntry, objectsOrNone(whole[name]))
+  return all
+}
+
+/** Adds an entry, or the next piece of the last one: pieces have its `index` and `type`. */
+function joinEntry(entries: readonly Fields[], entry: Fields): Fields[] {
+  const last = entries.at(-1)
+  const isNext = last !== undefined && typeof entry.index === 'number'
+  if (!isNext || last.index !== entry.index || last.type !== entry.type) return [...entries, entry]
+  const whole = { ...last }
+  for (const [name, value] of Object.entries(entry)) {
+    const known = whole[name]
+    if (PIECES.has(name) && typeof known === 'string' && typeof value === 'string') whole[name] = known + value
+    else if (value !== null) whole[name] = value
+  }
+  return [...entries.slice(0, -1), whole]
+}
+
+/** Removes the plain text where a list repeats it. */
+function withoutCopies(message: Fields): Fields {
+  if (!LISTS.some((name) => objectsOrNone(message[name]).length > 0)) return message
+  const { reasoning_content, reasoning, ...rest } = message
+  return rest
+}

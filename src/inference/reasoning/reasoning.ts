@@ -1,0 +1,128 @@
+import type { Store } from '../../store/store.ts'
+import type { Sweep } from '../../store/sweeps.ts'
+import { objectsOrNone } from '../../text/lenient-reader.ts'
+import type { Fields } from '../../text/typed-reader.ts'
+import { createKeptStates, referenceOf } from './kept-states.ts'
+import type { ReasoningState } from './reasoning-state.ts'
+import { isSealed, keyIdsIn, mayHaveSeals, openSeal, seal } from './seal.ts'
+import { createSealKeys } from './seal-keys.ts'
+
+const SWEEP_MS = 3_600_000
+
+/** Bond of sealed reasoning: it opens for the same three alone. */
+export interface ReasoningBond {
+  /** Key of the caller. Null without keys. */
+  callerId: string | null
+  /** Address of the upstream. */
+  upstream: string
+  /** Model id there. */
+  model: string
+}
+
+/** Reasoning of one request and its answer, at one upstream and model. */
+export interface CallReasoning {
+  /**
+   * Loads what the other methods need. Never rejects.
+   *
+   * @param request.text its JSON
+   * @param request.messages its messages, for a chat request. Null for other APIs
+   * @param carries true for a conversion, whose answers are sealed
+   * @returns null when there is nothing to load
+   */
+  load(request: { text: string; messages: unknown }, carries: boolean): Promise<void> | null
+  /** Seals the state of an answer. Empty without a store. */
+  seal(state: ReasoningState): string
+  /** True when the request may bring back seals of Gazeway, true or forged. */
+  mayBring(): boolean
+  /** Opens a seal. Null for anything else, such as a forged seal, or that of another caller, upstream or model. */
+  open(sealed: unknown): ReasoningState | null
+  /** Keeps the state of an answer with tool calls, for a client that brings back only these. */
+  keep(message: Fields, state: ReasoningState): void
+  /** State that was kept for an assistant message. Null without one. */
+  kept(message: Fields): ReasoningState | null
+}
+
+/** Carries the reasoning of providers to clients and back. */
+export interface Reasoning {
+  of(bond: ReasoningBond): CallReasoning
+  sweeps: readonly Sweep[]
+}
+
+/** Reasoning of a call that is shown, and not carried. */
+const UNCARRIED: CallReasoning = {
+  load: () => null,
+  seal: () => '',
+  mayBring: () => false,
+  open: () => null,
+  keep() {},
+  kept: () => null,
+}
+
+/** Reasoning that is shown, and not carried: there is no store. */
+export const SHOWN_ALONE: Pick<Reasoning, 'of'> = { of: () => UNCARRIED }
+
+/**
+ * Creates the carrier of reasoning.
+ *
+ * @param deps.keepDays setting `responses.keep_days`
+ * @param deps.onError called when the store fails: calls go on, and reasoning is not carried
+ */
+export function createReasoning(deps: {
+  store: Store
+  now: () => Date
+  keepDays: () => number
+  onError: (error: unknown) => void
+}): Reasoning {
+  const keys = createSealKeys(deps)
+  const states = createKeptStates(deps)
+
+  function of(bond: ReasoningBond): CallReasoning {
+    const bound = JSON.stringify([bond.callerId, bond.upstream, bond.model])
+    let body = ''
+    let found: ReadonlyMap<string, string> = new Map()
+
+    const open = (sealed: unknown) => (isSealed(sealed) ? openSeal(sealed, bound, keys.find) : null)
+
+    function sealed(state: ReasoningState): string {
+      const key = keys.current()
+      return key === null ? '' : seal(key, state, bound)
+    }
+
+    async function find(references: readonly string[]): Promise<void> {
+      found = await states.find(references)
+      await keys.load(keyIdsIn([...found.values()].map((one) => `"${one}`).join()))
+    }
+
+    return {
+      load({ text, messages }, carries) {
+        body = text
+        const references = objectsOrNone(messages).flatMap((message) => referenceOf(bound, message) ?? [])
+        if (references.length > 0) return find(references)
+        return carries ? keys.load(mayHaveSeals(text) ? keyIdsIn(text) : []) : null
+      },
+      mayBring: () => mayHaveSeals(body),
+      seal: sealed,
+      open,
+      keep(message, state) {
+        const reference = referenceOf(bound, message)
+        if (reference === null) return
+        void states.keep(reference, async () => {
+          await keys.load([])
+          return sealed(state)
+        })
+      },
+      kept(message) {
+        if (found.size === 0) return null
+        return open(found.get(referenceOf(bound, message) ?? ''))
+      },
+    }
+  }
+
+  return {
+    of,
+    sweeps: [
+      { name: 'reasoning.expired', everyMs: SWEEP_MS, batch: states.deleteOld },
+      { name: 'reasoning.keys', everyMs: SWEEP_MS, batch: keys.deleteOld },
+    ],
+  }
+}

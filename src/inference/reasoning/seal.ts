@@ -1,0 +1,75 @@
+import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto'
+import { deflateRawSync, inflateRawSync } from 'node:zlib'
+import { parseJson } from '../../text/json.ts'
+import type { ReasoningState } from './reasoning-state.ts'
+
+/** A key that seals reasoning state. */
+export interface SealKey {
+  /** Names it in the seals that it made. */
+  id: string
+  /** 32 bytes. */
+  secret: Buffer
+}
+
+/** Marks a text as sealed by Gazeway. The signatures of providers are base64, which has no full stop. */
+const MARK = 'gws1.'
+const NONCE_BYTES = 12
+const TAG_BYTES = 16
+/** Largest state, in bytes: as much as an answer may have. */
+const STATE_LIMIT_BYTES = 64 * 1024 * 1024
+
+/** Matches the key ids of the seals in a JSON text. */
+const SEALS = /"gws1\.([\w-]{1,32})\./g
+
+/** Tells whether a value looks like a seal of Gazeway, true or forged. */
+export const isSealed = (value: unknown): value is string => typeof value === 'string' && value.startsWith(MARK)
+
+/** Tells whether a JSON text may contain seals. Reads it once, without parsing. */
+export const mayHaveSeals = (text: string): boolean => text.includes(`"${MARK}`)
+
+/** Ids of the keys that made the seals in a JSON text. */
+export const keyIdsIn = (text: string): string[] => [
+  ...new Set([...text.matchAll(SEALS)].map(([, id]) => id as string)),
+]
+
+/**
+ * Seals a state with AES-256-GCM, compressed.
+ *
+ * @param bound caller, upstream and model: the seal opens for the same text alone
+ */
+export function seal({ id, secret }: SealKey, state: ReasoningState, bound: string): string {
+  const nonce = randomBytes(NONCE_BYTES)
+  const cipher = createCipheriv('aes-256-gcm', secret, nonce).setAAD(Buffer.from(bound))
+  const body = [cipher.update(deflateRawSync(JSON.stringify(state))), cipher.final(), cipher.getAuthTag()]
+  return `${MARK}${id}.${Buffer.concat([nonce, ...body]).toString('base64url')}`
+}
+
+/**
+ * Opens a seal.
+ *
+ * @param keyOf finds a key by its id
+ * @returns null for one that is forged, truncated, bound to something else, or made with an unknown key
+ */
+export function openSeal(
+  sealed: string,
+  bound: string,
+  keyOf: (id: string) => SealKey | undefined,
+): ReasoningState | null {
+  const [, id = '', text = ''] = sealed.split('.')
+  const bytes = Buffer.from(text, 'base64url')
+  const key = keyOf(id)
+  if (!isSealed(sealed) || key === undefined || bytes.length < NONCE_BYTES + TAG_BYTES) return null
+  try {
+    const decipher = createDecipheriv('aes-256-gcm', key.secret, bytes.subarray(0, NONCE_BYTES), {
+      authTagLength: TAG_BYTES,
+    })
+      .setAAD(Buffer.from(bound))
+      .setAuthTag(bytes.subarray(-TAG_BYTES))
+    const packed = Buffer.concat([decipher.update(bytes.subarray(NONCE_BYTES, -TAG_BYTES)), decipher.final()])
+    const json = inflateRawSync(packed, { maxOutputLength: STATE_LIMIT_BYTES }).toString('utf8')
+    return parseJson(json) as ReasoningState
+  } catch {
+    // The tag does not fit.
+    return null
+  }
+}

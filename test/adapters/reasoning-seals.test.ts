@@ -1,0 +1,166 @@
+import assert from 'node:assert/strict'
+import { after, before, describe, it } from 'node:test'
+import { message } from '../doubles/anthropic.ts'
+import { DELIVERED, deepSeekLike, THOUGHT } from '../doubles/thinking.ts'
+import { json, response, startUpstream, type UpstreamDouble } from '../doubles/upstream.ts'
+import { type RunningGateway, startGateway } from './gateway.ts'
+
+type Fields = Record<string, unknown>
+
+const tools = [{ name: 'parcel_status', input_schema: { type: 'object', properties: {} } }]
+const question = { role: 'user', content: 'Where is P-42?' }
+
+let upstream: UpstreamDouble
+let running: RunningGateway
+
+/** Two upstreams on one double: `think/...` speaks chat completions and thinks, `claude/...` speaks Messages. */
+before(async () => {
+  upstream = await startUpstream()
+  upstream.on('/chat/completions', deepSeekLike.behaviour)
+  upstream.on('/messages', json(200, message('Hi.')))
+  upstream.on('/messages/count_tokens', json(200, { input_tokens: 7 }))
+  upstream.on('/responses', json(200, response('Hi.')))
+  const at = { provider: upstream.url, api_keys: ['some-key-of-an-upstream'] }
+  running = await startGateway(
+    upstream.url,
+    {},
+    {
+      upstreams: { think: at, claude: { ...at, protocol: 'anthropic' } },
+    },
+  )
+})
+after(async () => {
+  await running.close()
+  await upstream.close()
+})
+
+async function post(path: string, body: object, key = running.key) {
+  const reply = await fetch(`${running.url}/v1${path}`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', authorization: `Bearer ${key}` },
+    body: JSON.stringify(body),
+  })
+  return { status: reply.status, changed: reply.headers.get('x-gazeway-changed'), body: (await reply.json()) as Fields }
+}
+
+const sent = () => upstream.received.at(-1)?.body as Fields
+const listOf = (value: unknown): Fields[] => (Array.isArray(value) ? value : [])
+
+/** A Messages request that thinks, and calls a tool. */
+const asked = { model: 'think/m', max_tokens: 500, tools, messages: [question] }
+
+/** Its first turn: the thinking block and the call. */
+async function firstTurn() {
+  const { body } = await post('/messages', asked)
+  const [thinking, use] = listOf(body.content)
+  assert.ok(thinking && use)
+  assert.deepEqual([thinking.type, thinking.thinking, use.type], ['thinking', THOUGHT, 'tool_use'])
+  const result = { type: 'tool_result', tool_use_id: use.id, content: 'delivered' }
+  const again = (block: Fields) => ({
+    ...asked,
+    messages: [question, { role: 'assistant', content: [block, use] }, { role: 'user', content: [result] }],
+  })
+  return { thinking, again }
+}
+
+describe('Reasoning that a client brings back', () => {
+  it('reaches the model that it comes from, sealed on the way', async () => {
+    const { thinking, again } = await firstTurn()
+    assert.equal(String(thinking.signature).includes(THOUGHT), false)
+    const { status, changed, body } = await post('/messages', again(thinking))
+    assert.deepEqual([status, changed], [200, null])
+    assert.equal(listOf(body.content).at(-1)?.text, DELIVERED)
+    assert.equal(listOf(sent().messages)[1]?.reasoning_content, THOUGHT)
+  })
+
+  it('is dropped and named where it is forged, truncated, or of another provider, key or model', async () => {
+    const { thinking, again } = await firstTurn()
+    const { signature } = thinking as { signature: string }
+    const { key: other } = await running.gateway.keys.create({ name: 'other', scopes: ['inference'] })
+    const wrong: [Fields, string?, string?][] = [
+      [{ signature: `${signature.slice(0, -4)}AAAA` }],
+      [{ signature: signature.slice(0, 60) }],
+      [{ signature: '' }],
+      [{ signature: 'EqQBCkgIBhABGAIiQL8fAnthropic+own/signature==' }],
+      [{}, other],
+      [{}, running.key, 'think/another'],
+    ]
+    upstream.on(
+      '/chat/completions',
+      json(200, {
+        id: 'c',
+        model: 'm',
+        choices: [{ index: 0, message: { role: 'assistant', content: 'Hi.' }, finish_reason: 'stop' }],
+      }),
+    )
+    for (const [over, key, model = asked.model] of wrong) {
+      const { status, changed } = await post('/messages', { ...again({ ...thinking, ...over }), model }, key)
+      assert.deepEqual([status, changed], [200, 'messages.1.content.0=dropped'], JSON.stringify(over))
+      assert.equal(upstream.received.at(-1)?.text.includes('reasoning_content'), false)
+    }
+    upstream.on('/chat/completions', deepSeekLike.behaviour)
+  })
+
+  it('is taken out before an upstream that speaks Messages refuses it, also where tokens are counted', async () => {
+    const { thinking, again } = await firstTurn()
+    const own = { type: 'thinking', thinking: 'Mine.', signature: 'EqQBCkgIBhABGAIi' }
+    const request = { ...again(thinking), model: 'claude/m', thinking: { type: 'enabled', budget_tokens: 1024 } }
+    const turn = request.messages[1] as Fields
+    const text = { type: 'text', text: 'Before.' }
+    const messages = [
+      question,
+      { role: 'assistant', content: [own, text] },
+      question,
+      turn,
+      ...request.messages.slice(2),
+    ]
+    const { status, changed } = await post('/messages', { ...request, messages })
+    assert.deepEqual([status, changed], [200, 'messages.3.content.0=dropped, thinking=dropped'])
+    const { messages: passed, thinking: budget } = sent() as { messages: Fields[]; thinking?: object }
+    assert.deepEqual([passed[1], budget], [messages[1], undefined])
+    assert.deepEqual(
+      listOf(passed[3]?.content).map(({ type }) => type),
+      ['tool_use'],
+    )
+    const { model, messages: counted } = { ...request, messages }
+    const count = await post('/messages/count_tokens', { model, messages: counted, tools })
+    assert.deepEqual([count.status, count.body.input_tokens], [200, 7])
+    assert.equal(upstream.received.at(-1)?.text.includes('gws1.'), false)
+  })
+
+  it('is taken out before an upstream that has /responses refuses it', async () => {
+    const items = {
+      model: 'think/m',
+      tools: [{ type: 'function', name: 'parcel_status', parameters: {} }],
+      store: false,
+    }
+    upstream.on('/responses', json(404, { error: { message: 'no such route' } }))
+    const { body } = await post('/responses', { ...items, input: 'Where is P-42?' })
+    const [reasoning] = listOf(body.output)
+    assert.deepEqual([reasoning?.type, reasoning?.summary], ['reasoning', [{ type: 'summary_text', text: THOUGHT }]])
+    upstream.on('/responses', json(200, response('Hi.')))
+    const native = { type: 'reasoning', id: 'rs_1', summary: [], encrypted_content: 'gAAAAABo' }
+    const input = [question, native, ...listOf(body.output), question]
+    const { status, changed } = await post('/responses', { ...items, input })
+    assert.deepEqual([status, changed], [200, 'input.2=dropped'])
+    const types = listOf(sent().input).map(({ type }) => type)
+    assert.deepEqual(types, [undefined, 'reasoning', 'function_call', undefined])
+  })
+
+  it('is not asked for again of a model without tools, and hidden from a client that turned thinking off', async () => {
+    const simple = { model: 'think/m', max_tokens: 500, messages: [question] }
+    const shown = await post('/messages', simple)
+    const content = listOf(shown.body.content)
+    assert.deepEqual(
+      content.map(({ type }) => type),
+      ['thinking', 'text'],
+    )
+    await post('/messages', { ...simple, messages: [question, { role: 'assistant', content }, question] })
+    assert.equal(upstream.received.at(-1)?.text.includes('reasoning_content'), false)
+    const hidden = await post('/messages', { ...simple, thinking: { type: 'disabled' } })
+    assert.deepEqual(
+      listOf(hidden.body.content).map(({ type }) => type),
+      ['text'],
+    )
+  })
+})
