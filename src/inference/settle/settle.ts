@@ -127,14 +127,6 @@ export function beginCall(deps: SettleDeps, invocation: Invocation, context: Cal
     return tierIn(fields, model.project)
   }
 
-  /** Finds the speech. An uncounted prompt is all speech where the request has a recording. */
-  function audioOf({ terms }: Pick<Outcome, 'terms'>, priced: PricedModel): AudioTokens {
-    const { input = null, output = null } = terms?.audio ?? {}
-    if (input !== null || !hearsAtOwnRate(priced, prices)) return { input: input ?? 0, output }
-    const isHeard = invocation.path.startsWith('/audio/') || carriesAudio(invocation.request)
-    return { input: isHeard ? Number.POSITIVE_INFINITY : 0, output }
-  }
-
   const costOf = (usage: Usage | null, outcome: Pick<Outcome, 'terms'>): Micros =>
     upstreamCost(usage, model, prices, tierOf(outcome))
   const rateKey = (): string => `${provider.name} ${invocation.model?.upstream ?? ''}`
@@ -186,7 +178,7 @@ export function beginCall(deps: SettleDeps, invocation: Invocation, context: Cal
     const answeredBy = id !== null && isAnotherModel(id, model) ? { id, asked: model } : null
     const priced = pricedBy(answeredBy?.id ?? null, model, prices)
     const uses = usesIn(invocation.request, terms?.uses ?? {})
-    const audio = audioOf(outcome, priced)
+    const audio = audioOf(invocation, terms, priced, prices)
     const used = { usage, parts: terms?.parts ?? null, audio, uses, tier: tierOf(outcome), stated }
     const { micros: costMicros, from } = costOfCall(used, priced, prices)
     const isByPiece = usage === null && costMicros > 0
@@ -249,6 +241,19 @@ export function beginCall(deps: SettleDeps, invocation: Invocation, context: Cal
     calls.record(recorded, context, spend, made)
     return { callId, usage, costUsd, price, priceFrom }
   }
+}
+
+/** Finds the speech. An uncounted prompt is all speech where the request has a recording. */
+function audioOf(
+  { path, request }: Invocation,
+  terms: Observed['terms'],
+  priced: PricedModel,
+  prices: Prices,
+): AudioTokens {
+  const { input = null, output = null } = terms?.audio ?? {}
+  if (input !== null || !hearsAtOwnRate(priced, prices)) return { input: input ?? 0, output }
+  const isHeard = path.startsWith('/audio/') || carriesAudio(request)
+  return { input: isHeard ? Number.POSITIVE_INFINITY : 0, output }
 }
 
 function statusOf(error: Error | null): CallStatus {
