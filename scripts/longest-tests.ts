@@ -16,6 +16,7 @@ export const LONGEST_TESTS = [
   'test/faults/memory.test.ts',
   'test/e2e/money-outside.test.ts',
   'test/faults/billing.test.ts',
+  'test/faults/thief.test.ts',
   'test/faults/rates.test.ts',
   'test/e2e/command.test.ts',
   'test/console/overview.test.ts',

@@ -1,6 +1,6 @@
 import type { CallContext } from '../../calls/call-record.ts'
 import type { CallSpend } from '../../calls/call-spend.ts'
-import { GazewayError } from '../../errors.ts'
+import type { GazewayError } from '../../errors.ts'
 import { type Identity, identityWithoutKey } from '../../identity/identity.ts'
 import type { Micros } from '../../text/money.ts'
 import type { Absorbed, AbsorbedCall } from '../../wallet/budget/absorbed.ts'
@@ -12,6 +12,7 @@ import { UNCOUNTED_CALL } from '../rates/call-rates.ts'
 import type { CountedCall } from '../rates/rate-share.ts'
 import type { ModelChoice } from '../upstreams/provider.ts'
 import { type ForeignAnswer, isAllowedModel } from './allowed-models.ts'
+import { createAnswerLength, overBudget } from './answer-length.ts'
 import type { Billed, BilledAttempt } from './billed-attempt.ts'
 import { billedOf, type CostShares, reservedOf, sharesOf } from './cost-shares.ts'
 import { receiptOf, recordedTerms } from './receipt-of.ts'
@@ -95,17 +96,6 @@ export interface Bill {
 
 const NO_CEILING: Readonly<Record<string, unknown>> = {}
 
-function overBudget(): GazewayError {
-  return new GazewayError('budget_reached', 'The answer was cut off: the budget or credit of this key is used up.')
-}
-
-function beyondLimit(): GazewayError {
-  return new GazewayError(
-    'limit_not_kept',
-    'The answer was cut off: the model went on beyond the limit of its answer, and the operator bears no more of that for this key today.',
-  )
-}
-
 /** Bill of a call without limits: by a tool on this machine. */
 export const NO_BILL: Bill = {
   answerLimit: null,
@@ -188,10 +178,14 @@ export function createBill(deps: BillDeps, of: BillOf): Bill {
   const at = now().toISOString()
   const limit = reserved.quote.limitFor(atFirst - margin)
   const answerLimit = isBounded && bound.isLimited ? limit : null
-  const firstTokens = limit * bound.answers
-  let answerTokens = firstTokens
-  /** Bears what comes after the limit of the client. Null where the caller pays it. */
-  const beyond = isCharged && bound.isLimitedByClient ? absorbed.bear(key.id) : null
+  const length = createAnswerLength({
+    ...{ limit: limit * bound.answers, more: bound.more },
+    borne: isCharged && bound.isLimitedByClient ? absorbed.bear(key.id) : null,
+    async reserve(micros) {
+      const present = await identity(key.id)
+      return reservation.extend(micros, present && payerOf(present, deps.defaultCreditMicros))
+    },
+  })
   let usedMicros = 0
   let tokens = 0
   /** Attempts of a charged call that are neither charged nor recorded yet. */
@@ -255,23 +249,9 @@ export function createBill(deps: BillDeps, of: BillOf): Bill {
     isBounded,
     isOpenEnded: isBounded && isOpenEnded,
     isCharged,
-    answerTokens: () => answerTokens,
-    async extend(more) {
-      if (beyond !== null) {
-        const tokens = answerTokens + more
-        if (isClearlyBeyond(tokens, firstTokens) && !(await beyond.raise(bound.more(tokens - firstTokens))))
-          return false
-        answerTokens = tokens
-        return true
-      }
-      const micros = bound.more(more)
-      const present = await identity(key.id)
-      const payer = present && payerOf(present, deps.defaultCreditMicros)
-      if (!(await reservation.extend(micros, payer))) return false
-      answerTokens += more
-      return true
-    },
-    outgrown: beyond === null ? overBudget : beyondLimit,
+    answerTokens: length.tokens,
+    extend: length.extend,
+    outgrown: length.outgrown,
     reserveAgain: () => reserveBeside(deps, key, atFirst),
     cutOff() {
       isCut = isBounded
@@ -285,7 +265,7 @@ export function createBill(deps: BillDeps, of: BillOf): Bill {
       const isUnseen = isDetached && isBounded && isHad && (attempt.usage?.estimated ?? true)
       const shares = sharesOf(attempt, {
         ...{ left, isCharged, readsMore: bound.readsMore, isLimitedByClient: bound.isLimitedByClient },
-        paidTokens: bound.isLimitedByClient ? firstTokens : answerTokens,
+        paidTokens: length.paidTokens(),
         isUnknown: (isCut && !attempt.isByPiece) || isUnseen,
       })
       if (costMicros > left)
@@ -338,7 +318,7 @@ export function createBill(deps: BillDeps, of: BillOf): Bill {
       counted.end(tokens)
       const borne = open.filter((shares) => billedOf(shares) > 0)
       open = []
-      beyond?.end()
+      length.end()
       if (borne.length === 0) return reservation.end()
       let waiting = borne.length
       // Reserved until the store counts it.
@@ -350,12 +330,6 @@ export function createBill(deps: BillDeps, of: BillOf): Bill {
     },
   }
 }
-
-/** Part of its limit, and tokens, by which another tokenizer than the provider's may count more than the limit. */
-const [MARGIN_PART, MARGIN_TOKENS] = [0.5, 256]
-
-/** Tells whether an answer has outgrown the limit of its client by more than tokenizers differ. */
-const isClearlyBeyond = (tokens: number, limit: number): boolean => tokens > limit * (1 + MARGIN_PART) + MARGIN_TOKENS
 
 /** Reserves for a second upstream. @returns releases it; null when the call continues without one */
 async function reserveBeside(deps: BillDeps, key: Identity, micros: Micros): Promise<(() => void) | null> {
