@@ -16,6 +16,7 @@ import { consoleFiles, consoleFolder } from '../console/files.ts'
 import { serveReview } from '../review/serve-review.ts'
 import { readInput } from './read-input.ts'
 import { revisionsIn } from './review-range.ts'
+import { receiptFolder } from './review-receipts.ts'
 import { signReceipt } from './review-sign.ts'
 import { STOP_SIGNALS } from './stop-signals.ts'
 
@@ -114,15 +115,9 @@ const untilStopped = (): Promise<null> =>
 /** Names the file of the receipt: by default one in the folder of git, so that it is in nobody's way. */
 async function fileFor(checkout: Checkout, { head }: Change, id: string, { out }: ReviewFlags): Promise<string> {
   if (out !== undefined) return out
-  const folder = await receiptsIn(checkout)
+  const folder = await receiptFolder(checkout)
   makeFolder(folder)
   return join(folder, `${(head.commit ?? head.tree).slice(0, 12)}-${id.slice(-8)}.json`)
-}
-
-/** Returns the folder of the receipts that this command writes for a repository. */
-async function receiptsIn(checkout: Checkout): Promise<string> {
-  const common = await askGit(checkout, ['rev-parse', '--path-format=absolute', '--git-common-dir'])
-  return join(common.toString().trim(), 'gazeway', 'reviews')
 }
 
 /** Writes the receipt, signs it if that is asked, and prints what to do with it. */

@@ -2,6 +2,7 @@ import type { Command } from 'commander'
 import type { LoadedConfig } from '../../src/config/config.ts'
 import type { Log } from '../../src/config/log.ts'
 import type { ReviewFlags } from './review-change.ts'
+import type { InstallFlags } from './review-install.ts'
 import type { SignFlags } from './review-sign.ts'
 import type { VerifyFlags } from './review-verify.ts'
 
@@ -14,7 +15,8 @@ Examples:
   $ gazeway review origin/main..HEAD               what this branch adds to main
   $ gazeway review --staged                        what is staged
   $ gazeway review --patch change.patch            a patch to the last commit
-  $ gazeway review --sign ~/.ssh/id_ed25519        signs the receipt at once`
+  $ gazeway review --sign ~/.ssh/id_ed25519        signs the receipt at once
+  $ gazeway review install                         reminds you before a push to main`
 
 const VERIFY_EXAMPLES = `
 Exits with 0 when every changed line of the range is in receipts that the policy accepts, and with 1 when not; it then prints
@@ -70,6 +72,24 @@ export function addReviewCommands(program: Command, start: () => Promise<{ loade
     .addHelpText('after', SIGN_EXAMPLES)
     .action(async (file: string, flags: SignFlags) => {
       await (await import('./review-sign.ts')).signReceipt(file, flags)
+    })
+  review
+    .command('install')
+    .description('add a pre-push hook that holds a push until its hunks are in receipts; a reminder, not a gate')
+    .option('--branch <name>', 'branch of the remote repository', 'main')
+    .option('--policy <file>', 'review policy in the repository', 'review.json')
+    .action(async (flags: InstallFlags) => {
+      await (await import('./review-install.ts')).installHook(flags)
+    })
+  review
+    .command('pre-push', { hidden: true })
+    .description('what the hook of gazeway review install calls')
+    .argument('[remote...]', 'name and address of the remote repository, from git')
+    .requiredOption('--branch <name>', 'branch of the remote repository')
+    .requiredOption('--policy <file>', 'review policy in the repository')
+    .action(async (_remote: string[], flags: InstallFlags) => {
+      const { judgePush } = await import('./review-pre-push.ts')
+      if (!(await judgePush(flags))) process.exitCode = 1
     })
   review
     .command('keys')

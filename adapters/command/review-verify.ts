@@ -21,11 +21,12 @@ export async function verifyReceipts(files: readonly string[], flags: VerifyFlag
   const texts = await Promise.all(files.map((file) => readInput(file, 'The receipt')))
   const receipts = texts.flatMap((content, index) => readReceipts(content, files[index] as string))
   const verdict = await verifyRange(checkout, { base, head }, receipts, policy, new Date())
-  process.stdout.write(flags.json ? `${JSON.stringify(verdict, null, 2)}\n` : inWords(verdict))
+  process.stdout.write(flags.json ? `${JSON.stringify(verdict, null, 2)}\n` : verdictInWords(verdict))
   return verdict.passed
 }
 
-function inWords({ passed, parts, unread, reviewers, refused }: Verdict): string {
+/** Describes a verdict: unread parts, receipts that do not count, and the end. */
+export function verdictInWords({ passed, parts, unread, reviewers, refused }: Verdict): string {
   const lines = unread.map(({ place, reason }) => `${place}: ${reason}`)
   const refusals = refused.map(({ reviewer, reason }) => `The receipt of ${plain(reviewer)} does not count: ${reason}.`)
   const readers = reviewers.length === 0 ? 'nobody' : plain(reviewers.join(', '))

@@ -9,6 +9,7 @@ import { freePort } from '../doubles/free-port.ts'
 import { CLAUDE } from '../e2e/claude.ts'
 import { CLI, newPlace } from '../e2e/server.ts'
 import { type Block, blocksOf } from './markdown.ts'
+import { REVIEW_LINK, readReview } from './read-review.ts'
 import { patternOf } from './shown-output.ts'
 
 const BIN = 'node_modules/.bin'
@@ -145,6 +146,8 @@ function openTerminal(cwd: string, env: Record<string, string>, folder: string) 
         const giveUp = () => reject(new Error(`This has not ended in time: ${text}\n${output.join('\n')}`))
         const timer = setTimeout(giveUp, PATIENCE_MS)
         const read = (line: string) => {
+          const [link] = REVIEW_LINK.exec(line) ?? []
+          if (link !== undefined) readReview(link).catch(reject)
           if (line !== NEXT) return void output.push(line)
           clearTimeout(timer)
           lines.off('line', read)

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { cpSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { cpSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, it, type TestContext } from 'node:test'
 import { readChange } from '../../src/review/change.ts'
@@ -177,6 +177,27 @@ describe('a pre-receive hook', () => {
     commit('Change again')
     note()
     assert.match(push(), /src\/pay\.ts:3: in no receipt that counts/)
+  })
+})
+
+describe('gazeway review install', () => {
+  it('writes a hook where git looks for it, and replaces only its own', async (t) => {
+    const { place, root, git } = createGated(t)
+    const install = (...args: string[]) => run(place, ['review', 'install', ...args])
+    assert.match((await install('--branch', 'release')).stdout, /^Wrote \.git\/hooks\/pre-push: pushes to release /)
+    const hook = join(root, '.git/hooks/pre-push')
+    assert.match(readFileSync(hook, 'utf8'), /--branch release --policy review\.json "\$@"\n$/)
+    assert.equal(statSync(hook).mode & 0o111, 0o111)
+    assert.equal((await install()).code, 0)
+    assert.match(readFileSync(hook, 'utf8'), /--branch main /)
+
+    git('config', 'core.hooksPath', '.husky')
+    mkdirSync(join(root, '.husky'))
+    writeFileSync(join(root, '.husky/pre-push'), '#!/bin/sh\nnpm test\n')
+    const refused = await install()
+    assert.equal(refused.code, 1)
+    assert.match(refused.stderr, /another hook at .*\.husky\/pre-push\. Add this line to it: gazeway review pre-push /)
+    assert.equal((await install('--branch', 'a;rm')).code, 2)
   })
 })
 
