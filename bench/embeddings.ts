@@ -5,14 +5,13 @@ import type { AskForVectors, EmbeddingSettings } from '../src/memory/vectors/emb
 import { createVectorSearch } from '../src/memory/vectors/vector-search.ts'
 import { openStore } from '../src/store/open-store.ts'
 import type { Store } from '../src/store/store.ts'
+import { MODEL_VARIABLE, namesModel, URL_VARIABLE } from './embedding-model.ts'
 import { temporaryFolder } from './folder.ts'
 import type { Report } from './report.ts'
 import { FITTED_SET, HELD_OUT_SET, type MemorySet } from './retrieval/memory-sets.ts'
 import { type Recall, recallOf } from './retrieval/recall.ts'
 import { median } from './stats.ts'
 
-const URL_VARIABLE = 'GAZEWAY_BENCH_EMBEDDINGS_URL'
-const MODEL_VARIABLE = 'GAZEWAY_BENCH_EMBEDDINGS_MODEL'
 /** Values of `min_similarity` that are tried, ascending. */
 const FLOORS = Array.from({ length: 19 }, (_, i) => Number((0.05 * (i + 1)).toFixed(2)))
 /** Unanswerable questions that may find something, in percent. */
@@ -26,9 +25,6 @@ interface Model {
   /** Durations of questions, in milliseconds. */
   times: readonly number[]
 }
-
-/** Tells whether the environment names a model. */
-export const namesModel = (env: NodeJS.ProcessEnv): boolean => Boolean(env[URL_VARIABLE] && env[MODEL_VARIABLE])
 
 /**
  * Recall of memories by words and by the vectors of a real model, which the environment names. `min_similarity` is the lowest

@@ -1,27 +1,8 @@
 import { parseArgs } from 'node:util'
-import { writeGeneratedPages } from '../scripts/docs/write-pages.ts'
-import { section as budgets } from './budgets.ts'
-import { section as console } from './console.ts'
-import { section as context } from './context.ts'
-import { section as embeddings, namesModel } from './embeddings.ts'
-import { section as http } from './http.ts'
+import { namesModel } from './embedding-model.ts'
 import { isMissed, type Measure } from './measure.ts'
-import { section as memory } from './memory.ts'
-import { section as messages } from './messages.ts'
 import { type Report, tableOf } from './report.ts'
-import { section as resident } from './resident.ts'
 import { readConditions, SECTION_NAMES, type SectionName, shownConditions, writeResults } from './results.ts'
-import { section as retrieval } from './retrieval.ts'
-import { section as retrievalOfContext } from './retrieval-context.ts'
-import { section as settlement } from './settlement.ts'
-import { section as skills } from './skills.ts'
-import { section as socket } from './socket.ts'
-import { section as start } from './start.ts'
-import { section as store } from './store.ts'
-import { section as tasks } from './tasks.ts'
-import { section as tools } from './tools.ts'
-import { section as waits } from './waits.ts'
-import { section as wallet } from './wallet.ts'
 
 /**
  * Measures the built command against its peers and prints a table. The exit code is 1 where a figure misses its bar.
@@ -31,28 +12,26 @@ import { section as wallet } from './wallet.ts'
  * @example npm run bench -- --json           for programs
  */
 
-const SECTIONS: Record<SectionName, (report: Report) => Promise<void>> = {
-  start,
-  resident,
-  tools,
-  memory,
-  retrieval: async (report) => {
-    await retrieval(report)
-    await retrievalOfContext(report)
-  },
-  embeddings,
-  context,
-  http,
-  messages,
-  store,
-  wallet,
-  budgets,
-  socket,
-  tasks,
-  settlement,
-  skills,
-  console,
-  waits,
+/** Loads a section, each on use: together they take seconds. */
+const SECTIONS: Record<SectionName, (() => Promise<{ section(report: Report): Promise<void> }>)[]> = {
+  start: [() => import('./start.ts')],
+  resident: [() => import('./resident.ts')],
+  tools: [() => import('./tools.ts')],
+  memory: [() => import('./memory.ts')],
+  retrieval: [() => import('./retrieval.ts'), () => import('./retrieval-context.ts')],
+  embeddings: [() => import('./embeddings.ts')],
+  context: [() => import('./context.ts')],
+  http: [() => import('./http.ts')],
+  messages: [() => import('./messages.ts')],
+  store: [() => import('./store.ts')],
+  wallet: [() => import('./wallet.ts')],
+  budgets: [() => import('./budgets.ts')],
+  socket: [() => import('./socket.ts')],
+  tasks: [() => import('./tasks.ts')],
+  settlement: [() => import('./settlement.ts')],
+  skills: [() => import('./skills.ts')],
+  console: [() => import('./console.ts')],
+  waits: [() => import('./waits.ts')],
 }
 
 const { values: flags, positionals } = parseArgs({
@@ -76,10 +55,11 @@ for (const name of positionals.length > 0 ? (positionals as SectionName[]) : mea
   process.stderr.write(`${name} …\n`)
   const conditions = readConditions()
   const measures: Measure[] = []
-  await SECTIONS[name]({ add: (measure) => void measures.push(measure) })
+  for (const load of SECTIONS[name]) await (await load()).section({ add: (measure) => void measures.push(measure) })
   all.push(...measures)
   if (!flags.write) continue
   writeResults(name, { conditions: conditions(), measures })
+  const { writeGeneratedPages } = await import('../scripts/docs/write-pages.ts')
   writeGeneratedPages()
 }
 
