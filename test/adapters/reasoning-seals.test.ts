@@ -16,7 +16,7 @@ let running: RunningGateway
 /** Two upstreams on one double: `think/...` speaks chat completions and thinks, `claude/...` speaks Messages. */
 before(async () => {
   upstream = await startUpstream()
-  upstream.on('/chat/completions', deepSeekLike.behaviour)
+  upstream.on('/chat/completions', deepSeekLike().behaviour)
   upstream.on('/messages', json(200, message('Hi.')))
   upstream.on('/messages/count_tokens', json(200, { input_tokens: 7 }))
   upstream.on('/responses', json(200, response('Hi.')))
@@ -98,7 +98,7 @@ describe('Reasoning that a client brings back', () => {
       assert.deepEqual([status, changed], [200, 'messages.1.content.0=dropped'], JSON.stringify(over))
       assert.equal(upstream.received.at(-1)?.text.includes('reasoning_content'), false)
     }
-    upstream.on('/chat/completions', deepSeekLike.behaviour)
+    upstream.on('/chat/completions', deepSeekLike().behaviour)
   })
 
   it('is taken out before an upstream that speaks Messages refuses it, also where tokens are counted', async () => {

@@ -5,7 +5,12 @@ import { startUpstream, type UpstreamDouble } from '../doubles/upstream.ts'
 import { type RunningGateway, startGateway } from './gateway.ts'
 import { CLIENTS } from './reasoning-clients.ts'
 
-const PROVIDERS = { DeepSeek: deepSeekLike, OpenRouter: openRouterLike, 'Gemini 3': geminiLike, Claude: claudeLike }
+const PROVIDERS = {
+  DeepSeek: deepSeekLike(),
+  OpenRouter: openRouterLike(),
+  'Gemini 3': geminiLike(),
+  Claude: claudeLike(),
+}
 
 for (const [name, provider] of Object.entries(PROVIDERS))
   describe(`A model that thinks as that of ${name}`, () => {

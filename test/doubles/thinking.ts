@@ -13,7 +13,13 @@ type Fields = Record<string, unknown>
 
 export const THOUGHT = 'The parcel is asked about, so I look.'
 export const DELIVERED = 'It was delivered on Friday.'
-const CALL = { name: 'parcel_status', arguments: '{"parcel":"P-42"}' }
+/** The call that it makes, with its arguments as JSON. */
+interface Call {
+  name: string
+  arguments: string
+}
+
+const CALL: Call = { name: 'parcel_status', arguments: '{"parcel":"P-42"}' }
 
 /** A signature that only this provider makes: over the text that it signs. */
 const signed = (provider: string, text: string) =>
@@ -26,13 +32,14 @@ let calls = 0
 /** An answer of a chat provider: a call with tools on offer, until the last message has the result. */
 function chatAnswer(
   request: Received,
+  called: Call,
   thought: { message?: Fields; call?: Fields },
 ): { message: Fields; finish_reason: string } {
   const { messages, tools } = request.body as { messages: Fields[]; tools?: unknown[] }
   const isDone = messages.at(-1)?.role === 'tool' || !tools?.length
   if (isDone) return { message: { role: 'assistant', content: DELIVERED, ...thought.message }, finish_reason: 'stop' }
   calls++
-  const call = { id: `call_${calls}`, type: 'function', function: CALL, ...thought.call }
+  const call = { id: `call_${calls}`, type: 'function', function: called, ...thought.call }
   return {
     message: { role: 'assistant', content: null, ...thought.message, tool_calls: [call] },
     finish_reason: 'tool_calls',
@@ -72,7 +79,7 @@ const assistants = (request: Received) =>
  * DeepSeek in thinking mode wants `reasoning_content` with every message that calls tools
  * (https://api-docs.deepseek.com/guides/thinking_mode; https://github.com/anomalyco/opencode/issues/24722).
  */
-export const deepSeekLike: ThinkingProvider = {
+export const deepSeekLike = (called = CALL): ThinkingProvider => ({
   path: '/chat/completions',
   protocol: 'openai',
   behaviour(response, request) {
@@ -90,15 +97,15 @@ export const deepSeekLike: ThinkingProvider = {
         },
       })(response, request)
     const pieces = THOUGHT.match(/.{1,9}/g)?.map((reasoning_content) => ({ reasoning_content })) ?? []
-    return sends(chatAnswer(request, { message: { reasoning_content: THOUGHT } }), pieces)(response, request)
+    return sends(chatAnswer(request, called, { message: { reasoning_content: THOUGHT } }), pieces)(response, request)
   },
-}
+})
 
 /**
  * OpenRouter in front of Claude: the signature comes in `reasoning_details`, which must come back unchanged
  * (https://openrouter.ai/docs/use-cases/reasoning-tokens).
  */
-export const openRouterLike: ThinkingProvider = {
+export const openRouterLike = (called = CALL): ThinkingProvider => ({
   path: '/chat/completions',
   protocol: 'openai',
   behaviour(response, request) {
@@ -126,21 +133,21 @@ export const openRouterLike: ThinkingProvider = {
     const pieces = words.map((text) => ({ reasoning: text, reasoning_details: [{ ...detail, text }] }))
     const last = { reasoning_details: [{ ...detail, signature }] }
     const message = { reasoning: THOUGHT, reasoning_details: whole }
-    return sends(chatAnswer(request, { message }), [...pieces, last])(response, request)
+    return sends(chatAnswer(request, called, { message }), [...pieces, last])(response, request)
   },
-}
+})
 
 /**
  * Gemini 3 wants the thought signature of the first call of each step of the current turn
  * (https://ai.google.dev/gemini-api/docs/thought-signatures). Errors come as a list.
  */
-export const geminiLike: ThinkingProvider = {
+export const geminiLike = (called = CALL): ThinkingProvider => ({
   path: '/chat/completions',
   protocol: 'openai',
   behaviour(response, request) {
     const messages = list((request.body as Fields).messages)
     const turn = messages.slice(messages.findLastIndex(({ role }) => role === 'user'))
-    const signature = signed('gemini', CALL.arguments)
+    const signature = signed('gemini', called.arguments)
     const lacking = turn.findIndex(({ tool_calls }) => {
       const [first] = list(tool_calls)
       const { google } = (first?.extra_content ?? {}) as { google?: Fields }
@@ -154,21 +161,21 @@ export const geminiLike: ThinkingProvider = {
         {
           error: {
             code: 400,
-            message: `Function call is missing a thought_signature in functionCall parts. This is required for tools to work correctly, and missing thought_signature may lead to degraded model performance. Additional data, function call \`default_api:${CALL.name}\` , position ${lacking}.`,
+            message: `Function call is missing a thought_signature in functionCall parts. This is required for tools to work correctly, and missing thought_signature may lead to degraded model performance. Additional data, function call \`default_api:${called.name}\` , position ${lacking}.`,
             status: 'INVALID_ARGUMENT',
           },
         },
       ])(response, request)
     const call = { extra_content: { google: { thought_signature: signature } } }
-    return sends(chatAnswer(request, { call }), [])(response, request)
+    return sends(chatAnswer(request, called, { call }), [])(response, request)
   },
-}
+})
 
 /**
  * Claude with a thinking budget: refuses signatures that it did not make, and a turn with tool calls that does not begin
  * with thinking (https://docs.claude.com/en/docs/build-with-claude/extended-thinking).
  */
-export const claudeLike: ThinkingProvider = {
+export const claudeLike = (called = CALL): ThinkingProvider => ({
   path: '/messages',
   protocol: 'anthropic',
   behaviour(response, request) {
@@ -206,7 +213,7 @@ export const claudeLike: ThinkingProvider = {
     calls++
     const said = isDone
       ? { type: 'text', text: DELIVERED, citations: null }
-      : { type: 'tool_use', id: `toolu_${calls}`, name: CALL.name, input: JSON.parse(CALL.arguments) }
+      : { type: 'tool_use', id: `toolu_${calls}`, name: called.name, input: JSON.parse(called.arguments) }
     const content: Fields[] = [...(isThinking ? [thought, redacted] : []), said]
     const stop_reason = isDone ? 'end_turn' : 'tool_use'
     if (!stream) return json(200, anthropicMessage(content, { stop_reason }))(response, request)
@@ -217,7 +224,7 @@ export const claudeLike: ThinkingProvider = {
       { type: 'message_stop' },
     ])(response, request)
   },
-}
+})
 
 function blockEvents(block: Fields, index: number): object[] {
   const empty: Record<string, Fields> = {

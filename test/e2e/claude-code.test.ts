@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { before, it } from 'node:test'
+import { DELIVERED, deepSeekLike, geminiLike, openRouterLike } from '../doubles/thinking.ts'
 import { chunks, sse } from '../doubles/upstream.ts'
 import { askClaude, fromReadme, toolCall } from './claude.ts'
 import { onDouble, startGatewayProcess } from './gateway-process.ts'
@@ -30,6 +31,25 @@ onDouble('Claude Code, with a provider that speaks chat completions', (gateway, 
     assert.equal(results.length, 1)
     assert.match(results[0]?.content ?? '', /Parcel 9 is in Riga\./)
   })
+})
+
+onDouble('Claude Code, with a model that wants its reasoning back', (gateway, upstream) => {
+  const place = newPlace()
+  const file = join(place.project, 'parcels.txt')
+  before(() => writeFileSync(file, 'Parcel 9 is in Riga.'))
+  const called = { name: 'Read', arguments: JSON.stringify({ file_path: file }) }
+
+  for (const [name, like] of Object.entries({
+    DeepSeek: deepSeekLike,
+    OpenRouter: openRouterLike,
+    'Gemini 3': geminiLike,
+  }))
+    it(`reads a file, and goes on with what it thought before, as ${name} demands`, async () => {
+      const { path, behaviour } = like(called)
+      upstream().on(path, behaviour)
+      const turn = await askClaude(fromReadme(gateway()), place, 'Where is parcel 9? Read parcels.txt.', READS)
+      assert.deepEqual([turn.is_error, turn.result, turn.num_turns], [false, DELIVERED, 2])
+    })
 })
 
 it('runs on the sandbox with the lines of README.md', async () => {

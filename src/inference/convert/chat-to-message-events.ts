@@ -42,7 +42,7 @@ interface Block {
  * (https://docs.claude.com/en/docs/build-with-claude/streaming), one block at a time; interleaved deltas of parallel
  * calls are reordered.
  *
- * @param options.model model name until the upstream reports its own
+ * @param options.model model name when neither the request nor the upstream names one
  * @param options.seal seals the reasoning state, for the client to bring back
  */
 export function createMessageEvents(
@@ -65,7 +65,8 @@ export function createMessageEvents(
   function begin(model: unknown): void {
     if (isBegun) return
     isBegun = true
-    const message = messageShell(read.optionalText(model, 'model') || options.model)
+    const reported = read.optionalText(model, 'model')
+    const message = messageShell(request.model || reported || options.model)
     batch.push({ type: 'message_start', message }, { type: 'ping' })
   }
 

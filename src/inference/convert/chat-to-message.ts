@@ -41,7 +41,7 @@ export function toMessage(
   if (!isCut && calls.includes(null)) return null
   const uses = calls.filter((call) => call !== null)
   return {
-    ...messageShell(completion.model),
+    ...messageShell(request.model || completion.model),
     content: [...thoughts, ...(text === '' ? [] : [{ type: 'text', text, citations: null }]), ...uses],
     ...stopOf(choice, request, { isRefusal: said.refusal !== '', hasCalls: uses.length > 0 }),
     usage: { ...NO_USAGE, ...toMessageUsage(completion.usage) },
@@ -51,7 +51,11 @@ export function toMessage(
 const thinkingBlocks = (thinking: string, state: ReasoningState | null, seal: SealState): Fields[] =>
   thinking === '' && state === null ? [] : [thinkingBlock(thinking, state ?? NO_STATE, seal)]
 
-/** A Message without content, for the start of a stream. */
+/**
+ * A Message without content, for the start of a stream.
+ *
+ * @param model name by which the client asked: Claude Code drops the thinking blocks of another model than it asked
+ */
 export function messageShell(model: string): Fields {
   return {
     id: messageId('msg'),
