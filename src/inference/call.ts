@@ -2,17 +2,16 @@ import type { GazewayError } from '../errors.ts'
 import { costOf } from '../wallet/receipts/receipts.ts'
 import { type Admission, type AdmitDeps, admit, type CallerContext, type ModelRequest } from './admit/admit.ts'
 import type { Result } from './attempt/try-candidate.ts'
-import { tryCandidates } from './attempt/try-candidates.ts'
+import { type AttemptDeps, tryCandidates } from './attempt/try-candidates.ts'
 import { errorEvent } from './passages/error-event.ts'
 import { UNCOUNTED_CALL } from './rates/call-rates.ts'
 import type { Receiver } from './relay/receiver.ts'
 import { atKeeper, type Plan, type Planned, type Plans } from './route/route.ts'
 import type { Routing } from './route/routing.ts'
 import { billedReceiver } from './settle/billed-receiver.ts'
-import type { SettleDeps } from './settle/settle.ts'
 
 /** Dependencies of model calls. */
-export interface CallDeps extends SettleDeps {
+export interface CallDeps extends AttemptDeps {
   /** Finds the upstreams that can answer. */
   routing: Routing
   /** Admits and bills calls. */

@@ -10,6 +10,7 @@ import type { CallDeps } from './call.ts'
 import { type CallAgentGateway, createCallAgentGateway } from './client/call-agent-gateway.ts'
 import { type ChatResult, completeChat } from './client/complete-chat.ts'
 import { type RespondResult, respond } from './client/respond.ts'
+import { createFacts } from './dialect/facts.ts'
 import type { OpenUpstream, openUpstream } from './open.ts'
 import { SHOWN_ALONE } from './reasoning/reasoning.ts'
 import type { Relays } from './relay/relays.ts'
@@ -127,9 +128,19 @@ export function createUpstream(options: {
   storeContent: boolean
   countTokens: (text: string) => Promise<number>
   late: CallDeps['late']
+  /** What is known of the forms that upstreams accept; nothing when absent. */
+  facts?: CallDeps['facts']
   billing: CallDeps['billing']
 }): Upstream {
-  const { config, named = [], routes = [], healthOf = createHealth, reasoning = SHOWN_ALONE, ...rest } = options
+  const {
+    config,
+    named = [],
+    routes = [],
+    healthOf = createHealth,
+    reasoning = SHOWN_ALONE,
+    facts = createFacts(),
+    ...rest
+  } = options
   const listOf = ({ provider }: { provider: Provider }) => {
     const upstream = () => routing.upstreams.find((one) => one.provider === provider) as NamedUpstream
     return createModelList({
@@ -142,7 +153,7 @@ export function createUpstream(options: {
   const isTaken = named.some(({ id }) => id === nameInRecords(config))
   const first = createNamedUpstream({ ...config, ...(isTaken && { name: DEFAULT_UPSTREAM }) }, listOf, healthOf(config))
   const routing = createRouting([first, ...named.map((one) => createNamedUpstream(one, listOf, healthOf(one)))], routes)
-  const calling: CallDeps = { routing, reasoning, ...rest }
+  const calling: CallDeps = { routing, reasoning, facts, ...rest }
   const { provider } = first
   const { opened, openBy } = openedOnce(calling)
   const open = async () => openBy((await loadOpen()).openUpstream)

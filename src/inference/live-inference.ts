@@ -8,6 +8,7 @@ import { type Micros, toMicros } from '../text/money.ts'
 import { pricingOf } from '../wallet/receipts/pricing.ts'
 import { createRefusals, type NoteRefusal } from './admit/refusals.ts'
 import type { CallDeps } from './call.ts'
+import { createFacts } from './dialect/facts.ts'
 import { createUpstream, type Upstream } from './inference.ts'
 import type { OpenUpstream } from './open.ts'
 import { createCallRates } from './rates/call-rates.ts'
@@ -65,6 +66,7 @@ export function liveInference(
   })
   const billing = { ...deps.billing, rates, noteRefusal, now }
   const healthOf = keepHealth()
+  const facts = createFacts()
   const late = createLateTerms(config.current().config.wallet.read_on_ms)
   const followed = config.follow(
     (settings) => ({
@@ -81,6 +83,7 @@ export function liveInference(
         prices: pricing,
         named: namedConfigs({ upstream: settings.config, upstreams }),
         healthOf,
+        facts,
         calls,
         reasoning,
         countTokens,

@@ -7,6 +7,7 @@ export const deepseek: Preset = {
   label: 'DeepSeek',
   baseUrl: 'https://api.deepseek.com',
   protocol: 'openai',
+  accepts: ['system_first'],
   key: { variable: 'DEEPSEEK_API_KEY', page: 'https://platform.deepseek.com/api_keys' },
   stopsOnClose: { stops: true, source: STREAM_CANCELLATION },
   roles: {

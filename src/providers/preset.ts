@@ -123,6 +123,8 @@ export interface Preset {
   listsPrices?: true
   /** True where answers state their cost, see `statedCost`. */
   statesCost?: true
+  /** Mends that its models do not need, by name: several system messages, wherever they stand. */
+  accepts?: readonly 'system_first'[]
   /** True where calls cost nothing: the sandbox and servers of one's own. */
   isFree?: true
   /** Fields of requests that change the model or the price. */

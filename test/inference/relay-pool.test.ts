@@ -3,6 +3,7 @@ import { after, before, describe, it } from 'node:test'
 import type { CallRecord } from '../../src/calls/call-record.ts'
 import { GazewayError } from '../../src/errors.ts'
 import { type CallDeps, type CallModel, createCallModel, createMakeCall } from '../../src/inference/call.ts'
+import { createFacts } from '../../src/inference/dialect/facts.ts'
 import type { Receiver } from '../../src/inference/relay/receiver.ts'
 import type { Relay } from '../../src/inference/relay/relay.ts'
 import { createRelays } from '../../src/inference/relay/relays.ts'
@@ -38,6 +39,7 @@ describe('the connections to a provider', () => {
       prices: { models: {}, price_per_1k_tokens_usd: 0.003 },
       storeContent: false,
       late: createLateTerms(0),
+      facts: createFacts(),
     } as unknown as CallDeps
     call = createCallModel(
       createMakeCall(deps),

@@ -5,7 +5,7 @@ import { addField, requestBody } from '../../src/inference/relay/request-body.ts
 
 /** Body that is sent upstream for a request with another model name. */
 const textOf = async (text: string) => {
-  const changes = { model: 'real' }
+  const changes = () => ({ model: 'real' })
   const json = JSON.parse(text)
   const body = await requestBody({ bytes: Buffer.from(text), text, json }, changes)
   return body.toString()

@@ -18,9 +18,6 @@ export function limitsAt(endpoint: string): readonly string[] {
   return endpoint === '/chat/completions' ? [CHAT_LIMIT, REASONING_LIMIT] : []
 }
 
-/** Maximum number of models remembered: clients may send any number of invented names. */
-const REMEMBERED = 1000
-
 /** Most tokens of a model at its upstream. Null where unknown. */
 export interface ModelLimits {
   /** Of an answer. */
@@ -31,47 +28,28 @@ export interface ModelLimits {
 
 export const UNKNOWN_LIMITS: ModelLimits = { maxOutput: null, context: null }
 
-/**
- * Remembers the token limits of models, and by which name each takes that of an answer. All accept `max_tokens`, except OpenAI's
- * reasoning models, which only accept `max_completion_tokens`. Servers that do not know the latter would answer without
- * a limit.
- */
+/** Token limits of an upstream's models, as far as its list or its preset states them. */
 export interface AnswerLimits {
-  /** Tells whether a model is known to reject `max_tokens`. */
-  isRenamed(model: string): boolean
-  /** Records that a model rejected `max_tokens`. */
-  rename(model: string): void
   /** Limits of a model, as far as known. */
   of(model: string): ModelLimits
   /** Records the limits that the upstream lists. */
   list(listed: ReadonlyMap<string, ModelLimits>): void
-  /** Records limits that the upstream named when it refused a request. They count before listed ones. */
-  learn(model: string, learned: Partial<ModelLimits>): void
 }
 
 /**
- * Creates an empty memory, for the life of the process.
+ * Creates the limits of an upstream that has listed none yet.
  *
  * @param stated longest answers by model, where no list states them
  */
 export function createAnswerLimits(stated: ReadonlyMap<string, number> = new Map()): AnswerLimits {
-  const renamed = new Set<string>()
-  const learned = new Map<string, Partial<ModelLimits>>()
   let listed: ReadonlyMap<string, ModelLimits> = new Map()
   return {
     of(model) {
       const { maxOutput, context } = listed.get(model) ?? UNKNOWN_LIMITS
-      return { maxOutput: maxOutput ?? stated.get(model) ?? null, context, ...learned.get(model) }
+      return { maxOutput: maxOutput ?? stated.get(model) ?? null, context }
     },
     list(limits) {
       listed = limits
-    },
-    learn(model, limits) {
-      if (learned.size < REMEMBERED) learned.set(model, { ...learned.get(model), ...limits })
-    },
-    isRenamed: (model) => renamed.has(model),
-    rename(model) {
-      if (renamed.size < REMEMBERED) renamed.add(model)
     },
   }
 }

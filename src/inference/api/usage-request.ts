@@ -1,31 +1,5 @@
 const FIELD = 'stream_options'
 const REFUSALS: ReadonlySet<number> = new Set([400, 422])
-/** Maximum number of models remembered: clients may send any number of invented names. */
-const REMEMBERED = 1000
-
-/** Remembers which models accept a request for usage in streams. Some providers reject unknown options. */
-export interface UsageRequests {
-  /**
-   * Tells whether a model accepts the request.
-   *
-   * @param model id at the provider
-   */
-  fits(model: string): boolean
-  /** Records that a model only answers without the request. */
-  leaveOut(model: string): void
-}
-
-/** Creates an empty memory: all models accept the request until one does not. */
-export function createUsageRequests(): UsageRequests {
-  const left = new Set<string>()
-  return {
-    fits: (model) => !left.has(model),
-    leaveOut(model) {
-      if (left.size < REMEMBERED) left.add(model)
-    },
-  }
-}
-
 /** Tells whether an error reply is about the request for usage, or repeats it. */
 export const isUsageRefused = (status: number, message: string): boolean =>
   REFUSALS.has(status) && message.includes(FIELD)

@@ -1,6 +1,13 @@
+import type { Fields } from '../../text/typed-reader.ts'
 import type { Admission } from '../admit/admit.ts'
 import { honouredLimit, limitsAt } from '../api/answer-limit.ts'
+import { askForUsage } from '../api/usage-request.ts'
 import { type Changes, createChanges } from '../convert/changes.ts'
+import type { Facts } from '../dialect/facts.ts'
+import { apiOf, type Mend, mendedFields } from '../dialect/mend.ts'
+import { knownMends } from '../dialect/mends.ts'
+import { nextMend } from '../dialect/next-mend.ts'
+import { refusalIn } from '../dialect/refusal.ts'
 import type { Writing, Written } from '../passages/write-request.ts'
 import type { CallReasoning, Reasoning } from '../reasoning/reasoning.ts'
 import type { StreamReply, WholeReply } from '../relay/exchange.ts'
@@ -8,8 +15,6 @@ import { changedField, readable } from '../relay/request-body.ts'
 import type { Client } from '../relay/send.ts'
 import type { ModelChoice } from '../upstreams/provider.ts'
 import { circuitOf, type Selection } from './candidate-order.ts'
-import { type LoweredLimit, lowerLimit } from './lower-limit.ts'
-import { type Formed, firstForm, formFields, keepForm, nextForm, type RequestForm } from './request-form.ts'
 import { withRetries } from './retry.ts'
 
 /** Input of an attempt. */
@@ -21,7 +26,11 @@ export interface RequestInput {
   client: Client
   /** Carries the reasoning of providers. */
   reasoning: Pick<Reasoning, 'of'>
+  facts: Facts
 }
+
+/** Most mends that are tried for one call, each with one request more. */
+const MOST_MENDS = 4
 
 /** A request that is ready to be sent. */
 export interface PreparedRequest {
@@ -34,7 +43,7 @@ export interface PreparedRequest {
   /** Reasoning of the request and its answer. */
   reasoning: CallReasoning
   /**
-   * Sends the request. Retries transient errors, and rewrites the request when the upstream rejects its form.
+   * Sends the request. Retries transient errors, and mends the request when the upstream rejects its form.
    *
    * @throws as `relay.open` and `withRetries`
    */
@@ -70,11 +79,10 @@ function load(input: RequestInput, choice: ModelChoice | null): PreparedRequest 
   return loading === null ? write(bound, choice) : loading.then(() => write(bound, choice))
 }
 
-/** A request as a candidate gets it, in any form. */
+/** A request as a candidate gets it, before it is mended. */
 interface Draft {
   sent: object
-  formed: Formed
-  writingIn(form: RequestForm): Writing
+  writingWith(mends: readonly Mend[]): Writing
 }
 
 function write(input: BoundInput, choice: ModelChoice | null): PreparedRequest | Promise<PreparedRequest> {
@@ -105,31 +113,30 @@ function draftOf(
   // The default model of an upstream has no name.
   const model = choice?.upstream ?? ''
   const { context, bill } = call
-  const { candidate, relay } = selection
-  const { path, passage } = candidate
+  const { path, passage } = selection.candidate
   const conversion = { refused, note, reasoning }
   const convert = (body: object) => passage.convert(body, conversion)
   const named = (body: object) => (model === '' ? body : { ...body, model })
   const own = readable(() => convert(request.json))
   const sent = named(own)
   const isChat = passage.isReformed && path === '/chat/completions'
-  const formed = { provider: relay.provider, model, isChat, json: sent, stream: request.json.stream === true }
+  const added = {
+    ...(isChat && bill.isBounded && honouredLimit(sent)),
+    ...(isChat && request.json.stream === true && askForUsage(sent)),
+  }
+  const ceiling = choice === null ? {} : bill.ceilingAt(choice, sent)
   return {
     sent,
-    formed,
-    writingIn(form) {
-      const formedFields = { ...formFields(form, formed), ...(choice && bill.ceilingAt(choice, sent)) }
-      const fields = model === '' ? formedFields : { model, ...formedFields }
-      const isLimited = bill.isBounded && isChat && !form.renamesLimit
-      return {
-        request,
-        sent,
-        isChanged: own !== request.json,
-        converted: (body) => named(convert(body)),
-        fields: isLimited ? { ...honouredLimit(sent), ...fields } : fields,
-        bill,
-        headers: context.headers,
-      }
+    writingWith(mends) {
+      const fieldsOf = (body: object): Record<string, unknown> => ({
+        ...(model !== '' && { model }),
+        ...added,
+        ...(mends.length > 0 && mendedFields(mends, { ...body, ...added }, note, body as Fields)),
+        ...ceiling,
+      })
+      const isChanged = own !== request.json
+      const { headers } = context
+      return { request, sent, isChanged, converted: (body) => named(convert(body)), fieldsOf, bill, headers }
     },
   }
 }
@@ -141,7 +148,7 @@ function prepare(
   request: Admission['request'],
   limit: number | null,
 ): PreparedRequest | Promise<PreparedRequest> {
-  const { call, selection, client, reasoning } = input
+  const { call, selection, client, reasoning, facts } = input
   const { context } = call
   const { candidate, relay, isLast, isLastResort } = selection
   const { path, passage } = candidate
@@ -152,12 +159,16 @@ function prepare(
   const changes = createChanges()
   const draft = draftOf(input, choice, request, changes)
   const { sent } = draft
-  const form = firstForm(draft.formed)
+  const api = passage.isReformed ? apiOf(path) : null
+  const { name: upstream, accepts } = relay.provider
+  const known = api === null ? [] : facts.of(upstream, model, context.callerId)
+  const mends = api === null ? [] : knownMends(api, known, passage.isConverted === true, accepts)
+  const writing = readable(() => draft.writingWith(mends))
   if (passage.answersHere !== undefined)
     return passage
-      .answersHere(draft.writingIn(form))
+      .answersHere(writing)
       .then((reply) => ({ model: choice, sent, changes, reasoning, send: async () => reply }))
-  const written = passage.write(draft.writingIn(form))
+  const written = passage.write(writing)
   return written instanceof Promise ? written.then(prepared) : prepared(written)
 
   function prepared(first: Written): PreparedRequest {
@@ -165,28 +176,39 @@ function prepare(
   }
 
   async function send(first: Written): Promise<WholeReply | StreamReply> {
-    let [asked, inForm, written] = [draft, form, first]
-    let lowered: LoweredLimit | null = null
+    let written = first
+    let applied = mends
+    const met: Mend[] = []
     for (;;) {
       const { method, target, body, headers, cutAtBytes } = written
-      const { stream } = inForm
       const { via, callerId } = context
-      const sending = { method, body, stream, cutAtBytes, via, callerId, headers, circuit, isLastResort }
+      const stream = applied.findLast((mend) => mend.stream !== undefined)?.stream ?? request.json.stream === true
+      const sending = {
+        method,
+        body,
+        stream,
+        cutAtBytes,
+        via,
+        callerId,
+        headers,
+        circuit,
+        isLastResort,
+      }
       const reply = await withRetries(retries, client, () => relay.open(target ?? path, sending, client))
-      if (!passage.isReformed) return reply
-      if (reply.status < 400) {
-        keepForm(inForm, asked.formed)
-        if (lowered?.learned) relay.provider.limits.learn(model, lowered.learned)
-      }
-      const next = reply.kind === 'whole' ? nextForm(inForm, reply, asked.formed) : null
-      if (next !== null) inForm = next
-      else {
-        if (reply.kind !== 'whole' || limit === null || lowered !== null) return reply
-        lowered = lowerLimit(reply, limit)
-        if (lowered === null) return reply
-        asked = draftOf(input, choice, await withLimit(call, lowered.limit), changes)
-      }
-      written = await passage.write(asked.writingIn(inForm))
+      const names = met.flatMap(({ name }) => name ?? [])
+      if (reply.status < 400 && names.length > 0) facts.learn(upstream, model, callerId, names)
+      if (api === null || reply.kind !== 'whole' || met.length === MOST_MENDS) return reply
+      const refusal = refusalIn(reply)
+      const next = refusal && nextMend(api, refusal, applied, { body: bodyWith(applied), own: sent as Fields }, limit)
+      if (next === null) return reply
+      met.push(next)
+      applied = [...applied, next]
+      written = await passage.write(draft.writingWith(applied))
     }
+  }
+
+  /** The request with mends. */
+  function bodyWith(applied: readonly Mend[]): Fields {
+    return { ...sent, ...draft.writingWith(applied).fieldsOf(sent) }
   }
 }

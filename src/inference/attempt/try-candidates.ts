@@ -1,6 +1,8 @@
 import { GazewayError } from '../../errors.ts'
 import type { Admission } from '../admit/admit.ts'
 import type { BegunResponse } from '../convert/begun-response.ts'
+import type { Facts } from '../dialect/facts.ts'
+import { refusedBy } from '../dialect/refusal.ts'
 import { errorEvent } from '../passages/error-event.ts'
 import type { Failed } from '../passages/passage.ts'
 import { attemptHeaders, passedHeaders } from '../passages/upstream-reply.ts'
@@ -14,8 +16,13 @@ import { candidateOrder, circuitOf, hasChoice, type Selection } from './candidat
 import { cooldownAfter, isEnded, MAX_ATTEMPTS, MAX_TIME_MS } from './fallback.ts'
 import { besideOf, createRace, isHedgeable, type Race } from './hedge.ts'
 import { type PreparedRequest, prepareRequest } from './prepare-request.ts'
-import { refusedBy } from './request-form.ts'
 import { type Attempt, type Result, type Turn, tryCandidate } from './try-candidate.ts'
+
+/** Dependencies of attempts. */
+export interface AttemptDeps extends SettleDeps {
+  /** What is known of the forms that upstreams accept. */
+  facts: Facts
+}
 
 /**
  * Third step of a call: tries one candidate after another until one answers, and passes its reply on as it arrives.
@@ -26,7 +33,7 @@ import { type Attempt, type Result, type Turn, tryCandidate } from './try-candid
  *   with an error
  */
 export async function tryCandidates(
-  deps: SettleDeps,
+  deps: AttemptDeps,
   call: Admission,
   candidates: readonly Candidate[],
   receiver: Receiver,
@@ -37,6 +44,7 @@ export async function tryCandidates(
   const late = lateFor(deps, call, selection, receiver)
   const prepared = prepareRequest({
     reasoning: deps.reasoning,
+    facts: deps.facts,
     call,
     selection,
     refused: null,
@@ -57,7 +65,7 @@ export async function tryCandidates(
 
 /** A call that has several candidates or keys. */
 interface Trial {
-  deps: SettleDeps
+  deps: AttemptDeps
   call: Admission
   candidates: readonly Candidate[]
   /** Attempts that were not cancelled. */
@@ -70,7 +78,7 @@ interface Trial {
 }
 
 async function tryEach(
-  deps: SettleDeps,
+  deps: AttemptDeps,
   call: Admission,
   candidates: readonly Candidate[],
   receiver: Receiver,
@@ -119,6 +127,7 @@ async function lastAttempt(trial: Trial, client: Receiver): Promise<Attempt> {
     try {
       request = await prepareRequest({
         reasoning: trial.deps.reasoning,
+        facts: trial.deps.facts,
         call,
         selection,
         refused: refusedIn(last),
@@ -200,6 +209,7 @@ async function tryNext(
     const receiver = late ?? entered
     const request = await prepareRequest({
       reasoning: deps.reasoning,
+      facts: deps.facts,
       call,
       selection,
       refused: null,

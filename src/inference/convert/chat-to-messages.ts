@@ -1,8 +1,10 @@
-import { isObject, parseJson } from '../../text/json.ts'
+import { isObject } from '../../text/json.ts'
 import { present } from '../../text/present.ts'
 import type { Fields } from '../../text/typed-reader.ts'
 import { CHAT_LIMIT, limitsAt } from '../api/answer-limit.ts'
 import type { ChatRequest, MessagesRequest } from '../api/requests.ts'
+import { plainDataUrl } from '../dialect/media.ts'
+import { objectText } from '../dialect/tool-pairs.ts'
 import { type Note, noteUnread, UNNOTED } from './changes.ts'
 import { read, readContent, unsupported, wrongType } from './request-reader.ts'
 
@@ -160,7 +162,7 @@ function urlOf(image: unknown, path: string): string {
 }
 
 function sourceOf(url: string): Fields {
-  const [, media_type, data] = DATA_URL.exec(url) ?? []
+  const [, media_type, data] = DATA_URL.exec(plainDataUrl(url)) ?? []
   return data === undefined ? { type: 'url', url } : { type: 'base64', media_type, data }
 }
 
@@ -204,12 +206,10 @@ function toUse({ id, type, function: called }: Fields, path: string): Fields {
   }
 }
 
-/** Input of a call. Some clients send it without serializing it. */
+/** Input of a call, see {@link objectText}. Some clients send it without serializing it. */
 function toInput(args: unknown, path: string): Fields {
   if (typeof args !== 'string') return read.fields(args, path)
-  const input = args.trim() === '' ? {} : parseJson(args)
-  if (!isObject(input)) throw unsupported(path, 'Messages requires a JSON object here')
-  return input
+  return JSON.parse(objectText(args))
 }
 
 /** Call ids in Messages contain only letters, digits, `_` and `-`. */

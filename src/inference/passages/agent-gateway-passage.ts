@@ -46,7 +46,7 @@ export function agentGatewayPassage(asked: AgentGatewayRequest): Passage {
     convert: (body) => body,
     async write({ request }) {
       const fields = { ...billedFields(request.json), ...(asksForUsage && askForUsage(request.json)) }
-      return { method: 'POST', target: path, body: await requestBody(request, fields), headers }
+      return { method: 'POST', target: path, body: await requestBody(request, () => fields), headers }
     },
     isReformed: false,
     passesErrors: true,

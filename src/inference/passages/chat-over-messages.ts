@@ -22,6 +22,7 @@ export const chatOverMessages = (passage: Passage): Passage => ({
   },
   carriesReasoning: true,
   write: convertedRequest,
+  isConverted: true,
   gather: gatherMessage,
   passWhole(context, reply) {
     const body = Buffer.from(JSON.stringify(toCompletion(readMessage(reply, context.provider))))

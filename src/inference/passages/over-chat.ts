@@ -56,6 +56,7 @@ export const overChat = (conversion: ChatConversion): Passage => ({
   carriesReasoning: true,
   write: convertedRequest,
   isReformed: true,
+  isConverted: true,
   dropsUsage: () => false,
   gather: gatherCompletion,
   passWhole: (context, reply) => passWhole(conversion, context, reply),

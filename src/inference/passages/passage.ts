@@ -88,6 +88,8 @@ export interface Passage {
   answersHere?(writing: Writing): Promise<WholeReply>
   /** True when a request whose form is rejected is sent again in another form. */
   isReformed: boolean
+  /** True when requests are converted to another API. */
+  isConverted?: true
   /** True when the chunk with the usage is not passed on. */
   dropsUsage(context: ReplyContext): boolean
   /** Collects a stream that was not requested. Without it, such a stream is passed on. */

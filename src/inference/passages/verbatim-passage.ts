@@ -64,10 +64,11 @@ const isLegacy = ({ route }: VerbatimRequest): boolean => route.path === '/compl
  * The client's bytes, when the fields that determine the bill occur once in them. Otherwise rewritten. A form is
  * rewritten only for another model id.
  */
-async function writeVerbatim(asked: VerbatimRequest, { request, fields, bill, headers }: Writing): Promise<Written> {
+async function writeVerbatim(asked: VerbatimRequest, { request, fieldsOf, bill, headers }: Writing): Promise<Written> {
   const { route, target, formType, cutAtBytes } = asked
   const { method } = route
   const { json, bytes } = request
+  const fields = fieldsOf(json)
   if (route.body === 'none') return { method, target, body: null, headers, cutAtBytes }
   if (formType !== null) {
     const isSame = fields.model === undefined || fields.model === json.model
@@ -79,7 +80,7 @@ async function writeVerbatim(asked: VerbatimRequest, { request, fields, bill, he
     ...fields,
     ...(isLegacy(asked) && json.stream === true && askForUsage(json)),
   }
-  return { method, target, body: await requestBody(request, changes), headers, cutAtBytes }
+  return { method, target, body: await requestBody(request, () => changes), headers, cutAtBytes }
 }
 
 /** Replaces the model in a form. Other fields and files stay unchanged. */

@@ -13,8 +13,8 @@ export interface Writing {
   isChanged: boolean
   /** Converts the body of the client to `sent`. */
   converted(body: object): object
-  /** Fields to set: the model, and those of the form. */
-  fields: Readonly<Record<string, unknown>>
+  /** Fields to set in a body of the candidate's API: the model, and what is added or mended. */
+  fieldsOf(body: object): Readonly<Record<string, unknown>>
   bill: Bill
   /** Headers of the client's request that an upstream of the same protocol receives too. */
   headers: CallerContext['headers']
@@ -33,18 +33,20 @@ export interface Written {
 
 /** Writes the client's own bytes when they say the same already. Otherwise their JSON, with the fields set. */
 export function splicedRequest(writing: Writing): Written | Promise<Written> {
-  const { request, fields, bill, headers, isChanged } = writing
-  const set = bill.isBounded ? { ...billedFields(request.json), ...fields } : fields
+  const { request, fieldsOf, bill, headers, isChanged } = writing
+  const set = (body: object) => (bill.isBounded ? { ...billedFields(request.json), ...fieldsOf(body) } : fieldsOf(body))
   return posted(isChanged ? rewritten(writing, set) : requestBody(request, set), headers)
 }
 
 /** Writes a converted body. The client's headers are those of another protocol. */
 export function convertedRequest(writing: Writing): Written | Promise<Written> {
-  return posted(rewritten(writing, writing.fields), undefined)
+  return posted(rewritten(writing, writing.fieldsOf), undefined)
 }
 
-const rewritten = ({ request, sent, converted }: Writing, set: Writing['fields']): string | Promise<string> =>
-  convertedText(request.text, { ...sent, ...set }, (json) => ({ ...converted(json), ...set }))
+function rewritten({ request, sent, converted }: Writing, set: Writing['fieldsOf']): string | Promise<string> {
+  const withFields = (body: object) => ({ ...body, ...set(body) })
+  return convertedText(request.text, withFields(sent), (json) => withFields(converted(json)))
+}
 
 const posted = (body: string | Buffer | Promise<string>, headers: Written['headers']): Written | Promise<Written> =>
   body instanceof Promise

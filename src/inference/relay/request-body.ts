@@ -61,14 +61,16 @@ const LARGE_NUMBER = /[:[,]\s*-?(?:\d[\d.]{15,}|[\d.]+[eE][+-]?\d{3,})/
  * slower.
  *
  * @param request request of the client
+ * @param changesOf fields to set in a body
  * @throws GazewayError `invalid_json` for a request nested too deeply to be serialized
  */
 export function requestBody(
   { bytes, text, json }: ClientRequest<object>,
-  changes: Readonly<Record<string, unknown>>,
+  changesOf: (body: object) => Readonly<Record<string, unknown>>,
 ): string | Buffer | Promise<string> {
+  const changes = changesOf(json)
   if (says(text, json as Record<string, unknown>, changes)) return bytes
-  return convertedText(text, { ...json, ...changes }, (body) => ({ ...body, ...changes }))
+  return convertedText(text, { ...json, ...changes }, (body) => ({ ...body, ...changesOf(body) }))
 }
 
 /**

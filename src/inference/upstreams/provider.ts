@@ -9,7 +9,6 @@ import { networkFetch } from '../../wire/network-fetch.ts'
 import type { OwnProxy } from '../../wire/proxy-choice.ts'
 import { VIA } from '../../wire/via.ts'
 import { type AnswerLimits, createAnswerLimits, type ModelLimits, UNKNOWN_LIMITS } from '../api/answer-limit.ts'
-import { createUsageRequests, type UsageRequests } from '../api/usage-request.ts'
 import { missingKey } from './missing-key.ts'
 
 /**
@@ -105,11 +104,11 @@ export interface Provider {
   stopsOnClose: boolean | null
   /** Path that tells what an answer has cost, by its id. Null when there is none. */
   generations: string | null
-  /** Remembers which models support usage in streams. */
-  usageRequests: UsageRequests
+  /** Names of mends that its models are known not to need. */
+  accepts: readonly string[]
   /** Names with an id here: at `default` the roles' models first, then the aliases. */
   aliases: string[]
-  /** Known token limits and names of the limit, by model. */
+  /** Known token limits, by model. */
   limits: AnswerLimits
   /** True when its model list states the token limits of its models. */
   listsLimits: boolean
@@ -179,7 +178,7 @@ export function createProvider(config: ProviderConfig): Provider {
     stopsOnClose: preset?.stopsOnClose?.stops ?? null,
     generations: preset?.generations ?? null,
     statesCost: base_url === null && (preset?.statesCost ?? false),
-    usageRequests: createUsageRequests(),
+    accepts: base_url === null ? (preset?.accepts ?? []) : [],
     aliases: named.filter((model) => !isUnassigned(model)),
     isUnassigned,
     resolve(model, role) {

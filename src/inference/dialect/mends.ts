@@ -1,0 +1,55 @@
+import { BLANK_TEXTS } from './blank-texts.ts'
+import { images } from './media.ts'
+import type { Api, Mend, Refusal } from './mend.ts'
+import { REQUEST_TERMS } from './request-terms.ts'
+import { SAMPLERS } from './samplers.ts'
+import { noDeveloper, noSystem, systemBetween, systemFirst } from './system-messages.ts'
+import { TOOL_PAIRS } from './tool-pairs.ts'
+import { TOOL_SCHEMAS } from './tool-schemas.ts'
+
+/** All mends. They are applied in this order, and an earlier one is tried first. */
+const MENDS: readonly Mend[] = [
+  ...REQUEST_TERMS,
+  noDeveloper,
+  systemFirst,
+  noSystem,
+  systemBetween,
+  ...TOOL_PAIRS,
+  ...BLANK_TEXTS,
+  ...TOOL_SCHEMAS,
+  ...SAMPLERS,
+  images,
+]
+
+const ofApi = (api: Api): readonly Mend[] => MENDS.filter(({ apis }) => apis.includes(api))
+const BY_API: Readonly<Record<Api, readonly Mend[]>> = {
+  chat: ofApi('chat'),
+  messages: ofApi('messages'),
+  responses: ofApi('responses'),
+}
+
+/**
+ * Mends that a request needs before it is sent.
+ *
+ * @param facts names of what is known of the upstream's model
+ * @param isConverted true for a request of another API, which gets all mends that lose nothing
+ * @param accepted names of mends that the upstream is known not to need
+ */
+export function knownMends(
+  api: Api,
+  facts: readonly string[],
+  isConverted: boolean,
+  accepted: readonly string[],
+): readonly Mend[] {
+  if (facts.length === 0 && !isConverted) return NONE
+  return BY_API[api].filter(
+    ({ name, isCertain }) =>
+      name !== null && (facts.includes(name) || (isConverted && isCertain === true && !accepted.includes(name))),
+  )
+}
+
+const NONE: readonly Mend[] = []
+
+/** Mends of an API that a refusal may be about, without those that were applied. */
+export const mendsFor = (api: Api, refusal: Refusal, applied: readonly Mend[]): readonly Mend[] =>
+  BY_API[api].filter((mend) => !applied.includes(mend) && mend.isRefused(refusal))

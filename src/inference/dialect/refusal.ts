@@ -1,0 +1,29 @@
+import { parseJson } from '../../text/json.ts'
+import { fieldsOrNone } from '../../text/lenient-reader.ts'
+import { bodyText } from '../passages/upstream-reply.ts'
+import type { WholeReply } from '../relay/exchange.ts'
+import type { Refusal } from './mend.ts'
+
+/** Statuses by which upstreams refuse a request for its form. Chat templates that fail answer 500. */
+const REFUSALS: ReadonlySet<number> = new Set([400, 402, 405, 413, 422, 500, 501])
+
+/** Reads an error reply that may be about the form of the request. Null for any other reply. */
+export function refusalIn(reply: WholeReply): Refusal | null {
+  if (!REFUSALS.has(reply.status)) return null
+  return { status: reply.status, message: reasonIn(reply), field: refusedBy(reply) }
+}
+
+/** Field that an error refers to. Null when it names none. */
+export function refusedBy(reply: WholeReply): string | null {
+  if (reply.status !== 400 && reply.status !== 422) return null
+  const { param } = fieldsOrNone(fieldsOrNone(parseJson(bodyText(reply))).error)
+  return typeof param === 'string' ? param : null
+}
+
+/** Reason in an error reply: its usual fields, otherwise the whole text. */
+function reasonIn(reply: WholeReply): string {
+  const text = bodyText(reply)
+  const body = fieldsOrNone(parseJson(text))
+  const { message } = fieldsOrNone(body.error ?? body)
+  return typeof message === 'string' ? message : text
+}

@@ -1,0 +1,139 @@
+import type { Behaviour, Received } from './upstream.ts'
+import { chunks, completion, json, sse } from './upstream.ts'
+
+type Message = { role: string; content?: unknown; tool_call_id?: string; tool_calls?: Call[] }
+type Call = { id: string; function: { name: string; arguments: string } }
+type Body = Record<string, unknown> & { messages: Message[]; stream?: boolean }
+
+/** Reason why a server refuses a request, and the field at fault. Null when it accepts it. */
+export type Rule = (body: Body) => { message: string; status?: number; param?: string } | null
+
+/** A Qwen template in vLLM and llama.cpp: https://github.com/vllm-project/vllm/issues/41114 */
+export const systemAtBeginning: Rule = ({ messages }) =>
+  messages.some(({ role }, index) => role === 'system' && index > 0)
+    ? { message: 'System message must be at the beginning.' }
+    : null
+
+/** A template of Gemma, which has no system role. */
+export const noSystemRole: Rule = ({ messages }) =>
+  messages.some(({ role }) => role === 'system') ? { message: 'System role not supported', status: 500 } : null
+
+/** OpenAI: each call is followed by its result, and each result follows its call. */
+export const pairedTools: Rule = ({ messages }) => {
+  let open: string[] = []
+  for (const [index, { role, tool_calls, tool_call_id }] of messages.entries()) {
+    if (role === 'tool') {
+      if (!open.includes(tool_call_id as string))
+        return {
+          message:
+            "Invalid parameter: messages with role 'tool' must be a response to a preceeding message with 'tool_calls'.",
+          param: `messages.[${index}].role`,
+        }
+      open = open.filter((id) => id !== tool_call_id)
+      continue
+    }
+    if (open.length > 0) break
+    open = (tool_calls ?? []).map(({ id }) => id)
+  }
+  return open.length === 0
+    ? null
+    : {
+        message: `An assistant message with 'tool_calls' must be followed by tool messages responding to each 'tool_call_id'. The following tool_call_ids did not have response messages: ${open}`,
+      }
+}
+
+/** OpenAI: ids of calls have at most 40 characters. */
+export const shortIds: Rule = ({ messages }) => {
+  const long = messages.flatMap(({ tool_calls }) => tool_calls ?? []).find(({ id }) => id.length > 40)
+  return long === undefined
+    ? null
+    : {
+        message: `Invalid 'messages[1].tool_calls[0].id': string too long. Expected a string with maximum length 40, but got a string with length ${long.id.length} instead.`,
+      }
+}
+
+/** vLLM parses the arguments of earlier calls. */
+export const parsedArguments: Rule = ({ messages }) => {
+  for (const { function: called } of messages.flatMap(({ tool_calls }) => tool_calls ?? []))
+    try {
+      JSON.parse(called.arguments)
+    } catch {
+      return { message: 'Unterminated string starting at: line 1 column 10 (char 9)' }
+    }
+  return null
+}
+
+const schemasIn = ({ tools }: Body): Record<string, unknown>[] =>
+  ((tools ?? []) as { function: { parameters?: Record<string, unknown> } }[]).map(
+    ({ function: { parameters = {} } }) => parameters,
+  )
+
+/** OpenAI: parameters are an object with properties, and no union at the top. */
+export const objectSchemas: Rule = (body) => {
+  const fault = schemasIn(body).find(
+    (schema) => 'anyOf' in schema || schema.type !== 'object' || !('properties' in schema),
+  )
+  if (fault === undefined) return null
+  return 'anyOf' in fault
+    ? {
+        message:
+          "Invalid schema for function 'look': schema must have type 'object' and not have 'oneOf'/'anyOf'/'allOf'/'enum'/'not' at the top level.",
+        param: 'tools[0].function.parameters',
+      }
+    : { message: "Invalid schema for function 'look': In context=(), object schema missing properties." }
+}
+
+/** Gemini's compatible endpoint knows a subset of JSON Schema. */
+export const fewKeywords: Rule = (body) =>
+  JSON.stringify(schemasIn(body)).includes('"additionalProperties"')
+    ? {
+        message:
+          'Invalid JSON payload received. Unknown name "additionalProperties" at \'tools[0].function_declarations[0]\': Cannot find field.',
+      }
+    : null
+
+/** OpenAI's reasoning models. */
+export const noTemperature: Rule = (body) =>
+  body.temperature === undefined
+    ? null
+    : {
+        message:
+          "Unsupported value: 'temperature' does not support 0.2 with this model. Only the default (1) value is supported.",
+        param: 'temperature',
+      }
+
+/** OpenAI takes no fields that it does not know. */
+export const knownFields: Rule = (body) =>
+  'top_k' in body ? { message: 'Unrecognized request argument supplied: top_k' } : null
+
+/** LM Studio. */
+export const noJsonObject: Rule = ({ response_format }) =>
+  (response_format as { type?: string } | undefined)?.type === 'json_object'
+    ? { message: "'response_format.type' must be 'json_schema' or 'text'" }
+    : null
+
+/** Servers that read the URL of an image as an object. */
+export const imageObjects: Rule = ({ messages }) =>
+  messages.some(
+    ({ content }) => Array.isArray(content) && content.some(({ image_url: url }) => typeof url === 'string'),
+  )
+    ? { message: 'Input should be a valid dictionary or object to extract fields from: image_url', status: 422 }
+    : null
+
+/** Qwen's thinking models at Alibaba answer by streams alone. */
+export const streamsAlone: Rule = ({ stream }) =>
+  stream === true ? null : { message: 'This model only support stream mode, streaming is required.' }
+
+/** Answers a chat completion when it breaks no rule, and refuses it by the first that it breaks. */
+export const strictChat =
+  (...rules: Rule[]): Behaviour =>
+  (response, request: Received) => {
+    const body = request.body as Body
+    for (const rule of rules) {
+      const fault = rule(body)
+      if (fault === null) continue
+      const { message, status = 400, param = null } = fault
+      return json(status, { error: { message, type: 'invalid_request_error', param, code: null } })(response, request)
+    }
+    return (body.stream === true ? sse(chunks(['Hello'])) : json(200, completion('Hello')))(response, request)
+  }
