@@ -147,6 +147,16 @@ describe('an answer that nobody gets', () => {
   })
 })
 
+it('takes no count of its own for proof that a model has ignored a limit', async () => {
+  const { key, id } = await newKey({ billing: 'cost', limits: { credit_limit_usd: 1 } })
+  const said = 'Incomprehensibilities, nevertheless. '.repeat(4)
+  server.on('/chat/completions', json(200, completion(said, null)))
+  assert.equal((await chat(key, { max_tokens: 20 })).status, 200)
+  const { items } = await running.gateway.wallet.usage({ caller_id: id, limit: 1 })
+  assert.ok((items[0]?.usage.completion_tokens ?? 0) > 20)
+  assert.deepEqual([items[0]?.usage.estimated, items[0]?.capped, items[0]?.absorbed_usd], [true, false, 0])
+})
+
 it('never has a customer pay output beyond the limit it sent, even where more is reserved for the prompt', async () => {
   const { key, id } = await newKey({ billing: 'cost', limits: { credit_limit_usd: 1 } })
   const content = 'word '.repeat(2000)

@@ -46,6 +46,16 @@ export async function balanceOf({ db }: Store, account: string): Promise<Micros>
   return Number(row?.balance_micros ?? 0)
 }
 
+/** Reads what the operator bears of the calls of a key, of all time. */
+export async function absorbedOf({ db }: Store, key: string): Promise<Micros> {
+  const { micros } = await db
+    .selectFrom('metered_calls')
+    .select(({ fn }) => fn.sum<number | null>('absorbed_micros').as('micros'))
+    .where('caller_id', '=', key)
+    .executeTakeFirstOrThrow()
+  return Number(micros ?? 0)
+}
+
 /** Receipts of a key, by the id of the call. */
 export async function receiptsOf({ db }: Store, key: string): Promise<Map<string, Micros>> {
   const rows = await db

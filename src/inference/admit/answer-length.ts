@@ -1,4 +1,5 @@
 import { GazewayError } from '../../errors.ts'
+import type { Usage } from '../../providers/token-usage.ts'
 import type { Micros } from '../../text/money.ts'
 import type { BorneStream } from '../../wallet/budget/absorbed.ts'
 
@@ -29,8 +30,11 @@ export interface AnswerLength {
   outgrown(): GazewayError
   /** Number of tokens that it may have now. */
   tokens(): number
-  /** Number of those tokens that the caller pays. */
-  paidTokens(): number
+  /**
+   * Number of answer tokens that the caller pays: no more than the limit that it sent. A count of ours which exceeds that
+   * by less than tokenizers differ is no proof that the model has.
+   */
+  paidTokens(usage: Usage | null): number
   /** Ends what is borne. */
   end(): void
 }
@@ -42,7 +46,11 @@ export function createAnswerLength({ limit, more, reserve, borne }: AnswerLength
 
   return {
     tokens: () => tokens,
-    paidTokens: () => (borne === null ? tokens : limit),
+    paidTokens(usage) {
+      if (borne === null) return tokens
+      const isInMargin = usage?.estimated === true && !isClearlyBeyond(usage.completion_tokens)
+      return isInMargin ? Math.max(limit, usage.completion_tokens) : limit
+    },
     async extend(by) {
       const to = tokens + by
       if (borne === null && !(await reserve(more(by)))) return false

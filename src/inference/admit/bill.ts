@@ -265,7 +265,7 @@ export function createBill(deps: BillDeps, of: BillOf): Bill {
       const isUnseen = isDetached && isBounded && isHad && (attempt.usage?.estimated ?? true)
       const shares = sharesOf(attempt, {
         ...{ left, isCharged, readsMore: bound.readsMore, isLimitedByClient: bound.isLimitedByClient },
-        paidTokens: length.paidTokens(),
+        paidTokens: length.paidTokens(attempt.usage),
         isUnknown: (isCut && !attempt.isByPiece) || isUnseen,
       })
       if (costMicros > left)
