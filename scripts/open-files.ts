@@ -133,6 +133,7 @@ export const OPEN_FILES: Readonly<Record<string, readonly string[]>> = {
     'admit/bill.ts',
     'admit/named-objects.ts',
     'admit/own-objects.ts',
+    'admit/reserved-bill.ts',
     'admit/worst-case.ts',
     'api/endpoints.ts',
     'api/finish-reason.ts',

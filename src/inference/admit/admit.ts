@@ -8,12 +8,13 @@ import type { CountedCall } from '../rates/rate-share.ts'
 import type { CallTokens } from '../rates/shared-window.ts'
 import { addField, type ClientRequest, changedField } from '../relay/request-body.ts'
 import type { ModelChoice } from '../upstreams/provider.ts'
-import { type Bill, type BillDeps, countedBill, createBill, NO_BILL, type PaidContext, paidBill } from './bill.ts'
+import { type Bill, countedBill, NO_BILL, type PaidContext, paidBill } from './bill.ts'
 import { requireCounts, requireExactNames } from './billed-fields.ts'
 import { NO_PARTS, type PricedParts, pricedParts } from './priced-parts.ts'
 import type { NoteRefusal } from './refusals.ts'
 import { requireModels, requireNamed, requirePrices } from './require-allowed.ts'
 import { type Reserved, reserveFor } from './reserve.ts'
+import { type BillDeps, reservedBill } from './reserved-bill.ts'
 import {
   type BoundDeps,
   type BoundedRequest,
@@ -306,7 +307,15 @@ function billWithin(
   // Money first: a call that is refused for it takes nothing of the rate limits.
   function begin(reserved: Reserved): Bill | Promise<Bill> {
     const bill = (counted: CountedCall) =>
-      createBill(deps, { key: caller, bound, reserved, counted, isOpenEnded, isDetached, isRewritten: parts.isRouted })
+      reservedBill(deps, {
+        key: caller,
+        bound,
+        reserved,
+        counted,
+        isOpenEnded,
+        isDetached,
+        isRewritten: parts.isRouted,
+      })
     const counted = deps.rates.begin(caller, tokens)
     if (!(counted instanceof Promise)) return bill(counted)
     return counted.then(bill, (error: unknown) => {

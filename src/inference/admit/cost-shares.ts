@@ -66,3 +66,15 @@ export const reservedOf = ({ coveredMicros, borneMicros, borneBeyondMicros }: Co
 /** Sum of the shares: the provider's bill. */
 export const billedOf = ({ coveredMicros, causedMicros, borneMicros }: CostShares): Micros =>
   coveredMicros + causedMicros + borneMicros
+
+/** Sums the shares of several attempts. */
+export function sumOfShares(attempts: readonly { shares: CostShares }[]): CostShares {
+  const sum = (micros: (shares: CostShares) => Micros) => attempts.reduce((all, { shares }) => all + micros(shares), 0)
+  return {
+    coveredMicros: sum((shares) => shares.coveredMicros),
+    causedMicros: sum((shares) => shares.causedMicros),
+    borneMicros: sum((shares) => shares.borneMicros),
+    borneBeyondMicros: sum((shares) => shares.borneBeyondMicros),
+    isCapped: attempts.some(({ shares }) => shares.isCapped),
+  }
+}
