@@ -29,12 +29,8 @@ import { createSkills, type Skills } from './skills/skills.ts'
 import type { Sweep } from './store/sweeps.ts'
 import { createSwarm, type Swarm } from './tasks/swarm.ts'
 import { createTasks, type Tasks } from './tasks/tasks.ts'
-import { type Micros, toMicros } from './text/money.ts'
 import { createTokenCounter } from './text/token-counter.ts'
-import { spentAndOwed } from './wallet/budget/open-debts.ts'
 import type { LiveJournal } from './wallet/journal/live-journal.ts'
-import { bindWallet, unbindWallet } from './wallet/ledger/bind-wallet.ts'
-import { createCharges } from './wallet/receipts/charges.ts'
 import { writeRecorded } from './wallet/receipts/store-receipts.ts'
 import { type LiveWallet, liveWallet, type Wallet } from './wallet/wallet.ts'
 import { type BufferedBytes, createBufferedBytes } from './wire/buffered-bytes.ts'
@@ -106,47 +102,23 @@ export async function createGateway(read: LoadedConfig, log: Log): Promise<Gatew
   const { store, now, config } = base
   const countTokens = createTokenCounter()
 
-  const { wallet, limits, limitsToSpend, reservations, absorbed, overruns, absorbedCalls, burn, journal } =
-    liveWallet(base)
+  const { wallet, accounts, limitsToSpend, overruns, absorbedCalls, burn, journal, ...money } = liveWallet(base)
   const calls = liveCalls(base, {
     writeSpending: writeRecorded,
     note: journal.noteCall,
     idOf: (model) => upstream.idOf(model),
   })
-  const spent = spentAndOwed(store, () => toMicros(config.current().config.wallet.default_credit_limit_usd) as Micros)
-  const keys = liveKeys(base, {
-    spendOf: spent,
-    onChanged: limits.forget,
-    onBound: bindWallet,
-    onUnbound: unbindWallet,
-    onEnded: endSpace,
-  })
-  const groups = createGroups({ store, now, spendOf: spent, onChanged: keys.groupChanged })
+  const keys = liveKeys(base, { ...accounts, onEnded: endSpace })
+  const groups = createGroups({ store, now, spendOf: accounts.spendOf, onChanged: keys.groupChanged })
   const idempotency = createIdempotency({
     store,
     now,
     onError: logged(base, 'Failed to record the outcome of an idempotency key.'),
   })
-  const charge = createCharges(store, {
-    note: journal.noteCharge,
-    onError: logged(base, 'Failed to record the cost of a call that was not charged; will retry.'),
-  })
   const alerts = liveAlerts(base)
   absorbedCalls.listen(alerts.onAbsorbed)
-  const billing = {
-    identity: keys.identity,
-    reservations,
-    absorbed,
-    charge,
-    onForeignModel: alerts.onForeignModel,
-    onAbsorbed: absorbedCalls.report,
-    onOverrun: overruns.report,
-  }
-  const { upstreams, closeRates, sweeps, ...inference } = liveInference(base, {
-    calls,
-    countTokens,
-    billing,
-  })
+  const billing = { ...money.billing, identity: keys.identity, onForeignModel: alerts.onForeignModel }
+  const { upstreams, closeRates, sweeps, ...inference } = liveInference(base, { calls, countTokens, billing })
   const upstream = upstreams.always
   const { memory, close: closeMemory } = liveMemory(base, (of, call) => upstream.embed(of, call))
   const metering = liveMetering(base, { billing, countTokens, upstreams })
@@ -181,7 +153,7 @@ export async function createGateway(read: LoadedConfig, log: Log): Promise<Gatew
     const written = calls.flush()
     const ends = await Promise.allSettled([
       written,
-      written.then(reservations.close),
+      written.then(billing.reservations.close),
       closeRates(),
       keys.close(),
       stop(),

@@ -1,4 +1,5 @@
 import { type Base, logged } from '../base.ts'
+import type { SpendOf } from '../identity/spend.ts'
 import type { Page, Paged } from '../store/page.ts'
 import type { Store } from '../store/store.ts'
 import type { Sweep } from '../store/sweeps.ts'
@@ -6,7 +7,8 @@ import type { ClosedPeriodRow } from '../store/tables/wallet-tables.ts'
 import { type Micros, toMicros, toUsd } from '../text/money.ts'
 import { type Absorbed, type AbsorbedCall, createAbsorbed } from './budget/absorbed.ts'
 import { forgiveDebts } from './budget/forgive-debts.ts'
-import { createLimits, type KnownLimits, type Limits, type LimitsOf } from './budget/limits.ts'
+import { createLimits, type LimitsOf } from './budget/limits.ts'
+import { spentAndOwed } from './budget/open-debts.ts'
 import type { Overrun } from './budget/overruns.ts'
 import { releasePresumed, sweepAllowances } from './budget/presumed.ts'
 import { createReports, type Reports } from './budget/reports.ts'
@@ -14,11 +16,13 @@ import { createReservations, type Reservations } from './budget/reservations.ts'
 import { type Burn, burnList, burnTerms } from './burn/burn.ts'
 import { type LiveJournal, liveJournal } from './journal/live-journal.ts'
 import { type Balances, readBalances } from './ledger/account-balances.ts'
+import { bindWallet, unbindWallet } from './ledger/bind-wallet.ts'
 import { closePeriod } from './ledger/closed-periods.ts'
 import { type ListedDeposit, listDeposits, type MoneyQuery } from './ledger/deposit-list.ts'
 import { type Credit, creditAccount, type DepositReceipt, knownCaller, makeDeposit } from './ledger/deposits.ts'
 import { readStatement, type StatementLine } from './ledger/transfer-list.ts'
 import { type LedgerReport, verifyLedger } from './ledger/verify-ledger.ts'
+import { type ChargeCall, createCharges } from './receipts/charges.ts'
 import { missingRecords } from './receipts/missing-records.ts'
 import { type Pricing, type PricingConfig, priceList, pricingOf } from './receipts/pricing.ts'
 import { usageCsv } from './receipts/usage-csv.ts'
@@ -138,14 +142,32 @@ export function createWallet(deps: WalletDeps): Wallet {
   }
 }
 
-/** The wallet of the configuration in force, and what calls reserve and spend. */
-export interface LiveWallet {
-  wallet: Wallet
-  limits: KnownLimits
-  /** Reads the limits of a caller that is about to spend. Gives back its unused reservations first. */
-  limitsToSpend: LimitsOf
+/** What keys and groups need of the wallet. */
+export interface KeyAccounts {
+  spendOf: SpendOf
+  /** Drops what is known of a key after its limits changed. */
+  onChanged(keyId: string): void
+  /** Called in the transaction that gives a key a wallet address, and that takes it away. */
+  onBound: typeof bindWallet
+  onUnbound: typeof unbindWallet
+}
+
+/** What calls need of the wallet to reserve and to charge. */
+export interface Billing {
   reservations: Reservations
   absorbed: Absorbed
+  charge: ChargeCall
+  onAbsorbed: Reports<AbsorbedCall>['report']
+  onOverrun: Reports<Overrun>['report']
+}
+
+/** The wallet of the configuration in force, and its doors for keys and calls. */
+export interface LiveWallet {
+  wallet: Wallet
+  accounts: KeyAccounts
+  billing: Billing
+  /** Reads the limits of a caller that is about to spend. Gives back its unused reservations first. */
+  limitsToSpend: LimitsOf
   journal: LiveJournal
   /** Charged calls that cost more than their reservation. */
   overruns: Reports<Overrun>
@@ -163,11 +185,10 @@ export interface LiveWallet {
 export function liveWallet(base: Base): LiveWallet {
   const { store, now, config } = base
   const overruns = loggedOverruns(base)
-  const { now: newestLimits } = config.follow(
-    ({ wallet }) => toMicros(wallet.default_credit_limit_usd) as Micros,
-    (defaultCredit) => createLimits(store, defaultCredit),
-  )
-  const limits: KnownLimits = { of: (id) => newestLimits().of(id), forget: (id) => newestLimits().forget(id) }
+  const absorbedCalls = createReports<AbsorbedCall>()
+  const inForce = () => config.current().config
+  const defaultCredit = () => toMicros(inForce().wallet.default_credit_limit_usd) as Micros
+  const { now: limits } = config.follow(defaultCredit, (credit) => createLimits(store, credit))
   const journal = liveJournal(base)
   const reservations = createReservations({
     store,
@@ -175,37 +196,40 @@ export function liveWallet(base: Base): LiveWallet {
     journal,
     onError: logged(base, 'Failed to release reserved money; will retry.'),
   })
+  const { giveBackIdle } = reservations
   const { always: wallet } = config.follow(pricingOf, (pricing) =>
     createWallet({
       pricing,
       store,
       now,
-      limitsOf: limits.of,
-      hasFixedKey: () => config.current().config.identity.api_key !== null,
-      giveBackIdle: reservations.giveBackIdle,
-      retentionDays: () => config.current().config.audit.retention_days,
+      limitsOf: (id) => limits().of(id),
+      hasFixedKey: () => inForce().identity.api_key !== null,
+      giveBackIdle,
+      retentionDays: () => inForce().audit.retention_days,
     }),
   )
-  const absorbed = createAbsorbed(
-    store,
-    now,
-    () => toMicros(config.current().config.wallet.absorbed_usd_per_day) as Micros,
-  )
-  const burn = (query: Paged) => burnList({ store, now, ...burnTerms(config.current().config) }, query)
-  async function limitsToSpend(callerId: string): Promise<Limits> {
-    await reservations.giveBackIdle(callerId)
-    return limits.of(callerId)
-  }
+  const charge = createCharges(store, {
+    note: journal.noteCharge,
+    onError: logged(base, 'Failed to record the cost of a call that was not charged; will retry.'),
+  })
+  const absorbed = createAbsorbed(store, now, () => toMicros(inForce().wallet.absorbed_usd_per_day) as Micros)
   return {
     wallet,
-    limits,
-    limitsToSpend,
-    reservations,
-    absorbed,
-    overruns,
-    absorbedCalls: createReports(),
-    burn,
+    accounts: {
+      spendOf: spentAndOwed(store, defaultCredit),
+      onChanged: (keyId) => limits().forget(keyId),
+      onBound: bindWallet,
+      onUnbound: unbindWallet,
+    },
+    billing: { reservations, absorbed, charge, onAbsorbed: absorbedCalls.report, onOverrun: overruns.report },
+    async limitsToSpend(callerId) {
+      await giveBackIdle(callerId)
+      return limits().of(callerId)
+    },
     journal,
+    overruns,
+    absorbedCalls,
+    burn: (query) => burnList({ store, now, ...burnTerms(inForce()) }, query),
   }
 }
 
