@@ -2,24 +2,18 @@ import { randomUUID } from 'node:crypto'
 import { mkdir, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import type { Kysely, Transaction } from 'kysely'
-import { LRUCache } from 'lru-cache'
 import { GazewayError } from '../errors.ts'
 import { type MovedMemories, moveMemories } from '../memory/memory.ts'
 import type { Schema } from '../store/schema.ts'
 import type { Store } from '../store/store.ts'
 import type { ProjectPlaceRow } from '../store/tables/projects-tables.ts'
 import { readId } from './evidence.ts'
+import { createFolderProjects } from './folder-projects.ts'
 import { findPlace, isGone, placeOf } from './places.ts'
 import { ID_FILE, projectFolder } from './project-folder.ts'
 
 /** The operator's space of memories, which projects are about. */
 const SPACE = 0
-/** Submodules within submodules whose parents are read. */
-const MAX_PARENTS = 5
-/** Folders whose projects are cached, and for how long, in milliseconds: a tool server asks with every call. */
-const MAX_CACHED = 1000
-const CACHED_MS = 1000
-
 /** A folder of a project, as others see it. */
 export type ProjectPlace = Pick<ProjectPlaceRow, 'path' | 'project' | 'proposed' | 'parent'>
 
@@ -62,12 +56,6 @@ export interface Projects {
   move(project: string, folder: string): Promise<JoinedProject>
 }
 
-/** Projects that are read in one folder: its own, and those that it is a submodule of. */
-interface FolderProjects {
-  own: string[]
-  parents: string[]
-}
-
 /**
  * Creates the service of a store's projects.
  *
@@ -75,19 +63,11 @@ interface FolderProjects {
  */
 export function createProjects(store: Store, elapsedMs = () => performance.now()): Projects {
   const { db } = store
-  // Caches promises, so that a change also drops a read in flight.
-  const cached = new LRUCache<string, Promise<FolderProjects>>({
-    max: MAX_CACHED,
-    ttl: CACHED_MS,
-    ttlResolution: 0,
-    perf: { now: elapsedMs },
-  })
-
   async function change<T>(work: (trx: Transaction<Schema>) => Promise<T>): Promise<T> {
     try {
       return await store.write(work)
     } finally {
-      cached.clear()
+      cached.forget()
     }
   }
 
@@ -96,25 +76,7 @@ export function createProjects(store: Store, elapsedMs = () => performance.now()
     return path === null ? null : placeOf(store, path)
   }
 
-  async function read(folder: string): Promise<FolderProjects> {
-    let place = await of(folder)
-    const own = place ? [place.project] : []
-    const parents: string[] = []
-    for (let depth = 0; depth < MAX_PARENTS && place?.parent; depth++) {
-      place = await of(place.parent)
-      if (place) parents.push(place.project)
-    }
-    return { own, parents }
-  }
-
-  function within(folder: string): Promise<FolderProjects> {
-    const known = cached.get(folder)
-    if (known) return known
-    const reading = read(folder)
-    cached.set(folder, reading)
-    reading.catch(() => cached.delete(folder))
-    return reading
-  }
+  const cached = createFolderProjects(of, elapsedMs)
 
   async function existing(folder: string): Promise<ProjectPlaceRow> {
     const place = await of(folder)
@@ -134,12 +96,7 @@ export function createProjects(store: Store, elapsedMs = () => performance.now()
   }
 
   return {
-    async at(folders) {
-      const found: FolderProjects[] = []
-      // One after the other: a folder that is new may be of the same project as the next.
-      for (const folder of folders) found.push(await within(folder))
-      return [...new Set([...found.flatMap(({ own }) => own), ...found.flatMap(({ parents }) => parents)])]
-    },
+    at: cached.at,
     of,
     named,
     memoriesOf: (project, limit) => countMemories(db, project, limit),
