@@ -149,7 +149,7 @@ describe('an answer that nobody gets', () => {
 
 it('takes no count of its own for proof that a model has ignored a limit', async () => {
   const { key, id } = await newKey({ billing: 'cost', limits: { credit_limit_usd: 1 } })
-  const said = 'Incomprehensibilities, nevertheless. '.repeat(4)
+  const said = 'Incomprehensibilities, nevertheless. '.repeat(2)
   server.on('/chat/completions', json(200, completion(said, null)))
   assert.equal((await chat(key, { max_tokens: 20 })).status, 200)
   const { items } = await running.gateway.wallet.usage({ caller_id: id, limit: 1 })
