@@ -23,6 +23,7 @@ import { liveMetering, type Metering } from './metering/metering.ts'
 import { createProjects, type Projects } from './projects/projects.ts'
 import { billSweeps } from './reconcile/keep-bills.ts'
 import { createResearch, type Research } from './research/research.ts'
+import { reviewSweeps } from './review/retention.ts'
 import { createReviews, type Reviews } from './review/reviews.ts'
 import { createSessions, type Sessions } from './sessions/sessions.ts'
 import { createSkills, type Skills } from './skills/skills.ts'
@@ -181,6 +182,7 @@ export async function createGateway(read: LoadedConfig, log: Log): Promise<Gatew
     sweeps: [
       ...connectionSweeps(store, now),
       ...billSweeps(base),
+      ...reviewSweeps(store, now, () => config.current().config.review.retention_days),
       ...sweeps,
       ...Object.values(rooms).flatMap((room) => room.sweeps),
     ],

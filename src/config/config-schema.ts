@@ -13,6 +13,7 @@ import { memorySection } from './sections/memory-section.ts'
 import { mppSection } from './sections/mpp-section.ts'
 import { pricingSection } from './sections/pricing-section.ts'
 import { responsesSection } from './sections/responses-section.ts'
+import { reviewSection } from './sections/review-section.ts'
 import { routesSection } from './sections/routes-section.ts'
 import { skillsSection } from './sections/skills-section.ts'
 import { storeSection } from './sections/store-section.ts'
@@ -30,6 +31,7 @@ export const SECTIONS = {
   agent_gateway: agentGatewaySection,
   identity: identitySection,
   gaze: gazeSection,
+  review: reviewSection,
   context: contextSection,
   memory: memorySection,
   skills: skillsSection,

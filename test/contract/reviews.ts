@@ -6,9 +6,11 @@ import { afterEach, beforeEach, describe, it } from 'node:test'
 import { createGaze, type Gaze } from '../../src/gaze/gaze.ts'
 import { hunksOf } from '../../src/review/hunks.ts'
 import { openReceipt } from '../../src/review/receipt.ts'
+import { reviewSweeps } from '../../src/review/retention.ts'
 import { DecideReview, NewReview } from '../../src/review/review-record.ts'
 import { createReviews, type Reviews } from '../../src/review/reviews.ts'
 import type { Store } from '../../src/store/store.ts'
+import type { Sweep } from '../../src/store/sweeps.ts'
 import { humanStream } from '../gaze/human-stream.ts'
 import { numbered } from '../review/repository.ts'
 
@@ -115,6 +117,28 @@ export function reviewsContract(open: () => Promise<Store>): void {
       const late = { code: 'invalid_transition' }
       await assert.rejects(reviews.addEvidence(id, [view('src/a.ts', 1, 4, 1)], ANN), late)
       await assert.rejects(reviews.decide(id, decision(), ANN), late)
+    })
+
+    it('goes once its retention is over, oldest first, and finds nothing left afterwards', async () => {
+      const days = { value: null as number | null }
+      const [sweep] = reviewSweeps(
+        store,
+        () => clock,
+        () => days.value,
+      ) as [Sweep]
+      await reviews.create(change, ANN)
+      const second = await reviews.create(change, ANN)
+      wait(86_400_000)
+      const recent = await reviews.create(change, ANN)
+      wait(1)
+      assert.equal(await sweep.batch(10), 0, 'kept forever by default')
+      days.value = 1
+      assert.equal(await sweep.batch(1), 1)
+      assert.deepEqual(
+        (await reviews.list({ limit: 5 })).items.map(({ id }) => id),
+        [recent.id, second.id],
+      )
+      assert.deepEqual([await sweep.batch(10), await sweep.batch(10)], [1, 0])
     })
 
     it('is one key’s, and lists reviews newest first', async () => {
