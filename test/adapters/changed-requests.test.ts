@@ -1,14 +1,15 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
-import { message } from '../doubles/anthropic.ts'
+import OpenAI from 'openai'
+import { message, messageStream, named } from '../doubles/anthropic.ts'
 import { completion, json, startUpstream, type UpstreamDouble } from '../doubles/upstream.ts'
 import { type RunningGateway, startGateway } from './gateway.ts'
 
 let upstream: UpstreamDouble
 let running: RunningGateway
-before(async () => {
-  upstream = await startUpstream()
-  running = await startGateway(
+/** A gateway whose Claude models answer at the double, too. */
+const start = () =>
+  startGateway(
     upstream.url,
     {},
     {
@@ -17,6 +18,9 @@ before(async () => {
       },
     },
   )
+before(async () => {
+  upstream = await startUpstream()
+  running = await start()
   upstream.on('/chat/completions', json(200, completion('Hello')))
   upstream.on('/messages', json(200, message('Hello')))
 })
@@ -62,5 +66,23 @@ describe('the header x-gazeway-changed', () => {
   it('is absent when nothing was changed, and when the upstream speaks the same API', async () => {
     assert.equal(await changedIn('/messages', { model: 'double-chat', max_tokens: 100, messages }), null)
     assert.equal(await changedIn('/chat/completions', { model: 'double-chat', messages, seed: 7 }), null)
+  })
+})
+
+describe('an answer of Claude without a limit of its client', () => {
+  const asked = { model: 'claude-x', messages: [{ role: 'user', content: 'Hello' }] }
+  const lastSent = () => upstream.received.at(-1)?.body as { max_tokens?: number; stream?: boolean }
+
+  it('has the limit that the list of models states, and is streamed and gathered where that is long', async () => {
+    upstream.on('/models', json(200, { data: [{ id: 'claude-x', max_tokens: 64_000, max_input_tokens: 200_000 }] }))
+    upstream.on('/messages', named(messageStream(['Hello'])))
+    const fresh = await start()
+    const client = new OpenAI({ baseURL: `${fresh.url}/v1`, apiKey: fresh.key, maxRetries: 0 })
+    const whole = await client.chat.completions.create(asked as never)
+    assert.equal((whole as OpenAI.ChatCompletion).choices[0]?.message.content, 'Hello')
+    assert.deepEqual([lastSent().max_tokens, lastSent().stream], [64_000, true])
+    await client.chat.completions.create({ ...asked, max_tokens: 50 } as never)
+    assert.equal(lastSent().max_tokens, 50)
+    await fresh.close()
   })
 })

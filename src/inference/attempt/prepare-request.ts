@@ -1,6 +1,6 @@
 import type { Fields } from '../../text/typed-reader.ts'
 import type { Admission } from '../admit/admit.ts'
-import { honouredLimit, limitsAt } from '../api/answer-limit.ts'
+import { honouredLimit, limitsAt, type ModelLimits } from '../api/answer-limit.ts'
 import { askForUsage } from '../api/usage-request.ts'
 import { type Changes, createChanges } from '../convert/changes.ts'
 import type { Facts } from '../dialect/facts.ts'
@@ -13,7 +13,7 @@ import type { CallReasoning, Reasoning } from '../reasoning/reasoning.ts'
 import type { StreamReply, WholeReply } from '../relay/exchange.ts'
 import { changedField, readable } from '../relay/request-body.ts'
 import type { Client } from '../relay/send.ts'
-import type { ModelChoice } from '../upstreams/provider.ts'
+import { limitsOf, type ModelChoice } from '../upstreams/provider.ts'
 import { circuitOf, type Selection } from './candidate-order.ts'
 import { withRetries } from './retry.ts'
 
@@ -29,6 +29,10 @@ export interface RequestInput {
   facts: Facts
 }
 
+/** Letters of a prompt that are one token, at least: JSON and code have fewer than prose. */
+const LETTERS_PER_TOKEN = 3
+/** Least limit beside a prompt that seems to fill the window: the upstream counts its tokens. */
+const SHORTEST_ANSWER = 1024
 /** Most mends that are tried for one call, each with one request more. */
 const MOST_MENDS = 4
 
@@ -76,7 +80,23 @@ function load(input: RequestInput, choice: ModelChoice | null): PreparedRequest 
   const bound = { ...input, reasoning }
   const messages = endpoint === '/chat/completions' ? request.json.messages : null
   const loading = reasoning.load({ text: request.text, messages }, candidate.passage.carriesReasoning === true)
-  return loading === null ? write(bound, choice) : loading.then(() => write(bound, choice))
+  const listing = isLimitOpen(input, choice) ? (candidate.limits?.(context) ?? null) : null
+  if (loading === null && listing === null) return write(bound, choice)
+  return Promise.all([loading, listing]).then(() => write(bound, choice))
+}
+
+/** Tells whether the API of the candidate wants a limit that neither its client set nor the model's list has stated. */
+function isLimitOpen({ call, selection }: RequestInput, choice: ModelChoice | null): boolean {
+  const { path, passage } = selection.candidate
+  if (path !== '/messages' || passage.isConverted !== true || choice === null) return false
+  return limitsAt(call.endpoint).every((name) => (call.request.json[name] ?? null) === null)
+}
+
+/** Most tokens of an answer that the window leaves beside a prompt. Null when unknown. */
+function longestBeside(prompt: string, { maxOutput, context }: ModelLimits): number | null {
+  if (maxOutput === null) return null
+  const left = context === null ? maxOutput : context - Math.ceil(prompt.length / LETTERS_PER_TOKEN)
+  return Math.max(SHORTEST_ANSWER, Math.min(maxOutput, left))
 }
 
 /** A request as a candidate gets it, before it is mended. */
@@ -114,7 +134,8 @@ function draftOf(
   const model = choice?.upstream ?? ''
   const { context, bill } = call
   const { path, passage } = selection.candidate
-  const conversion = { refused, note, reasoning }
+  const longestAnswer = choice === null ? null : longestBeside(request.text, limitsOf(choice))
+  const conversion = { refused, note, longestAnswer, reasoning }
   const convert = (body: object) => passage.convert(body, conversion)
   const named = (body: object) => (model === '' ? body : { ...body, model })
   const own = readable(() => convert(request.json))
@@ -159,6 +180,7 @@ function prepare(
   const changes = createChanges()
   const draft = draftOf(input, choice, request, changes)
   const { sent } = draft
+  const isStreamed = request.json.stream === true || (sent as Fields).stream === true
   const api = passage.isReformed ? apiOf(path) : null
   const { name: upstream, accepts } = relay.provider
   const known = api === null ? [] : facts.of(upstream, model, context.callerId)
@@ -182,7 +204,7 @@ function prepare(
     for (;;) {
       const { method, target, body, headers, cutAtBytes } = written
       const { via, callerId } = context
-      const stream = applied.findLast((mend) => mend.stream !== undefined)?.stream ?? request.json.stream === true
+      const stream = applied.findLast((mend) => mend.stream !== undefined)?.stream ?? isStreamed
       const sending = {
         method,
         body,

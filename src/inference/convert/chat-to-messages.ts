@@ -8,7 +8,7 @@ import { objectText } from '../dialect/tool-pairs.ts'
 import { type Note, noteUnread, UNNOTED } from './changes.ts'
 import { read, readContent, unsupported, wrongType } from './request-reader.ts'
 
-/** Default `max_tokens`. Messages requires one, and every current model accepts this value. */
+/** `max_tokens` of a model whose limits are unknown. Messages requires one, and every current model accepts this value. */
 const DEFAULT_LIMIT = 8192
 /** Highest temperature of Messages. Chat completions allows twice as much. */
 const HIGHEST_TEMPERATURE = 1
@@ -50,9 +50,14 @@ const UNREADABLE: ReadonlyArray<readonly [name: string, why: string]> = [
  * storage, routing and caching.
  *
  * @param note notes what was dropped, or lowered
+ * @param longest limit of an answer whose client sets none
  * @throws GazewayError `invalid_request` naming what Messages cannot express, and why
  */
-export function toMessagesFromChat(request: ChatRequest, note: Note = UNNOTED): MessagesRequest {
+export function toMessagesFromChat(
+  request: ChatRequest,
+  note: Note = UNNOTED,
+  longest = DEFAULT_LIMIT,
+): MessagesRequest {
   const given = request as unknown as Fields
   noteUnread(given, READ, note)
   for (const [name, isHarmless, why] of REFUSED) {
@@ -65,7 +70,7 @@ export function toMessagesFromChat(request: ChatRequest, note: Note = UNNOTED): 
   // Exactly the names that count as the limit elsewhere: the reservation for the answer relies on them.
   const limits = limitsAt('/chat/completions').map((name) => given[name] ?? null)
   const converted: Fields = {
-    [CHAT_LIMIT]: limits.find((limit) => limit !== null) ?? DEFAULT_LIMIT,
+    [CHAT_LIMIT]: limits.find((limit) => limit !== null) ?? longest,
     system: systemOf(messages),
     messages: toTurns(messages),
     temperature: typeof temperature === 'number' ? Math.min(temperature, HIGHEST_TEMPERATURE) : temperature,

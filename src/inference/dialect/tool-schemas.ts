@@ -16,7 +16,7 @@ const UNION =
 const KEYWORD =
   /additional_?properties|\$schema|unknown (?:name|keyword|field)|(?:unsupported|unknown|unrecognized|invalid).*(?:schema|keyword)|not (?:permitted|supported).*schema/is
 
-/** Where the tools of an API have their schema. */
+/** Fields in which the tools of an API have their schema. */
 type Place = { readonly holder: 'function' | null; readonly schema: 'parameters' | 'input_schema' }
 const PLACES: Readonly<Record<Api, Place>> = {
   chat: { holder: 'function', schema: 'parameters' },

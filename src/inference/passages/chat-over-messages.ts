@@ -10,6 +10,12 @@ import type { Passage } from './passage.ts'
 import { convertedRequest } from './write-request.ts'
 
 /**
+ * Longest answer, in tokens, that Anthropic lets clients wait for without a stream: its SDKs reckon with 128,000 tokens an
+ * hour, and ten minutes. A longer one is streamed, and gathered for a client that wants it whole.
+ */
+const LONGEST_WHOLE = 21_333
+
+/**
  * Adapts a passage of chat completions to an upstream that speaks Messages: the request is converted once more, and the
  * reply converted before the passage gets it.
  */
@@ -17,8 +23,10 @@ export const chatOverMessages = (passage: Passage): Passage => ({
   ...passage,
   convert(asked, conversion) {
     const chat = passage.convert(asked, conversion)
-    const { stream } = chat as { stream?: unknown }
-    return { ...toMessagesFromChat(chat as ChatRequest, conversion.note), ...(stream === true && { stream: true }) }
+    const { note, longestAnswer } = conversion
+    const message = toMessagesFromChat(chat as ChatRequest, note, longestAnswer ?? undefined)
+    const isStreamed = (chat as { stream?: unknown }).stream === true || message.max_tokens > LONGEST_WHOLE
+    return { ...message, ...(isStreamed && { stream: true }) }
   },
   carriesReasoning: true,
   write: convertedRequest,

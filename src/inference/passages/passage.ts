@@ -70,6 +70,8 @@ export interface Conversion {
   refused: string | null
   /** Notes what the upstream's API cannot say. */
   note: Note
+  /** Longest answer of the model beside the prompt, in tokens, where the API wants a limit. Null when unknown. */
+  longestAnswer: number | null
   /** Opens the reasoning that the request brings back. */
   reasoning: Pick<CallReasoning, 'open' | 'kept' | 'mayBring'>
 }
