@@ -70,7 +70,7 @@ export async function runServices(services: Services, loaded: LoadedConfig, log:
       say(`gazeway ${VERSION}: gateway on ${own.url}/v1 (upstream ${gateway.upstream.provider.name})`)
     }
     if (platform) {
-      const agentGateway = config.follow(
+      const agentGateway = config.hotReload(
         ({ agent_gateway, http }) => ({ agent_gateway, http: { host: http.host, port: http.port } }),
         (settings) => agentGatewayTarget(settings, own),
       ).always

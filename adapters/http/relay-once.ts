@@ -7,7 +7,7 @@ import { capture } from '../web/captured-reply.ts'
 import { receiverOf } from '../web/http-receiver.ts'
 
 /** Headers of a stored reply that are also valid for its replay. Limits and times are not. */
-const KEPT = ['content-type', 'x-gazeway-call-id', 'x-gazeway-route', 'x-gazeway-upstream']
+const REPLAYED_HEADERS = ['content-type', 'x-gazeway-call-id', 'x-gazeway-route', 'x-gazeway-upstream']
 
 /**
  * Relays a model call to its client. With an `Idempotency-Key`, only one request goes to the upstream: the same key and
@@ -46,9 +46,9 @@ async function relayUnderKey(
     const whole = captured()
     if (whole === null) throw new GazewayError('cancelled', 'The client disconnected.')
     const { status, headers } = whole
-    const kept = Object.entries(headers).filter(([name]) => KEPT.includes(name))
-    const passing = status >= 400 && ('retry-after' in headers || 'retry-after-ms' in headers)
-    return { status, headers: Object.fromEntries(kept), body: whole.body.toString('utf8'), passing }
+    const replayable = Object.entries(headers).filter(([name]) => REPLAYED_HEADERS.includes(name))
+    const isTransient = status >= 400 && ('retry-after' in headers || 'retry-after-ms' in headers)
+    return { status, headers: Object.fromEntries(replayable), body: whole.body.toString('utf8'), isTransient }
   })
   const own = replayed ? undefined : captured()?.headers
   const repeated = { 'content-type': 'application/json', ...reply.headers, 'idempotent-replayed': 'true' }

@@ -6,7 +6,7 @@ import { type ErrorCode, GazewayError } from '../../src/errors.ts'
 import type { Gateway } from '../../src/gateway.ts'
 import { ENVIRONMENT_IDENTITY, type Identity } from '../../src/identity/identity.ts'
 import { paymentSettings } from '../../src/payments/payment-settings.ts'
-import { lookInto } from '../../src/store/look.ts'
+import { readExistingStore } from '../../src/store/existing-store.ts'
 import type { Schema } from '../../src/store/schema.ts'
 import { callerOf, type FrameContext } from '../web/frame-context.ts'
 import { hostFault, hostRules } from '../web/hosts.ts'
@@ -55,7 +55,7 @@ function checkWhole(param: string, make: () => unknown): void {
 
 /** Checks that the store of the next start exists and has the caller's key. Changes nothing. */
 async function checkStore(url: string, { id }: Identity): Promise<void> {
-  const found = await lookInto(url, (db) => hasKey(db, id)).catch((cause: unknown) => {
+  const found = await readExistingStore(url, (db) => hasKey(db, id)).catch((cause: unknown) => {
     if (!(cause instanceof GazewayError)) throw cause
     throw unstartable('store.url', cause.message, cause)
   })

@@ -17,8 +17,8 @@ import {
 } from './config.ts'
 import { CONFIG_KEYS, differingKeys } from './config-keys.ts'
 import type { Config, ConfigDocument } from './config-schema.ts'
-import { type Followed, follow } from './follow.ts'
 import type { ConfigHome } from './home.ts'
+import { type HotReloaded, hotReload } from './hot-reload.ts'
 import { layOver } from './layers.ts'
 import { secretsOf } from './redact.ts'
 
@@ -65,10 +65,10 @@ export interface LiveConfig {
    *
    * @param pick selects its settings
    */
-  follow<Settings, Service extends object>(
+  hotReload<Settings, Service extends object>(
     pick: (config: Config) => Settings,
     make: (settings: Settings) => Service,
-  ): Followed<Service>
+  ): HotReloaded<Service>
   /** Stops checking for changes. */
   close(): Promise<void>
 }
@@ -146,7 +146,7 @@ export async function openLiveConfig({ loaded, home, onFault }: LiveConfigDeps):
       }),
     refresh,
     onChange: listeners.add,
-    follow: (pick, make) => follow({ current: () => current.config, onChange: listeners.add }, pick, make),
+    hotReload: (pick, make) => hotReload({ current: () => current.config, onChange: listeners.add }, pick, make),
     async close() {
       await polls.stop()
       await turn

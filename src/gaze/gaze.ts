@@ -191,7 +191,7 @@ export interface LiveGaze extends Gaze {
 
 /** Opens the room: attestations follow the terms in force, and narratives are written by `upstream`. */
 export function liveGaze({ store, now, config }: Base, upstream: Pick<Upstream, 'chat'>): LiveGaze {
-  const { always: gaze, now: newest } = config.follow(
+  const { always: gaze, now: newest } = config.hotReload(
     ({ gaze: { min_score, records_needed, max_age_seconds } }) => ({
       minScore: min_score,
       recordsNeeded: records_needed,

@@ -20,7 +20,7 @@ const MAX_KEPT_BYTES = 1024 * 1024
 /** Visible ASCII and spaces, as a header can carry. */
 const KEY = /^[\x20-\x7e]{1,255}$/
 /** Statuses that ask the client to pay, wait or retry. Stored, they would be the final reply of the request. */
-const PASSING = new Set([402, 408, 425, 429, 499])
+const TRANSIENT = new Set([402, 408, 425, 429, 499])
 
 /** A request with an idempotency key. */
 export interface KeyedRequest {
@@ -43,7 +43,7 @@ export interface WorkReply extends Reply {
   /** Secret replies are not stored. A repeated request is refused with the `location` of what was created. */
   secret?: boolean
   /** Refusals with a time to retry are not stored, so the request may be repeated. */
-  passing?: boolean
+  isTransient?: boolean
 }
 
 /**
@@ -130,7 +130,8 @@ export function createIdempotency({
 
   /** Stores a reply. @returns the reply of another attempt that took over, if any */
   async function note(attempt: Attempt, reply: WorkReply): Promise<Reply | null> {
-    if (reply.status < 500 && !PASSING.has(reply.status) && !reply.passing) return claims.keep(attempt, keepable(reply))
+    if (reply.status < 500 && !TRANSIENT.has(reply.status) && !reply.isTransient)
+      return claims.keep(attempt, keepable(reply))
     await claims.release(attempt)
     return null
   }
@@ -164,7 +165,7 @@ export function createIdempotency({
         return null
       })
       if (first !== null) return { reply: first, replayed: true }
-      const { secret, passing, ...reply } = made
+      const { secret, isTransient, ...reply } = made
       return { reply, replayed: false }
     },
     sweep: claims.sweep,
@@ -173,7 +174,7 @@ export function createIdempotency({
 }
 
 /** Part of a reply to store: its whole body or none. */
-const keepable = ({ secret = false, passing, ...reply }: WorkReply): KeptReply =>
+const keepable = ({ secret = false, isTransient, ...reply }: WorkReply): KeptReply =>
   !secret && Buffer.byteLength(reply.body) <= MAX_KEPT_BYTES ? reply : { ...reply, body: null }
 
 /** Tells whether an error is transient or depends on the current state. */

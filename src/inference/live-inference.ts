@@ -1,6 +1,6 @@
 import { type Base, logged } from '../base.ts'
 import type { Calls } from '../calls/calls.ts'
-import type { Followed } from '../config/follow.ts'
+import type { HotReloaded } from '../config/hot-reload.ts'
 import { lazily } from '../lazily.ts'
 import { loadShippedCatalogue } from '../providers/shipped-catalogue.ts'
 import type { Sweep } from '../store/sweeps.ts'
@@ -26,7 +26,7 @@ const loadSuccession = lazily(() => import('./relay/succession.ts'))
 /** The upstreams of the configuration in force, and their state. */
 export interface LiveInference {
   /** The newest upstreams. A call ends on the ones that it began with. */
-  upstreams: Followed<Upstream>
+  upstreams: HotReloaded<Upstream>
   /** Records a call refused before any upstream was called. */
   noteRefusal: NoteRefusal
   /** Health of the upstreams. */
@@ -68,7 +68,7 @@ export function liveInference(
   const healthOf = keepHealth()
   const facts = createFacts()
   const late = createLateTerms(config.current().config.wallet.read_on_ms)
-  const followed = config.follow(
+  const reloaded = config.hotReload(
     (settings) => ({
       config: settings.upstream,
       upstreams: settings.upstreams,
@@ -99,11 +99,11 @@ export function liveInference(
         },
       }),
   )
-  const upstream = followingUpstream(followed)
+  const upstream = reloadingUpstream(reloaded)
   const liveness = createLiveness({ routing: () => upstream.routing, calls })
   const recent = watchRecentCalls(calls)
   return {
-    upstreams: { ...followed, always: upstream },
+    upstreams: { ...reloaded, always: upstream },
     noteRefusal,
     liveness,
     closeRates: rates.close,
@@ -113,8 +113,8 @@ export function liveInference(
   }
 }
 
-/** Follows the newest `upstream`, with calls that do the same. */
-function followingUpstream({ always, now, onRenewed }: Followed<Upstream>): Upstream {
+/** Uses the newest `upstream`, with calls that do the same. */
+function reloadingUpstream({ always, now, onReload }: HotReloaded<Upstream>): Upstream {
   return Object.defineProperty(always, 'openCalls', { value: open })
 
   async function open(): ReturnType<Upstream['openCalls']> {
@@ -122,7 +122,7 @@ function followingUpstream({ always, now, onRenewed }: Followed<Upstream>): Upst
     const upstreams = createSuccession<OpenUpstream>()
     let newest = upstreams.put(now().openBy(openUpstream))
     // Synchronously, so that no request sees the new configuration with the old upstream.
-    const stop = onRenewed(() => {
+    const stop = onReload(() => {
       newest = upstreams.put(now().openBy(openUpstream))
     })
     return {

@@ -1,7 +1,7 @@
 import * as z from 'zod'
 import type { Base } from '../base.ts'
 import type { CallContext } from '../calls/call-record.ts'
-import type { Followed } from '../config/follow.ts'
+import type { HotReloaded } from '../config/hot-reload.ts'
 import { GazewayError } from '../errors.ts'
 import type { Keep } from '../idempotency/idempotency.ts'
 import type { PaidContext } from '../inference/admit/bill.ts'
@@ -91,7 +91,7 @@ export function createMetering(deps: MeteringDeps): Metering {
 export function liveMetering(
   { config, now }: Base,
   deps: Pick<MeteringDeps, 'countTokens'> & {
-    upstreams: Followed<Upstream>
+    upstreams: HotReloaded<Upstream>
     billing: Pick<
       BillDeps,
       'identity' | 'reservations' | 'absorbed' | 'charge' | 'onForeignModel' | 'onAbsorbed' | 'onOverrun'
@@ -99,7 +99,7 @@ export function liveMetering(
   },
 ): Metering {
   const { upstreams, countTokens, billing } = deps
-  return config.follow(
+  return config.hotReload(
     (settings) => ({
       wallet: settings.wallet,
       pricing: pricingOf(settings),

@@ -188,7 +188,7 @@ export function liveWallet(base: Base): LiveWallet {
   const absorbedCalls = createReports<AbsorbedCall>()
   const inForce = () => config.current().config
   const defaultCredit = () => toMicros(inForce().wallet.default_credit_limit_usd) as Micros
-  const { now: limits } = config.follow(defaultCredit, (credit) => createLimits(store, credit))
+  const { now: limits } = config.hotReload(defaultCredit, (credit) => createLimits(store, credit))
   const journal = liveJournal(base)
   const reservations = createReservations({
     store,
@@ -197,7 +197,7 @@ export function liveWallet(base: Base): LiveWallet {
     onError: logged(base, 'Failed to release reserved money; will retry.'),
   })
   const { giveBackIdle } = reservations
-  const { always: wallet } = config.follow(pricingOf, (pricing) =>
+  const { always: wallet } = config.hotReload(pricingOf, (pricing) =>
     createWallet({
       pricing,
       store,

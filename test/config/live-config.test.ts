@@ -183,7 +183,7 @@ describe('the live configuration', () => {
 
   it('makes a followed service anew when its own settings change, and leaves earlier ones alone', async () => {
     const { live } = await openFolder()
-    const followed = live.follow(
+    const followed = live.hotReload(
       ({ gaze }) => gaze.min_score,
       (score) => ({ score: () => score }),
     )

@@ -127,7 +127,7 @@ describe('idempotency', () => {
   it('keeps nothing that may go better the next time', async () => {
     const failures = [
       ...[500, 502, 503, 504, 402, 408, 425, 429, 499].map((status) => answering({ status, body: '' })),
-      answering({ status: 409, body: '', passing: true }),
+      answering({ status: 409, body: '', isTransient: true }),
     ]
     const thrown = [
       new Error('a bug'),

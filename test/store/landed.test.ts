@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { after, describe, it } from 'node:test'
 import { sql } from 'kysely'
 import { lazily } from '../../src/lazily.ts'
-import { lookInto } from '../../src/store/look.ts'
+import { readExistingStore } from '../../src/store/existing-store.ts'
 import { migrate } from '../../src/store/migrate.ts'
 import { MIGRATIONS, type Migrations } from '../../src/store/migrations/migrations.ts'
 import { openStore } from '../../src/store/open-store.ts'
@@ -143,7 +143,7 @@ describe('a store that the code of a landed migration wrote', () => {
         url,
         `${readFileSync(dumpFile('001_initial', engine), 'utf8')} alter table calls drop column content;`,
       )
-      const opened = lookInto(url, (db) => migrate(db, engine, 'it', later))
+      const opened = readExistingStore(url, (db) => migrate(db, engine, 'it', later))
       await assert.rejects(opened, { code: 'store_unavailable', message: /first format that is kept.*memory export/ })
     })
 })

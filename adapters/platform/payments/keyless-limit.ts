@@ -11,7 +11,7 @@ import { countPerMinute } from '../../web/rate-limit.ts'
  * @returns a function that counts a request; it throws GazewayError `rate_limited` with the seconds to wait
  */
 export function keylessLimit({ config }: Gateway): (c: FrameContext) => void {
-  const rule = config.follow(
+  const rule = config.hotReload(
     ({ mpp }) => mpp.requests_per_minute,
     (limit) => ({ limit, count: countPerMinute(limit) }),
   ).always

@@ -16,7 +16,7 @@ export function liveProxy(
   stopping: AbortSignal,
 ): Pick<Passage, 'handle' | 'close'> {
   const proxies = createSuccession<Passage>()
-  const proxy = gateway.config.follow(
+  const proxy = gateway.config.hotReload(
     ({ upstream, agent_gateway }) => ({
       connectTimeoutMs: upstream.connect_timeout_ms,
       timeoutMs: agent_gateway.timeout_ms,

@@ -1,7 +1,7 @@
 import { type Breaker, createBreaker } from './breaker.ts'
 
 /** Circuits kept per upstream, since clients can name any model. The one that has not failed for longest is dropped. */
-const KEPT = 1000
+const MAX_CIRCUITS = 1000
 /** Statuses of a proxy or overloaded server that answers for one that is down. */
 const DOWN = new Set([502, 503, 504])
 /** No caller causes a failed connection, so it counts for all. */
@@ -64,11 +64,11 @@ export function createCircuits(): Circuits {
   function fail(circuit: Circuit): void {
     const key = keyOf(circuit)
     const { path, model, callerId } = circuit
-    const kept = failing.get(key) ?? { path, model, breaker: createBreaker() }
+    const known = failing.get(key) ?? { path, model, breaker: createBreaker() }
     failing.delete(key)
-    failing.set(key, kept)
-    if (failing.size > KEPT) failing.delete(failing.keys().next().value as string)
-    kept.breaker.failed(callerId, requests)
+    failing.set(key, known)
+    if (failing.size > MAX_CIRCUITS) failing.delete(failing.keys().next().value as string)
+    known.breaker.failed(callerId, requests)
   }
 
   function waitMs(circuit: Circuit, isLastResort: boolean): number {

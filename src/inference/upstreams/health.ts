@@ -14,14 +14,14 @@ export const createHealth = (): Health => ({ circuits: createCircuits(), rests: 
 
 /** Keeps the health of upstreams when other settings change. @returns the health of one; new when its own settings changed */
 export function keepHealth(): (config: NamedUpstreamConfig) => Health {
-  const kept = new Map<string | undefined, { settings: object; health: Health }>()
+  const byUpstream = new Map<string | undefined, { settings: object; health: Health }>()
   return (config) => {
     // Both come from the section `upstream` for all upstreams.
     const { models: _, max_retries: __, ...settings } = config
-    const known = kept.get(config.id)
+    const known = byUpstream.get(config.id)
     if (known && isDeepStrictEqual(known.settings, settings)) return known.health
     const health = createHealth()
-    kept.set(config.id, { settings, health })
+    byUpstream.set(config.id, { settings, health })
     return health
   }
 }

@@ -1,7 +1,7 @@
 import type { Circuit } from './circuits.ts'
 
 /** Cooldowns kept per upstream, since clients can name any model. The oldest is dropped. */
-const KEPT = 1000
+const MAX_COOLDOWNS = 1000
 
 /** Cooldown of one of our keys after the upstream refused it. */
 export interface Rest {
@@ -41,23 +41,23 @@ interface Cooldown {
 
 /** Creates the cooldowns of an upstream whose keys were never refused. */
 export function createRests(): Rests {
-  const kept = new Map<string, Cooldown>()
+  const cooldowns = new Map<string, Cooldown>()
   const keyOf = (apiKey: string | null, model: string | null): string => JSON.stringify([apiKey, model])
 
   /** Cooldown that has not ended. */
   function present(key: string): Cooldown | undefined {
-    const found = kept.get(key)
+    const found = cooldowns.get(key)
     if (found === undefined || found.until > performance.now()) return found
-    kept.delete(key)
+    cooldowns.delete(key)
     return undefined
   }
 
   function keep(cooldown: Cooldown): void {
     const key = keyOf(cooldown.apiKey, cooldown.model)
     const until = Math.max(present(key)?.until ?? 0, cooldown.until)
-    kept.delete(key)
-    kept.set(key, { ...cooldown, until })
-    if (kept.size > KEPT) kept.delete(kept.keys().next().value as string)
+    cooldowns.delete(key)
+    cooldowns.set(key, { ...cooldown, until })
+    if (cooldowns.size > MAX_COOLDOWNS) cooldowns.delete(cooldowns.keys().next().value as string)
   }
 
   const until = (cooldown: Cooldown | undefined, callerId: string | null): number =>
@@ -65,7 +65,7 @@ export function createRests(): Rests {
 
   return {
     leftMs(apiKey, circuit) {
-      if (kept.size === 0) return 0
+      if (cooldowns.size === 0) return 0
       const ofKey = present(keyOf(apiKey, null))?.until ?? 0
       const ofModel = circuit === null ? 0 : until(present(keyOf(apiKey, circuit.model)), circuit.callerId)
       return Math.max(0, Math.max(ofModel, ofKey) - performance.now())
@@ -78,7 +78,7 @@ export function createRests(): Rests {
     reject: (apiKey, forMs) => keep({ apiKey, model: null, callerId: undefined, until: performance.now() + forMs }),
     list() {
       const now = performance.now()
-      return [...kept.values()].flatMap(({ apiKey, model, until }) =>
+      return [...cooldowns.values()].flatMap(({ apiKey, model, until }) =>
         until > now ? [{ apiKey, model, leftMs: until - now }] : [],
       )
     },

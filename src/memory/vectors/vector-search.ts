@@ -119,7 +119,7 @@ export function liveVectors(base: Base, ask: AskForVectors): LiveVectors {
           now: () => now().toISOString(),
           onError: logged(base, 'Failed to embed memories; will retry.', 'warn'),
         })
-  const { now: newest } = config.follow(
+  const { now: newest } = config.hotReload(
     ({ memory }) => memory.embeddings,
     (settings) => ({ search: create(settings) }),
   )

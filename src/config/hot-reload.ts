@@ -2,28 +2,28 @@ import { isDeepStrictEqual } from 'node:util'
 import type { Config } from './config-schema.ts'
 
 /** A service that is recreated when its settings change. */
-export interface Followed<Service> {
+export interface HotReloaded<Service> {
   /** Proxy for the newest service: each member is looked up on use. */
   always: Service
   /** The newest service, for work that must end on the one it began with. */
   now(): Service
   /**
-   * Calls `listener` after each recreation.
+   * Calls `listener` after each reload.
    *
    * @returns unsubscribes
    */
-  onRenewed(listener: () => void): () => void
+  onReload(listener: () => void): () => void
 }
 
 /**
  * Creates a service from the settings that `pick` selects, and recreates it when they change. The members of the proxy
  * are those of the first one.
  */
-export function follow<Settings, Service extends object>(
+export function hotReload<Settings, Service extends object>(
   { current, onChange }: { current(): Config; onChange(listener: () => void): void },
   pick: (config: Config) => Settings,
   make: (settings: Settings) => Service,
-): Followed<Service> {
+): HotReloaded<Service> {
   const listeners = new Set<() => void>()
   let settings = pick(current())
   let newest = make(settings)
@@ -41,7 +41,7 @@ export function follow<Settings, Service extends object>(
   return {
     always: Object.defineProperties({}, Object.fromEntries(members)) as Service,
     now: () => newest,
-    onRenewed(listener) {
+    onReload(listener) {
       listeners.add(listener)
       return () => void listeners.delete(listener)
     },

@@ -18,15 +18,15 @@ interface Opened {
  * Reads from a store that this process does not use, without creating, migrating or writing anything.
  *
  * @param url as of `openStore`
- * @returns the result of `look`; null when the database is no Gazeway store
+ * @returns the result of `read`; null when the database is no Gazeway store
  * @throws GazewayError `store_unavailable`, `store_corrupt`, `store_too_new` or `config_invalid`
  */
-export async function lookInto<T>(url: string, look: (db: Kysely<Schema>) => Promise<T>): Promise<T | null> {
+export async function readExistingStore<T>(url: string, read: (db: Kysely<Schema>) => Promise<T>): Promise<T | null> {
   const opened = await open(url)
   if (opened === null) return null
   const { engine, db, name } = opened
   try {
-    return (await isStore(db, engine, name)) ? await look(db) : null
+    return (await isStore(db, engine, name)) ? await read(db) : null
   } finally {
     await db.destroy()
   }
@@ -38,7 +38,7 @@ export async function lookInto<T>(url: string, look: (db: Kysely<Schema>) => Pro
  *
  * @param url as of `openStore`
  * @param migrations defaults to all of this version
- * @throws GazewayError `conflict`, or as {@link lookInto}
+ * @throws GazewayError `conflict`, or as {@link readExistingStore}
  */
 export async function requireUpToDate(url: string, migrations?: Migrations): Promise<void> {
   const opened = await open(url)
