@@ -128,7 +128,7 @@ export function createUpstream(options: {
   storeContent: boolean
   countTokens: (text: string) => Promise<number>
   late: CallDeps['late']
-  /** What is known of the forms that upstreams accept; nothing when absent. */
+  /** Known forms that upstreams accept; none when absent. */
   facts?: CallDeps['facts']
   billing: CallDeps['billing']
 }): Upstream {

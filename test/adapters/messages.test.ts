@@ -179,7 +179,12 @@ describe('Messages of an upstream that speaks chat completions', () => {
     const cases: [() => Promise<unknown>, number, string, RegExp][] = [
       [() => connect({ apiKey: 'gzw_none' }).messages.create(ask), 401, 'authentication_error', /API key/],
       [() => client.messages.create({ ...ask, max_tokens: 0 }), 400, 'invalid_request_error', /max_tokens/],
-      [() => client.messages.create({ ...ask, ...{ top_k: 4 } }), 400, 'invalid_request_error', /^400 .*top_k: /],
+      [
+        () => client.messages.create({ ...ask, ...{ mcp_servers: [{ url: 'https://x.invalid' }] } }),
+        400,
+        'invalid_request_error',
+        /^400 .*mcp_servers: /,
+      ],
       [
         () => client.messages.create({ ...ask, tools: [{ type: 'web_search_20250305', name: 'web_search' }] }),
         400,

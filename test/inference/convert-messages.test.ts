@@ -9,6 +9,7 @@ import type {
   Message,
   MessagesRequest,
 } from '../../src/inference/api/requests.ts'
+import { createChanges } from '../../src/inference/convert/changes.ts'
 import { toMessage } from '../../src/inference/convert/chat-to-message.ts'
 import { createMessageEvents } from '../../src/inference/convert/chat-to-message-events.ts'
 import { toMessagesFromChat } from '../../src/inference/convert/chat-to-messages.ts'
@@ -172,7 +173,6 @@ describe('Messages as chat completions', () => {
       ({ max_tokens: 1, messages: [{ role: 'user', content: 'x' }], ...more }) as MessagesRequest
     const user = (...content: object[]) => ask({ messages: [{ role: 'user', content }] })
     const refused: [MessagesRequest, string][] = [
-      [ask({ top_k: 5 }), 'top_k'],
       [ask({ mcp_servers: [{ url: 'https://x.invalid' }] }), 'mcp_servers'],
       [
         ask({
@@ -216,7 +216,7 @@ describe('Messages as chat completions', () => {
         },
       )
     assert.match(
-      refusalOf(() => toChatFromMessages((refused[2] as [MessagesRequest, string])[0])),
+      refusalOf(() => toChatFromMessages((refused[1] as [MessagesRequest, string])[0])),
       /web_search/,
     )
   })
@@ -315,8 +315,6 @@ describe('chat completions as Messages', () => {
     const refused: [ChatRequest, string][] = [
       [ask({ n: 2 }), 'n'],
       [ask({ logprobs: true }), 'logprobs'],
-      [ask({ frequency_penalty: 1 }), 'frequency_penalty'],
-      [ask({ response_format: { type: 'json_object' } }), 'response_format'],
       [ask({ tools: [{ type: 'custom', custom: { name: 'a' } }] }), 'tools.0.type'],
       [
         ask({ messages: [{ role: 'user', content: [{ type: 'input_audio', input_audio: {} }] }] }),
@@ -332,6 +330,56 @@ describe('chat completions as Messages', () => {
     assert.doesNotThrow(() =>
       toMessagesFromChat(ask({ n: 1, logprobs: false, presence_penalty: 0, seed: 1, store: true })),
     )
+  })
+
+  it('offer tools that Claude Code loads on demand, and tell of their references', () => {
+    const { note, list } = createChanges()
+    const definition = { name: 'late', input_schema: { type: 'object', properties: {} } }
+    const chat = toChatFromMessages(
+      {
+        max_tokens: 10,
+        tools: [
+          { type: 'tool_search_tool_regex_20251119', name: 'tool_search_tool_regex' },
+          { name: 'early', input_schema: { type: 'object', properties: {} }, defer_loading: true },
+        ],
+        messages: [
+          { role: 'user', content: 'x' },
+          { role: 'assistant', content: [{ type: 'tool_use', id: 'a', name: 'search', input: {} }] },
+          {
+            role: 'user',
+            content: [
+              { type: 'tool_result', tool_use_id: 'a', content: [{ type: 'tool_reference', tool_name: 'early' }] },
+            ],
+          },
+          {
+            role: 'system',
+            content: [{ type: 'tool_addition', tool: { type: 'tool_definition', definition } }],
+          },
+        ],
+      } as never,
+      note,
+    )
+    assert.deepEqual(
+      chat.tools?.map((tool) => 'function' in tool && tool.function.name),
+      ['early', 'late'],
+    )
+    assert.equal(chat.messages.length, 3)
+    assert.equal(chat.messages[2]?.content, 'Tool available: early')
+    assert.deepEqual(list(), [{ field: 'tools.0', what: 'dropped' }])
+  })
+
+  it('ask for JSON in words, and leave out penalties, by name', () => {
+    const { note, list } = createChanges()
+    const asked = {
+      messages: [{ role: 'user', content: 'x' }],
+      response_format: { type: 'json_object' },
+      presence_penalty: 1,
+    }
+    assert.match(String(toMessagesFromChat(asked as never, note).system), /JSON object/)
+    assert.deepEqual(list(), [
+      { field: 'presence_penalty', what: 'dropped' },
+      { field: 'response_format', what: 'rewritten' },
+    ])
   })
 
   it('keep arguments that were cut off, and images whose media type is spelled in another way', () => {

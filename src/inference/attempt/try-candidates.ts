@@ -20,7 +20,7 @@ import { type Attempt, type Result, type Turn, tryCandidate } from './try-candid
 
 /** Dependencies of attempts. */
 export interface AttemptDeps extends SettleDeps {
-  /** What is known of the forms that upstreams accept. */
+  /** Known forms that upstreams accept. */
   facts: Facts
 }
 

@@ -14,6 +14,8 @@ const DEFAULT_LIMIT = 8192
 const HIGHEST_TEMPERATURE = 1
 /** Fields of Messages that chat clients may send as well. */
 const OWN = ['top_k', 'thinking', 'cache_control'] as const
+/** Instruction in the place of `json_object`. */
+const JSON_ALONE = 'Answer with one JSON object, and nothing else.'
 const DATA_URL = /^data:([^;,]*);base64,(.*)$/s
 
 /** Fields that change the answer and have no counterpart in Messages. Rejected unless their value is harmless. */
@@ -21,8 +23,6 @@ const REFUSED: ReadonlyArray<readonly [name: string, harmless: (value: unknown) 
   ['n', (value) => value === 1, 'Messages returns one answer; send one request per answer'],
   ['logprobs', (value) => value === false, 'Messages returns no log probabilities'],
   ['logit_bias', (value) => isObject(value) && Object.keys(value).length === 0, 'Messages has no token bias'],
-  ['frequency_penalty', (value) => value === 0, 'Messages has no penalties'],
-  ['presence_penalty', (value) => value === 0, 'Messages has no penalties'],
   ['audio', () => false, 'Messages returns text only'],
   ['modalities', (value) => Array.isArray(value) && value.every((one) => one === 'text'), 'Messages returns text only'],
   ['web_search_options', () => false, 'Messages searches only with its own web search tool'],
@@ -66,18 +66,19 @@ export function toMessagesFromChat(
   }
   const { stop, temperature } = given
   const messages = read.objects(given.messages, 'messages')
+  const format = read.fields(given.response_format, 'response_format')
   if (typeof temperature === 'number' && temperature > HIGHEST_TEMPERATURE) note('temperature', 'lowered')
   // Exactly the names that count as the limit elsewhere: the reservation for the answer relies on them.
   const limits = limitsAt('/chat/completions').map((name) => given[name] ?? null)
   const converted: Fields = {
     [CHAT_LIMIT]: limits.find((limit) => limit !== null) ?? longest,
-    system: systemOf(messages),
+    system: systemOf(messages, format, note),
     messages: toTurns(messages),
     temperature: typeof temperature === 'number' ? Math.min(temperature, HIGHEST_TEMPERATURE) : temperature,
     top_p: given.top_p,
     stop_sequences: typeof stop === 'string' ? [stop] : stop,
     metadata: userOf(given),
-    output_config: outputConfig(read.fields(given.response_format, 'response_format')),
+    output_config: outputConfig(format),
     ...toTools(given),
     ...Object.fromEntries(OWN.map((name) => [name, given[name]])),
   }
@@ -86,10 +87,15 @@ export function toMessagesFromChat(
 
 const isSystem = ({ role }: Fields): boolean => role === 'system' || role === 'developer'
 
-function systemOf(messages: readonly Fields[]): string | undefined {
+/** Instructions of a chat. Those of a format that Messages lacks are added in words. */
+function systemOf(messages: readonly Fields[], { type }: Fields, note: Note): string | undefined {
   const texts = messages.flatMap((message, index) =>
     isSystem(message) ? [textOf(message.content, `messages.${index}.content`)] : [],
   )
+  if (type === 'json_object') {
+    note('response_format', 'rewritten')
+    texts.push(JSON_ALONE)
+  }
   return texts.length === 0 ? undefined : texts.join('\n')
 }
 
@@ -227,7 +233,7 @@ function userOf({ user, safety_identifier }: Fields): Fields | undefined {
 
 function outputConfig({ type, json_schema }: Fields): Fields | undefined {
   const form = read.optionalText(type, 'response_format.type') ?? 'text'
-  if (form === 'text') return undefined
+  if (form === 'text' || form === 'json_object') return undefined
   if (form !== 'json_schema') throw unsupported('response_format', `Messages does not support ${form}; use json_schema`)
   const { schema } = read.object(json_schema, 'response_format.json_schema')
   return { format: { type: 'json_schema', schema } }

@@ -52,6 +52,9 @@ export function toPart(block: Fields, path: string): Part[] {
       return [toImage(read.object(block.source, `${path}.source`), `${path}.source`)]
     case 'document':
       return toDocument(block, path)
+    case 'tool_reference':
+      // The tool itself is among those of the request.
+      return [{ type: 'text', text: `Tool available: ${read.text(block.tool_name, `${path}.tool_name`)}` }]
     case 'search_result':
       return [{ type: 'text', text: searchResult(block, path) }]
     default:

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import type OpenAI from 'openai'
-import { objectsOrNone } from '../../text/lenient-reader.ts'
+import { fieldsOrNone, objectsOrNone } from '../../text/lenient-reader.ts'
 import { present } from '../../text/present.ts'
 import type { Fields } from '../../text/typed-reader.ts'
 import { CHAT_LIMIT } from '../api/answer-limit.ts'
@@ -18,17 +18,21 @@ type Part = OpenAI.Chat.ChatCompletionContentPart
 
 /** Fields that change the answer and have no counterpart in chat completions. */
 const REFUSED: Readonly<Record<string, string>> = {
-  top_k: 'chat completions has no top_k; omit it, or use top_p',
   mcp_servers: 'chat completions calls no MCP servers; offer their tools in tools',
   container: 'chat completions runs no code in containers',
   inference_geo: 'this upstream cannot select a region; omit it',
 }
 /** Fields that are converted, or refused. */
 const READ: ReadonlySet<string> = new Set([
-  ...['model', 'stream', 'system', 'messages', 'max_tokens', 'temperature', 'top_p', 'stop_sequences', 'metadata'],
+  ...['model', 'stream', 'system', 'messages', 'max_tokens', 'temperature', 'top_p', 'top_k', 'stop_sequences'],
+  'metadata',
   ...['output_config', 'output_format', 'tools', 'tool_choice', 'cache_control'],
   ...Object.keys(REFUSED),
 ])
+/** Blocks of instructions that change the tools. */
+const TOOL_CHANGES: ReadonlySet<unknown> = new Set(['tool_addition', 'tool_removal'])
+/** Anthropic's search in tools that are loaded on demand. Chat completions gets them all at once. */
+const TOOL_SEARCH = /^tool_search_tool/
 /** Longest user id in chat completions. */
 const LONGEST_USER = 64
 /** Thinking blocks of an assistant turn. */
@@ -59,10 +63,11 @@ export function toChatFromMessages(
     [CHAT_LIMIT]: given.max_tokens,
     temperature: given.temperature,
     top_p: given.top_p,
+    top_k: given.top_k,
     stop: Array.isArray(stop) && stop.length === 0 ? undefined : stop,
     user: userOf(read.fields(given.metadata, 'metadata').user_id),
     response_format: responseFormat(given),
-    ...toChatTools(given),
+    ...toChatTools(given, note),
   }
   return present(chat) as unknown as ChatRequest
 }
@@ -93,11 +98,29 @@ function toTurn({ role, content }: Fields, path: string, thoughts: Thoughts): Ch
     case 'assistant':
       return toAssistant(blocksOf(content, at), at, thoughts)
     case 'system':
-      return [{ role, content: textOf(content, at, '\n') }]
+      return toSystem(content, at)
     default:
       throw wrongType(`${path}.role`, '"user" or "assistant"')
   }
 }
+
+/** Converts an instruction between turns. Tools that it adds are offered with the others; none is taken away. */
+function toSystem(content: unknown, path: string): ChatMessage[] {
+  const blocks = blocksOf(content, path)
+  const said = blocks.filter(({ type }) => !TOOL_CHANGES.has(type))
+  return said.length === 0 && blocks.length > 0 ? [] : [{ role: 'system', content: textOf(said, path, '\n') }]
+}
+
+/** Tools that instructions between turns define, as `inline-tools-2026-09-15` has them. */
+const addedTools = (messages: unknown): Fields[] =>
+  objectsOrNone(messages)
+    .filter(({ role }) => role === 'system')
+    .flatMap(({ content }) => objectsOrNone(content))
+    .filter(({ type }) => type === 'tool_addition')
+    .flatMap(({ tool }) => {
+      const { type, definition } = fieldsOrNone(tool)
+      return type === 'tool_definition' ? objectsOrNone([definition]) : []
+    })
 
 /** Converts an assistant turn, its text and its calls, to one message. Empty when the turn contains thinking only. */
 function toAssistant(blocks: Fields[], path: string, { note, open }: Thoughts): ChatMessage[] {
@@ -184,8 +207,15 @@ function responseFormat({ output_config, output_format }: Fields): Fields | unde
   return { type: 'json_schema', json_schema: { name: 'response', schema, strict: true } }
 }
 
-function toChatTools({ tools: given, tool_choice }: Fields): Fields {
-  const tools = read.objects(given, 'tools').map(toTool)
+function toChatTools({ tools: given, tool_choice, messages }: Fields, note: Note): Fields {
+  const offered = read.objects(given, 'tools').flatMap((tool, index) => {
+    if (!TOOL_SEARCH.test(String(tool.type))) return [toTool(tool, index)]
+    note(`tools.${index}`, 'dropped')
+    return []
+  })
+  const known = new Set(read.objects(given, 'tools').map(({ name }) => name))
+  const added = addedTools(messages).filter(({ name }) => !known.has(name))
+  const tools = [...offered, ...added.map((tool, index) => toTool(tool, known.size + index))]
   const choice = read.fields(tool_choice, 'tool_choice')
   const alone = read.optionalBoolean(choice.disable_parallel_tool_use, 'tool_choice.disable_parallel_tool_use')
   const chosen = toChoice(choice)

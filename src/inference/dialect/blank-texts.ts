@@ -82,7 +82,7 @@ function said(message: Fields, isLast: boolean, note: (what: 'dropped' | 'rewrit
   return { ...message, content: left.length === 0 ? null : left }
 }
 
-/** What stands for a message without a word. */
+/** Stand-in for a message without a word. */
 function unsaid(message: Fields, note: (what: 'dropped' | 'rewritten') => void): Fields | null {
   const { role, tool_calls } = message
   const isNeeded = role === 'user' || role === 'tool' || objectsOrNone(tool_calls).length > 0
