@@ -125,6 +125,7 @@ describe('the page of gazeway review', { skip: WITHOUT_BROWSER }, () => {
     await page.getByRole('heading', { name: HOSTILE }).waitFor()
     assert.equal(await page.getByText('<script>alert(2)</script>').count(), 1)
     assert.match(String(await page.getByText('send(1)').textContent()), /send\(1\) \/\/ U\+202Edaor/)
+    assert.equal(await page.locator('.hljs-number').textContent(), '1')
     assert.deepEqual(await axeFaults(page), [])
     await page.keyboard.press('j')
     await page.keyboard.press('c')

@@ -1,8 +1,10 @@
 import './review.css'
-import { useEffect, useRef, useState } from 'preact/hooks'
+import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
 import type { Hunk } from '../../../../src/review/part.ts'
 import type { PartReading } from '../../../../src/review/review-record.ts'
-import { decoded, visible } from './line-text.tsx'
+import { colouredRows } from './chunk-lines.ts'
+import type { Coloured } from './highlight.ts'
+import { visible } from './line-text.tsx'
 import type { Standing } from './review-state.ts'
 
 /** Rows that are drawn together, once they are near the screen. */
@@ -54,27 +56,38 @@ export function Rows({
     }
   }, [])
   const rows = hunk.rows.slice(from, from + CHUNK)
+  const lines = useMemo(() => (isNear ? colouredRows(hunk.path, rows) : []), [isNear])
   const minHeight = isNear ? 0 : (height.current ?? rows.length * ROW_PX)
   return (
     <div ref={box} class="rows" data-part={index} data-from={from} style={{ minHeight: `${minHeight}px` }}>
-      {isNear && rows.map((row, at) => <Line key={at} row={row} standing={standingAt(reading, from + at)} />)}
+      {isNear &&
+        rows.map((row, at) => (
+          <Line key={at} row={row} text={lines[at] ?? []} standing={standingAt(reading, from + at)} />
+        ))}
     </div>
   )
 }
 
 const KINDS = { ' ': '', '+': 'added', '-': 'removed' } as const
 
-function Line({ row, standing }: { row: Hunk['rows'][number]; standing: Standing }) {
-  const hasEnd = row.text.endsWith('\n')
-  const text = decoded(hasEnd ? row.text.slice(0, -1) : row.text)
+function Line(props: { row: Hunk['rows'][number]; text: readonly Coloured[]; standing: Standing }) {
+  const { row, text, standing } = props
   return (
     <div class={`diff-line ${KINDS[row.kind]} ${row.kind === ' ' ? '' : standing}`}>
       <span class="number">{row.old ?? ''}</span>
       <span class="number">{row.new ?? ''}</span>
       <span class="sign">{row.kind}</span>
       <code>
-        {visible(text)}
-        {!hasEnd && <i class="no-end"> no newline at the end</i>}
+        {text.map(({ text: piece, classes }, at) =>
+          classes === '' ? (
+            visible(piece)
+          ) : (
+            <span key={at} class={classes}>
+              {visible(piece)}
+            </span>
+          ),
+        )}
+        {!row.text.endsWith('\n') && <i class="no-end"> no newline at the end</i>}
       </code>
     </div>
   )
