@@ -136,8 +136,9 @@ export function createCalls({
 
   return {
     record(record, context, spend = null, made = []) {
-      const call = { record, spend, made }
-      queue.add({ ...call, stored: note(call, record.caller_id) })
+      const call: QueuedCall = { record, spend, made }
+      call.stored = note(call, record.caller_id)
+      queue.add(call)
       listeners.tell(record, context)
       timer ??= setTimeout(() => flush().catch(onError), BATCH_DELAY_MS)
     },

@@ -142,7 +142,7 @@ export function createWallet(deps: WalletDeps): Wallet {
   }
 }
 
-/** What keys and groups need of the wallet. */
+/** Part of the wallet that keys and groups use. */
 export interface KeyAccounts {
   spendOf: SpendOf
   /** Drops what is known of a key after its limits changed. */
@@ -152,7 +152,7 @@ export interface KeyAccounts {
   onUnbound: typeof unbindWallet
 }
 
-/** What calls need of the wallet to reserve and to charge. */
+/** Part of the wallet that calls use, to reserve and to charge. */
 export interface Billing {
   reservations: Reservations
   absorbed: Absorbed
