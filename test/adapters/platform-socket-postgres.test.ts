@@ -22,7 +22,7 @@ describe('the agent socket on PostgreSQL, which answers several look-ups at once
     upstream = await double.startUpstream()
     upstream.on('/chat/completions', double.json(200, double.completion('Yes.')))
     running = await startPlatform(upstream.url, {
-      env: { GAZEWAY_STORE: await server.database() },
+      env: { GAZEWAY_STORE: await server.databaseWithTables() },
       withHttp: false,
     })
   })

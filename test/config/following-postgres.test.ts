@@ -13,7 +13,7 @@ const server = await startPostgres()
 after(() => server.remove())
 
 followingContract('two machines on one PostgreSQL', async (provider) => {
-  const env = { GAZEWAY_STORE: await server.database() }
+  const env = { GAZEWAY_STORE: await server.databaseWithTables() }
   const [first, watched] = [
     await startInstance({ env, document: { upstream: { provider } } }),
     await startInstance({ env, document: { upstream: { provider } } }),
@@ -31,7 +31,7 @@ followingContract('two machines on one PostgreSQL', async (provider) => {
 })
 
 it('looks for the caller’s key in another PostgreSQL database without changing anything there', async () => {
-  const [url, other] = [await server.database(), await server.database()]
+  const [url, other] = [await server.databaseWithTables(), await server.databaseWithTables()]
   const [instance, store] = [await startInstance({}), await openStore(other)]
   const refusalOf = async (to: string) => {
     const { status, body } = await call(`${instance.platformUrl}/api/config`, instance.admin, {
@@ -56,7 +56,7 @@ it('looks for the caller’s key in another PostgreSQL database without changing
 
 describe('settings in PostgreSQL', () => {
   it('lie over the config.json of each machine, which stays as it is, and below the environment', async () => {
-    const env = { GAZEWAY_STORE: await server.database() }
+    const env = { GAZEWAY_STORE: await server.databaseWithTables() }
     const one = await startInstance({ env, document: { gaze: { min_score: 0.1 } } })
     const secret = 'sk-in-the-database'
     await one.gateway.config.set({ 'gaze.min_score': 0.5, 'upstream.api_key': secret, 'upstream.aliases.a': 'b' })
@@ -87,7 +87,7 @@ describe('settings in PostgreSQL', () => {
   })
 
   it('passes over a setting of another version, and says so', async () => {
-    const url = await server.database()
+    const url = await server.databaseWithTables()
     const store = await openStore(url)
     const row = { value: '"x"', updated_at: new Date().toISOString() }
     await store.db
@@ -109,7 +109,7 @@ describe('settings in PostgreSQL', () => {
   })
 
   it('loses none of the changes that several machines make at once', async () => {
-    const env = { GAZEWAY_STORE: await server.database() }
+    const env = { GAZEWAY_STORE: await server.databaseWithTables() }
     const machines = [await startInstance({ env }), await startInstance({ env })]
     const names = Array.from({ length: 20 }, (_, n) => `m-${n}`)
     await Promise.all(

@@ -8,6 +8,7 @@ import { GazewayError } from '../../src/errors.ts'
 import { createRefusals } from '../../src/inference/admit/refusals.ts'
 import type { Store } from '../../src/store/store.ts'
 import { newId } from '../../src/text/ids.ts'
+import { runsOn } from './runs-on.ts'
 
 const HOUR = 3_600_000
 const START = Date.parse('2026-03-01T00:00:00.000Z')
@@ -179,7 +180,7 @@ export function callsContract(open: () => Promise<Store>): void {
           const page = await calls.history({ limit: 1, ...(from ? { from } : {}), ...(to ? { to } : {}) })
           assert.equal(page.total, inside.length)
         }),
-        { numRuns: 60 },
+        { numRuns: runsOn(store, 60), endOnFailure: true },
       )
     })
 

@@ -3,6 +3,7 @@ import { describe, it } from 'node:test'
 import fc from 'fast-check'
 import { createMemory, MemoryInput, MemoryList, MemorySearch } from '../../src/memory/memory.ts'
 import type { Store } from '../../src/store/store.ts'
+import { runsOn } from './runs-on.ts'
 
 const START = Date.parse('2026-11-21T07:17:52.000Z')
 
@@ -49,7 +50,7 @@ export function memoryContract(open: () => Promise<Store>): void {
           await put({ key: 'any', value })
           assert.equal(JSON.stringify((await recall('any'))?.value), JSON.stringify(value))
         }),
-        { numRuns: 40 },
+        { numRuns: runsOn(store, 40), endOnFailure: true },
       )
       for (const value of [
         'a\0b',

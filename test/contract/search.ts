@@ -3,6 +3,7 @@ import { after, before, describe, it } from 'node:test'
 import fc from 'fast-check'
 import { createMemory, MemoryInput, MemorySearch, type MemoryService } from '../../src/memory/memory.ts'
 import type { Store } from '../../src/store/store.ts'
+import { runsOn } from './runs-on.ts'
 
 const MEMORIES = [
   { key: 'deploy/staging', value: 'The staging cluster is eu-west; roll back with one command.', tags: ['operations'] },
@@ -237,7 +238,7 @@ export function searchContract(open: () => Promise<Store>): void {
       )
       await fc.assert(
         fc.asyncProperty(text, async (query) => void (await search(query))),
-        { numRuns: 200 },
+        { numRuns: runsOn(store, 200), endOnFailure: true },
       )
       await search('deploy "'.repeat(500))
     })

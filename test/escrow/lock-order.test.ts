@@ -16,7 +16,7 @@ const server = await startPostgres()
 after(() => server.remove())
 
 it('a payer with a daily budget makes tasks and paid calls at once, and none waits crosswise for another', async (t) => {
-  const url = await server.database()
+  const url = await server.databaseWithTables()
   const store = await openStore(url)
   t.after(() => store.close())
   const works = worksOn(store)
@@ -49,7 +49,7 @@ it('a payer with a daily budget makes tasks and paid calls at once, and none wai
 })
 
 it('tasks and their dependents are cancelled at once, without a deadlock', async (t) => {
-  const url = await server.database()
+  const url = await server.databaseWithTables()
   const store = await openStore(url)
   t.after(() => store.close())
   const works = worksOn(store)
@@ -66,7 +66,7 @@ it('tasks and their dependents are cancelled at once, without a deadlock', async
 })
 
 it('tasks of several payers end in every way at once, and none waits crosswise for another', async (t) => {
-  const url = await server.database()
+  const url = await server.databaseWithTables()
   const store = await openStore(url)
   t.after(() => store.close())
   const works = worksOn(store)

@@ -7,6 +7,7 @@ import { openStore } from '../../src/store/open-store.ts'
 import type { Store } from '../../src/store/store.ts'
 import { verifyLedger } from '../../src/wallet/ledger/verify-ledger.ts'
 import { startPostgres } from '../contract/postgres-server.ts'
+import { putEmptyStore } from '../store/empty-store.ts'
 import { newAddress } from '../wallet/setup.ts'
 import { walletKills } from './wallet-kills.ts'
 import { walletPrograms } from './wallet-process.ts'
@@ -104,7 +105,11 @@ async function interleave(newStore: () => Promise<string>, numRuns: number): Pro
 
 let opened = 0
 it('keeps its sums and limits while processes reserve, capture, void and deposit on SQLite', { timeout: 120_000 }, () =>
-  interleave(async () => `sqlite:${join(programs.folder, `${opened++}`, 'store.db')}`, 5),
+  interleave(async () => {
+    const folder = join(programs.folder, `${opened++}`)
+    await putEmptyStore(folder)
+    return `sqlite:${join(folder, 'gazeway.db')}`
+  }, 5),
 )
 
 it('keeps its sums and limits while processes reserve, capture, void and deposit on PostgreSQL', {
@@ -112,7 +117,7 @@ it('keeps its sums and limits while processes reserve, capture, void and deposit
 }, async () => {
   const server = await startPostgres()
   try {
-    await interleave(() => server.database(), 5)
+    await interleave(() => server.databaseWithTables(), 3)
   } finally {
     await server.remove()
   }

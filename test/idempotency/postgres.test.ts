@@ -13,7 +13,7 @@ after(async () => {
 })
 
 it('a key is not taken when the connection is lost before the commit is known', async () => {
-  const url = new URL(await server.database())
+  const url = new URL(await server.databaseWithTables())
   url.port = String(proxy.port)
   const store = await openStore(url.href)
   const idempotency = createIdempotency({

@@ -17,7 +17,7 @@ describe("the store's clock", () => {
 
   it('sets those of machines that differ by 20 minutes', async (t) => {
     const server = await startPostgres()
-    const store = await openStore(await server.database())
+    const store = await openStore(await server.databaseWithTables())
     t.after(async () => {
       await store.close()
       await server.remove()

@@ -9,7 +9,7 @@ const server = await startPostgres()
 after(() => server.remove())
 
 it('a statement that was prepared before a migration runs after it', async () => {
-  const store = await openStore(await server.database())
+  const store = await openStore(await server.databaseWithTables())
   const read = () =>
     store.write((trx) => runBuilt(trx, 'all sweeps', [], () => trx.selectFrom('sweeps').selectAll().compile()))
   const prepared = await store.write(async (trx) => {
