@@ -7,7 +7,7 @@ const NO_STREAM: ReadonlySet<number> = new Set([400, 405, 422, 501])
 const STREAM_NEEDED =
   /stream(?:ing)?['"`]? (?:is |must be |should be )(?:required|mandatory|set to true|true|enabled)|only supports? (?:streaming|stream[ =])|non-stream(?:ing)? (?:is|requests? (?:is|are)) not supported/i
 
-/** Leaves out the request for usage in a stream, which Gazeway adds. That of a client is never left out. */
+/** Omits the request for usage in a stream, which Gazeway adds. That of a client is never omitted. */
 const withoutUsage: Mend = {
   name: 'no_stream_options',
   apis: ['chat'],
