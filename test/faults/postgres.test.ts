@@ -127,7 +127,7 @@ describe('three gateways on one PostgreSQL', () => {
   })
 
   it('lose nothing and repeat nothing while connections are cut', { timeout: 120_000 }, async () => {
-    const url = await server.database()
+    const url = await server.databaseWithTables()
     const instances = ['a', 'b', 'c'].map((name) => startInstance(url, name))
     await Promise.all(instances.map((instance) => instance.acknowledges(20)))
     const admin = new pg.Client(url)
@@ -147,7 +147,7 @@ describe('three gateways on one PostgreSQL', () => {
   })
 
   it('lose nothing and go on by themselves when the server is stopped and started', { timeout: 120_000 }, async () => {
-    const url = await server.database()
+    const url = await server.databaseWithTables()
     const instances = ['a', 'b', 'c'].map((name) => startInstance(url, name))
     for (let round = 0; round < 2; round++) {
       await Promise.all(instances.map((instance) => instance.acknowledges(20)))
@@ -162,7 +162,7 @@ describe('three gateways on one PostgreSQL', () => {
   })
 
   it('lose nothing when one of them is killed, and the others go on', { timeout: 120_000 }, async () => {
-    const url = await server.database()
+    const url = await server.databaseWithTables()
     const [first, ...others] = ['a', 'b', 'c'].map((name) => startInstance(url, name)) as [Instance, Instance, Instance]
     await Promise.all([first, ...others].map((instance) => instance.acknowledges(20)))
     first.kill()
@@ -214,7 +214,7 @@ describe('a PostgreSQL that cannot be used', () => {
   })
 
   it('stops a statement that takes too long', async () => {
-    const store = await openStore(`${await server.database()}?statement_timeout=200`)
+    const store = await openStore(`${await server.databaseWithTables()}?statement_timeout=200`)
     await assert.rejects(sql`select pg_sleep(5)`.execute(store.db), { code: 'store_unavailable', message: /too long/ })
     assert.equal(await store.check(), true)
     await store.close()
@@ -282,7 +282,7 @@ describe('a PostgreSQL that cannot be used', () => {
   })
 
   it('is told to be read-only while it is', { timeout: 60_000 }, async () => {
-    const url = await server.database()
+    const url = await server.databaseWithTables()
     const store = await openStore(url)
     const admin = new pg.Client(url)
     await admin.connect()
@@ -299,7 +299,7 @@ describe('a PostgreSQL that cannot be used', () => {
   })
 
   it('ends transactions that take too long without losing a record', { timeout: 60_000 }, async () => {
-    const url = await server.database()
+    const url = await server.databaseWithTables()
     const admin = new pg.Client(url)
     await admin.connect()
     const faults: unknown[] = []
@@ -327,7 +327,7 @@ describe('a PostgreSQL that cannot be used', () => {
     timeout: 60_000,
   }, async () => {
     const own = await startPostgres()
-    const store = await openStore(await own.database())
+    const store = await openStore(await own.databaseWithTables())
     assert.equal(await store.check(), true)
     await own.stop()
     const asked = Date.now()
