@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
 import { message } from '../doubles/anthropic.ts'
-import { DELIVERED, deepSeekLike, THOUGHT } from '../doubles/thinking.ts'
+import { claudeLike, DELIVERED, deepSeekLike, geminiLike, THOUGHT } from '../doubles/thinking.ts'
 import { json, response, startUpstream, type UpstreamDouble } from '../doubles/upstream.ts'
 import { type RunningGateway, startGateway } from './gateway.ts'
 
@@ -145,6 +145,39 @@ describe('Reasoning that a client brings back', () => {
     assert.deepEqual([status, changed], [200, 'input.2=dropped'])
     const types = listOf(sent().input).map(({ type }) => type)
     assert.deepEqual(types, [undefined, 'reasoning', 'function_call', undefined])
+  })
+
+  it('survives a change of the provider in the middle of a session, and back', async () => {
+    for (const [model, like] of [
+      ['think/m', deepSeekLike()],
+      ['think/m', geminiLike()],
+    ] as const) {
+      upstream.on('/chat/completions', like.behaviour)
+      upstream.on('/messages', claudeLike().behaviour)
+      const messages: Fields[] = []
+      for (const asks of [model, 'claude/m', model, 'claude/m']) {
+        messages.push(question)
+        for (let step = 0; step < 2; step++) {
+          const thinking = { type: 'enabled', budget_tokens: 1024 }
+          const { status, body } = await post('/messages', {
+            ...asked,
+            max_tokens: 2000,
+            model: asks,
+            thinking,
+            messages,
+          })
+          assert.equal(status, 200, JSON.stringify(body))
+          const content = listOf(body.content)
+          messages.push({ role: 'assistant', content })
+          const use = content.find(({ type }) => type === 'tool_use')
+          if (use)
+            messages.push({ role: 'user', content: [{ type: 'tool_result', tool_use_id: use.id, content: 'x' }] })
+        }
+        assert.equal(listOf(messages.at(-1)?.content).at(-1)?.text, DELIVERED)
+      }
+    }
+    upstream.on('/chat/completions', deepSeekLike().behaviour)
+    upstream.on('/messages', json(200, message('Hi.')))
   })
 
   it('is not asked for again of a model without tools, and hidden from a client that turned thinking off', async () => {

@@ -6,6 +6,7 @@ import type { ChatRequest, MessagesRequest } from '../api/requests.ts'
 import { plainDataUrl } from '../dialect/media.ts'
 import { objectText } from '../dialect/tool-pairs.ts'
 import { type Note, noteUnread, UNNOTED } from './changes.ts'
+import { thinkingFor } from './effort.ts'
 import { read, readContent, unsupported, wrongType } from './request-reader.ts'
 
 /** `max_tokens` of a model whose limits are unknown. Messages requires one, and every current model accepts this value. */
@@ -32,7 +33,7 @@ const REFUSED: ReadonlyArray<readonly [name: string, harmless: (value: unknown) 
 /** Fields that are converted, refused, or say how the answer is delivered. */
 const READ: ReadonlySet<string> = new Set([
   ...['model', 'stream', 'stream_options', 'messages', 'temperature', 'top_p', 'stop', 'user', 'safety_identifier'],
-  ...['response_format', 'tools', 'tool_choice', 'parallel_tool_calls', 'top_logprobs'],
+  ...['response_format', 'tools', 'tool_choice', 'parallel_tool_calls', 'top_logprobs', 'reasoning_effort'],
   ...limitsAt('/chat/completions'),
   ...OWN,
   ...REFUSED.map(([name]) => name),
@@ -46,9 +47,10 @@ const UNREADABLE: ReadonlyArray<readonly [name: string, why: string]> = [
 
 /**
  * Converts a chat request to the equivalent Messages request. System messages become the system prompt, wherever they
- * stand, and consecutive turns of one role are merged. `thinking_blocks` become the blocks that they were. The reasoning effort is dropped, and so are fields about
- * storage, routing and caching.
+ * stand, and consecutive turns of one role are merged. `thinking_blocks` become the blocks that they were, and the
+ * reasoning effort becomes thinking where the model takes it. Fields about storage, routing and caching are dropped.
  *
+ * @param model id at the upstream: models think in different ways
  * @param note notes what was dropped, or lowered
  * @param longest limit of an answer whose client sets none
  * @throws GazewayError `invalid_request` naming what Messages cannot express, and why
@@ -57,6 +59,7 @@ export function toMessagesFromChat(
   request: ChatRequest,
   note: Note = UNNOTED,
   longest = DEFAULT_LIMIT,
+  model = '',
 ): MessagesRequest {
   const given = request as unknown as Fields
   noteUnread(given, READ, note)
@@ -82,7 +85,20 @@ export function toMessagesFromChat(
     ...toTools(given),
     ...Object.fromEntries(OWN.map((name) => [name, given[name]])),
   }
-  return present(converted) as unknown as MessagesRequest
+  return withThinking(present(converted), given, { note, model }) as unknown as MessagesRequest
+}
+
+/** Has the model think as much as the effort of a request says, unless the request says more itself. */
+function withThinking(
+  converted: Fields,
+  { reasoning_effort, thinking }: Fields,
+  { note, model }: { note: Note; model: string },
+): Fields {
+  const effort = read.optionalText(reasoning_effort, 'reasoning_effort') ?? 'none'
+  if (effort === 'none') return converted
+  const thoughts = (thinking ?? null) === null ? thinkingFor(effort, model, converted) : {}
+  if (Object.keys(thoughts).length === 0) note('reasoning_effort', 'dropped')
+  return { ...converted, ...thoughts }
 }
 
 const isSystem = ({ role }: Fields): boolean => role === 'system' || role === 'developer'

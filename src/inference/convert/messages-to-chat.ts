@@ -5,8 +5,9 @@ import { present } from '../../text/present.ts'
 import type { Fields } from '../../text/typed-reader.ts'
 import { CHAT_LIMIT } from '../api/answer-limit.ts'
 import type { ChatRequest, MessagesRequest } from '../api/requests.ts'
-import { joinStates, putBack, type ReasoningState, withoutIdleText } from '../reasoning/reasoning-state.ts'
+import { acceptable, joinStates, putBack, type ReasoningState } from '../reasoning/reasoning-state.ts'
 import { type Note, noteUnread, UNNOTED } from './changes.ts'
+import { effortOf } from './effort.ts'
 import { exactJson } from './exact-json.ts'
 import { blocksOf, compact, textOf, toPart, toParts } from './messages-content.ts'
 import { read, unsupported, wrongType } from './request-reader.ts'
@@ -26,7 +27,7 @@ const REFUSED: Readonly<Record<string, string>> = {
 const READ: ReadonlySet<string> = new Set([
   ...['model', 'stream', 'system', 'messages', 'max_tokens', 'temperature', 'top_p', 'top_k', 'stop_sequences'],
   'metadata',
-  ...['output_config', 'output_format', 'tools', 'tool_choice', 'cache_control'],
+  ...['thinking', 'output_config', 'output_format', 'tools', 'tool_choice', 'cache_control'],
   ...Object.keys(REFUSED),
 ])
 /** Blocks of instructions that change the tools. */
@@ -39,9 +40,11 @@ const LONGEST_USER = 64
 const THOUGHTS: ReadonlySet<unknown> = new Set(['thinking', 'redacted_thinking'])
 
 /**
- * Converts a Messages request to the equivalent chat request. Thinking settings are dropped, and so are fields that affect cost but not the question, such as `cache_control`.
+ * Converts a Messages request to the equivalent chat request. Thinking settings become the reasoning effort
+ * where the model is known to take one. Dropped are fields that affect cost but not the question, such as `cache_control`.
  *
  * @param note notes what was dropped
+ * @param model id at the upstream: some take no reasoning effort
  * @param open opens the reasoning state that thinking blocks bring back; other thinking is dropped
  * @throws GazewayError `invalid_request` naming what chat completions cannot express, and why
  */
@@ -49,6 +52,7 @@ export function toChatFromMessages(
   request: MessagesRequest,
   note: Note = UNNOTED,
   open: Thoughts['open'] = UNOPENED,
+  model = '',
 ): ChatRequest {
   const given = request as unknown as Fields
   noteUnread(given, READ, note)
@@ -58,6 +62,8 @@ export function toChatFromMessages(
     if (value !== null && !(Array.isArray(value) && value.length === 0)) throw unsupported(name, why)
   }
   const { stop_sequences: stop } = given
+  const effort = effortOf(given, model)
+  noteThinking(given, effort, note)
   const chat: Fields = {
     messages: toChatMessages(request, { note, open }),
     [CHAT_LIMIT]: given.max_tokens,
@@ -67,6 +73,7 @@ export function toChatFromMessages(
     stop: Array.isArray(stop) && stop.length === 0 ? undefined : stop,
     user: userOf(read.fields(given.metadata, 'metadata').user_id),
     response_format: responseFormat(given),
+    reasoning_effort: effort,
     ...toChatTools(given, note),
   }
   return present(chat) as unknown as ChatRequest
@@ -83,10 +90,17 @@ function hasCacheControl({ cache_control, system, tools, messages }: Fields): bo
   )
 }
 
+/** Notes thinking settings that the model is not told. */
+function noteThinking({ thinking, output_config }: Fields, effort: string | undefined, note: Note): void {
+  if (effort !== undefined) return
+  if ((thinking ?? null) !== null) note('thinking', 'dropped')
+  if ((fieldsOrNone(output_config).effort ?? null) !== null) note('output_config.effort', 'dropped')
+}
+
 function toChatMessages({ system, messages }: MessagesRequest, thoughts: Thoughts): ChatMessage[] {
   const instructions = system === undefined || system === null ? '' : textOf(system, 'system', '\n')
   const all = read.objects(messages, 'messages')
-  const turns = withoutIdleText(all.flatMap((message, index) => toTurn(message, `messages.${index}`, thoughts)))
+  const turns = acceptable(all.flatMap((message, index) => toTurn(message, `messages.${index}`, thoughts)))
   return instructions === '' ? turns : [{ role: 'system', content: instructions }, ...turns]
 }
 

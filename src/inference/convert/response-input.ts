@@ -2,7 +2,7 @@ import type OpenAI from 'openai'
 import { present } from '../../text/present.ts'
 import type { Fields } from '../../text/typed-reader.ts'
 import type { ResponseRequest } from '../api/requests.ts'
-import { joinStates, putBack, type ReasoningState, withoutIdleText } from '../reasoning/reasoning-state.ts'
+import { acceptable, joinStates, putBack, type ReasoningState } from '../reasoning/reasoning-state.ts'
 import { type CallableTools, itemsOf } from './callable-tools.ts'
 import { read, readContent, textOrJson, unsupported, wrongType } from './request-reader.ts'
 import { toCustomCall } from './response-tools.ts'
@@ -181,7 +181,7 @@ function createThread() {
   function close(): Message[] {
     if (attachments.length > 0) messages.push({ role: 'user', content: attachments })
     attachments = []
-    return withoutIdleText(
+    return acceptable(
       messages.map((message) => {
         const own = states.get(message)
         return own === undefined ? message : putBack(message, joinStates(own))

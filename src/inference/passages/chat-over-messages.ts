@@ -23,8 +23,8 @@ export const chatOverMessages = (passage: Passage): Passage => ({
   ...passage,
   convert(asked, conversion) {
     const chat = passage.convert(asked, conversion)
-    const { note, longestAnswer } = conversion
-    const message = toMessagesFromChat(chat as ChatRequest, note, longestAnswer ?? undefined)
+    const { note, longestAnswer, model } = conversion
+    const message = toMessagesFromChat(chat as ChatRequest, note, longestAnswer ?? undefined, model)
     const isStreamed = (chat as { stream?: unknown }).stream === true || message.max_tokens > LONGEST_WHOLE
     return { ...message, ...(isStreamed && { stream: true }) }
   },

@@ -3,7 +3,7 @@ import type { Fields } from '../../text/typed-reader.ts'
 import { splitEvents } from '../../wire/whole-events.ts'
 import { eventData } from '../observe/event-data.ts'
 import { joinChunks } from '../observe/join-chunks.ts'
-import { putBack, readState } from '../reasoning/reasoning-state.ts'
+import { acceptable, putBack, readState } from '../reasoning/reasoning-state.ts'
 import type { Conversion, ReplyContext } from './passage.ts'
 
 /** Blocks of an upstream that speaks Messages, in the converted answer. Chat clients do not know them. */
@@ -27,7 +27,7 @@ export function withKept(asked: object, { reasoning }: Conversion): object {
     isChanged ||= state !== null
     return state === null ? message : putBack(message as object, state)
   })
-  return isChanged ? { ...asked, messages: restored } : asked
+  return isChanged ? { ...asked, messages: acceptable(restored as object[]) } : asked
 }
 
 /** Keeps the reasoning of a message that calls tools: its client may bring back only the calls. */

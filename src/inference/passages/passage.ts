@@ -72,6 +72,8 @@ export interface Conversion {
   note: Note
   /** Longest answer of the model beside the prompt, in tokens, where the API wants a limit. Null when unknown. */
   longestAnswer: number | null
+  /** Model id at the upstream. Empty for its default. */
+  model: string
   /** Opens the reasoning that the request brings back. */
   reasoning: Pick<CallReasoning, 'open' | 'kept' | 'mayBring'>
 }

@@ -92,16 +92,40 @@ export function putBack<Message extends object>(message: Message, { message: fie
 }
 
 /**
- * Removes plain reasoning from a conversation without tool calls. Only a model that calls tools may require it, and
- * DeepSeek's first reasoning models reject it (https://api-docs.deepseek.com/guides/reasoning_model).
+ * Makes the reasoning of a conversation what its model accepts, once states were put back.
+ *
+ * - Without tool calls, plain reasoning is removed: only a model that calls tools may require it, and DeepSeek's first
+ *   reasoning models reject it (https://api-docs.deepseek.com/guides/reasoning_model).
+ * - Calls that another model has made in between get what stands for reasoning: an empty text, or the signature that
+ *   Gemini skips (https://ai.google.dev/gemini-api/docs/thought-signatures).
  */
-export function withoutIdleText<Message extends object>(messages: readonly Message[]): Message[] {
-  if (messages.some((message) => 'tool_calls' in message)) return [...messages]
+export function acceptable<Message extends object>(messages: readonly Message[]): Message[] {
+  const calling = messages.filter((message) => callsOf(message).length > 0)
+  if (calling.length === 0) return messages.map(withoutText)
+  const isPlain = calling.some((message) => TEXTS[0] in message)
+  const isSigned = calling.some((message) => callsOf(message).some(isSignedCall))
+  if (!isPlain && !isSigned) return [...messages]
   return messages.map((message) => {
-    const rest = { ...message } as Fields
-    for (const name of TEXTS) delete rest[name]
-    return rest as Message
+    const calls = callsOf(message)
+    if (calls.length === 0) return message
+    const fields: Fields = { ...(isPlain && { [TEXTS[0]]: '' }), ...message }
+    if (isSigned && !calls.some(isSignedCall)) fields.tool_calls = calls.map((call) => ({ ...SKIPPED, ...call }))
+    return fields as Message
   })
+}
+
+/** Extra content of a call that Gemini has not signed. */
+const SKIPPED = { [EXTRA]: { google: { thought_signature: 'skip_thought_signature_validator' } } }
+
+const callsOf = (message: object): Fields[] => objectsOrNone((message as Fields).tool_calls)
+
+const isSignedCall = (call: Fields): boolean =>
+  fieldsOrNone(fieldsOrNone(call[EXTRA]).google).thought_signature !== undefined
+
+function withoutText<Message extends object>(message: Message): Message {
+  const rest = { ...message } as Fields
+  for (const name of TEXTS) delete rest[name]
+  return rest as Message
 }
 
 function joined(whole: Fields, piece: Fields): Fields {
