@@ -6,7 +6,7 @@ const TOGETHER =
   /^test\/(adapters|agent|agent-gateway|alerts|assistants|calls|config|context|doubles|gaze|identity|inference|memory|projects|providers|reconcile|review|signing|skills|text|wire)\//
 
 /**
- * What changes or measures all of a process: its clock, variables, listeners and memory, hooks outside of a suite. A file with
+ * Code that changes or measures all of a process: its clock, variables, listeners and memory, hooks outside of a suite. A file with
  * it has a process of its own, as one with a PostgreSQL server has.
  */
 const ALONE = [

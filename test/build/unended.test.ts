@@ -11,7 +11,7 @@ const begins = (name: string, nesting: number) => ({ type: 'test:dequeue', data:
 const ends = (name: string, nesting: number) => ({ type: 'test:complete', data: { name, nesting, file: FILE } })
 const fails = (name: string, error: Error) => ({ type: 'test:fail', data: { name, nesting: 0, details: { error } } })
 
-/** What the reporter says of a run with these events, in the order in which Node's runner has them. */
+/** Output of the reporter for a run with these events, in the order in which Node's runner has them. */
 async function said(...events: object[]): Promise<string> {
   const lines: string[] = []
   const stream = (async function* () {
