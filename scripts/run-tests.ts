@@ -9,4 +9,6 @@ const events = run({ files, concurrency: Number(atOnce), timeout: Number(longest
 events.on('test:fail', () => {
   process.exitCode = 1
 })
+// A reader of each reporter listens for several events.
+events.setMaxListeners(0)
 for (const reporter of [dot, unended, slowest]) events.compose(reporter).pipe(process.stdout)

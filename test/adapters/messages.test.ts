@@ -540,13 +540,13 @@ describe('Messages through the platform', () => {
     }
   })
 
-  it('end with an error event where the answer outgrows the credit', async () => {
+  it('end with an error event where the answer outgrows the budget', async () => {
     upstream.on('/chat/completions', sse(chunks(Array.from({ length: 400 }, () => 'many words of an answer. '))))
     const { key } = await platform.gateway.keys.create({
       name: 'short',
       scopes: ['inference'],
-      billing: 'cost',
-      limits: { credit_limit_usd: 0.0015 },
+      billing: 'recorded',
+      limits: { budgets: [{ usd: 0.0015, per: 'day' }] },
     })
     const stream = connectTo(platform.gatewayUrl, key).messages.stream({ ...ask, max_tokens: 10 })
     const error = await refusalOf(stream.finalMessage())
