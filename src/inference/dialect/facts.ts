@@ -1,3 +1,5 @@
+import { LRUCache } from 'lru-cache'
+
 /** Time for which a fact holds after it was met, in milliseconds: upstreams change. */
 const FACT_MS = 60 * 60 * 1000
 /** Most models of which facts are kept: clients may send any number of invented names. */
@@ -30,7 +32,7 @@ const NONE: readonly string[] = []
 
 /** Creates the memory of facts of this process. */
 export function createFacts(now: () => number = Date.now): Facts {
-  const known = new Map<string, readonly Fact[]>()
+  const known = new LRUCache<string, readonly Fact[]>({ max: REMEMBERED })
   const isFresh = ({ metAt }: Fact): boolean => metAt > now() - FACT_MS
 
   return {
@@ -42,7 +44,6 @@ export function createFacts(now: () => number = Date.now): Facts {
     learn(upstream, model, keyId, names) {
       const key = keyOf(upstream, model)
       const before = known.get(key)?.filter(isFresh) ?? []
-      if (before.length === 0 && known.size >= REMEMBERED) known.clear()
       const met = names.map((name) => ({ name, keyId: keyId ?? '', metAt: now() }))
       const others = before.filter((one) => !met.some(({ name, keyId: by }) => name === one.name && by === one.keyId))
       known.set(key, [...others, ...met].slice(-REMEMBERED))
