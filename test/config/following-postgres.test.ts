@@ -31,7 +31,7 @@ followingContract('two machines on one PostgreSQL', async (provider) => {
 })
 
 it('looks for the caller’s key in another PostgreSQL database without changing anything there', async () => {
-  const [url, other] = [await server.databaseWithTables(), await server.databaseWithTables()]
+  const [url, other] = [await server.database(), await server.databaseWithTables()]
   const [instance, store] = [await startInstance({}), await openStore(other)]
   const refusalOf = async (to: string) => {
     const { status, body } = await call(`${instance.platformUrl}/api/config`, instance.admin, {

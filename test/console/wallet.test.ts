@@ -336,7 +336,7 @@ describe('wallet and usage in the console', { skip: WITHOUT_BROWSER }, () => {
     const body = { limits: { credit_limit_usd: 0 } }
     assert.equal((await ask(platform, 'PATCH', `/api/keys/${other.id}`, { key: platform.admin, body })).status, 200)
     const { debt_usd } = await platform.gateway.wallet.balances(other.id)
-    assert.ok(debt_usd > 0.1)
+    assert.ok(debt_usd > 0.1, String(debt_usd))
     const own = await under.open('#/wallet', { key: other.key })
     await own.locator('.stat', { hasText: 'Owed' }).locator(`.money[title="${debt_usd} USD"]`).waitFor()
     await own.close()

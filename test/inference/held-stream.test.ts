@@ -7,6 +7,7 @@ import { receiverOf } from '../../adapters/web/http-receiver.ts'
 import type { CallRecord } from '../../src/calls/call-record.ts'
 import { type CallDeps, createCallModel, createMakeCall } from '../../src/inference/call.ts'
 import { createFacts } from '../../src/inference/dialect/facts.ts'
+import { SHOWN_ALONE } from '../../src/inference/reasoning/reasoning.ts'
 import { createRelays } from '../../src/inference/relay/relays.ts'
 import { poolSend, type RequestPool } from '../../src/inference/relay/request-pool.ts'
 import { createPlans } from '../../src/inference/route/route.ts'
@@ -41,6 +42,7 @@ describe('a Responses stream whose model thinks', { timeout: 30_000 }, () => {
       storeContent: false,
       late: createLateTerms(0),
       facts: createFacts(),
+      reasoning: SHOWN_ALONE,
     } as unknown as CallDeps
     const relays = createRelays(one, pool.send, HEARTBEAT_MS)
     const call = createCallModel(

@@ -4,6 +4,7 @@ import type { CallRecord } from '../../src/calls/call-record.ts'
 import { GazewayError } from '../../src/errors.ts'
 import { type CallDeps, type CallModel, createCallModel, createMakeCall } from '../../src/inference/call.ts'
 import { createFacts } from '../../src/inference/dialect/facts.ts'
+import { SHOWN_ALONE } from '../../src/inference/reasoning/reasoning.ts'
 import type { Receiver } from '../../src/inference/relay/receiver.ts'
 import type { Relay } from '../../src/inference/relay/relay.ts'
 import { createRelays } from '../../src/inference/relay/relays.ts'
@@ -40,6 +41,7 @@ describe('the connections to a provider', () => {
       storeContent: false,
       late: createLateTerms(0),
       facts: createFacts(),
+      reasoning: SHOWN_ALONE,
     } as unknown as CallDeps
     call = createCallModel(
       createMakeCall(deps),
