@@ -333,15 +333,22 @@ describe('wallet and usage in the console', { skip: WITHOUT_BROWSER }, () => {
 
   it('shows what a key owes, on its own page and in the list of keys', async () => {
     const { platform } = under
-    const body = { limits: { credit_limit_usd: 0 } }
-    assert.equal((await ask(platform, 'PATCH', `/api/keys/${other.id}`, { key: platform.admin, body })).status, 200)
-    const { debt_usd } = await platform.gateway.wallet.balances(other.id)
+    const limits = (credit_limit_usd: number) => ({ limits: { credit_limit_usd } })
+    const debtor = await platform.gateway.keys.create({ name: 'debtor', scopes: ['platform'], ...limits(5) })
+    const { id } = debtor.record
+    for (const prompt of ['One.', 'Two.']) {
+      const body = { caller_id: debtor.key, model: MODELS[0], prompt, max_tokens: 50 }
+      assert.equal((await ask(platform, 'POST', '/api/wallet/metered/call', { key: null, body })).status, 200)
+    }
+    const lowered = await ask(platform, 'PATCH', `/api/keys/${id}`, { key: platform.admin, body: limits(0) })
+    assert.equal(lowered.status, 200)
+    const { debt_usd } = await platform.gateway.wallet.balances(id)
     assert.ok(debt_usd > 0.1, String(debt_usd))
-    const own = await under.open('#/wallet', { key: other.key })
+    const own = await under.open('#/wallet', { key: debtor.key })
     await own.locator('.stat', { hasText: 'Owed' }).locator(`.money[title="${debt_usd} USD"]`).waitFor()
     await own.close()
     const list = await under.open('#/settings/keys', { key: platform.admin })
-    await list.getByRole('row', { name: 'research' }).getByText(/owed$/).waitFor()
+    await list.getByRole('row', { name: 'debtor' }).getByText(/owed$/).waitFor()
     await list.close()
   })
 
