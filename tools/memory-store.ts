@@ -9,8 +9,8 @@ export const memoryStore = defineTool({
   name: 'gateway_memory_store',
   title: 'Store a memory',
   description:
-    'Keep a fact under a key, for you and other assistants in later sessions. Use it for decisions, conventions and ' +
-    'findings that will matter again; not for secrets: memories are sent to models with questions. The same ' +
+    'Keep a fact under a key, for you and other assistants in later sessions. For decisions, conventions and ' +
+    'findings that will matter again; not for secrets: models get memories with questions. The same ' +
     'key replaces the value; forget: true with if_version deletes it. Set also, so that others find it. ' +
     'Belongs to this project unless project is null. ' +
     'Example: key "deploy/staging", value "uses the eu-west cluster", tags ["deploy"].',

@@ -8,8 +8,8 @@ export const upstreamApiHistory = defineTool({
   name: 'gateway_upstream_api_history',
   title: 'List upstream calls',
   description:
-    'The calls made to the model provider, newest first, with tokens, cost, latency and error. Use it to find out why a ' +
-    'call failed or what it cost; for sums use gateway_upstream_api_stats. Example: status "error", limit 10.',
+    'Calls to the model provider, newest first, with tokens, cost, latency and error. Tells why a call failed and ' +
+    'what it cost; for sums use gateway_upstream_api_stats. Example: status "error".',
   annotations: { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: false },
   input: z.strictObject(CallFilter.shape),
   output: z.object({ items: z.array(CallRecord), total: z.int(), next_cursor: z.string().nullable() }),

@@ -27,14 +27,9 @@ const COLUMN_FILTERS = {
 /** Filter of the call list. `from` is inclusive, `to` exclusive. */
 export const CallFilter = ListQuery.extend({
   ...COLUMN_FILTERS,
-  model: z
-    .string()
-    .min(1)
-    .max(256)
-    .optional()
-    .describe("Only calls of this model: the provider's id, or an alias of it."),
-  from: z.iso.datetime({ offset: true }).optional().describe('Only calls at this time or later.'),
-  to: z.iso.datetime({ offset: true }).optional().describe('Only calls before this time.'),
+  model: z.string().min(1).max(256).optional().describe("The provider's model id, or an alias of it."),
+  from: z.iso.datetime({ offset: true }).optional().describe('At this time or later.'),
+  to: z.iso.datetime({ offset: true }).optional().describe('Before this time.'),
 })
 export type CallFilter = z.infer<typeof CallFilter>
 

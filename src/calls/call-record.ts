@@ -41,10 +41,7 @@ export const CallRecord = z.object({
   price_from: CostOrigin.nullable().describe(
     'Origin of the cost. stated: by the provider; flat, dearest: the model has no price; null: unknown usage',
   ),
-  provider_key: z
-    .string()
-    .nullable()
-    .describe("The provider's id of the key that was asked with, by key_id or key_ids; null: not known"),
+  provider_key: z.string().nullable().describe("The provider's id of its key (key_id); null: unknown"),
   error: z.string().nullable(),
   content: z.unknown().optional().describe('Request and answer; only if audit.store_content is on'),
 })
