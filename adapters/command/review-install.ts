@@ -4,6 +4,7 @@ import { type Checkout, git } from '../../src/context/git-command.ts'
 import { GazewayError } from '../../src/errors.ts'
 import { openCheckout } from '../../src/review/checkout.ts'
 import { replaceFile } from '../../src/store/replace-file.ts'
+import { nullIfMissing } from '../../src/text/missing-file.ts'
 import { commonFolder } from './review-receipts.ts'
 
 /** Flags of `gazeway review install`. */
@@ -32,7 +33,7 @@ export async function installHook({ branch, policy }: InstallFlags): Promise<voi
   const folder = await hooksFolder(checkout)
   const file = join(folder, 'pre-push')
   const line = `gazeway review pre-push --branch ${branch} --policy ${policy} "$@"`
-  const present = await readFile(file, 'utf8').catch(() => null)
+  const present = await readFile(file, 'utf8').catch(nullIfMissing)
   if (present !== null && !present.includes(MARK))
     throw new GazewayError('conflict', `There is another hook at ${file}. Add this line to it: ${line} || exit 1`)
   await mkdir(folder, { recursive: true })

@@ -3,6 +3,7 @@ import { dirname, relative, resolve, sep } from 'node:path'
 import { GazewayError } from '../errors.ts'
 import { makeFolder } from '../store/make-folder.ts'
 import { type Like, notWritten, replaceFile, requireNotReadOnly } from '../store/replace-file.ts'
+import { isMissing } from '../text/missing-file.ts'
 
 /** Largest file accepted, in bytes. Configuration files are smaller. */
 const MAX_BYTES = 64 << 20
@@ -96,8 +97,7 @@ function statsOf(path: string): Stats | null {
   try {
     return lstatSync(path)
   } catch (cause) {
-    const { code } = cause as NodeJS.ErrnoException
-    if (code === 'ENOENT' || code === 'ENOTDIR') return null
+    if (isMissing(cause)) return null
     throw unreadable(path, cause)
   }
 }

@@ -1,6 +1,7 @@
 import { readFileSync, statSync } from 'node:fs'
 import { getProperty } from 'dot-prop'
 import { GazewayError } from '../errors.ts'
+import { isMissing } from '../text/missing-file.ts'
 import { explain } from '../wire/validation.ts'
 import { checkConfig } from './check-config.ts'
 import { CONFIG_KEYS } from './config-keys.ts'
@@ -22,8 +23,8 @@ export function readText(file: string): string | null {
     return readFileSync(file, 'utf8')
   } catch (cause) {
     if (cause instanceof GazewayError) throw cause
-    const code = (cause as NodeJS.ErrnoException).code
-    if (code === 'ENOENT' || code === 'ENOTDIR') return null
+    if (isMissing(cause)) return null
+    const { code } = cause as NodeJS.ErrnoException
     throw new GazewayError('config_invalid', `${file}: cannot be read (${code}); must be a readable JSON file.`, {
       cause,
     })

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import * as z from 'zod'
 import { GazewayError } from '../errors.ts'
+import { isMissing } from '../text/missing-file.ts'
 import { CatalogueFile } from './catalogue-file.ts'
 
 /** A catalogue in the data folder, and its origin. */
@@ -49,8 +50,7 @@ function textOf(file: string): string | null {
   try {
     return readFileSync(file, 'utf8')
   } catch (error) {
-    const { code } = error as NodeJS.ErrnoException
-    if (code === 'ENOENT' || code === 'ENOTDIR') return null
+    if (isMissing(error)) return null
     throw new GazewayError('config_invalid', `${file}: cannot be read (${(error as NodeJS.ErrnoException).code}).`, {
       cause: error,
     })

@@ -5,6 +5,7 @@ import * as z from 'zod'
 import { GazewayError } from '../errors.ts'
 import { replaceFile } from '../store/replace-file.ts'
 import { parseJson } from '../text/json.ts'
+import { nullIfMissing } from '../text/missing-file.ts'
 import { keySigner, type Signer } from './signer.ts'
 import { sshLine } from './ssh-key.ts'
 
@@ -60,7 +61,7 @@ const sshTime = (time: string): string => `${time.slice(0, 19).replace(/[-:T]/g,
 
 async function openKeys(dataDir: string, now: Date): Promise<KeyFile> {
   const file = fileIn(dataDir)
-  const text = await readFile(file, 'utf8').catch(() => null)
+  const text = await readFile(file, 'utf8').catch(nullIfMissing)
   if (text === null) return create(file, dataDir, now)
   const read = KeyFile.safeParse(parseJson(text))
   if (read.success) return read.data

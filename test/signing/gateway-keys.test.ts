@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, it, type TestContext } from 'node:test'
@@ -45,6 +45,12 @@ describe('the gateway’s signing key', () => {
     const faultAt = (time: Date) => signerFault(line, 'gazeway-observer', time)
     assert.deepEqual([faultAt(NOW), faultAt(LATER)], [null, 'the key expired at 2026-12-01T00:00:00.000Z'])
     assert.equal(signerFault(line, 'gazeway-review', NOW), 'the key is not for gazeway-review')
+  })
+
+  it('is not replaced when its file cannot be read', async (t) => {
+    const folder = createFolder(t)
+    mkdirSync(join(folder, 'signing-key.json'))
+    await assert.rejects(gatewaySigner(folder, NOW), { code: 'EISDIR' })
   })
 
   it('is not replaced when its file is damaged', async (t) => {

@@ -3,6 +3,7 @@ import { uptime } from 'node:os'
 import { join } from 'node:path'
 import type { QueuedCall } from '../../calls/queued-call.ts'
 import { isObject, parseJson } from '../../text/json.ts'
+import { isMissing } from '../../text/missing-file.ts'
 import type { Micros } from '../../text/money.ts'
 import type { NotedCharge } from '../receipts/store-receipts.ts'
 
@@ -60,7 +61,7 @@ function namesIn(folder: string): string[] {
   try {
     return readdirSync(folder)
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return []
+    if (isMissing(error)) return []
     throw error
   }
 }

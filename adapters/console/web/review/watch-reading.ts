@@ -33,7 +33,7 @@ export interface ReadingWatch {
  * Records which lines are in view while the page is visible and has the focus, and sends it to the gateway, which computes
  * how far each hunk was read.
  *
- * @param onFault is told why nothing is recorded; null when it is again
+ * @param onFault called with the reason when a record cannot be sent, and with null once records are sent again
  */
 export function watchReading(state: ReviewState, onFault: (message: string | null) => void): ReadingWatch {
   const queue: GazeTensor[] = []
