@@ -1,6 +1,7 @@
 import type { GazewayError } from '../errors.ts'
 import { costOf } from '../wallet/receipts/receipts.ts'
-import { type Admission, type AdmitDeps, admit, type CallerContext, type ModelRequest } from './admit/admit.ts'
+import { type Admission, admit, type CallerContext, type ModelRequest } from './admit/admit.ts'
+import type { RequestBillDeps } from './admit/bill-request.ts'
 import type { Result } from './attempt/try-candidate.ts'
 import { type AttemptDeps, tryCandidates } from './attempt/try-candidates.ts'
 import { errorEvent } from './passages/error-event.ts'
@@ -15,7 +16,7 @@ export interface CallDeps extends AttemptDeps {
   /** Finds the upstreams that can answer. */
   routing: Routing
   /** Admits and bills calls. */
-  billing: Omit<AdmitDeps, 'prices' | 'countTokens'>
+  billing: Omit<RequestBillDeps, 'prices' | 'countTokens'>
 }
 
 /**
@@ -31,7 +32,7 @@ export interface CallDeps extends AttemptDeps {
 export type MakeCall = (asked: ModelRequest, plan: Plan, receiver: Receiver, context: CallerContext) => Promise<Result>
 
 /** Dependencies of admission, for a call. */
-const admitting = ({ billing, prices, countTokens }: CallDeps): AdmitDeps => ({
+const admitting = ({ billing, prices, countTokens }: CallDeps): RequestBillDeps => ({
   ...billing,
   prices,
   countTokens,

@@ -7,6 +7,7 @@ import type { CountedCall } from '../rates/rate-share.ts'
 import type { ModelChoice } from '../upstreams/provider.ts'
 import { overBudget } from './answer-length.ts'
 import type { Billed, BilledAttempt } from './billed-attempt.ts'
+import { NO_CEILING } from './price-ceiling.ts'
 
 /** The money side of one call: reservation, cost and release. */
 export interface Bill {
@@ -67,8 +68,6 @@ export interface Bill {
    */
   end(): void | Promise<void>
 }
-
-const NO_CEILING: Readonly<Record<string, unknown>> = {}
 
 /** Bill of a call without limits: by a tool on this machine. */
 export const NO_BILL: Bill = {

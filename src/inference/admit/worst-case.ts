@@ -1,15 +1,15 @@
-import { ceilingOf, feeOf, maxCost } from '../../providers/cost.ts'
-import { originOf, type PricedModel, type Prices, priceOf } from '../../providers/prices.ts'
-import { presetOf } from '../../providers/providers.ts'
-import { fieldsOrNone, objectsOrNone } from '../../text/lenient-reader.ts'
+import { feeOf, maxCost } from '../../providers/cost.ts'
+import { type PricedModel, type Prices, priceOf } from '../../providers/prices.ts'
 import type { Micros } from '../../text/money.ts'
-import { ANSWER_LIMITS, limitsAt } from '../api/answer-limit.ts'
-import { INPUT_ALONE } from '../api/verbatim-paths.ts'
+import { limitsAt } from '../api/answer-limit.ts'
 import { carriesAudio } from '../observe/audio-input.ts'
 import { countLong, estimatePrompt, MEDIA_TOKENS } from '../observe/estimate.ts'
 import { requestText } from '../observe/request-text.ts'
 import { limitsOf, type ModelChoice } from '../upstreams/provider.ts'
+import { ceilingFields, NO_CEILING } from './price-ceiling.ts'
 import { NO_PARTS, type PricedParts } from './priced-parts.ts'
+import { choicesOf, isOpen, largestOf, longestAnswers } from './requested-answers.ts'
+import { linkedMedia, readsMore, repeatedQuery } from './unsent-input.ts'
 
 /** Allowance for a provider's tokenizer that counts more than ours. */
 const TOKENIZER_FACTOR = 1.25
@@ -19,11 +19,6 @@ const WRAPPING_TOKENS = 256
 const SUITABLE_TOKENS = 8192
 /** Lowest limit beside a prompt that fills its context by its upper bound. */
 const SHORTEST_TOKENS = 1024
-/** References in a request to content that the provider reads, such as files. Documents may be referenced by URL. */
-const NAMED_INPUT =
-  /"(?:previous_response_id|conversation|file_id|file_url|vector_store_ids|mcp_servers)"\s*:|"prompt"\s*:\s*\{|"type"\s*:\s*"document"/iu
-/** Media referenced by URL instead of embedded. */
-const LINKED_MEDIUM = /"(?:image_url|url|file_url)"\s*:\s*"https?:|"url"\s*:\s*"https?:/g
 
 /** A request to keep the prompt in the provider's cache for an hour, which is written at a rate of its own. */
 const KEPT_FOR_HOUR = /"ttl"\s*:\s*"1h"/iu
@@ -81,15 +76,13 @@ const fixed = (micros: Micros, limit: number): Quote => ({ least: micros, most: 
 
 const UNLIMITED = fixed(Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY)
 
-const NO_FIELDS: Readonly<Record<string, unknown>> = {}
-
 /** Bound of a call without a reservation: unlimited. */
 export const UNBOUNDED: CallBound = {
   isLimited: false,
   isLimitedByClient: false,
   answers: 1,
   limitAt: () => null,
-  ceilingAt: () => NO_FIELDS,
+  ceilingAt: () => NO_CEILING,
   quick: UNLIMITED,
   counted: async () => UNLIMITED,
   readsMore: false,
@@ -182,51 +175,6 @@ function piecesCost(
 
 const sum = (numbers: readonly number[]): number => numbers.reduce((all, one) => all + one, 0)
 
-/** Upper bounds of the prices at which a provider may answer, beside those of the client. */
-function ceilingFields(
-  model: ModelChoice,
-  sent: object,
-  {
-    models,
-    promptTokens,
-    tiers,
-  }: { models: readonly ModelChoice[]; promptTokens: number } & Pick<PricedParts, 'tiers'>,
-  prices: Prices,
-): Readonly<Record<string, unknown>> {
-  const field = presetOf(model.vendor ?? '')?.pricedFields.ceiling
-  const from = originOf(model, prices)
-  // Flat prices are no prices of the model.
-  if (field === undefined || (from !== 'configuration' && from !== 'catalogue' && from !== 'dearest')) return NO_FIELDS
-  const there = models.filter(({ vendor }) => vendor === model.vendor)
-  const ours = ceilingOf({ prompt: promptTokens, tiers }, there, prices)
-  const given = fieldsOrNone((sent as Record<string, unknown>)[field])
-  const theirs = fieldsOrNone(given.max_price)
-  const lower = (name: 'prompt' | 'completion'): number => {
-    const price = Number(theirs[name] ?? Number.NaN)
-    return price >= 0 && price < ours[name] ? price : ours[name]
-  }
-  return { [field]: { ...given, max_price: { ...theirs, prompt: lower('prompt'), completion: lower('completion') } } }
-}
-
-/** Number of answers to a request, and the token limit of each: that of the client, or the one assumed without it. */
-export function longestAnswers(
-  { maxOutputTokens }: Pick<BoundDeps, 'maxOutputTokens'>,
-  endpoint: string,
-  json: BoundedRequest['json'],
-): { limit: number; answers: number } {
-  const known = limitsAt(endpoint)
-  // On an unknown endpoint, the limit sent may be ignored.
-  const limit =
-    known.length > 0
-      ? (largestOf(known, json) ?? maxOutputTokens)
-      : Math.max(maxOutputTokens, largestOf(ANSWER_LIMITS, json) ?? 0)
-  return { limit, answers: INPUT_ALONE.has(endpoint) ? 0 : choicesOf(json) * promptsOf(json) }
-}
-
-/** Tells whether a client leaves the length of an answer open, at an endpoint that limits it. */
-export const isOpen = (endpoint: string, json: BoundedRequest['json']): boolean =>
-  limitsAt(endpoint).length > 0 && largestOf(limitsAt(endpoint), json) === null
-
 /** Tells whether a model is sent a limit that its client did not set. A server of one's own without a price is not. */
 const takesLimit = (model: ModelChoice, prices: Prices): boolean =>
   model.isLocal !== true || priceOf(model, prices).from === 'configuration'
@@ -278,38 +226,10 @@ export async function boundOfPrompt(
     isLimitedByClient: true,
     answers: 1,
     limitAt: () => null,
-    ceilingAt: () => NO_FIELDS,
+    ceilingAt: () => NO_CEILING,
     quick,
     counted: async () => quick,
     readsMore: isSearching,
     more: (tokens) => maxCost({ prompt: 0, answer: tokens, wholePrompt: promptTokens }, models, prices),
   }
 }
-
-/** Largest token limit in a request. Null without one. */
-function largestOf(names: readonly string[], json: BoundedRequest['json']): number | null {
-  const named = names.map((name) => json[name]).filter((value) => typeof value === 'number' && value > 0)
-  return named.length === 0 ? null : Math.max(...(named as number[]))
-}
-
-const choicesOf = (json: BoundedRequest['json']): number => largestOf(['n', 'best_of'], json) ?? 1
-
-/** Number of prompts of a legacy completion, each with its own answers. A list of tokens is one prompt. */
-function promptsOf({ prompt }: BoundedRequest['json']): number {
-  const several = Array.isArray(prompt) ? prompt.filter((one) => typeof one !== 'number').length : 1
-  return Math.max(1, several)
-}
-
-/** Bytes of the query, repeated per document: some providers count it with each document that they rank. */
-function repeatedQuery({ query, documents }: BoundedRequest['json']): number {
-  if (query === undefined || !Array.isArray(documents)) return 0
-  return Buffer.byteLength(JSON.stringify(query)) * documents.length
-}
-
-/** Tells whether the provider reads more than the request contains. */
-function readsMore(text: string, { tools, web_search_options, search_parameters }: BoundedRequest['json']): boolean {
-  if (web_search_options || search_parameters || NAMED_INPUT.test(text)) return true
-  return objectsOrNone(tools).some(({ type }) => type !== undefined && type !== 'function' && type !== 'custom')
-}
-
-const linkedMedia = (text: string): number => (text.includes('url"') ? (text.match(LINKED_MEDIUM)?.length ?? 0) : 0)

@@ -1,0 +1,37 @@
+import type { Fields } from '../../text/typed-reader.ts'
+import { ANSWER_LIMITS, limitsAt } from '../api/answer-limit.ts'
+import { INPUT_ALONE } from '../api/verbatim-paths.ts'
+
+/** Number of answers to a request, and the token limit of each: that of the client, or the one assumed without it. */
+export function longestAnswers(
+  { maxOutputTokens }: { maxOutputTokens: number },
+  endpoint: string,
+  json: Fields,
+): { limit: number; answers: number } {
+  const known = limitsAt(endpoint)
+  // On an unknown endpoint, the limit sent may be ignored.
+  const limit =
+    known.length > 0
+      ? (largestOf(known, json) ?? maxOutputTokens)
+      : Math.max(maxOutputTokens, largestOf(ANSWER_LIMITS, json) ?? 0)
+  return { limit, answers: INPUT_ALONE.has(endpoint) ? 0 : choicesOf(json) * promptsOf(json) }
+}
+
+/** Tells whether a client leaves the length of an answer open, at an endpoint that limits it. */
+export const isOpen = (endpoint: string, json: Fields): boolean =>
+  limitsAt(endpoint).length > 0 && largestOf(limitsAt(endpoint), json) === null
+
+/** Largest token limit in a request. Null without one. */
+export function largestOf(names: readonly string[], json: Fields): number | null {
+  const named = names.map((name) => json[name]).filter((value) => typeof value === 'number' && value > 0)
+  return named.length === 0 ? null : Math.max(...(named as number[]))
+}
+
+/** Number of choices, or of images, that a request asks for with each prompt. */
+export const choicesOf = (json: Fields): number => largestOf(['n', 'best_of'], json) ?? 1
+
+/** Number of prompts of a legacy completion, each with its own answers. A list of tokens is one prompt. */
+function promptsOf({ prompt }: Fields): number {
+  const several = Array.isArray(prompt) ? prompt.filter((one) => typeof one !== 'number').length : 1
+  return Math.max(1, several)
+}
