@@ -6,11 +6,13 @@ import { GazewayError } from '../../src/errors.ts'
 import { createGateway } from '../../src/gateway.ts'
 import { readChange } from '../../src/review/change.ts'
 import { askGit, openCheckout } from '../../src/review/checkout.ts'
+import { fileKindOf } from '../../src/review/file-kind.ts'
 import type { Change } from '../../src/review/part.ts'
 import { openReceipt, type Receipt } from '../../src/review/receipt.ts'
 import { readPatched, readStaged } from '../../src/review/uncommitted.ts'
 import { makeFolder } from '../../src/store/make-folder.ts'
 import { replaceFile } from '../../src/store/replace-file.ts'
+import { counted } from '../../src/text/counted.ts'
 import { plain } from '../../src/text/plain.ts'
 import { consoleFiles, consoleFolder } from '../console/files.ts'
 import { serveReview } from '../review/serve-review.ts'
@@ -96,16 +98,18 @@ async function emailIn(checkout: Checkout): Promise<string | null> {
 const titleOf = ({ base, head }: Change): string =>
   `${base.commit.slice(0, 10)} … ${head.commit?.slice(0, 10) ?? 'not committed'}`
 
+const linesIn = (parts: Change['parts']): number => parts.reduce((sum, part) => sum + part.lines, 0)
+
 function introduction({ parts }: Change, url: string): string {
-  const lines = parts.reduce((sum, part) => sum + part.lines, 0)
+  const lines = linesIn(parts)
   const files = new Set(parts.map(({ path }) => path)).size
+  const byTools = linesIn(parts.filter(({ path }) => fileKindOf(path) !== null))
+  const apart = byTools === 0 ? '' : ` (${byTools} of them in lock and generated files)`
   return (
-    `${counted(lines, 'changed line')} in ${counted(files, 'file')}. Open this link in a browser on this machine; it works once:\n\n` +
+    `${counted(lines, 'changed line')} in ${counted(files, 'file')}${apart}. Open this link in a browser on this machine; it works once:\n\n` +
     `  ${url}\n\nThis command ends with your decision. Ctrl+C ends it without one.`
   )
 }
-
-const counted = (count: number, noun: string): string => `${count} ${noun}${count === 1 ? '' : 's'}`
 
 const untilStopped = (): Promise<null> =>
   new Promise((resolve) => {

@@ -2,6 +2,7 @@ import { openCheckout } from '../../src/review/checkout.ts'
 import { openPolicy } from '../../src/review/policy-source.ts'
 import { readReceipts } from '../../src/review/receipt.ts'
 import { type Verdict, verifyRange } from '../../src/review/verify.ts'
+import { counted } from '../../src/text/counted.ts'
 import { plain } from '../../src/text/plain.ts'
 import { readInput } from './read-input.ts'
 import { revisionsIn } from './review-range.ts'
@@ -26,12 +27,12 @@ export async function verifyReceipts(files: readonly string[], flags: VerifyFlag
 }
 
 /** Describes a verdict: unread parts, receipts that do not count, and the end. */
-export function verdictInWords({ passed, parts, unread, reviewers, refused }: Verdict): string {
+export function verdictInWords({ passed, parts, items, unread, reviewers, refused }: Verdict): string {
   const lines = unread.map(({ place, reason }) => `${place}: ${reason}`)
   const refusals = refused.map(({ reviewer, reason }) => `The receipt of ${plain(reviewer)} does not count: ${reason}.`)
   const readers = reviewers.length === 0 ? 'nobody' : plain(reviewers.join(', '))
-  const end = passed
-    ? `Passed: ${parts} hunks and items, read by ${readers}.`
-    : `Failed: ${unread.length} of ${parts} hunks and items are unread.`
+  const kinds = [[parts - items, 'hunk'] as const, [items, 'item'] as const].filter(([count]) => count > 0)
+  const whole = kinds.map(([count, noun]) => counted(count, noun)).join(' and ') || 'nothing'
+  const end = passed ? `Passed: ${whole}, read by ${readers}.` : `Failed: ${unread.length} unread of ${whole}.`
   return `${[...lines, ...refusals, end].join('\n')}\n`
 }

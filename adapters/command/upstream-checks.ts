@@ -7,6 +7,7 @@ import type { NamedUpstream } from '../../src/inference/upstreams/named-upstream
 import { DEFAULT_UPSTREAM, type ModelRole, type Provider } from '../../src/inference/upstreams/provider.ts'
 import { keyVariableOf } from '../../src/providers/key-variable.ts'
 import { presetOf } from '../../src/providers/providers.ts'
+import { counted } from '../../src/text/counted.ts'
 import { throughProxy } from '../../src/wire/proxy-choice.ts'
 import type { Check } from './check.ts'
 
@@ -144,5 +145,3 @@ function keyVariables({ provider }: NamedUpstream): string {
   const own = presetOf(name)?.key?.variable
   return own === undefined ? 'GAZEWAY_UPSTREAM_API_KEY' : `GAZEWAY_UPSTREAM_API_KEY, or ${own}`
 }
-
-const counted = (count: number, of: string): string => `${count} ${of}${count === 1 ? '' : 's'}`

@@ -10,6 +10,7 @@ import type { Store } from '../store/store.ts'
 import type { ReviewRow } from '../store/tables/reviews-tables.ts'
 import { widthOf } from '../store/width.ts'
 import { newId } from '../text/ids.ts'
+import { fileKindOf } from './file-kind.ts'
 import { requireTrue } from './part.ts'
 import { type Reading, readingOf, type Sighting } from './reading.ts'
 import { RECEIPT_MEDIA_TYPE, type Receipt } from './receipt.ts'
@@ -218,10 +219,11 @@ function levelOf(activeMs: number, attestation: Attestation | null): Level {
 }
 
 function byFile(hunks: readonly { path: string; lines: number; seen: number }[]): Review['coverage']['by_file'] {
-  const files = new Map<string, { path: string; lines: number; seen: number }>()
+  const files = new Map<string, Review['coverage']['by_file'][number]>()
   for (const { path, lines, seen } of hunks) {
     const file = files.get(path) ?? { path, lines: 0, seen: 0 }
-    files.set(path, { path, lines: file.lines + lines, seen: file.seen + seen })
+    const kind = fileKindOf(path)
+    files.set(path, { path, lines: file.lines + lines, seen: file.seen + seen, ...(kind && { kind }) })
   }
   return [...files.values()]
 }

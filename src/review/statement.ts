@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 import * as z from 'zod'
 import { type Envelope, PAYLOAD_TYPE, signedBytes } from '../signing/envelope.ts'
 import type { Signer } from '../signing/signer.ts'
+import { FILE_KINDS } from './file-kind.ts'
 import { type Change, Side } from './part.ts'
 
 const STATEMENT_TYPE = 'https://in-toto.io/Statement/v1'
@@ -42,7 +43,7 @@ export type PartCoverage = z.infer<typeof PartCoverage>
 const Coverage = z.object({
   lines: count,
   seen: count,
-  by_file: z.array(z.object({ path: z.string(), lines: count, seen: count })),
+  by_file: z.array(z.object({ path: z.string(), lines: count, seen: count, kind: z.enum(FILE_KINDS).optional() })),
   hunks: z.array(PartCoverage),
 })
 

@@ -28,6 +28,7 @@ export const Verdict = z.object({
   passed: z.boolean(),
   change: z.string().describe('SHA-256 of the canonical change'),
   parts: z.int().describe('hunks and items of the change'),
+  items: z.int().describe('items among them'),
   unread: z.array(Unread),
   reviewers: z.array(z.string()).describe('those whose receipts count'),
   refused: z.array(z.object({ reviewer: z.string(), reason: z.string() })).describe('receipts that do not count'),
@@ -76,7 +77,9 @@ export function judgeChange(
     refused.push(namedAs(person, 'they are an author of the range'))
   const unread = unreadParts(change, policy, willing, others)
   const reviewers = willing.flatMap(({ names }) => [...names])
-  return { passed: unread.length === 0, change: change.digest, parts: change.parts.length, unread, reviewers, refused }
+  const { digest, parts } = change
+  const items = parts.filter(({ kind }) => kind !== 'hunk').length
+  return { passed: unread.length === 0, change: digest, parts: parts.length, items, unread, reviewers, refused }
 }
 
 const namedAs = ({ names }: Reviewer, reason: string) => ({ reviewer: [...names].join(', '), reason })

@@ -111,6 +111,7 @@ describe('the page of gazeway review', { skip: WITHOUT_BROWSER }, () => {
       'src/pay.ts': 'check()\nsend(1) // \u202edaor\n',
       [HOSTILE]: '<script>alert(2)</script>\n',
       empty: '',
+      'web/package-lock.json': '{}\n',
     })
     const out = join(place.home, 'receipt.json')
     const { url, ended } = await startReview(t, place, ['--reviewer', 'ann@example.org', '--sign', key, '--out', out])
@@ -136,16 +137,19 @@ describe('the page of gazeway review', { skip: WITHOUT_BROWSER }, () => {
       await page.keyboard.press('n')
       await page.keyboard.press('a')
     }
-    await page.getByText('4 of 4 lines read').waitFor()
+    await page.getByText('5 of 5 lines read').waitFor()
+    assert.equal(await page.locator('article .badge', { hasText: /^lock$/ }).count(), 1)
     await decide(page, 'Approve')
     const { code, printed } = await ended
     assert.equal(code, 0, printed)
-    assert.match(printed, /ann@example\.org: approve, 4 of 4 lines seen, level seen; signed with SHA256:/)
+    assert.match(printed, /ann@example\.org: approve, 5 of 5 lines seen, level seen; signed with SHA256:/)
     const { review } = openReceipt(JSON.parse(readFileSync(out, 'utf8')), 'receipt')
     assert.deepEqual(review.comments, [{ path: 'empty', line: null, text: 'Why?' }])
+    const lock = { path: 'web/package-lock.json', lines: 1, seen: 1, kind: 'lock' }
+    assert.deepEqual(review.coverage.by_file.at(-1), lock)
     const verify = ['review', 'verify', out, '--range', 'HEAD^..HEAD', '--policy', 'review.json']
     const verdict = await run(place, verify)
-    assert.deepEqual([verdict.code, verdict.stdout], [0, 'Passed: 3 hunks and items, read by ann@example.org.\n'])
+    assert.deepEqual([verdict.code, verdict.stdout], [0, 'Passed: 3 hunks and 1 item, read by ann@example.org.\n'])
     assert.deepEqual(faults, [])
   })
 

@@ -245,13 +245,14 @@ describe('a signature', () => {
   })
 })
 
-it('judges 30,000 hunks within three seconds', async () => {
+it('judges 30,000 hunks within three seconds of the processor', async () => {
   const parts = hunksOf('a.txt', numbered(300_000), numbered(300_000).replace(/line (\d*0)\n/g, 'changed $1\n'))
   const side = { commit: 'a'.repeat(40), tree: 'b'.repeat(40) }
   const change = { base: side, head: side, digest: 'c'.repeat(64), parts }
   const receipts = [await receiptOf(change, ann), await receiptOf(change, bob)]
-  const started = performance.now()
+  const started = process.cpuUsage()
   const verdict = judgeChange(change, new Set(), receipts, await policyOf(signers, { reviewers: 2 }), NOW)
   assert.deepEqual([verdict.passed, verdict.parts], [true, 30_000])
-  assert.ok(performance.now() - started < 3000, `${performance.now() - started} ms`)
+  const { user, system } = process.cpuUsage(started)
+  assert.ok(user + system < 3_000_000, `${(user + system) / 1000} ms`)
 })

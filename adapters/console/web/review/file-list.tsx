@@ -1,4 +1,5 @@
 import './review.css'
+import { fileKindOf } from '../../../../src/review/file-kind.ts'
 import { visible } from './line-text.tsx'
 import { goTo } from './navigation.ts'
 import { linesRead, type ReviewState } from './review-state.ts'
@@ -37,8 +38,15 @@ function FileLink({ state, file: { path, parts } }: { state: ReviewState; file: 
     <li>
       <button type="button" class="quiet" title={path} onClick={() => goTo(state, parts[0] ?? 0)}>
         <span class="cut">{visible(path)}</span>
+        <KindBadge path={path} />
         <span class={share === 100 ? 'good' : ''}>{share} %</span>
       </button>
     </li>
   )
+}
+
+/** Says that a tool wrote a file, so that the lines which people wrote stand out. */
+export function KindBadge({ path }: { path: string }) {
+  const kind = fileKindOf(path)
+  return kind && <span class="badge neutral">{kind}</span>
 }

@@ -1,7 +1,7 @@
 import './review.css'
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
 import { DecisionDialog } from './decision-dialog.tsx'
-import { FileList, filesOf } from './file-list.tsx'
+import { FileList, filesOf, KindBadge } from './file-list.tsx'
 import { KeyHelp } from './key-help.tsx'
 import { visible } from './line-text.tsx'
 import { goToUnread, step } from './navigation.ts'
@@ -47,7 +47,9 @@ export function ReviewPage({ state }: { state: ReviewState }) {
         <main>
           {files.map(({ path, parts }) => (
             <article key={path} aria-label={path}>
-              <h2>{visible(path)}</h2>
+              <h2>
+                {visible(path)} <KindBadge path={path} />
+              </h2>
               {parts.map((index) => (
                 <PartView key={index} state={state} index={index} />
               ))}
