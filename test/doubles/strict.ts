@@ -137,3 +137,32 @@ export const strictChat =
     }
     return (body.stream === true ? sse(chunks(['Hello'])) : json(200, completion('Hello')))(response, request)
   }
+
+/** Models that do not reason: OpenAI's, and those of Ollama, which say `think`. */
+export const noEffort: Rule = (body) =>
+  'reasoning_effort' in body
+    ? {
+        message: "Unsupported parameter: 'reasoning_effort' is not supported with this model.",
+        param: 'reasoning_effort',
+      }
+    : null
+
+/** Ollama. */
+export const noThinking: Rule = (body) =>
+  'reasoning_effort' in body ? { message: '"llama3.2" does not support thinking' } : null
+
+/** Groq. */
+export const noReasoningBack: Rule = ({ messages }) => {
+  const at = messages.findIndex((message) => 'reasoning_content' in message)
+  return at < 0
+    ? null
+    : {
+        message: `'messages.${at}' : for 'role:assistant' the following must be satisfied[('messages.${at}' : property 'reasoning_content' is unsupported)]`,
+      }
+}
+
+/** Claude behind OpenRouter. */
+export const ownDetails: Rule = ({ messages }) =>
+  messages.some((message) => 'reasoning_details' in message)
+    ? { message: 'messages.1.content.0: Invalid `signature` in `thinking` block' }
+    : null

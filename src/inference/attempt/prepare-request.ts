@@ -217,7 +217,7 @@ function prepare(
         isLastResort,
       }
       const reply = await withRetries(retries, client, () => relay.open(target ?? path, sending, client))
-      const names = met.flatMap(({ name }) => name ?? [])
+      const names = met.filter(({ isOfCall }) => isOfCall !== true).map(({ name }) => name)
       if (reply.status < 400 && names.length > 0) facts.learn(upstream, model, callerId, names)
       if (api === null || reply.kind !== 'whole' || met.length === MOST_MENDS) return reply
       const refusal = refusalIn(reply)

@@ -16,8 +16,10 @@ export interface Refusal {
 
 /** A form of a request that some upstreams accept alone. */
 export interface Mend {
-  /** Name of the fact that an upstream's model needs it. Null for one that is only tried, and never remembered. */
-  name: string | null
+  /** Name of the fact that an upstream's model needs it. */
+  name: string
+  /** True for one that is about a conversation and not about the model: it is tried, and never remembered. */
+  isOfCall?: true
   apis: readonly Api[]
   /** True to mend each converted request: its client's bytes are not kept anyway, and it loses nothing. */
   isCertain?: true

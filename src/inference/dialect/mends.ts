@@ -1,4 +1,6 @@
 import { BLANK_TEXTS } from './blank-texts.ts'
+import { EARLIER_REASONING } from './earlier-reasoning.ts'
+import { EFFORT } from './effort.ts'
 import { images } from './media.ts'
 import type { Api, Mend, Refusal } from './mend.ts'
 import { REQUEST_TERMS } from './request-terms.ts'
@@ -10,6 +12,8 @@ import { TOOL_SCHEMAS } from './tool-schemas.ts'
 /** All mends. They are applied in this order, and an earlier one is tried first. */
 const MENDS: readonly Mend[] = [
   ...REQUEST_TERMS,
+  ...EARLIER_REASONING,
+  ...EFFORT,
   noDeveloper,
   systemFirst,
   noSystem,
@@ -43,8 +47,7 @@ export function knownMends(
 ): readonly Mend[] {
   if (facts.length === 0 && !isConverted) return NONE
   return BY_API[api].filter(
-    ({ name, isCertain }) =>
-      name !== null && (facts.includes(name) || (isConverted && isCertain === true && !accepted.includes(name))),
+    ({ name, isCertain }) => facts.includes(name) || (isConverted && isCertain === true && !accepted.includes(name)),
   )
 }
 

@@ -11,6 +11,8 @@ const ENDPOINTS: Readonly<Record<Api, string>> = {
   responses: '/responses',
 }
 
+const LOWERED = 'lower_limit'
+
 /**
  * Finds the mend to try after a refusal.
  *
@@ -29,7 +31,7 @@ export function nextMend(
 ): Mend | null {
   const found = mendsFor(api, refusal, applied).find((mend) => Object.keys(mend.fields(body, UNNOTED, own)).length > 0)
   if (found !== undefined) return found
-  const isLowered = applied.some(({ name }) => name === null)
+  const isLowered = applied.some(({ name }) => name === LOWERED)
   return limit === null || isLowered ? null : loweredLimit(api, refusal, limit)
 }
 
@@ -38,7 +40,8 @@ function loweredLimit(api: Api, refusal: Refusal, limit: number): Mend | null {
   const lower = lowerLimit(refusal, limit)
   if (lower === null) return null
   return {
-    name: null,
+    name: LOWERED,
+    isOfCall: true,
     apis: [api],
     isRefused: () => false,
     fields(body, note) {

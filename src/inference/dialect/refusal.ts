@@ -20,10 +20,18 @@ export function refusedBy(reply: WholeReply): string | null {
   return typeof param === 'string' ? param : null
 }
 
-/** Reason in an error reply: its usual fields, otherwise the whole text. */
+/** Reason in an error reply: its usual fields, with what OpenRouter's provider said; otherwise the whole text. */
 function reasonIn(reply: WholeReply): string {
   const text = bodyText(reply)
   const body = fieldsOrNone(parseJson(text))
-  const { message } = fieldsOrNone(body.error ?? body)
-  return typeof message === 'string' ? message : text
+  const { message, metadata } = fieldsOrNone(body.error ?? body)
+  if (typeof message !== 'string') return text
+  const { raw } = fieldsOrNone(metadata)
+  return typeof raw === 'string' ? `${message} ${raw}` : message
 }
+
+const AS_SUCH =
+  /unsupported|unrecogni[sz]ed|unknown|unexpected|not (?:supported|permitted|allowed)|extra (?:inputs|fields)|does not support|deprecated/i
+
+/** Tells whether a refusal is about a field as such, and not about its value's range. */
+export const isRefusedAsSuch = ({ message }: Refusal): boolean => AS_SUCH.test(message)

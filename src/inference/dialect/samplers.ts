@@ -1,6 +1,7 @@
 import type { Fields } from '../../text/typed-reader.ts'
 import type { Note } from '../convert/changes.ts'
 import { API_NAMES, type Mend, type Refusal } from './mend.ts'
+import { isRefusedAsSuch } from './refusal.ts'
 
 /** Fields without which the same question is asked: samplers, and hints to the provider. */
 const OPTIONAL = [
@@ -8,13 +9,11 @@ const OPTIONAL = [
   ...['seed', 'user', 'safety_identifier', 'prompt_cache_key', 'prompt_cache_retention', 'prompt_cache_options'],
   ...['metadata', 'store', 'verbosity', 'parallel_tool_calls', 'context_management', 'cache_control', 'include'],
 ] as const
-const REFUSED =
-  'unsupported|unrecogni[sz]ed|unknown|unexpected|not (?:supported|permitted|allowed)|extra (?:inputs|fields)|does not support|deprecated'
 
-/** Tells whether a refusal is about a field as such, and not about its value's range. */
-function isFieldRefused({ field, message }: Refusal, name: string): boolean {
-  if (!new RegExp(REFUSED, 'i').test(message)) return false
-  return field === name || new RegExp(`(?<![\\w.])${name}(?![\\w])`).test(message)
+/** Tells whether a refusal is about a field as such. */
+function isFieldRefused(refusal: Refusal, name: string): boolean {
+  if (!isRefusedAsSuch(refusal)) return false
+  return refusal.field === name || new RegExp(`(?<![\\w.])${name}(?![\\w])`).test(refusal.message)
 }
 
 const without = (name: string): Mend => ({

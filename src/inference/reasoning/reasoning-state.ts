@@ -13,12 +13,14 @@ export interface ReasoningState {
 export const NO_STATE: ReasoningState = { message: {}, calls: {} }
 
 /** Fields with plain reasoning, which comes in pieces. */
-const TEXTS = ['reasoning_content', 'reasoning'] as const
+export const TEXTS = ['reasoning_content', 'reasoning'] as const
+/** The one that providers want back. */
+export const PLAIN = TEXTS[0]
 /**
  * Fields with reasoning and its signatures: OpenRouter's, and Anthropic's blocks as LiteLLM names them. They replace
  * the plain text.
  */
-const LISTS = ['reasoning_details', 'thinking_blocks'] as const
+export const LISTS = ['reasoning_details', 'thinking_blocks'] as const
 /** Field of messages and tool calls with Gemini's `google.thought_signature`. */
 const EXTRA = 'extra_content'
 /** Fields of an entry of a list that come in pieces. */
@@ -102,20 +104,20 @@ export function putBack<Message extends object>(message: Message, { message: fie
 export function acceptable<Message extends object>(messages: readonly Message[]): Message[] {
   const calling = messages.filter((message) => callsOf(message).length > 0)
   if (calling.length === 0) return messages.map(withoutText)
-  const isPlain = calling.some((message) => TEXTS[0] in message)
+  const isPlain = calling.some((message) => PLAIN in message)
   const isSigned = calling.some((message) => callsOf(message).some(isSignedCall))
   if (!isPlain && !isSigned) return [...messages]
   return messages.map((message) => {
     const calls = callsOf(message)
     if (calls.length === 0) return message
-    const fields: Fields = { ...(isPlain && { [TEXTS[0]]: '' }), ...message }
+    const fields: Fields = { ...(isPlain && { [PLAIN]: '' }), ...message }
     if (isSigned && !calls.some(isSignedCall)) fields.tool_calls = calls.map((call) => ({ ...SKIPPED, ...call }))
     return fields as Message
   })
 }
 
 /** Extra content of a call that Gemini has not signed. */
-const SKIPPED = { [EXTRA]: { google: { thought_signature: 'skip_thought_signature_validator' } } }
+export const SKIPPED = { [EXTRA]: { google: { thought_signature: 'skip_thought_signature_validator' } } }
 
 const callsOf = (message: object): Fields[] => objectsOrNone((message as Fields).tool_calls)
 

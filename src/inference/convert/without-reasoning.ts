@@ -8,20 +8,28 @@ const BUDGETED = 'enabled'
 
 /**
  * Takes the thinking blocks that Gazeway sealed out of a Messages request, for an upstream that speaks Messages: it
- * rejects signatures that it did not make. Where they stood before the last tool calls, thinking is turned off for this
- * request: with a budget, the API wants thinking there
+ * rejects signatures that it did not make.
+ *
+ * @returns the request itself when there are none
+ */
+export const withoutSealedBlocks = (request: object, note: Note): object =>
+  withoutBlocks(request, (block) => isSealed(block.signature ?? block.data), note)
+
+/**
+ * Takes thinking blocks out of a Messages request. Where they stood before the last tool calls, thinking is turned off for
+ * this request: with a budget, the API wants thinking there
  * (https://docs.claude.com/en/docs/build-with-claude/extended-thinking).
  *
  * @returns the request itself when there are none
  */
-export function withoutSealedBlocks(request: object, note: Note): object {
+export function withoutBlocks(request: object, isTaken: (block: Fields) => boolean, note: Note): object {
   const given = request as Fields
   const messages = objectsOrNone(given.messages)
   let lastTaken = -1
   const kept = messages.flatMap((message, index) => {
     const content = objectsOrNone(message.content)
     const left = content.filter((block, at) => {
-      if (!isSealed(block.signature ?? block.data)) return true
+      if (!isTaken(block)) return true
       note(`messages.${index}.content.${at}`, 'dropped')
       lastTaken = index
       return false
@@ -38,8 +46,8 @@ export function withoutSealedBlocks(request: object, note: Note): object {
 const isResult = ({ role, content }: Fields): boolean =>
   role === 'assistant' || objectsOrNone(content).some(({ type }) => type === 'tool_result')
 
-/** Turns thinking off, and what is asked about earlier thinking. */
-function withoutThinking(given: Fields, note: Note): Fields {
+/** Turns thinking with a budget off, and what is asked about earlier thinking. */
+export function withoutThinking(given: Fields, note: Note): Fields {
   if (fieldsOrNone(given.thinking).type !== BUDGETED) return given
   const { thinking, context_management, ...rest } = given
   note('thinking', 'dropped')
