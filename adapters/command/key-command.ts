@@ -36,6 +36,7 @@ export interface KeyFlags extends LimitFlags {
   billing?: string
   alert?: string[]
   models?: string
+  lenient?: boolean
   expires?: string
 }
 
@@ -46,6 +47,7 @@ export interface KeyChangeFlags extends LimitFlags {
   billing?: string
   alert?: string[]
   models?: string
+  lenient?: boolean
   expires?: string
 }
 
@@ -201,12 +203,15 @@ export async function releaseKey(loaded: LoadedConfig, log: Log, idOrName: strin
   process.stderr.write(`Released ${toUsd(released)} USD that was presumed spent of the key.\n`)
 }
 
-/** Reads the flags for billing, alerts, models and expiry. An absent flag sets nothing. */
-function termsIn({ billing, alert, models, expires }: Pick<KeyFlags, 'billing' | 'alert' | 'models' | 'expires'>) {
+type TermFlags = Pick<KeyFlags, 'billing' | 'alert' | 'models' | 'lenient' | 'expires'>
+
+/** Reads the flags for billing, alerts, models, leniency and expiry. An absent flag sets nothing. */
+function termsIn({ billing, alert, models, lenient, expires }: TermFlags) {
   return {
     ...(alert !== undefined && { alerts: alertsIn(alert) }),
     ...(billing !== undefined && { billing: checked('--billing', Billing, billing) }),
     ...(models !== undefined && { models: modelsIn(models) }),
+    ...(lenient !== undefined && { lenient }),
     ...(expires !== undefined && { expires_at: endIn(expires, new Date()) }),
   }
 }

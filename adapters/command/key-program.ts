@@ -222,6 +222,8 @@ const withTerms = (command: Command): Command =>
     .option(...ALERT)
     .option('--credit <usd>', 'spending limit beyond deposits, or none for the default')
     .option('--models <globs>', 'allowed models, comma-separated; * matches any characters')
+    .option('--lenient', 'drop and name what an upstream cannot express, instead of refusing the request')
+    .option('--no-lenient', 'refuse it')
     .option('--expires <when>', 'expiry: a duration such as 90d, or a time such as 2027-01-31T00:00:00Z')
     .option('--requests-per-minute <n>', 'limit of calls per minute')
     .option('--tokens-per-minute <n>', 'limit of tokens per minute')

@@ -20,6 +20,7 @@ export const keyTable = (records: readonly KeyRecord[], groups: readonly GroupRe
         limits: limitsOf(key),
         alerts: alertsOf(key.alerts),
         models: key.models?.join(', ') ?? null,
+        lenient: key.lenient ? 'yes' : null,
         'spent USD': spent(key.spend),
         'owed USD': owed(key.debt_usd),
         'presumed USD': presumed(key),

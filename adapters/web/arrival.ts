@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { Identity } from '../../src/identity/keys.ts'
 import { addressOf } from './client-address.ts'
 import type { FrameContext } from './frame-context.ts'
 
@@ -13,6 +14,8 @@ export interface Arrival {
   address: string | null
   /** The request was paid for and is not billed. */
   isPaid: boolean
+  /** The request loses what an upstream cannot express. */
+  isLenient: boolean
 }
 
 /**
@@ -28,4 +31,9 @@ export const arrivalOf = (c: FrameContext): Arrival => ({
   callerId: c.get('identity')?.id ?? null,
   address: addressOf(c.env.incoming),
   isPaid: c.get('identity')?.isPaid === true,
+  isLenient: isLenient(c.env.incoming, c.get('identity')),
 })
+
+/** Tells whether a request or its key is lenient. */
+export const isLenient = ({ headers }: IncomingMessage, identity: Identity | undefined): boolean =>
+  headers['x-gazeway-lenient'] === 'true' || identity?.lenient === true

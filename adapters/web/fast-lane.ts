@@ -3,7 +3,7 @@ import type { Log } from '../../src/config/log.ts'
 import { GazewayError } from '../../src/errors.ts'
 import type { Scope } from '../../src/identity/keys.ts'
 import type { Authenticator } from '../../src/identity/passes.ts'
-import type { Arrival, Endpoint } from './arrival.ts'
+import { type Arrival, type Endpoint, isLenient } from './arrival.ts'
 import { addressOf, noteAddress } from './client-address.ts'
 import { errorReply } from './error-reply.ts'
 import { keyOf, requestIdOf } from './frame.ts'
@@ -79,6 +79,7 @@ export function fastLane(options: {
       callerId: identity.id,
       address: addressOf(incoming),
       isPaid: identity.isPaid === true,
+      isLenient: isLenient(incoming, identity),
     }
     noteCaller(incoming, { requestId: arrival.requestId, keyId: identity.id })
     // In one step, because each further promise slows every request down.

@@ -16,6 +16,7 @@ const CHECKED_COLUMNS = [
   'tokens_per_minute',
   'concurrent',
   'models',
+  'lenient',
   'expires_at',
   'previous_hash',
   'previous_until',

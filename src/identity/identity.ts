@@ -27,6 +27,8 @@ export interface Identity {
   concurrent: number | null
   /** Globs of allowed models; null for all. */
   models: readonly string[] | null
+  /** True when its requests lose what an upstream cannot express. */
+  lenient: boolean
   /** Expiry of the key, RFC 3339. */
   expiresAt: string | null
   /** Set when the request itself was paid for, so that the payer's key is not billed. */
@@ -45,6 +47,7 @@ const UNLIMITED = {
   tokensPerMinute: null,
   concurrent: null,
   models: null,
+  lenient: false,
   expiresAt: null,
 } as const satisfies Partial<Identity>
 
@@ -81,6 +84,7 @@ export function identityOf(row: CheckedRow): Identity {
     tokensPerMinute: row.tokens_per_minute,
     concurrent: row.concurrent,
     models: modelsOf(row),
+    lenient: row.lenient === 1,
     expiresAt: row.expires_at,
   })
 }

@@ -19,6 +19,7 @@ export const KEY_COLUMNS = [
   'tokens_per_minute',
   'concurrent',
   'models',
+  'lenient',
   'created_at',
   'expires_at',
   'last_used_at',
@@ -53,6 +54,7 @@ export function toRow(key: z.output<typeof NewKey>, of: NewRow): KeyRow {
     concurrent: null,
     ...limitColumns(key.limits),
     models: key.models === null ? null : JSON.stringify(key.models),
+    lenient: Number(key.lenient),
     first: null,
     created_at: of.createdAt,
     expires_at: key.expires_at,
@@ -65,12 +67,13 @@ export function toRow(key: z.output<typeof NewKey>, of: NewRow): KeyRow {
 }
 
 /** Builds the columns that a change names. */
-export function toChangedColumns({ name, billing, limits, models, expires_at }: z.output<typeof KeyChange>) {
+export function toChangedColumns({ name, billing, limits, models, lenient, expires_at }: z.output<typeof KeyChange>) {
   return {
     ...(name !== undefined && { name }),
     ...(billing !== undefined && { billing }),
     ...limitColumns(limits ?? {}),
     ...(models !== undefined && { models: models === null ? null : JSON.stringify(models) }),
+    ...(lenient !== undefined && { lenient: Number(lenient) }),
     ...(expires_at !== undefined && { expires_at }),
   }
 }
@@ -99,6 +102,7 @@ export function toRecord(row: ShownRow, { budgets, alerts }: KeyTerms, spent: Sp
     },
     alerts: toAlertRecords(alerts),
     models: modelsOf(row),
+    lenient: row.lenient === 1,
     expires_at: row.expires_at,
     created_at: row.created_at,
     last_used_at: row.last_used_at,

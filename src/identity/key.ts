@@ -81,6 +81,12 @@ const fields = {
   limits: Limits.partial().describe('Absent limits are unlimited.'),
   alerts: Alerts.describe('Alerts to alerts.webhook_url; [] for none.'),
   models: z.array(ModelGlob).min(1).max(MAX_MODELS).nullable().describe('Globs of allowed models; null for all.'),
+  lenient: z
+    .boolean()
+    .describe(
+      'Content and constraints that the API of an upstream cannot express are dropped and named in x-gazeway-changed; ' +
+        'otherwise such requests are refused.',
+    ),
   expires_at: KeyEnd.nullable()
     .describe('Expiry of the key: a time, or a duration from now; null for never.')
     .meta({ accepted: 'a future time, such as "2027-01-31T00:00:00Z", a duration from now, such as "90d", or null' }),
@@ -100,6 +106,7 @@ export const NewKey = z.strictObject({
   limits: fields.limits.default({}),
   alerts: fields.alerts.default([]),
   models: fields.models.default(null),
+  lenient: fields.lenient.default(false),
   expires_at: fields.expires_at.default(null),
 })
 
@@ -137,6 +144,7 @@ export const KeyRecord = z.object({
   }),
   alerts: ShownAlerts,
   models: z.array(z.string()).nullable().describe('Globs of allowed models; null for all.'),
+  lenient: z.boolean(),
   expires_at: z.iso.datetime().nullable(),
   created_at: z.iso.datetime(),
   last_used_at: z.iso.datetime().nullable().describe('Time of the last use, updated at most once a minute.'),

@@ -69,6 +69,53 @@ describe('the header x-gazeway-changed', () => {
   })
 })
 
+describe('a request with parts that the API of its upstream cannot express', () => {
+  const image = { type: 'image', source: { type: 'file', file_id: 'file_1' } }
+  const asked = {
+    model: 'double-chat',
+    max_tokens: 100,
+    container: 'one',
+    messages: [
+      { role: 'user', content: [image, { type: 'text', text: 'Hello' }, image] },
+      { role: 'assistant', content: [{ type: 'server_tool_use', id: 'a', name: 'web_search', input: {} }] },
+      { role: 'user', content: 'Go on.' },
+    ],
+  }
+
+  async function post(path: string, body: object, headers: Record<string, string>, key = running.key) {
+    const reply = await fetch(`${running.url}/v1${path}`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', authorization: `Bearer ${key}`, ...headers },
+      body: JSON.stringify(body),
+    })
+    const { error } = (await reply.json()) as { error?: { message: string } }
+    return { status: reply.status, changed: reply.headers.get('x-gazeway-changed'), error }
+  }
+
+  it('is refused with the field, and loses them where request or key is lenient', async () => {
+    const { key } = await running.gateway.keys.create({ name: 'lenient', scopes: ['inference'], lenient: true })
+    const lost =
+      'container=dropped, messages.0.content.0=dropped, messages.0.content.2=dropped, messages.1.content.0=dropped'
+    const refused = await post('/messages', asked, {})
+    assert.equal(refused.status, 400)
+    assert.match(refused.error?.message ?? '', /^container: .* With x-gazeway-lenient: true it is dropped/)
+    assert.equal((await post('/messages', asked, { 'x-gazeway-lenient': 'true' })).changed, lost)
+    assert.equal((await post('/messages', asked, {}, key)).changed, lost)
+    const sent = upstream.received.at(-1)?.body as { messages: object[] } | undefined
+    assert.deepEqual(sent?.messages, [
+      { role: 'user', content: 'Hello' },
+      { role: 'user', content: 'Go on.' },
+    ])
+  })
+
+  it('is refused where it is malformed, lenient or not', async () => {
+    const malformed = { model: 'claude-x', n: 2, messages: [{ role: 'user', content: [{ type: 'text', text: 7 }] }] }
+    const { status, error } = await post('/chat/completions', malformed, { 'x-gazeway-lenient': 'true' })
+    assert.equal(status, 400)
+    assert.match(error?.message ?? '', /^messages\.0\.content\.0\.text: must be text/)
+  })
+})
+
 describe('an answer of Claude without a limit of its client', () => {
   const asked = { model: 'claude-x', messages: [{ role: 'user', content: 'Hello' }] }
   const lastSent = () => upstream.received.at(-1)?.body as { max_tokens?: number; stream?: boolean }

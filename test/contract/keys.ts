@@ -48,12 +48,18 @@ export function keysContract(open: () => Promise<Store>): void {
       ]
       const limited = await keys.change(record.id, { limits: { budgets: budgets.toReversed(), concurrent: 4 } })
       assert.deepEqual(limited, { ...record, limits: { ...record.limits, budgets, concurrent: 4 } })
-      const terms = { billing: 'cost' as const, models: ['gpt-*', 'm'], expires_at: '2999-01-31T00:00:00.000Z' }
+      const terms = {
+        billing: 'cost' as const,
+        models: ['gpt-*', 'm'],
+        lenient: true,
+        expires_at: '2999-01-31T00:00:00.000Z',
+      }
       assert.deepEqual(await keys.change(record.id, terms), { ...limited, ...terms })
       const freed = await keys.change(record.id, {
         name: 'agents',
         limits: { credit_limit_usd: null, budgets: [] },
         models: null,
+        lenient: false,
         expires_at: null,
       })
       const none = { ...record.limits, credit_limit_usd: null, concurrent: 4 }

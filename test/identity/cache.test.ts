@@ -17,6 +17,7 @@ const ROW: CheckedRow = {
   tokens_per_minute: null,
   concurrent: null,
   models: null,
+  lenient: 0,
   expires_at: null,
   previous_hash: null,
   previous_until: null,

@@ -101,6 +101,7 @@ describe('keys', () => {
               limits: { ...limits, budgets: limits.budgets.toSorted((a, b) => rank(a) - rank(b)) },
               alerts: alerts.toSorted((a, b) => a.at - b.at),
               models,
+              lenient: false,
               expires_at: expires_at === null ? null : '2026-11-21T07:05:00.001Z',
               created_at: '2026-11-21T07:05:00.000Z',
               last_used_at: null,
@@ -286,7 +287,7 @@ describe('keys', () => {
 
   it('tells what a caller is held to, at once where it is known', async () => {
     const limits = { credit_limit_usd: 3, requests_per_minute: 60, tokens_per_minute: 9000, concurrent: 4 }
-    const terms = { billing: 'cost' as const, models: ['gpt-*'], expires_at: '2026-11-21T08:00:00Z' }
+    const terms = { billing: 'cost' as const, models: ['gpt-*'], lenient: true, expires_at: '2026-11-21T08:00:00Z' }
     const { key, record } = await keys.create({
       name: 'a',
       ...terms,
@@ -319,6 +320,7 @@ describe('keys', () => {
         tokensPerMinute: 9000,
         concurrent: 4,
         models: ['gpt-*'],
+        lenient: true,
         expiresAt: '2026-11-21T08:00:00.000Z',
       },
     )

@@ -84,7 +84,7 @@ export function modelCall(
 
 /** Context of a model call for a request. @param headers forwarded to an upstream of the same protocol */
 export function callContext(
-  { incoming, callerId, address, isPaid, requestId }: Arrival,
+  { incoming, callerId, address, isPaid, isLenient, requestId }: Arrival,
   headers?: CallerContext['headers'],
 ): CallerContext {
   const { traceparent, via } = incoming.headers
@@ -93,6 +93,7 @@ export function callContext(
     callerId,
     address,
     isPaid,
+    isLenient,
     requestId,
     headers,
     traceparent: typeof traceparent === 'string' ? traceparent : undefined,

@@ -47,6 +47,8 @@ export interface Verbatim {
 export interface CallerContext extends PaidContext {
   /** Request id for errors. Null when they carry none. */
   requestId: string | null
+  /** True when it is to lose what an upstream cannot express, instead of being refused. */
+  isLenient?: boolean | undefined
   /** Headers of the client's request that an upstream of the same protocol receives too. */
   headers?: Readonly<Record<string, string>> | undefined
 }

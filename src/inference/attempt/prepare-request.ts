@@ -135,7 +135,7 @@ function draftOf(
   const { context, bill } = call
   const { path, passage } = selection.candidate
   const longestAnswer = choice === null ? null : longestBeside(request.text, limitsOf(choice))
-  const conversion = { refused, note, longestAnswer, model, reasoning }
+  const conversion = { refused, note, isLenient: context.isLenient === true, longestAnswer, model, reasoning }
   const convert = (body: object) => passage.convert(body, conversion)
   const named = (body: object) => (model === '' ? body : { ...body, model })
   const own = readable(() => convert(request.json))

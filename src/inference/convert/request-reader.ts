@@ -2,17 +2,28 @@ import { GazewayError } from '../../errors.ts'
 import { createTypedReader, type TypedReader } from '../../text/typed-reader.ts'
 import { exactJson } from './exact-json.ts'
 
+const inexpressible = new WeakSet<object>()
+
 /**
- * Error for a request with a part that the protocol of its upstream cannot express.
+ * Error for a request with a part that the protocol of its upstream cannot express. Lenient requests lose the part.
  *
  * @param param the field, dotted
  * @param why reason, without the full stop
  */
-export const unsupported = (param: string, why: string): GazewayError =>
-  new GazewayError('invalid_request', `${param}: ${why}. No request was made.`, { param })
+export function unsupported(param: string, why: string): GazewayError {
+  const error = refused(param, `${why}. With x-gazeway-lenient: true it is dropped`)
+  inexpressible.add(error)
+  return error
+}
 
 /** Error for a field of a request that has a wrong type. */
-export const wrongType = (param: string, expected: string): GazewayError => unsupported(param, `must be ${expected}`)
+export const wrongType = (param: string, expected: string): GazewayError => refused(param, `must be ${expected}`)
+
+/** Tells whether an error is that of {@link unsupported}. */
+export const isInexpressible = (error: GazewayError): boolean => inexpressible.has(error)
+
+const refused = (param: string, why: string): GazewayError =>
+  new GazewayError('invalid_request', `${param}: ${why}. No request was made.`, { param })
 
 /** Reads the requests of clients. A wrong type is an error of the client: `invalid_request` with the path of the field. */
 export const read: TypedReader = createTypedReader(wrongType)

@@ -1,6 +1,7 @@
 import { splitEvents, wholeEvents } from '../../wire/whole-events.ts'
 import type { ChatRequest } from '../api/requests.ts'
 import { toMessagesFromChat } from '../convert/chat-to-messages.ts'
+import { fitted } from '../convert/lenient.ts'
 import { createCompletionChunks, toCompletion } from '../convert/message-to-chat.ts'
 import { eventData } from '../observe/event-data.ts'
 import type { StreamReply } from '../relay/exchange.ts'
@@ -23,8 +24,10 @@ export const chatOverMessages = (passage: Passage): Passage => ({
   ...passage,
   convert(asked, conversion) {
     const chat = passage.convert(asked, conversion)
-    const { note, longestAnswer, model } = conversion
-    const message = toMessagesFromChat(chat as ChatRequest, note, longestAnswer ?? undefined, model)
+    const { longestAnswer, model } = conversion
+    const message = fitted(chat, conversion, (body, note) =>
+      toMessagesFromChat(body as ChatRequest, note, longestAnswer ?? undefined, model),
+    )
     const isStreamed = (chat as { stream?: unknown }).stream === true || message.max_tokens > LONGEST_WHOLE
     return { ...message, ...(isStreamed && { stream: true }) }
   },

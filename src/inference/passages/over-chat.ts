@@ -1,6 +1,7 @@
 import { GazewayError } from '../../errors.ts'
 import { splitEvents } from '../../wire/whole-events.ts'
 import type { ChatChunk, ChatCompletion, ChatRequest } from '../api/requests.ts'
+import { fitted } from '../convert/lenient.ts'
 import { eventData } from '../observe/event-data.ts'
 import { observedStream, observedWhole } from '../observe/observe.ts'
 import type { SseTap } from '../observe/sse-tap.ts'
@@ -50,7 +51,7 @@ export interface ChunkConversion {
 /** Creates the passage of an API to upstreams that have chat completions alone. */
 export const overChat = (conversion: ChatConversion): Passage => ({
   convert: (asked, terms) => ({
-    ...conversion.request(asked as never, terms),
+    ...fitted(asked, terms, (body, note) => conversion.request(body as never, { ...terms, note })),
     ...((asked as { stream?: unknown }).stream === true && { stream: true }),
   }),
   carriesReasoning: true,

@@ -70,6 +70,8 @@ export interface Conversion {
   refused: string | null
   /** Notes what the upstream's API cannot say. */
   note: Note
+  /** True to drop content and constraints that it cannot express. */
+  isLenient: boolean
   /** Longest answer of the model beside the prompt, in tokens, where the API wants a limit. Null when unknown. */
   longestAnswer: number | null
   /** Model id at the upstream. Empty for its default. */

@@ -17,6 +17,7 @@ import { up as billedActivity } from './016_billed_activity.ts'
 import { up as projects } from './017_projects.ts'
 import { up as reasoning } from './019_reasoning.ts'
 import { up as providerKeys } from './021_provider_keys.ts'
+import { up as lenientKeys } from './023_lenient_keys.ts'
 
 /** Migrates the store by one step, forward only. */
 export type Migrate = (db: Kysely<unknown>, engine: Engine) => Promise<void>
@@ -43,4 +44,5 @@ export const MIGRATIONS: Migrations = {
   '017_projects': projects,
   '019_reasoning': reasoning,
   '021_provider_keys': providerKeys,
+  '023_lenient_keys': lenientKeys,
 }

@@ -2,6 +2,7 @@ import type { Period } from '../../text/period.ts'
 
 /**
  * One API key, without its secret. `hash` is the SHA-256 of the whole token, in hex. `scopes` and `models` are JSON.
+ * `lenient` is 1 for a key whose requests lose what an upstream cannot express, and 0 for all others.
  * `first` is 1 for the key that was created at the first start, and null for all others. Until `previous_until`, the
  * token with `previous_hash` is valid as well.
  */
@@ -18,6 +19,7 @@ export interface KeyRow {
   tokens_per_minute: number | null
   concurrent: number | null
   models: string | null
+  lenient: number
   first: number | null
   created_at: string
   expires_at: string | null

@@ -20,6 +20,8 @@ export interface KeyDraft {
   concurrent: string
   /** One glob per line; empty for all models. */
   models: string
+  /** Empty for no. */
+  lenient: 'yes' | ''
   /** Time in the reader's zone; empty for never. */
   expires: string
 }
@@ -36,11 +38,21 @@ export const NEW_KEY: KeyDraft = {
   tokens: '',
   concurrent: '',
   models: '',
+  lenient: '',
   expires: '',
 }
 
 /** Converts a key for editing. */
-export const draftOf = ({ name, group, billing, limits, alerts, models, expires_at }: KeyRecord): KeyDraft => ({
+export const draftOf = ({
+  name,
+  group,
+  billing,
+  limits,
+  alerts,
+  models,
+  lenient,
+  expires_at,
+}: KeyRecord): KeyDraft => ({
   name,
   group: group ?? '',
   billing,
@@ -51,6 +63,7 @@ export const draftOf = ({ name, group, billing, limits, alerts, models, expires_
   tokens: amountText(limits.tokens_per_minute),
   concurrent: amountText(limits.concurrent),
   models: (models ?? []).join('\n'),
+  lenient: lenient ? 'yes' : '',
   expires: timeText(expires_at),
 })
 
@@ -70,6 +83,7 @@ export function fieldsIn(draft: KeyDraft) {
     },
     alerts: alertsIn(draft.alerts),
     models: models.length === 0 ? null : models,
+    lenient: draft.lenient === 'yes',
     expires_at: timeIn(draft.expires),
   }
 }

@@ -47,6 +47,15 @@ const SCOPE: FieldSpec<KeyDraft>[] = [
     placeholder: 'gpt-*',
   },
   {
+    name: 'lenient',
+    label: 'What an upstream cannot express',
+    hint: 'Dropped parts of a request are named in x-gazeway-changed.',
+    options: [
+      { value: '', label: 'Refuse the request' },
+      { value: 'yes', label: 'Drop it' },
+    ],
+  },
+  {
     name: 'expires',
     label: 'Expires',
     at: 'expires_at',
