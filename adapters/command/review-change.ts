@@ -1,4 +1,4 @@
-import { join, relative } from 'node:path'
+import { join, relative, resolve } from 'node:path'
 import type { LoadedConfig } from '../../src/config/config.ts'
 import type { Log } from '../../src/config/log.ts'
 import { type Checkout, git } from '../../src/context/git-command.ts'
@@ -8,6 +8,7 @@ import { readChange } from '../../src/review/change.ts'
 import { askGit, openCheckout } from '../../src/review/checkout.ts'
 import { fileKindOf } from '../../src/review/file-kind.ts'
 import type { Change } from '../../src/review/part.ts'
+import { openPolicy } from '../../src/review/policy-source.ts'
 import { openReceipt, type Receipt } from '../../src/review/receipt.ts'
 import { readPatched, readStaged } from '../../src/review/uncommitted.ts'
 import { makeFolder } from '../../src/store/make-folder.ts'
@@ -53,10 +54,11 @@ export async function reviewChange(
   const change = await changeOf(checkout, range, flags)
   if (change.parts.length === 0)
     throw new GazewayError('not_found', 'There is nothing to review: both sides are equal.')
+  const policy = await policyDigest(checkout, change, loaded.config.review.policy)
   const gateway = await createGateway(loaded, log)
   try {
     const { reviews } = gateway
-    const { id } = await reviews.create({ ...change, repository: flags.repository ?? null, policy: null }, CALLER)
+    const { id } = await reviews.create({ ...change, repository: flags.repository ?? null, policy }, CALLER)
     const reviewer = flags.reviewer ?? (await emailIn(checkout))
     const shown = { id, callerId: CALLER, reviewer, title: titleOf(change) }
     const page = await serveReview(reviews, shown, consoleFiles(folder), log)
@@ -87,6 +89,15 @@ async function changeOf(
   // What the base gained since the branch left it is no part of the change.
   const fork = await askGit(checkout, ['merge-base', '--end-of-options', base, head])
   return readChange(checkout, fork.toString('latin1').trim(), head)
+}
+
+/** Computes the digest of the policy in force, which the receipt names. Null for a repository without one. */
+async function policyDigest(checkout: Checkout, { base }: Change, path: string): Promise<string | null> {
+  const policy = await openPolicy(checkout, base.commit, resolve(checkout.top, path)).catch((error) => {
+    if (error instanceof GazewayError && error.code === 'not_found') return null
+    throw error
+  })
+  return policy?.digest ?? null
 }
 
 /** Reads the address that the person commits with. */

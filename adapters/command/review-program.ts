@@ -57,12 +57,12 @@ export function addReviewCommands(program: Command, start: () => Promise<{ loade
     .description('judge a range of commits by review receipts; exits with 1 and the unread hunks if it fails')
     .argument('<receipt...>', 'files of receipts, JSON or JSON Lines; - is the standard input')
     .requiredOption('--range <base..head>', 'commits that land')
-    .requiredOption('--policy <file>', 'review policy; one of the repository is read as it was at BASE')
+    .option('--policy <file>', 'review policy, read as it was at BASE; review.policy (review.json) by default')
     .option('--json', 'print JSON')
     .addHelpText('after', VERIFY_EXAMPLES)
     .action(async (receipts: string[], flags: VerifyFlags) => {
       const { verifyReceipts } = await import('./review-verify.ts')
-      if (!(await verifyReceipts(receipts, flags))) process.exitCode = 1
+      if (!(await verifyReceipts(receipts, flags, start))) process.exitCode = 1
     })
   review
     .command('sign')

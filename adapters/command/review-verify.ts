@@ -1,3 +1,5 @@
+import { resolve } from 'node:path'
+import type { LoadedConfig } from '../../src/config/config.ts'
 import { openCheckout } from '../../src/review/checkout.ts'
 import { openPolicy } from '../../src/review/policy-source.ts'
 import { readReceipts } from '../../src/review/receipt.ts'
@@ -10,15 +12,25 @@ import { revisionsIn } from './review-range.ts'
 /** Flags of `gazeway review verify`. */
 export interface VerifyFlags {
   range: string
-  policy: string
+  policy?: string
   json?: boolean
 }
 
-/** Judges a range of commits by receipts and prints the verdict. Returns whether it passed. */
-export async function verifyReceipts(files: readonly string[], flags: VerifyFlags): Promise<boolean> {
+/**
+ * Judges a range of commits by receipts and prints the verdict.
+ *
+ * @param start loads the settings, which name the policy where no flag does
+ * @returns whether it passed
+ */
+export async function verifyReceipts(
+  files: readonly string[],
+  flags: VerifyFlags,
+  start: () => Promise<{ loaded: LoadedConfig }>,
+): Promise<boolean> {
   const { base, head } = revisionsIn(flags.range, '--range')
   const checkout = await openCheckout(process.cwd())
-  const policy = await openPolicy(checkout, base, flags.policy)
+  const file = flags.policy ?? resolve(checkout.top, (await start()).loaded.config.review.policy)
+  const policy = await openPolicy(checkout, base, file)
   const texts = await Promise.all(files.map((file) => readInput(file, 'The receipt')))
   const receipts = texts.flatMap((content, index) => readReceipts(content, files[index] as string))
   const verdict = await verifyRange(checkout, { base, head }, receipts, policy, new Date())

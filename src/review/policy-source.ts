@@ -16,15 +16,22 @@ export async function openPolicy(checkout: Checkout, base: string, path: string)
   const file = resolve(path)
   const { commit } = await resolveCommit(checkout, base)
   const inBase = await atCommit(checkout, commit, file)
-  if (inBase === null) {
-    const beside = (name: string) => onDisk(resolve(dirname(file), name))
-    return readPolicy(await onDisk(file), path, beside)
-  }
+  if (inBase === null) return readPolicyFile(file, path)
   return readPolicy(inBase, path, async (name) => {
     const text = await atCommit(checkout, commit, resolve(dirname(file), name))
     if (text === null) throw new GazewayError('not_found', `${name}, which ${path} names, is not in ${base}.`)
     return text
   })
+}
+
+/**
+ * Opens the policy in a file, and the files that it names beside it.
+ *
+ * @param name of it, for errors
+ * @throws GazewayError as {@link openPolicy}
+ */
+export async function readPolicyFile(file: string, name: string): Promise<Policy> {
+  return readPolicy(await onDisk(file), name, (beside) => onDisk(resolve(dirname(file), beside)))
 }
 
 /** Reads a file of the repository at a commit. Null for another file, and where the commit has none. */

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import * as z from 'zod'
 import { GazewayError } from '../errors.ts'
 import { type AllowedSigner, parseAllowedSigners, parseRevokedKeys } from '../signing/allowed-signers.ts'
@@ -56,6 +57,8 @@ export const PolicyFile = z
 /** A review policy with the files that it names. */
 export interface Policy extends z.infer<typeof PolicyFile> {
   signers: AllowedSigner[]
+  /** SHA-256 of its text. */
+  digest: string
   /** Base64 of revoked keys. */
   revoked: ReadonlySet<string>
 }
@@ -84,6 +87,7 @@ export async function readPolicy(
   const { allowed_signers: signers, revoked_keys: revoked } = policy.data
   return {
     ...policy.data,
+    digest: createHash('sha256').update(text).digest('hex'),
     signers: parseAllowedSigners(await readBeside(signers)),
     revoked: revoked === undefined ? new Set() : parseRevokedKeys(await readBeside(revoked)),
   }

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { chmodSync } from 'node:fs'
+import { chmodSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { after, before, describe, it, type TestContext } from 'node:test'
 import { readChange } from '../../src/review/change.ts'
@@ -85,17 +85,24 @@ describe('reviews over the platform', () => {
     const envelope = await signed(opened.payload, ann.signer)
     const { keys } = await reply<{ keys: GatewayKey[] }>(200, 'GET', '/.well-known/gazeway-keys', undefined, null)
     assert.equal(opened.review.observer?.keyid, keys[0]?.keyid)
-    const verdict = await reply<Verdict>(200, 'POST', '/api/reviews/verify', {
+    const judged = {
       receipts: [{ ...receipt, envelope }],
       change: { digest: change.digest, parts: change.parts },
       authors: ['Ada@example.org'],
-      policy: { version: 1, allowed_signers: 'signers', level: 'seen', observers: ['gateway'] },
-      allowed_signers: [lineOf(ann), ...keys.map((key) => observerLine('gateway', key))].join('\n'),
-    })
+    }
+    const policy = { version: 1, allowed_signers: 'signers', level: 'seen', observers: ['gateway'] }
+    const signers = [lineOf(ann), ...keys.map((key) => observerLine('gateway', key))].join('\n')
+    const sent = { ...judged, policy, allowed_signers: signers }
+    const verdict = await reply<Verdict>(200, 'POST', '/api/reviews/verify', sent)
     assert.deepEqual(
       [verdict.passed, verdict.unread.at(-1), verdict.reviewers],
       [false, { place: 'src/pay.ts:50 (removed)', reason: 'in no receipt that counts' }, ['ann@example.org']],
     )
+    assert.equal(await refused('POST', '/api/reviews/verify', judged), 'validation_failed')
+    const folder = platform.gateway.loaded.dataDir
+    writeFileSync(join(folder, 'review.json'), JSON.stringify(policy))
+    writeFileSync(join(folder, 'signers'), signers)
+    assert.deepEqual(await reply<Verdict>(200, 'POST', '/api/reviews/verify', judged), verdict)
     const { items } = await reply<{ items: ReviewRecord[] }>(200, 'GET', '/api/reviews?limit=1')
     assert.deepEqual([items[0]?.id, items[0]?.receipt], [review.id, receipt])
   })

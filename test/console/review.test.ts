@@ -145,9 +145,10 @@ describe('the page of gazeway review', { skip: WITHOUT_BROWSER }, () => {
     assert.match(printed, /ann@example\.org: approve, 5 of 5 lines seen, level seen; signed with SHA256:/)
     const { review } = openReceipt(JSON.parse(readFileSync(out, 'utf8')), 'receipt')
     assert.deepEqual(review.comments, [{ path: 'empty', line: null, text: 'Why?' }])
+    assert.match(review.policy ?? '', /^[0-9a-f]{64}$/)
     const lock = { path: 'web/package-lock.json', lines: 1, seen: 1, kind: 'lock' }
     assert.deepEqual(review.coverage.by_file.at(-1), lock)
-    const verify = ['review', 'verify', out, '--range', 'HEAD^..HEAD', '--policy', 'review.json']
+    const verify = ['review', 'verify', out, '--range', 'HEAD^..HEAD']
     const verdict = await run(place, verify)
     assert.deepEqual([verdict.code, verdict.stdout], [0, 'Passed: 3 hunks and 1 item, read by ann@example.org.\n'])
     assert.deepEqual(faults, [])

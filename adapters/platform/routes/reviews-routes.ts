@@ -1,8 +1,11 @@
+import { resolve } from 'node:path'
 import * as z from 'zod'
+import { GazewayError } from '../../../src/errors.ts'
 import type { Gateway } from '../../../src/gateway.ts'
 import { StoreGaze } from '../../../src/gaze/gaze.ts'
 import { Change } from '../../../src/review/part.ts'
-import { PolicyFile, readPolicy } from '../../../src/review/policy.ts'
+import { type Policy, PolicyFile, readPolicy } from '../../../src/review/policy.ts'
+import { readPolicyFile } from '../../../src/review/policy-source.ts'
 import { openReceipt, Receipt } from '../../../src/review/receipt.ts'
 import { DecideReview, NewReview, ReviewId, ReviewRecord, ReviewWithParts } from '../../../src/review/review-record.ts'
 import { judgeChange, Verdict } from '../../../src/review/verify.ts'
@@ -20,10 +23,20 @@ const VerifyReviews = z.object({
   receipts: z.array(Receipt).max(100),
   change: Change.pick({ digest: true, parts: true }).describe('what lands, from a client with the repository'),
   authors: z.array(z.string()).default([]).describe('addresses of those who wrote it'),
-  policy: PolicyFile,
-  allowed_signers: z.string().describe('content of the file that the policy names'),
+  policy: PolicyFile.optional().describe('by default that of the setting review.policy'),
+  allowed_signers: z.string().default('').describe('content of the file that the policy names'),
   revoked_keys: z.string().default('').describe('content of the file that the policy names'),
 })
+
+/** Opens the policy of the settings. @throws GazewayError `validation_failed` without one */
+async function ownPolicy({ loaded: { config, dataDir } }: Gateway): Promise<Policy> {
+  const file = resolve(dataDir, config.review.policy)
+  return readPolicyFile(file, 'review.policy').catch((cause) => {
+    if (!(cause instanceof GazewayError) || cause.code !== 'not_found') throw cause
+    const message = 'This gateway has no review policy: send one, or name its file in the setting review.policy.'
+    throw new GazewayError('validation_failed', message, { param: 'policy', cause })
+  })
+}
 
 /** Routes of reviews: changes that people read, and the receipts of it. */
 export const reviewRoutes = (gateway: Gateway): Route[] => [
@@ -85,8 +98,10 @@ export const reviewRoutes = (gateway: Gateway): Route[] => [
     reply: Verdict,
     async run({ body }) {
       const { receipts, change, authors, allowed_signers: signers, revoked_keys: revoked } = body
-      const beside = async (name: string) => (name === body.policy.allowed_signers ? signers : revoked)
-      const policy = await readPolicy(JSON.stringify(body.policy), 'policy', beside)
+      const sent = body.policy
+      const beside = async (name: string) => (name === sent?.allowed_signers ? signers : revoked)
+      const policy =
+        sent === undefined ? await ownPolicy(gateway) : await readPolicy(JSON.stringify(sent), 'policy', beside)
       const known = new Set(authors.map((author) => author.toLowerCase()))
       const opened = receipts.map((receipt, index) => openReceipt(receipt, `receipts.${index}`))
       return judgeChange(change, known, opened, policy, new Date())
