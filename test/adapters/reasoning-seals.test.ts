@@ -145,6 +145,10 @@ describe('Reasoning that a client brings back', () => {
     assert.deepEqual([status, changed], [200, 'input.2=dropped'])
     const types = listOf(sent().input).map(({ type }) => type)
     assert.deepEqual(types, [undefined, 'reasoning', 'function_call', undefined])
+    upstream.on('/responses/compact', json(200, { ...response('Hi.'), object: 'response.compaction' }))
+    const compact = await post('/responses/compact', { model: 'think/m', input })
+    assert.deepEqual([compact.status, compact.changed], [200, 'input.2=dropped'])
+    assert.deepEqual(sent().input, [question, native, ...listOf(body.output).slice(1), question])
   })
 
   it('survives a change of the provider in the middle of a session, and back', async () => {

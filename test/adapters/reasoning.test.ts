@@ -5,6 +5,12 @@ import { startUpstream, type UpstreamDouble } from '../doubles/upstream.ts'
 import { type RunningGateway, startGateway } from './gateway.ts'
 import { CLIENTS } from './reasoning-clients.ts'
 
+/** Clients of each API. */
+const OF_EACH = ['@anthropic-ai/sdk', 'openai over Responses', 'openai over chat completions']
+
+/** Stand-ins for reasoning that was lost. */
+const LOST = /skip_thought_signature_validator|"reasoning_content":""/
+
 const PROVIDERS = {
   DeepSeek: deepSeekLike(),
   OpenRouter: openRouterLike(),
@@ -30,5 +36,26 @@ for (const [name, provider] of Object.entries(PROVIDERS))
       for (const how of ['whole', 'streamed'] as const)
         it(`answers two questions with a tool to ${client}, ${how}`, async () => {
           assert.equal(await ask(running, how), DELIVERED)
+          assert.doesNotMatch(String(upstream.received.map(({ text }) => text)), LOST)
         })
   })
+
+describe('A signature that comes after its call, and after a text beside it', () => {
+  let upstream: UpstreamDouble
+  let running: RunningGateway
+  before(async () => {
+    upstream = await startUpstream()
+    upstream.on('/chat/completions', geminiLike({ isLate: true }).behaviour)
+    running = await startGateway(upstream.url)
+  })
+  after(async () => {
+    await running.close()
+    await upstream.close()
+  })
+
+  for (const client of OF_EACH)
+    it(`reaches the model again through ${client}`, async () => {
+      assert.equal(await CLIENTS[client]?.(running, 'streamed'), DELIVERED)
+      assert.doesNotMatch(String(upstream.received.map(({ text }) => text)), LOST)
+    })
+})

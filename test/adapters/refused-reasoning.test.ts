@@ -28,6 +28,7 @@ const answer = (more: object = {}, call: object = called) => ({
 })
 const chat = (message: object) => ({
   messages: [user, message, { role: 'tool', tool_call_id: 'call_1', content: 'x' }],
+  tools: [{ type: 'function', function: { name: 'parcel_status', parameters: { type: 'object', properties: {} } } }],
 })
 const use = { type: 'tool_use', id: 'toolu_1', name: 'parcel_status', input: {} }
 const result = { role: 'user', content: [{ type: 'tool_result', tool_use_id: 'toolu_1', content: 'x' }] }

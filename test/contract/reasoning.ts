@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { createReasoning } from '../../src/inference/reasoning/reasoning.ts'
 import type { Store } from '../../src/store/store.ts'
+import { until } from '../doubles/until.ts'
 
 const DAY_MS = 24 * 3_600_000
 const BOND = { callerId: 'key_1', upstream: 'https://a.example/v1', model: 'thinker' }
@@ -48,7 +49,7 @@ export function reasoningContract(open: () => Promise<Store>): void {
     const kept = async (reasoning: ReturnType<typeof createReasoning>, bond = BOND, message: object = CALLING) => {
       const call = reasoning.of(bond)
       await call.load({ text: '{}', messages: [message] }, false)
-      return call.kept(message as Record<string, unknown>)
+      return call.kept(message as Record<string, unknown>, null)
     }
 
     it('opens in every process for the caller, the upstream and the model that it was sealed for', async () => {
@@ -103,6 +104,28 @@ export function reasoningContract(open: () => Promise<Store>): void {
       assert.equal(await kept(process()), null)
       for (const { batch } of running.sweeps) await batch(100)
       assert.deepEqual(await store.db.selectFrom('reasoning_states').select('reference').execute(), [])
+      await store.close()
+    })
+
+    it('is kept for a text after the same message, where tools are offered', async () => {
+      const { store, process } = await start()
+      const [asks, said] = [
+        { role: 'user', content: 'Where?' },
+        { role: 'assistant', content: 'There.' },
+      ]
+      const found = async (messages: object[], tools: object[]) => {
+        const call = process().of(BOND)
+        await call.load({ text: '{}', messages, tools }, false)
+        return call.kept(messages.at(-1) as Record<string, unknown>, messages.at(-2) as Record<string, unknown>)
+      }
+      const call = process().of(BOND)
+      await call.load({ text: '{}', messages: [asks], tools: [{}] }, false)
+      call.keep(said, STATE)
+      await until(async () => (await found([asks, said], [{}])) !== null)
+      const parts = { ...said, content: [{ type: 'text', text: 'There.' }] }
+      assert.deepEqual(await found([{ role: 'user', content: 'Before.' }, asks, parts], [{}]), STATE)
+      assert.equal(await found([asks, said], []), null)
+      assert.equal(await found([{ ...asks, content: 'Why?' }, said], [{}]), null)
       await store.close()
     })
 

@@ -76,14 +76,15 @@ const assistants = (request: Received) =>
   list((request.body as Fields).messages).filter(({ role }) => role === 'assistant')
 
 /**
- * DeepSeek in thinking mode wants `reasoning_content` with every message that calls tools
+ * DeepSeek in thinking mode wants `reasoning_content` with every answer of a conversation that has tools
  * (https://api-docs.deepseek.com/guides/thinking_mode; https://github.com/anomalyco/opencode/issues/24722).
  */
 export const deepSeekLike = (called = CALL): ThinkingProvider => ({
   path: '/chat/completions',
   protocol: 'openai',
   behaviour(response, request) {
-    const lacks = assistants(request).some((one) => list(one.tool_calls).length > 0 && !('reasoning_content' in one))
+    const { tools } = request.body as { tools?: unknown }
+    const lacks = list(tools).length > 0 && assistants(request).some((one) => !('reasoning_content' in one))
     const wrong = assistants(request).some(
       ({ reasoning_content }) => ![undefined, '', THOUGHT].includes(reasoning_content as string),
     )
@@ -140,8 +141,10 @@ export const openRouterLike = (called = CALL): ThinkingProvider => ({
 /**
  * Gemini 3 wants the thought signature of the first call of each step of the current turn
  * (https://ai.google.dev/gemini-api/docs/thought-signatures). Errors come as a list.
+ *
+ * @param options.isLate true to stream the signature of a call after it, and after a text
  */
-export const geminiLike = (called = CALL): ThinkingProvider => ({
+export const geminiLike = ({ isLate = false } = {}, called = CALL): ThinkingProvider => ({
   path: '/chat/completions',
   protocol: 'openai',
   behaviour(response, request) {
@@ -167,7 +170,16 @@ export const geminiLike = (called = CALL): ThinkingProvider => ({
         },
       ])(response, request)
     const call = { extra_content: { google: { thought_signature: signature } } }
-    return sends(chatAnswer(request, called, { call }), [])(response, request)
+    const answer = chatAnswer(request, called, { call })
+    const [made] = list(answer.message.tool_calls)
+    if (!isLate || made === undefined) return sends(answer, [])(response, request)
+    const { extra_content, ...bare } = made
+    return sse([
+      chunk({ role: 'assistant', tool_calls: [{ ...bare, index: 0 }] }),
+      chunk({ content: 'I look.' }),
+      chunk({ tool_calls: [{ index: 0, extra_content }] }),
+      chunk({}, answer.finish_reason),
+    ])(response, request)
   },
 })
 

@@ -78,8 +78,8 @@ function load(input: RequestInput, choice: ModelChoice | null): PreparedRequest 
   const bond = { callerId: context.callerId, upstream: relay.provider.baseUrl, model: choice?.upstream ?? '' }
   const reasoning = input.reasoning.of(bond)
   const bound = { ...input, reasoning }
-  const messages = endpoint === '/chat/completions' ? request.json.messages : null
-  const loading = reasoning.load({ text: request.text, messages }, candidate.passage.carriesReasoning === true)
+  const { messages, tools } = endpoint === '/chat/completions' ? request.json : { messages: null }
+  const loading = reasoning.load({ text: request.text, messages, tools }, candidate.passage.carriesReasoning === true)
   const listing = isLimitOpen(input, choice) ? (candidate.limits?.(context) ?? null) : null
   if (loading === null && listing === null) return write(bound, choice)
   return Promise.all([loading, listing]).then(() => write(bound, choice))

@@ -165,8 +165,8 @@ function createBlocks(
     },
     end() {
       endThinking()
-      // After the text, it would end the answer with a block that is no text.
-      if (blocks.at(-1)?.kind !== 'text') carryRest()
+      // A text alone does not end with a block that is none: no model needs what comes after it.
+      if (blocks.at(-1)?.kind !== 'text' || blocks.some(({ kind }) => kind === 'call')) carryRest()
     },
     say(text) {
       const last = blocks.at(-1)
@@ -184,7 +184,7 @@ function createBlocks(
       // Reasoning state refers to the call by its id.
       const whole =
         known === undefined && delta.extra !== null ? { ...delta, id: delta.id || messageId('toolu') } : delta
-      if (known !== undefined && delta.extra !== null) state.addCall(known.id ?? '', delta.extra)
+      if (known !== undefined && delta.extra !== null) state.addCall(String(known.begin.id ?? known.id), delta.extra)
       const block = known ?? begin(whole)
       const { id, name, arguments: written } = whole
       if (!block.begin.name && name !== '')

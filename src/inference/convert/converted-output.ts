@@ -50,6 +50,8 @@ export function createStreamedOutput(
   let message: StreamedMessage | undefined
   let reasoning: StreamedReasoning | undefined
   const state = createStateReader()
+  /** Ids of the calls so far, by their index. */
+  const ids = new Map<number | undefined, string>()
 
   function add<Item extends StreamedItem>(item: Item): Item {
     items.push(item)
@@ -100,10 +102,12 @@ export function createStreamedOutput(
     for (const [index, piece] of named.entries()) calls.push(part === 'message' ? { ...piece, index } : piece)
   }
 
-  /** Notes the reasoning state of a call, which refers to the call by its id. */
+  /** Notes the reasoning state of a call, which refers to the call by its id. It may come after the call. */
   function withId(piece: ChatCall): ChatCall {
+    if (piece.id !== '') ids.set(piece.index, piece.id)
     if (piece.extra === null) return piece
-    const id = piece.id || itemId('call')
+    const id = piece.id || (piece.name === '' && ids.get(piece.index)) || itemId('call')
+    ids.set(piece.index, id)
     state.addCall(id, piece.extra)
     return { ...piece, id }
   }
@@ -111,8 +115,8 @@ export function createStreamedOutput(
   function close(isCut: boolean): OutputItem[] {
     calls.end()
     const rest = state.take()
-    // After the text it is not needed: no call follows.
-    if (rest !== null && !message) reasoning ??= add(streamReasoning(emit, items.length))
+    // After a text alone, no model needs it.
+    if (rest !== null && (!message || ids.size > 0)) reasoning ??= add(streamReasoning(emit, items.length))
     if (rest !== null) reasoning?.carry(seal(rest))
     if (items.length === earlier.length) answer().text('', [])
     const cutOff = isCut ? items.findLast((item) => !closed.has(item)) : undefined

@@ -140,16 +140,22 @@ function createThread() {
     pending.push(state)
   }
 
-  /** Gives the reasoning so far to the assistant message that was just begun or continued. */
+  /**
+   * Gives the reasoning so far to the assistant message that was just begun or continued. What follows its last item is of
+   * the same message: signatures may come late.
+   */
   function claimReasoning(): void {
     const last = messages.at(-1)
-    if (last === undefined || pending.length === 0) return
+    if (last?.role !== 'assistant' || pending.length === 0) return
     states.set(last, [...(states.get(last) ?? []), ...pending])
     pending = []
   }
 
   function add(message: Message): void {
-    if (message.role !== 'assistant') pending = []
+    if (message.role !== 'assistant') {
+      claimReasoning()
+      pending = []
+    }
     if (attachments.length > 0) messages.push({ role: 'user', content: attachments })
     attachments = []
     messages.push(message)
@@ -174,6 +180,7 @@ function createThread() {
   function result(tool_call_id: string, output: unknown, path: string): void {
     const parts = Array.isArray(output) ? toParts(output, path) : []
     const text = Array.isArray(output) ? joinedText(parts) : textOrJson(output)
+    claimReasoning()
     messages.push({ role: 'tool', tool_call_id, content: text })
     attachments.push(...parts.filter((part) => part.type !== 'text'))
   }

@@ -79,13 +79,13 @@ const noSignedLists: Mend = {
   fields: ({ messages }, note) => ofAnswers(messages, (message, path) => withoutFields(message, LISTS, path, note)),
 }
 
-/** Says of each answer without reasoning that it has none. */
+/** Says of each answer without reasoning that it has none, in a conversation with tools. */
 const plainReasoning: Mend = {
   name: 'reasoning_content',
   apis: ['chat'],
   isRefused: ({ message }) => WANTS_PLAIN.test(message),
-  fields: ({ messages }, note) =>
-    ofAnswers(messages, (message, path) => {
+  fields: ({ messages, tools }, note) =>
+    ofAnswers(objectsOrNone(tools).length > 0 ? messages : [], (message, path) => {
       if (PLAIN in message) return message
       note(`${path}.${PLAIN}`, 'added')
       return { ...message, [PLAIN]: '' }

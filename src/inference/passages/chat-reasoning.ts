@@ -13,7 +13,7 @@ const MARKED =
   /"(?:reasoning(?:_content)?"\s*:\s*"(?!")|reasoning_details"\s*:\s*\[\s*\{|thinking_blocks"|extra_content"\s*:\s*\{)/
 
 /**
- * Puts the reasoning that was kept for a chat client back into the messages that called tools. A client that brings it
+ * Puts the reasoning that was kept for a chat client back into the messages that it came with. A client that brings it
  * back itself keeps its own.
  *
  * @returns the request itself when nothing was kept
@@ -22,15 +22,15 @@ export function withKept(asked: object, { reasoning }: Conversion): object {
   const { messages } = asked as Fields
   if (!Array.isArray(messages)) return asked
   let isChanged = false
-  const restored = messages.map((message) => {
-    const state = reasoning.kept(fieldsOrNone(message))
+  const restored = messages.map((message, index) => {
+    const state = reasoning.kept(fieldsOrNone(message), index === 0 ? null : fieldsOrNone(messages[index - 1]))
     isChanged ||= state !== null
     return state === null ? message : putBack(message as object, state)
   })
   return isChanged ? { ...asked, messages: acceptable(restored as object[]) } : asked
 }
 
-/** Keeps the reasoning of a message that calls tools: its client may bring back only the calls. */
+/** Keeps the reasoning of a message: its client may bring back only its text and its calls. */
 export function keepReasoning(message: unknown, { reasoning }: Pick<ReplyContext, 'reasoning'>): void {
   const fields = fieldsOrNone(message)
   const state = readState(fields)
@@ -45,9 +45,13 @@ export interface ReasoningWatch {
   keep(): void
 }
 
-/** Creates a watch. Streams without reasoning are not parsed. */
-export function watchReasoning(context: Pick<ReplyContext, 'reasoning' | 'provider'>): ReasoningWatch {
+/** Creates a watch. Streams without reasoning or tools are not parsed. */
+export function watchReasoning(context: Pick<ReplyContext, 'reasoning' | 'provider' | 'asked'>): ReasoningWatch {
   const joined = joinChunks()
+  /** Without tools, no model needs its reasoning back. */
+  const isKeeping = objectsOrNone(context.asked.tools).length > 0
+  /** Calls before any reasoning: their signatures may come after them. */
+  let earlier: Buffer[] = []
   let isThinking = false
   let isKept = false
   const isConverted = context.provider.protocol === 'anthropic'
@@ -55,8 +59,13 @@ export function watchReasoning(context: Pick<ReplyContext, 'reasoning' | 'provid
   return {
     read(events) {
       const isMarked = MARKED.test(events.toString('latin1'))
+      if (!isMarked && !isThinking && isKeeping && events.includes('"tool_calls"')) earlier.push(events)
       isThinking ||= isMarked
-      if (!isMarked && !(isThinking && events.includes('"tool_calls"'))) return events
+      if (!isMarked && !(isThinking && isKeeping)) return events
+      // A signature may come after the end of the answer.
+      if (isMarked) isKept = false
+      for (const event of earlier.flatMap(splitEvents)) joined.push(eventData(event) ?? {})
+      earlier = []
       const passed = splitEvents(events).filter((event) => {
         const data = eventData(event)
         if (data !== null) joined.push(data)

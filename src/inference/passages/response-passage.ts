@@ -17,7 +17,15 @@ import type { StreamReply, WholeReply } from '../relay/exchange.ts'
 import { upstreamFailure } from '../upstreams/failure.ts'
 import { gatherResponse } from './gather.ts'
 import { holdBeginning } from './held-beginning.ts'
-import { type Answered, answered, type Failed, failed, type Passage, type ReplyContext } from './passage.ts'
+import {
+  type Answered,
+  answered,
+  type Conversion,
+  type Failed,
+  failed,
+  type Passage,
+  type ReplyContext,
+} from './passage.ts'
 import { endError, relayStream, reportedError, sendAnswer } from './relay-stream.ts'
 import { passedHeaders, readResponse, responseErrorEvent, toSse } from './upstream-reply.ts'
 import { splicedRequest } from './write-request.ts'
@@ -32,14 +40,18 @@ const HELD_LIMIT_BYTES = 16 * 1024 * 1024
  * after the items already streamed.
  */
 export const responsePassage: Passage = {
-  // Takes out what Gazeway sealed, on its way through another upstream.
-  convert: (asked, { note, reasoning }) => (reasoning.mayBring() ? withoutSealedItems(asked, note) : asked),
+  convert: withoutOurItems,
   write: splicedRequest,
   isReformed: true,
   dropsUsage: () => false,
   gather: gatherResponse,
   passWhole,
   passStream,
+}
+
+/** Takes out what Gazeway sealed, on its way through another upstream. */
+export function withoutOurItems(asked: object, { note, reasoning }: Conversion): object {
+  return reasoning.mayBring() ? withoutSealedItems(asked, note) : asked
 }
 
 function passWhole(context: ReplyContext, reply: WholeReply): Answered | Failed {

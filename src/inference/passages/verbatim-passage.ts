@@ -20,8 +20,9 @@ import { errorEvent } from './error-event.ts'
 import { fromFirstOutput, holdBeginning } from './held-beginning.ts'
 import { type Answered, answered, type Failed, failed, type Passage, type ReplyContext } from './passage.ts'
 import { endError, relayStream, reportedError } from './relay-stream.ts'
+import { withoutOurItems } from './response-passage.ts'
 import { bodyText, passedHeaders, type Refusal, readRefusal } from './upstream-reply.ts'
-import type { Writing, Written } from './write-request.ts'
+import { splicedRequest, type Writing, type Written } from './write-request.ts'
 
 const EVENT_STREAM = /^text\/event-stream\b/i
 const JSON_TYPE = /^application\/(?:[\w.-]+\+)?json\b/i
@@ -48,7 +49,7 @@ export interface VerbatimRequest {
  * rewritten: the model's id at the upstream, the token limit, and the request for usage.
  */
 export const verbatimPassage = (asked: VerbatimRequest): Passage => ({
-  convert: (body) => body,
+  convert: asked.route.path === COMPACT ? withoutOurItems : (body) => body,
   write: (writing) => writeVerbatim(asked, writing),
   isReformed: false,
   dropsUsage: (context) => isLegacy(asked) && !wantsUsage(context.asked),
@@ -57,6 +58,9 @@ export const verbatimPassage = (asked: VerbatimRequest): Passage => ({
   passStream: (context, reply, tap) => passStream(asked, context, reply, tap),
 })
 
+/** Path of a Responses conversation that is made shorter: the one verbatim path whose requests bring reasoning back. */
+const COMPACT = '/responses/compact'
+
 /** Tells whether a request is a legacy completion. */
 const isLegacy = ({ route }: VerbatimRequest): boolean => route.path === '/completions'
 
@@ -64,7 +68,8 @@ const isLegacy = ({ route }: VerbatimRequest): boolean => route.path === '/compl
  * The client's bytes, when the fields that determine the bill occur once in them. Otherwise rewritten. A form is
  * rewritten only for another model id.
  */
-async function writeVerbatim(asked: VerbatimRequest, { request, fieldsOf, bill, headers }: Writing): Promise<Written> {
+async function writeVerbatim(asked: VerbatimRequest, writing: Writing): Promise<Written> {
+  const { request, fieldsOf, bill, headers, isChanged } = writing
   const { route, target, formType, cutAtBytes } = asked
   const { method } = route
   const { json, bytes } = request
@@ -75,6 +80,7 @@ async function writeVerbatim(asked: VerbatimRequest, { request, fieldsOf, bill, 
     const form = isSame ? { body: bytes, type: formType } : await formWithModel(bytes, formType, String(fields.model))
     return { method, target, body: form.body, headers: { ...headers, 'content-type': form.type }, cutAtBytes }
   }
+  if (isChanged) return { ...(await splicedRequest(writing)), target }
   const changes = {
     ...(bill.isBounded && billedFields(json)),
     ...fields,

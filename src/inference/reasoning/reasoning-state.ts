@@ -98,7 +98,7 @@ export function putBack<Message extends object>(message: Message, { message: fie
  *
  * - Without tool calls, plain reasoning is removed: only a model that calls tools may require it, and DeepSeek's first
  *   reasoning models reject it (https://api-docs.deepseek.com/guides/reasoning_model).
- * - Calls that another model has made in between get what stands for reasoning: an empty text, or the signature that
+ * - Answers of another model in between get what stands for reasoning: an empty text, or the signature of calls that
  *   Gemini skips (https://ai.google.dev/gemini-api/docs/thought-signatures).
  */
 export function acceptable<Message extends object>(messages: readonly Message[]): Message[] {
@@ -109,9 +109,10 @@ export function acceptable<Message extends object>(messages: readonly Message[])
   if (!isPlain && !isSigned) return [...messages]
   return messages.map((message) => {
     const calls = callsOf(message)
-    if (calls.length === 0) return message
-    const fields: Fields = { ...(isPlain && { [PLAIN]: '' }), ...message }
-    if (isSigned && !calls.some(isSignedCall)) fields.tool_calls = calls.map((call) => ({ ...SKIPPED, ...call }))
+    const isAnswer = calls.length > 0 || (message as Fields).role === 'assistant'
+    const fields: Fields = { ...(isPlain && isAnswer && { [PLAIN]: '' }), ...message }
+    if (calls.length > 0 && isSigned && !calls.some(isSignedCall))
+      fields.tool_calls = calls.map((call) => ({ ...SKIPPED, ...call }))
     return fields as Message
   })
 }

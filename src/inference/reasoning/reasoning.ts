@@ -26,20 +26,32 @@ export interface CallReasoning {
    *
    * @param request.text its JSON
    * @param request.messages its messages, for a chat request. Null for other APIs
+   * @param request.tools the tools that it offers
    * @param carries true for a conversion, whose answers are sealed
    * @returns null when there is nothing to load
    */
-  load(request: { text: string; messages: unknown }, carries: boolean): Promise<void> | null
+  load(request: LoadedRequest, carries: boolean): Promise<void> | null
   /** Seals the state of an answer. Empty without a store. */
   seal(state: ReasoningState): string
   /** True when the request may bring back seals of Gazeway, true or forged. */
   mayBring(): boolean
   /** Opens a seal. Null for anything else, such as a forged seal, or that of another caller, upstream or model. */
   open(sealed: unknown): ReasoningState | null
-  /** Keeps the state of an answer with tool calls, for a client that brings back only these. */
+  /** Keeps the state of an answer, for a client that brings back only its text and its tool calls. */
   keep(message: Fields, state: ReasoningState): void
-  /** State that was kept for an assistant message. Null without one. */
-  kept(message: Fields): ReasoningState | null
+  /**
+   * State that was kept for an assistant message of the request. Null without one.
+   *
+   * @param before the message before it
+   */
+  kept(message: Fields, before: Fields | null): ReasoningState | null
+}
+
+/** A request whose reasoning is loaded. */
+export interface LoadedRequest {
+  text: string
+  messages: unknown
+  tools?: unknown
 }
 
 /** Carries the reasoning of providers to clients and back. */
@@ -80,6 +92,10 @@ export function createReasoning(deps: {
     const bound = JSON.stringify([bond.callerId, bond.upstream, bond.model])
     let body = ''
     let found: ReadonlyMap<string, string> = new Map()
+    /** Without tools, no model needs its reasoning back. */
+    let hasTools = false
+    /** The last message of the request, which the answer follows. */
+    let asks: Fields | null = null
 
     const open = (sealed: unknown) => (isSealed(sealed) ? openSeal(sealed, bound, keys.find) : null)
 
@@ -88,15 +104,20 @@ export function createReasoning(deps: {
       return key === null ? '' : seal(key, state, bound)
     }
 
+    const reference = (message: Fields, before: Fields | null) => referenceOf(bound, message, hasTools ? before : null)
+
     async function find(references: readonly string[]): Promise<void> {
       found = await states.find(references)
       await keys.load(keyIdsIn([...found.values()].map((one) => `"${one}`).join()))
     }
 
     return {
-      load({ text, messages }, carries) {
+      load({ text, messages, tools }, carries) {
         body = text
-        const references = objectsOrNone(messages).flatMap((message) => referenceOf(bound, message) ?? [])
+        const all = objectsOrNone(messages)
+        hasTools = objectsOrNone(tools).length > 0
+        asks = all.at(-1) ?? null
+        const references = all.flatMap((message, index) => reference(message, all[index - 1] ?? null) ?? [])
         if (references.length > 0) return find(references)
         return carries ? keys.load(mayHaveSeals(text) ? keyIdsIn(text) : []) : null
       },
@@ -104,16 +125,16 @@ export function createReasoning(deps: {
       seal: sealed,
       open,
       keep(message, state) {
-        const reference = referenceOf(bound, message)
-        if (reference === null) return
-        void states.keep(reference, async () => {
+        const named = reference(message, asks)
+        if (named === null) return
+        void states.keep(named, async () => {
           await keys.load([])
           return sealed(state)
         })
       },
-      kept(message) {
+      kept(message, before) {
         if (found.size === 0) return null
-        return open(found.get(referenceOf(bound, message) ?? ''))
+        return open(found.get(reference(message, before) ?? ''))
       },
     }
   }
