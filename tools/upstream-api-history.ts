@@ -4,6 +4,16 @@ import { CallRecord } from '../src/calls/call-record.ts'
 import { plain } from '../src/text/plain.ts'
 import { defineTool } from './tool.ts'
 
+/** A call as a model reads it: without what only tells calls of one session apart. */
+const ListedCall = CallRecord.omit({
+  thread_id: true,
+  parent_id: true,
+  turn_id: true,
+  kind: true,
+  client: true,
+  client_version: true,
+})
+
 export const upstreamApiHistory = defineTool({
   name: 'gateway_upstream_api_history',
   title: 'List upstream calls',
@@ -11,8 +21,8 @@ export const upstreamApiHistory = defineTool({
     'Calls to the model provider, newest first, with tokens, cost, latency and error. Tells why a call failed and ' +
     'what it cost; for sums use gateway_upstream_api_stats. Example: status "error".',
   annotations: { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: false },
-  input: z.strictObject(CallFilter.shape),
-  output: z.object({ items: z.array(CallRecord), total: z.int(), next_cursor: z.string().nullable() }),
+  input: CallFilter.omit({ session: true }).strict(),
+  output: z.object({ items: z.array(ListedCall), total: z.int(), next_cursor: z.string().nullable() }),
   run: ({ calls }, input, { maxBytes }) => calls.history({ ...input, maxBytes }),
   render({ items, total, next_cursor }) {
     const lines = items.map(

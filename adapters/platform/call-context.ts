@@ -1,4 +1,5 @@
 import type { CallContext } from '../../src/calls/call-record.ts'
+import { sessionOf } from '../../src/inference/session/session.ts'
 import { serviceStopping } from '../../src/wire/stopping.ts'
 import { addressOf } from '../web/client-address.ts'
 import type { FrameContext } from '../web/frame-context.ts'
@@ -27,6 +28,7 @@ export function callContext(c: FrameContext, callerId: string, stopping: AbortSi
     callerId,
     address: addressOf(incoming),
     signal: ending.signal,
+    session: sessionOf(incoming.headers),
     traceparent: typeof traceparent === 'string' ? traceparent : undefined,
   }
 }

@@ -3,6 +3,7 @@ import type { Surface } from '../../src/calls/call-record.ts'
 import type { GazewayError } from '../../src/errors.ts'
 import type { Gateway } from '../../src/gateway.ts'
 import { CALL_PATHS } from '../../src/inference/api/endpoints.ts'
+import { sessionOf } from '../../src/inference/session/session.ts'
 import { askedModel } from './asked-model.ts'
 import { addressOf } from './client-address.ts'
 
@@ -55,7 +56,16 @@ export function refusedCalls({ noteRefusal }: Pick<Gateway, 'noteRefusal'>, surf
     const called = callPath(path)
     if (called === null) return
     const requestedModel = () => askedModel(incoming, callerId)
-    return noteRefusal({ surface, callerId, address: addressOf(incoming), path: called, requestedModel, error })
+    const session = sessionOf(incoming.headers)
+    return noteRefusal({
+      surface,
+      callerId,
+      address: addressOf(incoming),
+      session,
+      path: called,
+      requestedModel,
+      error,
+    })
   }
 }
 

@@ -1,4 +1,5 @@
 import type { Surface } from '../calls/call-record.ts'
+import { NO_SESSION } from '../calls/call-session.ts'
 import type { LiveConfig } from '../config/live-config.ts'
 import { redactText } from '../config/redact.ts'
 import { GazewayError } from '../errors.ts'
@@ -130,7 +131,7 @@ export function createAgent(deps: AgentDeps): Agent {
     const session = await target(sessions, { ...message, sessionId: accepted.id, createIfMissing: accepted.isNew })
     const at = now().toISOString()
     const prompt = await promptFor(deps, message, session)
-    const result = await ask(upstream, message, session.model, prompt.messages)
+    const result = await ask(upstream, message, session, prompt.messages)
     const { poaScore, records } = prompt.attention
     const content = textOf(result)
     const tensor = exchangeTensor([message.content, content], records, now())
@@ -231,15 +232,16 @@ async function memoriesOf(keys: Pick<Keys, 'find'>, keyId: string): Promise<Memo
 async function ask(
   upstream: Pick<Upstream, 'chat'>,
   message: AgentMessage,
-  model: string | null,
+  { id, model }: Pick<Target, 'id' | 'model'>,
   messages: Parameters<Upstream['chat']>[0]['messages'],
 ): Promise<ChatResult> {
   const { identity, surface, address, traceparent } = message
   const limited = limitedText(message)
+  const session = { ...NO_SESSION, session_id: id }
   try {
     return await upstream.chat(
       { messages, ...(model === null ? {} : { model }) },
-      { surface, callerId: identity.id, address, traceparent, signal: limited.signal, onText: limited.onText },
+      { surface, callerId: identity.id, address, session, traceparent, signal: limited.signal, onText: limited.onText },
     )
   } catch (error) {
     throw limited.isOver() ? tooLong(error) : asUpstreamFailure(error)

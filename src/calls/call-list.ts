@@ -1,18 +1,21 @@
 import { type SelectQueryBuilder, sql } from 'kysely'
 import * as z from 'zod'
 import { CallerId } from '../identity/key.ts'
+import { countMatches } from '../store/count-matches.ts'
 import { toUtc } from '../store/dates.ts'
 import type { Engine } from '../store/engine.ts'
 import { decodeCursor, ListQuery, type Page, type Paged, pageReader, readPage } from '../store/page.ts'
 import type { Schema } from '../store/schema.ts'
 import type { Store } from '../store/store.ts'
 import type { CallRow } from '../store/tables/calls-tables.ts'
+import { unindexed } from '../store/unindexed.ts'
 import { widthOf } from '../store/width.ts'
 import { toUsd } from '../text/money.ts'
 import { type CallRecord, CallStatus } from './call-record.ts'
 import { type CallSelection, countCalls } from './call-selection.ts'
+import { LONGEST_SESSION_ID } from './call-session.ts'
 import { statusOf } from './call-status.ts'
-import { FILTER_COLUMNS, readTotals } from './call-totals.ts'
+import { type FILTER_COLUMNS, readTotals } from './call-totals.ts'
 
 /** Largest content in a list, in bytes. A single call is shown in full. */
 const LISTED_CONTENT = 1024 * 1024
@@ -27,6 +30,7 @@ const COLUMN_FILTERS = {
 /** Filter of the call list. `from` is inclusive, `to` exclusive. */
 export const CallFilter = ListQuery.extend({
   ...COLUMN_FILTERS,
+  session: z.string().min(1).max(LONGEST_SESSION_ID).optional(),
   model: z.string().min(1).max(256).optional().describe("The provider's model id, or an alias of it."),
   from: z.iso.datetime({ offset: true }).optional().describe('At this time or later.'),
   to: z.iso.datetime({ offset: true }).optional().describe('Before this time.'),
@@ -46,15 +50,9 @@ export async function listCalls(
   const from = filter.from && toUtc(filter.from)
   const to = filter.to && toUtc(filter.to)
   const db = pageReader(store, filter)
-  const matching = (model: string | undefined) => {
-    let query = db.selectFrom('calls')
-    for (const column of FILTER_COLUMNS) {
-      const value = filter[column]
-      if (value !== undefined) query = query.where(column, '=', value)
-    }
-    if (model !== undefined) query = query.where('model', '=', model)
-    if (from) query = query.where('at', '>=', from)
-    if (to) query = query.where('at', '<', to)
+  const selection = { ...filter, models, from, to }
+  const matching = (of: readonly string[] | undefined) => {
+    let query = meeting(db.selectFrom('calls'), { ...selection, models: of })
     if (filter.cursor !== undefined) {
       const [at, id] = decodeCursor(filter.cursor, z.tuple([z.string(), z.string()]))
       query = query.where(sql<boolean>`(at, call_id) < (${at}, ${id})`)
@@ -62,8 +60,7 @@ export async function listCalls(
     return query.orderBy('at', 'desc').orderBy('call_id', 'desc')
   }
   const { offset = 0 } = filter
-  const selection = { ...filter, models, from, to }
-  const each = (models ?? [undefined]).map(matching)
+  const each = (models?.map((model) => [model]) ?? [undefined]).map(matching)
   return readPage(filter, {
     rows: (limit) => newest<CallRow>(each, (calls) => listed(calls, store.engine), limit, offset),
     async sizes(limit) {
@@ -71,10 +68,33 @@ export async function listCalls(
       const rows = await newest(each, (calls) => calls.select(['at', 'call_id', width]), limit, offset)
       return rows.map(({ bytes }) => bytes)
     },
-    total: () => (from || to ? countKept(store, selection) : readTotals(store.db, selection)),
+    total: () => {
+      if (filter.session !== undefined) return countMatches(store.db, meeting(store.db.selectFrom('calls'), selection))
+      return from || to ? countKept(store, selection) : readTotals(store.db, selection)
+    },
     item: toRecord,
     cursor: (row) => [row.at, row.call_id],
   })
+}
+
+/** Conditions of a list. */
+type Conditions = Pick<CallFilter, 'session' | 'path' | 'caller_id'> & CallSelection
+
+/**
+ * Selects the calls that meet all conditions. Those of a session have an index of their own and are few: the indexes of
+ * other columns would only mislead an engine without statistics.
+ */
+function meeting(calls: Selected, { session, status, path, caller_id, models, from, to }: Conditions): Selected {
+  const column = (name: string) => (session === undefined ? sql.ref<string>(name) : unindexed(name))
+  let query = calls
+  if (session !== undefined) query = query.where('session_id', '=', session)
+  if (caller_id !== undefined) query = query.where('caller_id', '=', caller_id)
+  if (status !== undefined) query = query.where(column('status'), '=', status)
+  if (path !== undefined) query = query.where(column('path'), '=', path)
+  if (models !== undefined) query = query.where(column('model'), 'in', models)
+  if (from !== undefined) query = query.where('at', '>=', from)
+  if (to !== undefined) query = query.where('at', '<', to)
+  return query
 }
 
 /** Finds one call. Null when the trail does not contain it. */
@@ -124,6 +144,13 @@ const CALL_COLUMNS = [
   'upstream_cost_micros',
   'price_from',
   'provider_key',
+  'session_id',
+  'thread_id',
+  'parent_id',
+  'turn_id',
+  'kind',
+  'client',
+  'client_version',
   'error',
 ] as const satisfies ReadonlyArray<keyof CallRow>
 

@@ -1,6 +1,7 @@
 import * as z from 'zod'
 import { CostOrigin } from '../providers/prices.ts'
 import { Usage } from '../providers/token-usage.ts'
+import { CallSession } from './call-session.ts'
 import { CALL_STATUS_NAMES } from './call-status.ts'
 
 /** Surface on which a call arrived. */
@@ -32,7 +33,7 @@ export const CallRecord = z.object({
   stream: z.boolean(),
   status: CallStatus,
   http_status: z.number().int().nullable(),
-  fallback_from: z.string().nullable().describe('The call that failed or was slow and led to this one'),
+  fallback_from: z.string().nullable().describe('The failed or slow call that led to this one'),
   skipped: z.array(SkippedCandidate).describe('Candidates passed over since the attempt before'),
   latency_ms: z.number().int(),
   first_token_ms: z.number().int().nullable(),
@@ -42,6 +43,7 @@ export const CallRecord = z.object({
     'Origin of the cost. stated: by the provider; flat, dearest: the model has no price; null: unknown usage',
   ),
   provider_key: z.string().nullable().describe("The provider's id of its key (key_id); null: unknown"),
+  ...CallSession.shape,
   error: z.string().nullable(),
   content: z.unknown().optional().describe('Request and answer; only if audit.store_content is on'),
 })
@@ -54,6 +56,8 @@ export interface CallContext {
   callerId: string | null
   /** Address of the client, over HTTP and on the socket. */
   address?: string | null | undefined
+  /** Session that the call belongs to, as its client says. */
+  session?: CallSession | undefined
   /** True when the caller of this function charges for the call itself. */
   isPaid?: boolean | undefined
   /** Aborted when the client cancels or disconnects. When the service ends the call, the reason is an error. */

@@ -141,6 +141,13 @@ function toRow(record: CallRecord): CallRow {
     upstream_cost_micros: toMicros(record.upstream_cost_usd ?? 0) ?? 0,
     price_from: record.price_from,
     provider_key: record.provider_key,
+    session_id: record.session_id,
+    thread_id: record.thread_id,
+    parent_id: record.parent_id,
+    turn_id: record.turn_id,
+    kind: record.kind,
+    client: record.client,
+    client_version: record.client_version,
     error: record.error,
     content: record.content === undefined ? null : contentText(record.content),
   }

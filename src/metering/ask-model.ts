@@ -38,10 +38,19 @@ export async function askModel(
   const ending = new AbortController()
   const timer = setTimeout(() => ending.abort(), timeoutMs)
   const signal = context.signal ? AbortSignal.any([context.signal, ending.signal]) : ending.signal
-  const { surface, callerId, address, traceparent, onAttempt } = context
+  const { surface, callerId, address, session, traceparent, onAttempt } = context
   const ask = needsResponses(upstream, call) ? respond : chat
   try {
-    return await ask(upstream, call, { surface, callerId, address, isPaid: true, onAttempt, traceparent, signal })
+    return await ask(upstream, call, {
+      surface,
+      callerId,
+      address,
+      session,
+      isPaid: true,
+      onAttempt,
+      traceparent,
+      signal,
+    })
   } catch (error) {
     const timedOut = ending.signal.aborted && !context.signal?.aborted
     throw timedOut ? tookTooLong(timeoutMs, error) : asUpstreamFailure(error)

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { fitReply, fitText } from '../../adapters/stdio/fit-reply.ts'
 import { MAX_TOKENS } from '../../adapters/stdio/reply-limits.ts'
+import { NO_SESSION } from '../../src/calls/call-session.ts'
 import { createTokenCounter } from '../../src/text/token-counter.ts'
 import { memorySearch } from '../../tools/memory-search.ts'
 
@@ -87,6 +88,7 @@ describe('a reply', () => {
       fallback_from: null,
       price_from: null,
       provider_key: null,
+      ...NO_SESSION,
       latency_ms: 12,
       first_token_ms: 3,
       usage: null,

@@ -28,6 +28,22 @@ describe('POST /v1/chat/completions', () => {
     assert.deepEqual(record?.usage, { prompt_tokens: 10, completion_tokens: 5, total_tokens: 15 })
   })
 
+  it('records the session that a client says, of a refused call too, and sends no header of it', async () => {
+    server.on('/chat/completions', double.json(200, double.completion('Hello.')))
+    const agent = { 'user-agent': 'opencode/1.2.3', 'x-session-id': 's1', 'x-parent-session-id': 's0' }
+    await post('/v1/chat/completions', ASK, agent)
+    await post('/v1/chat/completions', ASK, { ...agent, authorization: 'Bearer gwk_none' })
+    const said = (await records()).map(({ status, session_id, parent_id, kind, client, client_version }) => ({
+      ...{ status, session_id, parent_id, kind, client, client_version },
+    }))
+    const session = { session_id: 's1', parent_id: 's0', kind: 'subagent', client: 'opencode', client_version: '1.2.3' }
+    assert.deepEqual(said, [
+      { status: 'refused', ...session },
+      { status: 'ok', ...session },
+    ])
+    assert.equal(server.received[0]?.headers['x-session-id'], undefined)
+  })
+
   it('asks the chat model where the model is null', async () => {
     server.on('/chat/completions', double.json(200, double.completion('Hello.')))
     assert.equal((await post('/v1/chat/completions', { ...ASK, model: null })).status, 200)

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
 import type { CallRecord } from '../../src/calls/call-record.ts'
+import { NO_SESSION } from '../../src/calls/call-session.ts'
 import { ask, errorOf, type RunningPlatform, startPlatform } from './platform.ts'
 
 const CALL: CallRecord = {
@@ -19,6 +20,7 @@ const CALL: CallRecord = {
   fallback_from: null,
   price_from: null,
   provider_key: null,
+  ...NO_SESSION,
   skipped: [],
   latency_ms: 100,
   first_token_ms: null,
@@ -92,6 +94,16 @@ describe('the calls over HTTP', () => {
       ],
     )
     assert.deepEqual(fallbacks, { requests: 2, fallen_back: 1, rate: 0.5 })
+  })
+
+  it('lists the calls of a session, to each key its own, although two keys name it the same', async () => {
+    const session = { session_id: 'night', client: 'codex' }
+    platform.gateway.calls.record({ ...own, call_id: 'call_4', ...session, caller_id: 'key_other' })
+    platform.gateway.calls.record({ ...own, call_id: 'call_5', ...session })
+    assert.deepEqual(ids(await get('/api/calls?session=night', platform.key)), ['call_5'])
+    const page = await get<{ items: CallRecord[]; total: number }>('/api/calls?session=night&path=/v1/responses')
+    assert.deepEqual([ids(page), page.total, page.items[0]?.client], [['call_5', 'call_4'], 2, 'codex'])
+    assert.equal((await ask(platform, 'GET', `/api/calls?session=${'x'.repeat(129)}`)).status, 422)
   })
 
   it('describes every key of the configuration', async () => {

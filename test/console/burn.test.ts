@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
+import { NO_SESSION } from '../../src/calls/call-session.ts'
 import type { KeyRecord } from '../../src/identity/key.ts'
 import { newId } from '../../src/text/ids.ts'
 import { type ConsoleUnderTest, inspect, startConsole, WITHOUT_BROWSER } from './browser.ts'
@@ -53,6 +54,7 @@ describe('who is about to run dry, in the console', { skip: WITHOUT_BROWSER }, (
       fallback_from: null,
       price_from: null,
       provider_key: null,
+      ...NO_SESSION,
       skipped: [],
       latency_ms: 200,
       first_token_ms: null,

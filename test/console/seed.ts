@@ -1,4 +1,5 @@
 import type { CallRecord } from '../../src/calls/call-record.ts'
+import { NO_SESSION } from '../../src/calls/call-session.ts'
 import { newId } from '../../src/text/ids.ts'
 import type { RunningPlatform } from '../adapters/platform.ts'
 
@@ -33,6 +34,7 @@ export async function seedCalls({ gateway, keyId }: RunningPlatform): Promise<Ca
       upstream_cost_usd: failed ? 0 : (tokens * 3) / 1_000_000,
       price_from: null,
       provider_key: null,
+      ...NO_SESSION,
       error: failed ? 'The upstream sandbox did not do what it was asked.' : null,
     }
   })

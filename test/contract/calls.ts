@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
 import fc from 'fast-check'
 import type { CallRecord } from '../../src/calls/call-record.ts'
+import { NO_SESSION } from '../../src/calls/call-session.ts'
 import { type Calls, createCalls } from '../../src/calls/calls.ts'
 import { foldCalls } from '../../src/calls/fold-calls.ts'
 import { GazewayError } from '../../src/errors.ts'
@@ -30,6 +31,7 @@ const CALLS: CallRecord[] = Array.from({ length: 720 }, (_, i) => ({
   fallback_from: null,
   price_from: null,
   provider_key: null,
+  ...NO_SESSION,
   skipped: i % 2 === 0 ? [] : [{ upstream: 'first', reason: 'circuit_open' }],
   latency_ms: 1 + ((i * 37) % 900),
   first_token_ms: null,
@@ -116,6 +118,26 @@ export function callsContract(open: () => Promise<Store>): void {
       const page = await calls.history(filter)
       assert.deepEqual(page.items, expected.toReversed())
       assert.equal(page.total, expected.length)
+    })
+
+    it('lists the calls of a session, of one key or of all that have named theirs so', async () => {
+      const apart = await open()
+      const own = createCalls({ store: apart, onError: (error) => assert.fail(String(error)) })
+      const session = { session_id: 's1', thread_id: 't1', parent_id: 'p1', turn_id: 'u1', kind: 'subagent' }
+      const said = { ...session, client: 'codex', client_version: '0.171.0' }
+      const mine = [1, 2, 3].map((i) => ({ ...callOf('key_a'), ...said, path: `/v1/${i}` }))
+      const others = [{ ...callOf('key_b'), ...said }, { ...callOf('key_a'), session_id: 's2' }, callOf('key_a')]
+      for (const call of [...mine, ...others]) own.record(call)
+      const listed = await own.history({ limit: 2, session: 's1', caller_id: 'key_a' })
+      assert.deepEqual([listed.total, listed.items], [3, mine.toReversed().slice(0, 2)])
+      const rest = await own.history({ limit: 2, session: 's1', caller_id: 'key_a', cursor: listed.next_cursor ?? '' })
+      assert.deepEqual(rest.items, mine.slice(0, 1))
+      assert.equal((await own.history({ limit: 5, session: 's1' })).total, 4)
+      const filter = { session: 's1', path: '/v1/2', model: 'model-b', from: '2026-01-01T00:00:00Z' }
+      const found = await own.history({ limit: 5, ...filter, status: mine[1]?.status })
+      assert.deepEqual([found.total, found.items], [1, [mine[1]]])
+      assert.equal((await own.history({ limit: 5, session: "s1' or '1" })).total, 0)
+      await apart.close()
     })
 
     it('finds the calls of an alias, and those of a model that had its name', async () => {
@@ -453,6 +475,7 @@ export function callsContract(open: () => Promise<Store>): void {
         fallback_from: null,
         price_from: null,
         provider_key: null,
+        ...NO_SESSION,
         skipped: [],
         latency_ms: 0,
         first_token_ms: null,

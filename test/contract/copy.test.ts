@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, describe, it } from 'node:test'
 import { sql } from 'kysely'
+import { NO_SESSION } from '../../src/calls/call-session.ts'
 import { createCalls } from '../../src/calls/calls.ts'
 import { createGaze } from '../../src/gaze/gaze.ts'
 import { createKeys } from '../../src/identity/keys.ts'
@@ -141,6 +142,7 @@ async function fill(store: Store): Promise<void> {
       fallback_from: null,
       price_from: null,
       provider_key: null,
+      ...NO_SESSION,
       skipped: [{ upstream: 'é', reason: 'circuit_open' }],
       latency_ms: i,
       first_token_ms: null,

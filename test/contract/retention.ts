@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import type { CallRecord } from '../../src/calls/call-record.ts'
+import { NO_SESSION } from '../../src/calls/call-session.ts'
 import { createCalls } from '../../src/calls/calls.ts'
 import { foldCalls } from '../../src/calls/fold-calls.ts'
 import { callSweeps } from '../../src/calls/retention.ts'
@@ -35,6 +36,7 @@ export function callAt(ms: number): CallRecord {
     fallback_from: null,
     price_from: null,
     provider_key: null,
+    ...NO_SESSION,
     skipped: [],
     latency_ms: 10,
     first_token_ms: null,

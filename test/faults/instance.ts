@@ -1,4 +1,5 @@
 import { createInterface } from 'node:readline'
+import { NO_SESSION } from '../../src/calls/call-session.ts'
 import { createCalls } from '../../src/calls/calls.ts'
 import { createMemory, MemoryInput } from '../../src/memory/memory.ts'
 import { openStore } from '../../src/store/open-store.ts'
@@ -39,6 +40,7 @@ async function record(): Promise<void> {
     fallback_from: null,
     price_from: null,
     provider_key: null,
+    ...NO_SESSION,
     skipped: [],
     latency_ms: 1,
     first_token_ms: null,

@@ -1,4 +1,5 @@
 import type { CallRecord } from '../../src/calls/call-record.ts'
+import { NO_SESSION } from '../../src/calls/call-session.ts'
 import { createCalls } from '../../src/calls/calls.ts'
 import { Config } from '../../src/config/config-schema.ts'
 import type { Environment } from '../../src/config/environment.ts'
@@ -35,6 +36,7 @@ export function callAt(
     upstream_cost_usd: usd,
     price_from: 'catalogue',
     provider_key: null,
+    ...NO_SESSION,
     error: null,
     ...more,
   }

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { it } from 'node:test'
+import { NO_SESSION } from '../../src/calls/call-session.ts'
 import { createCalls } from '../../src/calls/calls.ts'
 import { foldCalls } from '../../src/calls/fold-calls.ts'
 import { createGroups } from '../../src/identity/groups.ts'
@@ -53,6 +54,7 @@ export function burnContract(open: OpenStore): void {
           fallback_from: null,
           price_from: null,
           provider_key: null,
+          ...NO_SESSION,
           skipped: [],
           latency_ms: made,
           first_token_ms: null,

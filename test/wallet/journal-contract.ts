@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { it, type TestContext } from 'node:test'
 import type { CallRecord } from '../../src/calls/call-record.ts'
+import { NO_SESSION } from '../../src/calls/call-session.ts'
 import { createCalls } from '../../src/calls/calls.ts'
 import { GazewayError } from '../../src/errors.ts'
 import type { Store } from '../../src/store/store.ts'
@@ -35,7 +36,7 @@ const callRecord = (of: Partial<CallRecord>): CallRecord => ({
   ...{ call_id: newId('call'), at: NOW.toISOString(), surface: 'http', caller_id: KEY, address: null },
   ...{ path: '/v1/chat/completions', requested_model: 'm', model: 'm', upstream: 'double', stream: false },
   ...{ status: 'ok', http_status: 200, fallback_from: null, skipped: [], latency_ms: 1, first_token_ms: null },
-  ...{ usage: null, upstream_cost_usd: 0, price_from: null, provider_key: null, error: null },
+  ...{ usage: null, upstream_cost_usd: 0, price_from: null, provider_key: null, ...NO_SESSION, error: null },
   ...of,
 })
 

@@ -6,6 +6,7 @@ import { callerOf, createOwnObjects } from '../../../src/inference/admit/own-obj
 import type { Endpoint as ModelEndpoint } from '../../../src/inference/api/endpoints.ts'
 import type { OpenCalls } from '../../../src/inference/inference.ts'
 import type { ClientRequest } from '../../../src/inference/relay/request-body.ts'
+import { sessionOf } from '../../../src/inference/session/session.ts'
 import { LIST_LIMIT, parseInput } from '../../../src/wire/validation.ts'
 import type { Arrival, Endpoint } from '../../web/arrival.ts'
 import { modelBodyLimit } from '../../web/body-limit.ts'
@@ -77,14 +78,20 @@ export function modelCall(
     await relayOnce(arrival, gateway, { path: `/v1${endpoint}`, text: body.text, stream }, async (receiver) => {
       // Clients over HTTP retry on their own.
       const asked = { endpoint, request, retries: 0, needsText: false, keeper }
-      await calls.current().call(asked, receiver, callContext(arrival, headers?.(arrival)))
+      await calls.current().call(asked, receiver, callContext(arrival, request.json, headers?.(arrival)))
     })
   }
 }
 
-/** Context of a model call for a request. @param headers forwarded to an upstream of the same protocol */
+/**
+ * Context of a model call for a request.
+ *
+ * @param body JSON of the request; empty where there is none
+ * @param headers forwarded to an upstream of the same protocol
+ */
 export function callContext(
   { incoming, callerId, address, isPaid, isLenient, requestId }: Arrival,
+  body: ModelBody = {},
   headers?: CallerContext['headers'],
 ): CallerContext {
   const { traceparent, via } = incoming.headers
@@ -96,6 +103,7 @@ export function callContext(
     isLenient,
     requestId,
     headers,
+    session: sessionOf(incoming.headers, body),
     traceparent: typeof traceparent === 'string' ? traceparent : undefined,
     via,
   }

@@ -64,9 +64,10 @@ export function countTokens(calls: OpenCalls, gateway: Gateway): Endpoint {
     const { upstream } = gateway.loaded.config
     const body = await readJson(arrival.incoming, modelBodyLimit(gateway, arrival.callerId))
     checkCount(body.json)
-    const context = callContext(arrival, anthropicHeaders(arrival))
+    const request = body as ClientRequest<ModelBody>
+    const context = callContext(arrival, request.json, anthropicHeaders(arrival))
     const receiver = receiverOf(arrival, upstream.timeout_ms)
-    await calls.current().countPrompt(body as ClientRequest<ModelBody>, receiver, context)
+    await calls.current().countPrompt(request, receiver, context)
   }
 }
 

@@ -56,7 +56,7 @@ async function passed(c: FrameContext, route: VerbatimPath, calls: OpenCalls, ga
   const { body, formType } = read
   const id = route.path.includes('{id}') ? named : null
   const asked: PathRequest = { route, target, id, ...read }
-  const context = callContext(arrival, forwardedHeaders(arrival))
+  const context = callContext(arrival, body.json, forwardedHeaders(arrival))
   const { callVerbatim } = calls.current()
   if (!isRepeatable(route, formType)) {
     refuseKeyed(incoming, route)

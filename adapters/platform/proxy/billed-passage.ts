@@ -4,6 +4,7 @@ import type { CallAgentGateway } from '../../../src/inference/client/call-agent-
 import type { Headers, Send } from '../../../src/inference/relay/exchange.ts'
 import type { ClientRequest } from '../../../src/inference/relay/request-body.ts'
 import type { RequestPool } from '../../../src/inference/relay/request-pool.ts'
+import { sessionOf } from '../../../src/inference/session/session.ts'
 import { createProvider } from '../../../src/inference/upstreams/provider.ts'
 import { serviceStopping } from '../../../src/wire/stopping.ts'
 import { arrivalOf } from '../../web/arrival.ts'
@@ -62,6 +63,7 @@ export function passModelRequest(c: FrameContext, asked: Asked, way: Way): Promi
     address,
     requestId,
     via,
+    session: sessionOf(incoming.headers, asked.request.json),
     traceparent: typeof traceparent === 'string' ? traceparent : undefined,
   }
   return callAgentGateway(passedOn, receiverOf(arrival, timeoutMs), context)

@@ -1,15 +1,13 @@
 import * as z from 'zod'
+import { CallFilter } from '../../../src/calls/call-list.ts'
 import { CallRecord } from '../../../src/calls/call-record.ts'
 import { CallStats, ChartQuery } from '../../../src/calls/call-stats.ts'
 import { Fallbacks } from '../../../src/calls/fallback-counts.ts'
 import { GazewayError } from '../../../src/errors.ts'
 import type { Gateway } from '../../../src/gateway.ts'
 import type { Identity } from '../../../src/identity/keys.ts'
-import { runTool } from '../../../tools/run-tool.ts'
-import { upstreamApiHistory } from '../../../tools/upstream-api-history.ts'
 import { callerOf } from '../../web/frame-context.ts'
 import { listReply } from '../../web/list-reply.ts'
-import { requestToolContext } from '../../web/tool-context.ts'
 import { shownTo } from '../caller.ts'
 import { defineRoute, type Route } from '../define-route.ts'
 import { pageOf } from '../list-page.ts'
@@ -30,14 +28,13 @@ export const callRoutes = (gateway: Gateway): Route[] => [
     summary: 'List model calls, newest first',
     description: 'A caller sees its own calls. An admin sees all, including those of local tools (caller_id null).',
     access: 'platform',
-    query: upstreamApiHistory.input,
+    query: CallFilter.strict(),
     reply: pageOf(CallRecord),
     run({ query, c }) {
       const caller = callerOf(c)
-      const context = requestToolContext(c, 'platform')
       const shown = { ...query, caller_id: shownTo(caller, query.caller_id) }
-      return listReply(shown, async ({ maxBytes, ...part }) => {
-        const page = await runTool(upstreamApiHistory, gateway, part, { ...context, maxBytes })
+      return listReply(shown, async (part) => {
+        const page = await gateway.calls.history(part)
         return { ...page, items: page.items.map((call) => seenBy(caller, call, gateway)) }
       })
     },

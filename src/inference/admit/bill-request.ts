@@ -76,12 +76,21 @@ export function billFor(deps: RequestBillDeps, asked: BilledRequest, context: Pa
 function refuseNoted(
   deps: RequestBillDeps,
   { path, upstream, requested }: Pick<BilledRequest, 'path' | 'upstream'> & { requested: string | undefined },
-  { surface, callerId, address = null }: PaidContext,
+  { surface, callerId, address = null, session }: PaidContext,
   error: unknown,
 ): never {
   if (error instanceof GazewayError && !error.isNoted && error.code !== 'validation_failed')
     // The record of a request that leaves the model to the upstream has none.
-    void deps.noteRefusal({ surface, callerId, address, path, upstream, requestedModel: requested || null, error })
+    void deps.noteRefusal({
+      surface,
+      callerId,
+      address,
+      session,
+      path,
+      upstream,
+      requestedModel: requested || null,
+      error,
+    })
   throw error
 }
 

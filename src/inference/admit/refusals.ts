@@ -1,5 +1,6 @@
 import { LRUCache } from 'lru-cache'
 import type { CallRecord, Surface } from '../../calls/call-record.ts'
+import { type CallSession, NO_SESSION } from '../../calls/call-session.ts'
 import type { Calls } from '../../calls/calls.ts'
 import type { GazewayError } from '../../errors.ts'
 import { newId } from '../../text/ids.ts'
@@ -17,6 +18,8 @@ export interface Refusal {
   callerId: string | null
   /** Address of the client; null when there is none. */
   address: string | null
+  /** As its client says; none by default. */
+  session?: CallSession | undefined
   /** Route, not URL: each is a row of the statistics, so there must be few. */
   path: string
   /** Service that was not called, if not the model provider. */
@@ -55,7 +58,7 @@ export function createRefusals({
     return true
   }
 
-  return ({ surface, callerId, address, path, upstream: other, requestedModel, error }) => {
+  return ({ surface, callerId, address, session = NO_SESSION, path, upstream: other, requestedModel, error }) => {
     error.isNoted = true
     const at = now()
     const recordOf = (requested_model: string | null): CallRecord => ({
@@ -79,6 +82,7 @@ export function createRefusals({
       upstream_cost_usd: 0,
       price_from: null,
       provider_key: null,
+      ...session,
       error: `${error.code}: ${error.message}`,
     })
     if (!hasRecordLeft(callerId, at)) return calls.count(recordOf(null))

@@ -1,4 +1,5 @@
 import type { CallContext, CallRecord, CallStatus, SkippedCandidate } from '../../calls/call-record.ts'
+import { NO_SESSION } from '../../calls/call-session.ts'
 import type { Calls } from '../../calls/calls.ts'
 import { GazewayError } from '../../errors.ts'
 import { type AppliedPrice, appliedPrice, costOfCall, hearsAtOwnRate, upstreamCost } from '../../providers/cost.ts'
@@ -231,6 +232,7 @@ export function beginCall(deps: SettleDeps, invocation: Invocation, context: Cal
       upstream_cost_usd: isRaceLost(error) ? null : costUsd,
       price_from: priceFrom,
       provider_key: provider.keyId,
+      ...(context.session ?? NO_SESSION),
       error: error && recordedError(error, provider, storeContent),
     }
     if (storeContent)

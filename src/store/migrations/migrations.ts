@@ -18,6 +18,7 @@ import { up as projects } from './017_projects.ts'
 import { up as reasoning } from './019_reasoning.ts'
 import { up as providerKeys } from './021_provider_keys.ts'
 import { up as lenientKeys } from './023_lenient_keys.ts'
+import { up as callSessions } from './024_call_sessions.ts'
 
 /** Migrates the store by one step, forward only. */
 export type Migrate = (db: Kysely<unknown>, engine: Engine) => Promise<void>
@@ -45,4 +46,5 @@ export const MIGRATIONS: Migrations = {
   '019_reasoning': reasoning,
   '021_provider_keys': providerKeys,
   '023_lenient_keys': lenientKeys,
+  '024_call_sessions': callSessions,
 }

@@ -33,6 +33,14 @@ export interface CallRow {
   price_from: string | null
   /** The provider's id of its key. Null where none is known. */
   provider_key: string | null
+  /** Session in the client's words, see `CallSession`. Null where it says nothing, and for calls of before. */
+  session_id: string | null
+  thread_id: string | null
+  parent_id: string | null
+  turn_id: string | null
+  kind: string | null
+  client: string | null
+  client_version: string | null
   error: string | null
   content: string | null
 }

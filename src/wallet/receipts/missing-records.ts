@@ -1,5 +1,6 @@
 import { type Kysely, sql } from 'kysely'
 import type { CallRecord } from '../../calls/call-record.ts'
+import { NO_SESSION } from '../../calls/call-session.ts'
 import { createCallWriter } from '../../calls/call-writer.ts'
 import type { Schema } from '../../store/schema.ts'
 import type { Store } from '../../store/store.ts'
@@ -93,6 +94,7 @@ function toRecord(receipt: MeteredCallRow): CallRecord {
     upstream_cost_usd: toUsd(receipt.upstream_cost_micros),
     price_from: receipt.stated === 1 ? 'stated' : null,
     provider_key: null,
+    ...NO_SESSION,
     error: null,
   }
 }

@@ -30,7 +30,7 @@ import { timeIn } from '../../typed.ts'
 import { useLive } from '../../use-live.ts'
 import './calls.css'
 
-const FILTERS = ['status', 'model', 'path', 'caller_id', 'from', 'to'] as const
+const FILTERS = ['status', 'model', 'path', 'caller_id', 'session', 'from', 'to'] as const
 type Filter = Record<(typeof FILTERS)[number], string>
 
 /** Audit trail: all calls to model providers, or one of them. */
@@ -64,6 +64,7 @@ const FIELDS: FieldSpec<Filter>[] = [
   { name: 'model', label: 'Model', maxLength: 256 },
   { name: 'path', label: 'Path', placeholder: '/v1/chat/completions', maxLength: 1024 },
   { name: 'caller_id', label: 'Caller', placeholder: 'key_…', maxLength: 256 },
+  { name: 'session', label: 'Session', maxLength: 128 },
   { name: 'from', label: 'From', type: 'datetime-local' },
   { name: 'to', label: 'Before', type: 'datetime-local' },
 ]
@@ -205,7 +206,7 @@ function Figures({ of: call }: { of: CallRecord }) {
 }
 
 function Details({ of: call }: { of: CallRecord }) {
-  const { model, requested_model: requested, caller_id, fallback_from } = call
+  const { model, requested_model: requested, caller_id, session_id, fallback_from } = call
   const asked = requested !== null && requested !== model ? `, requested as ${requested}` : ''
   return (
     <Facts
@@ -217,6 +218,8 @@ function Details({ of: call }: { of: CallRecord }) {
         'Provider key': call.provider_key && <code>{call.provider_key}</code>,
         Source: call.surface,
         Caller: caller_id === null ? nobody(call) : <code>{caller_id}</code>,
+        Client: [call.client, call.client_version, call.kind && `(${call.kind})`].filter(Boolean).join(' ') || null,
+        Session: session_id && <a href={href('calls', { query: { session: session_id } })}>{session_id}</a>,
         Skipped: call.skipped.map(({ upstream, reason }) => `${upstream} (${SKIPPED[reason]})`).join(', ') || null,
         'Fallback for': fallback_from && <a href={href('calls', { id: fallback_from })}>{fallback_from}</a>,
       }}
