@@ -63,6 +63,22 @@ it('asks the store nothing for a key without limits, and at most once a call for
   assert.ok(large < 250, `${large} transactions`)
 })
 
+it('asks the store rarely for calls at once, though their number changes all the time', async () => {
+  const key = limits('busy', 1_000_000, { tokensPerMinute: 1e9, concurrent: 1000 })
+  const before = writes.count
+  const client = async (turns: number): Promise<void> => {
+    for (let i = 0; i < 30; i++) {
+      const call = await begin(key, 8192)
+      for (let turn = 0; turn < turns; turn++) await nextTurn()
+      call.end(40)
+      for (let turn = 0; turn < (i * turns) % 10; turn++) await nextTurn()
+    }
+  }
+  await Promise.all(Array.from({ length: 64 }, (_, i) => client(i)))
+  const transactions = writes.count - before
+  assert.ok(transactions < 30, `${transactions} transactions for 1,920 calls`)
+})
+
 it('refuses what it does not hold while the store is away, and loses nothing that calls gave back', async () => {
   const key = limits('away', 1000, { tokensPerMinute: 1000 })
   const first = await begin(key, 800)

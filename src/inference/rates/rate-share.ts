@@ -15,6 +15,8 @@ import type {
 const KEPT_PLACES_FROM = 100
 /** Part of the tokens a minute, as its divisor, that goes back at once when calls did not use it. */
 const URGENT_PART = 100
+/** Factor by which a process holds more than its calls have lately taken. */
+const SPARE_PACE = 2
 /** Number of renewals in a lease. */
 const RENEWALS = 5
 /** Longest wait of a call for what is free within it, in milliseconds. */
@@ -61,9 +63,10 @@ export interface RateShare {
   refunds: Map<number, Amounts>
   overrun: number
   answered: number | null
-  /** Amounts that calls have taken since the last grant. */
+  /** Amounts that calls have taken since `begunFrom`, and in the interval before. */
   begun: Amounts
-  grantedAt: number
+  begunBefore: Amounts
+  begunFrom: number
   /** Number of a turn that failed and is sent again. Null when none did. */
   turn: number | null
   /** State of the limits after the last turn. */
@@ -92,7 +95,8 @@ export const newShare = (keyId: string, limits: RateLimits): RateShare => ({
   overrun: 0,
   answered: null,
   begun: { ...NONE },
-  grantedAt: -Infinity,
+  begunBefore: NONE,
+  begunFrom: -Infinity,
   turn: null,
   last: { left: NONE, resetMs: NONE, at: -Infinity },
   running: null,
@@ -149,7 +153,6 @@ export function takeFree(
   { prompt, answer }: CallTokens,
 ): number | null {
   const { limits, free } = share
-  if (share.running !== null) return null
   const now = elapsedMs()
   if (limits.concurrent !== null && (share.held <= share.active || now - share.last.at > terms.leaseMs / 2)) return null
   const requests = limits.requestsPerMinute === null ? 0 : 1
@@ -169,8 +172,10 @@ export async function takeShare(deps: RateShareDeps, share: RateShare): Promise<
   const asked = share.waiting.splice(0)
   const now = elapsedMs()
   if (asked.length > 0 || now >= share.freeUntil) returnFree(share)
-  const { refunds, overrun, answered } = share
+  const { refunds, overrun, answered, held } = share
   const turn = turnOf(deps, share, asked, now)
+  // Calls may begin meanwhile, in the places of those that end.
+  share.held = Math.min(share.held, share.active)
   share.refunds = new Map()
   share.overrun = 0
   share.answered = null
@@ -180,10 +185,10 @@ export async function takeShare(deps: RateShareDeps, share: RateShare): Promise<
     share.held = result.places
     share.last = { left: result.left, resetMs: result.resetMs, at: now }
     if (asked.length === 0) return 'granted'
-    share.begun = { ...NONE }
-    Object.assign(share, { n: result.n, free: result.spare, freeUntil: now + terms.usableMs, grantedAt: now })
+    Object.assign(share, { n: result.n, free: result.spare, freeUntil: now + terms.usableMs })
     return answerCalls(deps, share, asked, result)
   } catch (error) {
+    share.held = held
     for (const [n, amounts] of refunds) refund(share, n, amounts)
     share.overrun += overrun
     share.answered = Math.max(share.answered ?? 0, answered ?? 0)
@@ -199,10 +204,9 @@ function turnOf(
   asked: readonly WaitingCall[],
   now: number,
 ): WindowTurn {
-  const { limits, refunds, overrun, answered, begun, active } = share
+  const { limits, refunds, overrun, answered, active } = share
   share.turn ??= nextTurn()
-  // Grows with the calls, and needs none when they are rare.
-  const pace = asked.length > 0 && now - share.grantedAt < 2 * terms.usableMs ? 2 : 0
+  const pace = asked.length > 0 ? paceOf(share, now, terms) : NONE
   return {
     holder,
     turn: share.turn,
@@ -212,8 +216,27 @@ function turnOf(
     answered,
     inFlight: { places: active, tokens: share.reserved },
     calls: asked.map(({ tokens }) => tokens),
-    spare: { requests: pace * begun.requests, tokens: pace * begun.tokens, places: sparePlaces(share, asked.length) },
+    spare: {
+      requests: SPARE_PACE * pace.requests,
+      tokens: SPARE_PACE * pace.tokens,
+      places: sparePlaces(share, asked.length),
+    },
     patienceMs: PATIENCE_MS,
+  }
+}
+
+/** Amounts that calls have lately taken while a grant may be used. Grows with the calls, and is none when they are rare. */
+function paceOf(share: RateShare, now: number, { usableMs }: WindowTerms): Amounts {
+  const passed = now - share.begunFrom
+  if (passed >= usableMs) {
+    share.begunBefore = passed < 2 * usableMs ? share.begun : NONE
+    share.begun = { ...NONE }
+    share.begunFrom = now
+  }
+  const { begun, begunBefore } = share
+  return {
+    requests: Math.max(begun.requests, begunBefore.requests),
+    tokens: Math.max(begun.tokens, begunBefore.tokens),
   }
 }
 

@@ -146,8 +146,8 @@ export function takeTurn(
   }
   const requests = limits.requestsPerMinute === null ? 0 : began.length
   const n = addUse(window, { requests: requests + spare.requests, tokens: tokens + spare.tokens }, terms)
-  const spareRoom = spareOf(turn.spare.places, limits.concurrent, left.places)
-  const places = limits.concurrent === null ? 0 : inFlight.places + began.length + spareRoom
+  const sparePlaces = Math.max(0, Math.min(turn.spare.places, Math.floor(left.places / SPARE_OF_LEFT)))
+  const places = limits.concurrent === null ? 0 : inFlight.places + began.length + sparePlaces
   window.holders[turn.holder] = { turn: turn.turn, places, tokens: inFlight.tokens + tokens, at: window.at }
   const free = { requests: left.requests - spare.requests, tokens: left.tokens - spare.tokens }
   const resetMs = {
