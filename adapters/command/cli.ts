@@ -9,7 +9,7 @@ if (enableCompileCache) {
   if (folder !== null) enableCompileCache(folder)
 }
 try {
-  await import('./program.ts')
+  await import('./main.ts')
 } catch (error) {
   // Here no message of another file can be read, either.
   const { code } = error as NodeJS.ErrnoException

@@ -8,7 +8,7 @@ import { unknownVariables } from '../../src/config/unknown-variables.ts'
 import { FIRST_NODE, VERSION } from '../../src/config/version.ts'
 import { GazewayError, isOutOfFiles } from '../../src/errors.ts'
 import { missingKeys } from '../../src/inference/upstreams/upstream-configs.ts'
-import { OUT_OF_FILES, whenCodeIsGone } from '../../src/lazily.ts'
+import { OUT_OF_FILES } from '../../src/lazily.ts'
 import { PRESET_NAMES } from '../../src/providers/providers.ts'
 import { addHookCommands } from './hook-program.ts'
 import { addKeyCommands } from './key-program.ts'
@@ -35,9 +35,6 @@ Examples:
 
 An entry for an assistant's MCP configuration:
   { "mcpServers": { "gazeway": { "command": "gazeway", "env": { "XAI_API_KEY": "…" } } } }`
-
-/** Timeout for writing the last output, in milliseconds. */
-const FLUSH_MS = 2000
 
 const GROUPS = Object.keys(TOOL_GROUPS).join(', ')
 
@@ -122,6 +119,15 @@ program
     const { loaded } = await start()
     await (await import('./store-copy.ts')).copyTo(loaded, to)
   })
+
+/** Runs a command line to its end; an error is printed and sets the exit code. */
+export async function runCommandLine(words: readonly string[]): Promise<void> {
+  try {
+    await program.parseAsync(words, { from: 'user' })
+  } catch (error) {
+    fail(error)
+  }
+}
 
 /**
  * Loads the configuration from flags, environment and file, and creates the log.
@@ -214,29 +220,3 @@ function reached(words: readonly string[], from: Command = program): Command {
   const next = from.commands.find((command) => command.name() === words[0])
   return next === undefined ? from : reached(words.slice(1), next)
 }
-
-// A client or a supervisor starts it again. A command without a listener for the signal prints the error and ends.
-whenCodeIsGone((error) => {
-  process.exitCode = 1
-  if (process.emit('SIGTERM', 'SIGTERM')) process.stderr.write(`gazeway: ${error.message}\n`)
-})
-let isReported = false
-process.stdout.on('error', ({ code }: NodeJS.ErrnoException) => {
-  // The reader may stop early (`gazeway doctor | head -1`) and does not need the rest. A full disk fails each write.
-  if (code === 'EPIPE' || code === 'ECONNRESET' || isReported) return
-  isReported = true
-  process.stderr.write(`gazeway: The output could not be written (${code}).\n`)
-  process.exitCode = 1
-})
-// Writing to a closed terminal fails. Work in progress is still finished.
-process.stderr.on('error', () => {})
-try {
-  await program.parseAsync()
-} catch (error) {
-  fail(error)
-}
-// Exiting drops output that the reader has not taken yet. The timeout is for a reader that has stopped reading.
-const flushed = new Promise((resolve) => process.stdout.write('', resolve))
-await Promise.race([flushed, new Promise((resolve) => setTimeout(resolve, FLUSH_MS))])
-// Open handles, such as a kept-alive connection or a timer, must not keep a stopped server alive.
-process.exit()

@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { describe, it } from 'node:test'
 import { until } from '../doubles/until.ts'
+import { runHere } from './in-process.ts'
 import { CLI, finish, newPlace, run, watch } from './server.ts'
 
 describe('the command line', () => {
@@ -76,7 +77,7 @@ describe('the command line', () => {
   ]
   for (const [args, env, line] of mistakes)
     it(`says in one line what is accepted instead of ${[...args, ...Object.keys(env)].join(' ') || 'nothing'}`, async () => {
-      const { code, stdout, stderr } = await run(place, args, env)
+      const { code, stdout, stderr } = await runHere(place, args, env)
       assert.match(stderr, /^gazeway: [^\n]+\n$/)
       assert.match(stderr, line)
       assert.deepEqual([code, stdout], [2, ''])
@@ -95,7 +96,7 @@ describe('the command line', () => {
     [`--databas=${address}`, 'doctor'],
   ])
     it(`does not repeat the password in ${args.join(' ')}`, async () => {
-      const { code, stderr } = await run(place, args, {})
+      const { code, stderr } = await runHere(place, args)
       assert.match(stderr, /^gazeway: [^\n]+; must be [^\n]+\n$/)
       assert.doesNotMatch(stderr, /never-shown/)
       assert.equal(code, 2)
@@ -106,7 +107,7 @@ describe('the command line', () => {
     assert.deepEqual(await run(place, ['--version']), { code: 0, stdout: `${version}\n`, stderr: '' })
   })
 
-  it('prints help that teaches', async () => {
+  it('prints help that teaches, and one line for a mistake', async () => {
     const { code, stdout, stderr } = await run(place, ['--help'])
     assert.deepEqual([code, stderr], [0, ''])
     for (const taught of [
@@ -122,13 +123,16 @@ describe('the command line', () => {
       assert.ok(stdout.includes(taught), `mentions ${taught}`)
     assert.match(stdout, /mcpServers/, 'shows what to paste')
     assert.deepEqual((await run(place, ['doctor', '--help'])).code, 0)
+    const mistaken = await run(place, ['doctor', '--nothing'])
+    assert.deepEqual([mistaken.code, mistaken.stdout], [2, ''])
+    assert.match(mistaken.stderr, /^gazeway: unknown option '--nothing'; must be one of [^\n]+\n$/)
   })
 
   it('prints the help of a command', async () => {
     for (const words of [[], ['key'], ['key', 'create'], ['group', 'edit'], ['store', 'copy'], ['doctor'], ['setup']]) {
-      const { code, stdout } = await run(place, ['help', ...words])
+      const { code, stdout } = await runHere(place, ['help', ...words])
       assert.match(stdout, new RegExp(`^Usage: ${['gazeway', ...words].join(' ')} `))
-      assert.deepEqual([code, stdout], [0, (await run(place, [...words, '--help'])).stdout])
+      assert.deepEqual([code, stdout], [0, (await runHere(place, [...words, '--help'])).stdout])
     }
   })
 
@@ -140,12 +144,12 @@ describe('the command line', () => {
     ['no object', '[]', /must be an object/],
   ] as const)
     it(`does not start with ${what} in config.json, and leaves the file alone`, async () => {
-      const { data, env, project } = newPlace()
-      const file = join(data, 'config.json')
-      mkdirSync(data)
+      const broken = newPlace()
+      const file = join(broken.data, 'config.json')
+      mkdirSync(broken.data)
       writeFileSync(file, text)
       for (const args of [[], ['doctor']]) {
-        const { code, stdout, stderr } = await finish(spawn(process.execPath, [CLI, ...args], { cwd: project, env }))
+        const { code, stdout, stderr } = await runHere(broken, args)
         assert.match(stderr, /^gazeway: [^\n]+\n$/)
         assert.ok(stderr.includes(file), `${stderr} names the file`)
         assert.match(stderr, named)
@@ -161,12 +165,17 @@ describe('the command line', () => {
       const change = `Object.defineProperty(process.versions, 'node', { value: '${node}' })`
       return { NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(change)}` }
     }
-    for (const node of ['18.20.8', '20.9.0'])
-      for (const args of [[], ['--http'], ['doctor'], ['key', 'list']]) {
-        const { code, stdout, stderr } = await run(place, args, pretend(node))
-        assert.match(stderr, new RegExp(`^gazeway: This is Node ${node}; Gazeway needs ${first} or later\\. [^\n]+\n$`))
-        assert.deepEqual([code, stdout], [1, ''])
-      }
+    const old: [node: string, args: string[]][] = [
+      ['18.20.8', []],
+      ['18.20.8', ['--http']],
+      ['20.9.0', ['doctor']],
+      ['20.9.0', ['key', 'list']],
+    ]
+    for (const [node, args] of old) {
+      const { code, stdout, stderr } = await run(place, args, pretend(node))
+      assert.match(stderr, new RegExp(`^gazeway: This is Node ${node}; Gazeway needs ${first} or later\\. [^\n]+\n$`))
+      assert.deepEqual([code, stdout], [1, ''])
+    }
     for (const node of [first, '100.0.0'])
       assert.equal((await run(place, ['doctor', '--upstream', 'sandbox'], pretend(node))).code, 0)
   })

@@ -1,30 +1,20 @@
 import assert from 'node:assert/strict'
-import { spawn } from 'node:child_process'
-import { once } from 'node:events'
 import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { text } from 'node:stream/consumers'
 import { describe, it } from 'node:test'
 import { createKeys } from '../../src/identity/keys.ts'
 import { openStore } from '../../src/store/open-store.ts'
 import { addSpending } from '../../src/wallet/budget/spending.ts'
 import { creditAccount } from '../../src/wallet/ledger/deposits.ts'
-import { CLI, newPlace, type Place } from './server.ts'
+import { runHere } from './in-process.ts'
+import { newPlace, type Place, run } from './server.ts'
 
 /** Runs `gazeway key …` to its end. */
 const key = (place: Place, ...args: string[]) => gazeway(place, 'key', ...args)
 /** Runs `gazeway group …` to its end. */
 const group = (place: Place, ...args: string[]) => gazeway(place, 'group', ...args)
 
-async function gazeway(place: Place, ...args: string[]) {
-  const child = spawn(process.execPath, [CLI, ...args], {
-    cwd: place.project,
-    env: place.env,
-    stdio: ['ignore', 'pipe', 'pipe'],
-  })
-  const [stdout, stderr, [code]] = await Promise.all([text(child.stdout), text(child.stderr), once(child, 'exit')])
-  return { code: Number(code), stdout, stderr }
-}
+const gazeway = (place: Place, ...args: string[]) => runHere(place, args)
 
 /** Authenticates `token` as a server on this data folder would. */
 async function bearer(place: Place, token: string) {
@@ -62,9 +52,11 @@ const idOf = (token: string): string => `key_${token.slice(4, 36)}`
 describe('gazeway key', () => {
   it('makes a key, prints it alone on stdout, and lists and revokes it', async () => {
     const place = newPlace()
+    // In a process of its own: this is what is published.
+    const command = (...args: string[]) => run(place, ['key', ...args])
     const wallet = `0x${'ab'.repeat(20)}`
     const flags = ['--scope', 'platform, inference', '--wallet', wallet, '--credit', '5.25', '--budget', '0.000001/day']
-    const made = await key(place, 'create', '--name', 'my ide', ...flags)
+    const made = await command('create', '--name', 'my ide', ...flags)
     assert.equal(made.code, 0, made.stderr)
     assert.match(made.stdout, /^gzw_[0-9a-f]{32}_[\w-]{43}\n$/)
     const token = made.stdout.trim()
@@ -72,7 +64,7 @@ describe('gazeway key', () => {
     assert.equal(made.stderr, `Created the key my ide (${id}, inference, platform). The key is not shown again.\n`)
     assert.deepEqual([...(await bearer(place, token)).scopes], ['inference', 'platform'])
 
-    const [row = {}, ...rest] = rowsOf((await key(place, 'list')).stdout)
+    const [row = {}, ...rest] = rowsOf((await command('list')).stdout)
     assert.deepEqual(rest, [])
     const { CREATED: created, 'LAST USED': used, ...shown } = row
     assert.deepEqual(shown, {
@@ -86,12 +78,12 @@ describe('gazeway key', () => {
     for (const at of [created, used]) assert.match(at ?? '', /^\d{4}-\d\d-\d\d$/)
 
     for (const _ of ['once', 'again']) {
-      const revoked = await key(place, 'revoke', id)
+      const revoked = await command('revoke', id)
       assert.deepEqual([revoked.code, revoked.stdout], [0, ''])
       assert.match(revoked.stderr, /Revoked the key my ide .*Running servers refuse it within 5 seconds\.\n$/)
     }
     await assert.rejects(bearer(place, token), { code: 'invalid_api_key' })
-    assert.match(rowsOf((await key(place, 'list')).stdout)[0]?.revoked ?? '', /^\d{4}-\d\d-\d\dT\S+Z$/)
+    assert.match(rowsOf((await command('list')).stdout)[0]?.revoked ?? '', /^\d{4}-\d\d-\d\dT\S+Z$/)
     for (const file of readdirSync(place.data))
       assert.ok(!readFileSync(join(place.data, file)).includes(token.slice(37)), file)
   })

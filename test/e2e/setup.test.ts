@@ -4,6 +4,7 @@ import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, symlinkSyn
 import { dirname, join } from 'node:path'
 import { beforeEach, describe, it } from 'node:test'
 import { parse } from 'smol-toml'
+import { runHere } from './in-process.ts'
 import { CLI, finish, newPlace, type Place, run } from './server.ts'
 
 const CURSOR =
@@ -29,11 +30,14 @@ function write(name: string, content: string): string {
 
 const read = (path: string) => readFileSync(path, 'utf8')
 // Nothing of what is installed on the machine that tests: only traces in the home folder count.
-const gazeway = (args: string[], input = '', env = {}) => run(place, args, { PATH: '/nowhere', ...env }, input)
+const NOWHERE = { PATH: '/nowhere' }
+const gazeway = (args: string[], env = {}) => runHere(place, args, { ...NOWHERE, ...env })
+/** Answers its questions. */
+const answering = (input: string, args: string[]) => run(place, args, NOWHERE, input)
 
 describe('gazeway setup', () => {
   it('connects what is installed once a person agrees, and remove makes the files what they were', async () => {
-    const setUp = await gazeway(['setup'], 'y\n')
+    const setUp = await answering('y\n', ['setup'])
     assert.equal(setUp.code, 0, setUp.stderr)
     assert.match(setUp.stdout, /Change these 2 files\? \[y\/N\]/)
     assert.match(setUp.stdout, /Codex: .*config\.toml written; backup: .*config\.toml\.before-gazeway\n/)
@@ -57,7 +61,7 @@ describe('gazeway setup', () => {
       again.stdout + again.stderr,
     )
 
-    const removed = await gazeway(['remove'], 'yes\n')
+    const removed = await answering('yes\n', ['remove'])
     assert.equal(removed.code, 0, removed.stderr)
     assert.deepEqual([read(cursor), read(codex)], [CURSOR, CODEX])
     const nothing = await gazeway(['remove', '--yes'])
@@ -76,10 +80,10 @@ describe('gazeway setup', () => {
 
   it('passes on the variables that are set or named, and writes no value', async () => {
     const env = { GROQ_API_KEY: 'gsk-never-written', GAZEWAY_UPSTREAM: 'groq' }
-    await gazeway(['setup', 'codex', '--yes'], '', env)
+    await gazeway(['setup', 'codex', '--yes'], env)
     assert.match(read(codex), /env_vars = \["GROQ_API_KEY", "GAZEWAY_UPSTREAM", "GAZEWAY_HOME"\]\n$/)
     assert.doesNotMatch(read(codex), /never-written/)
-    await gazeway(['setup', 'codex', '--yes', '--env', 'OPENAI_API_KEY', '--env', 'GAZEWAY_STORE'], '', env)
+    await gazeway(['setup', 'codex', '--yes', '--env', 'OPENAI_API_KEY', '--env', 'GAZEWAY_STORE'], env)
     assert.match(read(codex), /env_vars = \["OPENAI_API_KEY", "GAZEWAY_STORE"\]\n$/)
     await gazeway(['remove', 'codex', '--yes'])
     assert.equal(read(codex), CODEX)
@@ -89,7 +93,6 @@ describe('gazeway setup', () => {
     const before = readdirSync(place.project)
     const { code, stdout, stderr } = await gazeway(
       ['setup', '--scope', 'project', '--yes', 'cursor', 'vscode', 'claude-code'],
-      '',
       {
         XAI_API_KEY: 'xai-never-written',
       },
@@ -107,9 +110,9 @@ describe('gazeway setup', () => {
   })
 
   it('changes nothing after a no, or without an answer', async () => {
-    const no = await gazeway(['setup'], 'n\n')
+    const no = await answering('n\n', ['setup'])
     assert.deepEqual([no.code, /Nothing was changed\.\n$/.test(no.stdout)], [0, true], no.stdout)
-    const silence = await gazeway(['setup'])
+    const silence = await answering('', ['setup'])
     assert.deepEqual(
       [silence.code, silence.stderr],
       [1, 'gazeway: No answer, so nothing was changed; use --yes to write without asking.\n'],
@@ -226,7 +229,7 @@ describe('gazeway setup', () => {
     mkdirSync(bin)
     writeFileSync(join(place.home, 'other/dist/cli.js'), '')
     symlinkSync(join(place.home, 'other/dist/cli.js'), join(bin, 'gazeway'))
-    const { stdout } = await gazeway(['doctor', '--upstream', 'sandbox'], '', { PATH: bin })
+    const { stdout } = await gazeway(['doctor', '--upstream', 'sandbox'], { PATH: bin })
     assert.match(stdout, /^warn {2}installation +.* the command gazeway is .*other.dist.cli\.js\./m)
   })
 
