@@ -153,21 +153,30 @@ describe('the data folder', () => {
     assert.equal(findDataDir({}, { GAZEWAY_HOME: '~b/c' }, '/c'), '/c/~b/c')
   })
 
-  for (const [variable, value] of [
-    ['HOME', ''],
-    ['HOME', 'relative'],
-    ['XDG_DATA_HOME', ''],
-    ['XDG_DATA_HOME', 'relative'],
-    ['XDG_DATA_HOME', '~/data'],
-  ] as const)
-    it(`is not below the working directory where ${variable} is ${value || 'empty'}`, () => {
-      const module = new URL('../../src/config/environment.ts', import.meta.url)
-      const program = `const { findDataDir } = await import('${module}'); console.log(findDataDir({}, {}, '/c'))`
-      const { XDG_DATA_HOME, LOCALAPPDATA, ...env } = process.env
-      const options = { env: { ...env, [variable]: value }, encoding: 'utf8' } as const
-      const found = execFileSync(process.execPath, ['--import', 'tsx', '--input-type=module', '-e', program], options)
-      assert.ok(isAbsolute(found.trim()), found)
-    })
+  it('is not below the working directory where the variable that names it is empty or relative', () => {
+    const module = new URL('../../src/config/environment.ts', import.meta.url)
+    const settings = [
+      ['HOME', ''],
+      ['HOME', 'relative'],
+      ['XDG_DATA_HOME', ''],
+      ['XDG_DATA_HOME', 'relative'],
+      ['XDG_DATA_HOME', '~/data'],
+    ]
+    // A process of its own: this changes its home folder.
+    const program = `const { findDataDir } = await import('${module}')
+      const { HOME } = process.env
+      for (const [name, value] of ${JSON.stringify(settings)}) {
+        delete process.env.XDG_DATA_HOME
+        Object.assign(process.env, { HOME, [name]: value })
+        console.log(findDataDir({}, {}, '/c'))
+      }`
+    const { XDG_DATA_HOME, LOCALAPPDATA, ...env } = process.env
+    const options = { env, encoding: 'utf8' } as const
+    const found = execFileSync(process.execPath, ['--import', 'tsx', '--input-type=module', '-e', program], options)
+    const folders = found.trim().split('\n')
+    assert.equal(folders.length, settings.length)
+    for (const [i, folder] of folders.entries()) assert.ok(isAbsolute(folder), `${settings[i]}: ${folder}`)
+  })
 })
 
 describe('variables that nothing reads', () => {
