@@ -7,8 +7,14 @@ import { bundle } from './bundle.ts'
 /** The folder of the bundled tests. */
 export const TESTS = '.tests'
 
-/** Programs beside the test files: what runs them, and the demo, which tests start many times. */
-const PROGRAMS = ['scripts/run-tests.ts', 'scripts/demo.ts']
+/** Programs beside the test files: what runs them, and scripts that they start, which tsx takes seconds to load. */
+const PROGRAMS = [
+  'scripts/run-tests.ts',
+  'scripts/demo.ts',
+  'scripts/make-mcpb.ts',
+  'scripts/pack-plugin.ts',
+  'bench/run.ts',
+]
 
 /** Modules in a bundle share its address: this gives `import.meta` of each the address of its source. */
 const sourceAddresses: Plugin = {

@@ -8,6 +8,7 @@ import { pathToFileURL } from 'node:url'
 import { promisify } from 'node:util'
 import { cellsOf, isMissed, type Measure } from '../../bench/measure.ts'
 import { readResults, resultsFile, SECTION_NAMES } from '../../bench/results.ts'
+import { scriptArgs } from '../doubles/script.ts'
 import { json, startUpstream } from '../doubles/upstream.ts'
 
 const execFile = promisify(execFileCallback)
@@ -74,7 +75,7 @@ describe('a run of the bench', () => {
       ['htpp', /no section htpp; there are start, resident/],
       ['--wriet', /--wriet/],
     ] as const) {
-      const run = spawnSync(process.execPath, ['--import', 'tsx', 'bench/run.ts', word], { encoding: 'utf8' })
+      const run = spawnSync(process.execPath, [...scriptArgs('bench/run.ts'), word], { encoding: 'utf8' })
       assert.notEqual(run.status, 0)
       assert.match(run.stderr, says)
     }
@@ -85,7 +86,7 @@ describe('a run of the bench', () => {
     after(() => upstream.close())
     upstream.on('/embeddings', json(404, { error: { message: 'no embeddings here' } }))
     const run = (env: Record<string, string>) =>
-      execFile(process.execPath, ['--import', 'tsx', 'bench/run.ts', 'embeddings'], { env: { ...process.env, ...env } })
+      execFile(process.execPath, [...scriptArgs('bench/run.ts'), 'embeddings'], { env: { ...process.env, ...env } })
     await assert.rejects(run({}), { stderr: /Set GAZEWAY_BENCH_EMBEDDINGS_URL .* and GAZEWAY_BENCH_EMBEDDINGS_MODEL/ })
     const named = { GAZEWAY_BENCH_EMBEDDINGS_URL: upstream.url, GAZEWAY_BENCH_EMBEDDINGS_MODEL: 'nomic-embed-text' }
     await assert.rejects(run(named), { stderr: /no embeddings here/ })

@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
 import { describe, it } from 'node:test'
+import { scriptArgs } from '../doubles/script.ts'
 
 describe('the demo of escrow', () => {
-  const demo = spawnSync(process.execPath, ['--import', 'tsx', 'scripts/demo.ts', '--escrow'], { encoding: 'utf8' })
+  const demo = spawnSync(process.execPath, [...scriptArgs('scripts/demo.ts'), '--escrow'], { encoding: 'utf8' })
 
   it('pays the agent exactly once on a chain of its own', () => {
     assert.equal(demo.status, 0, demo.stdout + demo.stderr)

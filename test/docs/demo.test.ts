@@ -3,18 +3,18 @@ import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtempSync, readdirSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join, resolve } from 'node:path'
+import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { after, describe, it } from 'node:test'
 import { asArgument } from '../../scripts/demo/print.ts'
 import { tools } from '../../tools/index.ts'
+import { scriptArgs } from '../doubles/script.ts'
 import { CLI } from '../e2e/server.ts'
 
-/** The demo as `npm test` bundles it: tsx takes longer to load it than most cases to look at it. */
-const BUNDLED = resolve('.tests/scripts/demo.js')
+const DEMO = scriptArgs('scripts/demo.ts')
 
 describe('the demo', () => {
-  const demo = spawnSync(process.execPath, ['--import', 'tsx', 'scripts/demo.ts'], { encoding: 'utf8' })
+  const demo = spawnSync(process.execPath, DEMO, { encoding: 'utf8' })
 
   it('ends well', () => assert.equal(demo.status, 0, demo.stdout + demo.stderr))
 
@@ -44,7 +44,7 @@ describe('a demo that is cut short', () => {
   /** A demo that has begun to tell. */
   async function begun(args: string[]) {
     const env = { ...process.env, TMPDIR: temporary }
-    const child = spawn(process.execPath, [BUNDLED, ...args], {
+    const child = spawn(process.execPath, [...DEMO, ...args], {
       detached: true,
       env,
       stdio: ['ignore', 'pipe', 'pipe'],
@@ -75,7 +75,7 @@ describe('a demo that is cut short', () => {
 })
 
 describe('the flags of the demo', () => {
-  const run = (...flags: string[]) => spawnSync(process.execPath, [BUNDLED, ...flags], { encoding: 'utf8' })
+  const run = (...flags: string[]) => spawnSync(process.execPath, [...DEMO, ...flags], { encoding: 'utf8' })
 
   it('are told by --help', () => {
     const { status, stdout } = run('--help')

@@ -13,6 +13,7 @@ import {
 import { dirname, join, resolve } from 'node:path'
 import { before, describe, it } from 'node:test'
 import { openStore } from '../../src/store/open-store.ts'
+import { scriptArgs } from '../doubles/script.ts'
 import { chunks, sse } from '../doubles/upstream.ts'
 import { askClaude, CLAUDE, fromReadme, toolCall } from './claude.ts'
 import { onDouble } from './gateway-process.ts'
@@ -205,7 +206,7 @@ describe('the packed plugin', () => {
   const packed = join(place.home, 'packed')
   const bare = join(place.home, 'bare')
   before(() => {
-    execFileSync(process.execPath, ['--import', 'tsx', 'scripts/pack-plugin.ts', packed], {
+    execFileSync(process.execPath, [...scriptArgs('scripts/pack-plugin.ts'), packed], {
       stdio: ['ignore', 'ignore', 'inherit'],
     })
     mkdirSync(bare)

@@ -6,6 +6,7 @@ import { before, describe, it } from 'node:test'
 import { getMcpConfigForManifest, unpackExtension } from '@anthropic-ai/mcpb'
 import { KEY_VARIABLES } from '../../src/providers/providers.ts'
 import { tools } from '../../tools/index.ts'
+import { scriptArgs } from '../doubles/script.ts'
 import { newPlace, watch } from './server.ts'
 
 describe('gazeway.mcpb', () => {
@@ -14,7 +15,7 @@ describe('gazeway.mcpb', () => {
   const folder = join(place.home, 'unpacked')
 
   before(async () => {
-    execFileSync(process.execPath, ['--import', 'tsx', 'scripts/make-mcpb.ts', bundle], {
+    execFileSync(process.execPath, [...scriptArgs('scripts/make-mcpb.ts'), bundle], {
       stdio: ['ignore', 'ignore', 'inherit'],
     })
     assert.ok(await unpackExtension({ mcpbPath: bundle, outputDir: folder, silent: true }), 'it can be unpacked')

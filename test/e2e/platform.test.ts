@@ -4,6 +4,7 @@ import { once } from 'node:events'
 import { type AddressInfo, createServer } from 'node:net'
 import { after, before, describe, it } from 'node:test'
 import OpenAI from 'openai'
+import { scriptArgs } from '../doubles/script.ts'
 import { until } from '../doubles/until.ts'
 import * as double from '../doubles/upstream.ts'
 import { type GatewayProcess, platformOf, startGatewayProcess, startProvider } from './gateway-process.ts'
@@ -127,7 +128,7 @@ describe('the end of gazeway --http --platform', () => {
 
 describe('the demo of the platform', () => {
   it('shows a receipt and the usage, and ends well', () => {
-    const demo = ['--import', 'tsx', 'scripts/demo.ts', '--platform']
+    const demo = [...scriptArgs('scripts/demo.ts'), '--platform']
     const { status, stdout, stderr } = spawnSync(process.execPath, demo, { encoding: 'utf8' })
     assert.equal(status, 0, stdout + stderr)
     assert.match(stdout, /Its receipt:[\s\S]*"total_usd": 0\.08\d+[\s\S]*What was used[\s\S]*"calls": 1/)
