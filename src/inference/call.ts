@@ -7,8 +7,9 @@ import { type AttemptDeps, tryCandidates } from './attempt/try-candidates.ts'
 import { errorEvent } from './passages/error-event.ts'
 import { UNCOUNTED_CALL } from './rates/call-rates.ts'
 import type { Receiver } from './relay/receiver.ts'
-import { atKeeper, type Plan, type Planned, type Plans } from './route/route.ts'
+import { atKeeper, type Candidate, type Plan, type Planned, type Plans } from './route/route.ts'
 import type { Routing } from './route/routing.ts'
+import { affinityOf } from './session/affinity.ts'
 import { billedReceiver } from './settle/billed-receiver.ts'
 
 /** Dependencies of model calls. */
@@ -38,6 +39,10 @@ const admitting = ({ billing, prices, countTokens }: CallDeps): RequestBillDeps 
   countTokens,
 })
 
+/** Candidates of a call in their order, of the upstream that stores what it continues alone. */
+const candidatesFor = ({ context, keeper = null }: Admission, plan: Plan): readonly Candidate[] =>
+  atKeeper(plan.candidates(affinityOf(context)), keeper)
+
 /** Creates the function that makes calls. */
 export function createMakeCall(deps: CallDeps): MakeCall {
   const admits = admitting(deps)
@@ -55,7 +60,7 @@ export function createMakeCall(deps: CallDeps): MakeCall {
     const mayStream = call.verbatim !== null || call.request.json.stream === true
     if (isCharged || (isBounded && mayStream)) return billed(call, plan, receiver)
     // An answer that is not streamed has a token limit, and need not wait for money when it is not charged.
-    const made = tryCandidates(deps, call, atKeeper(plan.candidates(), call.keeper ?? null), receiver)
+    const made = tryCandidates(deps, call, candidatesFor(call, plan), receiver)
     return isBounded || headers !== UNCOUNTED_CALL.headers ? made.finally(end) : made
   }
 
@@ -65,7 +70,7 @@ export function createMakeCall(deps: CallDeps): MakeCall {
     const toErrorEvent = (error: GazewayError, number: number) => errorEvent(endpoint, error, context.requestId, number)
     const held = billedReceiver(receiver, bill, { errorEvent: toErrorEvent, countTokens: deps.countTokens })
     try {
-      const result = await tryCandidates(deps, call, atKeeper(plan.candidates(), call.keeper ?? null), held)
+      const result = await tryCandidates(deps, call, candidatesFor(call, plan), held)
       const { callId, usage } = result
       const model = call.verbatim === null ? result.model : (plan.choices[0]?.requested ?? '')
       const latencyMs = Math.round(performance.now() - started)

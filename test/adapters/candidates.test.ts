@@ -301,6 +301,43 @@ describe('a call with several candidates', () => {
     for (let i = 0; i < 10; i++) assert.equal((await post({ ...ASK, model: 'drawn' })).status, 200)
   })
 
+  it('keeps a session at its upstream and key, and moves it only while they fail', async () => {
+    const turn = (session: string, model = 'drawn') => post({ ...ASK, model, prompt_cache_key: session })
+    const sessions = Array.from({ length: 24 }, (_, i) => `session ${i}`)
+    const keys = () =>
+      two.received.map(({ headers, body }) => [
+        (body as { prompt_cache_key: string }).prompt_cache_key,
+        headers.authorization,
+      ])
+    for (const session of sessions) await turn(session)
+    const first = [one, two].map(({ received }) => received.map(({ body }) => body))
+    const firstKeys = keys()
+    assert.ok(
+      first.every((bodies) => bodies.length > 2),
+      `${first.map(({ length }) => length)} of weights 1 and 3`,
+    )
+    assert.equal(new Set(firstKeys.map(([, key]) => key)).size, 2, 'sessions are spread over the keys')
+    for (const upstream of all()) upstream.received.length = 0
+    for (const session of sessions) await turn(session)
+    assert.deepEqual(
+      [one, two].map(({ received }) => received.map(({ body }) => body)),
+      first,
+    )
+    assert.deepEqual(keys(), firstKeys)
+
+    const [[session = '', key] = []] = firstKeys
+    two.on(CHAT, (response, request) => {
+      const isLimited = request.headers.authorization === key
+      const answer = isLimited
+        ? refuses(429, 'rate_limit_error', 'slow down')
+        : double.json(200, double.completion('Hello.'))
+      return answer(response, request)
+    })
+    two.received.length = 0
+    assert.equal((await turn(session)).status, 200)
+    assert.deepEqual([two.received.length, two.received[0]?.headers.authorization], [2, key])
+  })
+
   it('ends when its client disconnects, and calls no other candidate', async () => {
     one.on(CHAT, double.sse(double.chunks([], null).slice(0, 1), 'hang'))
     const leaving = new AbortController()

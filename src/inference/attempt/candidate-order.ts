@@ -2,6 +2,7 @@ import type { SkippedCandidate } from '../../calls/call-record.ts'
 import type { Answered, Failed } from '../passages/passage.ts'
 import type { Relay } from '../relay/relay.ts'
 import type { Candidate } from '../route/route.ts'
+import { affinityOf, drawn } from '../session/affinity.ts'
 import type { Circuit } from '../upstreams/circuits.ts'
 import { type AskedFor, isOfKey, isOtherAsked, isStandInAsked } from './fallback.ts'
 
@@ -26,6 +27,14 @@ export interface Selection<Of extends Destination = Candidate> {
 export function circuitOf({ path, modelId }: Destination, { callerId }: AskedFor['context']): Circuit | null {
   return modelId === null ? null : { path, model: modelId, callerId }
 }
+
+/** Keys of a candidate in the order to try them: those of a session in its own, so that a provider's cache is found. */
+export function keyOrder(awake: readonly Relay[], { context }: Pick<AskedFor, 'context'>): readonly Relay[] {
+  const affinity = awake.length > 1 ? affinityOf(context) : null
+  return affinity === null ? awake : drawn(awake, keyTerms, affinity)
+}
+
+const keyTerms = ({ provider }: Relay) => ({ name: provider.apiKey ?? '', weight: 1 })
 
 /** Reason to pass over a candidate: its circuit breaker is open, or all its keys are cooling down. Null for none. */
 export function whySkipped(candidate: Destination, circuit: Circuit | null): SkippedCandidate['reason'] | null {
@@ -73,7 +82,7 @@ export function* candidateOrder<Of extends Destination>(
     if (!isDue(candidate)) continue
     const circuit = circuitOf(candidate, call.context)
     const reason = isOneUpstream ? null : whySkipped(candidate, circuit)
-    const awake = relays.awake(circuit)
+    const awake = keyOrder(relays.awake(circuit), call)
     if (reason !== null || awake.length === 0) {
       left.push(candidate)
       if (reason !== null) skipped.push(skippedAs(candidate, reason))

@@ -17,7 +17,7 @@ export interface AskedFor {
   /** Path below `/v1`. */
   endpoint: string
   request: { json: { [field: string]: unknown } }
-  context: Pick<CallContext, 'callerId'>
+  context: Pick<CallContext, 'callerId' | 'session'>
 }
 
 /** Maximum number of candidates tried per call. */

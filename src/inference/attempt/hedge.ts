@@ -5,7 +5,7 @@ import { countsOnStored } from '../convert/stored-state.ts'
 import type { Receiver } from '../relay/receiver.ts'
 import type { Candidate } from '../route/route.ts'
 import { raceLost } from '../upstreams/race-lost.ts'
-import { circuitOf, type Selection, skippedAs, whySkipped } from './candidate-order.ts'
+import { circuitOf, keyOrder, type Selection, skippedAs, whySkipped } from './candidate-order.ts'
 
 /**
  * Hedged requests: when a candidate has not begun to answer after a delay, the next one is tried as well. The first to
@@ -123,14 +123,14 @@ function createDecision() {
 export function besideOf(
   candidates: readonly Candidate[],
   slow: Candidate,
-  { context }: Pick<Admission, 'context'>,
+  call: Pick<Admission, 'context'>,
 ): Selection | null {
   const skipped: SkippedCandidate[] = []
   for (const candidate of candidates.slice(candidates.indexOf(slow) + 1)) {
     if (candidate.isStandIn) continue
-    const circuit = circuitOf(candidate, context)
+    const circuit = circuitOf(candidate, call.context)
     const reason = whySkipped(candidate, circuit)
-    const [relay] = candidate.relays.awake(circuit)
+    const [relay] = keyOrder(candidate.relays.awake(circuit), call)
     if (relay && reason === null) return { candidate, relay, isLast: false, isLastResort: false, skipped }
     skipped.push(skippedAs(candidate, reason ?? 'keys_resting'))
   }

@@ -10,12 +10,12 @@ import { promptEstimate, promptPassage } from '../passages/prompt-passage.ts'
 import { responseOverChat } from '../passages/response-over-chat.ts'
 import { responsePassage } from '../passages/response-passage.ts'
 import type { Relays } from '../relay/relays.ts'
+import { type Affinity, drawn } from '../session/affinity.ts'
 import { fallbackModel, modelFor } from '../upstreams/model-for.ts'
 import type { ModelList } from '../upstreams/model-list.ts'
 import type { NamedUpstream } from '../upstreams/named-upstream.ts'
 import type { ModelChoice, ModelRole } from '../upstreams/provider.ts'
 import type { Routing, Target } from './routing.ts'
-import { drawn } from './weighted-order.ts'
 
 /** Maximum number of models remembered: clients may send any number of invented names. */
 const REMEMBERED = 1000
@@ -45,8 +45,8 @@ export interface Candidate {
 
 /** Destinations of requests for a model. */
 export interface Plan extends Answering {
-  /** Candidates in the order to try them. Weighted candidates are drawn for each call. */
-  candidates(): readonly Candidate[]
+  /** Candidates in the order to try them. Weighted candidates are drawn for each session, or for a call without one. */
+  candidates(affinity: Affinity | null): readonly Candidate[]
 }
 
 /** Endpoints whose requests are answered for a model. */
@@ -83,7 +83,7 @@ export function createPlans(
     const { all, isWeighted, hedgeAfterMs } = routing.targets(asked, role)
     const named = asked ?? all[0].model
     const ways = all.map((target) => ({
-      weight: target.weight,
+      ...termsOf(target),
       candidates: candidatesAt(
         target,
         { endpoint, asked: named, isNamed: asked !== undefined, role, hedgeAfterMs, estimates },
@@ -93,7 +93,10 @@ export function createPlans(
     const candidates = ways.flatMap((way) => way.candidates)
     return {
       ...answeringOf(candidates),
-      candidates: isWeighted && ways.length > 1 ? () => drawn(ways).flatMap((way) => way.candidates) : () => candidates,
+      candidates:
+        isWeighted && ways.length > 1
+          ? (affinity) => drawn(ways, (way) => way, affinity).flatMap((way) => way.candidates)
+          : () => candidates,
     }
   }
 
@@ -109,6 +112,12 @@ export function createPlans(
     return made
   }
 }
+
+/** Weight of a target, and its name in draws. */
+export const termsOf = ({ upstream, model, weight }: Target): { name: string; weight: number } => ({
+  name: `${upstream.provider.id}/${model}`,
+  weight,
+})
 
 /** The models that may answer at some candidates. */
 export function answeringOf(candidates: readonly Candidate[]): Answering {

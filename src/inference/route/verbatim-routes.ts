@@ -1,10 +1,10 @@
 import type { Passage } from '../passages/passage.ts'
 import type { Relays } from '../relay/relays.ts'
+import { type Affinity, drawn } from '../session/affinity.ts'
 import type { NamedUpstream } from '../upstreams/named-upstream.ts'
 import type { ModelChoice } from '../upstreams/provider.ts'
-import { answeringOf, type Candidate, type Plan } from './route.ts'
+import { answeringOf, type Candidate, type Plan, termsOf } from './route.ts'
 import type { Routing } from './routing.ts'
-import { drawn } from './weighted-order.ts'
 
 /** Endpoint of a request that is passed on verbatim, and its passage. */
 export interface VerbatimWay {
@@ -15,11 +15,11 @@ export interface VerbatimWay {
 /** Finds the candidates of requests that are passed on verbatim. */
 export interface VerbatimRoutes {
   /**
-   * Upstreams that can answer for a model. Weighted ones are drawn again each time.
+   * Upstreams that can answer for a model. Weighted ones are drawn for each session, or again each time.
    *
    * @throws GazewayError as {@link Routing.targets}
    */
-  ofModel(asked: string, way: VerbatimWay): Candidate[]
+  ofModel(asked: string, way: VerbatimWay, affinity: Affinity | null): Candidate[]
   /**
    * The upstream with this name in records, and no other: others lack the object. Null when it is no longer configured.
    *
@@ -69,9 +69,9 @@ export function createVerbatimRoutes(routing: Routing, relaysOf: (upstream: Name
   })
 
   return {
-    ofModel(asked, way) {
+    ofModel(asked, way, affinity) {
       const { all, isWeighted } = routing.targets(asked, 'chat')
-      return (isWeighted ? drawn(all) : all).map(({ upstream, model }) =>
+      return (isWeighted ? drawn(all, termsOf, affinity) : all).map(({ upstream, model }) =>
         at(upstream, way, { ...upstream.provider.resolve(model, 'chat'), requested: asked }),
       )
     },

@@ -10,6 +10,7 @@ import type { Receiver } from '../relay/receiver.ts'
 import type { ClientRequest } from '../relay/request-body.ts'
 import { atKeeper, type Candidate } from '../route/route.ts'
 import { planOf, type VerbatimRoutes, type VerbatimWay } from '../route/verbatim-routes.ts'
+import { type Affinity, affinityOf } from '../session/affinity.ts'
 
 /** A request to a verbatim path. */
 export interface PathRequest {
@@ -53,7 +54,7 @@ export function createCallVerbatim({ makeCall, routes, objects, identity }: Call
     const isPartial = route.lists === true && caller?.scopes.has('admin') !== true
     const visible = isPartial ? (ids: readonly string[]) => objects.visible(ids, caller) : null
     const way = { path: route.path, passage: verbatimPassage({ ...asked, visible }) }
-    const plan = planOf(await candidatesFor(asked, way, caller))
+    const plan = planOf(await candidatesFor(asked, way, { caller, affinity: affinityOf(context) }))
     const verbatim = { cost: route.cost, formType }
     const call = { endpoint: route.path, request, retries: 0, needsText: false, verbatim }
     await makeCall(call, plan, receiver, context)
@@ -62,7 +63,7 @@ export function createCallVerbatim({ makeCall, routes, objects, identity }: Call
   async function candidatesFor(
     { route, id, body, holdsRequests }: PathRequest,
     way: VerbatimWay,
-    caller: Caller,
+    { caller, affinity }: { caller: Caller; affinity: Affinity | null },
   ): Promise<readonly Candidate[]> {
     // A batch executes the lines of its file, so these are checked too.
     // Without NULs, ids in UTF-16 and UTF-32 read as in UTF-8.
@@ -80,7 +81,7 @@ export function createCallVerbatim({ makeCall, routes, objects, identity }: Call
     if (!asksModel(route)) return routes.first(way)
     const model = requestedModel(route, body.json)
     if (model === null) return routes.first(way, 'default model')
-    return atKeeper(routes.ofModel(model, way), mayName ? await objects.keeperOf(body.json, caller) : null)
+    return atKeeper(routes.ofModel(model, way, affinity), mayName ? await objects.keeperOf(body.json, caller) : null)
   }
 }
 
