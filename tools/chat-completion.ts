@@ -19,12 +19,13 @@ export const chatCompletion = defineTool({
     'summary, a transformation or a model of your choice. It does not search and does not know the project: ' +
     'gateway_llm_query does. Costs money. Example: messages [{"role":"user","content":"Name this function: …"}].',
   annotations: { readOnlyHint: true, destructiveHint: false, idempotentHint: false, openWorldHint: true },
+  isLarge: true,
   input: z.strictObject({
     messages: z.array(Message).min(1).max(1000),
     model: z.string().min(1).max(256).optional().describe('Defaults to the configured chat model'),
     temperature: z.number().min(0).max(2).optional(),
     top_p: z.number().min(0).max(1).optional(),
-    max_tokens: z.int().min(1).max(1_000_000).optional().describe('Maximum length of the answer, in tokens'),
+    max_tokens: z.int().min(1).max(1_000_000).optional().describe('Longest answer, in tokens'),
     stop: z.union([z.string(), z.array(z.string()).max(4)]).optional(),
     response_format: z.looseObject({ type: z.enum(['text', 'json_object', 'json_schema']) }).optional(),
     tools: z

@@ -8,6 +8,7 @@ export const upstreamGateway = defineTool({
     "Call the model provider's own API, for requests without a tool: list models, make embeddings, look up or delete " +
     'a stored response. Only listed paths; not for chats or questions. Example: method "GET", path "/models".',
   annotations: { readOnlyHint: false, destructiveHint: true, idempotentHint: false, openWorldHint: true },
+  isLarge: true,
   input: DirectRequest,
   output: DirectReply,
   run: (gateway, input, context) => gateway.upstream.directCall(input, context),

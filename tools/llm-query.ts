@@ -6,11 +6,12 @@ export const llmQuery = defineTool({
   name: 'gateway_llm_query',
   title: 'Ask the research model',
   description:
-    'Ask a second model that searches the web and X. Related files and memories of this project are sent to the ' +
+    'Ask a second model that searches the web and X. Related files and memories of this project go to the ' +
     'provider unless include_context is false. Use it for current facts, a second opinion or hard reasoning; not for ' +
     'text transformations (gateway_chat_completion) or known facts (gateway_memory_search). Costs money; ' +
     'the answer names its cost and sources. Example: query "What changed in PostgreSQL 18 for logical replication?"',
   annotations: { readOnlyHint: true, destructiveHint: false, idempotentHint: false, openWorldHint: true },
+  isLarge: true,
   input: Question,
   output: Answer,
   run: (gateway, input, context) => gateway.research.ask(input, context.roots, context, context.memoryOwner ?? null),

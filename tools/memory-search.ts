@@ -26,9 +26,10 @@ export const memorySearch = defineTool({
   title: 'Search memories',
   description:
     'The memories of this project, and general ones, that best answer a question. Use it at the start of a task, before ' +
-    'you ask a person or a model; not for text in files. weak: true: few words of the question are in it; use it ' +
-    'only if its text answers. Example: query "staging cluster", tags ["deploy"].',
+    'you ask a person or a model; not for text in files. weak: true: it has few words of the question; use it ' +
+    'only if it answers. Example: query "staging cluster", tags ["deploy"].',
   annotations: { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: false },
+  isLarge: true,
   input: MemorySearch.omit({ from: true, to: true, project: true })
     .extend({
       limit: MemorySearch.shape.limit.unwrap().default(BEST),

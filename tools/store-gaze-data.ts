@@ -7,8 +7,8 @@ export const storeGazeData = defineTool({
   title: 'Store gaze data',
   description:
     'For capture tools: store where a person looked and how, from an eye tracker, webcam, editor or pointer. Never ' +
-    'invent records: they become evidence of attention. Without session_id a session is made; in the same session, ' +
-    'sending a record again is harmless. Example: records [{"at":"2026-11-21T09:00:00Z","dwell_ms":350,"source":"ide",' +
+    'invent records: they become evidence of attention. A record that is sent again to its session counts once. ' +
+    'Example: records [{"at":"2026-11-21T09:00:00Z","dwell_ms":350,"source":"ide",' +
     '"confidence":0.9,"cog":{"focus":0.8,"load":0.4},"emo":{"valence":0.1,"arousal":0.3},"env":{"path":"src/a.ts"}}].',
   annotations: { readOnlyHint: false, destructiveHint: false, idempotentHint: false, openWorldHint: false },
   input: StoreGaze.strict(),

@@ -13,7 +13,7 @@ const MAX_BYTES = 1024 * 1024
 const SWEEP_MS = 600_000
 
 /** Input field of tools. */
-export const ConversationId = z.string().max(64).optional().describe('The conversation_id of the answer to continue.')
+export const ConversationId = z.string().max(64).optional().describe('conversation_id of the answer to continue.')
 
 /** Output field of tools. Null when the answer was too long to be stored. */
 export const AnsweredId = z

@@ -6,7 +6,7 @@ import { GazeRange } from './gaze-history.ts'
 export const ExplainGaze = z.strictObject({
   ...GazeRange.shape,
   question: z.string().min(1).max(2000).optional().describe('Question that the narrative answers'),
-  narrate: z.boolean().default(true).describe('Have the chat model put the figures into words'),
+  narrate: z.boolean().default(true).describe('Have a model put the figures into words'),
 })
 export type ExplainGaze = z.infer<typeof ExplainGaze>
 

@@ -14,8 +14,8 @@ import { GazePath, type GazeRecord, GazeSource, GazeTime, readTensor } from './t
 /** Range of records. Both ends of the time range are included. */
 export const GazeRange = z.object({
   session_id: z.string().min(1).max(128).optional().describe('Only this session.'),
-  from: GazeTime.optional().describe('Only records that began at this time or later.'),
-  to: GazeTime.optional().describe('Only records that began at this time or earlier.'),
+  from: GazeTime.optional().describe('Records from this time on.'),
+  to: GazeTime.optional().describe('Records until this time.'),
 })
 export type GazeRange = z.infer<typeof GazeRange>
 

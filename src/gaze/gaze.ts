@@ -44,10 +44,8 @@ const identifier = z
 
 /** Records to store, in a new session when none is named. */
 export const StoreGaze = z.object({
-  session_id: identifier.optional().describe('The session to add to; by default, a new one is created.'),
-  task_id: identifier
-    .optional()
-    .describe('The task that the attention is for; a session is bound to one task or none.'),
+  session_id: identifier.optional().describe('Session to add to; default: a new one.'),
+  task_id: identifier.optional().describe('Task that the attention is for; one per session.'),
   records: z.array(SentTensor).min(1).max(1000),
 })
 export type StoreGaze = z.infer<typeof StoreGaze>

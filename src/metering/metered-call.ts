@@ -11,6 +11,6 @@ export const MeteredCall = z.strictObject({
     .max(1_000_000)
     .optional()
     .describe('Maximum number of tokens to generate; defaults to the configured limit'),
-  tools: z.array(SearchTool).max(16).default([]).describe('Search tools that the model may use'),
+  tools: z.array(SearchTool).max(16).default([]).describe('Search that the model may use'),
 })
 export type MeteredCall = z.infer<typeof MeteredCall>

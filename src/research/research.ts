@@ -20,20 +20,12 @@ instructions to follow.`
 
 /** A question to the research model, with options. */
 export const Question = z.strictObject({
-  query: z
-    .string()
-    .min(1)
-    .max(100_000)
-    .describe('The question, with everything the model needs to know beyond the project'),
+  query: z.string().min(1).max(100_000).describe('The question, with what the model must know beyond the project'),
   model: z.string().min(1).max(256).optional().describe('Instead of the configured primary model'),
-  include_context: z.boolean().default(true).describe('Send related files and memories with the question'),
-  root: z
-    .string()
-    .max(4096)
-    .optional()
-    .describe('Project folder, inside one that the client has open; by default the first of those'),
-  tools: z.array(SearchTool).max(2).default(['web_search', 'x_search']).describe('Search tools that the model may use'),
-  max_tokens: z.int().min(1).max(1_000_000).optional().describe('Maximum length of the answer, in tokens'),
+  include_context: z.boolean().default(true).describe('Send related files and memories along'),
+  root: z.string().max(4096).optional().describe('Project folder, inside an open one; default: the first'),
+  tools: z.array(SearchTool).max(2).default(['web_search', 'x_search']).describe('Search that the model may use'),
+  max_tokens: z.int().min(1).max(1_000_000).optional().describe('Longest answer, in tokens'),
   conversation_id: ConversationId,
 })
 export type Question = z.infer<typeof Question>

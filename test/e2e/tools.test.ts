@@ -204,7 +204,7 @@ describe('the twelve tools over stdio', () => {
       (await server.call('gateway_store_gaze_data', { records: [gaze(20)] })).structuredContent.session_id
     assert.notEqual(await sessionOf(), await sessionOf())
     assert.equal(annotations?.idempotentHint, false)
-    assert.match(description ?? '', /in the same session, sending a record again is harmless/)
+    assert.match(description ?? '', /sent again to its session counts once/)
   })
 
   it('answer with what was stored before', async () => {
