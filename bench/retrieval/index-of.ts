@@ -16,8 +16,8 @@ export function filesBelow(folder: string): string[] {
 export function indexOf(folder: string): LiveSegment {
   const builder = createSegmentBuilder()
   for (const path of filesBelow(folder)) {
-    const { text, isGenerated } = searchedText(folder, path)
-    builder.add({ path, key: '', ...(isGenerated && { generated: true }) }, text)
+    const { text, ...marks } = searchedText(folder, path)
+    builder.add({ path, key: '', ...marks }, text)
   }
   const segment = openSegment(builder.finish(folder))
   if (segment === null) throw new Error('The builder made no index.')

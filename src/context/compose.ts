@@ -75,7 +75,7 @@ export async function compose(
   const scored = await scoreFiles(root, tree, { attention, distance, match, referred, now })
   const chosen = onlyRelated ? relatedFiles(scored, matches) : scored
   const texts = createTextReader(root)
-  const files = matches.found === null ? chosen : await findPassages(texts, chosen, matches.found)
+  const files = await findPassages(texts, chosen, matches)
   const limit = Math.ceil(maxTokens / TOKENS_PER_PLACE)
   const outline = createOutline(root, files, {
     layout: layoutOf(onlyRelated ? files.map(({ path }) => path) : tree.files),

@@ -13,10 +13,11 @@ interface Directory extends Inside {
  * the sum of their attention.
  *
  * @param files files with interest
+ * @param options.most the highest interest of the context, see {@link weightOf}
  */
 export function createDirectories(
   files: readonly ScoredFile[],
-  { layout, focus, now }: { layout: Layout; focus: string | null; now: Date },
+  { layout, focus, now, most }: { layout: Layout; focus: string | null; now: Date; most: number },
 ): (path: string) => Place {
   const directories = new Map<string, Directory>()
   for (const file of files) {
@@ -35,7 +36,7 @@ export function createDirectories(
     return {
       path,
       kind: 'directory',
-      weight: weightOf(interest),
+      weight: weightOf(interest, most),
       why: weightOf(interest) > 0 ? whyDirectory(inside, now) : ['top level'],
       signals: signalsOf({ size: layout.filesBelow.get(path) ?? 0 }),
     }

@@ -2,19 +2,19 @@ import { join } from 'node:path'
 import { isBinaryFileSync } from 'isbinaryfile'
 import { cut } from '../text/cut.ts'
 import { readInside, readInsideSync } from './confine.ts'
+import { SEARCHED_BYTES } from './search/parts.ts'
 import { holdsPrivateKey, looksSecret } from './secrets.ts'
 
 const LINE_LENGTH = 200
-const EXCERPT_BYTES = 256 * 1024
 
 /** Returns the text of a file below a root, or null: see {@link readText}. */
 export type TextReader = (path: string) => Promise<string | null>
 
-/** Creates a reader of the files below a root. Each file is read once, up to 256 KiB. */
+/** Creates a reader of the files below a root. Each file is read once, up to 4 MiB. */
 export function createTextReader(root: string): TextReader {
   const texts = new Map<string, Promise<string | null>>()
   return function textOf(path) {
-    const reading = texts.get(path) ?? readText(root, path, EXCERPT_BYTES)
+    const reading = texts.get(path) ?? readText(root, path, SEARCHED_BYTES)
     texts.set(path, reading)
     return reading
   }
@@ -41,11 +41,11 @@ async function readText(root: string, path: string, limit: number): Promise<stri
   return bytes === null ? null : textOfFile(bytes)
 }
 
-/** Synchronous {@link readText}, for worker threads. */
-export function readTextSync(root: string, path: string, limit: number): string | null {
-  if (looksSecret(join(root, path))) return null
-  const bytes = readInsideSync(root, path, limit)
-  return bytes === null ? null : textOfFile(bytes)
+/** Synchronous {@link readText}, for worker threads. `isCut` tells whether the file goes on after the text. */
+export function readTextSync(root: string, path: string, limit: number): { text: string | null; isCut: boolean } {
+  const bytes = looksSecret(join(root, path)) ? null : readInsideSync(root, path, limit + 1)
+  if (bytes === null) return { text: null, isCut: false }
+  return { text: textOfFile(bytes.subarray(0, limit)), isCut: bytes.length > limit }
 }
 
 /** Decodes the bytes of a file; null for a binary file or a file with a private key. */

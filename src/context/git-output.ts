@@ -1,6 +1,7 @@
 import { isProjectFile } from './skipped.ts'
 
 const FILE_MODE = '100'
+const SUBMODULE_MODE = '160000'
 const FILE_MODE_LENGTH = '100644'.length
 
 /**
@@ -14,6 +15,14 @@ export function parseIndex(output: string): Map<string, string> {
     if (entry.startsWith(FILE_MODE)) objects.set(entry.slice(tab + 1), entry.slice(FILE_MODE_LENGTH + 1, tab - 2))
   }
   return objects
+}
+
+/** Parses the submodules of `git ls-files -s -z` (`160000 <hash> 0\t<path>`). */
+export function parseSubmodules(output: string): string[] {
+  return output
+    .split('\0')
+    .filter((entry) => entry.startsWith(SUBMODULE_MODE))
+    .map((entry) => entry.slice(entry.indexOf('\t') + 1))
 }
 
 /**

@@ -1,8 +1,8 @@
-import { stat } from 'node:fs/promises'
-import { join, relative, sep } from 'node:path'
+import { relative, sep } from 'node:path'
 import { type Answer, type Checkout, git, TOO_MUCH } from './git-command.ts'
-import { parseIndex, parseLog, parseStatus, parseUntracked } from './git-output.ts'
-import { findRepository } from './repository.ts'
+import { parseIndex, parseLog, parseStatus, parseSubmodules, parseUntracked } from './git-output.ts'
+import { findRepository, indexVersion } from './repository.ts'
+import { createSubmoduleReader } from './submodules.ts'
 
 const COMMITS = 50
 /** Commits requested from git. Commits of bots are dropped afterwards. */
@@ -23,6 +23,8 @@ export interface GitState {
   changes: Map<string, string>
   /** Files of each commit of people, newest first, up to 50 commits. */
   commits: string[][]
+  /** Tracked files of submodules. The same array until their indexes are replaced. */
+  inSubmodules: readonly string[]
 }
 
 /** The result of reading the git state of a root. */
@@ -37,6 +39,7 @@ interface Index {
   version: string | null
   failure: string | null
   tracked: ReadonlyMap<string, string>
+  submodules: readonly string[]
 }
 
 interface History {
@@ -50,9 +53,8 @@ interface History {
  *
  * The repository is not trusted:
  * - no shell, no network, no locks
- * - nothing that its configuration names is run: file system monitor, hooks, clean filters, signature programs,
- *   submodules
- * - it is not followed to another folder, see `findRepository`
+ * - nothing that its configuration names is run: file system monitor, hooks, clean filters, signature programs
+ * - it is not followed to another folder, see `findRepository`; submodules neither
  */
 export function createGitReader(): (
   root: string,
@@ -61,6 +63,7 @@ export function createGitReader(): (
 ) => Promise<GitReading> {
   const histories = new Map<string, History>()
   const indexes = new Map<string, Index>()
+  const inSubmodules = createSubmoduleReader()
 
   async function readHistory(checkout: Checkout, signal?: AbortSignal): Promise<History> {
     const log = ['log', `-n${COMMITS_READ}`, '--format=//%H %an %ae', '--name-only', '-z', '--no-renames', '--relative']
@@ -73,7 +76,8 @@ export function createGitReader(): (
     const kept = indexes.get(checkout.root)
     if (kept && kept.failure === null && version !== null && kept.version === version) return kept
     const { output, failure } = await git(checkout, ['ls-files', '-s', '-z'], signal)
-    return keep(indexes, checkout.root, { version, failure, tracked: parseIndex(output) })
+    const parsed = { tracked: parseIndex(output), submodules: parseSubmodules(output) }
+    return keep(indexes, checkout.root, { version, failure, ...parsed })
   }
 
   /** Tells whether git had too much to say of this index, which it would list for seconds again. */
@@ -116,7 +120,8 @@ export function createGitReader(): (
     const { head, changes } = parseStatus(status.output, prefix)
     for (const path of parseUntracked(untracked.output)) changes.set(path, 'untracked')
     const history = head === kept.head || head === NO_COMMITS ? kept : await readHistory(checkout, signal)
-    return { state: { tracked: index.tracked, changes, commits: history.commits }, notes: [] }
+    const { files, notes } = await inSubmodules(root, index.submodules, signal)
+    return { state: { tracked: index.tracked, changes, commits: history.commits, inSubmodules: files }, notes }
   }
 }
 
@@ -124,12 +129,6 @@ function keep<T>(kept: Map<string, T>, root: string, value: T): T {
   if (kept.size >= ROOTS_KEPT) kept.clear()
   kept.set(root, value)
   return value
-}
-
-/** Version of the index file, new whenever git replaces the file; null without one. */
-async function indexVersion(gitDir: string): Promise<string | null> {
-  const info = await stat(join(gitDir, 'index'), { bigint: true }).catch(() => null)
-  return info && `${info.ino} ${info.size} ${info.mtimeNs} ${info.ctimeNs}`
 }
 
 async function readStatus(checkout: Checkout, filters: Answer, signal?: AbortSignal): Promise<Answer> {

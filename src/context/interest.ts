@@ -1,8 +1,10 @@
 /**
- * The degree of interest of a place: a sum of named terms, each a pure function, squashed to a weight.
+ * The degree of interest of a place: a sum of named terms, each a pure function, mapped to a weight.
  *
  *     interest = attention + change + history + focus + query + landmark + referred
- *     weight   = 1 − e^(−interest)
+ *     weight   = (1 − e^(−interest)) / (1 − e^(−most))
+ *
+ * `most` is the highest interest in the context: the place that has it weighs 1, and a weight of 0.5 is half as much.
  *
  * It is the degree-of-interest model of Mylyn (Kersten & Murphy, "Mylar: a degree-of-interest model for IDEs", AOSD
  * 2005; "Using task context to improve programmer productivity", FSE 2006): places that a person looks at or edits gain
@@ -107,7 +109,12 @@ export function interestOf(terms: InterestTerms): number {
   )
 }
 
-/** Maps an interest to a weight between 0 and 1: 1 − e^(−interest), with three decimals. */
-export function weightOf(interest: number): number {
-  return Math.round((1 - Math.exp(-Math.max(0, interest))) * 1000) / 1000
+/**
+ * Maps an interest to a weight between 0 and 1, with three decimals.
+ *
+ * @param most the highest interest of the context, which weighs 1; without it, no finite interest does
+ */
+export function weightOf(interest: number, most = Number.POSITIVE_INFINITY): number {
+  if (interest <= 0) return 0
+  return Math.round(((1 - Math.exp(-interest)) / (1 - Math.exp(-most))) * 1000) / 1000
 }

@@ -2,7 +2,7 @@ import { lstatSync } from 'node:fs'
 import { join } from 'node:path'
 import { isUnreadable } from './confine.ts'
 import { createDirectories } from './directories.ts'
-import { attentionInterest, queryInterest, weightOf } from './interest.ts'
+import { attentionInterest, focusInterest, queryInterest, weightOf } from './interest.ts'
 import type { Layout } from './layout.ts'
 import { byInterest, type ScoredFile, unremarkable } from './score.ts'
 import { attended, whyFile } from './why.ts'
@@ -45,14 +45,24 @@ export interface OutlineOptions {
 /** Turns files with interest into places. Skips files that are missing or are links. */
 export function createOutline(root: string, files: ScoredFile[], options: OutlineOptions): Outline {
   const weighty = files.filter((file) => weightOf(file.interest) > 0).sort(byInterest)
-  const groups = weighty.slice(0, options.limit).map((file) => candidatesOf(root, file, options))
-  const directory = createDirectories(files, options)
+  const most = highestInterest(weighty, options)
+  const groups = weighty.slice(0, options.limit).map((file) => candidatesOf(root, file, { ...options, most }))
+  const directory = createDirectories(files, { ...options, most })
   return {
     candidates: groups.flat().sort(byWeight),
-    overview: overviewOf(root, files, options, directory),
+    overview: overviewOf(root, files, { ...options, most }, directory),
     directory,
     more: weighty.length > options.limit,
   }
+}
+
+/** The options with the highest interest of the context, which weighs 1. */
+type WeighingOptions = OutlineOptions & { most: number }
+
+/** The highest interest of files and of the focus, which may be a folder. */
+function highestInterest([first]: readonly ScoredFile[], { layout, focus }: OutlineOptions): number {
+  const ofFolder = focus !== null && layout.filesBelow.has(focus) ? focusInterest(0) : 0
+  return Math.max(first?.interest ?? 0, ofFolder)
 }
 
 /** Sort order that keeps a file before its regions: they never weigh more, and the sort is stable. */
@@ -60,21 +70,21 @@ function byWeight(a: Candidate, b: Candidate): number {
   return b.place.weight - a.place.weight
 }
 
-function candidatesOf(root: string, file: ScoredFile, { commits, now }: OutlineOptions): Candidate[] {
+function candidatesOf(root: string, file: ScoredFile, { commits, now, most }: WeighingOptions): Candidate[] {
   const size = sizeOf(root, file)
   if (size === null) return []
   const { path, attention, change } = file
   const place: Place = {
     path,
     kind: 'file',
-    weight: weightOf(file.interest),
+    weight: weightOf(file.interest, most),
     why: whyFile(file, commits, now),
     signals: signalsOf({ dwell_ms: attention?.dwellMs ?? null, git: change, size }),
   }
   const whole = { path, from: 1, to: Number.POSITIVE_INFINITY }
   const candidate = { place, file: null, lines: change === 'deleted' ? null : whole }
   if (change === 'deleted') return [candidate]
-  const regions = regionsOf(file, now).map(({ from, to, weight, why, dwellMs }) => ({
+  const regions = regionsOf(file, now, most).map(({ from, to, weight, why, dwellMs }) => ({
     place: {
       path: `${path}#L${from}-L${to}`,
       kind: 'region' as const,
@@ -102,7 +112,7 @@ function sizeOf(root: string, file: ScoredFile): number | null {
 }
 
 /** The attended ranges and the passages that match the query. When they overlap, one region has both reasons. */
-function regionsOf({ attention, passages, terms }: ScoredFile, now: Date) {
+function regionsOf({ attention, passages, terms }: ScoredFile, now: Date, most: number) {
   const matched = queryInterest(terms.match)
   const overlaps = (a: { from: number; to: number }, b: { from: number; to: number }) =>
     a.from <= b.to && b.from <= a.to
@@ -110,18 +120,18 @@ function regionsOf({ attention, passages, terms }: ScoredFile, now: Date) {
     const matches = passages.some((passage) => overlaps(region, passage))
     const interest = attentionInterest(region.decayedMs) + (matches ? matched : 0)
     const why = [...(matches ? ['matches the query'] : []), attended(region, now)]
-    return { ...region, weight: weightOf(interest), why }
+    return { ...region, weight: weightOf(interest, most), why }
   })
   const quoted = passages
     .filter((passage) => !attendedRegions.some((region) => overlaps(region, passage)))
-    .map((passage) => ({ ...passage, weight: weightOf(matched), why: ['matches the query'], dwellMs: 0 }))
+    .map((passage) => ({ ...passage, weight: weightOf(matched, most), why: ['matches the query'], dwellMs: 0 }))
   return [...attendedRegions, ...quoted]
 }
 
 function overviewOf(
   root: string,
   files: readonly ScoredFile[],
-  options: OutlineOptions,
+  options: WeighingOptions,
   directory: (path: string) => Place,
 ): Candidate[] {
   const { topFolders, topFiles } = options.layout

@@ -1,4 +1,4 @@
-import { lstat, realpath } from 'node:fs/promises'
+import { lstat, realpath, stat } from 'node:fs/promises'
 import { basename, delimiter, dirname, join, resolve } from 'node:path'
 import { insideAny, readInside } from './confine.ts'
 import { git } from './git-command.ts'
@@ -44,6 +44,12 @@ export async function findRepository(
   if (!isOwn || !sharesOwn || !(await hasNoLinks([gitDir, commonDir])))
     return { refused: 'its repository leads to another folder, which does not name this one' }
   return { top, gitDir, commonDir }
+}
+
+/** Version of the index file, new whenever git replaces the file; null without one. */
+export async function indexVersion(gitDir: string): Promise<string | null> {
+  const info = await stat(join(gitDir, 'index'), { bigint: true }).catch(() => null)
+  return info && `${info.ino} ${info.size} ${info.mtimeNs} ${info.ctimeNs}`
 }
 
 async function findTop(root: string): Promise<string | null> {

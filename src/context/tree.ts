@@ -29,6 +29,7 @@ const ROOTS_KEPT = 2
 interface Listing {
   tracked: GitState['tracked']
   beside: string
+  inSubmodules: GitState['inSubmodules']
   files: readonly string[]
 }
 
@@ -44,14 +45,14 @@ export function createTreeReader({ limit, dataFolder = null }: { limit: number; 
   const trees = new LRUCache<string, ProjectTree>({ max: ROOTS_KEPT })
 
   /** Lists git's files without Gazeway's own. Returns the same array until git's answer changes. */
-  async function listed(root: string, { tracked, changes }: GitState): Promise<readonly string[]> {
+  async function listed(root: string, { tracked, changes, inSubmodules }: GitState): Promise<readonly string[]> {
     const beside = notInIndex(changes)
     const joined = beside.join('\0')
     const known = listings.get(root)
-    if (known?.tracked === tracked && known.beside === joined) return known.files
-    const files = [...new Set([...tracked.keys(), ...beside])].filter(isProjectFile)
+    if (known?.tracked === tracked && known.beside === joined && known.inSubmodules === inSubmodules) return known.files
+    const files = [...new Set([...tracked.keys(), ...beside, ...inSubmodules])].filter(isProjectFile)
     const kept = await withoutOwnFiles(root, files)
-    listings.set(root, { tracked, beside: joined, files: kept })
+    listings.set(root, { tracked, beside: joined, inSubmodules, files: kept })
     return kept
   }
 
@@ -111,6 +112,7 @@ function isSameTree(tree: ProjectTree, other: ProjectTree): boolean {
     tree.files === other.files &&
     tree.objects === other.objects &&
     tree.commits === other.commits &&
+    tree.notes.join() === other.notes.join() &&
     tree.changes.size === other.changes.size &&
     [...tree.changes].every(([path, state]) => other.changes.get(path) === state)
   )

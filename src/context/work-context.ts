@@ -38,7 +38,7 @@ export const Place = z.object({
     .number()
     .min(0)
     .max(1)
-    .describe('Degree of interest, 0 to 1. A directory has that of its most interesting part.'),
+    .describe('Interest relative to the top place, which has 1. A directory has that of its top part.'),
   why: z.array(z.string()).describe('The reasons for the weight, in plain words.'),
   signals: PlaceSignals,
   excerpt: z

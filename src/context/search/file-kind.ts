@@ -16,8 +16,9 @@ const KINDS: ReadonlyArray<readonly [kind: FileKind, path: RegExp]> = [
   ],
   ['data', /\.(json|jsonl|csv|tsv|svg|xml|po|pot|snap|ipynb|map|patch|diff|html?|css|scss|less)$/i],
   [
+    // Vendored files too; see `vendored-folders.ts` for folders of other names.
     'generated',
-    /\.d\.[cm]?ts$|\.min\.\w+$|[._]pb(2)?\.\w+$|(^|\/)(dist|vendor|third_party|generated|__generated__|autom4te\.cache)\/|(^|\/)(configure|config\.(guess|sub)|ltmain\.sh|aclocal\.m4)$/i,
+    /\.d\.[cm]?ts$|\.min\.\w+$|[._]pb(2)?\.\w+$|(^|\/)(dist|deps|vendor(ed)?|third[_-]?party|3rd-?party|externals?|generated|__generated__|autom4te\.cache)\/|(^|\/)(configure|config\.(guess|sub)|ltmain\.sh|aclocal\.m4)$/i,
   ],
   ['changelog', /(^|\/)(change-?log|changes|history|news|releases?|whatsnew|migration|upgrading)(-[^/]*)?(\.\w+)?$/i],
   [

@@ -12,13 +12,15 @@ export interface Matches {
   match: ReadonlyMap<string, number>
   /** The share of the query that a file has, 0–1, by the rarity of its terms. */
   share: ReadonlyMap<string, number>
+  /** The part of each long file that matches best, see `partsOf`; the first of others. */
+  part: ReadonlyMap<string, number>
   /** References to each file, 0–1, see {@link referredFiles}. */
   referred: ReadonlyMap<string, number>
   notes: string[]
 }
 
 const nothing: ReadonlyMap<string, number> = new Map()
-const NONE: Omit<Matches, 'notes'> = { found: null, match: nothing, share: nothing, referred: nothing }
+const NONE: Omit<Matches, 'notes'> = { found: null, match: nothing, share: nothing, part: nothing, referred: nothing }
 const UNSEARCHED: Matches = { ...NONE, notes: [] }
 
 /** A query, and whether other signals exist. */
@@ -62,6 +64,7 @@ function matchesIn({ live, notes }: FreshIndex, terms: QueryTerms | null): Match
     found: terms,
     match: new Map(ranked.map(({ path, score }) => [path, matchOf(score)])),
     share: new Map(ranked.map(({ path, share }) => [path, share])),
+    part: new Map(ranked.map(({ path, part }) => [path, part])),
     referred: nothing,
     notes,
   }

@@ -11,7 +11,7 @@ export interface Packed {
 }
 
 /** Version of the format. Files of another version are rebuilt. */
-const MAGIC = 0x315a4d47
+const MAGIC = 0x325a4d47
 const PREFIX_BYTES = 12
 const ALIGNMENT = 8
 

@@ -3,6 +3,7 @@ import { inThread } from '../../wire/in-thread.ts'
 import { threadCode } from '../../wire/thread.ts'
 import { yieldToEventLoop } from '../../wire/yield-to-event-loop.ts'
 import type { ProjectTree } from '../tree.ts'
+import { gapsOf } from './gaps.ts'
 import { indexFileOf, readIndexFile, touchIndexFile } from './index-file.ts'
 import { createFileLister, type IndexedFiles } from './indexed-files.ts'
 import type { LiveSegment } from './rank.ts'
@@ -38,9 +39,8 @@ export interface FreshIndex {
 
 interface CachedIndex {
   base: Segment
+  /** Number of the first part of each file. */
   numbers: Map<string, number>
-  /** Number of files whose text was not indexed because the index was full. */
-  unread: number
   /** Error that prevented saving the index for later processes; null when it was saved. */
   fault: string | null
   beside: { files: IndexedFile[]; segment: Segment } | null
@@ -168,7 +168,7 @@ async function withChanges(
   const live: LiveSegment[] = [{ segment: known.base, alive }]
   const beside = await indexBeside(root, known, stale.slice(0, BESIDE))
   if (beside) live.push({ segment: beside, alive: new Uint8Array(beside.files.length).fill(1) })
-  return { live, notes: [...notes, ...gapsOf(known)] }
+  return { live, notes: [...notes, ...(known.fault === null ? [] : [unsaved(known.fault)]), ...gapsOf(live)] }
 }
 
 async function indexBeside(root: string, known: CachedIndex, stale: IndexedFile[]): Promise<Segment | null> {
@@ -177,28 +177,20 @@ async function indexBeside(root: string, known: CachedIndex, stale: IndexedFile[
   const builder = createSegmentBuilder()
   for (const file of stale) {
     await yieldToEventLoop()
-    const { text, isGenerated } = searchedText(root, file.path)
-    builder.add({ ...file, ...(isGenerated && { generated: true }) }, text)
+    const { text, ...marks } = searchedText(root, file.path)
+    builder.add({ ...file, ...marks }, text)
   }
   const segment = openSegment(builder.finish(root))
   known.beside = segment && { files: stale, segment }
   return segment
 }
 
-/** Lists the gaps of an index, as notes for the caller. */
-function gapsOf({ fault, unread }: CachedIndex): string[] {
-  return [
-    ...(fault === null ? [] : [`the file index cannot be saved (${fault}): the next process builds it again`]),
-    ...(unread === 0 ? [] : [`the text of ${unread} files was not searched: the project is too large`]),
-  ]
-}
+const unsaved = (fault: string) => `the file index cannot be saved (${fault}): the next process builds it again`
 
 function hold(base: Segment, fault: string | null): CachedIndex {
-  const unread = base.files.filter((file) => file.unread === true).length
   return {
     base,
-    numbers: new Map(base.files.map(({ path }, i) => [path, i])),
-    unread,
+    numbers: new Map(base.files.flatMap(({ path, part = 0 }, i) => (part === 0 ? [[path, i] as const] : []))),
     fault,
     beside: null,
     clean: null,
@@ -224,8 +216,8 @@ function compareFiles(files: readonly IndexedFile[], { base, numbers }: CachedIn
   const stale: IndexedFile[] = []
   for (const file of files) {
     const number = numbers.get(file.path)
-    if (number !== undefined && base.files[number]?.key === file.key) alive[number] = 1
-    else stale.push(file)
+    if (number === undefined || base.files[number]?.key !== file.key) stale.push(file)
+    else for (let part = number; base.files[part]?.path === file.path; part++) alive[part] = 1
   }
   return { alive, stale }
 }

@@ -2,6 +2,7 @@ import { inverseFrequency, lengthNorm, saturation } from '../../text/bm25.ts'
 import { type FileKind, kindsAskedFor, kindsOf } from './file-kind.ts'
 import type { QueryTerms } from './query-terms.ts'
 import { IN, type IndexedFile, type Postings, type Segment } from './segment.ts'
+import { vendoredFolders } from './vendored-folders.ts'
 import { WEIGHTS, type Weights } from './weights.ts'
 
 /** A segment, and which of its files are current. */
@@ -18,6 +19,8 @@ export interface Ranked {
   score: number
   /** Share of the query in the file, 0–1: idf of its terms divided by the idf of all terms. */
   share: number
+  /** Number of its best part, see `partsOf`. */
+  part: number
 }
 
 /** Maximum number of results. */
@@ -63,20 +66,21 @@ export function rank(live: readonly LiveSegment[], query: QueryTerms, weights: W
     })
 
   const asked = kindsAskedFor(query.terms)
+  const vendored = live[0] ? vendoredIn(live[0].segment) : []
   const ranked = held.flatMap(({ segment, scores, found }) => {
     const files: Array<Omit<Ranked, 'share'> & { found: number }> = []
     for (let i = 0; i < scores.length; i++) {
       const score = scores[i] ?? 0
       const file = segment.files[i]
       if (score === 0 || file === undefined) continue
-      files.push({ path: file.path, score: score * kindWeight(file), found: found[i] ?? 0 })
+      files.push({ path: file.path, part: file.part ?? 0, score: score * kindWeight(file), found: found[i] ?? 0 })
     }
     return files
   })
 
   function kindWeight(file: IndexedFile): number {
     let weight = 1
-    for (const kind of kindsOfFile(file)) if (!asked.has(kind)) weight = Math.min(weight, weights.kinds[kind])
+    for (const kind of kindsOfFile(file, vendored)) if (!asked.has(kind)) weight = Math.min(weight, weights.kinds[kind])
     return weight
   }
 
@@ -87,18 +91,26 @@ export function rank(live: readonly LiveSegment[], query: QueryTerms, weights: W
     parts.reduce((sum, weight, t) => (found & (1 << t) ? sum + weight : sum), 0) / total
   ranked.sort((a, b) => b.score - a.score || (a.path < b.path ? -1 : 1))
   const least = FLOOR * (ranked[0]?.score ?? 0)
-  return ranked
-    .slice(0, MOST)
-    .filter(({ score }) => score >= least)
-    .map(({ path, score, found }) => ({ path, score, share: shareOf(found) }))
+  const best = new Map<string, (typeof ranked)[number]>()
+  for (const file of ranked) if (file.score >= least && !best.has(file.path)) best.set(file.path, file)
+  return [...best.values()].slice(0, MOST).map(({ found, ...file }) => ({ ...file, share: shareOf(found) }))
+}
+
+const folders = new WeakMap<Segment, readonly string[]>()
+
+function vendoredIn(segment: Segment): readonly string[] {
+  const made = folders.get(segment) ?? vendoredFolders(segment.files.map(({ path }) => path))
+  folders.set(segment, made)
+  return made
 }
 
 const kinds = new WeakMap<IndexedFile, readonly FileKind[]>()
 
-function kindsOfFile(file: IndexedFile): readonly FileKind[] {
+function kindsOfFile(file: IndexedFile, vendored: readonly string[]): readonly FileKind[] {
   const known = kinds.get(file)
   if (known) return known
-  const made = file.generated ? [...kindsOf(file.path), 'generated' as const] : kindsOf(file.path)
+  const isForeign = file.generated || vendored.some((folder) => file.path.startsWith(folder))
+  const made = isForeign ? [...kindsOf(file.path), 'generated' as const] : kindsOf(file.path)
   kinds.set(file, made)
   return made
 }

@@ -51,7 +51,7 @@ export function referredFiles(live: readonly LiveSegment[]): Map<string, number>
       counts.set(name, (counts.get(name) ?? 0) + count)
     }
   const paths = live.flatMap(({ segment, alive }) =>
-    segment.files.filter((_, i) => alive[i] === 1).map(({ path }) => path),
+    segment.files.filter(({ part = 0 }, i) => part === 0 && alive[i] === 1).map(({ path }) => path),
   )
   const named = new Map<string, string[]>()
   for (const path of paths.filter((each) => kindsOf(each).length === 0)) {

@@ -1,7 +1,6 @@
 import { readTextSync } from '../file-excerpt.ts'
+import { SEARCHED_BYTES } from './parts.ts'
 
-/** Bytes of a file that are searched, from its beginning. */
-const SEARCHED_BYTES = 256 * 1024
 /** Longest average line of a searched file. Above it, a file is minified code or data. */
 const LONGEST_LINES = 300
 /** Length below which a text is searched whatever its line length. */
@@ -16,15 +15,18 @@ const TOP = 600
 export interface SearchedText {
   /** Null for binary and minified files, secrets, links, and unreadable files. */
   text: string | null
-  /** True when a marker at the top identifies a generated file. */
-  isGenerated: boolean
+  /** Set when a marker at the top identifies a generated file. */
+  generated?: true
+  /** Set when the file is longer than what is searched of it. */
+  cut?: true
 }
 
 /** Reads the text of a file below the root. */
 export function searchedText(root: string, path: string): SearchedText {
-  const text = readTextSync(root, path, SEARCHED_BYTES)
-  if (text === null || MINIFIED.test(path) || hasLongLines(text)) return { text: null, isGenerated: false }
-  return { text, isGenerated: GENERATED.test(text.slice(0, TOP)) }
+  const { text, isCut } = readTextSync(root, path, SEARCHED_BYTES)
+  if (text === null || MINIFIED.test(path) || hasLongLines(text)) return { text: null }
+  const isGenerated = GENERATED.test(text.slice(0, TOP))
+  return { text, ...(isGenerated && { generated: true }), ...(isCut && { cut: true }) }
 }
 
 function hasLongLines(text: string): boolean {

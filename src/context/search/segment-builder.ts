@@ -1,4 +1,5 @@
 import { definitionsIn } from './definitions.ts'
+import { partsOf } from './parts.ts'
 import { referencesIn, referenceTerm } from './references.ts'
 import { IN, type IndexedFile, packSegment, type Segment, type SegmentParts } from './segment.ts'
 import { detached, eachRun, termsOfRun } from './terms.ts'
@@ -12,7 +13,7 @@ const REMEMBERED = 1_000_000
 
 /** Builds a segment from files, one by one. */
 export interface SegmentBuilder {
-  /** @param text null when only the path is indexed */
+  /** Adds a file, a long one in parts. @param text null when only the path is indexed */
   add(file: IndexedFile, text: string | null): void
   /** Copies files from another segment. */
   addFrom(segment: Segment, isKept: (file: IndexedFile, number: number) => boolean): void
@@ -63,15 +64,20 @@ export function createSegmentBuilder(): SegmentBuilder {
     return length
   }
 
+  function addPart(file: IndexedFile, text: string | null): void {
+    const slash = file.path.lastIndexOf('/')
+    markAll(file.path.slice(0, slash + 1), IN.folder)
+    markAll(file.path.slice(slash + 1), IN.name)
+    const number = addFile(file, text === null ? 0 : markText(text, file.path))
+    marks.take((term, mark) => addEntry(term, number, mark))
+  }
+
   return {
     terms: () => total,
 
     add(file, text) {
-      const slash = file.path.lastIndexOf('/')
-      markAll(file.path.slice(0, slash + 1), IN.folder)
-      markAll(file.path.slice(slash + 1), IN.name)
-      const number = addFile(file, text === null ? 0 : markText(text, file.path))
-      marks.take((term, mark) => addEntry(term, number, mark))
+      if (text === null) return addPart(file, null)
+      for (const [i, part] of partsOf(text).entries()) addPart(i === 0 ? file : { ...file, part: i }, part.text)
     },
 
     addFrom(segment, isKept) {

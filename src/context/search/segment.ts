@@ -7,9 +7,13 @@ export interface IndexedFile {
   /** Version key, new whenever the content changes. */
   key: string
   /** True when a marker in the text identifies a generated file. */
-  generated?: boolean
+  generated?: true
   /** True when the index was full: the file is found by its path only. */
   unread?: boolean
+  /** True when only the beginning of the file is searched. */
+  cut?: true
+  /** Number of this part of a long file, see `partsOf`; absent for the first. The parts of a file follow each other. */
+  part?: number
 }
 
 /** Bits for the places of a term other than the text. */

@@ -37,8 +37,8 @@ export function updateIndex({ root, stale, base, alive, done, file: keptIn }: In
   for (const file of stale) {
     if (performance.now() - begun > READ_FOR_MS) break
     if (builder.terms() < MAX_TERMS) {
-      const { text, isGenerated } = searchedText(root, file.path)
-      builder.add({ ...file, ...(isGenerated && { generated: true }) }, text)
+      const { text, ...marks } = searchedText(root, file.path)
+      builder.add({ ...file, ...marks }, text)
     } else builder.add({ ...file, unread: true }, null)
     Atomics.add(done, 0, 1)
   }
