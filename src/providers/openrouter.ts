@@ -8,6 +8,8 @@ export const openrouter: Preset = {
   label: 'OpenRouter',
   baseUrl: 'https://openrouter.ai/api/v1',
   protocol: 'openai',
+  // https://openrouter.ai/docs/features/multimodal/pdfs, read 2026-11-27.
+  accepts: ['file_urls'],
   adminKey: {
     variable: 'OPENROUTER_MANAGEMENT_KEY',
     page: 'https://openrouter.ai/settings/management-keys',

@@ -123,8 +123,8 @@ export interface Preset {
   listsPrices?: true
   /** True where answers state their cost, see `statedCost`. */
   statesCost?: true
-  /** Mends that its models do not need, by name: several system messages, wherever they stand. */
-  accepts?: readonly 'system_first'[]
+  /** What it takes beyond the common form: several system messages, wherever they stand; files by their address. */
+  accepts?: readonly ('system_first' | 'file_urls')[]
   /** True where calls cost nothing: the sandbox and servers of one's own. */
   isFree?: true
   /** Fields of requests that change the model or the price. */

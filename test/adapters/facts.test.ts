@@ -129,6 +129,12 @@ const REFUSED: [string, strict.Rule, object, string][] = [
     { messages: [user([{ type: 'image_url', image_url: 'data:image/jpg;charset=utf-8;base64,QUJD' }])] },
     'messages.0.content.0.image_url=rewritten',
   ],
+  [
+    'a mark for a cache that the server lacks',
+    strict.noCacheMarks,
+    { messages: [user([{ type: 'text', text: 'Hello', cache_control: { type: 'ephemeral' } }])] },
+    'messages.0.content.0.cache_control=dropped',
+  ],
   ['a whole answer', strict.streamsAlone, {}, 'stream=added'],
 ]
 

@@ -106,6 +106,15 @@ export const noTemperature: Rule = (body) =>
 export const knownFields: Rule = (body) =>
   'top_k' in body ? { message: 'Unrecognized request argument supplied: top_k' } : null
 
+/** Groq, which knows no marks for a cache. */
+export const noCacheMarks: Rule = ({ messages }) =>
+  JSON.stringify(messages).includes('"cache_control"')
+    ? {
+        message:
+          "'messages.0' : for 'role:user' the following must be satisfied[property 'cache_control' is unsupported]",
+      }
+    : null
+
 /** LM Studio. */
 export const noJsonObject: Rule = ({ response_format }) =>
   (response_format as { type?: string } | undefined)?.type === 'json_object'

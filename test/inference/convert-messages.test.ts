@@ -315,7 +315,7 @@ describe('chat completions as Messages', () => {
     const refused: [ChatRequest, string][] = [
       [ask({ n: 2 }), 'n'],
       [ask({ logprobs: true }), 'logprobs'],
-      [ask({ tools: [{ type: 'custom', custom: { name: 'a' } }] }), 'tools.0.type'],
+      [ask({ tools: [{ type: 'web_search', custom: { name: 'a' } }] }), 'tools.0.type'],
       [
         ask({ messages: [{ role: 'user', content: [{ type: 'input_audio', input_audio: {} }] }] }),
         'messages.0.content.0.type',

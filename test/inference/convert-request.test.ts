@@ -72,21 +72,26 @@ describe('a Responses request as chat messages', () => {
     ])
   })
 
-  it('passes on images and files, and says where one cannot be passed on', () => {
+  it('passes on images and files, and refuses those that it cannot pass on', () => {
     const content = [
       { type: 'input_text', text: 'See' },
       { type: 'input_image', image_url: 'https://example.org/a.png', detail: 'original' },
-      { type: 'input_image', file_id: 'file-1', detail: 'auto' },
       { type: 'input_file', filename: 'a.pdf', file_data: 'data:application/pdf;base64,AA==', file_id: null },
-      { type: 'input_file', file_url: 'https://example.org/b.pdf' },
+      { type: 'input_file', filename: 'a.md', file_data: 'data:text/markdown;base64,IyBUaXRsZQ==' },
     ]
     assert.deepEqual(messagesOf({ input: [{ role: 'user', content }] })[0]?.content, [
       { type: 'text', text: 'See' },
       { type: 'image_url', image_url: { url: 'https://example.org/a.png', detail: 'high' } },
-      { type: 'text', text: '[image file-1 that cannot be shown here]' },
       { type: 'file', file: { filename: 'a.pdf', file_data: 'data:application/pdf;base64,AA==' } },
-      { type: 'text', text: '[file https://example.org/b.pdf that cannot be opened here]' },
+      { type: 'text', text: 'a.md\n# Title' },
     ])
+    for (const [part, param] of [
+      [{ type: 'input_image', file_id: 'file-1', detail: 'auto' }, 'file_id'],
+      [{ type: 'input_file', file_url: 'https://example.org/b.pdf' }, 'file_url'],
+    ] as const)
+      assert.throws(() => messagesOf({ input: [{ role: 'user', content: [part] }] }), {
+        param: `input.0.content.0.${param}`,
+      })
   })
 
   it('passes on recordings, from a tool too', () => {

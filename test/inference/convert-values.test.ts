@@ -159,13 +159,9 @@ const messagesRequest = some(
 
 const inputPart = fc.oneof(
   fc.record({ type: one('input_text'), text: mark }),
-  fc.oneof(
-    some({ type: one('input_image'), image_url: url, detail: one('low') }, ['type', 'image_url']),
-    fc.record({ type: one('input_image'), file_id: mark }),
-  ),
+  some({ type: one('input_image'), image_url: url, detail: one('low') }, ['type', 'image_url']),
   fc.oneof(
     fc.record({ type: one('input_file'), file_data: dataUrl, filename: mark }),
-    fc.record({ type: one('input_file'), file_url: url, filename: mark }),
     fc.record({ type: one('input_file'), file_id: mark }),
   ),
   fc.record({ type: one('input_audio'), input_audio: fc.record({ data: mark, format: one('wav') }) }),

@@ -3,6 +3,7 @@ import type { Admission } from '../admit/admit.ts'
 import { honouredLimit, limitsAt, type ModelLimits } from '../api/answer-limit.ts'
 import { askForUsage } from '../api/usage-request.ts'
 import { type Changes, createChanges } from '../convert/changes.ts'
+import { mendedHeaders } from '../dialect/betas.ts'
 import type { Facts } from '../dialect/facts.ts'
 import { apiOf, type Mend, mendedFields } from '../dialect/mend.ts'
 import { knownMends } from '../dialect/mends.ts'
@@ -135,7 +136,9 @@ function draftOf(
   const { context, bill } = call
   const { path, passage } = selection.candidate
   const longestAnswer = choice === null ? null : longestBeside(request.text, limitsOf(choice))
-  const conversion = { refused, note, isLenient: context.isLenient === true, longestAnswer, model, reasoning }
+  const takesFileUrls = selection.relay.provider.accepts.includes('file_urls')
+  const isLenient = context.isLenient === true
+  const conversion = { refused, note, isLenient, takesFileUrls, longestAnswer, model, reasoning }
   const convert = (body: object) => passage.convert(body, conversion)
   const named = (body: object) => (model === '' ? body : { ...body, model })
   const own = readable(() => convert(request.json))
@@ -212,7 +215,7 @@ function prepare(
         cutAtBytes,
         via,
         callerId,
-        headers,
+        headers: mendedHeaders(headers, applied),
         circuit,
         isLastResort,
       }
@@ -221,7 +224,9 @@ function prepare(
       if (reply.status < 400 && names.length > 0) facts.learn(upstream, model, callerId, names)
       if (api === null || reply.kind !== 'whole' || met.length === MOST_MENDS) return reply
       const refusal = refusalIn(reply)
-      const next = refusal && nextMend(api, refusal, applied, { body: bodyWith(applied), own: sent as Fields }, limit)
+      if (refusal === null) return reply
+      const refused = { body: bodyWith(applied), own: sent as Fields, headers: sending.headers }
+      const next = nextMend(api, refusal, applied, refused, limit)
       if (next === null) return reply
       met.push(next)
       applied = [...applied, next]

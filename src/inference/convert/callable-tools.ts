@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import type { Fields } from '../../text/typed-reader.ts'
 import type { ResponseRequest } from '../api/requests.ts'
+import { isOwnTool } from './own-tools.ts'
 import { read, wrongType } from './request-reader.ts'
 
 /** A tool as the calls of a Response name it. */
@@ -9,6 +10,8 @@ export interface CalledTool {
   namespace?: string
   /** True when its calls take plain text instead of JSON. */
   isCustom: boolean
+  /** Type of a tool of the API's own that the client runs. */
+  own?: string
 }
 
 /** A tool that the model can call through chat completions. */
@@ -38,14 +41,15 @@ export interface CallableTools {
 export type FindTool = (chatName: string) => CalledTool
 
 /** Input items that contain tools: added by the client, as Codex does, or found by a search. */
-const WITH_TOOLS: ReadonlySet<unknown> = new Set(['additional_tools', 'tool_search_output'])
+export const WITH_TOOLS: ReadonlySet<unknown> = new Set(['additional_tools', 'tool_search_output'])
 
 /** Longest function name in chat completions. */
 const LONGEST_NAME = 64
 
 /**
- * Collects the functions and custom tools of a request, those in its namespaces, and those in its input. Tools keep
- * their names. A tool in a namespace gets a unique name from both parts.
+ * Collects the functions and custom tools of a request, the tools of the API's own that the client runs, those in its
+ * namespaces, and those in its input. Tools keep their names, unless they are too long. A tool in a namespace gets a unique
+ * name from both parts.
  *
  * @throws GazewayError `invalid_request` naming a malformed tool
  */
@@ -81,7 +85,8 @@ export function callableTools(request: ResponseRequest): CallableTools {
 export const itemsOf = (input: unknown): Fields[] => (typeof input === 'string' ? [] : read.objects(input, 'input'))
 
 /** Tells whether chat completions can offer a tool as a function. */
-export const isCallable = ({ type }: Fields): boolean => type === 'function' || type === 'custom'
+export const isCallable = (tool: Fields): boolean =>
+  tool.type === 'function' || tool.type === 'custom' || isOwnTool(tool)
 
 /** Tells whether a tool is a group of others. */
 export const isNamespace = ({ type }: Fields): boolean => type === 'namespace'
@@ -104,12 +109,10 @@ function callable(tool: Fields, path: string): Omit<CallableTool, 'chatName'>[] 
   return isCallable(tool) ? [unnamed(tool, path)] : []
 }
 
-const unnamed = (given: Fields, path: string): Omit<CallableTool, 'chatName'> => ({
-  name: nameOf(given, path),
-  isCustom: given.type === 'custom',
-  path,
-  given,
-})
+function unnamed(given: Fields, path: string): Omit<CallableTool, 'chatName'> {
+  if (isOwnTool(given)) return { name: String(given.type), own: String(given.type), isCustom: false, path, given }
+  return { name: nameOf(given, path), isCustom: given.type === 'custom', path, given }
+}
 
 function nameOf({ name }: Fields, path: string): string {
   if (typeof name === 'string' && name !== '') return name
@@ -128,8 +131,9 @@ const keyOf = ({ namespace, name }: Named): string => JSON.stringify([namespace 
  * @param taken names of other tools
  */
 function toChatName({ namespace, name }: Named, taken: ReadonlySet<string>): string {
-  if (namespace === undefined) return name
-  const whole = `${namespace}${namespace.endsWith('__') ? '' : '__'}${name}`.replace(/[^a-zA-Z0-9_-]/g, '_')
+  if (namespace === undefined && name.length <= LONGEST_NAME) return name
+  const group = namespace === undefined || namespace.endsWith('__') ? (namespace ?? '') : `${namespace}__`
+  const whole = `${group}${name}`.replace(/[^a-zA-Z0-9_-]/g, '_')
   let chatName = whole
   for (let n = 0; chatName.length > LONGEST_NAME || taken.has(chatName); n++) {
     const hash = createHash('sha256')

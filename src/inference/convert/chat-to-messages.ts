@@ -3,9 +3,10 @@ import { present } from '../../text/present.ts'
 import type { Fields } from '../../text/typed-reader.ts'
 import { CHAT_LIMIT, limitsAt } from '../api/answer-limit.ts'
 import type { ChatRequest, MessagesRequest } from '../api/requests.ts'
-import { plainDataUrl } from '../dialect/media.ts'
+import { isFileUrl, plainDataUrl, textOfFile } from '../dialect/media.ts'
 import { objectText } from '../dialect/tool-pairs.ts'
 import { type Note, noteUnread, UNNOTED } from './changes.ts'
+import { CUSTOM_PARAMETERS, customDescription } from './custom-tools.ts'
 import { thinkingFor } from './effort.ts'
 import { read, readContent, unsupported, wrongType } from './request-reader.ts'
 
@@ -194,12 +195,11 @@ function sourceOf(url: string): Fields {
 }
 
 function toDocument({ file_data, filename }: Fields, path: string): Fields {
-  const source = sourceOf(read.optionalText(file_data, `${path}.file_data`) ?? '')
-  if (source.type !== 'base64')
-    throw unsupported(
-      path,
-      'Messages takes files only as data (file_data, a data URL), not by the id of another provider',
-    )
+  const data = read.optionalText(file_data, `${path}.file_data`) ?? ''
+  const text = textOfFile(data)
+  const source = text === null ? sourceOf(data) : { type: 'text', media_type: 'text/plain', data: text }
+  if (source.type === 'url' && !isFileUrl(data))
+    throw unsupported(path, 'Messages takes files as data or by URL (file_data), not by the id of another provider')
   return { type: 'document', source, ...present({ title: filename }) }
 }
 
@@ -221,8 +221,14 @@ function toResult({ tool_call_id, content }: Fields, path: string): Fields {
   return { type: 'tool_result', tool_use_id: toolId(tool_call_id, `${path}.tool_call_id`), content: result }
 }
 
-function toUse({ id, type, function: called }: Fields, path: string): Fields {
+function toUse({ id, type, function: called, custom }: Fields, path: string): Fields {
   const kind = read.optionalText(type, `${path}.type`) ?? 'function'
+  if (kind === 'custom') {
+    const { name, input } = read.object(custom, `${path}.custom`)
+    const use = toolId(id, `${path}.id`)
+    const named = read.text(name, `${path}.custom.name`)
+    return { type: 'tool_use', id: use, name: named, input: { input: read.text(input, `${path}.custom.input`) } }
+  }
   if (kind !== 'function') throw unsupported(`${path}.type`, `Messages has no tool type ${kind}`)
   const { name, arguments: args } = read.object(called, `${path}.function`)
   return {
@@ -264,9 +270,15 @@ function toTools({ tools: given, tool_choice: choice, parallel_tool_calls }: Fie
   return { tools, tool_choice: { type: 'auto', ...chosen, disable_parallel_tool_use: true } }
 }
 
-function toTool({ type: given, function: offered, cache_control }: Fields, index: number): Fields {
+function toTool({ type: given, function: offered, custom, cache_control }: Fields, index: number): Fields {
   const path = `tools.${index}`
   const type = read.text(given, `${path}.type`)
+  if (type === 'custom') {
+    const tool = read.object(custom, `${path}.custom`)
+    const description = customDescription(tool, `${path}.custom`)
+    const name = read.text(tool.name, `${path}.custom.name`)
+    return { name, input_schema: CUSTOM_PARAMETERS, ...(description !== '' && { description }) }
+  }
   if (type !== 'function') throw unsupported(`${path}.type`, `Messages has no tool type ${JSON.stringify(type)}`)
   const { name, description, parameters, strict } = read.object(offered, `${path}.function`)
   const input_schema = parameters ?? { type: 'object', properties: {} }
@@ -280,8 +292,8 @@ function toChoice(choice: unknown): Fields | undefined {
   if ((choice ?? null) === null) return undefined
   if (!isObject(choice)) throw wrongType('tool_choice', '"auto", "none", "required" or an object')
   const type = read.text(choice.type, 'tool_choice.type')
-  if (type !== 'function')
+  if (type !== 'function' && type !== 'custom')
     throw unsupported('tool_choice', `Messages has no tool choice of type ${JSON.stringify(type)}`)
-  const { name } = read.object(choice.function, 'tool_choice.function')
-  return { type: 'tool', name: read.text(name, 'tool_choice.function.name') }
+  const { name } = read.object(choice[type], `tool_choice.${type}`)
+  return { type: 'tool', name: read.text(name, `tool_choice.${type}.name`) }
 }

@@ -4,24 +4,22 @@ import type { Fields } from '../../text/typed-reader.ts'
 import { finishReason } from '../api/finish-reason.ts'
 import type { ChatCompletion, Message } from '../api/requests.ts'
 import { read } from './answer-reader.ts'
+import { fromCustomCall } from './custom-tools.ts'
 
 /**
  * Converts a Message to the chat completion of the same request. Thinking becomes `reasoning_content`; its blocks stay in
  * `thinking_blocks`, as the provider wants them back.
  *
+ * @param custom names of the custom tools of the request, whose calls have plain text
  * @throws WrongTypeError
  */
-export function toCompletion(message: Message): ChatCompletion {
+export function toCompletion(message: Message, custom: ReadonlySet<unknown> = NO_CUSTOM): ChatCompletion {
   const { id, model, content, stop_reason, usage } = message as unknown as Fields
   const blocks = read.objects(content, 'content').map(readBlock)
   const text = blocks.map((block) => block.text).join('')
   const reasoning = blocks.map((block) => block.thinking).join('')
   const thinking_blocks = blocks.flatMap((block) => block.kept ?? [])
-  const calls = blocks.flatMap(({ call }) =>
-    call
-      ? [{ id: call.id, type: 'function', function: { name: call.name, arguments: JSON.stringify(call.input) } }]
-      : [],
-  )
+  const calls = blocks.flatMap(({ call }) => (call ? [toCall(call, custom)] : []))
   const answer = {
     role: 'assistant',
     content: text === '' && calls.length > 0 ? null : text,
@@ -36,6 +34,18 @@ export function toCompletion(message: Message): ChatCompletion {
     choices: [{ index: 0, message: answer, logprobs: null, finish_reason: finishReason(readStop(stop_reason)) }],
     ...present({ usage: toChatUsage(usage) }),
   } as unknown as ChatCompletion
+}
+
+const NO_CUSTOM: ReadonlySet<unknown> = new Set()
+
+function toCall(
+  { id, name, input }: { id: string; name: string; input: Fields },
+  custom: ReadonlySet<unknown>,
+): Fields {
+  const args = JSON.stringify(input)
+  return custom.has(name)
+    ? { id, type: 'custom', custom: { name, input: fromCustomCall(args) } }
+    : { id, type: 'function', function: { name, arguments: args } }
 }
 
 const readStop = (reason: unknown): string | undefined => read.optionalText(reason, 'stop_reason')
@@ -115,14 +125,21 @@ export interface CompletionChunks {
   isOver(): boolean
 }
 
-/** Creates the converter. The usage comes last, in a separate chunk. */
-export function createCompletionChunks(): CompletionChunks {
+/**
+ * Creates the converter. The usage comes last, in a separate chunk. The input of a custom tool comes whole, since it is
+ * wrapped in JSON.
+ *
+ * @param custom names of the custom tools of the request
+ */
+export function createCompletionChunks(custom: ReadonlySet<unknown> = NO_CUSTOM): CompletionChunks {
   let head: Fields = headOf(undefined, undefined)
   let begunUsage: Fields = {}
   let usage: Fields = {}
   let calls = -1
   /** Position of each call among the calls, by the index of its block. */
   const callAt = new Map<number | undefined, number>()
+  /** Call of a custom tool that is open, with its JSON so far. */
+  let wrapped: { index: number; json: string } | null = null
   /** Thinking block that is open. */
   let thought: Fields | null = null
   let over = false
@@ -143,6 +160,12 @@ export function createCompletionChunks(): CompletionChunks {
     if (kept !== null) return thinking === '' ? [] : adds({ reasoning_content: thinking })
     if (call === null) return text === '' ? [] : adds({ content: text })
     callAt.set(index, ++calls)
+    if (custom.has(call.name)) {
+      wrapped = { index: calls, json: '' }
+      return adds({
+        tool_calls: [{ index: calls, id: call.id, type: 'custom', custom: { name: call.name, input: '' } }],
+      })
+    }
     const begun = { index: calls, id: call.id, type: 'function', function: { name: call.name, arguments: '' } }
     return adds({ tool_calls: [begun] })
   }
@@ -153,9 +176,12 @@ export function createCompletionChunks(): CompletionChunks {
     if (thought !== null) return continueThought(thought, delta)
     const call = callAt.get(index)
     if (type !== 'input_json_delta' || call === undefined) return []
-    return adds({
-      tool_calls: [{ index: call, function: { arguments: read.text(partial_json, 'delta.partial_json') } }],
-    })
+    const added = read.text(partial_json, 'delta.partial_json')
+    if (wrapped !== null) {
+      wrapped.json += added
+      return []
+    }
+    return adds({ tool_calls: [{ index: call, function: { arguments: added } }] })
   }
 
   function continueThought(open: Fields, { type, thinking, signature }: Fields): Fields[] {
@@ -169,6 +195,11 @@ export function createCompletionChunks(): CompletionChunks {
 
   /** The blocks that the provider wants back come whole, as they end. */
   function endBlock(): Fields[] {
+    if (wrapped !== null) {
+      const { index, json } = wrapped
+      wrapped = null
+      return adds({ tool_calls: [{ index, custom: { input: fromCustomCall(json) } }] })
+    }
     const ended = thought
     thought = null
     return ended === null ? [] : adds({ thinking_blocks: [ended] })

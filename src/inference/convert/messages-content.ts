@@ -1,5 +1,6 @@
 import type OpenAI from 'openai'
 import type { Fields } from '../../text/typed-reader.ts'
+import { textOfFile } from '../dialect/media.ts'
 import { read, readContent, unsupported } from './request-reader.ts'
 
 type Part = OpenAI.Chat.ChatCompletionContentPart
@@ -29,10 +30,11 @@ export function textOf(content: unknown, path: string, between: string): string 
  * Converts the content of a user turn or tool result to chat parts.
  *
  * @param path location in the request, such as `messages.2.content`
+ * @param takesUrls true where the upstream takes documents by their address
  * @throws GazewayError `invalid_request` for content that chat completions cannot carry
  */
-export const toParts = (content: unknown, path: string): Part[] =>
-  blocksOf(content, path).flatMap((block, index) => toPart(block, `${path}.${index}`))
+export const toParts = (content: unknown, path: string, takesUrls: boolean): Part[] =>
+  blocksOf(content, path).flatMap((block, index) => toPart(block, `${path}.${index}`, takesUrls))
 
 /** Joins text parts into a plain string, which every upstream accepts. Other parts stay a list. */
 export const compact = (parts: Part[]): string | Part[] =>
@@ -43,7 +45,7 @@ export const compact = (parts: Part[]): string | Part[] =>
  *
  * @throws GazewayError as {@link toParts}
  */
-export function toPart(block: Fields, path: string): Part[] {
+export function toPart(block: Fields, path: string, takesUrls: boolean): Part[] {
   const type = read.text(block.type, `${path}.type`)
   switch (type) {
     case 'text':
@@ -51,7 +53,7 @@ export function toPart(block: Fields, path: string): Part[] {
     case 'image':
       return [toImage(read.object(block.source, `${path}.source`), `${path}.source`)]
     case 'document':
-      return toDocument(block, path)
+      return toDocument(block, path, takesUrls)
     case 'tool_reference':
       // The tool itself is among those of the request.
       return [{ type: 'text', text: `Tool available: ${read.text(block.tool_name, `${path}.tool_name`)}` }]
@@ -72,7 +74,7 @@ function toImage(source: Fields, path: string): Part {
 const dataUrl = ({ media_type, data }: Fields, path: string): string =>
   `data:${read.text(media_type, `${path}.media_type`)};base64,${read.text(data, `${path}.data`)}`
 
-function toDocument(document: Fields, path: string): Part[] {
+function toDocument(document: Fields, path: string, takesUrls: boolean): Part[] {
   const source = read.object(document.source, `${path}.source`)
   const title = read.optionalText(document.title, `${path}.title`) ?? ''
   const context = read.optionalText(document.context, `${path}.context`) ?? ''
@@ -81,16 +83,26 @@ function toDocument(document: Fields, path: string): Part[] {
     throw unsupported(`${path}.citations`, 'chat completions cannot cite documents; omit it')
   const about = [title, context].filter((text) => text !== '')
   const head: Part[] = about.length === 0 ? [] : [{ type: 'text', text: about.join('\n') }]
+  const more: Part[] = context === '' ? [] : [{ type: 'text', text: context }]
+  const toFile = (file_data: string): Part => ({
+    type: 'file',
+    file: { filename: title === '' ? 'document.pdf' : title, file_data },
+  })
   const type = read.text(source.type, `${path}.source.type`)
   switch (type) {
     case 'text':
       return [...head, { type: 'text', text: read.text(source.data, `${path}.source.data`) }]
     case 'content':
-      return [...head, ...toParts(source.content, `${path}.source.content`)]
+      return [...head, ...toParts(source.content, `${path}.source.content`, takesUrls)]
     case 'base64': {
-      const filename = title === '' ? 'document.pdf' : title
-      const more: Part[] = context === '' ? [] : [{ type: 'text', text: context }]
-      return [...more, { type: 'file', file: { filename, file_data: dataUrl(source, `${path}.source`) } }]
+      const file_data = dataUrl(source, `${path}.source`)
+      const text = textOfFile(file_data)
+      return text === null ? [...more, toFile(file_data)] : [...head, { type: 'text', text }]
+    }
+    case 'url': {
+      const url = read.text(source.url, `${path}.source.url`)
+      if (takesUrls) return [...more, toFile(url)]
+      throw unsupported(`${path}.source`, 'this upstream does not take documents by url; send base64 or text')
     }
     default:
       throw unsupported(`${path}.source`, `chat completions does not accept documents by ${type}; send base64 or text`)

@@ -6,6 +6,7 @@ import type { Fields } from '../../text/typed-reader.ts'
 import { CHAT_LIMIT } from '../api/answer-limit.ts'
 import type { ChatRequest, MessagesRequest } from '../api/requests.ts'
 import { acceptable, joinStates, putBack, type ReasoningState } from '../reasoning/reasoning-state.ts'
+import { functionOfTyped } from './anthropic-tools.ts'
 import { type Note, noteUnread, UNNOTED } from './changes.ts'
 import { effortOf } from './effort.ts'
 import { exactJson } from './exact-json.ts'
@@ -46,6 +47,7 @@ const THOUGHTS: ReadonlySet<unknown> = new Set(['thinking', 'redacted_thinking']
  * @param note notes what was dropped
  * @param model id at the upstream: some take no reasoning effort
  * @param open opens the reasoning state that thinking blocks bring back; other thinking is dropped
+ * @param takesUrls true where the upstream takes documents by their address
  * @throws GazewayError `invalid_request` naming what chat completions cannot express, and why
  */
 export function toChatFromMessages(
@@ -53,6 +55,7 @@ export function toChatFromMessages(
   note: Note = UNNOTED,
   open: Thoughts['open'] = UNOPENED,
   model = '',
+  takesUrls = false,
 ): ChatRequest {
   const given = request as unknown as Fields
   noteUnread(given, READ, note)
@@ -65,7 +68,7 @@ export function toChatFromMessages(
   const effort = effortOf(given, model)
   noteThinking(given, effort, note)
   const chat: Fields = {
-    messages: toChatMessages(request, { note, open }),
+    messages: toChatMessages(request, { note, open, takesUrls }),
     [CHAT_LIMIT]: given.max_tokens,
     temperature: given.temperature,
     top_p: given.top_p,
@@ -97,18 +100,21 @@ function noteThinking({ thinking, output_config }: Fields, effort: string | unde
   if ((fieldsOrNone(output_config).effort ?? null) !== null) note('output_config.effort', 'dropped')
 }
 
-function toChatMessages({ system, messages }: MessagesRequest, thoughts: Thoughts): ChatMessage[] {
+/** Terms of the conversion of a turn. */
+type Terms = Thoughts & { takesUrls: boolean }
+
+function toChatMessages({ system, messages }: MessagesRequest, thoughts: Terms): ChatMessage[] {
   const instructions = system === undefined || system === null ? '' : textOf(system, 'system', '\n')
   const all = read.objects(messages, 'messages')
   const turns = acceptable(all.flatMap((message, index) => toTurn(message, `messages.${index}`, thoughts)))
   return instructions === '' ? turns : [{ role: 'system', content: instructions }, ...turns]
 }
 
-function toTurn({ role, content }: Fields, path: string, thoughts: Thoughts): ChatMessage[] {
+function toTurn({ role, content }: Fields, path: string, thoughts: Terms): ChatMessage[] {
   const at = `${path}.content`
   switch (role) {
     case 'user':
-      return toUser(content, at)
+      return toUser(content, at, thoughts.takesUrls)
     case 'assistant':
       return toAssistant(blocksOf(content, at), at, thoughts)
     case 'system':
@@ -175,17 +181,17 @@ function toCall({ id, name, input }: Fields, path: string): OpenAI.Chat.ChatComp
  * Converts a user turn: the tool results first, a message each, since chat completions wants them right after their
  * calls; then the user's content.
  */
-function toUser(content: unknown, path: string): ChatMessage[] {
+function toUser(content: unknown, path: string, takesUrls: boolean): ChatMessage[] {
   const results: ChatMessage[] = []
   const attached: Part[] = []
   const own: Part[] = []
   for (const [index, block] of blocksOf(content, path).entries()) {
     const at = `${path}.${index}`
     if (block.type !== 'tool_result') {
-      own.push(...toPart(block, at))
+      own.push(...toPart(block, at, takesUrls))
       continue
     }
-    const parts = toParts(block.content, `${at}.content`)
+    const parts = toParts(block.content, `${at}.content`, takesUrls)
     const media = parts.filter((part) => part.type !== 'text')
     const text = parts.flatMap((part) => (part.type === 'text' ? [part.text] : [])).join('\n')
     const isError = read.optionalBoolean(block.is_error, `${at}.is_error`) === true
@@ -237,14 +243,17 @@ function toChatTools({ tools: given, tool_choice, messages }: Fields, note: Note
   return { tools, tool_choice: chosen, parallel_tool_calls: alone === true ? false : undefined }
 }
 
-function toTool({ type: given, name: own, description, input_schema, strict }: Fields, index: number): Fields {
+function toTool(tool: Fields, index: number): Fields {
+  const { type: given, name: own, description, input_schema, strict } = tool
   const type = read.optionalText(given, `tools.${index}.type`) ?? 'custom'
+  const name = chatToolName(read.text(own, `tools.${index}.name`))
+  const typed = type === 'custom' ? null : functionOfTyped(tool)
+  if (typed !== null) return { type: 'function', function: { name, ...typed } }
   if (type !== 'custom')
     throw unsupported(
       `tools.${index}`,
       `the tool ${JSON.stringify(own)} is one of Anthropic's own (${type}), which this upstream does not have; omit it`,
     )
-  const name = chatToolName(read.text(own, `tools.${index}.name`))
   const parameters = input_schema ?? { type: 'object', properties: {} }
   return { type: 'function', function: present({ name, description, parameters, strict }) }
 }

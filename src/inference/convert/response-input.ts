@@ -2,10 +2,12 @@ import type OpenAI from 'openai'
 import { present } from '../../text/present.ts'
 import type { Fields } from '../../text/typed-reader.ts'
 import type { ResponseRequest } from '../api/requests.ts'
+import { textOfFile } from '../dialect/media.ts'
 import { acceptable, joinStates, putBack, type ReasoningState } from '../reasoning/reasoning-state.ts'
-import { type CallableTools, itemsOf } from './callable-tools.ts'
+import { type CallableTools, itemsOf, WITH_TOOLS } from './callable-tools.ts'
+import { toCustomCall } from './custom-tools.ts'
+import { asFunctionItem } from './own-tools.ts'
 import { read, readContent, textOrJson, unsupported, wrongType } from './request-reader.ts'
-import { toCustomCall } from './response-tools.ts'
 import type { Thoughts } from './thoughts.ts'
 
 type Message = OpenAI.Chat.ChatCompletionMessageParam
@@ -18,7 +20,7 @@ type ToolCall = OpenAI.Chat.ChatCompletionMessageFunctionToolCall
  * - A refusal becomes assistant text.
  * - Images, files and audio in a tool's output move to a user message, since tool messages contain only text.
  * - Reasoning is put back into the message that it came with, where it belongs to this upstream.
- * - References and calls of built-in tools are dropped.
+ * - References and calls of tools that the provider runs are dropped.
  *
  * @param chatName name in chat of the tool of a call
  * @throws GazewayError `invalid_request` naming an item or part that is malformed or unknown
@@ -27,16 +29,17 @@ export function toMessages(
   { instructions, input }: ResponseRequest,
   chatName: CallableTools['chatName'],
   thoughts: Thoughts,
+  takesUrls = false,
 ): Message[] {
-  const thread = createThread()
+  const thread = createThread(takesUrls)
   const system = read.optionalText(instructions, 'instructions') ?? ''
   if (system !== '') thread.add({ role: 'system', content: system })
   if (typeof input === 'string') thread.add({ role: 'user', content: input })
-  const items = itemsOf(input)
+  const items = itemsOf(input).map(asFunctionItem)
   const paths = new Map(items.map((item, index) => [item, `input.${index}`]))
   const answered = new Set(items.filter((item) => item.type === 'custom_tool_call_output').map((item) => item.call_id))
   for (const item of withResults(items))
-    append(thread, item, { path: paths.get(item) as string, answered, chatName, thoughts })
+    append(thread, item, { path: paths.get(item) as string, answered, chatName, thoughts, takesUrls })
   return thread.close()
 }
 
@@ -76,17 +79,19 @@ const isSaidToModel = ({ type, role }: Fields) => (type ?? 'message') === 'messa
 /** Context of an item. */
 interface Place {
   path: string
+  /** True where the upstream takes files by their address. */
+  takesUrls: boolean
   /** Ids of the custom calls that the client has answered; the others are searches of the provider. */
   answered: ReadonlySet<unknown>
   chatName: CallableTools['chatName']
   thoughts: Thoughts
 }
 
-function append(thread: Thread, item: Fields, { path, answered, chatName, thoughts }: Place): void {
+function append(thread: Thread, item: Fields, { path, answered, chatName, thoughts, takesUrls }: Place): void {
   const callId = () => read.text(item.call_id, `${path}.call_id`)
   switch (read.optionalText(item.type, `${path}.type`) ?? 'message') {
     case 'message':
-      appendMessage(thread, item, path)
+      appendMessage(thread, item, { path, takesUrls })
       return
     case 'reasoning': {
       const state = thoughts.open(item.encrypted_content)
@@ -105,10 +110,17 @@ function append(thread: Thread, item: Fields, { path, answered, chatName, though
     case 'function_call_output':
     case 'custom_tool_call_output':
       thread.result(callId(), item.output, `${path}.output`)
+      return
+    default:
+      if (!WITH_TOOLS.has(item.type)) thoughts.note(path, 'dropped')
   }
 }
 
-function appendMessage(thread: Thread, { role, content }: Fields, path: string): void {
+function appendMessage(
+  thread: Thread,
+  { role, content }: Fields,
+  { path, takesUrls }: Pick<Place, 'path' | 'takesUrls'>,
+): void {
   const at = `${path}.content`
   switch (role) {
     case 'system':
@@ -119,7 +131,7 @@ function appendMessage(thread: Thread, { role, content }: Fields, path: string):
       thread.say(textOf(content, at))
       return
     case 'user':
-      thread.add({ role, content: compact(toParts(content, at)) })
+      thread.add({ role, content: compact(toParts(content, at, takesUrls)) })
       return
     default:
       throw wrongType(`${path}.role`, '"user", "assistant", "system" or "developer"')
@@ -129,7 +141,7 @@ function appendMessage(thread: Thread, { role, content }: Fields, path: string):
 type Thread = ReturnType<typeof createThread>
 
 /** Builds messages in the order that chat completions requires: calls in one message, their results right after it. */
-function createThread() {
+function createThread(takesUrls: boolean) {
   const messages: Message[] = []
   let attachments: Part[] = []
   /** Reasoning of the next assistant message. */
@@ -178,7 +190,7 @@ function createThread() {
   }
 
   function result(tool_call_id: string, output: unknown, path: string): void {
-    const parts = Array.isArray(output) ? toParts(output, path) : []
+    const parts = Array.isArray(output) ? toParts(output, path, takesUrls) : []
     const text = Array.isArray(output) ? joinedText(parts) : textOrJson(output)
     claimReasoning()
     messages.push({ role: 'tool', tool_call_id, content: text })
@@ -206,16 +218,16 @@ const compact = (parts: Part[]): string | Part[] =>
 const joinedText = (parts: readonly Part[]): string =>
   parts.flatMap((part) => (part.type === 'text' ? [part.text] : [])).join('\n')
 
-function toParts(content: unknown, path: string): Part[] {
+function toParts(content: unknown, path: string, takesUrls: boolean): Part[] {
   const parts = readContent(content, path)
   if (typeof parts === 'string') return [{ type: 'text', text: parts }]
-  return parts.map((part, index) => toPart(part, `${path}.${index}`))
+  return parts.map((part, index) => toPart(part, `${path}.${index}`, takesUrls))
 }
 
-function toPart(part: Fields, path: string): Part {
+function toPart(part: Fields, path: string, takesUrls: boolean): Part {
   const type = read.optionalText(part.type, `${path}.type`)
   if (type === 'input_image') return toImage(part, path)
-  if (type === 'input_file') return toFile(part, path)
+  if (type === 'input_file') return toFile(part, path, takesUrls)
   // The part is the same in both APIs.
   if (type === 'input_audio') return part as unknown as Part
   return { type: 'text', text: readText(part, path) }
@@ -230,27 +242,30 @@ function readText({ type: given, text, refusal }: Fields, path: string): string 
   return read.text(value, `${path}.${field}`)
 }
 
-/**
- * Converts an image. Chat completions takes images by URL only; one stored at the provider becomes a placeholder text.
- */
+/** Converts an image. @throws GazewayError for one stored at the provider: chat completions takes images by URL only */
 function toImage({ image_url, detail, file_id }: Fields, path: string): Part {
   const url = read.optionalText(image_url, `${path}.image_url`)
   if (url === undefined) {
-    const id = read.text(file_id, `${path}.file_id`)
-    return { type: 'text', text: `[image ${id} that cannot be shown here]` }
+    read.text(file_id, `${path}.file_id`)
+    throw unsupported(`${path}.file_id`, 'chat completions takes images by URL or as data')
   }
   // `original` does not exist in chat completions; `high` is the nearest.
   const known = detail === 'original' ? 'high' : detail
   return { type: 'image_url', image_url: { url, ...present({ detail: known as 'auto' | 'low' | 'high' }) } }
 }
 
-function toFile(part: Fields, path: string): Part {
+/** Converts a file. @throws GazewayError for an address that the upstream would not read */
+function toFile(part: Fields, path: string, takesUrls: boolean): Part {
   const [file_id, filename, file_data, url] = ['file_id', 'filename', 'file_data', 'file_url'].map((name) =>
     read.optionalText(part[name], `${path}.${name}`),
   )
+  const text = file_data === undefined ? null : textOfFile(file_data)
+  if (text !== null) return { type: 'text', text: filename === undefined ? text : `${filename}\n${text}` }
   if (file_id || file_data)
     return { type: 'file', file: present({ file_id, filename, file_data }) as { file_id?: string } }
-  return { type: 'text', text: `[file ${[filename, url].filter(Boolean).join(' ')} that cannot be opened here]` }
+  if (url === undefined) throw wrongType(path, 'an object with file_data, file_id or file_url')
+  if (!takesUrls) throw unsupported(`${path}.file_url`, 'this upstream does not take files by url; send file_data')
+  return { type: 'file', file: present({ filename, file_data: url }) as { file_data: string } }
 }
 
 /** Text of content that may contain nothing else. */

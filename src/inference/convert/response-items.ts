@@ -7,9 +7,11 @@ import type {
   ResponseOutputText,
   ResponseReasoningItem,
 } from 'openai/resources/responses/responses'
+import { isObject, parseJson } from '../../text/json.ts'
 import type { CalledTool } from './callable-tools.ts'
 import type { Citation, Logprob } from './chat-answer.ts'
-import { fromCustomCall } from './response-tools.ts'
+import { fromCustomCall } from './custom-tools.ts'
+import { begunCallFields, ownCallFields } from './own-tools.ts'
 
 /** Progress of an item. `incomplete` when the model was cut off while writing it. */
 export type ItemStatus = 'in_progress' | 'completed' | 'incomplete'
@@ -33,9 +35,12 @@ export interface ToolCall {
   arguments: string
 }
 
+/** Bytes of the ids of calls: chat completions takes ids of up to 40 characters. */
+const CALL_ID_BYTES = 16
+
 /** Creates an id in the provider's format, for objects that the provider did not create. */
 export function itemId(prefix: 'resp' | 'msg' | 'rs' | 'fc' | 'ctc' | 'call'): string {
-  return `${prefix}_${randomBytes(24).toString('hex')}`
+  return `${prefix}_${randomBytes(prefix === 'call' ? CALL_ID_BYTES : 24).toString('hex')}`
 }
 
 /** Text of the model, as an output item. */
@@ -67,10 +72,28 @@ export function reasoningItem(id: string, status: ItemStatus, text: string, seal
   return { type: 'reasoning', id, status, summary, ...(sealed !== '' && { encrypted_content: sealed }) }
 }
 
+/** A call of a tool of the API's own. One whose arguments cannot be read is incomplete, so that no client runs it. */
+function ownItem(
+  id: string,
+  status: ItemStatus,
+  { callId: call_id, arguments: args }: ToolCall,
+  own: string,
+): CallItem {
+  const head = { type: `${own}_call`, id, call_id }
+  const written = parseJson(args)
+  const fields = status === 'in_progress' ? null : ownCallFields(own, isObject(written) ? written : null)
+  const item =
+    fields === null
+      ? { ...head, status: status === 'completed' ? 'incomplete' : status, ...begunCallFields(own) }
+      : { ...head, status, ...fields }
+  return item as unknown as CallItem
+}
+
 /** A call of a function or custom tool, by its name in the request. */
 export function callItem(id: string, status: ItemStatus, call: ToolCall, tool: CalledTool): CallItem {
   const { callId: call_id, arguments: args } = call
-  const { name, namespace, isCustom } = tool
+  const { name, namespace, isCustom, own } = tool
+  if (own !== undefined) return ownItem(id, status, call, own)
   const named = { name, ...(namespace !== undefined && { namespace }) }
   if (isCustom)
     return { type: 'custom_tool_call', id, status, call_id, ...named, input: args === '' ? '' : fromCustomCall(args) }

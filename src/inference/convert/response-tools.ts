@@ -1,10 +1,12 @@
 import type OpenAI from 'openai'
-import { isObject, parseJson } from '../../text/json.ts'
+import { isObject } from '../../text/json.ts'
 import { present } from '../../text/present.ts'
 import type { Fields } from '../../text/typed-reader.ts'
 import type { ResponseRequest } from '../api/requests.ts'
 import { type CallableTool, isCallable, isNamespace } from './callable-tools.ts'
-import { read, unsupported, wrongType } from './request-reader.ts'
+import { CUSTOM_PARAMETERS, customDescription } from './custom-tools.ts'
+import { isOwnTool, ownFunction } from './own-tools.ts'
+import { read, wrongType } from './request-reader.ts'
 
 type ChatTool = OpenAI.Chat.ChatCompletionFunctionTool
 type ChatToolChoice = OpenAI.Chat.ChatCompletionToolChoiceOption
@@ -22,9 +24,10 @@ export interface ChatTools {
  * Converts the tools of a Responses request to chat tools:
  * - A custom tool becomes a function with one string parameter, since few upstreams support custom tools in chat;
  *   `fromCustomCall` converts its calls back.
+ * - A tool of the API's own that the client runs becomes a function; `ownCallFields` converts its calls back.
  * - A namespace becomes its tools; its description is dropped.
  * - `allowed_tools` is applied by offering only those.
- * - Built-in tools are dropped.
+ * - Other built-in tools are dropped.
  *
  * @param tools callable tools of the request
  * @param refused field that the upstream has just rejected, such as `tools[1].parameters`; its tool is dropped
@@ -41,7 +44,7 @@ export function toChatTools(
   const chosen = toChatChoice(request.tool_choice, offered)
   if (offered.length === 0) return {}
   return {
-    tools: offered.map((tool) => (tool.isCustom ? fromCustomTool(tool) : fromFunctionTool(tool))),
+    tools: offered.map(toChatTool),
     tool_choice: chosen,
     parallel_tool_calls: request.parallel_tool_calls,
   }
@@ -61,19 +64,8 @@ export function echoedTools(request: ResponseRequest): ResponseTool[] {
 export function echoedToolChoice({ tool_choice: choice }: ResponseRequest): ResponseToolChoice {
   if (isMode(choice)) return choice
   const type = choiceOf(choice)?.type
-  const known = type === 'function' || type === 'custom' || type === 'allowed_tools'
+  const known = type === 'function' || type === 'custom' || type === 'allowed_tools' || isOwnTool({ type })
   return known ? (choice as ResponseToolChoice) : 'auto'
-}
-
-/** Wraps the input of a custom tool as arguments of its function. */
-export const toCustomCall = (input: string): string => JSON.stringify({ input })
-
-/**
- * Reads the input of a custom tool from the arguments of its function. Truncated arguments are returned as they are.
- */
-export function fromCustomCall(args: string): string {
-  const parsed = parseJson(args)
-  return isObject(parsed) && typeof parsed.input === 'string' ? parsed.input : args
 }
 
 const isMode = (choice: unknown): choice is 'auto' | 'none' | 'required' =>
@@ -92,36 +84,19 @@ const echoedTool = (tool: Fields): Fields[] => (isCallable(tool) ? [wholeTool(to
 export const wholeTool = (tool: Fields): Fields =>
   tool.type === 'function' ? { description: null, parameters: null, strict: null, ...tool } : tool
 
+function toChatTool(tool: CallableTool): ChatTool {
+  if (tool.own !== undefined) return { type: 'function', function: { name: tool.chatName, ...ownFunction(tool.own) } }
+  return tool.isCustom ? fromCustomTool(tool) : fromFunctionTool(tool)
+}
+
 function fromFunctionTool({ chatName: name, given }: CallableTool): ChatTool {
   const { description, parameters, strict } = given
   return { type: 'function', function: present({ name, description, parameters, strict }) as never }
 }
 
 function fromCustomTool({ chatName: name, given, path }: CallableTool): ChatTool {
-  const description = read.optionalText(given.description, `${path}.description`) ?? ''
-  return {
-    type: 'function',
-    function: {
-      name,
-      description: [description, grammarIn(given.format, `${path}.format`)].filter(Boolean).join('\n\n'),
-      parameters: {
-        type: 'object',
-        properties: { input: { type: 'string', description: 'The whole input of the tool, as plain text' } },
-        required: ['input'],
-        additionalProperties: false,
-      },
-    },
-  }
-}
-
-/** Describes the grammar of a custom tool. Empty when it takes any text. */
-function grammarIn(format: unknown, path: string): string {
-  const { type: given, syntax, definition } = read.fields(format, path)
-  const type = read.optionalText(given, `${path}.type`) ?? 'text'
-  if (type === 'text') return ''
-  if (type !== 'grammar') throw unsupported(`${path}.type`, `chat completions has no counterpart of the format ${type}`)
-  const named = read.text(syntax, `${path}.syntax`)
-  return `The input follows this grammar (${named}):\n${read.text(definition, `${path}.definition`)}`
+  const description = customDescription(given, path)
+  return { type: 'function', function: { name, description, parameters: CUSTOM_PARAMETERS } }
 }
 
 function allowedTools(allowed: unknown, tools: readonly CallableTool[]): CallableTool[] {
@@ -138,7 +113,7 @@ function toChatChoice(choice: unknown, offered: readonly CallableTool[]): ChatTo
   if (given === undefined) return undefined
   const type = read.text(given.type, 'tool_choice.type')
   if (type === 'allowed_tools') return modeOf(given.mode)
-  if (type !== 'function' && type !== 'custom') return undefined
+  if (type !== 'function' && type !== 'custom' && !isOwnTool(given)) return undefined
   const [tool] = toolsNamed(given, 'tool_choice', offered)
   return tool && { type: 'function', function: { name: tool.chatName } }
 }
@@ -158,6 +133,7 @@ function toolsNamed(choice: Fields, path: string, tools: readonly CallableTool[]
     const namespace = read.text(choice.name, `${path}.name`)
     return tools.filter((tool) => tool.namespace === namespace)
   }
+  if (isOwnTool(choice)) return tools.filter(({ own }) => own === type)
   if (type !== 'function' && type !== 'custom') return []
   const name = read.text(choice.name, `${path}.name`)
   const namespace = read.optionalText(choice.namespace, `${path}.namespace`)

@@ -48,6 +48,9 @@ const READ: ReadonlySet<string> = new Set([
   ...['tools', 'tool_choice', 'parallel_tool_calls', RESPONSES_LIMIT, ...SHARED],
 ])
 
+/** Tools that the client runs, and whose calls only the provider's models write. */
+const CLIENT_RUN = /^computer(?:_|$)/
+
 /** Fields that every chat request needs. */
 const NEEDED = ['messages']
 
@@ -60,6 +63,7 @@ const NEEDED = ['messages']
  *   which is not sent again; for a list of tools, only the one at fault
  * @param note notes what was dropped
  * @param open opens the reasoning state that reasoning items bring back; others are dropped
+ * @param takesUrls true where the upstream takes files by their address
  * @throws GazewayError `invalid_request` naming what is malformed, or what chat completions cannot express
  */
 export function toChatRequest(
@@ -67,6 +71,7 @@ export function toChatRequest(
   refused: string | null = null,
   note: Note = UNNOTED,
   open: Thoughts['open'] = UNOPENED,
+  takesUrls = false,
 ): ChatRequest {
   const given = request as unknown as Fields
   noteUnread(given, READ, note)
@@ -74,7 +79,7 @@ export function toChatRequest(
   const text = read.fields(request.text, 'text')
   const { offered, chatName } = callableTools(request)
   const chat: Fields = {
-    messages: toMessages(request, chatName, { note, open }),
+    messages: toMessages(request, chatName, { note, open }, takesUrls),
     ...Object.fromEntries(SHARED.map((name) => [name, given[name]])),
     [CHAT_LIMIT]: request[RESPONSES_LIMIT],
     reasoning_effort: read.fields(request.reasoning, 'reasoning').effort,
@@ -87,10 +92,12 @@ export function toChatRequest(
   return present(chat) as unknown as ChatRequest
 }
 
-/** Notes the tools that the provider would have run itself. */
+/** Notes the tools that the provider would have run itself. @throws GazewayError for one that the client would run */
 function noteBuiltIn({ tools }: Fields, note: Note): void {
   for (const [index, tool] of objectsOrNone(tools).entries())
-    if (!isCallable(tool) && !isNamespace(tool)) note(`tools.${index}`, 'dropped')
+    if (CLIENT_RUN.test(String(tool.type)))
+      throw unsupported(`tools.${index}`, `chat completions has no counterpart of the tool ${tool.type}`)
+    else if (!isCallable(tool) && !isNamespace(tool)) note(`tools.${index}`, 'dropped')
 }
 
 /** Chat fields that carry a rejected field of the Responses API. */

@@ -144,7 +144,7 @@ export interface StreamedCall extends StreamedItem {
 
 /**
  * Creates the call of a function or custom tool. The input of a custom tool comes as one delta at the end, because it
- * is wrapped in JSON that must be complete to be read.
+ * is wrapped in JSON that must be complete to be read. That of a tool of the API's own comes with the item.
  */
 export function streamCall(
   emit: Emit,
@@ -155,13 +155,14 @@ export function streamCall(
   const id = itemId(tool.isCustom ? 'ctc' : 'fc')
   const at = { item_id: id, output_index }
   const call: ToolCall = { ...begun, arguments: '' }
+  const isFunction = !tool.isCustom && tool.own === undefined
   const item = (status: ItemStatus) => callItem(id, status, call, tool)
   emit({ type: 'response.output_item.added', output_index, item: item('in_progress') })
 
   function write(delta: string): void {
     if (delta === '') return
     call.arguments += delta
-    if (!tool.isCustom) emit({ type: 'response.function_call_arguments.delta', ...at, delta })
+    if (isFunction) emit({ type: 'response.function_call_arguments.delta', ...at, delta })
   }
 
   return {
@@ -174,7 +175,8 @@ export function streamCall(
       if (done.type === 'custom_tool_call') {
         emit({ type: 'response.custom_tool_call_input.delta', ...at, delta: done.input })
         emit({ type: 'response.custom_tool_call_input.done', ...at, input: done.input })
-      } else emit({ type: 'response.function_call_arguments.done', ...at, name: tool.name, arguments: call.arguments })
+      } else if (isFunction)
+        emit({ type: 'response.function_call_arguments.done', ...at, name: tool.name, arguments: call.arguments })
       emit({ type: 'response.output_item.done', output_index, item: done })
     },
   }

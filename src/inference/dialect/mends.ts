@@ -1,7 +1,9 @@
+import { knownBetas } from './betas.ts'
 import { BLANK_TEXTS } from './blank-texts.ts'
+import { CACHE_MARKS } from './cache-marks.ts'
 import { EARLIER_REASONING } from './earlier-reasoning.ts'
 import { EFFORT } from './effort.ts'
-import { images } from './media.ts'
+import { images, imageTypes } from './media.ts'
 import type { Api, Mend, Refusal } from './mend.ts'
 import { REQUEST_TERMS } from './request-terms.ts'
 import { SAMPLERS } from './samplers.ts'
@@ -20,9 +22,11 @@ const MENDS: readonly Mend[] = [
   systemBetween,
   ...TOOL_PAIRS,
   ...BLANK_TEXTS,
+  ...CACHE_MARKS,
   ...TOOL_SCHEMAS,
   ...SAMPLERS,
   images,
+  imageTypes,
 ]
 
 const ofApi = (api: Api): readonly Mend[] => MENDS.filter(({ apis }) => apis.includes(api))
@@ -46,9 +50,10 @@ export function knownMends(
   accepted: readonly string[],
 ): readonly Mend[] {
   if (facts.length === 0 && !isConverted) return NONE
-  return BY_API[api].filter(
+  const known = BY_API[api].filter(
     ({ name, isCertain }) => facts.includes(name) || (isConverted && isCertain === true && !accepted.includes(name)),
   )
+  return api === 'messages' ? [...known, ...knownBetas(facts)] : known
 }
 
 const NONE: readonly Mend[] = []

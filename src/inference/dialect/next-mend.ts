@@ -1,6 +1,8 @@
 import type { Fields } from '../../text/typed-reader.ts'
 import { limitsAt } from '../api/answer-limit.ts'
 import { UNNOTED } from '../convert/changes.ts'
+import type { Written } from '../passages/write-request.ts'
+import { refusedBetas } from './betas.ts'
 import { lowerLimit } from './lower-limit.ts'
 import type { Api, Mend, Refusal } from './mend.ts'
 import { mendsFor } from './mends.ts'
@@ -19,6 +21,7 @@ const LOWERED = 'lower_limit'
  * @param applied mends that the refused request already had
  * @param refused the refused request
  * @param refused.own the same without what Gazeway has added to it
+ * @param refused.headers its headers of the client
  * @param limit limit of the answer that Gazeway has added. Null for none
  * @returns null when the refusal is about something else, or the request has nothing to mend
  */
@@ -26,11 +29,12 @@ export function nextMend(
   api: Api,
   refusal: Refusal,
   applied: readonly Mend[],
-  { body, own }: { body: Fields; own: Fields },
+  { body, own, headers }: { body: Fields; own: Fields; headers: Written['headers'] },
   limit: number | null,
 ): Mend | null {
   const found = mendsFor(api, refusal, applied).find((mend) => Object.keys(mend.fields(body, UNNOTED, own)).length > 0)
-  if (found !== undefined) return found
+  const mend = found ?? (api === 'messages' ? refusedBetas(refusal, headers) : null)
+  if (mend !== null) return mend
   const isLowered = applied.some(({ name }) => name === LOWERED)
   return limit === null || isLowered ? null : loweredLimit(api, refusal, limit)
 }

@@ -1,6 +1,7 @@
 import { splitEvents, wholeEvents } from '../../wire/whole-events.ts'
 import type { ChatRequest } from '../api/requests.ts'
 import { toMessagesFromChat } from '../convert/chat-to-messages.ts'
+import { customNames } from '../convert/custom-tools.ts'
 import { fitted } from '../convert/lenient.ts'
 import { createCompletionChunks, toCompletion } from '../convert/message-to-chat.ts'
 import { eventData } from '../observe/event-data.ts'
@@ -23,7 +24,8 @@ const LONGEST_WHOLE = 21_333
 export const chatOverMessages = (passage: Passage): Passage => ({
   ...passage,
   convert(asked, conversion) {
-    const chat = passage.convert(asked, conversion)
+    // Messages takes documents by their address.
+    const chat = passage.convert(asked, { ...conversion, takesFileUrls: true })
     const { longestAnswer, model } = conversion
     const message = fitted(chat, conversion, (body, note) =>
       toMessagesFromChat(body as ChatRequest, note, longestAnswer ?? undefined, model),
@@ -36,19 +38,21 @@ export const chatOverMessages = (passage: Passage): Passage => ({
   isConverted: true,
   gather: gatherMessage,
   passWhole(context, reply) {
-    const body = Buffer.from(JSON.stringify(toCompletion(readMessage(reply, context.provider))))
+    const body = Buffer.from(
+      JSON.stringify(toCompletion(readMessage(reply, context.provider), customNames(context.asked))),
+    )
     return passage.passWhole(context, { ...reply, body })
   },
-  passStream: (context, reply, tap) => passage.passStream(context, asChat(reply), tap),
+  passStream: (context, reply, tap) => passage.passStream(context, asChat(reply, customNames(context.asked)), tap),
 })
 
 /** Converts a stream of Message events to chat chunks. */
-function asChat(reply: StreamReply): StreamReply {
+function asChat(reply: StreamReply, custom: ReadonlySet<unknown>): StreamReply {
   return {
     ...reply,
     consume(sink) {
       const whole = wholeEvents()
-      const chunks = createCompletionChunks()
+      const chunks = createCompletionChunks(custom)
       function pass(events: Buffer | null): void {
         if (events === null) return
         const out = splitEvents(events).flatMap((event) => chunks.push(eventData(event) ?? {}))

@@ -72,6 +72,8 @@ export interface Conversion {
   note: Note
   /** True to drop content and constraints that it cannot express. */
   isLenient: boolean
+  /** True where the upstream takes files by their address. */
+  takesFileUrls: boolean
   /** Longest answer of the model beside the prompt, in tokens, where the API wants a limit. Null when unknown. */
   longestAnswer: number | null
   /** Model id at the upstream. Empty for its default. */
