@@ -57,7 +57,6 @@ export function createRace(client: Receiver, attempts: () => number): Race {
       return { ...headers, 'x-gazeway-attempts': String(attempts()) }
     }
     const receiver: Receiver = {
-      ...client,
       isGone: () => isOut() || client.isGone(),
       onGone(listener) {
         leave.push(listener)
@@ -65,11 +64,15 @@ export function createRace(client: Receiver, attempts: () => number): Race {
       },
       reason: () => (isOut() ? raceLost() : client.reason?.()),
       whole: (status, headers, bytes) => client.whole(status, win(headers), bytes),
-      ...(client.hold && { hold: (status, headers) => client.hold?.(status, win(headers)) }),
+      hold: client.hold && ((status, headers) => client.hold?.(status, win(headers))),
       head: (status, headers) => client.head(status, win(headers)),
       watch(tap) {
         if (winner === receiver) client.watch?.(tap)
       },
+      paid: () => client.paid?.() ?? null,
+      write: client.write,
+      onDrain: client.onDrain,
+      end: client.end,
       drop() {
         if (!isOut()) client.drop()
       },

@@ -47,7 +47,9 @@ export function heldReceiver(receiver: Receiver, heartbeat: SilenceWatch): HeldR
     wait = undefined
   }
   return {
-    ...receiver,
+    isGone: receiver.isGone,
+    onGone: receiver.onGone,
+    reason: () => receiver.reason?.(),
     hold(...head) {
       held = head
       wait ??= heartbeat.begin(beat)
@@ -56,6 +58,13 @@ export function heldReceiver(receiver: Receiver, heartbeat: SilenceWatch): HeldR
       release()
       begin(...head)
     },
+    watch: (tap) => receiver.watch?.(tap),
+    paid: () => receiver.paid?.() ?? null,
+    whole: receiver.whole,
+    write: receiver.write,
+    onDrain: receiver.onDrain,
+    end: receiver.end,
+    drop: receiver.drop,
     isBegun: () => begun,
     release,
   }

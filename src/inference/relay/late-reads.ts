@@ -85,9 +85,9 @@ export function lateReceiver(receiver: Receiver, { reads, forMs }: LateReading):
   const unlessLeft = (step: () => void): void => (left ? undefined : step())
 
   return {
-    ...receiver,
     isGone: () => isOver || (!left && receiver.isGone()),
     onGone: (listener) => void listeners.push(listener),
+    reason: () => receiver.reason?.(),
     hasLeft: () => left,
     onSent() {
       isSent = true
@@ -99,7 +99,9 @@ export function lateReceiver(receiver: Receiver, { reads, forMs }: LateReading):
       isWhole = true
       unlessLeft(() => receiver.whole(...reply))
     },
-    ...(receiver.hold && { hold: (...head) => unlessLeft(() => receiver.hold?.(...head)) }),
+    hold: receiver.hold && ((...head) => unlessLeft(() => receiver.hold?.(...head))),
+    watch: (tap) => receiver.watch?.(tap),
+    paid: () => receiver.paid?.() ?? null,
     head: (...head) => unlessLeft(() => receiver.head(...head)),
     write(bytes) {
       if (firstTextAt === null && textOf(Buffer.from(bytes as Buffer)) !== '') firstTextAt = performance.now()

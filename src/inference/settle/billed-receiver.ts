@@ -122,7 +122,6 @@ export function billedReceiver(
   }
 
   return {
-    ...receiver,
     isGone: () => cut !== null || receiver.isGone(),
     onGone(listener) {
       goneListeners.push(listener)

@@ -158,7 +158,7 @@ export function createJournal(onError: (error: unknown) => void): Journal {
       const isBounded = spend === null ? callerId !== null : spend.noted !== undefined
       if (!isBounded) return null
       const { content, error, ...counts } = record
-      const noted = note({ call: { record: { ...counts, error: error === null ? null : UNTOLD }, spend, made } })
+      const noted = note({ call: { record: { error: error === null ? null : UNTOLD, ...counts }, spend, made } })
       if (noted !== null) spend?.noted?.()
       return noted
     },

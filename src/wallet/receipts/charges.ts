@@ -96,7 +96,7 @@ export function createCharges(
   async function chargeOnce(charge: Charge): Promise<void> {
     if (charge.keep === undefined)
       return new Promise((resolve, reject) => {
-        queue.push({ ...charge, resolve, reject })
+        queue.push({ resolve, reject, ...charge })
         if (!writing) void writeQueued()
       })
     if ((await chargeAll(store, [charge])).size > 0) throw givenBack()

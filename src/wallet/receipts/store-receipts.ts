@@ -55,6 +55,6 @@ export async function storeReceipts(
   receipts: readonly ChargedCall[],
   transfer: string | null,
 ): Promise<void> {
-  const rows = receipts.map((receipt) => ({ ...receipt, transfer }))
+  const rows = receipts.map((receipt) => ({ transfer, ...receipt }))
   await runBuiltRows(trx, 'insert receipts', rows, (part) => trx.insertInto('metered_calls').values(part).compile())
 }
