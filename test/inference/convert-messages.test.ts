@@ -402,8 +402,9 @@ describe('chat completions as Messages', () => {
     const asked = toMessagesFromChat({
       temperature: 1.7,
       messages: [
-        { role: 'user', content: 'a' },
         { role: 'developer', content: 'Be brief.' },
+        { role: 'user', content: 'a' },
+        { role: 'system', content: 'Be kind.' },
         { role: 'user', content: 'b' },
         { role: 'assistant', content: null, tool_calls: [callOf('functions.look:0', 'look', '')] },
         { role: 'tool', tool_call_id: 'functions.look:0', content: 'there' },
@@ -418,6 +419,7 @@ describe('chat completions as Messages', () => {
           role: 'user',
           content: [
             { type: 'text', text: 'a' },
+            { type: 'text', text: '<system_instruction>\nBe kind.\n</system_instruction>' },
             { type: 'text', text: 'b' },
           ],
         },

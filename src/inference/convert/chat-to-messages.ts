@@ -4,6 +4,7 @@ import type { Fields } from '../../text/typed-reader.ts'
 import { CHAT_LIMIT, limitsAt } from '../api/answer-limit.ts'
 import type { ChatRequest, MessagesRequest } from '../api/requests.ts'
 import { isFileUrl, plainDataUrl, textOfFile } from '../dialect/media.ts'
+import { asUserText } from '../dialect/system-messages.ts'
 import { objectText } from '../dialect/tool-pairs.ts'
 import { type Note, noteUnread, UNNOTED } from './changes.ts'
 import { CUSTOM_PARAMETERS, customDescription } from './custom-tools.ts'
@@ -47,8 +48,9 @@ const UNREADABLE: ReadonlyArray<readonly [name: string, why: string]> = [
 ]
 
 /**
- * Converts a chat request to the equivalent Messages request. System messages become the system prompt, wherever they
- * stand, and consecutive turns of one role are merged. `thinking_blocks` become the blocks that they were, and the
+ * Converts a chat request to the equivalent Messages request. System messages at the beginning become the system prompt;
+ * later ones become user text marked as such, where they stand, so that the prompt begins with the same text in the next
+ * request. Consecutive turns of one role are merged. `thinking_blocks` become the blocks that they were, and the
  * reasoning effort becomes thinking where the model takes it. Fields about storage, routing and caching are dropped.
  *
  * @param model id at the upstream: models think in different ways
@@ -77,7 +79,7 @@ export function toMessagesFromChat(
   const converted: Fields = {
     [CHAT_LIMIT]: limits.find((limit) => limit !== null) ?? longest,
     system: systemOf(messages, format, note),
-    messages: toTurns(messages),
+    messages: toTurns(messages, note),
     temperature: typeof temperature === 'number' ? Math.min(temperature, HIGHEST_TEMPERATURE) : temperature,
     top_p: given.top_p,
     stop_sequences: typeof stop === 'string' ? [stop] : stop,
@@ -104,11 +106,16 @@ function withThinking(
 
 const isSystem = ({ role }: Fields): boolean => role === 'system' || role === 'developer'
 
-/** Instructions of a chat. Those of a format that Messages lacks are added in words. */
+/** Number of system messages at the beginning of a chat. */
+function headOf(messages: readonly Fields[]): number {
+  const end = messages.findIndex((message) => !isSystem(message))
+  return end < 0 ? messages.length : end
+}
+
+/** Instructions at the beginning of a chat. Those of a format that Messages lacks are added in words. */
 function systemOf(messages: readonly Fields[], { type }: Fields, note: Note): string | undefined {
-  const texts = messages.flatMap((message, index) =>
-    isSystem(message) ? [textOf(message.content, `messages.${index}.content`)] : [],
-  )
+  const head = messages.slice(0, headOf(messages))
+  const texts = head.map(({ content }, index) => textOf(content, `messages.${index}.content`))
   if (type === 'json_object') {
     note('response_format', 'rewritten')
     texts.push(JSON_ALONE)
@@ -117,11 +124,13 @@ function systemOf(messages: readonly Fields[], { type }: Fields, note: Note): st
 }
 
 /** Merges messages into alternating turns. Tool results come first in a turn. */
-function toTurns(messages: readonly Fields[]): Fields[] {
+function toTurns(messages: readonly Fields[], note: Note): Fields[] {
   const turns: { role: string; content: Fields[] }[] = []
+  const head = headOf(messages)
   for (const [index, message] of messages.entries()) {
-    if (isSystem(message)) continue
+    if (index < head) continue
     const path = `messages.${index}`
+    if (isSystem(message)) note(path, 'rewritten')
     const role = message.role === 'assistant' ? 'assistant' : 'user'
     const blocks = toBlocks(message, path)
     const last = turns.at(-1)
@@ -148,6 +157,9 @@ function toBlocks(message: Fields, path: string): Fields[] {
   switch (read.text(role, `${path}.role`)) {
     case 'user':
       return toContent(content, `${path}.content`)
+    case 'system':
+    case 'developer':
+      return [{ type: 'text', text: asUserText(textOf(content, `${path}.content`)) }]
     case 'tool':
       return [toResult(message, path)]
     case 'assistant': {

@@ -13,7 +13,7 @@ const DEVELOPER = /developer/i
 const isSystem = ({ role }: Fields): boolean => role === 'system' || role === 'developer'
 
 /** Text that an instruction becomes where only a user may speak. */
-const asUserText = (text: string): string => `<system_instruction>\n${text}\n</system_instruction>`
+export const asUserText = (text: string): string => `<system_instruction>\n${text}\n</system_instruction>`
 
 /** Text of a message's content: a string, or its text parts. */
 export const contentText = (content: unknown): string =>

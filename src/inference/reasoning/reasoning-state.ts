@@ -96,14 +96,21 @@ export function putBack<Message extends object>(message: Message, { message: fie
 /**
  * Makes the reasoning of a conversation what its model accepts, once states were put back.
  *
- * - Without tool calls, plain reasoning is removed: only a model that calls tools may require it, and DeepSeek's first
- *   reasoning models reject it (https://api-docs.deepseek.com/guides/reasoning_model).
+ * - Until the first tool calls, plain reasoning is removed: only a model that calls tools may require it, and DeepSeek's
+ *   first reasoning models reject it (https://api-docs.deepseek.com/guides/reasoning_model). Later calls change nothing of
+ *   that, so that the conversation begins with the same bytes each time.
  * - Answers of another model in between get what stands for reasoning: an empty text, or the signature of calls that
  *   Gemini skips (https://ai.google.dev/gemini-api/docs/thought-signatures).
  */
 export function acceptable<Message extends object>(messages: readonly Message[]): Message[] {
+  const first = messages.findIndex((message) => callsOf(message).length > 0)
+  if (first < 0) return messages.map(withoutText)
+  return [...messages.slice(0, first).map(withoutText), ...withStandIns(messages.slice(first))]
+}
+
+/** Gives answers of another model in between what stands for reasoning. */
+function withStandIns<Message extends object>(messages: readonly Message[]): Message[] {
   const calling = messages.filter((message) => callsOf(message).length > 0)
-  if (calling.length === 0) return messages.map(withoutText)
   const isPlain = calling.some((message) => PLAIN in message)
   const isSigned = calling.some((message) => callsOf(message).some(isSignedCall))
   if (!isPlain && !isSigned) return [...messages]
