@@ -144,6 +144,7 @@ export const OPEN_FILES: Readonly<Record<string, readonly string[]>> = {
     'client/complete-chat.ts',
     'client/search-tool.ts',
     'convert/chat-to-response.ts',
+    'dialect/shared-facts.ts',
     'live-inference.ts',
     'observe/chat-text.ts',
     'observe/estimate.ts',

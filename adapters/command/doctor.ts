@@ -29,6 +29,7 @@ import { countUnmatched, settledTimes } from '../../src/wallet/receipts/missing-
 import { throughProxy } from '../../src/wire/proxy-choice.ts'
 import { checkCollector } from '../http/collector.ts'
 import type { Check } from './check.ts'
+import { FACTS, FORGETTING } from './facts-checks.ts'
 import { otherCopies } from './other-copies.ts'
 import { PATIENCE_MS, upstreamChecks } from './upstream-checks.ts'
 
@@ -127,6 +128,7 @@ const OTHER_CHECKS: readonly Check[] = [
       return found.every((one) => typeof one === 'string') ? text : { warning: text }
     },
   },
+  FACTS,
   {
     name: 'bills',
     run: ({ store, loaded: { config, request } }) => checkBilling(store, config, request.env),
@@ -233,13 +235,18 @@ async function requireSound({ engine, db }: Store): Promise<void> {
  * @param print takes a line without its end
  * @param options.command path of the running command, which is compared to the installed one
  * @param options.recover true to count first what dead processes had not written
+ * @param options.forgetFacts true to forget first what models refuse
  * @returns whether all checks passed
  */
 export async function runDoctor(
   loaded: LoadedConfig,
   log: Log,
   print: (line: string) => void,
-  { command = null, recover = false }: { command?: string | null; recover?: boolean } = {},
+  {
+    command = null,
+    recover = false,
+    forgetFacts = false,
+  }: { command?: string | null; recover?: boolean; forgetFacts?: boolean } = {},
 ): Promise<boolean> {
   const line = (verdict: string, name: string, found: string) =>
     print(`${verdict.padEnd(4)}  ${name.padEnd(13)}  ${found}`)
@@ -260,7 +267,8 @@ export async function runDoctor(
     return false
   }
   let healthy = true
-  for (const check of [...(recover ? [RECOVERY] : []), ...STORE_CHECKS, ...upstreamChecks(gateway), ...OTHER_CHECKS]) {
+  const first = [...(recover ? [RECOVERY] : []), ...(forgetFacts ? [FORGETTING] : [])]
+  for (const check of [...first, ...STORE_CHECKS, ...upstreamChecks(gateway), ...OTHER_CHECKS]) {
     try {
       const found = await check.run(gateway)
       if (typeof found === 'string') say(true, check.name, found)

@@ -86,11 +86,13 @@ program
   .command('doctor')
   .description('check the configuration, the store and the upstreams; exits with 1 if a check fails')
   .option('--recover', 'first count what processes that died on this data folder had not written')
-  .action(async ({ recover = false }: { recover?: boolean }) => {
+  .option('--forget-facts', 'first forget what models are known to refuse')
+  .action(async ({ recover = false, forgetFacts = false }: { recover?: boolean; forgetFacts?: boolean }) => {
     const { loaded, log } = await start()
     const { runDoctor } = await import('./doctor.ts')
     const print = (line: string) => void process.stdout.write(`${line}\n`)
-    if (!(await runDoctor(loaded, log, print, { command: process.argv[1] ?? null, recover }))) process.exitCode = 1
+    const options = { command: process.argv[1] ?? null, recover, forgetFacts }
+    if (!(await runDoctor(loaded, log, print, options))) process.exitCode = 1
   })
 
 addPriceCommands(program, start)

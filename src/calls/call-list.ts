@@ -152,6 +152,7 @@ const CALL_COLUMNS = [
   'client',
   'client_version',
   'error',
+  'changed',
 ] as const satisfies ReadonlyArray<keyof CallRow>
 
 /**
@@ -193,7 +194,7 @@ async function countKept(store: Store, selection: CallSelection): Promise<number
 
 function toRecord(row: CallRow): CallRecord {
   const { prompt_tokens, completion_tokens, total_tokens, usage_estimated, latency_bucket, ...rest } = row
-  const { cached_tokens, cache_write_tokens, upstream_cost_micros, skipped, content, stream, ...fields } = rest
+  const { cached_tokens, cache_write_tokens, upstream_cost_micros, skipped, changed, content, stream, ...fields } = rest
   const usage =
     prompt_tokens === null || completion_tokens === null || total_tokens === null
       ? null
@@ -206,11 +207,12 @@ function toRecord(row: CallRow): CallRecord {
           ...(usage_estimated ? { estimated: true } : {}),
         }
   return {
-    ...(fields as Omit<CallRecord, 'skipped' | 'usage' | 'stream' | 'upstream_cost_usd' | 'content'>),
+    ...(fields as Omit<CallRecord, 'skipped' | 'changed' | 'usage' | 'stream' | 'upstream_cost_usd' | 'content'>),
     skipped: skipped === null ? [] : JSON.parse(skipped),
     stream: stream === 1,
     usage,
     upstream_cost_usd: statusOf(fields.status).isOvertaken ? null : toUsd(upstream_cost_micros),
+    ...(changed === null ? {} : { changed: JSON.parse(changed) }),
     ...(content === null ? {} : { content: JSON.parse(content) }),
   }
 }

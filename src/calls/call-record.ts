@@ -45,6 +45,7 @@ export const CallRecord = z.object({
   provider_key: z.string().nullable().describe("The provider's id of its key (key_id); null: unknown"),
   ...CallSession.shape,
   error: z.string().nullable(),
+  changed: z.array(z.string()).optional().describe('Changes of the request for the upstream, as `top_k=dropped`'),
   content: z.unknown().optional().describe('Request and answer; only if audit.store_content is on'),
 })
 export type CallRecord = z.infer<typeof CallRecord>

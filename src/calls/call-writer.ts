@@ -149,6 +149,7 @@ function toRow(record: CallRecord): CallRow {
     client: record.client,
     client_version: record.client_version,
     error: record.error,
+    changed: record.changed === undefined ? null : JSON.stringify(record.changed),
     content: record.content === undefined ? null : contentText(record.content),
   }
 }

@@ -8,7 +8,7 @@ import { type Micros, toMicros } from '../text/money.ts'
 import { pricingOf } from '../wallet/receipts/pricing.ts'
 import { createRefusals, type NoteRefusal } from './admit/refusals.ts'
 import type { CallDeps } from './call.ts'
-import { createFacts } from './dialect/facts.ts'
+import { createSharedFacts } from './dialect/shared-facts.ts'
 import { createUpstream, type Upstream } from './inference.ts'
 import type { OpenUpstream } from './open.ts'
 import { createCallRates } from './rates/call-rates.ts'
@@ -66,7 +66,11 @@ export function liveInference(
   })
   const billing = { ...deps.billing, rates, noteRefusal, now }
   const healthOf = keepHealth()
-  const facts = createFacts()
+  const facts = createSharedFacts({
+    store,
+    now,
+    onError: logged(base, 'Failed to share what models refuse; this process keeps its own facts.', 'warn'),
+  })
   const late = createLateTerms(config.current().config.wallet.read_on_ms)
   const reloaded = config.hotReload(
     (settings) => ({
@@ -107,7 +111,7 @@ export function liveInference(
     noteRefusal,
     liveness,
     closeRates: rates.close,
-    sweeps: reasoning.sweeps,
+    sweeps: [...reasoning.sweeps, facts.sweep],
     upstreamStates: () =>
       upstreamStates({ routing: upstream.routing, liveness, recent, relaysOf: (of) => upstream.relaysOf(of) }),
   }

@@ -3,6 +3,7 @@ import type { CallTables } from './tables/calls-tables.ts'
 import type { ConnectionTables } from './tables/connections-tables.ts'
 import type { ConversationTables } from './tables/conversations-tables.ts'
 import type { EscrowTables } from './tables/escrow-tables.ts'
+import type { FactTables } from './tables/facts-tables.ts'
 import type { GazeTables } from './tables/gaze-tables.ts'
 import type { IdempotencyTables } from './tables/idempotency-tables.ts'
 import type { KeyTables } from './tables/keys-tables.ts'
@@ -26,6 +27,7 @@ export interface Schema
     CallTables,
     ConnectionTables,
     ConversationTables,
+    FactTables,
     MemoryTables,
     GazeTables,
     KeyTables,
@@ -104,7 +106,7 @@ export const RECORD_TABLES = {
 } as const satisfies {
   [Table in Exclude<
     keyof Schema,
-    'sweeps' | 'settings_revision' | keyof ConnectionTables | keyof RateTables
+    'sweeps' | 'settings_revision' | keyof ConnectionTables | keyof FactTables | keyof RateTables
   >]: ReadonlyArray<keyof Schema[Table]>
 }
 
@@ -116,6 +118,7 @@ const PRESENT_TABLES = {
   connections: true,
   connection_instances: true,
   connection_tickets: true,
+  model_facts: true,
   rate_windows: true,
   settings_revision: true,
   sweeps: true,

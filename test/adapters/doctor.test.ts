@@ -64,6 +64,7 @@ describe('doctor', () => {
         ['ok', 'presumed'],
         ['ok', 'audit trail'],
         ['ok', 'prices'],
+        ['ok', 'facts'],
         ['ok', 'bills'],
         ['ok', 'chains'],
         ['ok', 'payments'],

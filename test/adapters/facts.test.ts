@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
 import OpenAI from 'openai'
+import { FACTS, FORGETTING } from '../../adapters/command/facts-checks.ts'
 import * as strict from '../doubles/strict.ts'
+import { until } from '../doubles/until.ts'
 import { completion, json, startUpstream, type UpstreamDouble } from '../doubles/upstream.ts'
 import { type RunningGateway, startGateway } from './gateway.ts'
 
@@ -41,6 +43,7 @@ async function ask(body: object, key = running.key) {
   return {
     text,
     changed: response.headers.get('x-gazeway-changed'),
+    callId: response.headers.get('x-gazeway-call-id') ?? '',
     requests: upstream.received.slice(before).map(({ body: sent }) => sent as Record<string, never>),
   }
 }
@@ -147,6 +150,16 @@ describe('a form of a request that an upstream refuses', () => {
       assert.deepEqual([first.text, first.changed, first.requests.length], ['Hello', changed, 2])
       assert.deepEqual([second.text, second.changed, second.requests.length], ['Hello', changed, 1])
     })
+
+  it('is shown in the call record, and by the doctor until it is forgotten', async () => {
+    upstream.on('/chat/completions', strict.strictChat(strict.noTemperature))
+    const { callId } = await ask({ model: 'shown', temperature: 0.2 })
+    const { gateway } = running
+    assert.deepEqual((await gateway.calls.find(callId))?.changed, ['temperature=dropped'])
+    await until(async () => /\/shown: no_temperature/.test(String(await FACTS.run(gateway))))
+    assert.match(String(await FORGETTING.run(gateway)), /^forgotten: [1-9]/)
+    assert.match(String(await FACTS.run(gateway)), /no model is known/)
+  })
 
   it('is mended for several faults of one request', async () => {
     upstream.on('/chat/completions', strict.strictChat(strict.noTemperature, strict.knownFields))

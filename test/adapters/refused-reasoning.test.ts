@@ -45,7 +45,7 @@ const output = { type: 'function_call_output', call_id: 'call_1', output: 'x' }
 
 type Path = '/chat/completions' | '/messages' | '/responses'
 
-/** What is refused, by whom, what is changed, and whether it is known of the model from then on. */
+/** Cases: the refused form, the upstream, what is changed, and whether it is known of the model from then on. */
 const CASES: [string, Path, Behaviour, object, string, boolean][] = [
   ...(
     [

@@ -114,6 +114,7 @@ describe('the overview', { skip: WITHOUT_BROWSER }, () => {
         upstream: 'elsewhere',
         http_status: 503,
         error: `elsewhere answered 503 after ${i * 7} ms (req_${i}).`,
+        changed: ['top_k=dropped'],
       })
     const page = await console.open('#/overview')
     const errors = page.getByRole('table', { name: 'Recent errors' })
@@ -124,6 +125,7 @@ describe('the overview', { skip: WITHOUT_BROWSER }, () => {
     await page.getByRole('heading', { name: 'Upstreams', level: 1 }).waitFor()
     await page.goto(`${console.platform.url}/#/calls/${call_id}`)
     await page.getByText('Transient error at').getByRole('link', { name: 'elsewhere' }).waitFor()
+    await page.getByText('top_k=dropped').waitFor()
     await page.close()
   })
 

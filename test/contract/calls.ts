@@ -38,6 +38,7 @@ const CALLS: CallRecord[] = Array.from({ length: 720 }, (_, i) => ({
   usage: i % 5 ? { prompt_tokens: i, completion_tokens: 1, total_tokens: i + 1 } : null,
   upstream_cost_usd: (i % 5 ? 3 * (i + 1) : 0) / 1_000_000,
   error: null,
+  ...(i % 3 === 0 && { changed: ['top_k=dropped'] }),
 }))
 
 /** A call that began before all others. */

@@ -10,6 +10,7 @@ import type { Store } from '../../src/store/store.ts'
 import { callsContract } from './calls.ts'
 import { connectionsContract } from './connections.ts'
 import { conversationsContract } from './conversations.ts'
+import { factsContract } from './facts.ts'
 import { gazeContract } from './gaze.ts'
 import { gazeBatchesContract } from './gaze-batches.ts'
 import { keyGroupsContract } from './key-groups.ts'
@@ -159,6 +160,7 @@ export function storeContract(name: string, open: () => Promise<Store>): void {
     connectionsContract(open)
     conversationsContract(open)
     reviewsContract(open)
+    factsContract(open)
     reasoningContract(open)
     retentionContract(open)
     plansContract(open)

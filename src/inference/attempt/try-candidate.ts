@@ -70,7 +70,7 @@ export async function tryCandidate(
   const { provider } = selection.relay
   const stream = request.json.stream === true
   const isRecorded = passage.answersHere === undefined && call.verbatim?.isRecorded !== false
-  const invocation = { provider, path, model, stream, request: body, fallbackFrom, skipped, bill, isRecorded }
+  const invocation = { provider, path, model, stream, request: body, fallbackFrom, skipped, changes, bill, isRecorded }
   const begun = beginCall(deps, invocation, context)
   onCall?.(begun.callId)
   const replyContext: ReplyContext = {

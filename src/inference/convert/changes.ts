@@ -1,3 +1,5 @@
+import { cut } from '../../text/cut.ts'
+
 /** Word for what happened to a field of a request on its way to the upstream. */
 export type ChangeWord = 'dropped' | 'rewritten' | 'moved' | 'added' | 'lowered'
 
@@ -21,6 +23,8 @@ export interface Changes {
 const HEADER = 'x-gazeway-changed'
 /** Most changes that are kept and named: a long history may have one for each message. */
 const NAMED = 20
+/** Longest field that is named in full: clients invent some. */
+const LONGEST_FIELD = 200
 
 const NONE: readonly Change[] = []
 
@@ -39,15 +43,21 @@ export function createChanges(): Changes {
   }
 }
 
+/** Changes as texts for people, such as `top_k=dropped`; `more` for those after the first twenty. */
+export function changeTexts(changes: readonly Change[]): string[] {
+  const texts = changes
+    .slice(0, NAMED)
+    .map(({ field, what }) => `${cut(field, 0, LONGEST_FIELD).replace(/[^\w.-]/g, '_')}=${what}`)
+  return changes.length > NAMED ? [...texts, 'more'] : texts
+}
+
 /**
  * Header that names changes to the client. Empty when there are none.
  *
  * @example changedHeader([{ field: 'top_k', what: 'dropped' }]) // { 'x-gazeway-changed': 'top_k=dropped' }
  */
 export function changedHeader(changes: readonly Change[]): Record<string, string> {
-  if (changes.length === 0) return {}
-  const named = changes.slice(0, NAMED).map(({ field, what }) => `${field.replace(/[^\w.-]/g, '_')}=${what}`)
-  return { [HEADER]: (changes.length > NAMED ? [...named, 'more'] : named).join(', ') }
+  return changes.length === 0 ? {} : { [HEADER]: changeTexts(changes).join(', ') }
 }
 
 /**

@@ -1,12 +1,16 @@
 import { LRUCache } from 'lru-cache'
 
 /** Time for which a fact holds after it was met, in milliseconds: upstreams change. */
-const FACT_MS = 60 * 60 * 1000
+export const FACT_MS = 60 * 60 * 1000
 /** Most models of which facts are kept: clients may send any number of invented names. */
 const REMEMBERED = 1000
 
 /** A mend that a model of an upstream needs, as one key has met it. */
-interface Fact {
+export interface Fact {
+  /** Name of the upstream in records. */
+  upstream: string
+  /** Model id there. Empty for its default. */
+  model: string
   /** Name of the mend. */
   name: string
   /** Key that met it. Empty for the tools of this machine. */
@@ -28,10 +32,16 @@ export interface Facts {
   learn(upstream: string, model: string, keyId: string | null, names: readonly string[]): void
 }
 
+/** Facts in the memory of a process. */
+export interface KnownFacts extends Facts {
+  /** Replaces all facts. */
+  replace(facts: readonly Fact[]): void
+}
+
 const NONE: readonly string[] = []
 
 /** Creates the memory of facts of this process. */
-export function createFacts(now: () => number = Date.now): Facts {
+export function createFacts(now: () => number = Date.now): KnownFacts {
   const known = new LRUCache<string, readonly Fact[]>({ max: REMEMBERED })
   const isFresh = ({ metAt }: Fact): boolean => metAt > now() - FACT_MS
 
@@ -44,9 +54,16 @@ export function createFacts(now: () => number = Date.now): Facts {
     learn(upstream, model, keyId, names) {
       const key = keyOf(upstream, model)
       const before = known.get(key)?.filter(isFresh) ?? []
-      const met = names.map((name) => ({ name, keyId: keyId ?? '', metAt: now() }))
+      const met = names.map((name) => ({ upstream, model, name, keyId: keyId ?? '', metAt: now() }))
       const others = before.filter((one) => !met.some(({ name, keyId: by }) => name === one.name && by === one.keyId))
       known.set(key, [...others, ...met].slice(-REMEMBERED))
+    },
+    replace(facts) {
+      known.clear()
+      for (const fact of facts) {
+        const key = keyOf(fact.upstream, fact.model)
+        known.set(key, [...(known.get(key) ?? []), fact])
+      }
     },
   }
 }

@@ -11,6 +11,7 @@ import { fieldsOrNone } from '../../text/lenient-reader.ts'
 import { type Micros, toUsd } from '../../text/money.ts'
 import type { Bill } from '../admit/bill.ts'
 import { recordedError } from '../api/reported-error.ts'
+import { type Changes, changeTexts } from '../convert/changes.ts'
 import { carriesAudio } from '../observe/audio-input.ts'
 import { countUsage, type Observed, UNCOUNTED } from '../observe/observe.ts'
 import { usesIn } from '../observe/reported-terms.ts'
@@ -47,6 +48,8 @@ export interface Invocation {
   skipped?: SkippedCandidate[]
   /** False for a request that is no call, such as one for a list of models. */
   isRecorded: boolean
+  /** Changes of the request on its way there. */
+  changes: Pick<Changes, 'list'>
   /** Bill to charge. */
   bill: Bill
   /** Body sent, for the record when content is stored, and for estimating usage when none is reported. */
@@ -235,6 +238,8 @@ export function beginCall(deps: SettleDeps, invocation: Invocation, context: Cal
       ...(context.session ?? NO_SESSION),
       error: error && recordedError(error, provider, storeContent),
     }
+    const changes = invocation.changes.list()
+    if (changes.length > 0) recorded.changed = changeTexts(changes)
     if (storeContent)
       recorded.content = {
         request: invocation.request,

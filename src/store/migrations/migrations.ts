@@ -17,6 +17,7 @@ import { up as billedActivity } from './016_billed_activity.ts'
 import { up as projects } from './017_projects.ts'
 import { up as reasoning } from './019_reasoning.ts'
 import { up as providerKeys } from './021_provider_keys.ts'
+import { up as facts } from './022_facts.ts'
 import { up as lenientKeys } from './023_lenient_keys.ts'
 import { up as callSessions } from './024_call_sessions.ts'
 
@@ -45,6 +46,7 @@ export const MIGRATIONS: Migrations = {
   '017_projects': projects,
   '019_reasoning': reasoning,
   '021_provider_keys': providerKeys,
+  '022_facts': facts,
   '023_lenient_keys': lenientKeys,
   '024_call_sessions': callSessions,
 }

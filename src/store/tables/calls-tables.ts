@@ -42,6 +42,8 @@ export interface CallRow {
   client: string | null
   client_version: string | null
   error: string | null
+  /** Changes of the request, as JSON. Null for none. */
+  changed: string | null
   content: string | null
 }
 

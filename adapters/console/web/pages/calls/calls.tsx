@@ -221,6 +221,7 @@ function Details({ of: call }: { of: CallRecord }) {
         Client: [call.client, call.client_version, call.kind && `(${call.kind})`].filter(Boolean).join(' ') || null,
         Session: session_id && <a href={href('calls', { query: { session: session_id } })}>{session_id}</a>,
         Skipped: call.skipped.map(({ upstream, reason }) => `${upstream} (${SKIPPED[reason]})`).join(', ') || null,
+        Changed: call.changed?.join(', ') ?? null,
         'Fallback for': fallback_from && <a href={href('calls', { id: fallback_from })}>{fallback_from}</a>,
       }}
     />
