@@ -42,6 +42,7 @@ const ROOMS = [
   'agent',
   'connections',
   'agent-gateway',
+  'remote',
   'gateway.ts',
   'storeless-gateway.ts',
 ]

@@ -22,6 +22,7 @@ import { endSpace, liveMemory, type Memories } from './memory/memory.ts'
 import { liveMetering, type Metering } from './metering/metering.ts'
 import { createProjects, type Projects } from './projects/projects.ts'
 import { billSweeps } from './reconcile/keep-bills.ts'
+import { openRemote, type Remote } from './remote/remote.ts'
 import { createResearch, type Research } from './research/research.ts'
 import { reviewSweeps } from './review/retention.ts'
 import { createReviews, type Reviews } from './review/reviews.ts'
@@ -52,6 +53,8 @@ export interface Gateway
   context: Context
   /** The projects that memories are about. */
   projects: Projects
+  /** Another Gazeway whose memories and audit trail are used in place of the store's; null without one. */
+  remote: Remote | null
   calls: LiveCalls
   upstream: Upstream
   research: Research
@@ -121,7 +124,9 @@ export async function createGateway(read: LoadedConfig, log: Log): Promise<Gatew
   const billing = { ...money.billing, identity: keys.identity, onForeignModel: alerts.onForeignModel }
   const { upstreams, closeRates, sweeps, ...inference } = liveInference(base, { calls, countTokens, billing })
   const upstream = upstreams.always
-  const { memory, close: closeMemory } = liveMemory(base, (of, call) => upstream.embed(of, call))
+  const local = liveMemory(base, (of, call) => upstream.embed(of, call))
+  const remote = openRemote(base)
+  const memory = remote?.memory ?? local.memory
   const metering = liveMetering(base, { billing, countTokens, upstreams })
   const gaze = liveGaze(base, upstream)
   const { verifier } = gaze
@@ -137,8 +142,14 @@ export async function createGateway(read: LoadedConfig, log: Log): Promise<Gatew
   const token = () => movingToken(config.current().config, 'evm').token
   const withdrawals = createWithdrawals({ store, settlements, now, token })
   const tasks = createTasks({ store, now, escrows, verifier })
-  const projects = createProjects(store)
-  const context = liveContext(base, { gaze, memory, projectsAt: projects.at, countTokens })
+  const projects = namedBy(remote, createProjects(store))
+  const context = liveContext(base, {
+    gaze,
+    memory,
+    projectsAt: projects.at,
+    countTokens,
+    offlineNote: () => remote?.offlineNote() ?? null,
+  })
   const conversations = createConversations({
     store,
     now,
@@ -146,10 +157,21 @@ export async function createGateway(read: LoadedConfig, log: Log): Promise<Gatew
   })
   const chatModel = () => upstream.provider.resolve(undefined, 'chat').requested
   const sessions = createSessions({ store, now, chatModel })
-  const rooms = { calls, gaze, memory, conversations, idempotency, wallet, alerts, tasks, escrows }
+  const rooms = {
+    calls: { ...calls, ...remote?.calls },
+    gaze,
+    memory,
+    conversations,
+    idempotency,
+    wallet,
+    alerts,
+    tasks,
+    escrows,
+  }
 
   async function finish(): Promise<void> {
-    await closeMemory()
+    await remote?.close()
+    await local.close()
     // In parallel: records must not wait for a table that another process locks.
     const written = calls.flush()
     const ends = await Promise.allSettled([
@@ -165,7 +187,7 @@ export async function createGateway(read: LoadedConfig, log: Log): Promise<Gatew
   }
 
   return {
-    ...{ store, config, log, ...rooms, ...inference, upstream, context, projects, sessions, countTokens },
+    ...{ store, config, log, ...rooms, ...inference, upstream, context, projects, remote, sessions, countTokens },
     ...{ keys, groups, burn, metering, overruns, absorbedCalls, chain, withdrawals, journal },
     get loaded() {
       return config.current()
@@ -188,6 +210,12 @@ export async function createGateway(read: LoadedConfig, log: Log): Promise<Gatew
     ],
     close: () => closeInTime(finish, calls),
   }
+}
+
+/** Gives the projects of folders the names that the remote Gazeway has for them. */
+function namedBy(remote: Remote | null, projects: Projects): Projects {
+  if (remote === null) return projects
+  return { ...projects, at: async (folders) => (await projects.at(folders)).map(remote.projectName) }
 }
 
 /** @throws GazewayError as {@link Gateway.close} */

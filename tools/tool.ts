@@ -66,6 +66,9 @@ export const defineTool = <Input extends z.ZodObject, Output extends z.ZodObject
   tool: Tool<Input, Output>,
 ): Tool<Input, Output> => tool
 
+/** Tools that may answer from a copy while the remote Gazeway does not. */
+const OF_REMOTE = new Set<ToolName>(['gateway_memory_recall', 'gateway_memory_search'])
+
 /**
  * Adds `notice` in front of the result of a tool that returns other people's text. It is a field of the result, because
  * some clients show their model only the structured result.
@@ -74,6 +77,11 @@ export function withNotice(tool: Tool): Tool {
   return {
     ...tool,
     output: z.object({ notice: z.string(), ...tool.output.shape }),
-    run: async (gateway, input, context) => ({ notice: NOTICE, ...(await tool.run(gateway, input, context)) }),
+    async run(gateway, input, context) {
+      const made = await tool.run(gateway, input, context)
+      const offline = OF_REMOTE.has(tool.name) ? gateway.remote?.offlineNote() : null
+      return { notice: offline ? `${offline} ${NOTICE}` : NOTICE, ...made }
+    },
+    render: (made) => `${String(made.notice ?? '').replace(NOTICE, '')}${tool.render(made)}`,
   }
 }

@@ -50,6 +50,7 @@ const program = new Command('gazeway')
   .option('--data <dir>', 'folder of the store and config.json (default: the data folder of the operating system)')
   .option('--store <url>', 'store to use: sqlite:PATH or postgres://HOST/DATABASE')
   .option('--upstream <name|url>', `model provider: ${PRESET_NAMES.join(', ')}, or a base URL`)
+  .option('--remote <url>', 'use the memories and the audit trail of another Gazeway; its key: GAZEWAY_REMOTE_KEY')
   .option('--tools <names>', `tools to offer, by name or group, comma-separated; groups: ${GROUPS}`)
   .option('--exclude-tools <names>', 'tools not to offer, by name or group, comma-separated')
   .option('--read-only', 'offer only tools that neither write nor spend')
@@ -68,6 +69,10 @@ const program = new Command('gazeway')
     if (exposed !== null) log.warn(exposed)
     const { http = false, platform = false } = program.opts<{ http?: boolean; platform?: boolean }>()
     if (http || platform) {
+      if (loaded.config.remote.url !== null)
+        throw new GazewayError('config_invalid', '--remote is for the tools on stdio: omit --http and --platform.', {
+          param: '--remote',
+        })
       const { runServices } = await import('./services.ts')
       await runServices({ http, platform }, loaded, log)
       return

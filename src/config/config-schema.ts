@@ -12,6 +12,7 @@ import { mcpSection } from './sections/mcp-section.ts'
 import { memorySection } from './sections/memory-section.ts'
 import { mppSection } from './sections/mpp-section.ts'
 import { pricingSection } from './sections/pricing-section.ts'
+import { remoteSection } from './sections/remote-section.ts'
 import { responsesSection } from './sections/responses-section.ts'
 import { reviewSection } from './sections/review-section.ts'
 import { routesSection } from './sections/routes-section.ts'
@@ -34,6 +35,7 @@ export const SECTIONS = {
   review: reviewSection,
   context: contextSection,
   memory: memorySection,
+  remote: remoteSection,
   skills: skillsSection,
   responses: responsesSection,
   audit: auditSection,

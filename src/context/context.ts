@@ -75,6 +75,8 @@ export interface ContextDeps {
   allowRoot: (asked: string | undefined, declared: readonly string[]) => Promise<Root>
   /** Called with the error when attention and memories could not be read. The context is then made without them. */
   onStoreFault: (error: unknown) => void
+  /** Says that memories come from a copy; null when they do not. */
+  offlineNote?: () => string | null
   countTokens: (text: string) => Promise<number> | number
   now: () => Date
   /** Gazeway's data folder; its files never appear in a context. */
@@ -125,9 +127,10 @@ export function liveContext(
     /** Returns the projects of some folders. */
     projectsAt: (folders: readonly string[]) => Promise<string[]>
     countTokens: ContextDeps['countTokens']
+    offlineNote: () => string | null
   },
 ): Context {
-  const { gaze, memory, projectsAt, countTokens } = rooms
+  const { gaze, memory, projectsAt, countTokens, offlineNote } = rooms
   const { config, now } = base
   return createContext({
     dwell: (query) => gaze.dwell({ ...query, limit: WEIGHED_PLACES }),
@@ -143,6 +146,7 @@ export function liveContext(
       workingDirectory: () => process.cwd(),
       homeFolder,
     }),
+    offlineNote,
     countTokens,
     now,
     dataFolder: config.current().dataDir,
@@ -238,7 +242,9 @@ async function readStored(deps: ContextDeps, roots: readonly string[], of: Memor
     Promise.all([readDwell(deps.dwell, roots, since), deps.memories(of)]).catch((error) => withoutStore(deps, error)),
     deps.countTokens(''),
   ])
-  const [rows, memories, ...notes] = held
+  const [rows, memories, ...failures] = held
+  const offline = deps.offlineNote?.() ?? null
+  const notes = offline === null ? failures : [...failures, `memories: ${offline}`]
   return { attention: attentionByFile(rows, roots, now), memories, notes }
 }
 

@@ -35,6 +35,7 @@ describe('the configuration schema', () => {
       'store.url',
       'agent_gateway.key',
       'identity.api_key',
+      'remote.key',
       'wallet.private_key',
       'alerts.webhook_url',
       'alerts.webhook_secret',

@@ -31,12 +31,29 @@ const caller_id = KeyId.optional().describe(
   "Owner of the memories. An admin's key may name another platform key by its id; its own memories are the operator's.",
 )
 
+const trusted = z
+  .literal(true)
+  .optional()
+  .describe('Only memories that a model may get unasked: of trusted writers, see docs/reference/memory.md.')
+
 const Search = z.strictObject({
   query: MemorySearch.shape.query,
   filters: z.strictObject({ namespace, tags, project, projects, from, to }).prefault({}),
   limit: MemorySearch.shape.limit,
   caller_id,
+  weak: MemorySearch.shape.limit
+    .unwrap()
+    .optional()
+    .describe('Number of results that memories with few words of the query fill up to; these have weak: true.'),
+  excerpt_length: z.int().min(100).max(2000).optional().describe('Characters of an excerpt; 200 by default.'),
+  trusted,
 })
+
+const ListedMemories = MemoryList.extend({
+  caller_id,
+  trusted: z.literal('true').optional().describe(`${trusted.description} With it, those of the project and of none.`),
+  projects: projects.describe('With trusted, "all": memories of every project.'),
+}).strict()
 
 const Recall = z
   .strictObject({
@@ -62,7 +79,8 @@ const Recall = z
 const FoundMemory = z.object({
   memory: Memory,
   score: z.number().describe('How well the memory matches the query, in (0, 1); comparable between queries.'),
-  excerpt: z.string().describe('At most 200 characters of the value around the first match.'),
+  weak: z.literal(true).optional(),
+  excerpt: z.string().describe('Part of the value around the first match, at most 200 characters by default.'),
 })
 
 const FoundMemories = z.object({
@@ -91,10 +109,14 @@ export const memoryRoutes = (gateway: Gateway): Route[] => [
   defineRoute('GET /api/memory', {
     summary: 'List memories, last stored first',
     access: 'platform',
-    query: MemoryList.extend({ caller_id }).strict(),
+    query: ListedMemories,
     reply: pageOf(Memory),
-    run: ({ query: { caller_id: of, ...query }, c }) =>
-      listReply(query, (part) => memoryOf(gateway, c, of).recent(part)),
+    async run({ query: { caller_id: of, trusted: onlyTrusted, projects, ...query }, c }) {
+      const memories = memoryOf(gateway, c, of)
+      if (!onlyTrusted) return listReply(query, (part) => memories.recent(part))
+      const items = await memories.newest({ project: query.project, projects, limit: query.limit })
+      return { items, total: items.length, next_cursor: null }
+    },
   }),
   defineRoute('POST /api/memory', {
     summary: 'Store a memory',
@@ -137,11 +159,12 @@ const searchRoutes = (gateway: Gateway): Route[] => [
     access: 'platform',
     body: Search,
     reply: FoundMemories,
-    run: ({ body: { query, filters, limit, caller_id: of }, c }) =>
+    run: ({ body: { query, filters, limit, caller_id: of, weak: fill, excerpt_length, trusted: onlyTrusted }, c }) =>
       beginReplyInTurn(async () => {
-        const found = await memoryOf(gateway, c, of).search({ query, ...filters, limit }, contextOf(c))
-        // None is weak here.
-        return { ...found, results: found.results.map(({ weak, ...result }) => result) }
+        const memories = memoryOf(gateway, c, of)
+        const asked = { query, ...filters, limit, weak: fill, excerptLength: excerpt_length }
+        const found = await (onlyTrusted ? memories.related : memories.search)(asked, contextOf(c))
+        return { ...found, results: found.results.map(({ weak, ...result }) => ({ ...result, ...(weak && { weak }) })) }
       }),
   }),
   defineRoute('GET /api/memory/recall', {

@@ -28,7 +28,7 @@ export function createSegmentBuilder(): SegmentBuilder {
   const { numbers, numberOf, numbersOf } = createTermNumbers()
   const files: IndexedFile[] = []
   const lengths = growing(1024)
-  const entries: Entries = { term: growing(1 << 16), file: growing(1 << 16), mark: growing(1 << 16) }
+  const { entries, addEntry } = createEntries()
   const marks = createFileMarks()
   let total = 0
 
@@ -36,12 +36,6 @@ export function createSegmentBuilder(): SegmentBuilder {
     lengths.push(length)
     total += length
     return files.push(file) - 1
-  }
-
-  function addEntry(term: number, file: number, mark: number): void {
-    entries.term.push(term)
-    entries.file.push(file)
-    entries.mark.push(mark)
   }
 
   function markAll(text: string, place: number): void {
@@ -155,6 +149,16 @@ function createFileMarks() {
 
 /** One entry for each term of each file, in the order of the files. */
 type Entries = Record<'term' | 'file' | 'mark', ReturnType<typeof growing>>
+
+function createEntries() {
+  const entries: Entries = { term: growing(1 << 16), file: growing(1 << 16), mark: growing(1 << 16) }
+  function addEntry(term: number, file: number, mark: number): void {
+    entries.term.push(term)
+    entries.file.push(file)
+    entries.mark.push(mark)
+  }
+  return { entries, addEntry }
+}
 
 /** Sorts the terms, and the entries by term (counting sort). */
 function sortedByTerm(
