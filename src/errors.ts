@@ -33,6 +33,7 @@ export const CODES = {
   invalid_cursor: { status: 400, type: 'invalid_request_error', kept: true },
   unknown_config_key: { status: 400, type: 'invalid_request_error', kept: true },
   model_not_supported: { status: 400, type: 'invalid_request_error', kept: true },
+  context_length_exceeded: { status: 400, type: 'invalid_request_error', kept: true },
   field_not_allowed: { status: 400, type: 'invalid_request_error', kept: true },
   invalid_api_key: { status: 401, type: 'authentication_error', kept: true },
   key_expired: { status: 401, type: 'authentication_error', kept: true },

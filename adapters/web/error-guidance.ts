@@ -29,6 +29,11 @@ export const GUIDANCE: Readonly<Record<ErrorCode, Guidance>> = {
     happened: 'The endpoint does not support the model, or the model does not support a feature of the request.',
     todo: 'For metered calls use a model of `GET /api/wallet/metered/pricing`; for others use one that the message names.',
   },
+  context_length_exceeded: {
+    happened:
+      'The request, or the request and the longest answer that it allows, exceed the context window of the model.',
+    todo: 'Shorten the conversation, lower the limit of the answer, or choose a model with a larger window. Agents compact the conversation by themselves.',
+  },
   field_not_allowed: {
     happened:
       'A field of the request chooses other models, providers, tools or prices in a way whose effect is not known before the call. Keys with a budget, a charge or a list of models may not send it.',

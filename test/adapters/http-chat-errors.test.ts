@@ -92,7 +92,8 @@ describe('errors of POST /v1/chat/completions', () => {
       }
       server.on('/chat/completions', double.sse(double.failedChunks(['Hel'], failed)))
       const events = eventsOf(await (await post('/v1/chat/completions', { ...ASK, stream: true })).text())
-      const [choice] = events.at(-1).choices
+      const [choice] = events.at(-2).choices
+      assert.equal(events.at(-1).type, 'error', 'clients throw')
       assert.deepEqual([events[1].choices[0].delta.content, { ...choice, ...failed }], ['Hel', choice])
       assert.equal((await post('/v1/chat/completions', ASK)).status, 502)
       await until(async () => (await records()).length === 4)

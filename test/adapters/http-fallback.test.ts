@@ -29,7 +29,7 @@ describe('the fallback of POST /v1/responses', () => {
 
   const failures: Record<string, double.Behaviour> = {
     'a refusal': double.fails(400),
-    'an unknown endpoint': double.fails(404),
+    'an unknown model': double.json(404, { error: { message: 'There is no such model.' } }),
     'a rate limit': double.fails(429),
     'an error of the server': double.fails(500),
     'a dropped connection': double.drops,

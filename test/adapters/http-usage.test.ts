@@ -35,7 +35,7 @@ describe('the usage of a chat', () => {
 
   for (const status of [400, 422])
     it(`does not ask for the usage of a stream where that is refused with ${status}, and remembers it`, async () => {
-      server.on('/responses', double.fails(404))
+      server.on('/responses', double.fails(403))
       server.on('/chat/completions', double.tellsNoUsage(double.sse(double.chunks(['Hi.'], null)), status))
       const model = `shy-${status}`
       const asked = async (path: string, body: object) => {

@@ -1,5 +1,5 @@
 import type { GazewayError } from '../../../src/errors.ts'
-import { ReportedError } from '../../../src/inference/api/reported-error.ts'
+import { readReported } from '../../../src/inference/api/reported-error.ts'
 import { createSseTap } from '../../../src/inference/observe/sse-tap.ts'
 import { errorEvent } from '../../../src/inference/passages/error-event.ts'
 import type { Headers } from '../../../src/inference/relay/exchange.ts'
@@ -73,7 +73,7 @@ function watchErrors(): Pick<PassedEvents, 'observe' | 'reported'> {
     },
     reported() {
       look(tap.rest())
-      return tap.failed() ?? (named ? new ReportedError('no reason given', null) : null)
+      return tap.failed() ?? (named ? readReported(null) : null)
     },
   }
 }

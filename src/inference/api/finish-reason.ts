@@ -6,24 +6,62 @@ import type { Message } from './requests.ts'
 export const FINISHED = 'stop'
 
 /**
- * Finish reasons of a failed choice: OpenRouter (`error`), z.AI (`network_error`), DeepSeek
- * (`insufficient_system_resource`), and Gemini, when its model wrote a malformed call.
+ * Names of the finish reasons of a failed choice: OpenRouter (`error`), z.AI (`network_error`), DeepSeek
+ * (`insufficient_system_resource`), Ollama whose model is being loaded (`load`), vLLM (`abort`), and Gemini, when its model
+ * wrote a malformed call (https://ai.google.dev/api/generate-content#FinishReason).
  */
-export const FAILED_FINISHES = ['error', 'network_error', 'insufficient_system_resource', 'malformed_function_call']
+const FAILED = [
+  ...['error', 'network_error', 'insufficient_system_resource', 'load', 'abort', 'malformed_function_call'],
+  ...['unexpected_tool_call', 'too_many_tool_calls', 'missing_thought_signature', 'finish_reason_unspecified'],
+]
+/** The same in the spellings that are seen: Gemini writes them in capitals. */
+export const FAILED_FINISHES: readonly string[] = FAILED.flatMap((name) => [name, name.toUpperCase()])
+
+/** Tells whether a finish reason is that of a failed choice. */
+export const isFailedFinish = (finish: unknown): boolean => FAILED_FINISHES.includes(finish as string)
 
 /** Reason for an incomplete answer, as in the Responses API. */
 export type IncompleteReason = 'max_output_tokens' | 'content_filter'
 
-/** Finish reasons of a truncated answer: OpenAI's, and those that z.AI adds. */
-const CUT = new Map<unknown, IncompleteReason>([
+/** Finish reasons of OpenAI → the names that other providers have for them, in lower case. */
+const OTHER_NAMES: Readonly<Record<string, readonly string[]>> = {
+  // Gemini; z.AI; Mistral.
+  length: ['max_tokens', 'max_output_tokens', 'model_context_window_exceeded', 'model_length', 'max_length'],
+  // Gemini; z.AI; Bedrock; Anthropic.
+  content_filter: [
+    ...['safety', 'recitation', 'blocklist', 'prohibited_content', 'spii', 'language', 'image_safety'],
+    ...['sensitive', 'content_filtered', 'guardrail_intervened', 'refusal'],
+  ],
+  stop: ['end_turn', 'stop_sequence', 'eos', 'eos_token'],
+  tool_calls: ['tool_use'],
+}
+const OPENAI_NAMES: ReadonlyMap<string, string> = new Map(
+  Object.entries(OTHER_NAMES).flatMap(([known, names]) => [known, ...names].map((name) => [name, known] as const)),
+)
+
+/**
+ * OpenAI's name of a finish reason. Unchanged when it is not known.
+ *
+ * @example knownFinish('MAX_TOKENS') // 'length'
+ */
+export const knownFinish = (finish: string): string => OPENAI_NAMES.get(finish.toLowerCase()) ?? finish
+
+/** A finish reason in a chunk. Text of a model has its quotes escaped. */
+const FINISH_FIELD = /("finish_reason"\s*:\s*")([^"\\]+)"/g
+
+/** Gives the finish reasons in the JSON of a chat completion OpenAI's names. */
+export const withKnownFinishes = (json: string): string =>
+  json.replace(FINISH_FIELD, (_, field, finish) => `${field}${knownFinish(finish)}"`)
+
+/** Finish reasons of a truncated answer. */
+const CUT = new Map<string, IncompleteReason>([
   ['length', 'max_output_tokens'],
-  ['model_context_window_exceeded', 'max_output_tokens'],
   ['content_filter', 'content_filter'],
-  ['sensitive', 'content_filter'],
 ])
 
 /** Reason for an incomplete completion, as in the Responses API. Null when it is complete. */
-export const incompleteReason = (finish: string | null | undefined): IncompleteReason | null => CUT.get(finish) ?? null
+export const incompleteReason = (finish: string | null | undefined): IncompleteReason | null =>
+  CUT.get(knownFinish(finish ?? '')) ?? null
 
 /** Events that end the stream of a Response. */
 export const LAST_EVENTS: readonly unknown[] = ['response.completed', 'response.incomplete', 'response.failed']
@@ -45,7 +83,6 @@ const STOP_REASONS = new Map<unknown, StopReason>([
   ['length', 'max_tokens'],
   ['model_context_window_exceeded', 'model_context_window_exceeded'],
   ['content_filter', 'refusal'],
-  ['sensitive', 'refusal'],
 ])
 
 /** Stop reason of a Message. */
@@ -57,7 +94,7 @@ export type StopReason = NonNullable<Message['stop_reason']>
  * @example stopReason('stop', true) // 'tool_use'
  */
 export function stopReason(finish: unknown, hasCalls: boolean): StopReason {
-  const reason = STOP_REASONS.get(finish) ?? 'end_turn'
+  const reason = STOP_REASONS.get(finish) ?? STOP_REASONS.get(knownFinish(String(finish))) ?? 'end_turn'
   return reason === 'end_turn' && hasCalls ? 'tool_use' : reason
 }
 

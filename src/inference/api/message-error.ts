@@ -1,4 +1,6 @@
 import { errorBody, type GazewayError } from '../../errors.ts'
+import { overflowInMessages } from './context-overflow.ts'
+import { ReportedError } from './reported-error.ts'
 
 /** HTTP status → `type` of an Anthropic error (https://docs.claude.com/en/api/errors). */
 const TYPES: Readonly<Record<number, string>> = {
@@ -12,6 +14,9 @@ const TYPES: Readonly<Record<number, string>> = {
   504: 'timeout_error',
   529: 'overloaded_error',
 }
+
+/** Status of a request that exceeds the context window, whatever its upstream answers. */
+const REFUSED = 400
 
 /** Paths with errors in Anthropic's format, and keys in `x-api-key`. */
 const PATHS: ReadonlySet<string> = new Set(['/v1/messages', '/v1/messages/count_tokens'])
@@ -37,12 +42,25 @@ export interface MessageError {
   request_id: string | null
 }
 
-export const messageError = (status: number, message: string, requestId: string | null): MessageError => ({
+const messageError = (status: number, message: string, requestId: string | null): MessageError => ({
   type: 'error',
   error: { type: messageErrorType(status), message },
   request_id: requestId,
 })
 
 /** Converts a Gazeway error to Anthropic's format. Absolute paths in the message are reduced to their last part. */
-export const messageErrorOf = (error: GazewayError, requestId: string | null): MessageError =>
-  messageError(error.status, errorBody(error).message, requestId)
+export function messageErrorOf(error: GazewayError, requestId: string | null): MessageError {
+  const { message } = errorBody(error)
+  const overflow = error.cause instanceof ReportedError ? error.cause.overflow : null
+  return messageError(error.status, overflow === null ? message : overflowInMessages(overflow, message), requestId)
+}
+
+/** Converts an error reply of an upstream that speaks another API. */
+export const refusalInMessages = (
+  { reason, overflow }: ReportedError,
+  status: number,
+  requestId: string | null,
+): MessageError =>
+  overflow === null
+    ? messageError(status, reason, requestId)
+    : messageError(REFUSED, overflowInMessages(overflow, reason), requestId)

@@ -2,7 +2,8 @@ import { GazewayError } from '../../errors.ts'
 import { readUsage, type Usage } from '../../providers/token-usage.ts'
 import { fieldsOrNone, objectsOrNone } from '../../text/lenient-reader.ts'
 import type { Provider } from '../upstreams/provider.ts'
-import { FAILED_FINISHES } from './finish-reason.ts'
+import { CONTEXT_LENGTH_EXCEEDED, type ContextOverflow, contextOverflow } from './context-overflow.ts'
+import { isFailedFinish } from './finish-reason.ts'
 
 /** Pattern of a code. Anything longer may quote the request. */
 const CODE = /^[\w.-]{1,64}$/
@@ -16,21 +17,41 @@ export class ReportedError extends Error {
   readonly status: number | null
   /** Reason alone, when the message contains more. */
   readonly reason: string
+  /** Size of a request that exceeds the context window. Null for other errors. */
+  readonly overflow: ContextOverflow | null
   /** Usage that the reply reports in addition to the error. */
   usage: Usage | null = null
 
-  constructor(message: string, code: unknown, status: number | null = null, reason = message) {
+  constructor(
+    message: string,
+    { code, status = null, reason = message, overflow = null }: Partial<Omit<ReportedError, 'message'>>,
+  ) {
     super(message)
     this.code = code
     this.status = status
     this.reason = reason
+    this.overflow = overflow
   }
 }
 
 /** Reads the value of a field `error`: an object, or only a text. */
 export function readReported(error: unknown): ReportedError {
-  const { message, code } = (typeof error === 'string' ? { message: error } : (error ?? {})) as Partial<ReportedError>
-  return new ReportedError(typeof message === 'string' && message !== '' ? message : 'no reason given', code)
+  const fields = typeof error === 'string' ? { message: error } : fieldsOrNone(error)
+  const { message, code } = fields
+  const said = typeof message === 'string' && message !== '' ? message : 'no reason given'
+  return new ReportedError(said, { code, overflow: contextOverflow(fields, null) })
+}
+
+/**
+ * Finds the error in a body: below `error`, as the body itself (`{"object":"error"}` of vLLM, `{"detail": ...}` of
+ * FastAPI), or in a list, as Gemini sends it. Undefined when it has none.
+ */
+export function errorInBody(body: unknown): unknown {
+  if (Array.isArray(body)) return body.length === 0 ? undefined : errorInBody(body[0])
+  const { error, object, type, message, detail } = fieldsOrNone(body)
+  if (isReport(error)) return error
+  if (object === 'error' || (type === 'error' && typeof message === 'string')) return body
+  return typeof detail === 'string' ? { ...fieldsOrNone(body), message: detail } : undefined
 }
 
 /** Tells whether `error` reports a failure. A flag does not, such as the `true` of Hermes' `tool.completed`. */
@@ -41,9 +62,7 @@ export const isReport = (error: unknown): boolean =>
 export function choiceFault(choice: unknown): ReportedError | null {
   const { error, finish_reason: code } = fieldsOrNone(choice)
   if (isReport(error)) return readReported(error)
-  return FAILED_FINISHES.includes(code as string)
-    ? readReported({ message: `its answer ended with ${code}`, code })
-    : null
+  return isFailedFinish(code) ? readReported({ message: `its answer ended with ${code}`, code }) : null
 }
 
 /**
@@ -51,8 +70,9 @@ export function choiceFault(choice: unknown): ReportedError | null {
  * reply's own, or that of its first choice when all choices failed. Null without one.
  */
 export function reportedIn(reply: unknown): ReportedError | null {
-  const { error, choices, usage } = fieldsOrNone(reply)
-  const reported = isReport(error) ? readReported(error) : faultOfAll(objectsOrNone(choices))
+  const { choices, usage } = fieldsOrNone(reply)
+  const error = errorInBody(reply)
+  const reported = error === undefined ? faultOfAll(objectsOrNone(choices)) : readReported(error)
   if (reported) reported.usage = readUsage(usage)
   return reported
 }
@@ -85,5 +105,7 @@ function isPlain(code: unknown, secrets: readonly string[]): boolean {
 function upstreamPart(error: Error): object | null {
   if (!(error instanceof GazewayError)) return error instanceof ReportedError ? error : null
   const { code, cause } = error
-  return code === 'upstream_error' && cause instanceof ReportedError ? cause : null
+  return (code === 'upstream_error' || code === CONTEXT_LENGTH_EXCEEDED) && cause instanceof ReportedError
+    ? cause
+    : null
 }

@@ -1,11 +1,11 @@
 import type { CallContext } from '../../calls/call-record.ts'
 import type { GazewayError } from '../../errors.ts'
 import { ReportedError } from '../api/reported-error.ts'
+import { retryAfterMs } from '../api/retry-after.ts'
 import { countsOnStored } from '../convert/stored-state.ts'
 import type { Failed } from '../passages/passage.ts'
 import type { WholeReply } from '../relay/exchange.ts'
 import type { Cooldown } from '../relay/relays.ts'
-import { retryAfterMs } from './retry.ts'
 
 /**
  * Rules for trying the next candidate after a failure: another key, another endpoint or another upstream. Errors of the
@@ -89,4 +89,5 @@ function statusIn({ cause }: GazewayError): number | null {
 const BINDING: ReadonlySet<string> = new Set(['/responses', '/responses/compact'])
 
 /** Tells whether a request depends on state stored at one upstream, so that no other can answer it. */
-const isBound = ({ endpoint, request }: AskedFor): boolean => BINDING.has(endpoint) && countsOnStored(request.json)
+export const isBound = ({ endpoint, request }: AskedFor): boolean =>
+  BINDING.has(endpoint) && countsOnStored(request.json)

@@ -1,4 +1,5 @@
 import type { GazewayError } from '../../errors.ts'
+import { retryAfterMs } from '../api/retry-after.ts'
 import type { StreamReply, WholeReply } from '../relay/exchange.ts'
 import { CLIENT_GONE, type Client } from '../relay/send.ts'
 
@@ -58,20 +59,6 @@ function pauseAfter({ status, headers }: WholeReply | StreamReply, tried: number
   const wanted = retryAfterMs(headers)
   if (wanted === null) return pauseMs(tried)
   return wanted > LONGEST_WAIT_MS ? null : wanted
-}
-
-/**
- * Pause that an upstream asks for: `retry-after-ms`, or `Retry-After` in seconds or as a date (RFC 9110, section
- * 10.2.3).
- *
- * @example retryAfterMs({ 'retry-after': '2' }) // 2000
- */
-export function retryAfterMs(headers: WholeReply['headers']): number | null {
-  const precise = Number.parseFloat(String(headers['retry-after-ms']))
-  if (!Number.isNaN(precise)) return Math.max(0, precise)
-  const retryAfter = String(headers['retry-after'] ?? '')
-  const ms = Number.isNaN(Number(retryAfter)) ? Date.parse(retryAfter) - Date.now() : Number(retryAfter) * 1000
-  return retryAfter === '' || Number.isNaN(ms) ? null : Math.max(0, ms)
 }
 
 const pauseMs = (tried: number): number =>

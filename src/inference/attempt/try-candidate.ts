@@ -1,4 +1,4 @@
-import type { GazewayError } from '../../errors.ts'
+import { CODES, type GazewayError } from '../../errors.ts'
 import type { Admission } from '../admit/admit.ts'
 import { ReportedError, reportedUsage } from '../api/reported-error.ts'
 import type { BegunResponse } from '../convert/begun-response.ts'
@@ -175,6 +175,8 @@ function refusedWith(reply: WholeReply, context: ReplyContext, passage: Candidat
   const { provider, requestId } = context
   const read = passage.refusal?.(reply, context) ?? readRefusal(reply, provider, requestId)
   const headers = read.headers ?? { ...reply.headers, 'content-type': 'application/json' }
-  const refused = { ...reply, headers, shown: read.body }
-  return failed(refusal(read.error, reply, provider), reply.status, NOTHING, { refused })
+  // A server that answers 500 for it would be asked again.
+  const status = read.error.overflow === null ? reply.status : CODES.context_length_exceeded.status
+  const refused = { ...reply, status, headers, shown: read.body }
+  return failed(refusal(read.error, refused, provider), reply.status, NOTHING, { refused })
 }

@@ -15,6 +15,7 @@ import { isRaceLost } from '../upstreams/race-lost.ts'
 import { candidateOrder, circuitOf, hasChoice, type Selection } from './candidate-order.ts'
 import { cooldownAfter, isEnded, MAX_ATTEMPTS, MAX_TIME_MS } from './fallback.ts'
 import { besideOf, createRace, isHedgeable, type Race } from './hedge.ts'
+import { learnMissing, toldAttempt, withoutMissing } from './missing-endpoint.ts'
 import { type PreparedRequest, prepareRequest } from './prepare-request.ts'
 import { type Attempt, type Result, type Turn, tryCandidate } from './try-candidate.ts'
 
@@ -35,9 +36,10 @@ export interface AttemptDeps extends SettleDeps {
 export async function tryCandidates(
   deps: AttemptDeps,
   call: Admission,
-  candidates: readonly Candidate[],
+  planned: readonly Candidate[],
   receiver: Receiver,
 ): Promise<Result> {
+  const candidates = withoutMissing(deps.facts, planned, call)
   const first = candidates[0] as Candidate
   if (candidates.length > 1 || first.relays.all.length > 1) return tryEach(deps, call, candidates, receiver)
   const selection = { candidate: first, relay: first.relays.all[0], isLast: true, isLastResort: true, skipped: NONE }
@@ -100,6 +102,7 @@ async function tryEach(
     else sendFailure(passed, receiver, call, { ...result, attempt: trial.attempts })
     return result
   } finally {
+    learnMissing(deps.facts, trial.before, call)
     held?.release()
   }
 }
@@ -107,7 +110,7 @@ async function tryEach(
 /**
  * Tries candidates until one answers.
  *
- * @returns the attempt that its client learns of: the one that answered or was ended, else the first
+ * @returns the attempt that its client learns of: the one that answered or was ended, else the first whose endpoint exists
  * @throws GazewayError when no candidate's API expresses the request
  */
 async function lastAttempt(trial: Trial, client: Receiver): Promise<Attempt> {
@@ -147,8 +150,9 @@ async function lastAttempt(trial: Trial, client: Receiver): Promise<Attempt> {
     const { kind, outcome } = last.passed
     if (kind === 'answered' || isEnded(outcome.error)) return last
   }
-  if (before[0] === undefined) throw unfit ?? new Error('No candidate was tried.')
-  return before[0]
+  const told = toldAttempt(before)
+  if (told === undefined) throw unfit ?? new Error('No candidate was tried.')
+  return told
 }
 
 /** Records an attempt that was not cancelled. A failed one may start the cooldown of its key. */

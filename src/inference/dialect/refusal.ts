@@ -1,5 +1,6 @@
 import { parseJson } from '../../text/json.ts'
 import { fieldsOrNone } from '../../text/lenient-reader.ts'
+import { errorInBody } from '../api/reported-error.ts'
 import { bodyText } from '../passages/upstream-reply.ts'
 import type { WholeReply } from '../relay/exchange.ts'
 import type { Refusal } from './mend.ts'
@@ -10,21 +11,21 @@ const REFUSALS: ReadonlySet<number> = new Set([400, 402, 405, 413, 422, 500, 501
 /** Reads an error reply that may be about the form of the request. Null for any other reply. */
 export function refusalIn(reply: WholeReply): Refusal | null {
   if (!REFUSALS.has(reply.status)) return null
-  return { status: reply.status, message: reasonIn(reply), field: refusedBy(reply) }
+  return { status: reply.status, message: errorReason(reply), field: refusedBy(reply) }
 }
 
 /** Field that an error refers to. Null when it names none. */
 export function refusedBy(reply: WholeReply): string | null {
   if (reply.status !== 400 && reply.status !== 422) return null
-  const { param } = fieldsOrNone(fieldsOrNone(parseJson(bodyText(reply))).error)
+  const { param } = fieldsOrNone(errorInBody(parseJson(bodyText(reply))))
   return typeof param === 'string' ? param : null
 }
 
 /** Reason in an error reply: its usual fields, with what OpenRouter's provider said; otherwise the whole text. */
-function reasonIn(reply: WholeReply): string {
+export function errorReason(reply: WholeReply): string {
   const text = bodyText(reply)
-  const body = fieldsOrNone(parseJson(text))
-  const { message, metadata } = fieldsOrNone(body.error ?? body)
+  const body = parseJson(text)
+  const { message, metadata } = fieldsOrNone(errorInBody(body) ?? body)
   if (typeof message !== 'string') return text
   const { raw } = fieldsOrNone(metadata)
   return typeof raw === 'string' ? `${message} ${raw}` : message

@@ -1,3 +1,6 @@
+import { isObject } from '../../text/json.ts'
+import { errorInBody } from '../api/reported-error.ts'
+
 /** The fields of an event that a relay reads. */
 export interface EventData {
   type?: string
@@ -15,15 +18,31 @@ export interface EventData {
 /** Addition of one chunk of a chat completion. Mostly text, but providers differ. */
 export type Delta = Readonly<Record<string, unknown>>
 
-/** Parses the `data` lines of an event. Null for `[DONE]`, comments and anything but JSON. */
+/**
+ * Parses the `data` lines of an event. Null for `[DONE]`, comments and anything but JSON. An error body that stands in a
+ * list, or in the stream without `data:`, counts as an event.
+ */
 export function eventData(event: Buffer): EventData | null {
-  const data = event
-    .toString('utf8')
+  const text = event.toString('utf8')
+  const data = text
     .split(/\r\n?|\n/)
     .filter((line) => line.startsWith('data:'))
     .map((line) => line.slice(5).trimStart())
     .join('\n')
-  if (!data.startsWith('{')) return null
+  if (data.startsWith('{')) return parsed(data)
+  return data === '[DONE]' || !BODY.test(data || text) ? null : errorBodyIn(data || text)
+}
+
+/** Beginning of a body that may be an error. */
+const BODY = /^\s*[[{]/
+
+function errorBodyIn(text: string): EventData | null {
+  const body: unknown = parsed(text)
+  const whole = Array.isArray(body) ? body[0] : body
+  return isObject(whole) && errorInBody(whole) !== undefined ? whole : null
+}
+
+function parsed(data: string): EventData | null {
   try {
     return JSON.parse(data)
   } catch {

@@ -1,12 +1,12 @@
 import { cut } from '../../text/cut.ts'
-import { objectsOrNone } from '../../text/lenient-reader.ts'
 import { splitEvents, wholeEvents } from '../../wire/whole-events.ts'
 import { FAILED_FINISHES } from '../api/finish-reason.ts'
-import { choiceFault, isReport, ReportedError, readReported } from '../api/reported-error.ts'
+import { ReportedError } from '../api/reported-error.ts'
 import { hideSecrets } from '../upstreams/failure.ts'
 import { NAMES_CHAT_TOOLS } from './chat-tools.ts'
 import { type EventData, eventData } from './event-data.ts'
 import { type KeptEvents, keepEvents } from './kept-events.ts'
+import { faultIn, toldFault } from './stream-fault.ts'
 import { readReport, type UsageReport } from './usage-report.ts'
 
 /** Matches what may separate the parts of a field: an event can span several lines. */
@@ -92,10 +92,12 @@ export function createSseTap(options: { dropUsageChunk: boolean; secrets: readon
     }
     const data = eventData(event)
     report.read(data)
-    const fault = data && faultOf(data)
+    const fault = data && faultIn(data)
     if (fault) {
-      failed ??= new ReportedError(cut(hideSecrets(fault.message, secrets), 0, 500), fault.code)
-      return Buffer.from(hideSecrets(event.toString('utf8'), secrets))
+      const { code, overflow } = fault
+      const known = new ReportedError(cut(hideSecrets(fault.message, secrets), 0, 500), { code, overflow })
+      failed ??= known
+      return toldFault(Buffer.from(hideSecrets(event.toString('utf8'), secrets)), data, known)
     }
     const isUsageChunk = data?.usage && !data.choices?.length
     return dropUsageChunk && isUsageChunk ? withoutUsage(data) : event
@@ -138,17 +140,6 @@ function dropMark(): (bytes: Buffer) => Buffer {
 const asciiOf = (bytes: Buffer): string => bytes.toString('latin1')
 
 const isSaid = (event: Buffer): boolean => !ECHO.test(asciiOf(event))
-
-/**
- * Error that an event reports: a chunk with `error`, at the top or in a choice; the event `error` in both its forms; or
- * `response.failed`.
- */
-function faultOf({ type, error, message, code, response, choices }: EventData): ReportedError | null {
-  if (type === 'response.failed') return readReported(response?.error)
-  if (isReport(error)) return readReported(error)
-  if (type === 'error') return readReported({ message, code })
-  return objectsOrNone(choices).map(choiceFault).find(Boolean) ?? null
-}
 
 /** Removes the usage from a chunk. Null when nothing else is left. */
 function withoutUsage(data: EventData): Buffer | null {

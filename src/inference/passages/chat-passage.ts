@@ -1,4 +1,5 @@
 import { fieldsOrNone } from '../../text/lenient-reader.ts'
+import { knownFinish, withKnownFinishes } from '../api/finish-reason.ts'
 import type { ChatCompletion } from '../api/requests.ts'
 import { wantsUsage } from '../api/usage-request.ts'
 import { completionChunks } from '../convert/completion-chunks.ts'
@@ -33,15 +34,29 @@ function passWhole(context: ReplyContext, reply: WholeReply): Answered {
   keepReasoning(fieldsOrNone(read.choices[0]).message, context)
   const isConverted = provider.protocol === 'anthropic'
   const completion = isConverted ? withoutBlocks(read) : read
-  const body = isConverted ? Buffer.from(JSON.stringify(completion)) : reply.body
+  const body = isConverted ? Buffer.from(JSON.stringify(completion)) : withNames(reply.body, read.choices)
   const content = stream ? eventsOf(completion as ChatCompletion, wantsUsage(asked)) : body
   sendAnswer(context, reply.status, passedHeaders(reply.headers, context), content)
   return answered(reply.status, observedWhole(completion, completion.choices))
 }
 
+/** The body, with OpenAI's names of its finish reasons. */
+function withNames(body: Buffer, choices: unknown[]): Buffer {
+  const isKnown = choices.every((choice) => isKnownFinish(fieldsOrNone(choice).finish_reason))
+  return isKnown ? body : Buffer.from(withKnownFinishes(body.toString('utf8')))
+}
+
+const isKnownFinish = (finish: unknown): boolean => typeof finish !== 'string' || knownFinish(finish) === finish
+
 function eventsOf(completion: ChatCompletion, withUsage: boolean): string {
   const events = completionChunks(completion, { withUsage }).map((chunk) => `data: ${JSON.stringify(chunk)}\n\n`)
-  return `${events.join('')}data: [DONE]\n\n`
+  return `${withKnownFinishes(events.join(''))}data: [DONE]\n\n`
+}
+
+function withNamesIn(events: Buffer): Buffer {
+  const text = events.toString('utf8')
+  const named = withKnownFinishes(text)
+  return named === text ? events : Buffer.from(named)
 }
 
 /** Passes a stream on. While another candidate could answer, it begins with the first output and may fail before. */
@@ -54,9 +69,10 @@ async function passStream(context: ReplyContext, reply: StreamReply, tap: SseTap
   const fromOutput = fromFirstOutput(held, tap)
   const end = await relayStream(context, reply, tap, (events) => {
     const passed = reasoning.read(events)
+    const { finished } = tap.ending()
     // Before the client has the end of the answer, and sends its next request.
-    if (tap.ending().finished) reasoning.keep()
-    return passed && fromOutput(passed)
+    if (finished) reasoning.keep()
+    return passed && fromOutput(finished ? withNamesIn(passed) : passed)
   })
   const observed = observedStream(tap)
   const { done, finished } = tap.ending()

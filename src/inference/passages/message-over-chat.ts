@@ -1,4 +1,4 @@
-import { messageError } from '../api/message-error.ts'
+import { refusalInMessages } from '../api/message-error.ts'
 import type { MessagesRequest } from '../api/requests.ts'
 import { toMessage } from '../convert/chat-to-message.ts'
 import { createMessageEvents } from '../convert/chat-to-message-events.ts'
@@ -42,6 +42,6 @@ export const messageOverChat: Passage = {
   }),
   refusal(reply, { provider, requestId }) {
     const { error } = readRefusal(reply, provider, requestId)
-    return { error, body: JSON.stringify(messageError(reply.status, error.reason, requestId)) }
+    return { error, body: JSON.stringify(refusalInMessages(error, reply.status, requestId)) }
   },
 }

@@ -1,7 +1,8 @@
 import { isObject, parseJson } from '../../text/json.ts'
 import { splitEvents } from '../../wire/whole-events.ts'
+import { isInMessages } from '../api/context-overflow.ts'
 import { MESSAGE_STOP } from '../api/finish-reason.ts'
-import { statusOfType } from '../api/message-error.ts'
+import { refusalInMessages, statusOfType } from '../api/message-error.ts'
 import { reportedIn } from '../api/reported-error.ts'
 import type { Message } from '../api/requests.ts'
 import { messageEvents } from '../convert/message-events.ts'
@@ -53,9 +54,15 @@ export function withoutSeals(asked: object, { note, reasoning }: Conversion): ob
   return reasoning.mayBring() ? withoutSealedBlocks(asked, note) : asked
 }
 
-/** The upstream's own error body, with the gateway's key removed. */
+/**
+ * The upstream's own error body, with the gateway's key removed. Servers of other makers tell in their own words that a
+ * context window is exceeded.
+ */
 function refusal(reply: WholeReply, { provider, requestId }: ReplyContext): Refusal {
-  return { body: hideSecrets(bodyText(reply), provider.secrets), error: readRefusal(reply, provider, requestId).error }
+  const { error } = readRefusal(reply, provider, requestId)
+  const isForeign = error.overflow !== null && !isInMessages(error.reason)
+  if (isForeign) return { body: JSON.stringify(refusalInMessages(error, reply.status, requestId)), error }
+  return { body: hideSecrets(bodyText(reply), provider.secrets), error }
 }
 
 /**

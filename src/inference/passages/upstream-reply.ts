@@ -1,8 +1,10 @@
 import { type GazewayError, linkedErrorBody, typeOf } from '../../errors.ts'
 import { cut } from '../../text/cut.ts'
 import { isObject, parseJson } from '../../text/json.ts'
+import type { Fields } from '../../text/typed-reader.ts'
 import type { Bill } from '../admit/bill.ts'
-import { ReportedError, reportedIn } from '../api/reported-error.ts'
+import { CONTEXT_LENGTH_EXCEEDED, contextOverflow } from '../api/context-overflow.ts'
+import { errorInBody, ReportedError, reportedIn } from '../api/reported-error.ts'
 import { type Changes, changedHeader } from '../convert/changes.ts'
 import type { Headers, WholeReply } from '../relay/exchange.ts'
 import { badReply, hideSecrets } from '../upstreams/failure.ts'
@@ -13,6 +15,7 @@ const PASSED = new Set([
   'content-type',
   'retry-after',
   'retry-after-ms',
+  'x-should-retry',
   'openai-processing-ms',
   'x-upstream',
   'request-id',
@@ -153,19 +156,25 @@ export function readRefusal(reply: WholeReply, provider: Provider, requestId: st
   const safe = hideSecrets(bodyText(reply), provider.secrets)
   const parsed = parseJson(safe)
   const given = isObject(parsed) ? parsed : {}
-  const own = { ...inShape(given, safe, reply, provider), ...(isObject(given.error) && given.error) }
+  const found = errorInBody(parsed)
+  const stated: Fields = { ...inShape(given, safe, reply, provider), ...(isObject(found) && readable(found)) }
+  const overflow = contextOverflow(stated, status)
+  const own = overflow === null ? stated : { ...stated, type: typeOf(400), code: CONTEXT_LENGTH_EXCEEDED }
   const error = { type: typeOf(status), ...own, param: own.param ?? null, request_id: requestId }
   const body = JSON.stringify(isObject(given.error) ? { ...given, error } : { error })
-  const reason = typeof own.message === 'string' ? own.message : body
-  return { body, error: new ReportedError(cut(body, 0, 500), own.code, status, cut(reason, 0, 500)) }
+  const reason = cut(typeof own.message === 'string' ? own.message : body, 0, 500)
+  return { body, error: new ReportedError(cut(body, 0, 500), { code: own.code, status, reason, overflow }) }
 }
 
 /** Error fields for a body in another format. */
-function inShape(given: Record<string, unknown>, text: string, { status }: WholeReply, { name }: Provider) {
+function inShape(given: Fields, text: string, { status }: WholeReply, { name }: Provider) {
   const stated = typeof given.error === 'string' ? given.error : cut(text, 0, 500)
   const code = typeof given.code === 'string' ? given.code : 'upstream_error'
   return { message: stated || `The upstream ${name} answered ${status} without a reason.`, code, param: null }
 }
+
+/** Fields of an error that is a body of its own. */
+const readable = ({ object: _, detail: __, ...fields }: Fields): Fields => fields
 
 /** Serializes events of a Responses stream. */
 export const toSse = (events: ReadonlyArray<{ type: string }>): Buffer =>

@@ -2,7 +2,9 @@ import { GazewayError, isFileGone, isOutOfFiles, isUntrusted } from '../../error
 import { cut } from '../../text/cut.ts'
 import { WrongTypeError } from '../../text/typed-reader.ts'
 import { whyEnded } from '../../wire/stopping.ts'
+import { CONTEXT_LENGTH_EXCEEDED } from '../api/context-overflow.ts'
 import { ReportedError } from '../api/reported-error.ts'
+import { retryAfterMs } from '../api/retry-after.ts'
 import type { WholeReply } from '../relay/exchange.ts'
 import type { Provider } from './provider.ts'
 
@@ -38,9 +40,9 @@ export function upstreamFailure(error: unknown, provider: Provider, ending: Endi
     )
   if (error instanceof ReportedError)
     return new GazewayError(
-      'upstream_error',
+      error.overflow === null ? 'upstream_error' : CONTEXT_LENGTH_EXCEEDED,
       `The upstream ${provider.label} reported an error: ${hide(reason(error), provider)}`,
-      { status: statusInCode(error), cause: error },
+      { ...(error.overflow === null && { status: statusInCode(error) }), cause: error },
     )
   if (error instanceof WrongTypeError) return badReply(provider, `in its reply, ${error.message}`, error)
   // Replies are read as the API documents them, so a malformed one causes a TypeError. Network failures have a cause.
@@ -108,9 +110,10 @@ export function refusal(reported: ReportedError, { status, headers }: WholeReply
     404: ` Check the model id and ${provider.section}.aliases.`,
     429: ' It is rate limiting; wait before you retry.',
   }
-  const retryAfter = retryAfterOf(headers)
+  const retryMs = retryAfterMs(headers)
+  const retryAfter = retryMs === null || retryMs === 0 ? null : Math.ceil(retryMs / 1000)
   return new GazewayError(
-    'upstream_error',
+    reported.overflow === null ? 'upstream_error' : CONTEXT_LENGTH_EXCEEDED,
     `The upstream ${provider.label} answered ${status}: ${hide(reported.reason, provider)}${advice[status] ?? ''}${retryAfter === null ? '' : ` It asks to retry after ${retryAfter} s.`}`,
     {
       status: status === 401 || status === 403 ? 502 : status,
@@ -124,14 +127,6 @@ export function refusal(reported: ReportedError, { status, headers }: WholeReply
 function statusInCode({ code }: ReportedError): number {
   const status = Number(code)
   return Number.isInteger(status) && status >= 400 && status < 600 ? status : 502
-}
-
-/** Seconds in `Retry-After`, given as a number or a date (RFC 9110, section 10.2.3). */
-function retryAfterOf({ 'retry-after': after }: WholeReply['headers']): number | null {
-  if (after === undefined) return null
-  const header = String(after)
-  const seconds = Number.isNaN(Number(header)) ? (Date.parse(header) - Date.now()) / 1000 : Number(header)
-  return seconds > 0 ? Math.ceil(seconds) : null
 }
 
 /** Innermost message: the network's own error is the informative one. */
