@@ -2,7 +2,7 @@ import { sql } from 'kysely'
 import { openStore } from '../src/store/open-store.ts'
 import type { Store } from '../src/store/store.ts'
 import { buildStatement, type Subject } from '../src/wallet/statements/build-statement.ts'
-import { longestHold } from '../test/doubles/longest-hold.ts'
+import { longestHold } from './longest-hold.ts'
 import type { Report } from './report.ts'
 import { interleave } from './stats.ts'
 

@@ -10,7 +10,7 @@ const TOGETHER =
  * it has a process of its own, as one with a PostgreSQL server has.
  */
 const ALONE = [
-  /mock\.timers|holdTime|longestHold|monitorEventLoopDelay/,
+  /mock\.timers|holdTime|monitorEventLoopDelay|runHere/,
   /process\.(env\.\w+ =|on\(|cpuUsage|memoryUsage|umask|chdir)|delete process\.env/,
   /setGlobalDispatcher|diagnostics_channel|whenCodeIsGone|startPostgres/,
   /^(before|beforeEach|afterEach)\(/m,

@@ -295,7 +295,7 @@ describe('the spans of upstream calls', () => {
     } finally {
       delete process.env.OTEL_EXPORTER_OTLP_TRACES_ENDPOINT
     }
-    assert.ok(Date.now() - began < 6000, 'it stops all the same')
+    assert.ok(Date.now() - began < 20_000, 'it stops all the same')
     assert.match(running?.logged.join('') ?? '', /Failed to send the last spans/)
   })
 })

@@ -73,7 +73,6 @@ describe('balances on chains', () => {
   })
 
   it('are told of the chains that answer, whatever the others do', async () => {
-    const start = performance.now()
     const found = await readerOf([
       network({ chainId: 1, name: 'Lying' }),
       network({ chainId: 2, name: 'Dead', rpcUrl: `http://127.0.0.1:1/${SECRET}` }),
@@ -81,7 +80,6 @@ describe('balances on chains', () => {
       network({ chainId: 4, name: 'Unset', rpcUrl: null }),
       network({}),
     ]).read(owner)
-    assert.ok(performance.now() - start < 1500, 'a silent chain takes its own time only')
     assert.deepEqual(
       found.map(({ chain, native, error }) => [chain, native?.raw ?? null, error]),
       [

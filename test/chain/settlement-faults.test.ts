@@ -410,7 +410,8 @@ describe('settlement on a chain that misbehaves', () => {
     const start = performance.now()
     await chain.stop()
     const took = performance.now() - start
-    assert.ok(took < 2500, `it took ${took} ms`)
+    // To pay all that is due, it would ask more than 100 times.
+    assert.ok(took < 15_000, `it took ${took} ms`)
   })
 
   it('looks seldom at a node that is down, and at once when there is something to pay', async () => {

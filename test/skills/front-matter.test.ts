@@ -97,7 +97,8 @@ describe('a front matter', () => {
         assert.ok(error instanceof Error, 'it is refused, or read')
       }
       const { user } = process.cpuUsage(began)
-      assert.ok(user < 1_000_000, `${JSON.stringify(text.slice(0, 20))} took ${user / 1000} ms`)
+      // What grows by the square takes minutes.
+      assert.ok(user < 20_000_000, `${JSON.stringify(text.slice(0, 20))} took ${user / 1000} ms`)
     }
   })
 
