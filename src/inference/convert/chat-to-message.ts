@@ -1,4 +1,4 @@
-import { randomBytes } from 'node:crypto'
+import { randomUUID } from 'node:crypto'
 import { isObject, parseJson } from '../../text/json.ts'
 import type { Fields } from '../../text/typed-reader.ts'
 import { incompleteReason, type StopReason, stopReason } from '../api/finish-reason.ts'
@@ -10,7 +10,7 @@ import { type SealState, showsThinking, thinkingBlock, UNSEALED } from './though
 import { calledTools } from './tool-names.ts'
 
 /** Creates an id in Anthropic's format, for objects that the provider did not create. */
-export const messageId = (prefix: 'msg' | 'toolu'): string => `${prefix}_${randomBytes(16).toString('hex')}`
+export const messageId = (prefix: 'msg' | 'toolu'): string => `${prefix}_${randomUUID().replaceAll('-', '')}`
 
 /**
  * Converts a chat completion to the Message of the same request: reasoning, text, tool calls, stop reason and usage. A
@@ -40,12 +40,13 @@ export function toMessage(
   const isCut = incompleteReason(read.optionalText(choice.finish_reason, 'choices.0.finish_reason')) !== null
   if (!isCut && calls.includes(null)) return null
   const uses = calls.filter((call) => call !== null)
-  return {
-    ...messageShell(request.model || completion.model),
-    content: [...thoughts, ...(text === '' ? [] : [{ type: 'text', text, citations: null }]), ...uses],
-    ...stopOf(choice, request, { isRefusal: said.refusal !== '', hasCalls: uses.length > 0 }),
-    usage: { ...NO_USAGE, ...toMessageUsage(completion.usage) },
-  } as unknown as Message
+  const message = messageShell(request.model || completion.model)
+  message.content = [...thoughts, ...(text === '' ? [] : [{ type: 'text', text, citations: null }]), ...uses]
+  const ending = stopOf(choice, request, { isRefusal: said.refusal !== '', hasCalls: uses.length > 0 })
+  message.stop_reason = ending.stop_reason
+  message.stop_sequence = ending.stop_sequence
+  message.usage = { ...NO_USAGE, ...toMessageUsage(completion.usage) }
+  return message as unknown as Message
 }
 
 const thinkingBlocks = (thinking: string, state: ReasoningState | null, seal: SealState): Fields[] =>

@@ -89,7 +89,7 @@ async function passStream(
   const end = await relayStream(context, reply, tap, filter)
   const broken = endError(end, context, tap.ending().done, true)
   const isGone = end.kind === 'gone' && broken !== null
-  const seen = { ...observedStream(tap), made: made.ids() }
+  const seen = { made: made.ids(), ...observedStream(tap) }
   // The client knows the id by now, under which the answer may be available later.
   const isFetched = isGone && endpoint !== CHAT && seen.usage === null && tap.generated().text === ''
   const observed = isFetched ? { ...seen, usage: UNSEEN, isOutdated: undefined } : seen

@@ -18,10 +18,11 @@ export const messageOverChat: Passage = {
     request: (asked, { note, model, reasoning, takesFileUrls }) =>
       toChatFromMessages(asked, note, reasoning.open, model, takesFileUrls),
     // Anthropic's clients look for the request id in a header of its own.
-    headers: (context, { headers }) => ({
-      ...passedHeaders(headers, context),
-      ...(context.requestId !== null && { 'request-id': context.requestId }),
-    }),
+    headers(context, { headers }) {
+      const passed = passedHeaders(headers, context)
+      if (context.requestId !== null) passed['request-id'] = context.requestId
+      return passed
+    },
     whole(completion, context) {
       const message = toMessage(completion, askedOf(context), context.reasoning.seal)
       if (message === null) return badReply(context.provider, 'the arguments of a tool call are not a JSON object')

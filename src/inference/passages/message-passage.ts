@@ -83,7 +83,7 @@ function passWhole(context: ReplyContext, reply: WholeReply): Answered {
   const message = readMessage(reply, provider)
   const content = stream ? toSse(messageEvents(message)) : reply.body
   sendAnswer(context, reply.status, passedHeaders(reply.headers, context), content)
-  return answered(reply.status, { ...observedWhole(message, message.content), made: madeByMessage(message, asked) })
+  return answered(reply.status, { made: madeByMessage(message, asked), ...observedWhole(message, message.content) })
 }
 
 async function passStream(context: ReplyContext, reply: StreamReply, tap: SseTap): Promise<Answered | Failed> {
@@ -111,7 +111,7 @@ async function passStream(context: ReplyContext, reply: StreamReply, tap: SseTap
   }
 
   const end = await relayStream(context, reply, tap, filter, () => complete)
-  const observed = { ...observedStream(tap), made: made.ids() }
+  const observed = { made: made.ids(), ...observedStream(tap) }
   const broken = endError(end, context, complete)
   if (broken && end.kind === 'gone') return answered(status, observed, broken)
   if (broken && held.isHeld())

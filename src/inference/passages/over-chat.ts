@@ -71,7 +71,9 @@ function passWhole(conversion: ChatConversion, context: ReplyContext, reply: Who
   const named = { ...completion, model: reportedModel(completion.model, context.model) }
   const content = conversion.whole(named, context)
   if (content instanceof GazewayError) return failed(content, reply.status, observed)
-  sendAnswer(context, 200, { ...conversion.headers(context, reply), 'content-type': 'application/json' }, content)
+  const headers = conversion.headers(context, reply)
+  headers['content-type'] = 'application/json'
+  sendAnswer(context, 200, headers, content)
   return answered(reply.status, observed)
 }
 

@@ -58,7 +58,7 @@ function passWhole(context: ReplyContext, reply: WholeReply): Answered | Failed 
   const { provider, stream, needsText } = context
   const { status } = reply
   const response = readResponse(reply, provider)
-  const whole = { ...observedWhole(response, response.output), made: madeByResponse(response, context.asked) }
+  const whole = { made: madeByResponse(response, context.asked), ...observedWhole(response, response.output) }
   const observed: Observed = isUnfinished(response.status) ? { ...whole, generated: null } : whole
   if (response.status === 'failed') {
     const error = upstreamFailure(readReported(response.error), provider, { cancelled: false })
@@ -108,7 +108,7 @@ async function passStream(context: ReplyContext, reply: StreamReply, tap: SseTap
   }
 
   const end = await relayStream(context, reply, tap, filter, () => complete)
-  const observed = { ...observedStream(tap), made: made.ids() }
+  const observed = { made: made.ids(), ...observedStream(tap) }
   const reported = reportedError(tap, context)
   const broken = endError(end, context, complete && !held.isHeld() && reported === null, complete)
   if (broken && end.kind === 'gone') return answered(status, observed, broken)
