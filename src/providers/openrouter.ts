@@ -8,8 +8,8 @@ export const openrouter: Preset = {
   label: 'OpenRouter',
   baseUrl: 'https://openrouter.ai/api/v1',
   protocol: 'openai',
-  // https://openrouter.ai/docs/features/multimodal/pdfs, read 2026-11-27.
-  accepts: ['file_urls'],
+  // https://openrouter.ai/docs/features/multimodal/pdfs and /prompt-caching, read 2026-11-27.
+  accepts: ['file_urls', 'cache_marks'],
   adminKey: {
     variable: 'OPENROUTER_MANAGEMENT_KEY',
     page: 'https://openrouter.ai/settings/management-keys',

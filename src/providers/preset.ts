@@ -123,8 +123,11 @@ export interface Preset {
   listsPrices?: true
   /** True where answers state their cost, see `statedCost`. */
   statesCost?: true
-  /** What it takes beyond the common form: several system messages, wherever they stand; files by their address. */
-  accepts?: readonly ('system_first' | 'file_urls')[]
+  /**
+   * What it takes beyond the common form: several system messages, wherever they stand; files by their address; marks
+   * for Anthropic's prompt cache.
+   */
+  accepts?: readonly ('system_first' | 'file_urls' | 'cache_marks')[]
   /** True where calls cost nothing: the sandbox and servers of one's own. */
   isFree?: true
   /** Fields of requests that change the model or the price. */

@@ -301,6 +301,15 @@ describe('a call with several candidates', () => {
     for (let i = 0; i < 10; i++) assert.equal((await post({ ...ASK, model: 'drawn' })).status, 200)
   })
 
+  it('marks the prompt cache of a provider of Messages from the second turn of a session', async () => {
+    const input = ['Begin.', 'Yes.', 'Go on.'].map((content, i) => ({ role: i === 1 ? 'assistant' : 'user', content }))
+    const asked = { model: 'claude-first', instructions: 'Be brief.', input }
+    for (const more of [{}, { prompt_cache_key: 's1' }])
+      assert.equal((await post({ ...asked, ...more }, '/responses')).status, 200)
+    const [without, marked] = three.received.map(({ body }) => JSON.stringify(body).split('cache_control').length - 1)
+    assert.deepEqual([without, marked], [0, 3])
+  })
+
   it('keeps a session at its upstream and key, and moves it only while they fail', async () => {
     const turn = (session: string, model = 'drawn') => post({ ...ASK, model, prompt_cache_key: session })
     const sessions = Array.from({ length: 24 }, (_, i) => `session ${i}`)

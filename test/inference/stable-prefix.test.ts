@@ -12,7 +12,7 @@ import type { ReasoningState } from '../../src/inference/reasoning/reasoning-sta
 
 type Fields = Record<string, unknown>
 
-/** What happens in a conversation from one request to the next. */
+/** Events of a conversation from one request to the next. */
 interface Step {
   /** Kind of reasoning of the model, the same in all of a conversation. Null for none. */
   thought: 'plain' | 'signed' | null

@@ -1,3 +1,4 @@
+import { NO_SESSION } from '../../calls/call-session.ts'
 import type { Fields } from '../../text/typed-reader.ts'
 import type { Admission } from '../admit/admit.ts'
 import { honouredLimit, limitsAt, type ModelLimits } from '../api/answer-limit.ts'
@@ -136,9 +137,11 @@ function draftOf(
   const { context, bill } = call
   const { path, passage } = selection.candidate
   const longestAnswer = choice === null ? null : longestBeside(request.text, limitsOf(choice))
-  const takesFileUrls = selection.relay.provider.accepts.includes('file_urls')
+  const { accepts } = selection.relay.provider
+  const takes = { takesFileUrls: accepts.includes('file_urls'), takesCacheMarks: accepts.includes('cache_marks') }
+  const { session = NO_SESSION } = context
   const isLenient = context.isLenient === true
-  const conversion = { refused, note, isLenient, takesFileUrls, longestAnswer, model, reasoning }
+  const conversion = { refused, note, isLenient, ...takes, session, longestAnswer, model, reasoning }
   const convert = (body: object) => passage.convert(body, conversion)
   const named = (body: object) => (model === '' ? body : { ...body, model })
   const own = readable(() => convert(request.json))

@@ -7,8 +7,10 @@ import { isFileUrl, plainDataUrl, textOfFile } from '../dialect/media.ts'
 import { asUserText } from '../dialect/system-messages.ts'
 import { objectText } from '../dialect/tool-pairs.ts'
 import { type Note, noteUnread, UNNOTED } from './changes.ts'
+import { headOf, instructionsOf, isSystem, textOf } from './chat-instructions.ts'
 import { CUSTOM_PARAMETERS, customDescription } from './custom-tools.ts'
 import { thinkingFor } from './effort.ts'
+import { markIn, withMark } from './prompt-cache.ts'
 import { read, readContent, unsupported, wrongType } from './request-reader.ts'
 
 /** `max_tokens` of a model whose limits are unknown. Messages requires one, and every current model accepts this value. */
@@ -17,8 +19,6 @@ const DEFAULT_LIMIT = 8192
 const HIGHEST_TEMPERATURE = 1
 /** Fields of Messages that chat clients may send as well. */
 const OWN = ['top_k', 'thinking', 'cache_control'] as const
-/** Instruction in the place of `json_object`. */
-const JSON_ALONE = 'Answer with one JSON object, and nothing else.'
 const DATA_URL = /^data:([^;,]*);base64,(.*)$/s
 
 /** Fields that change the answer and have no counterpart in Messages. Rejected unless their value is harmless. */
@@ -51,7 +51,8 @@ const UNREADABLE: ReadonlyArray<readonly [name: string, why: string]> = [
  * Converts a chat request to the equivalent Messages request. System messages at the beginning become the system prompt;
  * later ones become user text marked as such, where they stand, so that the prompt begins with the same text in the next
  * request. Consecutive turns of one role are merged. `thinking_blocks` become the blocks that they were, and the
- * reasoning effort becomes thinking where the model takes it. Fields about storage, routing and caching are dropped.
+ * reasoning effort becomes thinking where the model takes it. Marks for the cache
+ * stay at the ends of messages. Fields about storage and routing are dropped.
  *
  * @param model id at the upstream: models think in different ways
  * @param note notes what was dropped, or lowered
@@ -78,7 +79,7 @@ export function toMessagesFromChat(
   const limits = limitsAt('/chat/completions').map((name) => given[name] ?? null)
   const converted: Fields = {
     [CHAT_LIMIT]: limits.find((limit) => limit !== null) ?? longest,
-    system: systemOf(messages, format, note),
+    system: instructionsOf(messages, format, note),
     messages: toTurns(messages, note),
     temperature: typeof temperature === 'number' ? Math.min(temperature, HIGHEST_TEMPERATURE) : temperature,
     top_p: given.top_p,
@@ -104,25 +105,6 @@ function withThinking(
   return { ...converted, ...thoughts }
 }
 
-const isSystem = ({ role }: Fields): boolean => role === 'system' || role === 'developer'
-
-/** Number of system messages at the beginning of a chat. */
-function headOf(messages: readonly Fields[]): number {
-  const end = messages.findIndex((message) => !isSystem(message))
-  return end < 0 ? messages.length : end
-}
-
-/** Instructions at the beginning of a chat. Those of a format that Messages lacks are added in words. */
-function systemOf(messages: readonly Fields[], { type }: Fields, note: Note): string | undefined {
-  const head = messages.slice(0, headOf(messages))
-  const texts = head.map(({ content }, index) => textOf(content, `messages.${index}.content`))
-  if (type === 'json_object') {
-    note('response_format', 'rewritten')
-    texts.push(JSON_ALONE)
-  }
-  return texts.length === 0 ? undefined : texts.join('\n')
-}
-
 /** Merges messages into alternating turns. Tool results come first in a turn. */
 function toTurns(messages: readonly Fields[], note: Note): Fields[] {
   const turns: { role: string; content: Fields[] }[] = []
@@ -132,7 +114,8 @@ function toTurns(messages: readonly Fields[], note: Note): Fields[] {
     const path = `messages.${index}`
     if (isSystem(message)) note(path, 'rewritten')
     const role = message.role === 'assistant' ? 'assistant' : 'user'
-    const blocks = toBlocks(message, path)
+    const mark = present({ cache_control: message.cache_control })
+    const blocks = withMark(toBlocks(message, path), mark) as Fields[]
     const last = turns.at(-1)
     if (blocks.length === 0) continue
     if (last?.role === role) last.content.push(...blocks)
@@ -159,7 +142,7 @@ function toBlocks(message: Fields, path: string): Fields[] {
       return toContent(content, `${path}.content`)
     case 'system':
     case 'developer':
-      return [{ type: 'text', text: asUserText(textOf(content, `${path}.content`)) }]
+      return [{ type: 'text', text: asUserText(textOf(content, `${path}.content`)), ...markIn(content) }]
     case 'tool':
       return [toResult(message, path)]
     case 'assistant': {
@@ -171,7 +154,10 @@ function toBlocks(message: Fields, path: string): Fields[] {
         .objects(calls, `${path}.tool_calls`)
         .map((call, index) => toUse(call, `${path}.tool_calls.${index}`))
       const thoughts = read.objects(message.thinking_blocks, `${path}.thinking_blocks`)
-      return [...thoughts, ...(text === '' ? [] : [{ type: 'text', text }]), ...uses]
+      return withMark(
+        [...thoughts, ...(text === '' ? [] : [{ type: 'text', text }]), ...uses],
+        markIn(content),
+      ) as Fields[]
     }
     default:
       throw unsupported(`${path}.role`, `Messages has no role ${JSON.stringify(role)}`)
@@ -213,19 +199,6 @@ function toDocument({ file_data, filename }: Fields, path: string): Fields {
   if (source.type === 'url' && !isFileUrl(data))
     throw unsupported(path, 'Messages takes files as data or by URL (file_data), not by the id of another provider')
   return { type: 'document', source, ...present({ title: filename }) }
-}
-
-/** Text of content that may contain nothing else. */
-function textOf(content: unknown, path: string, between = '\n'): string {
-  const parts = readContent(content, path)
-  if (typeof parts === 'string') return parts
-  return parts
-    .map((part, index) => {
-      const type = read.text(part.type, `${path}.${index}.type`)
-      if (type === 'text' || type === 'refusal') return read.text(part[type], `${path}.${index}.${type}`)
-      throw unsupported(`${path}.${index}.type`, `Messages does not allow the part type ${type} here`)
-    })
-    .join(between)
 }
 
 function toResult({ tool_call_id, content }: Fields, path: string): Fields {

@@ -11,6 +11,7 @@ import { type Note, noteUnread, UNNOTED } from './changes.ts'
 import { effortOf } from './effort.ts'
 import { exactJson } from './exact-json.ts'
 import { blocksOf, compact, textOf, toPart, toParts } from './messages-content.ts'
+import { hasMarks, markIn, withMark } from './prompt-cache.ts'
 import { read, unsupported, wrongType } from './request-reader.ts'
 import { type Thoughts, UNOPENED } from './thoughts.ts'
 import { chatToolName } from './tool-names.ts'
@@ -35,19 +36,30 @@ const READ: ReadonlySet<string> = new Set([
 const TOOL_CHANGES: ReadonlySet<unknown> = new Set(['tool_addition', 'tool_removal'])
 /** Anthropic's search in tools that are loaded on demand. Chat completions gets them all at once. */
 const TOOL_SEARCH = /^tool_search_tool/
+/** Beginning of the line about billing in the instructions of Claude Code. */
+const BILLING = 'x-anthropic-billing-header:'
 /** Longest user id in chat completions. */
 const LONGEST_USER = 64
 /** Thinking blocks of an assistant turn. */
 const THOUGHTS: ReadonlySet<unknown> = new Set(['thinking', 'redacted_thinking'])
 
+/** Forms beyond the common one that an upstream of chat completions takes. */
+export interface Takes {
+  /** Documents by their address. */
+  fileUrls?: boolean
+  /** Marks for Anthropic's prompt cache. */
+  cacheMarks?: boolean
+}
+
 /**
  * Converts a Messages request to the equivalent chat request. Thinking settings become the reasoning effort
- * where the model is known to take one. Dropped are fields that affect cost but not the question, such as `cache_control`.
+ * where the model is known to take one. Marks for a cache are kept at the ends of the instructions and of turns, where the
+ * upstream takes them. Anthropic's line about billing is omitted: it differs in each session, and begins the prompt.
  *
  * @param note notes what was dropped
  * @param model id at the upstream: some take no reasoning effort
  * @param open opens the reasoning state that thinking blocks bring back; other thinking is dropped
- * @param takesUrls true where the upstream takes documents by their address
+ * @param takes forms beyond the common one that the upstream takes
  * @throws GazewayError `invalid_request` naming what chat completions cannot express, and why
  */
 export function toChatFromMessages(
@@ -55,11 +67,11 @@ export function toChatFromMessages(
   note: Note = UNNOTED,
   open: Thoughts['open'] = UNOPENED,
   model = '',
-  takesUrls = false,
+  { fileUrls = false, cacheMarks = false }: Takes = {},
 ): ChatRequest {
   const given = request as unknown as Fields
   noteUnread(given, READ, note)
-  if (hasCacheControl(given)) note('cache_control', 'dropped')
+  if (!cacheMarks && hasMarks(given)) note('cache_control', 'dropped')
   for (const [name, why] of Object.entries(REFUSED)) {
     const value = given[name] ?? null
     if (value !== null && !(Array.isArray(value) && value.length === 0)) throw unsupported(name, why)
@@ -68,7 +80,7 @@ export function toChatFromMessages(
   const effort = effortOf(given, model)
   noteThinking(given, effort, note)
   const chat: Fields = {
-    messages: toChatMessages(request, { note, open, takesUrls }),
+    messages: toChatMessages(request, { note, open, takesUrls: fileUrls, keepsMarks: cacheMarks }),
     [CHAT_LIMIT]: given.max_tokens,
     temperature: given.temperature,
     top_p: given.top_p,
@@ -82,17 +94,6 @@ export function toChatFromMessages(
   return present(chat) as unknown as ChatRequest
 }
 
-/** Tells whether a request marks anything for the provider's cache. */
-function hasCacheControl({ cache_control, system, tools, messages }: Fields): boolean {
-  const marked = (list: unknown): boolean => objectsOrNone(list).some((one) => (one.cache_control ?? null) !== null)
-  return (
-    (cache_control ?? null) !== null ||
-    marked(system) ||
-    marked(tools) ||
-    objectsOrNone(messages).some(({ content }) => marked(content))
-  )
-}
-
 /** Notes thinking settings that the model is not told. */
 function noteThinking({ thinking, output_config }: Fields, effort: string | undefined, note: Note): void {
   if (effort !== undefined) return
@@ -101,13 +102,28 @@ function noteThinking({ thinking, output_config }: Fields, effort: string | unde
 }
 
 /** Terms of the conversion of a turn. */
-type Terms = Thoughts & { takesUrls: boolean }
+type Terms = Thoughts & { takesUrls: boolean; keepsMarks: boolean }
 
 function toChatMessages({ system, messages }: MessagesRequest, thoughts: Terms): ChatMessage[] {
-  const instructions = system === undefined || system === null ? '' : textOf(system, 'system', '\n')
+  const given = system === undefined || system === null ? '' : system
+  const blocks = typeof given === 'string' ? given : blocksOf(given, 'system').filter((block) => !isBilling(block))
+  const instructions = textOf(blocks, 'system', '\n')
+  const marked = (of: ChatMessage[], content: unknown) => (thoughts.keepsMarks ? withMarkOf(of, content) : of)
   const all = read.objects(messages, 'messages')
-  const turns = acceptable(all.flatMap((message, index) => toTurn(message, `messages.${index}`, thoughts)))
-  return instructions === '' ? turns : [{ role: 'system', content: instructions }, ...turns]
+  const turns = all.flatMap((message, index) => marked(toTurn(message, `messages.${index}`, thoughts), message.content))
+  const head: ChatMessage[] = instructions === '' ? [] : [{ role: 'system', content: instructions }]
+  return [...marked(head, blocks), ...acceptable(turns)]
+}
+
+/** Tells whether a block of instructions is the line that Claude Code puts first for Anthropic alone. */
+const isBilling = ({ text }: Fields): boolean => typeof text === 'string' && text.startsWith(BILLING)
+
+/** Marks the end of the messages that stand for some content, where it has a mark. */
+function withMarkOf(messages: ChatMessage[], content: unknown): ChatMessage[] {
+  const last = messages.at(-1)
+  const mark = markIn(content)
+  if (last === undefined || (last.content ?? null) === null) return messages
+  return [...messages.slice(0, -1), { ...last, content: withMark(last.content, mark) } as ChatMessage]
 }
 
 function toTurn({ role, content }: Fields, path: string, thoughts: Terms): ChatMessage[] {

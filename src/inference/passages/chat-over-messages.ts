@@ -4,6 +4,7 @@ import { toMessagesFromChat } from '../convert/chat-to-messages.ts'
 import { customNames } from '../convert/custom-tools.ts'
 import { fitted } from '../convert/lenient.ts'
 import { createCompletionChunks, toCompletion } from '../convert/message-to-chat.ts'
+import { withCacheMarks } from '../convert/prompt-cache.ts'
 import { eventData } from '../observe/event-data.ts'
 import type { StreamReply } from '../relay/exchange.ts'
 import { gatherMessage } from './gather.ts'
@@ -31,7 +32,7 @@ export const chatOverMessages = (passage: Passage): Passage => ({
       toMessagesFromChat(body as ChatRequest, note, longestAnswer ?? undefined, model),
     )
     const isStreamed = (chat as { stream?: unknown }).stream === true || message.max_tokens > LONGEST_WHOLE
-    return { ...message, ...(isStreamed && { stream: true }) }
+    return { ...withCacheMarks(message, conversion.session), ...(isStreamed && { stream: true }) }
   },
   carriesReasoning: true,
   write: convertedRequest,

@@ -15,8 +15,8 @@ const askedOf = ({ asked }: ReplyContext): MessagesRequest => asked as unknown a
 /** Passes a Messages request to chat completions, and the answer back as a Message or its events. */
 export const messageOverChat: Passage = {
   ...overChat({
-    request: (asked, { note, model, reasoning, takesFileUrls }) =>
-      toChatFromMessages(asked, note, reasoning.open, model, takesFileUrls),
+    request: (asked, { note, model, reasoning, takesFileUrls: fileUrls, takesCacheMarks: cacheMarks }) =>
+      toChatFromMessages(asked, note, reasoning.open, model, { fileUrls, cacheMarks }),
     // Anthropic's clients look for the request id in a header of its own.
     headers(context, { headers }) {
       const passed = passedHeaders(headers, context)

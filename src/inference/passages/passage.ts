@@ -1,3 +1,4 @@
+import type { CallSession } from '../../calls/call-session.ts'
 import type { GazewayError } from '../../errors.ts'
 import type { ModelBody } from '../admit/admit.ts'
 import type { Bill } from '../admit/bill.ts'
@@ -74,6 +75,10 @@ export interface Conversion {
   isLenient: boolean
   /** True where the upstream takes files by their address. */
   takesFileUrls: boolean
+  /** True where the upstream takes marks for Anthropic's prompt cache in chat completions. */
+  takesCacheMarks: boolean
+  /** Session of the call. */
+  session: CallSession
   /** Longest answer of the model beside the prompt, in tokens, where the API wants a limit. Null when unknown. */
   longestAnswer: number | null
   /** Model id at the upstream. Empty for its default. */

@@ -104,7 +104,7 @@ export interface Provider {
   stopsOnClose: boolean | null
   /** Path that tells what an answer has cost, by its id. Null when there is none. */
   generations: string | null
-  /** What it takes beyond the common form, and mends that its models do not need, by name. */
+  /** Forms that it takes beyond the common form, and mends that its models do not need, by name. */
   accepts: readonly string[]
   /** Names with an id here: at `default` the roles' models first, then the aliases. */
   aliases: string[]
