@@ -35,7 +35,7 @@ export const openai: Preset = {
   label: 'OpenAI',
   baseUrl: 'https://api.openai.com/v1',
   protocol: 'openai',
-  accepts: ['system_first'],
+  accepts: ['system_first', 'cache_key'],
   adminKey: {
     variable: 'OPENAI_ADMIN_KEY',
     page: 'https://platform.openai.com/settings/organization/admin-keys',

@@ -124,10 +124,10 @@ export interface Preset {
   /** True where answers state their cost, see `statedCost`. */
   statesCost?: true
   /**
-   * What it takes beyond the common form: several system messages, wherever they stand; files by their address; marks
-   * for Anthropic's prompt cache.
+   * Forms that it takes beyond the common one: several system messages, wherever they stand; files by their address;
+   * marks for Anthropic's prompt cache; a key of its cache, or the id of a conversation, see `cacheKeyFor`.
    */
-  accepts?: readonly ('system_first' | 'file_urls' | 'cache_marks')[]
+  accepts?: readonly ('system_first' | 'file_urls' | 'cache_marks' | 'cache_key' | 'conversation_id')[]
   /** True where calls cost nothing: the sandbox and servers of one's own. */
   isFree?: true
   /** Fields of requests that change the model or the price. */

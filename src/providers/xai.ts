@@ -13,7 +13,7 @@ export const xai: Preset = {
   label: 'xAI',
   baseUrl: 'https://api.x.ai/v1',
   protocol: 'openai',
-  accepts: ['system_first'],
+  accepts: ['system_first', 'conversation_id'],
   key: { variable: 'XAI_API_KEY', page: 'https://console.x.ai' },
   stopsOnClose: { stops: true, source: STREAM_CANCELLATION },
   statesCost: true,

@@ -15,6 +15,7 @@ import type { CallReasoning, Reasoning } from '../reasoning/reasoning.ts'
 import type { StreamReply, WholeReply } from '../relay/exchange.ts'
 import { changedField, readable } from '../relay/request-body.ts'
 import type { Client } from '../relay/send.ts'
+import { cacheKeyFor } from '../session/cache-key.ts'
 import { limitsOf, type ModelChoice } from '../upstreams/provider.ts'
 import { circuitOf, type Selection } from './candidate-order.ts'
 import { withRetries } from './retry.ts'
@@ -35,6 +36,7 @@ export interface RequestInput {
 const LETTERS_PER_TOKEN = 3
 /** Least limit beside a prompt that seems to fill the window: the upstream counts its tokens. */
 const SHORTEST_ANSWER = 1024
+const NOTHING: readonly string[] = []
 /** Most mends that are tried for one call, each with one request more. */
 const MOST_MENDS = 4
 
@@ -104,6 +106,8 @@ function longestBeside(prompt: string, { maxOutput, context }: ModelLimits): num
 /** A request as a candidate gets it, before it is mended. */
 interface Draft {
   sent: object
+  /** Headers that Gazeway adds. */
+  headers: Readonly<Record<string, string>>
   writingWith(mends: readonly Mend[]): Writing
 }
 
@@ -146,14 +150,17 @@ function draftOf(
   const named = (body: object) => (model === '' ? body : { ...body, model })
   const own = readable(() => convert(request.json))
   const sent = named(own)
+  const cacheKey = cacheKeyFor(passage.isReformed ? accepts : NOTHING, path, sent, context)
   const isChat = passage.isReformed && path === '/chat/completions'
   const added = {
     ...(isChat && bill.isBounded && honouredLimit(sent)),
     ...(isChat && request.json.stream === true && askForUsage(sent)),
+    ...cacheKey.fields,
   }
   const ceiling = choice === null ? {} : bill.ceilingAt(choice, sent)
   return {
     sent,
+    headers: cacheKey.headers,
     writingWith(mends) {
       const fieldsOf = (body: object): Record<string, unknown> => ({
         ...(model !== '' && { model }),
@@ -218,7 +225,7 @@ function prepare(
         cutAtBytes,
         via,
         callerId,
-        headers: mendedHeaders(headers, applied),
+        headers: { ...mendedHeaders(headers, applied), ...draft.headers },
         circuit,
         isLastResort,
       }

@@ -19,8 +19,9 @@ const PRINTABLE = /^[\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?$/
 const SESSION_OF_USER = /^user_\w+_account_[\w-]*_session_([\w-]+)$/
 /** Trace id of https://www.w3.org/TR/trace-context/, other than that of no trace. */
 const TRACE_ID = /^[\da-f]{2}-(?!0{32})([\da-f]{32})-/
-/** Beginning of sessions that stand for a trace. */
+/** Beginnings of sessions that stand for a trace, and for an end user. */
 const TRACE = 'trace:'
+const USER = 'user:'
 
 /** Reads a header. */
 export const header =
@@ -60,7 +61,7 @@ export const sessionOfUser: Word = ({ body }) => {
 /** Reads the end user's name as a session: all of a user's calls, where nothing finer is said. */
 export const endUser: Word = (request) => {
   const user = field('user')(request) ?? field('metadata', 'user_id')(request)
-  return user === null ? null : bounded(`user:${user}`)
+  return user === null ? null : bounded(USER + user)
 }
 
 /** Reads the trace as a session. */
@@ -71,6 +72,10 @@ export const trace: Word = ({ headers: { traceparent } }) => {
 
 /** Tells whether a session stands for a trace, which may be that of one request alone. */
 export const isTrace = (sessionId: string): boolean => sessionId.startsWith(TRACE)
+
+/** Tells whether a session is one conversation, as far as known. */
+export const isConversation = (sessionId: string | null): boolean =>
+  sessionId !== null && !isTrace(sessionId) && !sessionId.startsWith(USER)
 
 /** Reads the first word that a request has. */
 export function firstWord(words: readonly Word[], request: SessionRequest): string | null {
