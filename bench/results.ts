@@ -11,6 +11,7 @@ export const SECTION_NAMES = [
   'tools',
   'memory',
   'retrieval',
+  'answers',
   'embeddings',
   'context',
   'http',

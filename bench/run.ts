@@ -19,6 +19,7 @@ const SECTIONS: Record<SectionName, (() => Promise<{ section(report: Report): Pr
   tools: [() => import('./tools.ts')],
   memory: [() => import('./memory.ts')],
   retrieval: [() => import('./retrieval.ts'), () => import('./retrieval-context.ts')],
+  answers: [() => import('./answers.ts')],
   embeddings: [() => import('./embeddings.ts')],
   context: [() => import('./context.ts')],
   http: [() => import('./http.ts')],

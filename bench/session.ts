@@ -17,6 +17,8 @@ export interface Session {
   listTools(): Promise<void>
   /** @throws Error when the tool answers with an error */
   call(tool: string, args: Record<string, unknown>): Promise<void>
+  /** Calls a tool and returns its result. @throws Error when the tool answers with an error */
+  ask(tool: string, args: Record<string, unknown>): Promise<Record<string, unknown>>
   /** Resolves once the process has ended. */
   close(): Promise<void>
 }
@@ -55,12 +57,13 @@ export async function openSession({ args, env = {}, cwd }: ServerCommand): Promi
     for (const { reject } of waiting.values()) reject(ended)
   }
 
-  async function request(method: string, params: Record<string, unknown>): Promise<void> {
+  async function request(method: string, params: Record<string, unknown>): Promise<Record<string, unknown>> {
     const id = ++lastId
     const reply = new Promise<JSONRPCMessage>((resolve, reject) => waiting.set(id, { resolve, reject }))
     await transport.send({ jsonrpc: '2.0', id, method, params })
     const answer = await reply
     if (!('result' in answer) || answer.result.isError) throw new Error(`${method}: ${JSON.stringify(answer)}`)
+    return answer.result
   }
 
   await transport.start()
@@ -71,8 +74,9 @@ export async function openSession({ args, env = {}, cwd }: ServerCommand): Promi
       await request('initialize', { protocolVersion: LATEST_PROTOCOL_VERSION, capabilities: {}, clientInfo })
       await transport.send({ jsonrpc: '2.0', method: 'notifications/initialized' })
     },
-    listTools: () => request('tools/list', {}),
-    call: (name, args) => request('tools/call', { name, arguments: args }),
+    listTools: async () => void (await request('tools/list', {})),
+    call: async (name, args) => void (await request('tools/call', { name, arguments: args })),
+    ask: (name, args) => request('tools/call', { name, arguments: args }),
     close: () => transport.close(),
   }
 }
