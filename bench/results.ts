@@ -25,6 +25,7 @@ export const SECTION_NAMES = [
   'skills',
   'console',
   'waits',
+  'attention',
 ] as const
 export type SectionName = (typeof SECTION_NAMES)[number]
 

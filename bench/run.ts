@@ -33,6 +33,7 @@ const SECTIONS: Record<SectionName, (() => Promise<{ section(report: Report): Pr
   skills: [() => import('./skills.ts')],
   console: [() => import('./console.ts')],
   waits: [() => import('./waits.ts')],
+  attention: [() => import('./adversaries.ts')],
 }
 
 const { values: flags, positionals } = parseArgs({

@@ -33,9 +33,11 @@ export interface Page {
  * directory.
  */
 export function generatedPages(): Page[] {
+  const speeds = SECTION_NAMES.filter((name) => name !== 'attention')
   return [
     page('README.md', (text) => withGenerated(text, [headlineTable()])),
-    page('docs/benchmarks.md', (text) => withGenerated(text, [tokensTable(), ...SECTION_NAMES.map(measuredTable)])),
+    page('docs/benchmarks.md', (text) => withGenerated(text, [tokensTable(), ...speeds.map(measuredTable)])),
+    page('docs/reference/attention.md', (text) => withGenerated(text, [measuredTable('attention')])),
     page('docs/reference/configuration.md', (text) => withGenerated(text, [configurationReference()])),
     page('docs/reference/errors.md', (text) => withGenerated(text, [errorsReference()])),
     page('docs/reference/assistants.md', (text) => withGenerated(text, [linksTable(), assistantsTable()])),

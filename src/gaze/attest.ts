@@ -4,6 +4,8 @@ import { newId } from '../text/ids.ts'
 import { yieldToEventLoop } from '../wire/yield-to-event-loop.ts'
 import { type Assessed, type Assessment, Attestation, type AttestationRules, assess } from './attestation.ts'
 import type { GazeSession } from './gaze-session.ts'
+import { greatestLikeness, NEAR_COPY } from './near-copies.ts'
+import { sketchOf } from './sketch.ts'
 import type { GazeSource } from './tensor.ts'
 
 /** Settings of attestations. */
@@ -26,11 +28,12 @@ export async function issueAttestation(
 ): Promise<Attestation> {
   const window = await newestRecords(trx, session.session_id, session.records, terms.windowRecords)
   await yieldToEventLoop()
+  const assessment = assess(window, session.records, terms, now)
   const attestation: Attestation = {
     id: newId('att'),
     session_id: session.session_id,
     task_id: session.task_id,
-    ...assess(window, session.records, terms, now),
+    ...(assessment.status === 'collecting' ? assessment : await comparedWithOthers(trx, session, window, assessment)),
     records: session.records,
     chain_head: session.chain_head,
     issued_at: now.toISOString(),
@@ -40,6 +43,23 @@ export async function issueAttestation(
   const row = { id, session_id, task_id, status, poa_score, issued_at, expires_at, body: JSON.stringify(attestation) }
   await trx.insertInto('attestations').values(row).execute()
   return attestation
+}
+
+/** Keeps the sketch of a session, and fails one that is a near copy of another stream of its key. */
+async function comparedWithOthers(
+  trx: Transaction<Schema>,
+  { session_id, caller_id }: GazeSession,
+  window: readonly StoredRecord[],
+  assessment: Assessment,
+): Promise<Assessment> {
+  const sketch = sketchOf(window)
+  if (sketch === null) return assessment
+  await trx.updateTable('gaze_sessions').set({ sketch }).where('session_id', '=', session_id).execute()
+  if (assessment.status !== 'passed') return assessment
+  const likeness = await greatestLikeness(trx, { session_id, caller_id }, sketch)
+  if (likeness < NEAR_COPY) return assessment
+  const reason = `the records are nearly those of another session of the same key (likeness ${likeness})`
+  return { ...assessment, status: 'failed', reasons: [reason] }
 }
 
 /**

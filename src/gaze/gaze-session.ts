@@ -55,6 +55,7 @@ export async function lockSession(
       created_at: now,
       updated_at: now,
       caller_id: callerId,
+      sketch: null,
     })
     .onConflict((conflict) => conflict.column('session_id').doUpdateSet({ updated_at: now }))
     .returningAll()
@@ -78,7 +79,7 @@ export async function lockSession(
 }
 
 /** Reads the task's row: the service of tasks is in a room above. @throws GazewayError `not_found` */
-async function requireTask(trx: Transaction<Schema>, id: string): Promise<void> {
+export async function requireTask(trx: Transaction<Schema>, id: string): Promise<void> {
   const task = await trx.selectFrom('tasks').select('id').where('id', '=', id).executeTakeFirst()
   if (task !== undefined) return
   throw new GazewayError('not_found', 'There is no task with this id. Omit task_id, or name one that exists.', {

@@ -20,6 +20,7 @@ import { up as providerKeys } from './021_provider_keys.ts'
 import { up as facts } from './022_facts.ts'
 import { up as lenientKeys } from './023_lenient_keys.ts'
 import { up as callSessions } from './024_call_sessions.ts'
+import { up as reviewTerms } from './026_review_terms.ts'
 
 /** Migrates the store by one step, forward only. */
 export type Migrate = (db: Kysely<unknown>, engine: Engine) => Promise<void>
@@ -49,4 +50,5 @@ export const MIGRATIONS: Migrations = {
   '022_facts': facts,
   '023_lenient_keys': lenientKeys,
   '024_call_sessions': callSessions,
+  '026_review_terms': reviewTerms,
 }

@@ -1,6 +1,7 @@
 /**
  * One gaze session: its task, its running totals and the head of its hash chain. `pruned` of its `records` are deleted.
- * `caller_id` is the key that created it; null for a tool on this machine.
+ * `caller_id` is the key that created it; null for a tool on this machine. `sketch` is the way of its newest records, see
+ * `sketchOf`.
  */
 export interface GazeSessionRow {
   session_id: string
@@ -12,6 +13,7 @@ export interface GazeSessionRow {
   created_at: string
   updated_at: string
   caller_id: string | null
+  sketch: string | null
 }
 
 /**
