@@ -25,6 +25,7 @@ import { billSweeps } from './reconcile/keep-bills.ts'
 import { openRemote, type Remote } from './remote/remote.ts'
 import { createResearch, type Research } from './research/research.ts'
 import { reviewSweeps } from './review/retention.ts'
+import { createReviewVerifier } from './review/review-verifier.ts'
 import { createReviews, type Reviews } from './review/reviews.ts'
 import { createSessions, type Sessions } from './sessions/sessions.ts'
 import { createSkills, type Skills } from './skills/skills.ts'
@@ -129,7 +130,7 @@ export async function createGateway(read: LoadedConfig, log: Log): Promise<Gatew
   const memory = remote?.memory ?? local.memory
   const metering = liveMetering(base, { billing, countTokens, upstreams })
   const gaze = liveGaze(base, upstream)
-  const { verifier } = gaze
+  const verifier = createReviewVerifier(gaze.verifier, () => config.current().config.gaze.max_age_seconds)
   const chain = createChain({
     store,
     // Chains only change with a restart.

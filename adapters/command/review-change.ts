@@ -1,4 +1,5 @@
 import { join, relative, resolve } from 'node:path'
+import * as z from 'zod'
 import type { LoadedConfig } from '../../src/config/config.ts'
 import type { Log } from '../../src/config/log.ts'
 import { type Checkout, git } from '../../src/context/git-command.ts'
@@ -13,6 +14,7 @@ import { openReceipt, type Receipt } from '../../src/review/receipt.ts'
 import { readPatched, readStaged } from '../../src/review/uncommitted.ts'
 import { makeFolder } from '../../src/store/make-folder.ts'
 import { replaceFile } from '../../src/store/replace-file.ts'
+import type { Task } from '../../src/tasks/task-record.ts'
 import { counted } from '../../src/text/counted.ts'
 import { plain } from '../../src/text/plain.ts'
 import { consoleFiles, consoleFolder } from '../console/files.ts'
@@ -27,12 +29,17 @@ import { STOP_SIGNALS } from './stop-signals.ts'
 export interface ReviewFlags {
   staged?: boolean
   patch?: string
+  /** Task whose result is reviewed: its result names the commits. */
+  task?: string
   out?: string
   reviewer?: string
   repository?: string
   /** File of a key, or true for the only key of ssh-agent. */
   sign?: string | true
 }
+
+/** A commit in a result: its id, as the review names it. */
+const Commit = z.string().regex(/^[0-9a-f]{40,64}$/)
 
 /** Caller of reviews that are begun by the command. It is the id of no key. */
 const CALLER = 'gazeway-review'
@@ -51,26 +58,45 @@ export async function reviewChange(
   if (folder === null)
     throw new GazewayError('not_found', 'The page was not built into this copy. Build it with: npm run build.')
   const checkout = await openCheckout(process.cwd())
-  const change = await changeOf(checkout, range, flags)
-  if (change.parts.length === 0)
-    throw new GazewayError('not_found', 'There is nothing to review: both sides are equal.')
-  const policy = await policyDigest(checkout, change, loaded.config.review.policy)
   const gateway = await createGateway(loaded, log)
   try {
-    const { reviews } = gateway
-    const { id } = await reviews.create({ ...change, repository: flags.repository ?? null, policy }, CALLER)
+    const { reviews, tasks } = gateway
+    const task = flags.task === undefined ? null : await tasks.get(flags.task)
+    const change = await (task === null ? changeOf(checkout, range, flags) : deliveredBy(task, checkout))
+    if (change.parts.length === 0)
+      throw new GazewayError('not_found', 'There is nothing to review: both sides are equal.')
+    const policy = await policyDigest(checkout, change, loaded.config.review.policy)
+    const content = { ...change, repository: flags.repository ?? null, policy, task_id: task?.id ?? null }
+    // Whoever may open the store may act for the one who pays.
+    const callerId = task?.creator ?? CALLER
+    const { id } = await reviews.create(content, callerId)
     const reviewer = flags.reviewer ?? (await emailIn(checkout))
-    const shown = { id, callerId: CALLER, reviewer, title: titleOf(change) }
+    const shown = { id, callerId, reviewer, title: titleOf(change) }
     const page = await serveReview(reviews, shown, consoleFiles(folder), log)
     process.stdout.write(`${introduction(change, page.url)}\n`)
     const receipt = await Promise.race([page.decided, untilStopped()])
     await page.close()
     if (receipt === null) return false
     await hand(receipt, change, flags, await fileFor(checkout, change, id, flags))
+    if (task !== null)
+      process.stdout.write(`For the reward: release escrow ${task.escrow_id} with attestation_id ${id}.\n`)
     return true
   } finally {
     await gateway.close()
   }
+}
+
+/** Reads the change between the commits that a task's result names. @throws GazewayError `validation_failed` */
+function deliveredBy({ id, result }: Task, checkout: Checkout): Promise<Change> {
+  const named = z.object({ base: Commit, head: Commit }).safeParse(result)
+  if (named.success) return readChange(checkout, named.data.base, named.data.head)
+  throw new GazewayError(
+    'validation_failed',
+    `The result of ${id} names no commits: it needs base and head, with full ids.`,
+    {
+      param: '--task',
+    },
+  )
 }
 
 /** Reads the change that is asked for: a range, by default the last commit, what is staged, or a patch. */

@@ -43,6 +43,7 @@ export function addReviewCommands(program: Command, start: () => Promise<{ loade
     .argument('[base..head]', 'commits to review; the last commit by default')
     .option('--staged', 'review what is staged')
     .option('--patch <file>', 'review a patch to the last commit; - is the standard input')
+    .option('--task <id>', 'review the result of a task of this store, to release its reward')
     .option('--reviewer <name>', 'name that the page proposes; the address that you commit with by default')
     .option('--repository <name>', 'name of the repository for policies, such as github.com/acme/shop')
     .option('--out <file>', 'file of the receipt')

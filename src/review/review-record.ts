@@ -11,6 +11,7 @@ export const ReviewId = z.string().regex(/^rev_[0-9a-f]{32}$/)
 export const NewReview = Change.extend({
   repository: z.string().min(1).max(256).nullable().default(null).describe('name of the repository, for policies'),
   policy: Sha256.nullable().default(null).describe('SHA-256 of the policy in force'),
+  task_id: z.string().nullable().default(null).describe('task whose result is reviewed; null for none'),
 })
 export type NewReview = z.infer<typeof NewReview>
 
@@ -22,6 +23,7 @@ export const ReviewRecord = z.object({
   head: Change.shape.head,
   digest: Change.shape.digest,
   repository: z.string().nullable(),
+  task_id: z.string().nullable(),
   created_at: z.iso.datetime(),
   decided_at: z.iso.datetime().nullable(),
   hunks: z.array(z.object({ digest: Sha256, kind: z.string(), path: z.string(), lines: z.int() })),
@@ -65,8 +67,8 @@ export const changeOf = ({ change }: Pick<ReviewRow, 'change'>): Change => JSON.
 /** Converts a row. */
 export function recordOf(row: ReviewRow): ReviewRecord {
   const { base, head, digest, parts } = changeOf(row)
-  const { id, session_id, repository, created_at, decided_at } = row
+  const { id, session_id, repository, task_id, created_at, decided_at } = row
   const hunks = parts.map(({ digest, kind, path, lines }) => ({ digest, kind, path, lines }))
   const receipt = row.receipt === null ? null : (JSON.parse(row.receipt) as Receipt)
-  return { id, session_id, base, head, digest, repository, created_at, decided_at, hunks, receipt }
+  return { id, session_id, base, head, digest, repository, task_id, created_at, decided_at, hunks, receipt }
 }

@@ -3,6 +3,8 @@ import * as z from 'zod'
 import { GazewayError } from '../errors.ts'
 import type { Attestation } from '../gaze/attestation.ts'
 import type { Gaze, StoreGaze } from '../gaze/gaze.ts'
+import { requireTask } from '../gaze/gaze-session.ts'
+import { noveltyOf } from '../gaze/near-copies.ts'
 import { gatewaySigner } from '../signing/gateway-keys.ts'
 import { decodeCursor, type Page, type Paged, readPage } from '../store/page.ts'
 import type { Schema } from '../store/schema.ts'
@@ -33,7 +35,11 @@ const OBSERVER = 'gazeway'
 
 /** Reviews that this gateway observes. */
 export interface Reviews {
-  /** Begins a review. @throws GazewayError `validation_failed` when a digest is not that of what would be shown */
+  /**
+   * Begins a review.
+   *
+   * @throws GazewayError `validation_failed` when a digest is not that of what would be shown; `not_found` for an unknown task
+   */
   create(input: NewReview, callerId: string): Promise<ReviewRecord>
   /**
    * Adds records of attention, with paths and lines of the new files, to a review that is not decided.
@@ -77,7 +83,7 @@ export function createReviews(deps: { store: Store; gaze: Gaze; dataDir: () => s
 
   return {
     async create(input, callerId) {
-      const { repository, policy, ...change } = input
+      const { repository, policy, task_id, ...change } = input
       requireTrue(change.parts)
       const row: ReviewRow = {
         id: newId('rev'),
@@ -89,8 +95,12 @@ export function createReviews(deps: { store: Store; gaze: Gaze; dataDir: () => s
         created_at: now().toISOString(),
         decided_at: null,
         receipt: null,
+        task_id,
       }
-      await store.write((trx) => trx.insertInto('reviews').values(row).execute())
+      await store.write(async (trx) => {
+        if (task_id !== null) await requireTask(trx, task_id)
+        await trx.insertInto('reviews').values(row).execute()
+      })
       return recordOf(row)
     },
 
@@ -104,9 +114,18 @@ export function createReviews(deps: { store: Store; gaze: Gaze; dataDir: () => s
       const row = await findOpen(id, callerId)
       const reading = await readingSoFar(row, input.acknowledged)
       const attestation = (await gaze.session(row.session_id))?.attestation ?? null
+      const novelty = await noveltyOf(store.db, row.session_id)
       const at = now()
       const observer = await gatewaySigner(dataDir(), at)
-      const content = { row, input, reading, attestation, at: at.toISOString(), keyid: observer.key.fingerprint }
+      const content = {
+        row,
+        input,
+        reading,
+        attestation,
+        novelty,
+        at: at.toISOString(),
+        keyid: observer.key.fingerprint,
+      }
       const review = reviewOf(content)
       const payload = receiptPayload(changeOf(row), review)
       const observation = { review_id: id, level: review.level, observed_at: at.toISOString() }
@@ -180,10 +199,11 @@ function reviewOf(of: {
   input: DecideReview
   reading: Reading
   attestation: Attestation | null
+  novelty: number | null
   at: string
   keyid: string
 }): Review {
-  const { row, input, reading, attestation } = of
+  const { row, input, reading, attestation, novelty } = of
   const { parts, active_ms } = reading
   const hunks = parts.map(({ digest, path, lines, seen, seen_ms }) => ({ digest, path, lines, seen, seen_ms }))
   const [lines, seen] = [sum(hunks.map((hunk) => hunk.lines)), sum(hunks.map((hunk) => hunk.seen))]
@@ -197,7 +217,7 @@ function reviewOf(of: {
     evidence: {
       coverage: lines === 0 ? null : seen / lines,
       plausibility: attestation?.components.plausibility ?? null,
-      novelty: attestation === null ? null : Number(!attestation.replayed),
+      novelty: attestation?.replayed ? 0 : novelty,
       liveness: null,
       provenance: null,
       reasons: attestation?.reasons ?? [],

@@ -49,12 +49,12 @@ const Coverage = z.object({
 
 /** Signs of attention, each 0 to 1, or null where nothing was measured. */
 const ReviewEvidence = z.object({
-  coverage: share,
-  plausibility: share,
-  novelty: share,
-  liveness: share,
-  provenance: share,
-  reasons: z.array(z.string()),
+  coverage: share.describe('share of the changed lines that was seen'),
+  plausibility: share.describe('how like a person’s the records are'),
+  novelty: share.describe('1 less the greatest likeness to another stream of the same key; 0 for a copy'),
+  liveness: share.describe('kept for what answers a challenge; always null'),
+  provenance: share.describe('kept for devices that sign what they measure; always null'),
+  reasons: z.array(z.string()).describe('why it is not more'),
 })
 
 /** Decision about a change. */

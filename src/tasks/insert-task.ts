@@ -2,6 +2,7 @@ import type { Transaction } from 'kysely'
 import type { Escrows } from '../escrow/escrow.ts'
 import type { Tally } from '../escrow/escrow-tally.ts'
 import { type Funding, lock } from '../escrow/moves.ts'
+import type { ReviewDemand } from '../review/task-review.ts'
 import { runBuilt } from '../store/built.ts'
 import type { Schema } from '../store/schema.ts'
 import { statusAfter } from '../store/status-table.ts'
@@ -26,6 +27,8 @@ export interface PlannedTask {
   capabilities: readonly string[]
   rewardMicros: Micros
   gazeRequired: boolean
+  /** Review of the result that releases the reward; none for an attestation. */
+  review?: ReviewDemand | undefined
   /** Recipient of the reward; null for the agent that completes the task. */
   recipient: string | null
   /** Ids of tasks. */
@@ -106,6 +109,7 @@ function toRow(planned: PlannedTask, creator: string, now: Date): TaskRow {
     completed_at: null,
     result: null,
     gaze_required: planned.gazeRequired ? 1 : 0,
+    review: planned.review === undefined ? null : JSON.stringify(planned.review),
     depends_on: JSON.stringify(planned.dependsOn),
     waiting_on: planned.waitingOn,
     swarm_id: planned.swarmId,

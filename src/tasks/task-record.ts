@@ -3,6 +3,7 @@ import { SETTLEMENT_MODES, type SettlementMode } from '../chain/settlements.ts'
 import { AttestationId, Recipient, TaskId, TtlSeconds } from '../escrow/escrow-record.ts'
 import { TASK_STATUSES, taskStatusAt } from '../escrow/task-status.ts'
 import { Memory } from '../memory/records/memory-record.ts'
+import { ReviewDemand } from '../review/task-review.ts'
 import { ListQuery } from '../store/page.ts'
 import type { TaskRow } from '../store/tables/tasks-tables.ts'
 import { isWhole, WHOLE } from '../store/text.ts'
@@ -66,6 +67,7 @@ export const NewTask = z.strictObject({
   reward_usd: Amount.default(0).describe('Locked in escrow when the task is created'),
   capabilities: Capabilities.default([]).describe('Capabilities that the agent must have'),
   gaze_required: z.boolean().default(false).describe('A claim needs an attestation'),
+  review: ReviewDemand.optional(),
   recipient: Recipient.optional(),
   depends_on: z
     .array(TaskId)
@@ -128,6 +130,7 @@ export const Task = z.object({
   claimed_by: z.string().nullable().describe('Id of the claiming key, which receives the reward'),
   result: z.unknown(),
   gaze_required: z.boolean(),
+  review: ReviewDemand.nullable(),
   depends_on: z.array(z.string()),
   swarm_id: z.string().nullable(),
   escrow_id: z.string().nullable(),
@@ -174,6 +177,7 @@ export function toTask(row: TaskRow, at: string): Task {
     claimed_by: status === 'open' ? null : row.claimed_by,
     result: row.result === null ? null : JSON.parse(row.result),
     gaze_required: row.gaze_required === 1,
+    review: row.review === null ? null : JSON.parse(row.review),
     depends_on: JSON.parse(row.depends_on),
     swarm_id: row.swarm_id,
     escrow_id: row.escrow_id,

@@ -1,4 +1,7 @@
 import assert from 'node:assert/strict'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { describe, it } from 'node:test'
 import type { NewSettlement, Settlements } from '../../src/chain/settlements.ts'
 import { GazewayError } from '../../src/errors.ts'
@@ -6,11 +9,15 @@ import { type Caller, createEscrows, EscrowList } from '../../src/escrow/escrow.
 import { createTally } from '../../src/escrow/escrow-tally.ts'
 import { lockedRow, release } from '../../src/escrow/moves.ts'
 import { WalletAddress } from '../../src/identity/key.ts'
+import { hunksOf } from '../../src/review/hunks.ts'
+import { DecideReview, NewReview } from '../../src/review/review-record.ts'
+import { createReviews } from '../../src/review/reviews.ts'
 import type { Task } from '../../src/tasks/tasks.ts'
 import { readBalances } from '../../src/wallet/ledger/account-balances.ts'
 import { makeDeposit } from '../../src/wallet/ledger/deposits.ts'
 import { turnsDuring } from '../doubles/turns.ts'
 import { humanStream } from '../gaze/human-stream.ts'
+import { numbered } from '../review/repository.ts'
 import { ADMIN, caller, LEDGER, type OpenStore, type Works, worksOn } from '../tasks/setup.ts'
 import { newAddress, newKey } from '../wallet/setup.ts'
 
@@ -105,6 +112,60 @@ export function escrowContract(open: OpenStore): void {
       await works.release(payer, { escrow_id: other.escrow_id, attestation_id: used })
       assert.deepEqual(await works.escrows.get(escrow_id), before)
       await works.release(payer, { escrow_id, attestation_id: await works.attest(task.id, payer) })
+      await works.audit()
+    })
+
+    it('of a task with a review is released by one of its result, and by nothing else', async (t) => {
+      const works = worksOn(await open(t))
+      const [payer, agent] = [await works.payer(10), await works.agent()]
+      const { store, gaze, clock } = works
+      const dataDir = mkdtempSync(join(tmpdir(), 'gazeway-escrow-'))
+      t.after(() => rmSync(dataDir, { recursive: true }))
+      const reviews = createReviews({ store, gaze, dataDir: () => dataDir, now: clock.now })
+      const [base, head] = [
+        { commit: 'a'.repeat(40), tree: 'b'.repeat(40) },
+        { commit: 'c'.repeat(40), tree: 'd'.repeat(40) },
+      ]
+      const made = await works.create(payer, { reward_usd: 5, review: { coverage: 0.5, level: 'seen' } })
+      await works.claim(made, agent)
+      const early = await reviewedBy(payer.id, {})
+      const task = await works.complete(made, agent, { result: { base: base.commit, head: head.commit } })
+      const escrow_id = task.escrow_id ?? ''
+
+      /** A decided review of ten lines, of which the first are seen, with 300 ms each. */
+      async function reviewedBy(
+        key: string,
+        of: { seen?: number; change?: object; decision?: string; task_id?: string },
+      ) {
+        const { seen = 5, change = {}, decision = 'approve', task_id = made.id } = of
+        const parts = hunksOf('a.ts', '', numbered(10))
+        const sent = NewReview.parse({ base, head, digest: 'e'.repeat(64), parts, task_id, ...change })
+        const { id } = await reviews.create(sent, key)
+        const env = { path: 'a.ts', line_start: 1, line_end: seen }
+        const records = [{ at: clock.now().toISOString(), dwell_ms: 300 * seen, source: 'ide' as const, env }]
+        clock.pass(10)
+        await reviews.addEvidence(id, records, key)
+        await reviews.decide(id, DecideReview.parse({ reviewer: 'ann@example.org', decision }), key)
+        return id
+      }
+      const refused = (message: RegExp) => ({ code: 'gaze_verification_failed', message })
+      const other = await works.create(payer, { reward_usd: 5, review: {} })
+      const refusals: [string, RegExp][] = [
+        [await works.attest(task.id, payer), /takes a review of its result/],
+        [early, /began after the completion/],
+        [await reviewedBy(agent.id, {}), /Only a review that the payer began/],
+        [await reviewedBy(payer.id, { seen: 4 }), /covers 4 of 10 lines; a share of 0.5 is needed/],
+        [await reviewedBy(payer.id, { decision: 'comment' }), /ended with comment/],
+        [await reviewedBy(payer.id, { change: { head: base } }), /does not name this change/],
+        [await reviewedBy(payer.id, { task_id: other.id }), /not bound to this task/],
+      ]
+      for (const [attestation_id, why] of refusals)
+        await assert.rejects(works.release(payer, { escrow_id, attestation_id }), refused(why))
+      const attestation_id = await reviewedBy(payer.id, {})
+      clock.pass(901)
+      await assert.rejects(works.release(payer, { escrow_id, attestation_id }), refused(/901 s old/))
+      const released = await works.release(payer, { escrow_id, attestation_id: await reviewedBy(payer.id, {}) })
+      assert.equal(released.status, 'released')
       await works.audit()
     })
 

@@ -5,6 +5,7 @@ import type { Settlements } from '../../src/chain/settlements.ts'
 import { type Caller, createEscrows, type Escrows, NewEscrow, Release } from '../../src/escrow/escrow.ts'
 import { createGaze, type Gaze } from '../../src/gaze/gaze.ts'
 import type { Scope } from '../../src/identity/key.ts'
+import { createReviewVerifier } from '../../src/review/review-verifier.ts'
 import type { Store } from '../../src/store/store.ts'
 import { Claim, Completion, createTasks, NewTask, type Task, type Tasks } from '../../src/tasks/tasks.ts'
 import { createLimits } from '../../src/wallet/budget/limits.ts'
@@ -67,15 +68,16 @@ export function worksOn(store: Store, { settlements = LEDGER }: { settlements?: 
   const clock = createClock()
   const { now } = clock
   const gaze = createGaze({ store, config: GAZE, now })
+  const verifier = createReviewVerifier(gaze.verifier, () => GAZE.maxAgeSeconds)
   const escrows = createEscrows({
     store,
     now,
     limitsOf: createLimits(store, 0).of,
     settlements,
-    verifier: gaze.verifier,
+    verifier,
     token: (mode) => (mode === 'evm' ? 'USDT' : 'pathUSD'),
   })
-  const tasks = createTasks({ store, now, escrows, verifier: gaze.verifier })
+  const tasks = createTasks({ store, now, escrows, verifier })
   return {
     store,
     tasks,

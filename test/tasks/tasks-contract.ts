@@ -25,6 +25,7 @@ export function tasksContract(open: OpenStore): void {
         claimed_by: null,
         result: null,
         gaze_required: false,
+        review: null,
         depends_on: [],
         swarm_id: null,
         lease_expires_at: null,

@@ -4,6 +4,7 @@
  * - `capabilities`, `depends_on` and `result` are JSON
  * - `creator` and `claimed_by` are ids of keys
  * - `claim_hash` is the SHA-256 of the current claim's token
+ * - `review` is JSON: the review of its result that releases its reward; null for none
  * - `waiting_on` counts the dependencies that are not completed
  *
  * A task past its `lease_expires_at` is open, even before its row says so.
@@ -25,6 +26,7 @@ export interface TaskRow {
   completed_at: string | null
   result: string | null
   gaze_required: number
+  review: string | null
   depends_on: string
   waiting_on: number
   swarm_id: string | null

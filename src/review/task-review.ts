@@ -1,0 +1,11 @@
+import * as z from 'zod'
+import { Level } from './statement.ts'
+
+/** The review of its result that a task needs before its reward is released. */
+export const ReviewDemand = z
+  .strictObject({
+    coverage: z.number().min(0).max(1).default(1).describe('Least share of the changed lines that was seen.'),
+    level: Level.extract(['seen', 'plausible']).default('plausible').describe('Least level of evidence.'),
+  })
+  .describe('The reward takes a review of the change that the result names, instead of an attestation')
+export type ReviewDemand = z.infer<typeof ReviewDemand>
