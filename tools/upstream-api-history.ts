@@ -4,8 +4,9 @@ import { CallRecord } from '../src/calls/call-record.ts'
 import { plain } from '../src/text/plain.ts'
 import { defineTool } from './tool.ts'
 
-/** A call as a model reads it: without what only tells calls of one session apart. */
+/** A call as a model reads it, without its session. */
 const ListedCall = CallRecord.omit({
+  session_id: true,
   thread_id: true,
   parent_id: true,
   turn_id: true,
