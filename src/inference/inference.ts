@@ -130,6 +130,7 @@ export function createUpstream(options: {
   late: CallDeps['late']
   /** Known forms that upstreams accept; none when absent. */
   facts?: CallDeps['facts']
+  watchCache?: CallDeps['watchCache']
   billing: CallDeps['billing']
 }): Upstream {
   const {

@@ -13,6 +13,7 @@ import { createUpstream, type Upstream } from './inference.ts'
 import type { OpenUpstream } from './open.ts'
 import { createCallRates } from './rates/call-rates.ts'
 import { createReasoning } from './reasoning/reasoning.ts'
+import { createCacheWatch } from './session/cache-watch.ts'
 import { createLateTerms } from './settle/left-answer.ts'
 import { createLiveness, type Liveness } from './status/liveness.ts'
 import { watchRecentCalls } from './status/recent-calls.ts'
@@ -71,6 +72,7 @@ export function liveInference(
     now,
     onError: logged(base, 'Failed to share what models refuse; this process keeps its own facts.', 'warn'),
   })
+  const watchCache = createCacheWatch((miss) => base.log.warn('A session lost its prompt cache.', { ...miss }))
   const late = createLateTerms(config.current().config.wallet.read_on_ms)
   const reloaded = config.hotReload(
     (settings) => ({
@@ -92,6 +94,7 @@ export function liveInference(
         reasoning,
         countTokens,
         late: { ...late, readOnMs: wallet.read_on_ms },
+        watchCache,
         billing: {
           ...billing,
           pricing,
