@@ -256,33 +256,36 @@ describe('the project', () => {
     assert.doesNotMatch(await text(there), /of attention/)
   })
 
-  it('is the first root that is a folder on this machine', async () => {
+  describe('of a client whose roots change', () => {
     const place = newPlace()
-    const uris = [join(place.home, 'gone'), join(place.project, 'README.md'), place.home].map((path) => ({
-      uri: pathToFileURL(path).href,
-    }))
-    assert.equal(
-      await rootOf(await connect(place, offers([{ uri: 'file://another-machine/share' }, ...uris]))),
-      place.home,
-    )
-  })
+    const roots: { uri: string }[] = []
+    let server: Server
+    before(async () => {
+      server = await connect(place, offers(roots))
+    })
+    async function rootWith(...uris: string[]) {
+      roots.splice(0, roots.length, ...uris.map((uri) => ({ uri })))
+      await server.client.sendRootsListChanged()
+      return rootOf(server)
+    }
+    const home = pathToFileURL(place.home).href
+    const gone = pathToFileURL(join(place.home, 'gone')).href
 
-  for (const other of ['vscode-remote://ssh/home', 'https://x/y', 'nonsense', 5 as never])
-    it(`is a folder on this machine whatever else is among the roots: ${other}`, async () => {
-      const place = newPlace()
-      const roots = [other, pathToFileURL(place.home).href, other].map((uri) => ({ uri }))
-      assert.equal(await rootOf(await connect(place, offers(roots))), place.home)
+    it('is the first root that is a folder on this machine', async () => {
+      const file = pathToFileURL(join(place.project, 'README.md')).href
+      assert.equal(await rootWith('file://another-machine/share', gone, file, home), place.home)
     })
 
-  it('is the working directory when the roots are of no use', async () => {
-    const place = newPlace()
-    const useless = [
-      'file://another-machine/share',
-      'https://example.org/',
-      pathToFileURL(join(place.home, 'gone')).href,
-    ]
-    for (const roots of [[], ...useless.map((uri) => [{ uri }])])
-      assert.equal(await rootOf(await connect(place, offers(roots))), place.project)
+    it('is the working directory when the roots are of no use', async () => {
+      const useless = ['file://another-machine/share', 'https://example.org/', gone]
+      for (const uris of [[], ...useless.map((uri) => [uri])]) assert.equal(await rootWith(...uris), place.project)
+    })
+
+    for (const other of ['vscode-remote://ssh/home', 'https://x/y', 'nonsense', 5 as never])
+      it(`is a folder on this machine whatever else is among the roots: ${other}`, async () => {
+        assert.equal(await rootWith(), place.project)
+        assert.equal(await rootWith(other, home, other), place.home)
+      })
   })
 
   it('is the working directory when a client does not answer for its roots', async () => {
