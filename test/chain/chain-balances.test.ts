@@ -106,7 +106,7 @@ describe('balances on chains', () => {
 
   it('are read once for all who ask at the same time', async () => {
     const rpcUrl = `${silentUrl()}/once`
-    const reader = readerOf([network({ chainId: 3, rpcUrl, timeoutMs: 100, tokens: [] })])
+    const reader = readerOf([network({ chainId: 3, rpcUrl, timeoutMs: 1000, tokens: [] })])
     const found = await Promise.all(Array.from({ length: 20 }, () => reader.read(owner)))
     assert.equal(asked.filter((url) => url === new URL(rpcUrl).pathname).length, 3)
     assert.equal(new Set(found).size, 1)
