@@ -166,8 +166,7 @@ describe('the data folder', () => {
     const program = `const { findDataDir } = await import('${module}')
       const { HOME } = process.env
       for (const [name, value] of ${JSON.stringify(settings)}) {
-        delete process.env.XDG_DATA_HOME
-        Object.assign(process.env, { HOME, [name]: value })
+        Object.assign(process.env, { HOME, XDG_DATA_HOME: '', [name]: value })
         console.log(findDataDir({}, {}, '/c'))
       }`
     const { XDG_DATA_HOME, LOCALAPPDATA, ...env } = process.env

@@ -28,11 +28,6 @@ describe('a credential that cannot be read', () => {
     rmSync(folder, { recursive: true })
   })
 
-  const spentOn = async (work: () => Promise<unknown>) => {
-    const before = process.cpuUsage()
-    await work()
-    return process.cpuUsage(before)
-  }
   const encoded = (challenge: object) => Buffer.from(JSON.stringify({ challenge })).toString('base64url')
   const credentials = {
     'is nothing but padding': `${'='.repeat(1_000_000)}x`,
@@ -42,10 +37,9 @@ describe('a credential that cannot be read', () => {
   for (const [what, credential] of Object.entries(credentials))
     it(`is refused at once where it ${what}`, async () => {
       const terms = { amount: 1, scope: 'GET /v1/models', description: 'One request' }
-      const { user } = await spentOn(() =>
-        assert.rejects(payments.take(`Payment ${credential}`, terms), { code: 'payment_required' }),
-      )
+      const began = performance.now()
+      await assert.rejects(payments.take(`Payment ${credential}`, terms), { code: 'payment_required' })
       // What grows by the square of its length takes minutes.
-      assert.ok(user < 20_000_000, `${user / 1000} ms`)
+      assert.ok(performance.now() - began < 30_000)
     })
 })
