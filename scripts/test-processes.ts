@@ -1,9 +1,8 @@
 import { readFileSync } from 'node:fs'
 import { LONGEST_TESTS } from './longest-tests.ts'
 
-/** Folders whose test files share processes: they start no program and no server for all of a machine. */
-const TOGETHER =
-  /^test\/(adapters|agent|agent-gateway|alerts|assistants|calls|config|context|doubles|gaze|identity|inference|memory|projects|providers|reconcile|review|signing|skills|text|wire)\//
+/** Test files that have a process of their own: they start browsers, end what they started, or load a machine fully. */
+const APART = /^test\/((bench|console|contract|faults)\/|e2e\/(large-bodies|noisy-neighbour|routes-chaos)\.)/
 
 /**
  * Code that changes or measures all of a process: its clock, variables, listeners and memory, hooks outside of a suite. A file with
@@ -18,6 +17,9 @@ const ALONE = [
 
 /** Files in one process. More would leave a core without work at the end. */
 const AT_MOST = 14
+/** Folders whose test files start programs, and take longer. */
+const SLOW = /^test\/(chain|docs|e2e|payments)\//
+const AT_MOST_SLOW = 5
 
 /**
  * Divides test files among processes. A file's own process costs it half a second of CPU and more, to load code that it
@@ -30,7 +32,7 @@ export function byProcess(files: readonly string[]): string[][] {
   let open: string[] | undefined
   for (const file of files) {
     if (!mayShare(file)) processes.push([file])
-    else if (open && open.length < AT_MOST) open.push(file)
+    else if (open && open.length < (SLOW.test(file) ? AT_MOST_SLOW : AT_MOST)) open.push(file)
     else {
       open = [file]
       processes.push(open)
@@ -40,7 +42,7 @@ export function byProcess(files: readonly string[]): string[][] {
 }
 
 function mayShare(file: string): boolean {
-  if (!TOGETHER.test(file) || LONGEST_TESTS.includes(file)) return false
+  if (APART.test(file) || LONGEST_TESTS.includes(file)) return false
   const text = readFileSync(file, 'utf8')
   return !ALONE.some((state) => state.test(text))
 }
