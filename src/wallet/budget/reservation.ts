@@ -85,14 +85,15 @@ export function reservationIn(deps: PoolDeps & { elapsedMs: () => number }, pool
     },
     renew(beyond) {
       const { id } = pool.of.spender
-      const add = (micros: Micros) => void deps.beyond.set(id, (deps.beyond.get(id) ?? 0) + micros)
+      function add(micros: Micros): void {
+        const sum = (deps.beyond.get(id) ?? 0) + micros
+        if (sum === 0) deps.beyond.delete(id)
+        else deps.beyond.set(id, sum)
+      }
       add(beyond)
       deps.retire(pool)
       giveBack(deps, pool)
-      return () => {
-        add(-beyond)
-        if (deps.beyond.get(id) === 0) deps.beyond.delete(id)
-      }
+      return () => add(-beyond)
     },
     end() {
       if (isOver) return
