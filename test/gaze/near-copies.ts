@@ -82,7 +82,7 @@ export const COPIES: Readonly<Record<string, Copy>> = {
   '1.25 times as long': (stream) => timed(stream, 1.25),
   'with noise of 0.005': (stream, seed) => timed(noisy(stream, 0.005, seed), 1),
   'with noise of 0.02': (stream, seed) => timed(noisy(stream, 0.02, seed), 1),
-  'with every tenth record left out': (stream) =>
+  'without every tenth record': (stream) =>
     timed(
       stream.filter((_, index) => index % 10 !== 5),
       1,
