@@ -7,7 +7,7 @@ import { type CopiedMemories, copiedMemories } from './copied-memories.ts'
 import { MOST_COPIED, readCopy, writeCopy } from './memory-copy.ts'
 import { type AskRemote, isDown } from './remote-request.ts'
 
-/** Age from which the copy is made anew, after a request that the remote has answered. */
+/** Age from which the copy is made again, after a request that the remote has answered. */
 const COPY_EVERY_MS = 60_000
 /** Time after a failure in which reads come from the copy at once. */
 const RESTS_MS = 15_000
@@ -76,7 +76,7 @@ export function createOfflineReads(
         return readCopied(error, work)
       }
     },
-    /** Changes the remote's memories; the next request makes the copy anew. */
+    /** Changes the remote's memories; the next request makes the copy again. */
     async write<T>(work: () => Promise<T>): Promise<T> {
       copiedAt = Number.NEGATIVE_INFINITY
       return answered(work)

@@ -30,7 +30,7 @@ export const remoteSection = section(
 
 const THIS_MACHINE = new Set(['127.0.0.1', 'localhost', '[::1]'])
 
-/** A key is sent along, which others could read on the way over http. */
+/** A key goes with each request, and others could read it on the way over http. */
 function isSafe(text: string): boolean {
   if (!isBaseUrl(text)) return false
   const { protocol, hostname } = new URL(text)
