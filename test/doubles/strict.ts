@@ -64,17 +64,19 @@ export const parsedArguments: Rule = ({ messages }) => {
 }
 
 const schemasIn = ({ tools }: Body): Record<string, unknown>[] =>
-  ((tools ?? []) as { function: { parameters?: Record<string, unknown> } }[]).map(
-    ({ function: { parameters = {} } }) => parameters,
+  ((tools ?? []) as { function?: { parameters?: Record<string, unknown> } }[]).flatMap(({ function: called }) =>
+    called?.parameters === undefined ? [] : [called.parameters],
   )
+
+const UNIONS = ['anyOf', 'oneOf', 'allOf']
 
 /** OpenAI: parameters are an object with properties, and no union at the top. */
 export const objectSchemas: Rule = (body) => {
   const fault = schemasIn(body).find(
-    (schema) => 'anyOf' in schema || schema.type !== 'object' || !('properties' in schema),
+    (schema) => UNIONS.some((name) => name in schema) || schema.type !== 'object' || !('properties' in schema),
   )
   if (fault === undefined) return null
-  return 'anyOf' in fault
+  return UNIONS.some((name) => name in fault)
     ? {
         message:
           "Invalid schema for function 'look': schema must have type 'object' and not have 'oneOf'/'anyOf'/'allOf'/'enum'/'not' at the top level.",

@@ -18,7 +18,7 @@ interface Tried {
 }
 
 /** Tells whether an upstream answered that it does not have the endpoint of an attempt. */
-const isMissing = ({ passed }: Tried): boolean =>
+export const isMissing = ({ passed }: Tried): boolean =>
   passed.kind === 'failed' &&
   passed.refused !== null &&
   MISSING.has(passed.refused.status) &&

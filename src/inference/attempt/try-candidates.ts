@@ -15,7 +15,7 @@ import { isRaceLost } from '../upstreams/race-lost.ts'
 import { candidateOrder, circuitOf, hasChoice, type Selection } from './candidate-order.ts'
 import { cooldownAfter, isEnded, MAX_ATTEMPTS, MAX_TIME_MS } from './fallback.ts'
 import { besideOf, createRace, isHedgeable, type Race } from './hedge.ts'
-import { learnMissing, toldAttempt, withoutMissing } from './missing-endpoint.ts'
+import { isMissing, learnMissing, toldAttempt, withoutMissing } from './missing-endpoint.ts'
 import { type PreparedRequest, prepareRequest } from './prepare-request.ts'
 import { type Attempt, type Result, type Turn, tryCandidate } from './try-candidate.ts'
 
@@ -111,7 +111,7 @@ async function tryEach(
  * Tries candidates until one answers.
  *
  * @returns the attempt that its client learns of: the one that answered or was ended, else the first whose endpoint exists
- * @throws GazewayError when no candidate's API expresses the request
+ * @throws GazewayError when no endpoint that exists expresses the request
  */
 async function lastAttempt(trial: Trial, client: Receiver): Promise<Attempt> {
   const { call, candidates, before } = trial
@@ -151,7 +151,8 @@ async function lastAttempt(trial: Trial, client: Receiver): Promise<Attempt> {
     if (kind === 'answered' || isEnded(outcome.error)) return last
   }
   const told = toldAttempt(before)
-  if (told === undefined) throw unfit ?? new Error('No candidate was tried.')
+  if (unfit !== null && (told === undefined || isMissing(told))) throw unfit
+  if (told === undefined) throw new Error('No candidate was tried.')
   return told
 }
 

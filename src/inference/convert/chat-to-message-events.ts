@@ -8,6 +8,7 @@ import { messageId, messageShell, stopOf, toMessageUsage } from './chat-to-messa
 import { callOf } from './streamed-calls.ts'
 import { type SealState, showsThinking, thinkingBlock, UNSEALED } from './thoughts.ts'
 import { calledTools } from './tool-names.ts'
+import { isWrapped, unwrapped } from './wrapped-arguments.ts'
 
 /**
  * Converts the chunks of a chat stream to the events of a streamed Message. Chunks after the last event are ignored.
@@ -200,6 +201,10 @@ function createBlocks(
         if (block.kind === 'call' && !block.begin.name && !isOver) return
         if (!block.isTold) emit({ type: 'content_block_start', index: open, content_block: startOf(block) })
         block.isTold = true
+        if (block.kind === 'call' && isWrapped(block.written)) {
+          if (!isOver) return
+          block.waiting = unwrapped(block.written)
+        }
         if (block.waiting !== '')
           emit({ type: 'content_block_delta', index: open, delta: deltaOf(block, block.waiting) })
         block.waiting = ''

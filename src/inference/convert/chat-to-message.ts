@@ -8,6 +8,7 @@ import { read } from './answer-reader.ts'
 import { type ChatCall, readChatAnswer } from './chat-answer.ts'
 import { type SealState, showsThinking, thinkingBlock, UNSEALED } from './thoughts.ts'
 import { calledTools } from './tool-names.ts'
+import { unwrapped } from './wrapped-arguments.ts'
 
 /** Creates an id in Anthropic's format, for objects that the provider did not create. */
 export const messageId = (prefix: 'msg' | 'toolu'): string => `${prefix}_${randomUUID().replaceAll('-', '')}`
@@ -106,7 +107,7 @@ export function stopOf(
 }
 
 function toToolUse({ id, name, arguments: args }: ChatCall, nameOf: (chatName: string) => string): Fields | null {
-  const input = args.trim() === '' ? {} : parseJson(args)
+  const input = args.trim() === '' ? {} : parseJson(unwrapped(args))
   if (!isObject(input)) return null
   return { type: 'tool_use', id: id || messageId('toolu'), name: nameOf(name), input }
 }

@@ -138,6 +138,8 @@ export function createCompletionChunks(custom: ReadonlySet<unknown> = NO_CUSTOM)
   let calls = -1
   /** Position of each call among the calls, by the index of its block. */
   const callAt = new Map<number | undefined, number>()
+  /** Position of the open call while it has no input: one without parameters stays so. */
+  let unwritten: number | null = null
   /** Call of a custom tool that is open, with its JSON so far. */
   let wrapped: { index: number; json: string } | null = null
   /** Thinking block that is open. */
@@ -166,6 +168,7 @@ export function createCompletionChunks(custom: ReadonlySet<unknown> = NO_CUSTOM)
         tool_calls: [{ index: calls, id: call.id, type: 'custom', custom: { name: call.name, input: '' } }],
       })
     }
+    unwritten = calls
     const begun = { index: calls, id: call.id, type: 'function', function: { name: call.name, arguments: '' } }
     return adds({ tool_calls: [begun] })
   }
@@ -181,6 +184,7 @@ export function createCompletionChunks(custom: ReadonlySet<unknown> = NO_CUSTOM)
       wrapped.json += added
       return []
     }
+    if (added !== '') unwritten = null
     return adds({ tool_calls: [{ index: call, function: { arguments: added } }] })
   }
 
@@ -199,6 +203,11 @@ export function createCompletionChunks(custom: ReadonlySet<unknown> = NO_CUSTOM)
       const { index, json } = wrapped
       wrapped = null
       return adds({ tool_calls: [{ index, custom: { input: fromCustomCall(json) } }] })
+    }
+    if (unwritten !== null) {
+      const index = unwritten
+      unwritten = null
+      return adds({ tool_calls: [{ index, function: { arguments: '{}' } }] })
     }
     const ended = thought
     thought = null

@@ -1,3 +1,4 @@
+import { fieldsOrNone } from '../../text/lenient-reader.ts'
 import { present } from '../../text/present.ts'
 import type { Fields } from '../../text/typed-reader.ts'
 import { exactJson } from './exact-json.ts'
@@ -52,7 +53,7 @@ const OWN_TOOLS: Readonly<Record<string, OwnTool>> = {
 
 /** Tells whether a tool of a Responses request is one that the client runs. A shell in a container is not. */
 export function isOwnTool({ type, environment }: Fields): boolean {
-  const place = read.fields(environment, 'environment').type ?? 'local'
+  const place = fieldsOrNone(environment).type ?? 'local'
   return Object.hasOwn(OWN_TOOLS, String(type)) && place === 'local'
 }
 
@@ -81,7 +82,7 @@ export function asFunctionItem(item: Fields): Fields {
 }
 
 /**
- * Fields of the item for a call of such a tool. Null when the model left out what it needs, so that nobody may run it.
+ * Fields of the item for a call of such a tool. Null when the model omitted what it needs, so that nobody may run it.
  *
  * @param written arguments of its function
  */

@@ -13,6 +13,7 @@ import {
   type ToolCall,
   textPart,
 } from './response-items.ts'
+import { isWrapped, unwrapped } from './wrapped-arguments.ts'
 
 /** An event of a streamed Response, as the client's types define it. */
 export type ResponseEvent = ResponseStreamEvent
@@ -162,7 +163,7 @@ export function streamCall(
   function write(delta: string): void {
     if (delta === '') return
     call.arguments += delta
-    if (isFunction) emit({ type: 'response.function_call_arguments.delta', ...at, delta })
+    if (isFunction && !isWrapped(call.arguments)) emit({ type: 'response.function_call_arguments.delta', ...at, delta })
   }
 
   return {
@@ -171,6 +172,11 @@ export function streamCall(
     close(status) {
       // Some models write nothing for a function without parameters, and clients parse the arguments.
       if (call.arguments === '') write('{}')
+      // Encoded twice: written at the end, as the object that it is.
+      else if (isWrapped(call.arguments)) {
+        call.arguments = unwrapped(call.arguments)
+        if (isFunction) emit({ type: 'response.function_call_arguments.delta', ...at, delta: call.arguments })
+      }
       const done = item(status)
       if (done.type === 'custom_tool_call') {
         emit({ type: 'response.custom_tool_call_input.delta', ...at, delta: done.input })

@@ -3,7 +3,7 @@ import type { Mend, Refusal } from './mend.ts'
 
 const HEADER = 'anthropic-beta'
 const ABOUT_BETAS = /anthropic-beta|\bbeta (?:flag|header|feature|value)/i
-/** Beginning of the names of facts, before the beta. */
+/** Beginning of the names of facts, before the betas. */
 const PREFIX = 'no_beta:'
 /** In the place of a beta: all of them, where a refusal names none. */
 const ALL = '*'
@@ -17,31 +17,33 @@ const betasIn = (headers: Headers): string[] =>
     .map((one) => one.trim())
     .filter((one) => one !== '')
 
-/** Finds the mend for a refusal of betas: those that it names are left out, or all. Null when it is about something else. */
+/** Finds the mend for a refusal of betas: those that it names are omitted, or all. Null when it is about something else. */
 export function refusedBetas({ message }: Refusal, headers: Headers): Mend | null {
   if (!ABOUT_BETAS.test(message)) return null
   const sent = betasIn(headers)
-  const named = sent.find((beta) => message.includes(beta))
-  return sent.length === 0 ? null : withoutBeta(named ?? ALL)
+  const named = sent.filter((beta) => message.includes(beta))
+  return sent.length === 0 ? null : withoutBetas(named.length === 0 ? [ALL] : named)
 }
 
 /** Mends for what is known of a model: the betas that it refuses. */
 export const knownBetas = (facts: readonly string[]): Mend[] =>
-  facts.filter((name) => name.startsWith(PREFIX)).map((name) => withoutBeta(name.slice(PREFIX.length)))
+  facts.filter((name) => name.startsWith(PREFIX)).map((name) => withoutBetas(betasOf(name)))
 
-const withoutBeta = (beta: string): Mend => ({
-  name: `${PREFIX}${beta}`,
+const betasOf = (name: string): string[] => name.slice(PREFIX.length).split(',')
+
+const withoutBetas = (betas: readonly string[]): Mend => ({
+  name: `${PREFIX}${betas}`,
   apis: ['messages'],
   isRefused: () => false,
   fields(_, note) {
-    note(beta === ALL ? HEADER : `${HEADER}.${beta}`, 'dropped')
+    for (const beta of betas) note(beta === ALL ? HEADER : `${HEADER}.${beta}`, 'dropped')
     return {}
   },
 })
 
-/** Headers of a request without the betas that mends leave out. */
+/** Headers of a request without the betas that mends omit. */
 export function mendedHeaders(headers: Headers, mends: readonly Mend[]): Headers {
-  const refused = new Set(mends.flatMap(({ name }) => (name?.startsWith(PREFIX) ? [name.slice(PREFIX.length)] : [])))
+  const refused = new Set(mends.flatMap(({ name }) => (name.startsWith(PREFIX) ? betasOf(name) : [])))
   if (refused.size === 0 || headers === undefined) return headers
   const { [HEADER]: _, ...others } = headers
   const left = refused.has(ALL) ? [] : betasIn(headers).filter((beta) => !refused.has(beta))

@@ -7,7 +7,7 @@ const MOST_MARKS = 4
 /** Fields with parts that may be marked for the provider's cache. */
 const MARKED = ['tools', 'system', 'messages'] as const
 const MARK = 'cache_control'
-/** Fields that hold parts. What clients say, such as the input of a call, is left alone. */
+/** Fields that hold parts. What clients say, such as the input of a call, stays. */
 const HOLDERS: ReadonlySet<string> = new Set([...MARKED, 'content', 'function'])
 
 /** Leaves the last marks only: those before them are read from the same cache. */

@@ -8,6 +8,7 @@ import type { Api, Mend, Refusal } from './mend.ts'
 import { REQUEST_TERMS } from './request-terms.ts'
 import { SAMPLERS } from './samplers.ts'
 import { noDeveloper, noSystem, systemBetween, systemFirst } from './system-messages.ts'
+import { TOOL_HINTS } from './tool-hints.ts'
 import { TOOL_PAIRS } from './tool-pairs.ts'
 import { TOOL_SCHEMAS } from './tool-schemas.ts'
 
@@ -23,6 +24,7 @@ const MENDS: readonly Mend[] = [
   ...TOOL_PAIRS,
   ...BLANK_TEXTS,
   ...CACHE_MARKS,
+  ...TOOL_HINTS,
   ...TOOL_SCHEMAS,
   ...SAMPLERS,
   images,
