@@ -4,7 +4,7 @@ import { CallRecord } from '../src/calls/call-record.ts'
 import { plain } from '../src/text/plain.ts'
 import { defineTool } from './tool.ts'
 
-/** A call as a model reads it, without its session. */
+/** A call as a model reads it, without its session and what operators alone need. */
 const ListedCall = CallRecord.omit({
   session_id: true,
   thread_id: true,
@@ -13,14 +13,15 @@ const ListedCall = CallRecord.omit({
   kind: true,
   client: true,
   client_version: true,
+  provider_key: true,
 })
 
 export const upstreamApiHistory = defineTool({
   name: 'gateway_upstream_api_history',
   title: 'List upstream calls',
   description:
-    'Calls to the model provider, newest first, with tokens, cost, latency and error. Tells why a call failed and ' +
-    'what it cost; for sums use gateway_upstream_api_stats. Example: status "error".',
+    'Calls to the model provider, newest first, with tokens, cost, latency and error. Tells why a call ' +
+    'failed; for sums use gateway_upstream_api_stats. Example: status "error".',
   annotations: { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: false },
   input: CallFilter.omit({ session: true }).strict(),
   output: z.object({ items: z.array(ListedCall), total: z.int(), next_cursor: z.string().nullable() }),
