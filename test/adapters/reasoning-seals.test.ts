@@ -134,7 +134,7 @@ describe('Reasoning that a client brings back', () => {
       tools: [{ type: 'function', name: 'parcel_status', parameters: {} }],
       store: false,
     }
-    upstream.on('/responses', json(404, { error: { message: 'no such route' } }))
+    upstream.on('/responses', json(403, { error: { message: 'no such right' } }))
     const { body } = await post('/responses', { ...items, input: 'Where is P-42?' })
     const [reasoning] = listOf(body.output)
     assert.deepEqual([reasoning?.type, reasoning?.summary], ['reasoning', [{ type: 'summary_text', text: THOUGHT }]])

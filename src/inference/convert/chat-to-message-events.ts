@@ -5,6 +5,7 @@ import { createStateReader, NO_STATE, type StateReader } from '../reasoning/reas
 import { read } from './answer-reader.ts'
 import { type ChatCall, firstChoice, readChatAnswer } from './chat-answer.ts'
 import { messageId, messageShell, stopOf, toMessageUsage } from './chat-to-message.ts'
+import { callFault } from './complete-call.ts'
 import { callOf } from './streamed-calls.ts'
 import { type SealState, showsThinking, thinkingBlock, UNSEALED } from './thoughts.ts'
 import { calledTools } from './tool-names.ts'
@@ -16,6 +17,8 @@ import { isWrapped, unwrapped } from './wrapped-arguments.ts'
 export interface MessageEvents {
   /** Converts one chunk. `message_start` and `ping` precede the first events. */
   push(chunk: ChatChunk): MessageEvent[]
+  /** Fault of the calls of a complete answer, which nobody may run. Null without one. */
+  fault(): string | null
   /** Ends the blocks and the Message, after the last chunk of a complete answer. */
   finish(): MessageEvent[]
 }
@@ -94,6 +97,7 @@ export function createMessageEvents(
       }
       return batch as unknown as MessageEvent[]
     },
+    fault: () => callFault(blocks.calls(), ending.finish_reason, request.tools),
     finish() {
       batch = []
       begin(undefined)
@@ -115,6 +119,8 @@ interface Blocks {
   say(text: string): void
   call(delta: ChatCall): void
   hasCalls(): boolean
+  /** Names and arguments of the calls so far. */
+  calls(): Array<{ name: string; arguments: string }>
   /**
    * Emits the buffered text of the open block. Ends the block when another has begun and nothing can be added to it.
    *
@@ -155,7 +161,8 @@ function createBlocks(
     if (extra !== null) state.addCall(id, extra)
     endThinking()
     carryRest()
-    return add({ index, id, begin: {}, kind: 'call', waiting: '' })
+    const isTaken = blocks.some((block) => block.id === id)
+    return add({ index, id: isTaken ? '' : id, begin: {}, kind: 'call', waiting: '' })
   }
 
   return {
@@ -181,19 +188,24 @@ function createBlocks(
     },
     call(delta) {
       const calls = blocks.filter(({ kind }) => kind === 'call')
-      const known = callOf(calls, delta)
+      const known = callOf(calls, delta, ({ written }) => written)
       // Reasoning state refers to the call by its id.
       const whole =
         known === undefined && delta.extra !== null ? { ...delta, id: delta.id || messageId('toolu') } : delta
       if (known !== undefined && delta.extra !== null) state.addCall(String(known.begin.id ?? known.id), delta.extra)
       const block = known ?? begin(whole)
       const { id, name, arguments: written } = whole
+      if (block.id === '' && !blocks.some((other) => other.id === id)) block.id = id
       if (!block.begin.name && name !== '')
-        block.begin = { type: 'tool_use', id: block.id || id || messageId('toolu'), name: nameOf(name), input: {} }
+        block.begin = { type: 'tool_use', id: block.id || messageId('toolu'), name: nameOf(name), input: {} }
       block.waiting += written
       block.written += written
       if (written !== '') block.isWhole = null
     },
+    calls: () =>
+      blocks
+        .filter(({ kind }) => kind === 'call')
+        .map(({ begin: { name }, written }) => ({ name: typeof name === 'string' ? name : '', arguments: written })),
     hasCalls: () => blocks.some(({ kind }) => kind === 'call'),
     emit(isOver) {
       for (let block = blocks[open]; block; block = blocks[open]) {

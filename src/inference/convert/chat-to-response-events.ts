@@ -11,6 +11,7 @@ import { type BegunResponse, endedItem } from './begun-response.ts'
 import { callableTools } from './callable-tools.ts'
 import { firstChoice } from './chat-answer.ts'
 import { type Ending, endResponse, outputText, type ResponseObject, responseShell } from './chat-to-response.ts'
+import { callFault } from './complete-call.ts'
 import { completionChunks } from './completion-chunks.ts'
 import { createStreamedOutput } from './converted-output.ts'
 import { itemId, type OutputItem } from './response-items.ts'
@@ -30,6 +31,8 @@ export interface ResponseEvents {
   start(): ResponseEvent[]
   /** Converts one chunk. A chunk with an error, or with a failed choice, ends the stream like `fail`. */
   push(chunk: ChatChunk): ResponseEvent[]
+  /** Fault of the calls of a complete answer, which nobody may run. Null without one. */
+  fault(): string | null
   /**
    * Ends all items and the Response, after the last chunk of a complete answer. Some upstreams send no finish reason.
    */
@@ -130,6 +133,7 @@ export function createResponseEvents(
         if (error) breakOff(errorOfChunk(error))
         else read(given)
       }),
+    fault: () => callFault(output.calls(), ending.finishReason, request.tools),
     finish: () => eventsOf(end),
     fail: (error) => eventsOf(() => breakOff(error)),
   }

@@ -28,6 +28,8 @@ export interface StreamedOutput {
    * An empty answer becomes an empty message.
    */
   close(isCut: boolean): OutputItem[]
+  /** Names and arguments of the calls so far. */
+  calls(): Array<{ name: string; arguments: string }>
   /** Output so far. Open items are incomplete. */
   soFar(): OutputItem[]
 }
@@ -127,5 +129,10 @@ export function createStreamedOutput(
     })
   }
 
-  return { read, close, soFar: () => items.map((item) => item.item(closed.has(item) ? 'completed' : 'incomplete')) }
+  return {
+    read,
+    close,
+    calls: calls.written,
+    soFar: () => items.map((item) => item.item(closed.has(item) ? 'completed' : 'incomplete')),
+  }
 }

@@ -139,7 +139,7 @@ export function createCompletionChunks(custom: ReadonlySet<unknown> = NO_CUSTOM)
   /** Position of each call among the calls, by the index of its block. */
   const callAt = new Map<number | undefined, number>()
   /** Position of the open call while it has no input: one without parameters stays so. */
-  let unwritten: number | null = null
+  let unwritten: { index: number; input: string } | null = null
   /** Call of a custom tool that is open, with its JSON so far. */
   let wrapped: { index: number; json: string } | null = null
   /** Thinking block that is open. */
@@ -168,7 +168,8 @@ export function createCompletionChunks(custom: ReadonlySet<unknown> = NO_CUSTOM)
         tool_calls: [{ index: calls, id: call.id, type: 'custom', custom: { name: call.name, input: '' } }],
       })
     }
-    unwritten = calls
+    // Some servers send the input in the start of the call.
+    unwritten = { index: calls, input: JSON.stringify(call.input) }
     const begun = { index: calls, id: call.id, type: 'function', function: { name: call.name, arguments: '' } }
     return adds({ tool_calls: [begun] })
   }
@@ -205,9 +206,9 @@ export function createCompletionChunks(custom: ReadonlySet<unknown> = NO_CUSTOM)
       return adds({ tool_calls: [{ index, custom: { input: fromCustomCall(json) } }] })
     }
     if (unwritten !== null) {
-      const index = unwritten
+      const { index, input } = unwritten
       unwritten = null
-      return adds({ tool_calls: [{ index, function: { arguments: '{}' } }] })
+      return adds({ tool_calls: [{ index, function: { arguments: input } }] })
     }
     const ended = thought
     thought = null

@@ -1,4 +1,5 @@
 import type { ChatCall } from './chat-answer.ts'
+import { isWholeObject } from './complete-call.ts'
 import { itemId, type ToolCall } from './response-items.ts'
 import type { StreamedCall } from './streamed-items.ts'
 
@@ -6,6 +7,8 @@ import type { StreamedCall } from './streamed-items.ts'
 export interface StreamedCalls {
   /** Adds a delta. */
   push(delta: ChatCall): void
+  /** Names and arguments of the calls so far. */
+  written(): Array<{ name: string; arguments: string }>
   /** Opens calls that never got a name, so that no part of the answer is lost. */
   end(): void
 }
@@ -13,25 +16,37 @@ export interface StreamedCalls {
 interface Slot {
   index: number | undefined
   id: string
-  /** Arguments that arrived before the name. */
-  early: string
+  /** Arguments so far. */
+  written: string
+  name: string
   call?: StreamedCall
+}
+
+/** A piece of a call, as far as it tells which one it continues. */
+interface Piece {
+  index?: unknown
+  id?: unknown
+  name?: unknown
+  arguments?: unknown
 }
 
 /**
  * Finds the call that a delta continues: by index; by id when the upstream sends no index, or the same for all;
- * otherwise each name begins a new call.
+ * otherwise each name begins a new call. So does a name with arguments after a call that is complete.
  *
  * @param calls calls begun so far, in order
+ * @param writtenOf arguments of a call so far
  * @returns undefined when the delta begins a new call
  */
 export function callOf<Call extends { index?: unknown; id?: unknown }>(
   calls: readonly Call[],
-  { index, id, name }: { index?: unknown; id?: unknown; name?: unknown },
+  { index, id, name, arguments: args }: Piece,
+  writtenOf: (call: Call) => string,
 ): Call | undefined {
   const known = calls.findLast((call) => (index === undefined ? !isText(id) || call.id === id : call.index === index))
   const isOther = isText(id) ? isText(known?.id) && known?.id !== id : index === undefined
-  return isOther && isText(name) ? undefined : known
+  if (known === undefined || !isText(name)) return known
+  return isOther || (isText(args) && isWholeObject(writtenOf(known))) ? undefined : known
 }
 
 const isText = (value: unknown): value is string => typeof value === 'string' && value !== ''
@@ -45,16 +60,18 @@ export function createStreamedCalls(open: (call: Omit<ToolCall, 'arguments'>) =>
   const slots: Slot[] = []
 
   function slotOf(delta: ChatCall): Slot {
-    const known = callOf(slots, delta)
+    const known = callOf(slots, delta, ({ written }) => written)
     if (known) return known
-    const slot: Slot = { index: delta.index, id: delta.id, early: '' }
+    const isTaken = slots.some(({ id }) => id === delta.id)
+    const slot: Slot = { index: delta.index, id: isTaken ? '' : delta.id, written: '', name: '' }
     slots.push(slot)
     return slot
   }
 
   function begin(slot: Slot, name: string): StreamedCall {
     const call = open({ callId: slot.id || itemId('call'), name })
-    call.write(slot.early)
+    slot.name = name
+    call.write(slot.written)
     slot.call = call
     return call
   }
@@ -63,11 +80,12 @@ export function createStreamedCalls(open: (call: Omit<ToolCall, 'arguments'>) =>
     push(delta) {
       const { name, arguments: written } = delta
       const slot = slotOf(delta)
-      if (slot.id === '') slot.id = delta.id
+      if (slot.id === '' && !slots.some(({ id }) => id === delta.id)) slot.id = delta.id
       if (!slot.call && name !== '') begin(slot, name)
-      if (slot.call) slot.call.write(written)
-      else slot.early += written
+      slot.call?.write(written)
+      slot.written += written
     },
+    written: () => slots.map((slot) => ({ name: slot.name, arguments: slot.written })),
     end() {
       for (const slot of slots) if (!slot.call) begin(slot, '')
     },

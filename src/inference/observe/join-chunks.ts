@@ -76,13 +76,16 @@ function joinLists(whole: Fields[], pieces: Fields[]): Fields[] {
 function joinCalls(whole: Fields[], pieces: Fields[]): Fields[] {
   for (const piece of pieces) {
     const { index, id, function: called } = piece
-    const known = callOf(whole, { index, id, name: isObject(called) ? called.name : undefined })
+    const known = callOf(whole, { index, id, ...(isObject(called) && called) }, argumentsOf)
     const call = known ?? {}
     if (!known) whole.push(call)
     join(call, piece)
   }
   return whole
 }
+
+const argumentsOf = ({ function: called }: Fields): string =>
+  isObject(called) && typeof called.arguments === 'string' ? called.arguments : ''
 
 /** Entry of an index, created when missing. */
 function entryOf(entries: Fields[], index: number): Fields {

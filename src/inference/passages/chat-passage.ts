@@ -1,12 +1,17 @@
 import { fieldsOrNone } from '../../text/lenient-reader.ts'
+import { splitEvents } from '../../wire/whole-events.ts'
 import { knownFinish, withKnownFinishes } from '../api/finish-reason.ts'
 import type { ChatCompletion } from '../api/requests.ts'
 import { wantsUsage } from '../api/usage-request.ts'
 import { completionChunks } from '../convert/completion-chunks.ts'
+import { eventData } from '../observe/event-data.ts'
+import { joinChunks } from '../observe/join-chunks.ts'
 import { observedStream, observedWhole } from '../observe/observe.ts'
 import type { SseTap } from '../observe/sse-tap.ts'
 import type { StreamReply, WholeReply } from '../relay/exchange.ts'
+import { badReply } from '../upstreams/failure.ts'
 import { keepReasoning, watchReasoning, withKept, withoutBlocks } from './chat-reasoning.ts'
+import { completionFault } from './completion-fault.ts'
 import { gatherCompletion } from './gather.ts'
 import { fromFirstOutput, holdBeginning } from './held-beginning.ts'
 import { type Answered, answered, type Failed, failed, type Passage, type ReplyContext } from './passage.ts'
@@ -28,9 +33,11 @@ export const chatPassage: Passage = {
   passStream,
 }
 
-function passWhole(context: ReplyContext, reply: WholeReply): Answered {
+function passWhole(context: ReplyContext, reply: WholeReply): Answered | Failed {
   const { provider, stream, asked } = context
   const read = readCompletion(reply, provider)
+  const fault = completionFault(read, asked.tools)
+  if (fault !== null) return failed(badReply(provider, fault), reply.status, observedWhole(read, read.choices))
   keepReasoning(fieldsOrNone(read.choices[0]).message, context)
   const isConverted = provider.protocol === 'anthropic'
   const completion = isConverted ? withoutBlocks(read) : read
@@ -53,6 +60,23 @@ function eventsOf(completion: ChatCompletion, withUsage: boolean): string {
   return `${withKnownFinishes(events.join(''))}data: [DONE]\n\n`
 }
 
+/** Reads the calls of a stream. `check` throws before the end of an answer whose calls nobody may run. */
+function watchCalls({ provider, asked }: ReplyContext): { read(events: Buffer): void; check(): void } {
+  const joined = joinChunks()
+  let hasCalls = false
+  return {
+    read(events) {
+      hasCalls ||= events.includes('"tool_calls"')
+      if (!hasCalls) return
+      for (const event of splitEvents(events)) joined.push(eventData(event) ?? {})
+    },
+    check() {
+      const fault = hasCalls ? completionFault(joined.completion(), asked.tools) : null
+      if (fault !== null) throw badReply(provider, fault)
+    },
+  }
+}
+
 function withNamesIn(events: Buffer): Buffer {
   const text = events.toString('utf8')
   const named = withKnownFinishes(text)
@@ -66,10 +90,13 @@ async function passStream(context: ReplyContext, reply: StreamReply, tap: SseTap
   const held = holdBeginning(context, status, passedHeaders(reply.headers, context))
   if (receiver.hold === undefined) held.release()
   const reasoning = watchReasoning(context)
+  const calls = watchCalls(context)
   const fromOutput = fromFirstOutput(held, tap)
   const end = await relayStream(context, reply, tap, (events) => {
     const passed = reasoning.read(events)
     const { finished } = tap.ending()
+    calls.read(events)
+    if (finished) calls.check()
     // Before the client has the end of the answer, and sends its next request.
     if (finished) reasoning.keep()
     return passed && fromOutput(finished ? withNamesIn(passed) : passed)

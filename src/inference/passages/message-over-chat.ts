@@ -5,6 +5,7 @@ import { createMessageEvents } from '../convert/chat-to-message-events.ts'
 import { messageEvents } from '../convert/message-events.ts'
 import { toChatFromMessages } from '../convert/messages-to-chat.ts'
 import { badReply } from '../upstreams/failure.ts'
+import { completionFault } from './completion-fault.ts'
 import { errorEvent } from './error-event.ts'
 import { overChat } from './over-chat.ts'
 import type { Passage, ReplyContext } from './passage.ts'
@@ -24,6 +25,8 @@ export const messageOverChat: Passage = {
       return passed
     },
     whole(completion, context) {
+      const fault = completionFault(completion, askedOf(context).tools)
+      if (fault !== null) return badReply(context.provider, fault)
       const message = toMessage(completion, askedOf(context), context.reasoning.seal)
       if (message === null) return badReply(context.provider, 'the arguments of a tool call are not a JSON object')
       return context.stream ? toSse(messageEvents(message)) : JSON.stringify(message)
@@ -34,10 +37,12 @@ export const messageOverChat: Passage = {
       return {
         convert: (chunks) => chunks.flatMap((chunk) => events.push(chunk)),
         // A truncated call gets no end event, since it must not be executed.
-        finish: (broken) => ({
-          bytes: broken ? errorEvent('/messages', broken, context.requestId) : toSse(events.finish()),
-          error: broken,
-        }),
+        finish(ended) {
+          const fault = ended === null ? events.fault() : null
+          const broken = fault === null ? ended : badReply(context.provider, fault)
+          const bytes = broken ? errorEvent('/messages', broken, context.requestId) : toSse(events.finish())
+          return { bytes, error: broken }
+        },
       }
     },
   }),

@@ -3,6 +3,8 @@ import { toResponse } from '../convert/chat-to-response.ts'
 import { completionEvents, createResponseEvents } from '../convert/chat-to-response-events.ts'
 import { toChatRequest } from '../convert/responses-to-chat.ts'
 import { lackOf } from '../observe/response-texts.ts'
+import { badReply } from '../upstreams/failure.ts'
+import { completionFault } from './completion-fault.ts'
 import { overChat } from './over-chat.ts'
 import type { ReplyContext } from './passage.ts'
 import { originHeaders, passedHeaders, responseErrorEvent, toSse } from './upstream-reply.ts'
@@ -24,6 +26,8 @@ export const responseOverChat = overChat({
     const { needsText, provider, stream, begun, reasoning } = context
     const { seal } = reasoning
     const asked = askedOf(context)
+    const fault = completionFault(completion, asked.tools)
+    if (fault !== null) return badReply(provider, fault)
     const lack = needsText ? lackOf(toResponse(completion, asked), provider) : null
     if (lack) return lack
     if (stream) return toSse(completionEvents(completion, asked, { seal, begun }))
@@ -35,7 +39,9 @@ export const responseOverChat = overChat({
     return {
       convert: (chunks) =>
         chunks.length === 0 ? [] : [...events.start(), ...chunks.flatMap((chunk) => events.push(chunk))],
-      finish(broken) {
+      finish(ended) {
+        const fault = ended === null ? events.fault() : null
+        const broken = fault === null ? ended : badReply(provider, fault)
         const last = broken ? events.fail(broken) : events.finish()
         const [ending] = last.slice(-1)
         const lack = needsText && !broken && ending && 'response' in ending ? lackOf(ending.response, provider) : null
