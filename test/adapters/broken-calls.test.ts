@@ -91,7 +91,7 @@ function whole(path: Path, answer: any): unknown[] {
   return made.map((call: { name: string; arguments: string | null }) => [call.name, JSON.parse(call.arguments || '{}')])
 }
 
-/** What a client runs of the pieces; null for an error. `native` where chat completions, whose bytes are passed on, differ. */
+/** Pieces, and the calls that a client runs of them; null for an error. */
 const CASES: Record<string, { pieces: Piece[]; runs: unknown[] | null; isStreamed?: true; isConverted?: true }> = {
   'a call without an id': { pieces: [piece('run', '{"cmd":"ls"}', '')], runs: [['run', { cmd: 'ls' }]] },
   'a call with null as id': { pieces: [piece('run', '{"cmd":"ls"}', null)], runs: [['run', { cmd: 'ls' }]] },

@@ -14,7 +14,7 @@ interface WrittenCall {
  *
  * @returns null when they are not complete: SDKs read them as an empty or a partial object, and run it
  */
-export function completeArguments(args: string): string | null {
+function completeArguments(args: string): string | null {
   const text = args.trim()
   if (text === '' || text === 'null') return '{}'
   const parsed = parseJson(args)
