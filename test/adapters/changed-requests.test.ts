@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
 import OpenAI from 'openai'
-import { message, messageStream, named } from '../doubles/anthropic.ts'
-import { completion, json, startUpstream, type UpstreamDouble } from '../doubles/upstream.ts'
+import { message, messageStream, named, refuses } from '../doubles/anthropic.ts'
+import { type Behaviour, completion, json, startUpstream, type UpstreamDouble } from '../doubles/upstream.ts'
 import { type RunningGateway, startGateway } from './gateway.ts'
 
 let upstream: UpstreamDouble
@@ -119,17 +119,73 @@ describe('a request with parts that the API of its upstream cannot express', () 
 describe('an answer of Claude without a limit of its client', () => {
   const asked = { model: 'claude-x', messages: [{ role: 'user', content: 'Hello' }] }
   const lastSent = () => upstream.received.at(-1)?.body as { max_tokens?: number; stream?: boolean }
+  let fresh: RunningGateway
+  let client: OpenAI
+  before(async () => {
+    upstream.on('/models', json(200, { data: [{ id: 'claude-x', max_tokens: 64_000, max_input_tokens: 200_000 }] }))
+    upstream.on('/messages', impatient)
+    fresh = await start()
+    client = new OpenAI({ baseURL: `${fresh.url}/v1`, apiKey: fresh.key, maxRetries: 0 })
+  })
+  after(() => fresh.close())
 
   it('has the limit that the list of models states, and is streamed and gathered where that is long', async () => {
-    upstream.on('/models', json(200, { data: [{ id: 'claude-x', max_tokens: 64_000, max_input_tokens: 200_000 }] }))
-    upstream.on('/messages', named(messageStream(['Hello'])))
-    const fresh = await start()
-    const client = new OpenAI({ baseURL: `${fresh.url}/v1`, apiKey: fresh.key, maxRetries: 0 })
     const whole = await client.chat.completions.create(asked as never)
     assert.equal((whole as OpenAI.ChatCompletion).choices[0]?.message.content, 'Hello')
     assert.deepEqual([lastSent().max_tokens, lastSent().stream], [64_000, true])
     await client.chat.completions.create({ ...asked, max_tokens: 50 } as never)
-    assert.equal(lastSent().max_tokens, 50)
-    await fresh.close()
+    assert.deepEqual([lastSent().max_tokens, lastSent().stream], [50, undefined])
+    await client.chat.completions.create({ ...asked, model: 'claude-opus-4-1-20250805', max_tokens: 9000 } as never)
+    assert.deepEqual([lastSent().max_tokens, lastSent().stream], [9000, true])
+  })
+
+  it('has it for a request as Codex sends it, streamed or whole', async () => {
+    const codex = {
+      model: 'claude-x',
+      instructions: 'You are a coding agent.',
+      input: [{ type: 'message', role: 'user', content: [{ type: 'input_text', text: 'Hello' }] }],
+      tools: [{ type: 'function', name: 'shell', parameters: { type: 'object', properties: {} }, strict: false }],
+      tool_choice: 'auto',
+      parallel_tool_calls: false,
+      reasoning: { effort: 'high', summary: 'auto' },
+      store: false,
+      include: ['reasoning.encrypted_content'],
+      prompt_cache_key: 'thread-1',
+    }
+    const streamed = await client.responses.stream(codex as never).finalResponse()
+    const whole = await client.responses.create(codex as never)
+    for (const { status, output_text } of [streamed, whole])
+      assert.deepEqual([status, output_text], ['completed', 'Hello'])
+    for (const { body } of upstream.received.slice(-2))
+      assert.deepEqual([(body as Fields).max_tokens, (body as Fields).stream], [64_000, true])
+  })
+
+  it('is streamed and gathered, too, where Anthropic refuses a long answer to its own API', async () => {
+    for (const [max_tokens, changed] of [
+      [32_000, 'stream=added'],
+      [50, null],
+    ] as const) {
+      const reply = await fetch(`${fresh.url}/v1/messages`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json', authorization: `Bearer ${fresh.key}` },
+        body: JSON.stringify({ ...asked, max_tokens }),
+      })
+      const { content } = (await reply.json()) as { content: { text: string }[] }
+      assert.deepEqual([content[0]?.text, reply.headers.get('x-gazeway-changed')], ['Hello', changed])
+    }
   })
 })
+
+type Fields = Record<string, unknown>
+
+/**
+ * Claude that lets nobody wait for a whole answer of more than ten minutes, at 128,000 tokens an hour:
+ * https://github.com/anthropics/anthropic-sdk-typescript#long-requests
+ */
+const impatient: Behaviour = (reply, request) => {
+  const { max_tokens, stream } = request.body as { max_tokens: number; stream?: boolean }
+  if (stream === true) return named(messageStream(['Hello']))(reply, request)
+  if ((max_tokens * 60) / 128_000 <= 10) return json(200, message('Hello'))(reply, request)
+  const why = 'Streaming is required for operations that may take longer than 10 minutes.'
+  return refuses(400, 'invalid_request_error', why)(reply, request)
+}

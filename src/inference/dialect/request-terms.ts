@@ -7,6 +7,10 @@ const NO_STREAM: ReadonlySet<number> = new Set([400, 405, 422, 501])
 const STREAM_NEEDED =
   /stream(?:ing)?['"`]? (?:is |must be |should be )(?:required|mandatory|set to true|true|enabled)|only supports? (?:streaming|stream[ =])|non-stream(?:ing)? (?:is|requests? (?:is|are)) not supported/i
 
+/** Anthropic about answers for which a client may wait more than ten minutes. */
+const STREAM_IF_LONG =
+  /stream(?:ing)? is (?:strongly )?(?:required|recommended).*minutes|stream.*longer than \d+ minutes/is
+
 /** Omits the request for usage in a stream, which Gazeway adds. That of a client is never omitted. */
 const withoutUsage: Mend = {
   name: 'no_stream_options',
@@ -37,6 +41,7 @@ const unstreamed: Mend = {
     NO_STREAM.has(status) &&
     !isUsageRefused(status, message) &&
     !STREAM_NEEDED.test(message) &&
+    !STREAM_IF_LONG.test(message) &&
     (field === 'stream' || /\bstream(?:ing|ed)?\b/i.test(message)),
   fields({ stream }, note) {
     if (stream !== true) return {}
@@ -58,5 +63,19 @@ const streamed = (api: Api): Mend => ({
   },
 })
 
+/** The same for a long answer alone: shorter ones of the model come whole. */
+const streamedIfLong: Mend = {
+  ...streamed('messages'),
+  name: 'stream_if_long',
+  isOfCall: true,
+  isRefused: ({ message }) => STREAM_IF_LONG.test(message),
+}
+
 /** Mends of how an answer is asked for. */
-export const REQUEST_TERMS: readonly Mend[] = [withoutUsage, renamed, unstreamed, ...API_NAMES.map(streamed)]
+export const REQUEST_TERMS: readonly Mend[] = [
+  withoutUsage,
+  renamed,
+  unstreamed,
+  streamedIfLong,
+  ...API_NAMES.map(streamed),
+]

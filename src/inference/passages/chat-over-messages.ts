@@ -17,6 +17,8 @@ import { convertedRequest } from './write-request.ts'
  * hour, and ten minutes. A longer one is streamed, and gathered for a client that wants it whole.
  */
 const LONGEST_WHOLE = 21_333
+/** The same for Claude Opus 4 and 4.1, which are slower. */
+const SLOW = { models: /claude-opus-4(?:-[01])?(?:[-@]2025|$)/, longest: 8192 }
 
 /**
  * Adapts a passage of chat completions to an upstream that speaks Messages: the request is converted once more, and the
@@ -31,7 +33,7 @@ export const chatOverMessages = (passage: Passage): Passage => ({
     const message = fitted(chat, conversion, (body, note) =>
       toMessagesFromChat(body as ChatRequest, note, longestAnswer ?? undefined, model),
     )
-    const isStreamed = (chat as { stream?: unknown }).stream === true || message.max_tokens > LONGEST_WHOLE
+    const isStreamed = (chat as { stream?: unknown }).stream === true || message.max_tokens > longestWhole(model)
     return { ...withCacheMarks(message, conversion.session), ...(isStreamed && { stream: true }) }
   },
   carriesReasoning: true,
@@ -46,6 +48,8 @@ export const chatOverMessages = (passage: Passage): Passage => ({
   },
   passStream: (context, reply, tap) => passage.passStream(context, asChat(reply, customNames(context.asked)), tap),
 })
+
+const longestWhole = (model: string): number => (SLOW.models.test(model) ? SLOW.longest : LONGEST_WHOLE)
 
 /** Converts a stream of Message events to chat chunks. */
 function asChat(reply: StreamReply, custom: ReadonlySet<unknown>): StreamReply {
