@@ -6,6 +6,7 @@ import { read } from './answer-reader.ts'
 import { type ChatCall, firstChoice, readChatAnswer } from './chat-answer.ts'
 import { messageId, messageShell, stopOf, toMessageUsage } from './chat-to-message.ts'
 import { callFault } from './complete-call.ts'
+import { createObjectEnd, type ObjectEnd } from './object-end.ts'
 import { callOf } from './streamed-calls.ts'
 import { type SealState, showsThinking, thinkingBlock, UNSEALED } from './thoughts.ts'
 import { calledTools } from './tool-names.ts'
@@ -34,6 +35,7 @@ interface Block {
   /** Text of a call so far. `isWhole` tells whether it is a complete JSON object; null when not yet checked. */
   written: string
   isWhole: boolean | null
+  end: ObjectEnd
   /** Text not yet sent to the client. */
   waiting: string
   /** Sealed reasoning state of a thinking block that has ended. */
@@ -136,11 +138,14 @@ function createBlocks(
 ): Blocks {
   const { nameOf, state, seal } = deps
   const blocks: Block[] = []
+  const calls: Block[] = []
   let open = 0
 
-  function add(block: Omit<Block, 'isTold' | 'isWhole' | 'written'>): Block {
-    const added = { ...block, written: '', isWhole: block.kind === 'call' ? null : true, isTold: false }
+  function add(block: Omit<Block, 'isTold' | 'isWhole' | 'written' | 'end'>): Block {
+    const isCall = block.kind === 'call'
+    const added = { ...block, written: '', isWhole: isCall ? null : true, end: createObjectEnd(), isTold: false }
     blocks.push(added)
+    if (isCall) calls.push(added)
     return added
   }
 
@@ -174,7 +179,7 @@ function createBlocks(
     end() {
       endThinking()
       // A text alone does not end with a block that is none: no model needs what comes after it.
-      if (blocks.at(-1)?.kind !== 'text' || blocks.some(({ kind }) => kind === 'call')) carryRest()
+      if (blocks.at(-1)?.kind !== 'text' || calls.length > 0) carryRest()
     },
     say(text) {
       const last = blocks.at(-1)
@@ -187,7 +192,6 @@ function createBlocks(
       add({ begin: { type: 'text', text: '' }, kind: 'text', waiting: text })
     },
     call(delta) {
-      const calls = blocks.filter(({ kind }) => kind === 'call')
       const known = callOf(calls, delta, ({ written }) => written)
       // Reasoning state refers to the call by its id.
       const whole =
@@ -200,13 +204,12 @@ function createBlocks(
         block.begin = { type: 'tool_use', id: block.id || messageId('toolu'), name: nameOf(name), input: {} }
       block.waiting += written
       block.written += written
+      block.end.push(written)
       if (written !== '') block.isWhole = null
     },
     calls: () =>
-      blocks
-        .filter(({ kind }) => kind === 'call')
-        .map(({ begin: { name }, written }) => ({ name: typeof name === 'string' ? name : '', arguments: written })),
-    hasCalls: () => blocks.some(({ kind }) => kind === 'call'),
+      calls.map(({ begin: { name }, written }) => ({ name: typeof name === 'string' ? name : '', arguments: written })),
+    hasCalls: () => calls.length > 0,
     emit(isOver) {
       for (let block = blocks[open]; block; block = blocks[open]) {
         // Its name has not arrived.
@@ -250,6 +253,6 @@ function deltaOf({ kind }: Block, text: string): Fields {
 
 /** Tells whether a block is complete: for a call, its text is a whole JSON object. */
 function isWhole(block: Block): boolean {
-  block.isWhole ??= isObject(parseJson(block.written))
+  block.isWhole ??= block.end.isReached() && isObject(parseJson(block.written))
   return block.isWhole
 }

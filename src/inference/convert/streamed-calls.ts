@@ -1,3 +1,4 @@
+import { WrongTypeError } from '../../text/typed-reader.ts'
 import type { ChatCall } from './chat-answer.ts'
 import { isWholeObject } from './complete-call.ts'
 import { itemId, type ToolCall } from './response-items.ts'
@@ -30,6 +31,9 @@ interface Piece {
   arguments?: unknown
 }
 
+/** Most calls of one answer: each delta is compared to them. */
+const MOST_CALLS = 1000
+
 /**
  * Finds the call that a delta continues: by index; by id when the upstream sends no index, or the same for all;
  * otherwise each name begins a new call. So does a name with arguments after a call that is complete.
@@ -37,12 +41,14 @@ interface Piece {
  * @param calls calls begun so far, in order
  * @param writtenOf arguments of a call so far
  * @returns undefined when the delta begins a new call
+ * @throws WrongTypeError for more than a thousand calls
  */
 export function callOf<Call extends { index?: unknown; id?: unknown }>(
   calls: readonly Call[],
   { index, id, name, arguments: args }: Piece,
   writtenOf: (call: Call) => string,
 ): Call | undefined {
+  if (calls.length > MOST_CALLS) throw new WrongTypeError('choices.0.delta.tool_calls', `at most ${MOST_CALLS} calls`)
   const known = calls.findLast((call) => (index === undefined ? !isText(id) || call.id === id : call.index === index))
   const isOther = isText(id) ? isText(known?.id) && known?.id !== id : index === undefined
   if (known === undefined || !isText(name)) return known
