@@ -17,7 +17,7 @@ export const FACTS: Check = {
     }
     const named = [...models].slice(-NAMED).map(([model, names]) => `${model}: ${[...names].join(', ')}`)
     const more = models.size > NAMED ? `; and ${models.size - NAMED} models more` : ''
-    return `${named.join('; ')}${more}; --forget-facts has them met anew`
+    return `${named.join('; ')}${more}; --forget-facts has them met again`
   },
 }
 

@@ -192,6 +192,18 @@ describe('a refusal that teaches a wrong fact', () => {
     assert.deepEqual([requests[0]?.temperature, requests.length, changed], [0.2, 1, null])
   })
 
+  it('is one of its own where a key has it quoted, and sets no limit for others', async () => {
+    const [key, other] = [await newKey(), await newKey()]
+    const words = "Unsupported parameter: 'temperature'. max_tokens is too large: this model supports at most 5 tokens"
+    const quotes = json(400, { error: { message: `Blocked by policy: ${words}` } })
+    upstream.on('/chat/completions', quotes, json(200, completion('Hello')))
+    const body = { model: 'quoted', temperature: 0.2, max_tokens: 900 }
+    assert.equal((await ask({ ...body, messages: [user(words)] }, key)).changed, 'temperature=dropped')
+    const { requests } = await ask(body, other)
+    assert.deepEqual([requests.length, requests[0]?.temperature, requests[0]?.max_tokens], [1, 0.2, 900])
+    assert.equal((await ask(body, key)).requests[0]?.max_tokens, 900)
+  })
+
   it('is not remembered when the mended request is refused too', async () => {
     const quoted = json(400, { error: { message: "No such tool: 'temperature is not supported'" } })
     upstream.on('/chat/completions', quoted)

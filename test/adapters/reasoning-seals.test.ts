@@ -73,6 +73,20 @@ describe('Reasoning that a client brings back', () => {
     assert.equal(listOf(sent().messages)[1]?.reasoning_content, THOUGHT)
   })
 
+  it('is the same to the model however often and where its key brings it back', async () => {
+    const { thinking, again } = await firstTurn()
+    const { messages } = again(thinking)
+    const other = {
+      ...again(thinking),
+      messages: [{ ...question, content: 'Another question.' }, ...messages.slice(1)],
+    }
+    for (const request of [again(thinking), again(thinking), other]) {
+      const { status, changed } = await post('/messages', request)
+      assert.deepEqual([status, changed], [200, null])
+      assert.equal(listOf(sent().messages)[1]?.reasoning_content, THOUGHT)
+    }
+  })
+
   it('is dropped and named where it is forged, truncated, or of another provider, key or model', async () => {
     const { thinking, again } = await firstTurn()
     const { signature } = thinking as { signature: string }
