@@ -108,6 +108,18 @@ describe('a request with parts that the API of its upstream cannot express', () 
     ])
   })
 
+  it('is refused where a long request would lose too many parts', async () => {
+    const odd = Array.from({ length: 60 }, () => ({ type: 'odd' }))
+    const sent = (fill: string) => {
+      const messages = [{ role: 'user', content: [...odd, { type: 'text', text: `Hello${fill}` }] }]
+      return post('/messages', { model: 'm', max_tokens: 10, messages }, { 'x-gazeway-lenient': 'true' })
+    }
+    assert.equal((await sent('')).status, 200)
+    const { status, error } = await sent('x'.repeat(1024 * 1024))
+    assert.equal(status, 400)
+    assert.match(error?.message ?? '', /^messages\.0\.content\.0\.type: /)
+  })
+
   it('is refused where it is malformed, lenient or not', async () => {
     const malformed = { model: 'claude-x', n: 2, messages: [{ role: 'user', content: [{ type: 'text', text: 7 }] }] }
     const { status, error } = await post('/chat/completions', malformed, { 'x-gazeway-lenient': 'true' })

@@ -47,7 +47,7 @@ const REFUSED: Record<string, { error: object; status?: number; words: string }>
       code: 400,
     },
     words:
-      'input length and `max_tokens` exceed context limit: 1100 + 8192 > 9000, decrease input length or `max_tokens` and try again',
+      'input length and `max_tokens` exceed context limit: 1100 + 8192 > 9000, decrease input length or `max_tokens`',
   },
   'vLLM, newer': {
     error: {
@@ -87,7 +87,7 @@ const REFUSED: Record<string, { error: object; status?: number; words: string }>
       code: 400,
     },
     words:
-      'input length and `max_tokens` exceed context limit: 9060 + 163840 > 163840, decrease input length or `max_tokens` and try again',
+      'input length and `max_tokens` exceed context limit: 9060 + 163840 > 163840, decrease input length or `max_tokens`',
   },
 }
 

@@ -115,8 +115,9 @@ export const isInMessages = (message: string): boolean =>
  * @param reason the upstream's words, for an error without counts
  */
 export function overflowInMessages({ prompt, answer, window }: ContextOverflow, reason: string): string {
-  if (prompt === null || window === null) return isInMessages(reason) ? reason : `prompt is too long: ${reason}`
+  if (isInMessages(reason)) return reason
+  if (prompt === null || window === null) return `prompt is too long: ${reason}`
   return answer !== null && prompt < window
-    ? `input length and \`max_tokens\` exceed context limit: ${prompt} + ${answer} > ${window}, decrease input length or \`max_tokens\` and try again`
+    ? `input length and \`max_tokens\` exceed context limit: ${prompt} + ${answer} > ${window}, decrease input length or \`max_tokens\``
     : `prompt is too long: ${prompt} tokens > ${window} maximum`
 }

@@ -43,7 +43,7 @@ export function learnMissing(facts: Facts, all: readonly Tried[], { context }: A
       facts.learn(one.selection.candidate.relays.upstream.provider.name, '', context.callerId, [NO_RESPONSES])
 }
 
-/** Leaves out endpoints that are known to be missing where another stands in, unless the request is bound to them. */
+/** Omits endpoints that are known to be missing where another stands in, unless the request is bound to them. */
 export function withoutMissing(facts: Facts, candidates: readonly Candidate[], call: AskedFor): readonly Candidate[] {
   if (!candidates.some(({ isStandIn }) => isStandIn) || isBound(call)) return candidates
   return candidates.flatMap((candidate, index) => {

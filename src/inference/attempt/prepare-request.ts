@@ -4,6 +4,7 @@ import type { Admission } from '../admit/admit.ts'
 import { honouredLimit, limitsAt, type ModelLimits } from '../api/answer-limit.ts'
 import { askForUsage } from '../api/usage-request.ts'
 import { type Changes, createChanges } from '../convert/changes.ts'
+import { mostDroppedOf } from '../convert/lenient.ts'
 import { mendedHeaders } from '../dialect/betas.ts'
 import type { Facts } from '../dialect/facts.ts'
 import { apiOf, type Mend, mendedFields } from '../dialect/mend.ts'
@@ -144,8 +145,8 @@ function draftOf(
   const { accepts } = selection.relay.provider
   const takes = { takesFileUrls: accepts.includes('file_urls'), takesCacheMarks: accepts.includes('cache_marks') }
   const { session = NO_SESSION } = context
-  const isLenient = context.isLenient === true
-  const conversion = { refused, note, isLenient, ...takes, session, longestAnswer, model, reasoning }
+  const mostDropped = context.isLenient === true ? mostDroppedOf(request.text.length) : 0
+  const conversion = { refused, note, mostDropped, ...takes, session, longestAnswer, model, reasoning }
   const convert = (body: object) => passage.convert(body, conversion)
   const named = (body: object) => (model === '' ? body : { ...body, model })
   const own = readable(() => convert(request.json))

@@ -175,7 +175,7 @@ function refusedWith(reply: WholeReply, context: ReplyContext, passage: Candidat
   const { provider, requestId } = context
   const read = passage.refusal?.(reply, context) ?? readRefusal(reply, provider, requestId)
   const headers = read.headers ?? { ...reply.headers, 'content-type': 'application/json' }
-  // A server that answers 500 for it would be asked again.
+  // A server that answers 500 for it would get the request a second time.
   const status = read.error.overflow === null ? reply.status : CODES.context_length_exceeded.status
   const refused = { ...reply, status, headers, shown: read.body }
   return failed(refusal(read.error, refused, provider), reply.status, NOTHING, { refused })

@@ -5,15 +5,24 @@ import { isInexpressible } from './request-reader.ts'
 
 /** Most parts that a request may lose. */
 const MOST_DROPPED = 100
+/** Text that the conversions of one request may read, in characters: each lost part is one conversion more. */
+const MOST_READ = 32 * 1024 * 1024
 
 type Path = readonly string[]
 
 /** Terms of a conversion that may lose parts of a request. */
 interface Terms {
   note: Note
-  /** True to drop and name what the other API cannot express. False to refuse the request for it. */
-  isLenient: boolean
+  /** Number of parts that may be dropped and named because the other API cannot express them. 0: each is refused. */
+  mostDropped: number
 }
+
+/**
+ * Number of parts that a lenient request may lose: a long one loses few, because its conversion occupies the process.
+ *
+ * @param length of the request, in characters
+ */
+export const mostDroppedOf = (length: number): number => Math.min(MOST_DROPPED, Math.ceil(MOST_READ / length))
 
 /**
  * Converts a request to another API. A lenient request loses the parts that the API cannot express, each named by its
@@ -21,15 +30,13 @@ interface Terms {
  *
  * @param convert throws the error of `unsupported` for each such part
  * @throws GazewayError `invalid_request` naming the field, for a request that is not lenient or is malformed
- * @example
- * fitted({ n: 2 }, { note, isLenient: true }, toMessagesFromChat) // without `n`, noted as dropped
  */
 export function fitted<Converted extends object>(
   request: object,
-  { note, isLenient }: Terms,
+  { note, mostDropped }: Terms,
   convert: (request: object, note: Note) => Converted,
 ): Converted {
-  if (!isLenient) return convert(request, note)
+  if (mostDropped === 0) return convert(request, note)
   let left = request
   let last: Path = []
   const dropped: Path[] = []
@@ -40,7 +47,7 @@ export function fitted<Converted extends object>(
       for (const path of dropped) note(path.join('.'), 'dropped')
       return converted
     } catch (error) {
-      const path = dropped.length < MOST_DROPPED ? unfitPath(error, last) : null
+      const path = dropped.length < mostDropped ? unfitPath(error, last) : null
       if (path === null || path.length === 0) throw error
       if (path.length < last.length && path.every((name, at) => name === last[at])) dropped.pop()
       left = without(left, path) as object

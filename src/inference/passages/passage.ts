@@ -71,8 +71,8 @@ export interface Conversion {
   refused: string | null
   /** Notes what the upstream's API cannot say. */
   note: Note
-  /** True to drop content and constraints that it cannot express. */
-  isLenient: boolean
+  /** Number of parts that may be dropped because it cannot express them. 0: each is refused. */
+  mostDropped: number
   /** True where the upstream takes files by their address. */
   takesFileUrls: boolean
   /** True where the upstream takes marks for Anthropic's prompt cache in chat completions. */
