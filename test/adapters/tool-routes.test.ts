@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
-import { callRoutes } from '../../adapters/platform/routes/calls-routes.ts'
 import { gazeRoutes } from '../../adapters/platform/routes/gaze-routes.ts'
 import { memoryRoutes } from '../../adapters/platform/routes/memory-routes.ts'
 import { callTool } from '../../adapters/stdio/call-tool.ts'
@@ -8,7 +7,6 @@ import { analyzeGazePattern } from '../../tools/analyze-gaze-pattern.ts'
 import { memoryStore } from '../../tools/memory-store.ts'
 import { retrieveGazeData } from '../../tools/retrieve-gaze-data.ts'
 import { storeGazeData } from '../../tools/store-gaze-data.ts'
-import { upstreamApiHistory } from '../../tools/upstream-api-history.ts'
 import { ask, errorOf, type RunningPlatform, startPlatform } from './platform.ts'
 
 describe("routes that do a tool's job", () => {
@@ -21,17 +19,12 @@ describe("routes that do a tool's job", () => {
 
   it("take the tool's own input", () => {
     const { gateway } = running
-    const routes = [
-      ...memoryRoutes(gateway),
-      ...gazeRoutes(gateway, new AbortController().signal),
-      ...callRoutes(gateway),
-    ]
+    const routes = [...memoryRoutes(gateway), ...gazeRoutes(gateway, new AbortController().signal)]
     const tools = {
       'POST /api/memory': memoryStore,
       'POST /api/gaze/store': storeGazeData,
       'GET /api/gaze/history': retrieveGazeData,
       'POST /api/gaze/analyze': analyzeGazePattern,
-      'GET /api/calls': upstreamApiHistory,
     }
     for (const [operation, { input }] of Object.entries(tools)) {
       const route = routes.find(({ method, path }) => `${method} ${path}` === operation)

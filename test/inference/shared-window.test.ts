@@ -121,12 +121,12 @@ it('gives nothing back twice when a turn is sent again', () => {
   assert.deepEqual([key.take(0, again).left.requests, key.take(0, again).left.requests], [6, 6])
 })
 
-it('holds few for further calls: 1 % of a limit, and none of a small one', () => {
+it('holds few for further calls: 1 % of the requests, none of a small limit, and an eighth of the places', () => {
   const spare = { requests: 500, tokens: 0, places: 500 }
   const large = newKey({ requestsPerMinute: 1000, concurrent: 1000 }).take(0, { calls: calls(1), spare })
-  assert.deepEqual([large.spare.requests, large.places], [10, 11])
+  assert.deepEqual([large.spare.requests, large.places], [10, 125])
   const small = newKey({ requestsPerMinute: 99, concurrent: 99 }).take(0, { calls: calls(1), spare })
-  assert.deepEqual([small.spare.requests, small.places], [0, 1])
+  assert.deepEqual([small.spare.requests, small.places], [0, 13])
 })
 
 it('gives the places of a process that is silent to others', () => {

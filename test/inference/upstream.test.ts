@@ -113,7 +113,6 @@ describe('the upstream', () => {
     for (const [name, args, finish] of [
       ['whose tool call is cut off', '{"a": "b', 'length'],
       ['whose answer was filtered', '{"a": 1}', 'content_filter'],
-      ['whose arguments are not JSON', 'a: 1', 'tool_calls'],
     ] as const)
       it(`is the same as one that is not: ${name}`, async () => {
         const pieces = [

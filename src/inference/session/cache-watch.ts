@@ -57,7 +57,10 @@ export type CacheWatch = (call: WatchedCall) => void
  *
  * @param onMiss told where at least half of what the call before had read is no longer found within five minutes
  */
-export function createCacheWatch(onMiss: (miss: CacheMiss) => void, now: () => number = performance.now): CacheWatch {
+export function createCacheWatch(
+  onMiss: (miss: CacheMiss) => void,
+  now: () => number = () => performance.now(),
+): CacheWatch {
   const conversations = new LRUCache<string, Before>({ max: CONVERSATIONS })
 
   return ({ context, bytes, callId, upstream, model, usage }) => {
