@@ -18,7 +18,7 @@ import type { MemoryCopy } from './memory-copy.ts'
 const FLOOR = 0.5
 const MOST_WORDS = 30
 
-/** What can be read of memories while their Gazeway does not answer. Current versions only. */
+/** Reads current versions of memories from the local copy, while the remote Gazeway does not answer. */
 export type CopiedMemories = Pick<MemoryService, 'recall' | 'search' | 'related' | 'recent' | 'newest' | 'keys'>
 
 /** Reads memories from a copy. Search ranks by the words that memories share with the question. */

@@ -21,8 +21,8 @@ describe('a stream of 100,000 events', { timeout: 60_000 }, () => {
     events.push(call(0, '{"text":"', 'write'))
     events.push(call(1, '{}', 'look'))
     let sent = 0
-    for (let i = 0; i < 10_000; i++) sent += events.push(call(0, '}}}}}}}}}}')).length
-    assert.equal(sent, 10_000)
+    for (let i = 0; i < EVENTS; i++) sent += events.push(call(0, '}}}}}}}}}}')).length
+    assert.equal(sent, EVENTS)
     const rest = [...events.push(call(0, '"}')), ...events.push(chunk({}, 'tool_calls')), ...events.finish()]
     assert.equal(rest.filter(({ type }) => type === 'content_block_stop').length, 2)
   })

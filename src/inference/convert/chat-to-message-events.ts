@@ -10,7 +10,7 @@ import { createObjectEnd, type ObjectEnd } from './object-end.ts'
 import { callOf } from './streamed-calls.ts'
 import { type SealState, showsThinking, thinkingBlock, UNSEALED } from './thoughts.ts'
 import { calledTools } from './tool-names.ts'
-import { isWrapped, unwrapped } from './wrapped-arguments.ts'
+import { createWrapping, unwrapped, type Wrapping } from './wrapped-arguments.ts'
 
 /**
  * Converts the chunks of a chat stream to the events of a streamed Message. Chunks after the last event are ignored.
@@ -36,6 +36,7 @@ interface Block {
   written: string
   isWhole: boolean | null
   end: ObjectEnd
+  wrapping: Wrapping
   /** Text not yet sent to the client. */
   waiting: string
   /** Sealed reasoning state of a thinking block that has ended. */
@@ -141,9 +142,10 @@ function createBlocks(
   const calls: Block[] = []
   let open = 0
 
-  function add(block: Omit<Block, 'isTold' | 'isWhole' | 'written' | 'end'>): Block {
+  function add(block: Omit<Block, 'isTold' | 'isWhole' | 'written' | 'end' | 'wrapping'>): Block {
     const isCall = block.kind === 'call'
-    const added = { ...block, written: '', isWhole: isCall ? null : true, end: createObjectEnd(), isTold: false }
+    const [end, wrapping] = [createObjectEnd(), createWrapping()]
+    const added = { ...block, written: '', isWhole: isCall ? null : true, end, wrapping, isTold: false }
     blocks.push(added)
     if (isCall) calls.push(added)
     return added
@@ -205,6 +207,7 @@ function createBlocks(
       block.waiting += written
       block.written += written
       block.end.push(written)
+      block.wrapping.push(written)
       if (written !== '') block.isWhole = null
     },
     calls: () =>
@@ -216,7 +219,7 @@ function createBlocks(
         if (block.kind === 'call' && !block.begin.name && !isOver) return
         if (!block.isTold) emit({ type: 'content_block_start', index: open, content_block: startOf(block) })
         block.isTold = true
-        if (block.kind === 'call' && isWrapped(block.written)) {
+        if (block.kind === 'call' && block.wrapping.isWrapped()) {
           if (!isOver) return
           block.waiting = unwrapped(block.written)
         }

@@ -13,7 +13,7 @@ import {
   type ToolCall,
   textPart,
 } from './response-items.ts'
-import { isWrapped, unwrapped } from './wrapped-arguments.ts'
+import { createWrapping, unwrapped } from './wrapped-arguments.ts'
 
 /** An event of a streamed Response, as the client's types define it. */
 export type ResponseEvent = ResponseStreamEvent
@@ -157,13 +157,15 @@ export function streamCall(
   const at = { item_id: id, output_index }
   const call: ToolCall = { ...begun, arguments: '' }
   const isFunction = !tool.isCustom && tool.own === undefined
+  const wrapping = createWrapping()
   const item = (status: ItemStatus) => callItem(id, status, call, tool)
   emit({ type: 'response.output_item.added', output_index, item: item('in_progress') })
 
   function write(delta: string): void {
     if (delta === '') return
     call.arguments += delta
-    if (isFunction && !isWrapped(call.arguments)) emit({ type: 'response.function_call_arguments.delta', ...at, delta })
+    wrapping.push(delta)
+    if (isFunction && !wrapping.isWrapped()) emit({ type: 'response.function_call_arguments.delta', ...at, delta })
   }
 
   return {
@@ -173,7 +175,7 @@ export function streamCall(
       // Some models write nothing for a function without parameters, and clients parse the arguments.
       if (call.arguments === '') write('{}')
       // Encoded twice: written at the end, as the object that it is.
-      else if (isWrapped(call.arguments)) {
+      else if (wrapping.isWrapped()) {
         call.arguments = unwrapped(call.arguments)
         if (isFunction) emit({ type: 'response.function_call_arguments.delta', ...at, delta: call.arguments })
       }

@@ -10,7 +10,7 @@ const CONVERSATIONS = 1000
 const BLOCK_BYTES = 4096
 /** Checksums kept of a request: of its first 2 MiB. */
 const MOST_BLOCKS = 512
-/** Fewest cached tokens whose loss is told. */
+/** Smallest number of cached tokens whose loss is logged. */
 const LEAST_CACHED = 2000
 /** Age, in milliseconds, from which providers forget a prompt. */
 const KEPT_MS = 300_000
