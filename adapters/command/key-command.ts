@@ -5,7 +5,7 @@ import type { Log } from '../../src/config/log.ts'
 import { Billing } from '../../src/config/sections/wallet-section.ts'
 import { GazewayError } from '../../src/errors.ts'
 import { KeyRotation } from '../../src/identity/key.ts'
-import { type KeyRecord, NewKey, Scope, unknownKey, WalletAddress } from '../../src/identity/keys.ts'
+import { KeyCache, type KeyRecord, NewKey, Scope, unknownKey, WalletAddress } from '../../src/identity/keys.ts'
 import { modelWarnings } from '../../src/identity/model-warnings.ts'
 import { createProvider } from '../../src/inference/upstreams/provider.ts'
 import { namedConfigs } from '../../src/inference/upstreams/upstream-configs.ts'
@@ -37,6 +37,7 @@ export interface KeyFlags extends LimitFlags {
   alert?: string[]
   models?: string
   lenient?: boolean
+  cache?: string
   expires?: string
 }
 
@@ -48,6 +49,7 @@ export interface KeyChangeFlags extends LimitFlags {
   alert?: string[]
   models?: string
   lenient?: boolean
+  cache?: string
   expires?: string
 }
 
@@ -203,15 +205,16 @@ export async function releaseKey(loaded: LoadedConfig, log: Log, idOrName: strin
   process.stderr.write(`Released ${toUsd(released)} USD that was presumed spent of the key.\n`)
 }
 
-type TermFlags = Pick<KeyFlags, 'billing' | 'alert' | 'models' | 'lenient' | 'expires'>
+type TermFlags = Pick<KeyFlags, 'billing' | 'alert' | 'models' | 'lenient' | 'cache' | 'expires'>
 
-/** Reads the flags for billing, alerts, models, leniency and expiry. An absent flag sets nothing. */
-function termsIn({ billing, alert, models, lenient, expires }: TermFlags) {
+/** Reads the flags for billing, alerts, models, leniency, caches and expiry. An absent flag sets nothing. */
+function termsIn({ billing, alert, models, lenient, cache, expires }: TermFlags) {
   return {
     ...(alert !== undefined && { alerts: alertsIn(alert) }),
     ...(billing !== undefined && { billing: checked('--billing', Billing, billing) }),
     ...(models !== undefined && { models: modelsIn(models) }),
     ...(lenient !== undefined && { lenient }),
+    ...(cache !== undefined && { cache: checked('--cache', KeyCache, cache) }),
     ...(expires !== undefined && { expires_at: endIn(expires, new Date()) }),
   }
 }

@@ -224,6 +224,7 @@ const withTerms = (command: Command): Command =>
     .option('--models <globs>', 'allowed models, comma-separated; * matches any characters')
     .option('--lenient', 'drop and name what an upstream cannot express, instead of refusing the request')
     .option('--no-lenient', 'refuse it')
+    .option('--cache <auto|off>', 'marks and keys for the prompt caches of providers: auto for sessions, or off')
     .option('--expires <when>', 'expiry: a duration such as 90d, or a time such as 2027-01-31T00:00:00Z')
     .option('--requests-per-minute <n>', 'limit of calls per minute')
     .option('--tokens-per-minute <n>', 'limit of tokens per minute')

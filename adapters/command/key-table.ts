@@ -21,6 +21,7 @@ export const keyTable = (records: readonly KeyRecord[], groups: readonly GroupRe
         alerts: alertsOf(key.alerts),
         models: key.models?.join(', ') ?? null,
         lenient: key.lenient ? 'yes' : null,
+        cache: key.cache === 'off' ? 'off' : null,
         'spent USD': spent(key.spend),
         'owed USD': owed(key.debt_usd),
         'presumed USD': presumed(key),

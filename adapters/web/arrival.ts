@@ -16,6 +16,8 @@ export interface Arrival {
   isPaid: boolean
   /** The request loses what an upstream cannot express. */
   isLenient: boolean
+  /** Gazeway sets no marks and keys for the caches of providers. */
+  isCacheOff: boolean
 }
 
 /**
@@ -32,6 +34,7 @@ export const arrivalOf = (c: FrameContext): Arrival => ({
   address: addressOf(c.env.incoming),
   isPaid: c.get('identity')?.isPaid === true,
   isLenient: isLenient(c.env.incoming, c.get('identity')),
+  isCacheOff: c.get('identity')?.cache === 'off',
 })
 
 /** Tells whether a request or its key is lenient. */

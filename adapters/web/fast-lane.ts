@@ -80,6 +80,7 @@ export function fastLane(options: {
       address: addressOf(incoming),
       isPaid: identity.isPaid === true,
       isLenient: isLenient(incoming, identity),
+      isCacheOff: identity.cache === 'off',
     }
     noteCaller(incoming, { requestId: arrival.requestId, keyId: identity.id })
     // In one step, because each further promise slows every request down.

@@ -17,6 +17,7 @@ const CHECKED_COLUMNS = [
   'concurrent',
   'models',
   'lenient',
+  'cache',
   'expires_at',
   'previous_hash',
   'previous_until',

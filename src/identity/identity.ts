@@ -3,7 +3,7 @@ import { GazewayError } from '../errors.ts'
 import type { Micros } from '../text/money.ts'
 import { type Budget, toBudgets } from './budgets.ts'
 import type { CheckedRow } from './checked-keys.ts'
-import { modelsOf, Scope, scopesOf } from './key.ts'
+import { type KeyCache, modelsOf, Scope, scopesOf } from './key.ts'
 
 /** Caller and its limits, as its key states them. Null limits are unlimited. */
 export interface Identity {
@@ -29,6 +29,8 @@ export interface Identity {
   models: readonly string[] | null
   /** True when its requests lose what an upstream cannot express. */
   lenient: boolean
+  /** `off` where its requests get no marks and keys for caches from Gazeway. */
+  cache: KeyCache
   /** Expiry of the key, RFC 3339. */
   expiresAt: string | null
   /** Set when the request itself was paid for, so that the payer's key is not billed. */
@@ -48,6 +50,7 @@ const UNLIMITED = {
   concurrent: null,
   models: null,
   lenient: false,
+  cache: 'auto',
   expiresAt: null,
 } as const satisfies Partial<Identity>
 
@@ -85,6 +88,7 @@ export function identityOf(row: CheckedRow): Identity {
     concurrent: row.concurrent,
     models: modelsOf(row),
     lenient: row.lenient === 1,
+    cache: row.cache,
     expiresAt: row.expires_at,
   })
 }

@@ -20,6 +20,7 @@ export const KEY_COLUMNS = [
   'concurrent',
   'models',
   'lenient',
+  'cache',
   'created_at',
   'expires_at',
   'last_used_at',
@@ -55,6 +56,7 @@ export function toRow(key: z.output<typeof NewKey>, of: NewRow): KeyRow {
     ...limitColumns(key.limits),
     models: key.models === null ? null : JSON.stringify(key.models),
     lenient: Number(key.lenient),
+    cache: key.cache,
     first: null,
     created_at: of.createdAt,
     expires_at: key.expires_at,
@@ -67,13 +69,15 @@ export function toRow(key: z.output<typeof NewKey>, of: NewRow): KeyRow {
 }
 
 /** Builds the columns that a change names. */
-export function toChangedColumns({ name, billing, limits, models, lenient, expires_at }: z.output<typeof KeyChange>) {
+export function toChangedColumns(change: z.output<typeof KeyChange>) {
+  const { name, billing, limits, models, lenient, cache, expires_at } = change
   return {
     ...(name !== undefined && { name }),
     ...(billing !== undefined && { billing }),
     ...limitColumns(limits ?? {}),
     ...(models !== undefined && { models: models === null ? null : JSON.stringify(models) }),
     ...(lenient !== undefined && { lenient: Number(lenient) }),
+    ...(cache !== undefined && { cache }),
     ...(expires_at !== undefined && { expires_at }),
   }
 }
@@ -103,6 +107,7 @@ export function toRecord(row: ShownRow, { budgets, alerts }: KeyTerms, spent: Sp
     alerts: toAlertRecords(alerts),
     models: modelsOf(row),
     lenient: row.lenient === 1,
+    cache: row.cache,
     expires_at: row.expires_at,
     created_at: row.created_at,
     last_used_at: row.last_used_at,

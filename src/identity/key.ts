@@ -19,6 +19,10 @@ const DEFAULT_GRACE_SECONDS = 86_400
 export const Scope = z.enum(['inference', 'platform', 'admin'])
 export type Scope = z.infer<typeof Scope>
 
+/** Marks and keys for the caches of providers: set by Gazeway for sessions, or left to the client. */
+export const KeyCache = z.enum(['auto', 'off']).meta({ accepted: 'auto or off' })
+export type KeyCache = z.infer<typeof KeyCache>
+
 /** An EVM address, normalised to lower case. */
 export const WalletAddress = z
   .string()
@@ -87,6 +91,9 @@ const fields = {
       'Content and constraints that the API of an upstream cannot express are dropped and named in x-gazeway-changed; ' +
         'otherwise such requests are refused.',
     ),
+  cache: KeyCache.describe(
+    'auto: sessions get marks and keys for the prompt caches of providers; off: only those of the client pass.',
+  ),
   expires_at: KeyEnd.nullable()
     .describe('Expiry of the key: a time, or a duration from now; null for never.')
     .meta({ accepted: 'a future time, such as "2027-01-31T00:00:00Z", a duration from now, such as "90d", or null' }),
@@ -107,6 +114,7 @@ export const NewKey = z.strictObject({
   alerts: fields.alerts.default([]),
   models: fields.models.default(null),
   lenient: fields.lenient.default(false),
+  cache: fields.cache.default('auto'),
   expires_at: fields.expires_at.default(null),
 })
 
@@ -145,6 +153,7 @@ export const KeyRecord = z.object({
   alerts: ShownAlerts,
   models: z.array(z.string()).nullable().describe('Globs of allowed models; null for all.'),
   lenient: z.boolean(),
+  cache: KeyCache,
   expires_at: z.iso.datetime().nullable(),
   created_at: z.iso.datetime(),
   last_used_at: z.iso.datetime().nullable().describe('Time of the last use, updated at most once a minute.'),

@@ -21,7 +21,7 @@ import { nothingSpent, type SpendOf } from './spend.ts'
 
 export { unknownKey } from './change-key.ts'
 export { type Identity, identityWithoutKey, requireScope, scopeFault } from './identity.ts'
-export { KeyChange, KeyId, KeyRecord, KeyRotation, NewKey, Scope, WalletAddress } from './key.ts'
+export { KeyCache, KeyChange, KeyId, KeyRecord, KeyRotation, NewKey, Scope, WalletAddress } from './key.ts'
 
 /** A key with a new secret. */
 export interface NewlyRotated extends NewlyMade {

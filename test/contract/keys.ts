@@ -52,6 +52,7 @@ export function keysContract(open: () => Promise<Store>): void {
         billing: 'cost' as const,
         models: ['gpt-*', 'm'],
         lenient: true,
+        cache: 'off' as const,
         expires_at: '2999-01-31T00:00:00.000Z',
       }
       assert.deepEqual(await keys.change(record.id, terms), { ...limited, ...terms })
@@ -60,6 +61,7 @@ export function keysContract(open: () => Promise<Store>): void {
         limits: { credit_limit_usd: null, budgets: [] },
         models: null,
         lenient: false,
+        cache: 'auto',
         expires_at: null,
       })
       const none = { ...record.limits, credit_limit_usd: null, concurrent: 4 }

@@ -29,11 +29,12 @@ export interface ForwardProxy {
  *
  * @param options.credentials `name:password`; none are asked for when absent
  * @param options.tlsPorts ports that tunnels may lead to; all when absent
+ * @param options.tlsTo port that all tunnels lead to, whatever their names; that of the name when absent
  */
 export async function startForwardProxy(
-  options: { credentials?: string; tlsPorts?: readonly number[] } = {},
+  options: { credentials?: string; tlsPorts?: readonly number[]; tlsTo?: number } = {},
 ): Promise<ForwardProxy> {
-  const { credentials, tlsPorts } = options
+  const { credentials, tlsPorts, tlsTo } = options
   const asked: Passed[] = []
   const open = new Set<Socket>()
   const expected = credentials && `Basic ${Buffer.from(credentials).toString('base64')}`
@@ -73,7 +74,7 @@ export async function startForwardProxy(
     asked.push({ method: 'CONNECT', target: url, refused })
     client.on('error', () => client.destroy())
     if (refused !== null) return void client.end(`HTTP/1.1 ${refused} No\r\ncontent-length: 0\r\n\r\n`)
-    const upstream = connect(port, '127.0.0.1', () => {
+    const upstream = connect(tlsTo ?? port, '127.0.0.1', () => {
       client.write('HTTP/1.1 200 Connection established\r\n\r\n')
       upstream.write(head)
       client.pipe(upstream).pipe(client)

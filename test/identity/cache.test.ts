@@ -18,6 +18,7 @@ const ROW: CheckedRow = {
   concurrent: null,
   models: null,
   lenient: 0,
+  cache: 'auto',
   expires_at: null,
   previous_hash: null,
   previous_until: null,

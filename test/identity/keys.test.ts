@@ -102,6 +102,7 @@ describe('keys', () => {
               alerts: alerts.toSorted((a, b) => a.at - b.at),
               models,
               lenient: false,
+              cache: 'auto',
               expires_at: expires_at === null ? null : '2026-11-21T07:05:00.001Z',
               created_at: '2026-11-21T07:05:00.000Z',
               last_used_at: null,
@@ -287,7 +288,13 @@ describe('keys', () => {
 
   it('tells what a caller is held to, at once where it is known', async () => {
     const limits = { credit_limit_usd: 3, requests_per_minute: 60, tokens_per_minute: 9000, concurrent: 4 }
-    const terms = { billing: 'cost' as const, models: ['gpt-*'], lenient: true, expires_at: '2026-11-21T08:00:00Z' }
+    const terms = {
+      billing: 'cost' as const,
+      models: ['gpt-*'],
+      lenient: true,
+      cache: 'off' as const,
+      expires_at: '2026-11-21T08:00:00Z',
+    }
     const { key, record } = await keys.create({
       name: 'a',
       ...terms,
@@ -321,6 +328,7 @@ describe('keys', () => {
         concurrent: 4,
         models: ['gpt-*'],
         lenient: true,
+        cache: 'off',
         expiresAt: '2026-11-21T08:00:00.000Z',
       },
     )

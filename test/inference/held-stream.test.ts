@@ -52,7 +52,16 @@ describe('a Responses stream whose model thinks', { timeout: 30_000 }, () => {
     gateway = createServer(async (incoming, outgoing) => {
       const text = (await incoming.toArray()).join('')
       const receiver = receiverOf(
-        { incoming, outgoing, requestId: 'r1', callerId: null, address: null, isPaid: false, isLenient: false },
+        {
+          incoming,
+          outgoing,
+          requestId: 'r1',
+          callerId: null,
+          address: null,
+          isPaid: false,
+          isLenient: false,
+          isCacheOff: false,
+        },
         TIMEOUT_MS,
       )
       const request = { bytes: Buffer.from(text), text, json: JSON.parse(text) }

@@ -90,7 +90,7 @@ export function modelCall(
  * @param headers forwarded to an upstream of the same protocol
  */
 export function callContext(
-  { incoming, callerId, address, isPaid, isLenient, requestId }: Arrival,
+  { incoming, callerId, address, isPaid, isLenient, isCacheOff, requestId }: Arrival,
   body: ModelBody = {},
   headers?: CallerContext['headers'],
 ): CallerContext {
@@ -101,6 +101,7 @@ export function callContext(
     address,
     isPaid,
     isLenient,
+    isCacheOff,
     requestId,
     headers,
     session: sessionOf(incoming.headers, body),

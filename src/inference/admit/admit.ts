@@ -49,6 +49,8 @@ export interface CallerContext extends PaidContext {
   requestId: string | null
   /** True when it is to lose what an upstream cannot express, instead of being refused. */
   isLenient?: boolean | undefined
+  /** True when Gazeway is to set no marks and keys for the caches of providers. */
+  isCacheOff?: boolean | undefined
   /** Headers of the client's request that an upstream of the same protocol receives too. */
   headers?: Readonly<Record<string, string>> | undefined
 }

@@ -38,6 +38,8 @@ const LETTERS_PER_TOKEN = 3
 /** Least limit beside a prompt that seems to fill the window: the upstream counts its tokens. */
 const SHORTEST_ANSWER = 1024
 const NOTHING: readonly string[] = []
+/** Stands for the context of a call that gets no marks and keys for caches. */
+const UNCACHED = { callerId: null, session: NO_SESSION }
 /** Most mends that are tried for one call, each with one request more. */
 const MOST_MENDS = 4
 
@@ -144,14 +146,15 @@ function draftOf(
   const longestAnswer = choice === null ? null : longestBeside(request.text, limitsOf(choice))
   const { accepts } = selection.relay.provider
   const takes = { takesFileUrls: accepts.includes('file_urls'), takesCacheMarks: accepts.includes('cache_marks') }
-  const { session = NO_SESSION } = context
+  const cached = context.isCacheOff === true ? UNCACHED : context
+  const { session: cachedSession = NO_SESSION } = cached
   const mostDropped = context.isLenient === true ? mostDroppedOf(request.text.length) : 0
-  const conversion = { refused, note, mostDropped, ...takes, session, longestAnswer, model, reasoning }
+  const conversion = { refused, note, mostDropped, ...takes, cachedSession, longestAnswer, model, reasoning }
   const convert = (body: object) => passage.convert(body, conversion)
   const named = (body: object) => (model === '' ? body : { ...body, model })
   const own = readable(() => convert(request.json))
   const sent = named(own)
-  const cacheKey = cacheKeyFor(passage.isReformed ? accepts : NOTHING, path, sent, context)
+  const cacheKey = cacheKeyFor(passage.isReformed ? accepts : NOTHING, path, sent, cached)
   const isChat = passage.isReformed && path === '/chat/completions'
   const added = {
     ...(isChat && bill.isBounded && honouredLimit(sent)),

@@ -34,7 +34,7 @@ export const chatOverMessages = (passage: Passage): Passage => ({
       toMessagesFromChat(body as ChatRequest, note, longestAnswer ?? undefined, model),
     )
     const isStreamed = (chat as { stream?: unknown }).stream === true || message.max_tokens > longestWhole(model)
-    return { ...withCacheMarks(message, conversion.session), ...(isStreamed && { stream: true }) }
+    return { ...withCacheMarks(message, conversion.cachedSession), ...(isStreamed && { stream: true }) }
   },
   carriesReasoning: true,
   write: convertedRequest,

@@ -77,8 +77,8 @@ export interface Conversion {
   takesFileUrls: boolean
   /** True where the upstream takes marks for Anthropic's prompt cache in chat completions. */
   takesCacheMarks: boolean
-  /** Session of the call. */
-  session: CallSession
+  /** Session whose conversation is marked for the provider's cache. None where Gazeway is to set no marks. */
+  cachedSession: CallSession
   /** Longest answer of the model beside the prompt, in tokens, where the API wants a limit. Null when unknown. */
   longestAnswer: number | null
   /** Model id at the upstream. Empty for its default. */

@@ -21,6 +21,7 @@ import { up as facts } from './022_facts.ts'
 import { up as lenientKeys } from './023_lenient_keys.ts'
 import { up as callSessions } from './024_call_sessions.ts'
 import { up as reviewTerms } from './026_review_terms.ts'
+import { up as cacheKeys } from './027_cache_keys.ts'
 
 /** Migrates the store by one step, forward only. */
 export type Migrate = (db: Kysely<unknown>, engine: Engine) => Promise<void>
@@ -51,4 +52,5 @@ export const MIGRATIONS: Migrations = {
   '023_lenient_keys': lenientKeys,
   '024_call_sessions': callSessions,
   '026_review_terms': reviewTerms,
+  '027_cache_keys': cacheKeys,
 }

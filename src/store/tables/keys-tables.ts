@@ -3,6 +3,7 @@ import type { Period } from '../../text/period.ts'
 /**
  * One API key, without its secret. `hash` is the SHA-256 of the whole token, in hex. `scopes` and `models` are JSON.
  * `lenient` is 1 for a key whose requests lose what an upstream cannot express, and 0 for all others.
+ * `cache` is `off` for a key whose requests get no marks and keys for caches from Gazeway, else `auto`.
  * `first` is 1 for the key that was created at the first start, and null for all others. Until `previous_until`, the
  * token with `previous_hash` is valid as well.
  */
@@ -20,6 +21,7 @@ export interface KeyRow {
   concurrent: number | null
   models: string | null
   lenient: number
+  cache: 'auto' | 'off'
   first: number | null
   created_at: string
   expires_at: string | null

@@ -22,6 +22,7 @@ export interface KeyDraft {
   models: string
   /** Empty for no. */
   lenient: 'yes' | ''
+  cache: KeyRecord['cache']
   /** Time in the reader's zone; empty for never. */
   expires: string
 }
@@ -39,6 +40,7 @@ export const NEW_KEY: KeyDraft = {
   concurrent: '',
   models: '',
   lenient: '',
+  cache: 'auto',
   expires: '',
 }
 
@@ -51,6 +53,7 @@ export const draftOf = ({
   alerts,
   models,
   lenient,
+  cache,
   expires_at,
 }: KeyRecord): KeyDraft => ({
   name,
@@ -64,6 +67,7 @@ export const draftOf = ({
   concurrent: amountText(limits.concurrent),
   models: (models ?? []).join('\n'),
   lenient: lenient ? 'yes' : '',
+  cache,
   expires: timeText(expires_at),
 })
 
@@ -84,6 +88,7 @@ export function fieldsIn(draft: KeyDraft) {
     alerts: alertsIn(draft.alerts),
     models: models.length === 0 ? null : models,
     lenient: draft.lenient === 'yes',
+    cache: draft.cache,
     expires_at: timeIn(draft.expires),
   }
 }

@@ -56,6 +56,15 @@ const SCOPE: FieldSpec<KeyDraft>[] = [
     ],
   },
   {
+    name: 'cache',
+    label: 'Prompt caches',
+    hint: 'Marks and keys by which providers find the beginning of a session’s prompt.',
+    options: [
+      { value: 'auto', label: 'Set for sessions' },
+      { value: 'off', label: 'Leave to the client' },
+    ],
+  },
+  {
     name: 'expires',
     label: 'Expires',
     at: 'expires_at',
