@@ -6,7 +6,7 @@ import { after, before, describe, it } from 'node:test'
 import { message } from '../doubles/anthropic.ts'
 import { makeCertificate, noCertificates } from '../doubles/certificate.ts'
 import { type ForwardProxy, startForwardProxy } from '../doubles/forward-proxy.ts'
-import { completion, json, startUpstream, type UpstreamDouble } from '../doubles/upstream.ts'
+import { completion, json, response, startUpstream, type UpstreamDouble } from '../doubles/upstream.ts'
 import { type RunningGateway, startGateway } from './gateway.ts'
 
 const MARK = { cache_control: { type: 'ephemeral' } }
@@ -45,11 +45,14 @@ describe('prompt caches of providers', { skip: noCertificates() ?? false }, () =
           gpt: known('openai', ['gpt-*']),
           router: known('openrouter', ['anthropic/*']),
           claude: known('anthropic', ['claude-*']),
+          other: { ...known('https://messages.test/v1', ['other-*']), protocol: 'anthropic' },
         },
       },
     )
     off = (await running.gateway.keys.create({ name: 'off', scopes: ['inference'], cache: 'off' })).key
     upstream.on('/chat/completions', json(200, completion('Hello')))
+    upstream.on('/api/v1/responses', json(200, response('Hello')))
+    upstream.on('/api/v1/chat/completions', json(200, completion('Hello')))
     upstream.on('/messages', json(200, message('Hello')))
   })
   after(async () => {
@@ -83,5 +86,33 @@ describe('prompt caches of providers', { skip: noCertificates() ?? false }, () =
     assert.doesNotMatch((await sent('/chat/completions', chat('claude-x'), off)).text, /cache_control/)
     const marked = { ...chat('claude-x'), messages: [{ role: 'user', content: 'Hi.', ...MARK }] }
     assert.match((await sent('/chat/completions', marked, off)).text, /cache_control/)
+  })
+  it('are asked of OpenRouter for sessions of clients that set no marks, on the responses endpoint too', async () => {
+    const markIn = ({ body }: { body: unknown }) => (body as { cache_control?: object }).cache_control
+    const codex = { 'user-agent': 'codex_cli_rs/0.171.0', 'session-id': 's2' }
+    const asked = { model: 'anthropic/claude-x', input: 'Begin.', prompt_cache_key: 's2' }
+    const { cache_control } = MARK
+    assert.deepEqual(markIn(await sent('/responses', asked, running.key, codex)), cache_control)
+    assert.equal(markIn(await sent('/responses', asked)), undefined)
+    const input = [...TURNS.slice(0, 2), { type: 'function_call_output', call_id: 'c', output: 'd' }]
+    assert.deepEqual(markIn(await sent('/responses', { ...asked, input })), cache_control)
+    assert.equal(markIn(await sent('/responses', { ...asked, input }, off)), undefined)
+    const own = [{ role: 'user', content: [{ type: 'input_text', text: 'a', ...MARK }] }, ...TURNS]
+    assert.equal(markIn(await sent('/responses', { ...asked, input: own })), undefined)
+    assert.deepEqual(
+      markIn(await sent('/chat/completions', { model: 'anthropic/claude-x', messages: TURNS })),
+      cache_control,
+    )
+  })
+
+  it('never begin with the line about billing of Claude Code, but at Anthropic', async () => {
+    const line = { type: 'text', text: 'x-anthropic-billing-header: cc_version=2.1.332.5e2; cch=03d5f;' }
+    const system = [line, { type: 'text', text: 'Rules.', ...MARK }]
+    const asked = { max_tokens: 9, messages: TURNS }
+    const systemAt = async (model: string, of: object[]) =>
+      ((await sent('/messages', { ...asked, model, system: of })).body as { system?: object[] }).system
+    assert.deepEqual(await systemAt('other-x', system), system.slice(1))
+    assert.equal(await systemAt('other-x', [line]), undefined)
+    assert.deepEqual(await systemAt('claude-x', system), system)
   })
 })

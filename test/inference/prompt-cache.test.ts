@@ -2,10 +2,11 @@ import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import fc from 'fast-check'
 import { type CallSession, NO_SESSION } from '../../src/calls/call-session.ts'
-import type { MessagesRequest } from '../../src/inference/api/requests.ts'
+import type { MessagesRequest, ResponseRequest } from '../../src/inference/api/requests.ts'
 import { toMessagesFromChat } from '../../src/inference/convert/chat-to-messages.ts'
 import { toChatFromMessages } from '../../src/inference/convert/messages-to-chat.ts'
 import { withCacheMarks } from '../../src/inference/convert/prompt-cache.ts'
+import { toChatRequest } from '../../src/inference/convert/responses-to-chat.ts'
 
 const mark = { cache_control: { type: 'ephemeral' } }
 const text = (words: string, more: object = {}) => ({ type: 'text', text: words, ...more })
@@ -64,6 +65,40 @@ describe('Marks for the prompt cache', () => {
     assert.deepEqual(notes, [])
     assert.deepEqual(sent(false), ['Rules.', 'a', 'b', 'd'])
     assert.deepEqual(notes, ['cache_control'])
+  })
+
+  it('stay on the tools and the ends of the turns of a Responses client, in a chat that takes them', () => {
+    const tools = [{ type: 'function', name: 'f', parameters: {}, ...mark }]
+    const input = [
+      { role: 'developer', content: [{ type: 'input_text', text: 'Rules.', ...mark }] },
+      { role: 'user', content: [{ type: 'input_text', text: 'a', ...mark }, text('b')] },
+      { role: 'assistant', content: [{ type: 'output_text', text: 'c', ...mark }] },
+      { type: 'function_call', call_id: 'd', name: 'f', arguments: '{}' },
+      { type: 'function_call_output', call_id: 'd', output: 'e', ...mark },
+    ]
+    const request = { input, tools, ...mark } as unknown as ResponseRequest
+    const notes: string[] = []
+    const sent = (cacheMarks: boolean) =>
+      toChatRequest(
+        request,
+        null,
+        (field) => void notes.push(field),
+        () => null,
+        { cacheMarks },
+      )
+    const kept = sent(true)
+    const contents = ['Rules.', 'a\nb', 'c', 'e']
+    assert.deepEqual(
+      kept.messages.map(({ content }) => content),
+      contents.map((words) => [text(words, mark)]),
+    )
+    assert.deepEqual([marksIn(kept.tools), marksIn(kept), notes], [1, 6, []])
+    const plain = sent(false)
+    assert.deepEqual(
+      plain.messages.map(({ content }) => content),
+      contents,
+    )
+    assert.deepEqual([marksIn(plain), notes], [0, ['cache_control']])
   })
 
   it('never lead a prompt of another provider by the line about billing', () => {

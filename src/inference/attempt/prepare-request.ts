@@ -5,6 +5,7 @@ import { honouredLimit, limitsAt, type ModelLimits } from '../api/answer-limit.t
 import { askForUsage } from '../api/usage-request.ts'
 import { type Changes, createChanges } from '../convert/changes.ts'
 import { mostDroppedOf } from '../convert/lenient.ts'
+import { wholeMark } from '../convert/prompt-cache.ts'
 import { mendedHeaders } from '../dialect/betas.ts'
 import type { Facts } from '../dialect/facts.ts'
 import { apiOf, type Mend, mendedFields } from '../dialect/mend.ts'
@@ -144,22 +145,34 @@ function draftOf(
   const { context, bill } = call
   const { path, passage } = selection.candidate
   const longestAnswer = choice === null ? null : longestBeside(request.text, limitsOf(choice))
-  const { accepts } = selection.relay.provider
+  const { accepts, vendor } = selection.relay.provider
   const takes = { takesFileUrls: accepts.includes('file_urls'), takesCacheMarks: accepts.includes('cache_marks') }
   const cached = context.isCacheOff === true ? UNCACHED : context
   const { session: cachedSession = NO_SESSION } = cached
   const mostDropped = context.isLenient === true ? mostDroppedOf(request.text.length) : 0
-  const conversion = { refused, note, mostDropped, ...takes, cachedSession, longestAnswer, model, reasoning }
+  const conversion = {
+    refused,
+    note,
+    mostDropped,
+    ...takes,
+    isAnthropic: vendor === 'anthropic',
+    cachedSession,
+    longestAnswer,
+    model,
+    reasoning,
+  }
   const convert = (body: object) => passage.convert(body, conversion)
   const named = (body: object) => (model === '' ? body : { ...body, model })
   const own = readable(() => convert(request.json))
   const sent = named(own)
-  const cacheKey = cacheKeyFor(passage.isReformed ? accepts : NOTHING, path, sent, cached)
+  const forms = passage.isReformed ? accepts : NOTHING
+  const cacheKey = cacheKeyFor(forms, path, sent, cached)
   const isChat = passage.isReformed && path === '/chat/completions'
   const added = {
     ...(isChat && bill.isBounded && honouredLimit(sent)),
     ...(isChat && request.json.stream === true && askForUsage(sent)),
     ...cacheKey.fields,
+    ...wholeMark(forms, model, sent, cachedSession),
   }
   const ceiling = choice === null ? {} : bill.ceilingAt(choice, sent)
   return {

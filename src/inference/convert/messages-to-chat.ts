@@ -7,12 +7,14 @@ import { CHAT_LIMIT } from '../api/answer-limit.ts'
 import type { ChatRequest, MessagesRequest } from '../api/requests.ts'
 import { acceptable, joinStates, putBack, type ReasoningState } from '../reasoning/reasoning-state.ts'
 import { functionOfTyped } from './anthropic-tools.ts'
+import { isBilling } from './billing-line.ts'
 import { type Note, noteUnread, UNNOTED } from './changes.ts'
 import { effortOf } from './effort.ts'
 import { exactJson } from './exact-json.ts'
 import { blocksOf, compact, textOf, toPart, toParts } from './messages-content.ts'
 import { hasMarks, markIn, withMark } from './prompt-cache.ts'
 import { read, unsupported, wrongType } from './request-reader.ts'
+import type { Takes } from './takes.ts'
 import { type Thoughts, UNOPENED } from './thoughts.ts'
 import { chatToolName } from './tool-names.ts'
 
@@ -36,25 +38,15 @@ const READ: ReadonlySet<string> = new Set([
 const TOOL_CHANGES: ReadonlySet<unknown> = new Set(['tool_addition', 'tool_removal'])
 /** Anthropic's search in tools that are loaded on demand. Chat completions gets them all at once. */
 const TOOL_SEARCH = /^tool_search_tool/
-/** Beginning of the line about billing in the instructions of Claude Code. */
-const BILLING = 'x-anthropic-billing-header:'
 /** Longest user id in chat completions. */
 const LONGEST_USER = 64
 /** Thinking blocks of an assistant turn. */
 const THOUGHTS: ReadonlySet<unknown> = new Set(['thinking', 'redacted_thinking'])
 
-/** Forms beyond the common one that an upstream of chat completions takes. */
-export interface Takes {
-  /** Documents by their address. */
-  fileUrls?: boolean
-  /** Marks for Anthropic's prompt cache. */
-  cacheMarks?: boolean
-}
-
 /**
  * Converts a Messages request to the equivalent chat request. Thinking settings become the reasoning effort
- * where the model is known to take one. Marks for a cache are kept at the ends of the instructions and of turns, where the
- * upstream takes them. Anthropic's line about billing is omitted: it differs in each session, and begins the prompt.
+ * where the model is known to take one. Marks for a cache are kept on tools and at the ends of the instructions and of turns, where
+ * the upstream takes them. Anthropic's line about billing is omitted: it differs in each session, and begins the prompt.
  *
  * @param note notes what was dropped
  * @param model id at the upstream: some take no reasoning effort
@@ -89,7 +81,8 @@ export function toChatFromMessages(
     user: userOf(read.fields(given.metadata, 'metadata').user_id),
     response_format: responseFormat(given),
     reasoning_effort: effort,
-    ...toChatTools(given, note),
+    ...toChatTools(given, note, cacheMarks),
+    cache_control: cacheMarks ? given.cache_control : undefined,
   }
   return present(chat) as unknown as ChatRequest
 }
@@ -114,9 +107,6 @@ function toChatMessages({ system, messages }: MessagesRequest, thoughts: Terms):
   const head: ChatMessage[] = instructions === '' ? [] : [{ role: 'system', content: instructions }]
   return [...marked(head, blocks), ...acceptable(turns)]
 }
-
-/** Tells whether a block of instructions is the line that Claude Code puts first for Anthropic alone. */
-const isBilling = ({ text }: Fields): boolean => typeof text === 'string' && text.startsWith(BILLING)
 
 /** Marks the end of the messages that stand for some content, where it has a mark. */
 function withMarkOf(messages: ChatMessage[], content: unknown): ChatMessage[] {
@@ -243,9 +233,10 @@ function responseFormat({ output_config, output_format }: Fields): Fields | unde
   return { type: 'json_schema', json_schema: { name: 'response', schema, strict: true } }
 }
 
-function toChatTools({ tools: given, tool_choice, messages }: Fields, note: Note): Fields {
+function toChatTools({ tools: given, tool_choice, messages }: Fields, note: Note, keepsMarks: boolean): Fields {
   const offered = read.objects(given, 'tools').flatMap((tool, index) => {
-    if (!TOOL_SEARCH.test(String(tool.type))) return [toTool(tool, index)]
+    if (!TOOL_SEARCH.test(String(tool.type)))
+      return [{ ...toTool(tool, index), ...(keepsMarks && present({ cache_control: tool.cache_control })) }]
     note(`tools.${index}`, 'dropped')
     return []
   })

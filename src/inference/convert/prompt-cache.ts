@@ -15,9 +15,10 @@ const UNMARKED: ReadonlySet<unknown> = new Set(['thinking', 'redacted_thinking']
 
 const isMarked = ({ cache_control }: Fields): boolean => (cache_control ?? null) !== null
 
-/** Tells whether a Messages request marks anything for the provider's cache. */
-export function hasMarks({ cache_control, system, tools, messages }: Fields): boolean {
-  const lists = [system, tools, ...objectsOrNone(messages).map(({ content }) => content)]
+/** Tells whether a request of any API marks anything for the provider's cache. */
+export function hasMarks({ cache_control, system, tools, messages, input }: Fields): boolean {
+  const turns = [...objectsOrNone(messages), ...objectsOrNone(input)]
+  const lists = [system, tools, turns, ...turns.flatMap(({ content, output }) => [content, output])]
   return isMarked({ cache_control }) || lists.some((list) => objectsOrNone(list).some(isMarked))
 }
 
@@ -64,7 +65,28 @@ export function withCacheMarks(request: MessagesRequest, session: CallSession): 
   } as unknown as MessagesRequest
 }
 
-function goesOn(messages: readonly Fields[], { session_id, client }: CallSession): boolean {
+/** Models whose prompts are cached where a mark says so. */
+const CACHED_BY_MARK = /claude/
+/** Items of a Responses request, besides messages, that a model made. */
+const MADE: ReadonlySet<unknown> = new Set(['reasoning', 'function_call', 'custom_tool_call'])
+
+/**
+ * Mark of a whole request, by which OpenRouter marks the end of each prompt for a Claude model itself: for the sessions that
+ * {@link withCacheMarks} marks, in chat completions and responses (`cache_control` of `ChatRequest` and `ResponsesRequest` in
+ * `@openrouter/sdk` 1.3.19).
+ *
+ * @param accepts forms that the provider takes, as in its preset
+ * @param sent request as the provider gets it
+ * @returns its field; none where the client marks the request itself
+ */
+export function wholeMark(accepts: readonly string[], model: string, sent: object, session: CallSession): Fields {
+  if (!accepts.includes('cache_marks') || !CACHED_BY_MARK.test(model)) return {}
+  const given = sent as Fields
+  const turns = [...objectsOrNone(given.messages), ...objectsOrNone(given.input)]
+  return goesOn(turns, session) && !hasMarks(given) ? MARK : {}
+}
+
+function goesOn(turns: readonly Fields[], { session_id, client }: CallSession): boolean {
   if (session_id === null || isTrace(session_id)) return false
-  return client !== null || messages.some(({ role }) => role === 'assistant')
+  return client !== null || turns.some(({ role, type }) => role === 'assistant' || MADE.has(type))
 }

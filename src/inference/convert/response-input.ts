@@ -1,4 +1,5 @@
 import type OpenAI from 'openai'
+import { objectsOrNone } from '../../text/lenient-reader.ts'
 import { present } from '../../text/present.ts'
 import type { Fields } from '../../text/typed-reader.ts'
 import type { ResponseRequest } from '../api/requests.ts'
@@ -7,7 +8,9 @@ import { acceptable, joinStates, putBack, type ReasoningState } from '../reasoni
 import { type CallableTools, itemsOf, WITH_TOOLS } from './callable-tools.ts'
 import { toCustomCall } from './custom-tools.ts'
 import { asFunctionItem } from './own-tools.ts'
+import { markIn, withMark } from './prompt-cache.ts'
 import { read, readContent, textOrJson, unsupported, wrongType } from './request-reader.ts'
+import type { Takes } from './takes.ts'
 import type { Thoughts } from './thoughts.ts'
 
 type Message = OpenAI.Chat.ChatCompletionMessageParam
@@ -20,6 +23,7 @@ type ToolCall = OpenAI.Chat.ChatCompletionMessageFunctionToolCall
  * - A refusal becomes assistant text.
  * - Images, files and audio in a tool's output move to a user message, since tool messages contain only text.
  * - Reasoning is put back into the message that it came with, where it belongs to this upstream.
+ * - Marks for a cache are kept at the ends of messages and results, where the upstream takes them.
  * - References and calls of tools that the provider runs are dropped.
  *
  * @param chatName name in chat of the tool of a call
@@ -29,7 +33,7 @@ export function toMessages(
   { instructions, input }: ResponseRequest,
   chatName: CallableTools['chatName'],
   thoughts: Thoughts,
-  takesUrls = false,
+  { fileUrls: takesUrls = false, cacheMarks = false }: Takes = {},
 ): Message[] {
   const thread = createThread(takesUrls)
   const system = read.optionalText(instructions, 'instructions') ?? ''
@@ -38,8 +42,10 @@ export function toMessages(
   const items = itemsOf(input).map(asFunctionItem)
   const paths = new Map(items.map((item, index) => [item, `input.${index}`]))
   const answered = new Set(items.filter((item) => item.type === 'custom_tool_call_output').map((item) => item.call_id))
-  for (const item of withResults(items))
+  for (const item of withResults(items)) {
     append(thread, item, { path: paths.get(item) as string, answered, chatName, thoughts, takesUrls })
+    if (cacheMarks) thread.mark(markIn([...objectsOrNone(item.content), ...objectsOrNone(item.output), item]))
+  }
   return thread.close()
 }
 
@@ -147,6 +153,13 @@ function createThread(takesUrls: boolean) {
   /** Reasoning of the next assistant message. */
   let pending: ReasoningState[] = []
   const states = new Map<Message, ReasoningState[]>()
+  const marks = new Map<Message, Fields>()
+
+  /** Marks the end of the newest message for a cache. */
+  function mark(marking: Fields): void {
+    const last = messages.at(-1)
+    if (last !== undefined && Object.keys(marking).length > 0) marks.set(last, marking)
+  }
 
   function think(state: ReasoningState): void {
     pending.push(state)
@@ -203,13 +216,17 @@ function createThread(takesUrls: boolean) {
     return acceptable(
       messages.map((message) => {
         const own = states.get(message)
-        return own === undefined ? message : putBack(message, joinStates(own))
+        return marked(own === undefined ? message : putBack(message, joinStates(own)), marks.get(message))
       }),
     )
   }
 
-  return { add, think, say, call, result, close }
+  return { add, mark, think, say, call, result, close }
 }
+
+/** The message with a mark at the end of its content. */
+const marked = (message: Message, mark: Fields = {}): Message =>
+  (message.content ?? null) === null ? message : ({ ...message, content: withMark(message.content, mark) } as Message)
 
 /** Joins text parts into a plain string, which every upstream accepts. Other parts stay a list. */
 const compact = (parts: Part[]): string | Part[] =>

@@ -31,11 +31,13 @@ export interface ChatTools {
  *
  * @param tools callable tools of the request
  * @param refused field that the upstream has just rejected, such as `tools[1].parameters`; its tool is dropped
+ * @param keepsMarks true where the upstream takes marks for a cache
  */
 export function toChatTools(
   request: ResponseRequest,
   tools: readonly CallableTool[],
   refused: string | null = null,
+  keepsMarks = false,
 ): ChatTools {
   const choice = choiceOf(request.tool_choice)
   const allowed = choice?.type === 'allowed_tools' ? allowedTools(choice.tools, tools) : tools
@@ -44,7 +46,7 @@ export function toChatTools(
   const chosen = toChatChoice(request.tool_choice, offered)
   if (offered.length === 0) return {}
   return {
-    tools: offered.map(toChatTool),
+    tools: offered.map((tool) => ({ ...toChatTool(tool), ...(keepsMarks && markOf(tool)) })),
     tool_choice: chosen,
     parallel_tool_calls: request.parallel_tool_calls,
   }
@@ -88,6 +90,8 @@ function toChatTool(tool: CallableTool): ChatTool {
   if (tool.own !== undefined) return { type: 'function', function: { name: tool.chatName, ...ownFunction(tool.own) } }
   return tool.isCustom ? fromCustomTool(tool) : fromFunctionTool(tool)
 }
+
+const markOf = ({ given }: CallableTool): Fields => present({ cache_control: given.cache_control })
 
 function fromFunctionTool({ chatName: name, given }: CallableTool): ChatTool {
   const { description, parameters, strict } = given

@@ -5,9 +5,11 @@ import { CHAT_LIMIT, RESPONSES_LIMIT } from '../api/answer-limit.ts'
 import type { ChatRequest, ResponseRequest } from '../api/requests.ts'
 import { callableTools, isCallable, isNamespace } from './callable-tools.ts'
 import { type Note, noteUnread, UNNOTED } from './changes.ts'
+import { hasMarks } from './prompt-cache.ts'
 import { read, unsupported } from './request-reader.ts'
 import { toMessages } from './response-input.ts'
 import { toChatTools } from './response-tools.ts'
+import type { Takes } from './takes.ts'
 import { type Thoughts, UNOPENED } from './thoughts.ts'
 
 /** Fields of both APIs, or of chat completions alone when clients send them anyway. */
@@ -45,7 +47,7 @@ const CARRIED_BY = new Map<string, readonly string[]>(
 /** Fields that are converted, or say how the answer is delivered. */
 const READ: ReadonlySet<string> = new Set([
   ...['model', 'stream', 'stream_options', 'input', 'instructions', 'reasoning', 'text', 'include', 'top_logprobs'],
-  ...['tools', 'tool_choice', 'parallel_tool_calls', RESPONSES_LIMIT, ...SHARED],
+  ...['tools', 'tool_choice', 'parallel_tool_calls', 'cache_control', RESPONSES_LIMIT, ...SHARED],
 ])
 
 /** Tools that the client runs, and whose calls only the provider's models write. */
@@ -63,7 +65,7 @@ const NEEDED = ['messages']
  *   which is not sent again; for a list of tools, only the one at fault
  * @param note notes what was dropped
  * @param open opens the reasoning state that reasoning items bring back; others are dropped
- * @param takesUrls true where the upstream takes files by their address
+ * @param takes forms beyond the common one that the upstream takes
  * @throws GazewayError `invalid_request` naming what is malformed, or what chat completions cannot express
  */
 export function toChatRequest(
@@ -71,22 +73,25 @@ export function toChatRequest(
   refused: string | null = null,
   note: Note = UNNOTED,
   open: Thoughts['open'] = UNOPENED,
-  takesUrls = false,
+  takes: Takes = {},
 ): ChatRequest {
   const given = request as unknown as Fields
   noteUnread(given, READ, note)
   noteBuiltIn(given, note)
+  const { cacheMarks: keepsMarks = false } = takes
+  if (!keepsMarks && hasMarks(given)) note('cache_control', 'dropped')
   const text = read.fields(request.text, 'text')
   const { offered, chatName } = callableTools(request)
   const chat: Fields = {
-    messages: toMessages(request, chatName, { note, open }, takesUrls),
+    messages: toMessages(request, chatName, { note, open }, takes),
     ...Object.fromEntries(SHARED.map((name) => [name, given[name]])),
     [CHAT_LIMIT]: request[RESPONSES_LIMIT],
     reasoning_effort: read.fields(request.reasoning, 'reasoning').effort,
     response_format: responseFormat(read.fields(text.format, 'text.format')),
     verbosity: text.verbosity,
     ...logprobs(request),
-    ...toChatTools(request, offered, refused),
+    ...toChatTools(request, offered, refused, keepsMarks),
+    cache_control: keepsMarks ? given.cache_control : undefined,
   }
   for (const name of carriers(refused)) if (delete chat[name]) note(name, 'dropped')
   return present(chat) as unknown as ChatRequest

@@ -27,8 +27,8 @@ const SLOW = { models: /claude-opus-4(?:-[01])?(?:[-@]2025|$)/, longest: 8192 }
 export const chatOverMessages = (passage: Passage): Passage => ({
   ...passage,
   convert(asked, conversion) {
-    // Messages takes documents by their address.
-    const chat = passage.convert(asked, { ...conversion, takesFileUrls: true })
+    // Messages takes documents by their address, and marks.
+    const chat = passage.convert(asked, { ...conversion, takesFileUrls: true, takesCacheMarks: true })
     const { longestAnswer, model } = conversion
     const message = fitted(chat, conversion, (body, note) =>
       toMessagesFromChat(body as ChatRequest, note, longestAnswer ?? undefined, model),

@@ -5,6 +5,7 @@ import { MESSAGE_STOP } from '../api/finish-reason.ts'
 import { refusalInMessages, statusOfType } from '../api/message-error.ts'
 import { reportedIn } from '../api/reported-error.ts'
 import type { Message } from '../api/requests.ts'
+import { withoutBilling } from '../convert/billing-line.ts'
 import { messageEvents } from '../convert/message-events.ts'
 import { withoutSealedBlocks } from '../convert/without-reasoning.ts'
 import { eventData } from '../observe/event-data.ts'
@@ -39,7 +40,7 @@ const BEFORE_OUTPUT: ReadonlySet<unknown> = new Set(['message_start', 'ping'])
  * clients react to their wording.
  */
 export const messagePassage: Passage = {
-  convert: withoutSeals,
+  convert: forProvider,
   write: splicedRequest,
   isReformed: true,
   dropsUsage: () => false,
@@ -49,9 +50,10 @@ export const messagePassage: Passage = {
   refusal,
 }
 
-/** Takes out what Gazeway sealed, on its way through another upstream. */
-export function withoutSeals(asked: object, { note, reasoning }: Conversion): object {
-  return reasoning.mayBring() ? withoutSealedBlocks(asked, note) : asked
+/** Takes out what Gazeway sealed, on its way through another upstream, and what Claude Code says to Anthropic alone. */
+export function forProvider(asked: object, { note, reasoning, isAnthropic }: Conversion): object {
+  const unsealed = reasoning.mayBring() ? withoutSealedBlocks(asked, note) : asked
+  return isAnthropic ? unsealed : withoutBilling(unsealed)
 }
 
 /**

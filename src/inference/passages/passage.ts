@@ -77,6 +77,8 @@ export interface Conversion {
   takesFileUrls: boolean
   /** True where the upstream takes marks for Anthropic's prompt cache in chat completions. */
   takesCacheMarks: boolean
+  /** True where the upstream is Anthropic itself. */
+  isAnthropic: boolean
   /** Session whose conversation is marked for the provider's cache. None where Gazeway is to set no marks. */
   cachedSession: CallSession
   /** Longest answer of the model beside the prompt, in tokens, where the API wants a limit. Null when unknown. */

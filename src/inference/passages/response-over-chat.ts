@@ -16,8 +16,8 @@ const askedOf = ({ asked }: ReplyContext): ResponseRequest => asked as unknown a
 
 /** Passes a Responses request to chat completions, and the answer back as a Response or its events. */
 export const responseOverChat = overChat({
-  request: (asked, { refused, note, reasoning, takesFileUrls }) =>
-    toChatRequest(asked, refused, note, reasoning.open, takesFileUrls),
+  request: (asked, { refused, note, reasoning, takesFileUrls: fileUrls, takesCacheMarks: cacheMarks }) =>
+    toChatRequest(asked, refused, note, reasoning.open, { fileUrls, cacheMarks }),
   headers: (context, { kind, headers }) => ({
     ...(kind === 'stream' ? passedHeaders(headers, context) : originHeaders(context)),
     ...ROUTE,

@@ -74,6 +74,8 @@ export interface Provider {
   name: string
   /** Name for callers, in errors and health: as `name`, but `default` in place of the host of a custom base URL. */
   label: string
+  /** Name of the known provider. Null for any other server. */
+  vendor: string | null
   /** Base URL without trailing slash. */
   baseUrl: string
   /** API protocol of the provider. */
@@ -164,6 +166,7 @@ export function createProvider(config: ProviderConfig): Provider {
     section,
     name: config.name ?? nameInRecords(config),
     label: config.name ?? config.id ?? (preset ? config.provider : DEFAULT_UPSTREAM),
+    vendor,
     baseUrl,
     protocol: config.protocol ?? preset?.protocol ?? 'openai',
     apiKey: config.api_key,
