@@ -6,6 +6,8 @@ const EVENT_LIMIT_BYTES = 16 * 1024 * 1024
 const SEAM_BYTES = 2
 const BLANK_LINE = Buffer.from('\n\n')
 const [LF, CR] = [0x0a, 0x0d]
+const CRLF_BLANK_LINE = Buffer.from('\n\r\n')
+const CR_BLANK_LINE = Buffer.from('\r\r')
 
 /** Regroups the chunks of a stream of server-sent events so that each holds whole events. */
 export interface WholeEvents {
@@ -75,12 +77,14 @@ export function wholeEvents(): WholeEvents {
 /** Splits a chunk into its events, each with its blank line. Line ends may be LF, CRLF or CR. */
 export function splitEvents(bytes: Buffer): Buffer[] {
   const events: Buffer[] = []
-  let [lf, crlf, cr] = [0, 0, 0]
+  // Most streams have no CR at all, which one search for a byte tells.
+  const other = bytes.includes(CR) ? 0 : bytes.length
+  let [lf, crlf, cr] = [0, other, other]
   for (let start = 0; start < bytes.length; ) {
     // Search again only past the last hit: most streams use one kind of line end.
-    if (lf <= start) lf = endAfter(bytes, '\n\n', start)
-    if (crlf <= start) crlf = endAfter(bytes, '\n\r\n', start)
-    if (cr <= start) cr = endAfter(bytes, '\r\r', start)
+    if (lf <= start) lf = endAfter(bytes, BLANK_LINE, start)
+    if (crlf <= start) crlf = endAfter(bytes, CRLF_BLANK_LINE, start)
+    if (cr <= start) cr = endAfter(bytes, CR_BLANK_LINE, start)
     const end = Math.min(lf, crlf, cr)
     events.push(bytes.subarray(start, end))
     start = end
@@ -98,12 +102,14 @@ function lastBoundary(bytes: Buffer): number {
 
 /** Fast path: most chunks of upstreams end with a whole event. */
 function endsWithBlankLine(bytes: Buffer): boolean {
-  if (bytes.at(-1) !== LF) return bytes.at(-1) === CR && bytes.at(-2) === CR
-  return bytes.at(-2) === LF || (bytes.at(-2) === CR && bytes.at(-3) === LF)
+  const { length } = bytes
+  const [before, last] = [bytes[length - 2], bytes[length - 1]]
+  if (last !== LF) return last === CR && before === CR
+  return before === LF || (before === CR && bytes[length - 3] === LF)
 }
 
 /** End of the first `mark` at or after `start`; the end of the bytes when there is none. */
-function endAfter(bytes: Buffer, mark: string, start: number): number {
+function endAfter(bytes: Buffer, mark: Buffer, start: number): number {
   const at = bytes.indexOf(mark, start)
   return at === -1 ? bytes.length : at + mark.length
 }

@@ -26,6 +26,30 @@ function cpuOf(work: () => void): number {
   return Math.min(...times)
 }
 
+describe('a tap tells of the last events', () => {
+  const chunk = (delta: object, more: object = {}) =>
+    line({ choices: [{ index: 0, delta, finish_reason: null, ...more }] })
+  const cases: Record<string, [string, boolean]> = {
+    'text is plain': [chunk({ content: 'say reasoning, tool_calls and usage' }), true],
+    'text beside empty reasoning is plain': [chunk({ content: 'a', reasoning_content: '', reasoning: null }), true],
+    'reasoning is not': [chunk({ reasoning_content: 'think' }), false],
+    'details of reasoning are not': [chunk({ reasoning_details: [{ text: 'think' }] }), false],
+    'blocks of thinking are not': [chunk({ thinking_blocks: [] }), false],
+    'a signature is not': [chunk({ extra_content: { google: {} } }), false],
+    'a call is not': [chunk({ tool_calls: [{ index: 0 }] }), false],
+    'a finish is not': [chunk({}, { finish_reason: 'stop' }), false],
+    'an error is not': [line({ error: { message: 'no' } }), false],
+    'the end is not': ['data: [DONE]\n\n', false],
+  }
+  for (const [title, [event, isPlain]] of Object.entries(cases))
+    it(title, () => {
+      const tap = newTap()
+      tap.push(Buffer.from(isPlain ? line({ error: {} }) : chunk({ content: 'a' })))
+      tap.push(Buffer.from(event))
+      assert.equal(tap.isPlain(), isPlain)
+    })
+})
+
 describe('events that arrive in pieces', () => {
   for (const [name, end] of [
     ['LF', '\n\n'],

@@ -24,14 +24,23 @@ export type Delta = Readonly<Record<string, unknown>>
  */
 export function eventData(event: Buffer): EventData | null {
   const text = event.toString('utf8')
-  const data = text
-    .split(/\r\n?|\n/)
-    .filter((line) => line.startsWith('data:'))
-    .map((line) => line.slice(5).trimStart())
-    .join('\n')
+  const data = isOneLine(text) ? text.slice(FIELD.length, -2).trimStart() : dataLines(text)
   if (data.startsWith('{')) return parsed(data)
   return data === '[DONE]' || !BODY.test(data || text) ? null : errorBodyIn(data || text)
 }
+
+const FIELD = 'data:'
+
+/** Tells whether an event is one line of data, as most are. */
+const isOneLine = (text: string): boolean =>
+  text.startsWith(FIELD) && text.endsWith('\n\n') && text.indexOf('\n') === text.length - 2 && !text.includes('\r')
+
+const dataLines = (text: string): string =>
+  text
+    .split(/\r\n?|\n/)
+    .filter((line) => line.startsWith(FIELD))
+    .map((line) => line.slice(FIELD.length).trimStart())
+    .join('\n')
 
 /** Beginning of a body that may be an error. */
 const BODY = /^\s*[[{]/

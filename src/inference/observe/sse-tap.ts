@@ -19,8 +19,13 @@ const FINISHED = new RegExp(`"finish_reason"${GAP}:${GAP}"[^"]`)
 const ECHO = new RegExp(`"type"${GAP}:${GAP}"response\\.(?:created|queued|in_progress|completed|incomplete|failed)"`)
 /** Only as a whole line, because a model may mention it. */
 const DONE = /^data: ?\[DONE\]/m
+/** Matches fields with reasoning in a chat stream. Some providers send an empty one with each chunk. */
+export const REASONED =
+  /"(?:reasoning(?:_content)?"\s*:\s*"(?!")|reasoning_details"\s*:\s*\[\s*\{|thinking_blocks"|extra_content"\s*:\s*\{)/
+/** Matches calls in a chat stream, and the finish reason of one that ends with calls. */
+export const CALLED = /"tool_calls"/
 /** Union of the patterns above: one test per chunk of the stream, most of which match none. */
-const NOTABLE = new RegExp([TELLING, FINISHED, ECHO, DONE].map(({ source }) => source).join('|'), 'm')
+const NOTABLE = new RegExp([TELLING, FINISHED, ECHO, DONE, REASONED, CALLED].map(({ source }) => source).join('|'), 'm')
 /**
  * Fields beside the usage of a chunk that carries nothing else: OpenAI's own, those that providers add to each chunk
  * (`provider` OpenRouter, `request_id` Zhipu, `obfuscation` OpenAI and `p` Mistral as padding), and metrics (`x_groq`,
@@ -41,6 +46,8 @@ export interface SseTap
   push(chunk: Buffer): Buffer | null
   /** Rest after a clean end of the stream: an event without its blank line, but no partial one. */
   rest(): Buffer | null
+  /** True when the last events have none of usage, an end, an error, calls and reasoning: most have text alone. */
+  isPlain(): boolean
   /** Error that the stream itself reported. */
   failed(): ReportedError | null
   /** Tells whether `[DONE]` and a finish reason have passed. */
@@ -64,6 +71,7 @@ export function createSseTap(options: { dropUsageChunk: boolean; secrets: readon
   let failed: ReportedError | null = null
   let done = false
   let finished = false
+  let plain = false
 
   /**
    * Reads whole events.
@@ -72,7 +80,8 @@ export function createSseTap(options: { dropUsageChunk: boolean; secrets: readon
    */
   function read(whole: Buffer): Buffer | null {
     const text = asciiOf(whole)
-    if (!NOTABLE.test(text)) {
+    plain = !NOTABLE.test(text)
+    if (plain) {
       kept.add(whole)
       return whole
     }
@@ -120,6 +129,7 @@ export function createSseTap(options: { dropUsageChunk: boolean; secrets: readon
     isOutdated: report.isOutdated,
     follow: kept.follow,
     generated: kept.generated,
+    isPlain: () => plain,
     failed: () => failed,
     ending: () => ({ done, finished }),
   }

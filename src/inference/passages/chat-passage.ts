@@ -7,7 +7,7 @@ import { completionChunks } from '../convert/completion-chunks.ts'
 import { eventData } from '../observe/event-data.ts'
 import { joinChunks } from '../observe/join-chunks.ts'
 import { observedStream, observedWhole } from '../observe/observe.ts'
-import type { SseTap } from '../observe/sse-tap.ts'
+import { CALLED, type SseTap } from '../observe/sse-tap.ts'
 import type { StreamReply, WholeReply } from '../relay/exchange.ts'
 import { badReply } from '../upstreams/failure.ts'
 import { keepReasoning, watchReasoning, withKept, withoutBlocks } from './chat-reasoning.ts'
@@ -61,12 +61,12 @@ function eventsOf(completion: ChatCompletion, withUsage: boolean): string {
 }
 
 /** Reads the calls of a stream. `check` throws before the end of an answer whose calls nobody may run. */
-function watchCalls({ provider, asked }: ReplyContext): { read(events: Buffer): void; check(): void } {
+function watchCalls({ provider, asked }: ReplyContext, tap: SseTap): { read(events: Buffer): void; check(): void } {
   const joined = joinChunks()
   let hasCalls = false
   return {
     read(events) {
-      hasCalls ||= events.includes('"tool_calls"')
+      hasCalls ||= !tap.isPlain() && CALLED.test(events.toString('latin1'))
       if (!hasCalls) return
       for (const event of splitEvents(events)) joined.push(eventData(event) ?? {})
     },
@@ -89,8 +89,8 @@ async function passStream(context: ReplyContext, reply: StreamReply, tap: SseTap
   const { status } = reply
   const held = holdBeginning(context, status, passedHeaders(reply.headers, context))
   if (receiver.hold === undefined) held.release()
-  const reasoning = watchReasoning(context)
-  const calls = watchCalls(context)
+  const reasoning = watchReasoning(context, tap)
+  const calls = watchCalls(context, tap)
   const fromOutput = fromFirstOutput(held, tap)
   const end = await relayStream(context, reply, tap, (events) => {
     const passed = reasoning.read(events)

@@ -3,14 +3,12 @@ import type { Fields } from '../../text/typed-reader.ts'
 import { splitEvents } from '../../wire/whole-events.ts'
 import { eventData } from '../observe/event-data.ts'
 import { joinChunks } from '../observe/join-chunks.ts'
+import { CALLED, REASONED, type SseTap } from '../observe/sse-tap.ts'
 import { acceptable, putBack, readState } from '../reasoning/reasoning-state.ts'
 import type { Conversion, ReplyContext } from './passage.ts'
 
 /** Blocks of an upstream that speaks Messages, in the converted answer. Chat clients do not know them. */
 const BLOCKS = 'thinking_blocks'
-/** Matches fields with reasoning in a stream. Some providers send an empty one with each chunk. */
-const MARKED =
-  /"(?:reasoning(?:_content)?"\s*:\s*"(?!")|reasoning_details"\s*:\s*\[\s*\{|thinking_blocks"|extra_content"\s*:\s*\{)/
 
 /**
  * Puts the reasoning that was kept for a chat client back into the messages that it came with. A client that brings it
@@ -45,8 +43,15 @@ export interface ReasoningWatch {
   keep(): void
 }
 
-/** Creates a watch. Streams without reasoning or tools are not parsed. */
-export function watchReasoning(context: Pick<ReplyContext, 'reasoning' | 'provider' | 'asked'>): ReasoningWatch {
+/**
+ * Creates a watch. Streams without reasoning or tools are not parsed.
+ *
+ * @param tap tells which events need no look
+ */
+export function watchReasoning(
+  context: Pick<ReplyContext, 'reasoning' | 'provider' | 'asked'>,
+  tap: Pick<SseTap, 'isPlain'>,
+): ReasoningWatch {
   const joined = joinChunks()
   /** Without tools, no model needs its reasoning back. */
   const isKeeping = objectsOrNone(context.asked.tools).length > 0
@@ -58,8 +63,9 @@ export function watchReasoning(context: Pick<ReplyContext, 'reasoning' | 'provid
 
   return {
     read(events) {
-      const isMarked = MARKED.test(events.toString('latin1'))
-      if (!isMarked && !isThinking && isKeeping && events.includes('"tool_calls"')) earlier.push(events)
+      const text = tap.isPlain() ? '' : events.toString('latin1')
+      const isMarked = REASONED.test(text)
+      if (!isMarked && !isThinking && isKeeping && CALLED.test(text)) earlier.push(events)
       isThinking ||= isMarked
       if (!isMarked && !(isThinking && isKeeping)) return events
       // A signature may come after the end of the answer.
