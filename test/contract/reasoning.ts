@@ -89,8 +89,11 @@ export function reasoningContract(open: () => Promise<Store>): void {
     it('is kept for the calls of a key, at once and in every process, until its days are over', async () => {
       const { store, process, pass } = await start()
       const running = process()
+      const earlier = process()
+      assert.equal(await kept(earlier), null)
       running.of(BOND).keep(CALLING, STATE)
       assert.deepEqual(await kept(running), STATE)
+      assert.deepEqual(await kept(earlier), STATE)
       assert.deepEqual(await kept(process()), STATE)
       const rewritten = {
         ...CALLING,

@@ -17,6 +17,8 @@ export interface KeptStates {
    * @param seal seals it; empty for one that cannot be sealed
    */
   keep(reference: string, seal: () => Promise<string>): Promise<void>
+  /** Tells whether any state is kept, before references are made of a whole conversation. Never rejects. */
+  areAny(): Promise<boolean>
   /** Finds sealed states by their references. Never rejects. */
   find(references: readonly string[]): Promise<ReadonlyMap<string, string>>
   /** Deletes states that are over. @returns their number */
@@ -38,6 +40,8 @@ export function createKeptStates(deps: {
   const { store, now, keepDays, onError } = deps
   /** States on their way to the store: the next request may come before they are written. */
   const writing = new Map<string, Promise<void>>()
+  /** True once a state was seen. Another process may keep the first one at any time. */
+  let isAny = false
 
   async function write(reference: string, seal: () => Promise<string>): Promise<void> {
     const sealed = await seal()
@@ -61,8 +65,22 @@ export function createKeptStates(deps: {
   }
 
   return {
+    async areAny() {
+      isAny ||= await store.db
+        .selectFrom('reasoning_states')
+        .select('reference')
+        .limit(1)
+        .executeTakeFirst()
+        .then((row) => row !== undefined)
+        .catch((error) => {
+          onError(error)
+          return false
+        })
+      return isAny
+    },
     async keep(reference, seal) {
       if (keepDays() === 0) return
+      isAny = true
       const written = write(reference, seal).catch(onError)
       writing.set(reference, written)
       await written
@@ -97,6 +115,9 @@ export function createKeptStates(deps: {
     },
   }
 }
+
+/** Tells whether a message may have a reference. */
+export const isAnswer = ({ role, tool_calls }: Fields): boolean => role === 'assistant' || tool_calls !== undefined
 
 /**
  * Reference to the state of an answer: its tool calls, which clients bring back as they are; of one without calls its

@@ -2,7 +2,7 @@ import type { Store } from '../../store/store.ts'
 import type { Sweep } from '../../store/sweeps.ts'
 import { objectsOrNone } from '../../text/lenient-reader.ts'
 import type { Fields } from '../../text/typed-reader.ts'
-import { createKeptStates, referenceOf } from './kept-states.ts'
+import { createKeptStates, isAnswer, referenceOf } from './kept-states.ts'
 import type { ReasoningState } from './reasoning-state.ts'
 import { isSealed, keyIdsIn, mayHaveSeals, openSeal, seal } from './seal.ts'
 import { createSealKeys } from './seal-keys.ts'
@@ -106,8 +106,12 @@ export function createReasoning(deps: {
 
     const reference = (message: Fields, before: Fields | null) => referenceOf(bound, message, hasTools ? before : null)
 
-    async function find(references: readonly string[]): Promise<void> {
-      found = await states.find(references)
+    async function find(messages: readonly Fields[]): Promise<void> {
+      const isSought = await states.areAny()
+      const references = isSought
+        ? messages.flatMap((message, index) => reference(message, messages[index - 1] ?? null) ?? [])
+        : []
+      if (references.length > 0) found = await states.find(references)
       await keys.load(keyIdsIn([...found.values()].map((one) => `"${one}`).join()))
     }
 
@@ -117,8 +121,7 @@ export function createReasoning(deps: {
         const all = objectsOrNone(messages)
         hasTools = objectsOrNone(tools).length > 0
         asks = all.at(-1) ?? null
-        const references = all.flatMap((message, index) => reference(message, all[index - 1] ?? null) ?? [])
-        if (references.length > 0) return find(references)
+        if (all.some(isAnswer)) return find(all)
         return carries ? keys.load(mayHaveSeals(text) ? keyIdsIn(text) : []) : null
       },
       mayBring: () => mayHaveSeals(body),
