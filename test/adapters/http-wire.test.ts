@@ -242,19 +242,22 @@ describe('requests as they are on the wire', () => {
     }
   })
 
-  it('are refused where they are nested deeper than can be written again', async () => {
+  it('pass however deep they nest, and are refused where that must be written again', async () => {
     const deep = `${'{"0":'.repeat(100_000)}1${'}'.repeat(100_000)}`
-    const number = '12345678901234567890'
-    for (const path of [CHAT, '/v1/responses'])
-      for (const extra of ['1', number]) {
-        const socket = dial()
-        socket.write(
-          asBytes(path, `{"messages":[{"role":"user","content":"x"}],"input":"x","n":${extra},"deep":${deep}}`),
-        )
-        const [reply] = await replies(socket, 1)
-        assert.deepEqual([reply?.status, codeOf(reply)], [400, 'invalid_json'], `${path} ${extra}`)
-      }
-    assert.equal(server.received.length, 0)
+    const asked = '"messages":[{"role":"user","content":"x"}],"max_tokens":5'
+    const replyTo = async (path: string, body: string) => {
+      const socket = dial()
+      socket.write(asBytes(path, body))
+      return (await replies(socket, 1))[0]
+    }
+    for (const number of ['1', '12345678901234567890']) {
+      const passed = await replyTo(CHAT, `{"model":"m",${asked},"seed":${number},"deep":${deep}}`)
+      assert.equal(passed?.status, 200, number)
+      const tools = `[{"name":"t","input_schema":${deep}}]`
+      const refused = await replyTo('/v1/messages', `{"model":"m",${asked},"n":${number},"tools":${tools}}`)
+      assert.deepEqual([refused?.status, /nested too deeply/.test(refused?.body ?? '')], [400, true], number)
+    }
+    assert.equal(server.received.length, 2)
   })
 
   it('get the headers that an upstream sends as far as HTTP can carry them', async () => {

@@ -13,18 +13,18 @@ const textOf = async (text: string) => {
 
 describe('a request that gets a limit', () => {
   for (const [text, sent] of [
-    ['{ "model":"m", "seed":9223372036854775807 }', '{ "model":"m", "seed":9223372036854775807 ,"max_tokens":5}'],
+    ['{ "model":"m", "seed":9223372036854775807 }', '{ "model":"m", "seed":9223372036854775807,"max_tokens":5 }'],
     [
-      '{"model":"m","max_tokens":null,"seed":9223372036854775807}',
-      '{"model":"m","max_tokens":5,"seed":9223372036854775807}',
+      '{"model":"m","max_tokens": null, "seed":9223372036854775807}',
+      '{"model":"m","max_tokens":5, "seed":9223372036854775807}',
     ],
-    ['{"model":"m","max_tokens": null}', '{"model":"m","max_tokens":5}'],
+    ['{"model":"m","max_tokens":5}', '{"model":"m","max_tokens":5}'],
+    ['{ }', '{"max_tokens":5 }'],
   ] as const)
-    it(`keeps its numbers: ${text}`, async () => {
-      const request = await addField({ bytes: Buffer.from(text), text, json: JSON.parse(text) }, 'max_tokens', 5)
-      assert.equal(request.text, sent)
-      assert.equal(request.bytes.toString(), sent)
+    it(`keeps everything else: ${text}`, async () => {
+      const request = addField({ bytes: Buffer.from(text), text, json: JSON.parse(text) }, 'max_tokens', 5)
       assert.equal(request.json.max_tokens, 5)
+      assert.equal((await requestBody(request, () => ({}))).toString(), sent)
     })
 })
 
@@ -42,8 +42,17 @@ describe('the text of a relayed request', () => {
       const schema = `{"type":"object","properties":{"seed":{"const":${number},"enum":[1,${number}, ${number}]}}}`
       const tools = `[{"type":"function","function":{"name":"draw","parameters":${schema.replaceAll(' ', '')}}}]`
       const sent = `{"model":"real","seed":${number},"tools":${tools}}`
-      assert.equal(await textOf(sent.replace('"real"', '"alias"').replaceAll(':', ' :\n')), sent)
+      assert.equal(await textOf(sent.replace('"real"', '"alias"')), sent)
+      const spaced = sent.replaceAll(':', ' :\n').replaceAll(',', ' ,')
+      assert.equal(await textOf(spaced.replace('"real"', '"alias"')), spaced.replace('"model" :\n', '"model":'))
     })
+
+  it('keeps a large number within a field that is changed', async () => {
+    const text = '{"metadata":{"id":9223372036854775807,"a":1}}'
+    const changesOf = (body: object) => ({ metadata: { ...(body as { metadata: object }).metadata, a: 2 } })
+    const body = requestBody({ bytes: Buffer.from(text), text, json: JSON.parse(text) }, changesOf)
+    assert.equal((await body).toString(), text.replace('1}}', '2}}'))
+  })
 
   for (const text of [
     '{ "model" : "real", "seed":9223372036854775807, "n":1.0, "2":"b", "1":"a", "said":"a \\"model\\"" }\n',

@@ -1,7 +1,7 @@
 import type { CallContext } from '../../calls/call-record.ts'
 import { limitsAt } from '../api/answer-limit.ts'
 import type { Cost } from '../api/verbatim-paths.ts'
-import { addField, type ClientRequest, changedField } from '../relay/request-body.ts'
+import { addField, type ClientRequest, rewrittenRequest } from '../relay/request-body.ts'
 import type { ModelChoice } from '../upstreams/provider.ts'
 import { type Bill, NO_BILL, type PaidContext } from './bill.ts'
 import { billFor, billUnpriced, type RequestBillDeps } from './bill-request.ts'
@@ -132,10 +132,9 @@ function limited(asked: ModelRequest, context: CallerContext, bill: Bill): Admis
   const [name] = limitsAt(endpoint)
   const withLimit = (request: ClientRequest<ModelBody>) => {
     if (bill.answerLimit === null || name === undefined) return of(request)
-    const limited = addField(request, name, bill.answerLimit)
-    return limited instanceof Promise ? limited.then(of) : of(limited)
+    return of(addField(request, name, bill.answerLimit))
   }
   if (!bill.isRewritten) return withLimit(asked.request)
-  const request = changedField(asked.request, 'model', asked.request.json.model)
+  const request = rewrittenRequest(asked.request)
   return request instanceof Promise ? request.then(withLimit) : withLimit(request)
 }

@@ -118,18 +118,11 @@ interface Draft {
 function write(input: BoundInput, choice: ModelChoice | null): PreparedRequest | Promise<PreparedRequest> {
   const { request, bill } = input.call
   const limit = choice === null ? bill.answerLimit : bill.limitAt(choice)
-  if (limit === bill.answerLimit) return prepare(input, choice, request, limit)
-  const limited = withLimit(input.call, limit)
-  return limited instanceof Promise
-    ? limited.then((asked) => prepare(input, choice, asked, limit))
-    : prepare(input, choice, limited, limit)
+  return prepare(input, choice, limit === bill.answerLimit ? request : withLimit(input.call, limit), limit)
 }
 
 /** Sets the limit that Gazeway adds to a request; null to leave it out. */
-function withLimit(
-  { endpoint, request }: Admission,
-  limit: number | null,
-): Admission['request'] | Promise<Admission['request']> {
+function withLimit({ endpoint, request }: Admission, limit: number | null): Admission['request'] {
   const [name] = limitsAt(endpoint)
   return name === undefined ? request : changedField(request, name, limit ?? undefined)
 }

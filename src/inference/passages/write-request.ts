@@ -31,7 +31,7 @@ export interface Written {
   cutAtBytes?: number | undefined
 }
 
-/** Writes the client's own bytes when they say the same already. Otherwise their JSON, with the fields set. */
+/** Writes the client's own bytes with the fields set in them. A body that is changed elsewhere is serialized. */
 export function splicedRequest(writing: Writing): Written | Promise<Written> {
   const { request, fieldsOf, bill, headers, isChanged } = writing
   const set = (body: object) => (bill.isBounded ? { ...billedFields(request.json), ...fieldsOf(body) } : fieldsOf(body))
@@ -45,7 +45,7 @@ export function convertedRequest(writing: Writing): Written | Promise<Written> {
 
 function rewritten({ request, sent, converted }: Writing, set: Writing['fieldsOf']): string | Promise<string> {
   const withFields = (body: object) => ({ ...body, ...set(body) })
-  return convertedText(request.text, withFields(sent), (json) => withFields(converted(json)))
+  return convertedText(request.text, withFields(sent), (json) => withFields(converted({ ...json, ...request.edits })))
 }
 
 const posted = (body: string | Buffer | Promise<string>, headers: Written['headers']): Written | Promise<Written> =>

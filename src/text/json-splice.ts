@@ -1,0 +1,65 @@
+import type { JsonMember } from './json-members.ts'
+
+/** A part of a JSON text, with the text to put in its place. */
+interface Edit {
+  from: number
+  to: number
+  text: string
+}
+
+/**
+ * Sets fields of a JSON object in its bytes. Everything else stays byte for byte. Of fields with the same name only the
+ * last one stays, as `JSON.parse` reads them: servers differ in which one counts.
+ *
+ * @param bytes valid JSON of an object
+ * @param members its fields, with positions in bytes
+ * @param changes values to set, by name. Undefined removes a field
+ * @returns the bytes themselves when there is nothing to change
+ */
+export function splicedJson(
+  bytes: Buffer,
+  members: readonly JsonMember[],
+  changes: Readonly<Record<string, unknown>>,
+): Buffer {
+  const edits = editsOf(members, changes)
+  const added = Object.keys(changes).filter(
+    (name) => changes[name] !== undefined && !members.some((member) => member.name === name),
+  )
+  if (added.length > 0) {
+    const end = members.at(-1)?.to ?? bytes.indexOf('{') + 1
+    const isFirst = members.length === edits.filter(({ text }) => text === '').length
+    const text = added.map((name) => fieldText(name, changes[name])).join()
+    edits.push({ from: end, to: end, text: isFirst ? text : `,${text}` })
+  }
+  return edits.length === 0 ? bytes : edited(bytes, edits)
+}
+
+function editsOf(members: readonly JsonMember[], changes: Readonly<Record<string, unknown>>): Edit[] {
+  const last = new Map(members.map((member) => [member.name, member]))
+  const edits: Edit[] = []
+  let hasKept = false
+  for (const [index, member] of members.entries()) {
+    const { name, begin, to } = member
+    const isChanged = Object.hasOwn(changes, name)
+    if (last.get(name) === member && !(isChanged && changes[name] === undefined)) {
+      hasKept = true
+      if (isChanged) edits.push({ from: begin, to, text: fieldText(name, changes[name]) })
+    }
+    // With the comma before it, or the one behind it where it is the first.
+    else if (hasKept) edits.push({ from: members[index - 1]?.to ?? begin, to, text: '' })
+    else edits.push({ from: begin, to: members[index + 1]?.begin ?? to, text: '' })
+  }
+  return edits
+}
+
+const fieldText = (name: string, value: unknown): string => `${JSON.stringify(name)}:${JSON.stringify(value)}`
+
+function edited(bytes: Buffer, edits: readonly Edit[]): Buffer {
+  const pieces: Buffer[] = []
+  let copied = 0
+  for (const { from, to, text } of edits) {
+    pieces.push(bytes.subarray(copied, from), Buffer.from(text))
+    copied = to
+  }
+  return Buffer.concat([...pieces, bytes.subarray(copied)])
+}
