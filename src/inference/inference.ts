@@ -13,6 +13,7 @@ import { type RespondResult, respond } from './client/respond.ts'
 import { createFacts } from './dialect/facts.ts'
 import type { OpenUpstream, openUpstream } from './open.ts'
 import { SHOWN_ALONE } from './reasoning/reasoning.ts'
+import { watchHeartbeats } from './relay/held-receiver.ts'
 import type { Relays } from './relay/relays.ts'
 import { createRouting, type Route, type Routing } from './route/routing.ts'
 import { type TestedCandidate, testCandidate } from './status/test-candidate.ts'
@@ -131,6 +132,8 @@ export function createUpstream(options: {
   /** Known forms that upstreams accept; none when absent. */
   facts?: CallDeps['facts']
   watchCache?: CallDeps['watchCache']
+  /** Heartbeats of streams; every 15 s when absent. */
+  heartbeat?: CallDeps['heartbeat']
   billing: CallDeps['billing']
 }): Upstream {
   const {
@@ -154,7 +157,7 @@ export function createUpstream(options: {
   const isTaken = named.some(({ id }) => id === nameInRecords(config))
   const first = createNamedUpstream({ ...config, ...(isTaken && { name: DEFAULT_UPSTREAM }) }, listOf, healthOf(config))
   const routing = createRouting([first, ...named.map((one) => createNamedUpstream(one, listOf, healthOf(one)))], routes)
-  const calling: CallDeps = { routing, reasoning, facts, ...rest }
+  const calling: CallDeps = { routing, reasoning, facts, heartbeat: watchHeartbeats(), ...rest }
   const { provider } = first
   const { opened, openBy } = openedOnce(calling)
   const open = async () => openBy((await loadOpen()).openUpstream)

@@ -310,9 +310,12 @@ describe('an upstream that speaks Messages', () => {
       })
     }
     const overloaded = { type: 'error', error: { type: 'overloaded_error', message: 'Overloaded' } }
+    upstream.on('/messages', named([overloaded]))
+    const first = await refusalOf(connect().messages.create({ ...ask, stream: true }))
+    assert.deepEqual([first.status, first.error], [529, overloaded])
     upstream.on('/messages', named([...messageStream([]).slice(0, 1), overloaded]))
-    const early = await refusalOf(connect().messages.create({ ...ask, stream: true }))
-    assert.deepEqual([early.status, early.error], [529, overloaded])
+    const early = await refusalOf(connect().messages.stream(ask).finalMessage())
+    assert.deepEqual([early.status, early.type, early.error], [undefined, 'overloaded_error', overloaded])
     upstream.on('/messages', named([...messageStream(['Hel']).slice(0, 4), overloaded]))
     const recorded = nextRecord()
     const late = await refusalOf(connect().messages.stream(ask).finalMessage())

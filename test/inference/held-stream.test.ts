@@ -12,6 +12,7 @@ import { createRelays } from '../../src/inference/relay/relays.ts'
 import { poolSend, type RequestPool } from '../../src/inference/relay/request-pool.ts'
 import { createPlans } from '../../src/inference/route/route.ts'
 import { createLateTerms } from '../../src/inference/settle/left-answer.ts'
+import { watchSilence } from '../../src/wire/silence.ts'
 import { routingTo, upstreamAt } from '../doubles/routing.ts'
 import * as double from '../doubles/upstream.ts'
 
@@ -42,9 +43,10 @@ describe('a Responses stream whose model thinks', { timeout: 30_000 }, () => {
       storeContent: false,
       late: createLateTerms(0),
       facts: createFacts(),
+      heartbeat: watchSilence(HEARTBEAT_MS),
       reasoning: SHOWN_ALONE,
     } as unknown as CallDeps
-    const relays = createRelays(one, pool.send, HEARTBEAT_MS)
+    const relays = createRelays(one, pool.send)
     const call = createCallModel(
       createMakeCall(deps),
       createPlans(deps, () => relays),

@@ -5,6 +5,7 @@ import { GazewayError } from '../../src/errors.ts'
 import { type CallDeps, type CallModel, createCallModel, createMakeCall } from '../../src/inference/call.ts'
 import { createFacts } from '../../src/inference/dialect/facts.ts'
 import { SHOWN_ALONE } from '../../src/inference/reasoning/reasoning.ts'
+import { watchHeartbeats } from '../../src/inference/relay/held-receiver.ts'
 import type { Receiver } from '../../src/inference/relay/receiver.ts'
 import type { Relay } from '../../src/inference/relay/relay.ts'
 import { createRelays } from '../../src/inference/relay/relays.ts'
@@ -41,6 +42,7 @@ describe('the connections to a provider', () => {
       storeContent: false,
       late: createLateTerms(0),
       facts: createFacts(),
+      heartbeat: watchHeartbeats(),
       reasoning: SHOWN_ALONE,
     } as unknown as CallDeps
     call = createCallModel(

@@ -57,6 +57,7 @@ export function createRace(client: Receiver, attempts: () => number): Race {
       return { ...headers, 'x-gazeway-attempts': String(attempts()) }
     }
     const receiver: Receiver = {
+      isSole: client.isSole,
       isGone: () => isOut() || client.isGone(),
       onGone(listener) {
         leave.push(listener)
@@ -66,6 +67,7 @@ export function createRace(client: Receiver, attempts: () => number): Race {
       whole: (status, headers, bytes) => client.whole(status, win(headers), bytes),
       hold: client.hold && ((status, headers) => client.hold?.(status, win(headers))),
       head: (status, headers) => client.head(status, win(headers)),
+      start: (event) => client.start?.(event),
       watch(tap) {
         if (winner === receiver) client.watch?.(tap)
       },

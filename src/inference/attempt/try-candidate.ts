@@ -53,7 +53,7 @@ export interface Turn {
   /** State of the stream that an earlier candidate began. Null when the client has received nothing. */
   begun: BegunResponse | null
   /** Called with the id of this attempt. */
-  onCall?: (callId: string) => void
+  onCall?: ((callId: string) => void) | undefined
 }
 
 /** Sends the request to one candidate, passes its reply on, and records the call. */

@@ -1,12 +1,10 @@
 import { GazewayError } from '../../errors.ts'
+import type { SilenceWatch } from '../../wire/silence.ts'
 import type { Admission } from '../admit/admit.ts'
 import type { BegunResponse } from '../convert/begun-response.ts'
 import type { Facts } from '../dialect/facts.ts'
 import { refusedBy } from '../dialect/refusal.ts'
 import { errorEvent } from '../passages/error-event.ts'
-import type { Failed } from '../passages/passage.ts'
-import { attemptHeaders, passedHeaders } from '../passages/upstream-reply.ts'
-import { heldReceiver } from '../relay/held-receiver.ts'
 import { type LateReceiver, lateReceiver } from '../relay/late-reads.ts'
 import type { Receiver } from '../relay/receiver.ts'
 import type { Candidate } from '../route/route.ts'
@@ -15,14 +13,18 @@ import { isRaceLost } from '../upstreams/race-lost.ts'
 import { candidateOrder, circuitOf, hasChoice, type Selection } from './candidate-order.ts'
 import { cooldownAfter, isEnded, MAX_ATTEMPTS, MAX_TIME_MS } from './fallback.ts'
 import { besideOf, createRace, isHedgeable, type Race } from './hedge.ts'
+import { type HeldCall, heldFor } from './held-for.ts'
 import { isMissing, learnMissing, toldAttempt, withoutMissing } from './missing-endpoint.ts'
 import { type PreparedRequest, prepareRequest } from './prepare-request.ts'
+import { sendFailure } from './send-failure.ts'
 import { type Attempt, type Result, type Turn, tryCandidate } from './try-candidate.ts'
 
 /** Dependencies of attempts. */
 export interface AttemptDeps extends SettleDeps {
   /** Known forms that upstreams accept. */
   facts: Facts
+  /** Schedules the heartbeats of streams. */
+  heartbeat: SilenceWatch
 }
 
 /**
@@ -41,28 +43,30 @@ export async function tryCandidates(
 ): Promise<Result> {
   const candidates = withoutMissing(deps.facts, planned, call)
   const first = candidates[0] as Candidate
-  if (candidates.length > 1 || first.relays.all.length > 1) return tryEach(deps, call, candidates, receiver)
-  const selection = { candidate: first, relay: first.relays.all[0], isLast: true, isLastResort: true, skipped: NONE }
-  const late = lateFor(deps, call, selection, receiver)
-  const prepared = prepareRequest({
-    reasoning: deps.reasoning,
-    facts: deps.facts,
-    call,
-    selection,
-    refused: null,
-    client: late ?? receiver,
-  })
-  // Avoids a promise where possible: each one is a measurable share of a request.
-  const request = prepared instanceof Promise ? await prepared : prepared
-  const { passed, result } = await tryCandidate(deps, call, selection, request, {
-    receiver: late ?? receiver,
-    late,
-    attempt: 1,
-    fallbackFrom: undefined,
-    begun: null,
-  })
-  if (passed.kind === 'failed') sendFailure(passed, receiver, call, result)
-  return result
+  const isSole = candidates.length === 1 && first.relays.all.length === 1
+  const client = heldFor(deps.heartbeat, call, receiver, isSole)
+  try {
+    if (!isSole) return await tryEach(deps, call, candidates, { receiver, client })
+    const held = client?.held ?? receiver
+    const selection = { candidate: first, relay: first.relays.all[0], isLast: true, isLastResort: true, skipped: NONE }
+    const late = lateFor(deps, call, selection, held)
+    const { reasoning, facts } = deps
+    const prepared = prepareRequest({ reasoning, facts, call, selection, refused: null, client: late ?? held })
+    // Avoids a promise where possible: each one is a measurable share of a request.
+    const request = prepared instanceof Promise ? await prepared : prepared
+    const { passed, result } = await tryCandidate(deps, call, selection, request, {
+      receiver: late ?? held,
+      late,
+      attempt: 1,
+      fallbackFrom: undefined,
+      begun: null,
+      onCall: client?.onCall,
+    })
+    if (passed.kind === 'failed') sendFailure(passed, { receiver, held: client?.held ?? null }, call, result)
+    return result
+  } finally {
+    client?.held.release()
+  }
 }
 
 /** A call that has several candidates or keys. */
@@ -77,33 +81,38 @@ interface Trial {
   mayHedge: boolean
   /** The hedging candidate, if it failed. */
   failedBeside: Selection | null
+  /** Called with the id of each attempt. */
+  onCall: HeldCall['onCall']
 }
 
 async function tryEach(
   deps: AttemptDeps,
   call: Admission,
   candidates: readonly Candidate[],
-  receiver: Receiver,
+  { receiver, client }: { receiver: Receiver; client: HeldCall | null },
 ): Promise<Result> {
-  const [{ relays, hedgeAfterMs }] = candidates as [Candidate, ...Candidate[]]
-  const held = call.request.json.stream === true ? heldReceiver(receiver, relays.all[0].heartbeat) : null
-  const client = held ?? receiver
+  const [{ hedgeAfterMs }] = candidates as [Candidate, ...Candidate[]]
+  const held = client?.held ?? null
   const mayHedge = hedgeAfterMs !== null && isHedgeable(call)
-  const trial: Trial = { deps, call, candidates, before: [], attempts: 0, mayHedge, failedBeside: null }
+  const { onCall } = client ?? {}
+  const trial: Trial = { deps, call, candidates, before: [], attempts: 0, mayHedge, failedBeside: null, onCall }
   try {
-    const last = await lastAttempt(trial, client)
+    const last = await lastAttempt(trial, held ?? receiver)
     const { passed, result } = last
     if (passed.kind === 'answered') {
       const { error } = passed.outcome
       if (error === null || isEnded(error)) return result
       return { ...result, failure: (trial.before[0] ?? last).result.failure }
     }
-    if (held?.isBegun()) sendErrorEvent(passed, held, call)
-    else sendFailure(passed, receiver, call, { ...result, attempt: trial.attempts })
+    sendFailure(passed, { receiver, held }, call, { ...result, attempt: trial.attempts })
     return result
+  } catch (error) {
+    const [first] = trial.before
+    if (!held?.isBegun() || first === undefined || !(error instanceof GazewayError)) throw error
+    held.end(errorEvent(call.endpoint, error, call.context.requestId))
+    return { ...first.result, failure: error }
   } finally {
     learnMissing(deps.facts, trial.before, call)
-    held?.release()
   }
 }
 
@@ -114,7 +123,7 @@ async function tryEach(
  * @throws GazewayError when no endpoint that exists expresses the request
  */
 async function lastAttempt(trial: Trial, client: Receiver): Promise<Attempt> {
-  const { call, candidates, before } = trial
+  const { call, candidates, before, onCall } = trial
   const began = performance.now()
   let last: Attempt | undefined
   let unfit: GazewayError | null = null
@@ -142,7 +151,7 @@ async function lastAttempt(trial: Trial, client: Receiver): Promise<Attempt> {
       unfit ??= error
       continue
     }
-    const turn = { receiver, late, attempt: ++trial.attempts, fallbackFrom: before[0]?.result.callId, begun }
+    const turn = { receiver, late, attempt: ++trial.attempts, fallbackFrom: before[0]?.result.callId, begun, onCall }
     last =
       race === null
         ? noted(trial, await tryCandidate(trial.deps, call, selection, request, turn))
@@ -181,6 +190,7 @@ async function hedged(
   let firstId = turn.fallbackFrom
   const onCall = (id: string) => {
     firstId ??= id
+    turn.onCall?.(id)
   }
   const made = tryCandidate(trial.deps, trial.call, selection, request, { ...turn, onCall })
   const afterMs = trial.candidates[0]?.hedgeAfterMs as number
@@ -262,30 +272,4 @@ const begunBy = (before: Attempt | undefined): BegunResponse | null =>
 /** Field that the previous candidate rejected. Null when none did. */
 function refusedIn(before: Attempt | undefined): string | null {
   return before?.passed.kind === 'failed' && before.passed.refused ? refusedBy(before.passed.refused) : null
-}
-
-/**
- * Sends the failure to the client.
- *
- * @throws its error, unless it is an error reply of the upstream
- */
-function sendFailure(
-  { refused, outcome: { error } }: Failed,
-  receiver: Receiver,
-  { bill }: Admission,
-  { callId, provider, attempt, changes }: Pick<Result, 'callId' | 'provider' | 'attempt' | 'changes'>,
-): void {
-  if (!refused) {
-    error.headers = { ...error.headers, ...attemptHeaders({ provider, attempt }) }
-    throw error
-  }
-  receiver.whole(
-    refused.status,
-    passedHeaders(refused.headers, { callId, provider, attempt, bill, changes }),
-    refused.shown,
-  )
-}
-
-function sendErrorEvent({ outcome, begun }: Failed, receiver: Receiver, { endpoint, context }: Admission): void {
-  receiver.end(errorEvent(endpoint, outcome.error, context.requestId, begun?.sequence))
 }

@@ -88,7 +88,7 @@ async function passStream(context: ReplyContext, reply: StreamReply, tap: SseTap
   const { receiver, requestId } = context
   const { status } = reply
   const held = holdBeginning(context, status, passedHeaders(reply.headers, context))
-  if (receiver.hold === undefined) held.release()
+  if (receiver.isSole !== false) held.release()
   const reasoning = watchReasoning(context, tap)
   const calls = watchCalls(context, tap)
   const fromOutput = fromFirstOutput(held, tap)

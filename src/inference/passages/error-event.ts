@@ -1,6 +1,13 @@
 import type { GazewayError } from '../../errors.ts'
+import { isObject, parseJson } from '../../text/json.ts'
 import { messageErrorOf } from '../api/message-error.ts'
 import { chatErrorEvent, responseErrorEvent, toSse } from './upstream-reply.ts'
+
+/** Error event of a Message for an error reply in its format. Null for another body. */
+export function refusedEvent(body: string): Buffer | null {
+  const value = parseJson(body)
+  return isObject(value) && value.type === 'error' ? toSse([{ ...value, type: 'error' }]) : null
+}
 
 /**
  * Error event that ends a stream which has begun, in the format of its endpoint.

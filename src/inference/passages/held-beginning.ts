@@ -6,9 +6,11 @@ import type { SseTap } from '../observe/sse-tap.ts'
 import type { ReplyContext } from './passage.ts'
 
 /** Maximum number of bytes before the first output: chunks with a role, comments, and metrics of providers. */
-const HELD_LIMIT_BYTES = 1024 * 1024
+export const HELD_LIMIT_BYTES = 1024 * 1024
+/** Error of a beginning above the limit. */
+export const TOO_LONG = 'The stream exceeded its size limit before its first output.'
 
-/** Beginning of a stream that is held back until its first output. Until then another candidate can answer. */
+/** Beginning of a stream, which is held back until its first output. Until then another candidate can answer. */
 export interface HeldBeginning {
   /** True until the first output. */
   isHeld(): boolean
@@ -47,7 +49,7 @@ export function holdBeginning(
       held.push(events)
       if (hasOutput) return release()
       heldBytes += events.length
-      if (heldBytes > limitBytes) throw new Error('The stream exceeded its size limit before its first output.')
+      if (heldBytes > limitBytes) throw new Error(TOO_LONG)
       return null
     },
     release,

@@ -9,6 +9,7 @@ import { completionFault } from './completion-fault.ts'
 import { errorEvent } from './error-event.ts'
 import { overChat } from './over-chat.ts'
 import type { Passage, ReplyContext } from './passage.ts'
+import { isMessageOutput, startMessage } from './started-message.ts'
 import { passedHeaders, readRefusal, toSse } from './upstream-reply.ts'
 
 const askedOf = ({ asked }: ReplyContext): MessagesRequest => asked as unknown as MessagesRequest
@@ -35,6 +36,8 @@ export const messageOverChat: Passage = {
       const { model, reasoning } = context
       const events = createMessageEvents(askedOf(context), { model, seal: reasoning.seal })
       return {
+        begin: startMessage,
+        isOutput: isMessageOutput,
         convert: (chunks) => chunks.flatMap((chunk) => events.push(chunk)),
         // A truncated call gets no end event, since it must not be executed.
         finish(ended) {

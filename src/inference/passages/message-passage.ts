@@ -17,7 +17,6 @@ import { badReply, hideSecrets } from '../upstreams/failure.ts'
 import type { Provider } from '../upstreams/provider.ts'
 import { errorEvent } from './error-event.ts'
 import { gatherMessage } from './gather.ts'
-import { holdBeginning } from './held-beginning.ts'
 import {
   type Answered,
   answered,
@@ -29,11 +28,9 @@ import {
   type ReplyContext,
 } from './passage.ts'
 import { endError, relayStream, reportedError, sendAnswer } from './relay-stream.ts'
+import { isMessageOutput, startMessage } from './started-message.ts'
 import { bodyText, passedHeaders, type Refusal, readRefusal, toSse } from './upstream-reply.ts'
 import { splicedRequest } from './write-request.ts'
-
-/** Events before any output. A stream that fails among them has not begun for its client. */
-const BEFORE_OUTPUT: ReadonlySet<unknown> = new Set(['message_start', 'ping'])
 
 /**
  * Passes a Messages request through to an upstream that speaks Messages. Body, errors and events are unchanged, since
@@ -91,7 +88,7 @@ function passWhole(context: ReplyContext, reply: WholeReply): Answered {
 async function passStream(context: ReplyContext, reply: StreamReply, tap: SseTap): Promise<Answered | Failed> {
   const { receiver, requestId } = context
   const { status } = reply
-  const held = holdBeginning(context, status, passedHeaders(reply.headers, context))
+  const held = startMessage(context, status, passedHeaders(reply.headers, context))
   let complete = false
   let refused: WholeReply | null = null
   const made = madeByStream(context.asked)
@@ -106,10 +103,7 @@ async function passStream(context: ReplyContext, reply: StreamReply, tap: SseTap
       refused = asRefusal(reply, data.find(({ type }) => type === 'error') ?? {})
       throw reported
     }
-    return held.add(
-      events,
-      data.some(({ type }) => !BEFORE_OUTPUT.has(type)),
-    )
+    return held.add(events, data.some(isMessageOutput))
   }
 
   const end = await relayStream(context, reply, tap, filter, () => complete)

@@ -8,6 +8,7 @@ import type { SseTap } from '../observe/sse-tap.ts'
 import type { StreamReply, WholeReply } from '../relay/exchange.ts'
 import { tooLarge, WHOLE_LIMIT_BYTES } from '../relay/send.ts'
 import { gatherCompletion } from './gather.ts'
+import type { holdBeginning } from './held-beginning.ts'
 import {
   type Answered,
   answered,
@@ -37,6 +38,10 @@ export interface ChatConversion {
 
 /** Converts the chunks of one chat completion to the events of another API. */
 export interface ChunkConversion {
+  /** Begins the stream, until whose first output another candidate can answer. */
+  begin: typeof holdBeginning
+  /** Tells whether an event has output. */
+  isOutput(event: { type: string }): boolean
   /** Converts chunks to events. Empty while they depend on later chunks. */
   convert(chunks: readonly ChatChunk[]): readonly { type: string }[]
   /**
@@ -77,10 +82,7 @@ function passWhole(conversion: ChatConversion, context: ReplyContext, reply: Who
   return answered(reply.status, observed)
 }
 
-/**
- * Streams converted chat chunks. A failure before the first event sends nothing to the client, so that another
- * candidate can answer.
- */
+/** Streams converted chat chunks. It may fail before the first output, so that another candidate can answer. */
 async function passStream(
   conversion: ChatConversion,
   context: ReplyContext,
@@ -89,10 +91,10 @@ async function passStream(
 ): Promise<Answered | Failed> {
   const { provider, receiver } = context
   const headers = conversion.headers(context, reply)
-  const { convert, finish } = conversion.stream(context)
+  const { convert, finish, begin, isOutput } = conversion.stream(context)
+  const held = begin(context, 200, headers)
   let begun = false
   let size = 0
-  receiver.hold?.(200, headers)
 
   function filter(bytes: Buffer): Buffer | null {
     // The conversion keeps the whole answer, or parts that depend on later chunks.
@@ -103,9 +105,8 @@ async function passStream(
     if (reported !== null) throw reported
     const events = convert(chunks as unknown as ChatChunk[])
     if (events.length === 0) return null
-    if (!begun) receiver.head(200, headers)
     begun = true
-    return toSse(events)
+    return held.add(toSse(events), receiver.isSole !== false || events.some(isOutput))
   }
 
   const end = await relayStream(context, reply, tap, filter)
@@ -113,7 +114,9 @@ async function passStream(
   const { done, finished } = tap.ending()
   const broken = endError(end, context, false, begun && (done || finished))
   if (end.kind === 'gone') return answered(reply.status, observed, broken)
-  if (broken && !begun) return failed(broken, reply.status, observed)
+  if (broken && held.isHeld()) return failed(broken, reply.status, observed)
+  // An empty answer.
+  if (held.isHeld()) receiver.write(held.release())
   const { bytes, error } = finish(broken)
   receiver.end(bytes)
   return answered(reply.status, observed, error)

@@ -5,6 +5,7 @@ import { pump, type StreamEnd } from '../relay/receiver.ts'
 import { endingOf } from '../relay/send.ts'
 import { clientGone, endedEarly, streamFailure } from '../upstreams/failure.ts'
 import type { ReplyContext } from './passage.ts'
+import { withoutStart } from './started-message.ts'
 
 /**
  * Passes a stream on to the client of a call.
@@ -58,6 +59,6 @@ export function sendAnswer(
 ): void {
   if (stream) {
     receiver.head(status, { ...headers, 'content-type': 'text/event-stream' })
-    receiver.end(content)
+    receiver.end(withoutStart(receiver, Buffer.from(content as Buffer)))
   } else receiver.whole(status, headers, content)
 }

@@ -5,8 +5,10 @@ import { toChatRequest } from '../convert/responses-to-chat.ts'
 import { lackOf } from '../observe/response-texts.ts'
 import { badReply } from '../upstreams/failure.ts'
 import { completionFault } from './completion-fault.ts'
+import { holdBeginning } from './held-beginning.ts'
 import { overChat } from './over-chat.ts'
 import type { ReplyContext } from './passage.ts'
+import { isResponseOutput } from './response-passage.ts'
 import { originHeaders, passedHeaders, responseErrorEvent, toSse } from './upstream-reply.ts'
 
 /** Header that names the endpoint which answered. */
@@ -37,6 +39,8 @@ export const responseOverChat = overChat({
     const { provider, requestId, needsText, model, begun, reasoning } = context
     const events = createResponseEvents(askedOf(context), { model, seal: reasoning.seal, begun })
     return {
+      begin: holdBeginning,
+      isOutput: isResponseOutput,
       convert: (chunks) =>
         chunks.length === 0 ? [] : [...events.start(), ...chunks.flatMap((chunk) => events.push(chunk))],
       finish(ended) {

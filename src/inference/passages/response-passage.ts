@@ -32,6 +32,11 @@ import { splicedRequest } from './write-request.ts'
 
 /** Events before any output. A stream that fails among them has not begun for its client. */
 const BEFORE_OUTPUT = new Set(['response.created', 'response.queued', 'response.in_progress', 'keepalive', 'ping'])
+
+/** Tells whether an event of a Response has output, or ends it. Events without a type do not belong to one. */
+export const isResponseOutput = ({ type }: { type?: unknown }): boolean =>
+  type !== undefined && !BEFORE_OUTPUT.has(type as string)
+
 /** Maximum number of bytes before the first output: an event that repeats the whole request, and a few more. */
 const HELD_LIMIT_BYTES = 16 * 1024 * 1024
 
@@ -101,8 +106,7 @@ async function passStream(context: ReplyContext, reply: StreamReply, tap: SseTap
       }
       if (data !== null) faults.push(data)
       passed.push(event)
-      // Events without a type do not belong to a Response.
-      isOutput ||= data?.type !== undefined && !BEFORE_OUTPUT.has(data.type)
+      isOutput ||= data !== null && isResponseOutput(data)
     }
     return held.add(events, isOutput)
   }

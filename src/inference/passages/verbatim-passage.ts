@@ -136,7 +136,7 @@ async function passStream(
   asked.onReply?.(reply)
   const { status } = reply
   const held = holdBeginning(context, status, passedHeaders(announcedHeaders(reply), context))
-  if (receiver.hold === undefined) held.release()
+  if (receiver.isSole !== false) held.release()
   const fromOutput = fromFirstOutput(held, tap, isLegacy(asked) ? isText : isEvent)
   let size = 0
   const filter = (events: Buffer) => {

@@ -1,71 +1,115 @@
-import type { SilenceWatch, Wait } from '../../wire/silence.ts'
+import { type SilenceWatch, type Wait, watchSilence } from '../../wire/silence.ts'
 import type { Receiver } from './receiver.ts'
 
-/**
- * Longest silence towards a client while its stream is held back, in milliseconds: many proxies close a silent one
- * after 60 s.
- */
-export const HEARTBEAT_MS = 15_000
-/** A comment, which every event reader ignores (https://html.spec.whatwg.org/#parsing-an-event-stream). */
-const HEARTBEAT = ': keepalive\n\n'
+/** Longest silence towards the client of a stream, in milliseconds: many proxies close a silent one after 60 s. */
+const LONGEST_SILENCE_MS = 15_000
+/** Time after which {@link watchSilence} may notice a silence, at most. */
+const NOTICED_MS = 1000
 
-/** Receiver of a stream whose beginning may be held back. */
+/** Receiver of a stream whose client hears something regularly, and which several candidates may answer in turn. */
 export interface HeldReceiver extends Receiver {
   hold: NonNullable<Receiver['hold']>
+  start: NonNullable<Receiver['start']>
+  /** Announces the headers of a stream that no candidate has answered yet; they are sent if it takes long. */
+  expect(headers: Record<string, string>): void
   /** True once the client has received headers. Errors are events from then on. */
   isBegun(): boolean
-  /** Stops the heartbeats, if the headers of a stream have not. */
+  /** Stops the heartbeats. */
   release(): void
 }
 
+/** Options of {@link heldReceiver}. */
+export interface HeldOptions {
+  /** Schedules the heartbeats. Null for a reader that needs none. */
+  heartbeat: SilenceWatch | null
+  /** Whole event that clients ignore. */
+  beat: string
+  /** True when one candidate alone can answer. */
+  isSole: boolean
+  /** Converts a whole reply that comes once the stream has begun to its last events. */
+  eventsOf(status: number, body: Buffer | string): Buffer | string
+}
+
+/** Creates the heartbeats of the streams of a process, with one timer for all. */
+export const watchHeartbeats = (): SilenceWatch => watchSilence(LONGEST_SILENCE_MS - NOTICED_MS)
+
 /**
- * Creates a receiver for a stream that another candidate may still answer. Between `hold` and the final `head`, the
- * client gets heartbeat comments, with the held headers before the first one. A `head` after that is ignored.
- *
- * @param heartbeat schedules the comments
+ * Creates a receiver for a stream. Its client gets a heartbeat in each silence, between whole events, with the announced
+ * headers before the first one. Only the first `head` is sent, and only the first `start`: what comes then continues it.
  */
-export function heldReceiver(receiver: Receiver, heartbeat: SilenceWatch): HeldReceiver {
+export function heldReceiver(receiver: Receiver, options: HeldOptions): HeldReceiver {
+  const { heartbeat, beat, isSole, eventsOf } = options
   let held: Parameters<Receiver['head']> | undefined
   let wait: Wait | undefined
   let begun = false
+  let started = false
 
-  function begin(...head: Parameters<Receiver['head']>): void {
-    if (!begun) receiver.head(...head)
+  function hold(...head: Parameters<Receiver['head']>): void {
+    held = head
+    wait ??= heartbeat?.begin(onSilence)
+  }
+  function begin(status: number, headers: Record<string, string>): void {
+    if (!begun) receiver.head(status, headers)
     begun = true
   }
-  function beat(): void {
+  function onSilence(): void {
     if (!held || !wait || receiver.isGone()) return
     const [status, headers] = held
-    // Another candidate may answer in the end.
-    const { 'x-gazeway-upstream': _, 'x-gazeway-attempts': __, ...known } = headers
-    begin(status, known)
-    receiver.write(HEARTBEAT)
-    heartbeat.heard(wait)
+    begin(status, isSole ? headers : withoutAttempt(headers))
+    receiver.write(beat)
+    heartbeat?.heard(wait)
+  }
+  function write(bytes: Buffer | string): boolean {
+    if (wait) heartbeat?.heard(wait)
+    return receiver.write(bytes)
   }
   function release(): void {
-    if (wait) heartbeat.end(wait)
+    if (wait) heartbeat?.end(wait)
     wait = undefined
+    held = undefined
   }
   return {
+    isSole,
     isGone: receiver.isGone,
     onGone: receiver.onGone,
     reason: () => receiver.reason?.(),
-    hold(...head) {
-      held = head
-      wait ??= heartbeat.begin(beat)
-    },
+    expect: (headers) => (held === undefined ? hold(200, headers) : undefined),
+    hold,
     head(...head) {
-      release()
+      hold(...head)
       begin(...head)
+    },
+    start(event) {
+      if (!started) write(event)
+      started = true
     },
     watch: (tap) => receiver.watch?.(tap),
     paid: () => receiver.paid?.() ?? null,
-    whole: receiver.whole,
-    write: receiver.write,
+    whole(status, headers, bytes) {
+      release()
+      if (begun) receiver.end(eventsOf(status, bytes))
+      else receiver.whole(status, headers, bytes)
+    },
+    write,
     onDrain: receiver.onDrain,
-    end: receiver.end,
-    drop: receiver.drop,
+    end(bytes) {
+      release()
+      receiver.end(bytes)
+    },
+    drop() {
+      release()
+      receiver.drop()
+    },
     isBegun: () => begun,
     release,
   }
+}
+
+/** Headers that hold for whichever candidate answers in the end. */
+function withoutAttempt({
+  'x-gazeway-upstream': _,
+  'x-gazeway-attempts': __,
+  ...known
+}: Record<string, string>): Record<string, string> {
+  return known
 }

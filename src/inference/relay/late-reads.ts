@@ -89,6 +89,7 @@ export function lateReceiver(receiver: Receiver, { reads, forMs }: LateReading):
     onGone: (listener) => void listeners.push(listener),
     reason: () => receiver.reason?.(),
     hasLeft: () => left,
+    isSole: receiver.isSole,
     onSent() {
       isSent = true
     },
@@ -100,6 +101,7 @@ export function lateReceiver(receiver: Receiver, { reads, forMs }: LateReading):
       unlessLeft(() => receiver.whole(...reply))
     },
     hold: receiver.hold && ((...head) => unlessLeft(() => receiver.hold?.(...head))),
+    start: (event) => unlessLeft(() => receiver.start?.(event)),
     watch: (tap) => receiver.watch?.(tap),
     paid: () => receiver.paid?.() ?? null,
     head: (...head) => unlessLeft(() => receiver.head(...head)),

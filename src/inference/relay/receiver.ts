@@ -10,8 +10,14 @@ import type { Client } from './send.ts'
 export interface Receiver extends Client {
   /** Sends a whole reply. */
   whole(status: number, headers: Record<string, string>, bytes: Buffer | string): void
+  /** True when its reader is in this process, and needs no heartbeats. */
+  isLocal?: boolean | undefined
+  /** False when another candidate may answer, so that the beginning of a stream waits for its first output. */
+  isSole?: boolean | undefined
   /** Announces the headers of a stream that may be held back; they are sent if it takes long. Optional. */
   hold?: ((status: number, headers: Record<string, string>) => void) | undefined
+  /** Sends the event that starts an answer, unless an earlier candidate has sent its own. Optional. */
+  start?: ((event: Buffer) => void) | undefined
   /** Receives the tap of the stream, before its first byte. Null for a whole reply that is sent as a stream. */
   watch?(tap: SseTap | null): void
   /**

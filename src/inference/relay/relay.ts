@@ -1,5 +1,4 @@
 import { GazewayError } from '../../errors.ts'
-import { type SilenceWatch, watchSilence } from '../../wire/silence.ts'
 import { VIA } from '../../wire/via.ts'
 import { FAILURES } from '../upstreams/breaker.ts'
 import { type Circuit, type Circuits, createCircuits, type Report } from '../upstreams/circuits.ts'
@@ -7,7 +6,6 @@ import { upstreamFailure } from '../upstreams/failure.ts'
 import { keyHeaders } from '../upstreams/key-headers.ts'
 import type { Provider } from '../upstreams/provider.ts'
 import type { Send, StreamReply, WholeReply } from './exchange.ts'
-import { HEARTBEAT_MS } from './held-receiver.ts'
 import { CLIENT_GONE, type Client, endingOf, openReply } from './send.ts'
 
 /** Connection to one upstream. */
@@ -30,8 +28,6 @@ export interface Relay {
    *   no connection was free; `cancelled` when the client has disconnected
    */
   open(path: string, asked: Asked, client: Client): Promise<WholeReply | StreamReply>
-  /** Schedules the heartbeats of streams that are held back. */
-  heartbeat: SilenceWatch
 }
 
 interface Asked {
@@ -51,12 +47,7 @@ interface Asked {
  *
  * @param circuits circuit breakers of the upstream
  */
-export function createRelay(
-  provider: Provider,
-  send: Send,
-  circuits: Circuits = createCircuits(),
-  heartbeatMs = HEARTBEAT_MS,
-): Relay {
+export function createRelay(provider: Provider, send: Send, circuits: Circuits = createCircuits()): Relay {
   const bodiless = {
     'user-agent': 'gazeway',
     ...provider.headers,
@@ -68,7 +59,6 @@ export function createRelay(
 
   return {
     provider,
-    heartbeat: watchSilence(heartbeatMs),
     open(path, asked, client) {
       const { method = 'POST', body, via, headers: given, callerId = null } = asked
       const own = body === null ? bodiless : withBody

@@ -1,7 +1,6 @@
 import type { Circuit, OpenCircuit } from '../upstreams/circuits.ts'
 import type { NamedUpstream } from '../upstreams/named-upstream.ts'
 import type { Send } from './exchange.ts'
-import { HEARTBEAT_MS } from './held-receiver.ts'
 import { createRelay, type Relay } from './relay.ts'
 
 /** A key that is cooling down. */
@@ -39,9 +38,9 @@ export interface Cooldown {
 }
 
 /** Creates the relays of an upstream over one transport. They share its circuit breakers. */
-export function createRelays(upstream: NamedUpstream, send: Send, heartbeatMs = HEARTBEAT_MS): Relays {
+export function createRelays(upstream: NamedUpstream, send: Send): Relays {
   const { circuits, rests } = upstream.health
-  const relayWith = (provider: NamedUpstream['provider']) => createRelay(provider, send, circuits, heartbeatMs)
+  const relayWith = (provider: NamedUpstream['provider']) => createRelay(provider, send, circuits)
   const [first, ...others] = upstream.keys
   const all: Relays['all'] = [relayWith(first), ...others.map(relayWith)]
   const left = ({ provider }: Relay, circuit: Circuit | null): number => rests.leftMs(provider.apiKey, circuit)

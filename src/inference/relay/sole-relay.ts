@@ -1,8 +1,6 @@
 import type { GazewayError } from '../../errors.ts'
-import { watchSilence } from '../../wire/silence.ts'
 import type { Provider } from '../upstreams/provider.ts'
 import type { Send } from './exchange.ts'
-import { HEARTBEAT_MS } from './held-receiver.ts'
 import type { Relay } from './relay.ts'
 import type { Relays } from './relays.ts'
 import { openReply } from './send.ts'
@@ -26,7 +24,6 @@ export const soleRelay = (relay: Relay): Relays => ({
  */
 export const createRelayTo = (service: Provider, send: Send, failure: (error: unknown) => GazewayError): Relay => ({
   provider: service,
-  heartbeat: watchSilence(HEARTBEAT_MS),
   open(path, { method = 'POST', body, stream, headers = {}, callerId = null }, client) {
     let status: number | undefined
     const report = {

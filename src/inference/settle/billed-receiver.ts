@@ -122,6 +122,7 @@ export function billedReceiver(
   }
 
   return {
+    isLocal: receiver.isLocal,
     isGone: () => cut !== null || receiver.isGone(),
     onGone(listener) {
       goneListeners.push(listener)
