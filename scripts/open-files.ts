@@ -158,6 +158,7 @@ export const OPEN_FILES: Readonly<Record<string, readonly string[]>> = {
     'relay/send.ts',
     'relay/succession.ts',
     'route/routing.ts',
+    'status/describe-model.ts',
     'status/price-list.ts',
     'upstreams/failure.ts',
     'upstreams/model-for.ts',

@@ -9,6 +9,7 @@ import { errorPages, isErrorPage } from '../web/error-pages.ts'
 import { fastLane } from '../web/fast-lane.ts'
 import { frame } from '../web/frame.ts'
 import type { Frame, FrameContext } from '../web/frame-context.ts'
+import { hello, isHello } from '../web/hello.ts'
 import { isLoopback, isToLoopback } from '../web/hosts.ts'
 import { ALREADY_SENT } from '../web/http-receiver.ts'
 import { liveClientAddresses, liveHostRules, liveRateLimit } from '../web/live-rules.ts'
@@ -45,6 +46,7 @@ export async function serveHttp(gateway: Gateway, passes?: Passes): Promise<List
   app.use(liveRateLimit(gateway).limit)
 
   livez(app)
+  hello(app, { root: true })
   app.get('/health', health(gateway))
   app.get('/metrics', metrics.expose)
   errorPages(app)
@@ -92,8 +94,8 @@ export async function serveHttp(gateway: Gateway, passes?: Passes): Promise<List
 }
 
 /** Tells whether a request needs no key. */
-const isOpen = ({ req: { path }, env: { incoming } }: FrameContext): boolean =>
-  isErrorPage(path) || (path === '/metrics' && isOwnCollector(incoming))
+const isOpen = (c: FrameContext): boolean =>
+  isErrorPage(c.req.path) || isHello(c) || (c.req.path === '/metrics' && isOwnCollector(c.env.incoming))
 
 /**
  * Tells whether a metrics request comes from this machine: a local peer with a loopback host name. The operator's

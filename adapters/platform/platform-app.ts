@@ -6,6 +6,7 @@ import { errorHandler, notFound, refuseOtherMethods } from '../web/error-handler
 import { errorPages, isErrorPage } from '../web/error-pages.ts'
 import { frame } from '../web/frame.ts'
 import type { Frame } from '../web/frame-context.ts'
+import { hello, isHello } from '../web/hello.ts'
 import type { HostRules } from '../web/hosts.ts'
 import { livez } from '../web/probes.ts'
 import { refusedCalls } from '../web/refused-calls.ts'
@@ -48,11 +49,16 @@ export function createPlatformApp(gateway: Gateway, deps: PlatformAppDeps): Hono
       keys: gateway.keys,
       scope: 'platform',
       hosts,
-      open: ({ req: { path } }) =>
-        withoutKey.has(path) ||
-        isErrorPage(path) ||
-        isConsolePath(path) ||
-        (payments !== null && path.startsWith('/v1/')),
+      open(c) {
+        const { path } = c.req
+        return (
+          withoutKey.has(path) ||
+          isErrorPage(path) ||
+          isConsolePath(path) ||
+          isHello(c) ||
+          (payments !== null && path.startsWith('/v1/'))
+        )
+      },
     }),
   )
   app.use(limit)
@@ -60,6 +66,7 @@ export function createPlatformApp(gateway: Gateway, deps: PlatformAppDeps): Hono
   docsRoutes(app, routes)
   errorPages(app)
   livez(app)
+  hello(app, { root: false })
   consoleRoutes(app, consoleFolder)
   if (payments) app.use('/v1/*', paymentsFor(payments, gateway, deps))
   app.all('/v1/*', proxy.handle)

@@ -65,14 +65,17 @@ export function requestIdOf(headers: IncomingHttpHeaders): string {
   return typeof asked === 'string' && SANE_REQUEST_ID.test(asked) ? asked : newId('req')
 }
 
+/** The list of models, which Anthropic's clients ask for, too. */
+const MODELS = /^\/v1\/models(?:\/|$)/
+
 /**
- * Reads the key of a request: its bearer token, or `x-api-key` on Anthropic's endpoints.
+ * Reads the key of a request: its bearer token, or `x-api-key` on Anthropic's endpoints and the list of models.
  *
  * @param path path without the query
  */
 export function keyOf({ authorization, 'x-api-key': key }: IncomingHttpHeaders, path: string): string | null {
   const token = bearerToken(authorization)
-  return token === null && typeof key === 'string' && isMessagesPath(path) ? key : token
+  return token === null && typeof key === 'string' && (isMessagesPath(path) || MODELS.test(path)) ? key : token
 }
 
 /** Reads the bearer token of an Authorization header. Null without a header, and for another scheme. */

@@ -16,6 +16,7 @@ import { SHOWN_ALONE } from './reasoning/reasoning.ts'
 import { watchHeartbeats } from './relay/held-receiver.ts'
 import type { Relays } from './relay/relays.ts'
 import { createRouting, type Route, type Routing } from './route/routing.ts'
+import { describeModel, type ModelDescription } from './status/describe-model.ts'
 import { type TestedCandidate, testCandidate } from './status/test-candidate.ts'
 import { createHealth, type Health } from './upstreams/health.ts'
 import { createModelList, type Model } from './upstreams/model-list.ts'
@@ -81,6 +82,8 @@ export interface Upstream {
   relaysOf(upstream: NamedUpstream): Relays | null
   /** Models that clients can request, in OpenAI's format. Each upstream is asked at most once a minute. */
   models(context: CallContext): Promise<Model[]>
+  /** Describes a model by its name for clients, as far as the lists fetched so far tell. */
+  describe(id: string): ModelDescription
   /**
    * Opens the configured upstreams for callers that pass replies on as bytes. Close the result when the service stops.
    */
@@ -175,6 +178,7 @@ export function createUpstream(options: {
     requireKey: (asked, role) => void routing.targets(asked, role),
     idOf: (name) => routing.idOf(name),
     models: (context) => mergedModels(routing, rest.prices, context),
+    describe: (id) => describeModel(id, routing, rest.prices),
     chat: (request, context) => completeChat(deps, request, context),
     respond: (request, context) => respond(deps, request, context),
     directCall: (request, context) => directCall({ ...deps, allowedPaths: config.allowed_paths }, request, context),

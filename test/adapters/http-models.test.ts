@@ -1,12 +1,14 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
+import Anthropic from '@anthropic-ai/sdk'
+import OpenAI from 'openai'
 import type { CallRecord } from '../../src/calls/call-record.ts'
 import { until } from '../doubles/until.ts'
 import * as double from '../doubles/upstream.ts'
 import { startGateway } from './gateway.ts'
 import { ASK, openGateway, QUESTION } from './http-gateway.ts'
 
-const { server, sentBody } = await openGateway()
+const { server, sentBody, request } = await openGateway()
 
 describe('models over HTTP', () => {
   it('lists the aliases of models that are there, then what the upstream lists, and gives one model', async () => {
@@ -25,6 +27,85 @@ describe('models over HTTP', () => {
     assert.equal(server.received.filter((entry) => entry.path === '/v1/models').length, 1, 'asked once a minute')
     assert.equal((await fresh.gateway.calls.history({ limit: 1 })).total, 0, 'a list is no call')
     await fresh.close()
+  })
+
+  it('describes models as far as it knows them, to the clients of both APIs', async (t) => {
+    const told = {
+      id: 'vendor/told',
+      name: 'Vendor: Told',
+      created: 1_700_000_000,
+      context_length: 200_000,
+      top_provider: { context_length: 128_000, max_completion_tokens: 32_000 },
+      architecture: { input_modalities: ['text', 'image'], output_modalities: ['text'] },
+      supported_parameters: ['tools', 'temperature'],
+    }
+    server.on('/models', double.json(200, { data: [told, { id: 'bare', created_at: '2026-01-02T03:04:05Z' }] }))
+    const other = await double.startUpstream()
+    t.after(() => other.close())
+    const narrow = { ...told, id: 'told', top_provider: { context_length: 64_000 }, supported_parameters: ['tools'] }
+    other.on('/models', double.json(200, { data: [narrow] }))
+    const pricing = { models: { 'vendor/told': { input: 2.5, output: 10, cached_input: 0 } } }
+    const upstreams = { other: { provider: other.url, api_keys: ['other-secret-key'] } }
+    const routes = [{ model: 'either', to: ['default/vendor/told', 'other/told'] }]
+    const fresh = await startGateway(server.url, {}, { upstream: { aliases: {} }, upstreams, routes, pricing })
+    t.after(() => fresh.close())
+    const models = new Map<string, object>()
+    const openai = new OpenAI({ baseURL: `${fresh.url}/v1`, apiKey: fresh.key })
+    for await (const { owned_by: _, ...model } of openai.models.list()) models.set(model.id, model)
+    assert.deepEqual(models.get('vendor/told'), {
+      id: 'vendor/told',
+      object: 'model',
+      created: 1_700_000_000,
+      name: 'Vendor: Told',
+      context_length: 128_000,
+      architecture: { input_modalities: ['text', 'image'], output_modalities: ['text'] },
+      pricing: { prompt: '0.0000025', completion: '0.00001', input_cache_read: '0' },
+      top_provider: { context_length: 128_000, max_completion_tokens: 32_000 },
+      supported_parameters: ['tools', 'temperature'],
+    })
+    assert.deepEqual(models.get('bare'), { id: 'bare', object: 'model', created: 1_767_323_045, priced: false })
+    assert.deepEqual(models.get('either'), {
+      id: 'either',
+      object: 'model',
+      created: 0,
+      priced: false,
+      name: 'Vendor: Told',
+      context_length: 64_000,
+      architecture: { input_modalities: ['text', 'image'], output_modalities: ['text'] },
+      top_provider: { context_length: 64_000 },
+      supported_parameters: ['tools'],
+    })
+    assert.deepEqual((await openai.models.retrieve('vendor/told')).id, 'vendor/told')
+
+    const anthropic = new Anthropic({ baseURL: fresh.url, apiKey: fresh.key })
+    const paged: object[] = []
+    for await (const model of anthropic.models.list({ limit: 1 })) paged.push(model)
+    assert.deepEqual(
+      paged.map((model) => (model as { id: string }).id),
+      [...models.keys()],
+    )
+    const { type, display_name, created_at, max_input_tokens, max_tokens } =
+      await anthropic.models.retrieve('vendor/told')
+    assert.deepEqual(
+      [type, display_name, created_at, max_input_tokens, max_tokens],
+      ['model', 'Vendor: Told', '2023-11-14T22:13:20.000Z', 128_000, 32_000],
+    )
+    const { data } = await anthropic.models.list({ before_id: 'bare', limit: 1 })
+    assert.deepEqual(
+      data.map(({ id }) => id),
+      ['vendor/told'],
+    )
+  })
+
+  it('tells a client without a key that it is there', async () => {
+    const asked = [
+      ['HEAD', '/', 200],
+      ['HEAD', '/api/hello', 200],
+      ['GET', '/api/hello', 200],
+      ['GET', '/', 401],
+    ] as const
+    for (const [method, path, status] of asked)
+      assert.equal((await request(path, { method, key: null })).status, status)
   })
 
   describe('any base URL', () => {

@@ -26,6 +26,7 @@ export const upstreamAt = (
       known: () => listed,
       knows: (name) => listed.includes(name),
       limits: () => null,
+      factsOf: () => ({}),
       fetched: () => null,
     }),
   )

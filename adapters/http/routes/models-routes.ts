@@ -1,19 +1,60 @@
 import type { Hono } from 'hono'
+import * as z from 'zod'
 import type { CallContext } from '../../../src/calls/call-record.ts'
 import { GazewayError } from '../../../src/errors.ts'
 import type { Gateway } from '../../../src/gateway.ts'
 import type { Upstream } from '../../../src/inference/inference.ts'
 import type { Model } from '../../../src/inference/upstreams/model-list.ts'
+import { parseInput } from '../../../src/wire/validation.ts'
 import { arrivalOf } from '../../web/arrival.ts'
-import type { Frame } from '../../web/frame-context.ts'
+import type { Frame, FrameContext } from '../../web/frame-context.ts'
+import { readQuery } from '../../web/read-query.ts'
 import { callContext } from './chat-completions-route.ts'
+import { inAnthropic, inOpenAi } from './model-formats.ts'
 
-/** `GET /v1/models` and `GET /v1/models/{id}`. An id may contain slashes. */
+/** Anthropic's paging. Its clients ask for 20 models by default, and for the next ones while there are more. */
+const Page = z.object({
+  limit: z.int().min(1).max(1000).default(20),
+  after_id: z.string().optional(),
+  before_id: z.string().optional(),
+})
+
+/**
+ * `GET /v1/models` and `GET /v1/models/{id}`. An id may contain slashes. Clients that send `anthropic-version` get
+ * Anthropic's format.
+ */
 export function modelRoutes(app: Hono<Frame>, { upstream }: Gateway): void {
-  app.get('/v1/models', async (c) => c.json({ object: 'list', data: await upstream.models(callContext(arrivalOf(c))) }))
-  app.get('/v1/models/:id{.+}', async (c) =>
-    c.json(await knownModel(upstream, c.req.param('id'), callContext(arrivalOf(c)))),
-  )
+  const described = (model: Model) => ({ model, known: upstream.describe(model.id) })
+
+  app.get('/v1/models', async (c) => {
+    const models = await upstream.models(callContext(arrivalOf(c)))
+    if (isAnthropic(c)) return c.json(page(models, c, (model) => inAnthropic(described(model))))
+    const data = models.map((model) => inOpenAi(described(model)))
+    return c.json({ object: 'list', data })
+  })
+  app.get('/v1/models/:id{.+}', async (c) => {
+    const model = described(await knownModel(upstream, c.req.param('id'), callContext(arrivalOf(c))))
+    return c.json(isAnthropic(c) ? inAnthropic(model) : inOpenAi(model))
+  })
+}
+
+const isAnthropic = ({ env: { incoming } }: FrameContext): boolean =>
+  incoming.headers['anthropic-version'] !== undefined
+
+/** A page of Anthropic's list. An id that is not listed begins or ends nowhere: the page is empty then. */
+function page(models: readonly Model[], c: FrameContext, shown: (model: Model) => { id: string }): object {
+  const { limit, after_id, before_id } = parseInput(Page, readQuery(c.req, ['limit']))
+  const ids = models.map(({ id }) => id)
+  const begin = after_id === undefined ? 0 : ids.indexOf(after_id) + 1 || ids.length
+  const end = before_id === undefined ? ids.length : Math.max(0, ids.indexOf(before_id))
+  const between = models.slice(begin, end)
+  const data = (before_id === undefined ? between.slice(0, limit) : between.slice(-limit)).map(shown)
+  return {
+    data,
+    has_more: between.length > data.length,
+    first_id: data[0]?.id ?? null,
+    last_id: data.at(-1)?.id ?? null,
+  }
 }
 
 /** Finds a model by its id. @throws GazewayError `not_found` */

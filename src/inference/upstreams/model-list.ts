@@ -1,6 +1,7 @@
 import type { CallContext } from '../../calls/call-record.ts'
 import { fieldsOrNone, objectsOrNone } from '../../text/lenient-reader.ts'
 import type { ModelLimits } from '../api/answer-limit.ts'
+import { type ListedFacts, readListedFacts } from './listed-facts.ts'
 import { DEFAULT_UPSTREAM, type Provider } from './provider.ts'
 
 /** Lifetime of an upstream's list, in milliseconds. */
@@ -40,6 +41,8 @@ export interface ModelList {
    * name.
    */
   knows(name: string): boolean
+  /** Facts that the last list states of a model, by its id at the upstream. */
+  factsOf(id: string): ListedFacts
   /**
    * Fetches the list for the token limits and prices that it states.
    *
@@ -109,10 +112,13 @@ export function createModelList(options: {
     all: async (context) => shown(await upstream.present(context)),
     known,
     knows: (name) => names().has(name),
+    factsOf: (id) => upstream.facts().get(id) ?? NO_FACTS,
     limits: provider.listsLimits || provider.listing !== null ? upstream.limits : () => null,
     fetched: upstream.fetched,
   }
 }
+
+const NO_FACTS: ListedFacts = {}
 
 /** Fetches the list of an upstream whenever the last one is old. */
 function createListFetch(
@@ -121,6 +127,7 @@ function createListFetch(
   { limits, listing }: Pick<Provider, 'limits' | 'listing'>,
 ) {
   let list: Model[] | null = null
+  let facts: ReadonlyMap<string, ListedFacts> = new Map()
   let limitsStaleAt = 0
   /** The first fetch for limits. Later ones run beside calls. */
   let limitsAsked: Promise<unknown> | null = null
@@ -140,6 +147,7 @@ function createListFetch(
       if (!isBusy) list = status < 300 ? readModels(body) : null
       if (status < 300) {
         limits.list(readLimits(body))
+        facts = readListedFacts(body)
         listing?.take(body, now())
       }
       staleAt = began + (isBusy || status >= 500 ? PAUSE_MS : FRESH_MS)
@@ -175,6 +183,7 @@ function createListFetch(
     },
     /** The last list. Null while unknown. */
     list: () => list,
+    facts: () => facts,
     fetched: () => fetched,
   }
 }
@@ -194,18 +203,25 @@ export const idsOf = (models: readonly Model[]): string[] => models.map(({ id })
 export function readModels(body: unknown): Model[] | null {
   const entries = Array.isArray(body) ? body : fieldsOrNone(body).data
   if (!Array.isArray(entries)) return null
-  return objectsOrNone(entries).flatMap((entry: Partial<Model>) =>
+  return objectsOrNone(entries).flatMap((entry: Partial<Model> & { created_at?: unknown }) =>
     typeof entry.id === 'string'
       ? [
           {
             id: entry.id,
             object: 'model' as const,
-            created: Number.isSafeInteger(entry.created) ? (entry.created as number) : 0,
+            created: createdAt(entry),
             owned_by: typeof entry.owned_by === 'string' ? entry.owned_by : 'upstream',
           },
         ]
       : [],
   )
+}
+
+/** Unix seconds: OpenAI's `created`, or Anthropic's `created_at`. 0 when unknown. */
+function createdAt({ created, created_at }: { created?: unknown; created_at?: unknown }): number {
+  if (Number.isSafeInteger(created)) return created as number
+  const at = typeof created_at === 'string' ? Date.parse(created_at) : Number.NaN
+  return Number.isFinite(at) ? Math.floor(at / 1000) : 0
 }
 
 /**
