@@ -14,6 +14,9 @@ export function objectsOrNone(value: unknown): Fields[] {
   return Array.isArray(value) ? value.filter((entry) => entry !== null && typeof entry === 'object') : []
 }
 
+/** Tells whether a value is a text that is not empty. */
+export const isText = (value: unknown): value is string => typeof value === 'string' && value !== ''
+
 /**
  * Converts `value` to text: strings unchanged, other values as JSON, undefined and null as ''. Unlike `String` it never
  * throws.

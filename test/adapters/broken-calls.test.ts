@@ -92,7 +92,7 @@ function whole(path: Path, answer: any): unknown[] {
 }
 
 /** Pieces, and the calls that a client runs of them; null for an error. */
-const CASES: Record<string, { pieces: Piece[]; runs: unknown[] | null; isStreamed?: true; isConverted?: true }> = {
+const CASES: Record<string, { pieces: Piece[]; runs: unknown[] | null; isStreamed?: true }> = {
   'a call without an id': { pieces: [piece('run', '{"cmd":"ls"}', '')], runs: [['run', { cmd: 'ls' }]] },
   'a call with null as id': { pieces: [piece('run', '{"cmd":"ls"}', null)], runs: [['run', { cmd: 'ls' }]] },
   'a call without input, of a tool that needs none': { pieces: [piece('list', '')], runs: [['list', {}]] },
@@ -102,11 +102,10 @@ const CASES: Record<string, { pieces: Piece[]; runs: unknown[] | null; isStreame
   'a call with null as input': { pieces: [piece('run', null)], runs: null },
   'a call with the word null as input': { pieces: [piece('run', 'null')], runs: null },
   'arguments that are cut off': { pieces: [piece('run', '{"cmd":"l')], runs: null },
-  'no call at all': { pieces: [], runs: null, isConverted: true },
+  'no call at all': { pieces: [], runs: null },
   'arguments encoded twice': {
     pieces: [piece('run', JSON.stringify('{"cmd":"ls"}'))],
     runs: [['run', { cmd: 'ls' }]],
-    isConverted: true,
   },
   'two calls at one index with equal ids': {
     pieces: [piece('run', '{"cmd":"a"}'), piece('run', '{"cmd":"b"}')],
@@ -115,7 +114,6 @@ const CASES: Record<string, { pieces: Piece[]; runs: unknown[] | null; isStreame
       ['run', { cmd: 'b' }],
     ],
     isStreamed: true,
-    isConverted: true,
   },
   'two calls at one index without ids': {
     pieces: [piece('run', '{"cmd":"a"}', null), piece('run', '{"cmd":"b"}', null)],
@@ -124,18 +122,16 @@ const CASES: Record<string, { pieces: Piece[]; runs: unknown[] | null; isStreame
       ['run', { cmd: 'b' }],
     ],
     isStreamed: true,
-    isConverted: true,
   },
 }
 
 describe('a tool call that a provider sends broken', () => {
-  for (const [name, { pieces, runs, isStreamed = false, isConverted = false }] of Object.entries(CASES))
+  for (const [name, { pieces, runs, isStreamed = false }] of Object.entries(CASES))
     it(`${runs === null ? 'ends the answer with an error' : 'is delivered'}: ${name}`, async () => {
       server.on('/responses', double.fails(404))
       server.on('/chat/completions', calls(pieces))
       for (const path of Object.keys(PATHS) as Path[])
         for (const stream of isStreamed ? [true] : [false, true])
-          if (!isConverted || path !== '/v1/chat/completions')
-            assert.deepEqual(await ran(path, stream), runs, `${path}, stream: ${stream}`)
+          assert.deepEqual(await ran(path, stream), runs, `${path}, stream: ${stream}`)
     })
 })

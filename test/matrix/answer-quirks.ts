@@ -8,12 +8,13 @@ export interface AnswerQuirk {
   /** Events of its stream. */
   chat?: unknown[]
   messages?: unknown[]
+  responses?: unknown[]
   /** The whole answer. Absent for a quirk of streams. */
   whole?: unknown
   /** Answer that a client must read. Null: an error, and no answer that looks complete. */
   expected: Said | null
-  /** End of the stream. */
-  end?: 'done' | 'none' | 'break'
+  /** End of the stream. `packet`: it comes as one, with its end. */
+  end?: 'done' | 'none' | 'break' | 'packet'
 }
 
 const said = (text: string, calls: Said['calls'] = [], thinking = ''): Said => ({ text, calls, thinking })
@@ -278,6 +279,11 @@ const CALLS = of('Calls of tools', [
     { chat: [BEGIN, opened(0, 'a', 'look', '{"at":'), chunk({}, 'length')], expected: said('') },
   ],
   [
+    'arguments that are cut off before tool_calls',
+    'musistudio/claude-code-router, reports',
+    { chat: [BEGIN, opened(0, 'a', 'look', '{"at":'), ENDED], end: 'packet', expected: null },
+  ],
+  [
     'arguments as an object',
     'BerriAI/litellm#37792',
     {
@@ -290,6 +296,24 @@ const CALLS = of('Calls of tools', [
     'arguments encoded twice',
     'vLLM, tool parsers',
     { chat: [BEGIN, opened(0, 'a', 'look', '"{\\"at\\":1}"'), ENDED], expected: LOOKED },
+  ],
+  [
+    'arguments of null',
+    'zed-industries/zed#26144',
+    {
+      chat: [BEGIN, opened(0, 'a', 'look', null), more(0, 'nu'), more(0, 'll'), ENDED],
+      whole: wholeCall({ function: { name: 'look', arguments: null } }),
+      expected: said('', [['look', {}]]),
+    },
+  ],
+  [
+    'an empty name',
+    'vLLM, reports',
+    {
+      chat: [BEGIN, opened(0, 'a', '', '{"at":1}'), ENDED],
+      whole: wholeCall({ function: { name: '', arguments: '{"at":1}' } }),
+      expected: null,
+    },
   ],
   [
     'a whole call',
@@ -485,5 +509,174 @@ const MESSAGES = of('Answers of Messages', [
   ],
 ])
 
+const wholeMessage = (stop_reason: string, ...content: object[]) => ({ ...begun.message, content, stop_reason })
+const used = (fields: object) => ({ type: 'tool_use', id: 'toolu_0', name: 'look', input: { at: 1 }, ...fields })
+const start = (index: number, fields: object, ...json: string[]) => [
+  ...block(
+    index,
+    used({ input: {}, ...fields }),
+    ...json.map((partial_json) => ({ type: 'input_json_delta', partial_json })),
+  ),
+]
+const BROKEN_USES = of('Broken calls of Messages', [
+  [
+    'an empty id',
+    'vLLM, reports',
+    {
+      messages: [begun, ...start(0, { id: '' }, '{"at":1}'), ...stop('tool_use')],
+      whole: wholeMessage('tool_use', used({ id: '' })),
+      expected: LOOKED,
+    },
+  ],
+  [
+    'an empty name',
+    'vLLM, reports',
+    {
+      messages: [begun, ...start(0, { name: '' }, '{"at":1}'), ...stop('tool_use')],
+      whole: wholeMessage('tool_use', used({ name: '' })),
+      expected: null,
+    },
+  ],
+  [
+    'stop_reason tool_use without a call',
+    'ollama/ollama#7963',
+    {
+      messages: [begun, ...textBlock(0, 'Hello'), ...stop('tool_use')],
+      whole: wholeMessage('tool_use', { type: 'text', text: 'Hello' }),
+      expected: null,
+    },
+  ],
+  [
+    'an input that is cut off',
+    'musistudio/claude-code-router, reports',
+    { messages: [begun, ...useBlock(0, {}, '{"at"', ':'), ...stop('tool_use')], expected: null },
+  ],
+  [
+    'an input that max_tokens cuts off',
+    ANTHROPIC,
+    { messages: [begun, ...useBlock(0, {}, '{"at"', ':'), ...stop('max_tokens')], expected: said('') },
+  ],
+  [
+    'an input encoded twice',
+    'huggingface/smolagents#1003',
+    {
+      messages: [begun, ...useBlock(0, {}, '"{\\"at', '\\":1}"'), ...stop('tool_use')],
+      whole: wholeMessage('tool_use', used({ input: '{"at":1}' })),
+      expected: LOOKED,
+    },
+  ],
+  [
+    'an input of null',
+    'zed-industries/zed#26144',
+    {
+      messages: [begun, ...useBlock(0, {}, 'null'), ...stop('tool_use')],
+      whole: wholeMessage('tool_use', used({ input: null })),
+      expected: said('', [['look', {}]]),
+    },
+  ],
+  [
+    'an input in content_block_start',
+    'rescrv/claudius#53',
+    { messages: [begun, ...useBlock(0, { at: 1 }), ...stop('tool_use')], expected: LOOKED },
+  ],
+  [
+    'two calls at one index',
+    'BerriAI/litellm#37792',
+    {
+      messages: [
+        begun,
+        ...useBlock(0, {}, '{"at":1}'),
+        ...start(0, { id: 'toolu_1' }, '{"at":2}'),
+        ...stop('tool_use'),
+      ],
+      expected: TWICE,
+    },
+  ],
+])
+
+const functionCall = (fields: object = {}) => ({
+  type: 'function_call',
+  id: 'fc_1',
+  call_id: 'call_1',
+  name: 'look',
+  arguments: '{"at":1}',
+  status: 'completed',
+  ...fields,
+})
+const response = (status: string, output: object[], more: object = {}) => ({
+  id: 'resp_1',
+  object: 'response',
+  created_at: 1_760_000_000,
+  model: 'm',
+  status,
+  error: null,
+  incomplete_details: null,
+  output,
+  parallel_tool_calls: true,
+  tools: [],
+  usage: { input_tokens: 1, output_tokens: 1, total_tokens: 2 },
+  ...more,
+})
+/** Stream of a Response with one call, whose arguments come in pieces. */
+const calling = (item: object, pieces: string[], last: object = response('completed', [item])) => {
+  const { id, arguments: args } = item as Record<string, unknown>
+  const at = { item_id: id, output_index: 0 }
+  const { status } = last as { status: string }
+  return [
+    { type: 'response.created', response: response('in_progress', []) },
+    { type: 'response.output_item.added', output_index: 0, item: { ...item, arguments: '', status: 'in_progress' } },
+    ...pieces.map((delta) => ({ type: 'response.function_call_arguments.delta', ...at, delta })),
+    { type: 'response.function_call_arguments.done', ...at, arguments: args },
+    { type: 'response.output_item.done', output_index: 0, item },
+    { type: `response.${status}`, response: last },
+  ].map((event, sequence_number) => ({ ...event, sequence_number }))
+}
+const called = (fields: object, ...pieces: string[]) => ({
+  responses: calling(functionCall(fields), pieces),
+  whole: response('completed', [functionCall(fields)]),
+})
+const CUT = functionCall({ arguments: '{"at"' })
+const RESPONSES = of('Calls of Responses', [
+  ['arguments in pieces', OPENAI, { ...called({}, '{"at"', ':1}'), expected: LOOKED }],
+  ['an empty id', 'vLLM, reports', { ...called({ call_id: '' }, '{"at":1}'), expected: LOOKED }],
+  ['an empty name', 'vLLM, reports', { ...called({ name: '' }, '{"at":1}'), expected: null }],
+  [
+    'arguments that are cut off',
+    'musistudio/claude-code-router, reports',
+    { ...called({ arguments: '{"at"' }, '{"at"'), expected: null },
+  ],
+  [
+    'arguments that max_output_tokens cuts off',
+    OPENAI,
+    {
+      responses: calling(
+        CUT,
+        ['{"at"'],
+        response('incomplete', [CUT], { incomplete_details: { reason: 'max_output_tokens' } }),
+      ),
+      expected: said(''),
+    },
+  ],
+  [
+    'arguments encoded twice',
+    'huggingface/smolagents#1003',
+    { ...called({ arguments: '"{\\"at\\":1}"' }, '"{\\"at', '\\":1}"'), expected: LOOKED },
+  ],
+  [
+    'arguments of null',
+    'zed-industries/zed#26144',
+    { ...called({ arguments: 'null' }, 'null'), expected: said('', [['look', {}]]) },
+  ],
+  ['empty arguments', 'sigoden/aichat#1217', { ...called({ arguments: '' }), expected: said('', [['look', {}]]) }],
+])
+
 /** Quirks of answers, by kind. */
-export const ANSWER_QUIRKS: readonly AnswerQuirk[] = [...ENDS, ...USAGES, ...CALLS, ...THOUGHTS, ...MESSAGES]
+export const ANSWER_QUIRKS: readonly AnswerQuirk[] = [
+  ...ENDS,
+  ...USAGES,
+  ...CALLS,
+  ...THOUGHTS,
+  ...MESSAGES,
+  ...BROKEN_USES,
+  ...RESPONSES,
+]

@@ -40,7 +40,7 @@ before(async () => {
   upstream.on('/messages', byModel(messagesOf))
   upstream.on('/responses', (reply, received) =>
     modelOf(received.body).startsWith('over-responses-')
-      ? strictResponses(reply, received)
+      ? byModel(responsesOf)(reply, received)
       : json(404, { error: { message: 'no such route' } })(reply, received),
   )
   await pooled([...requestCells(), ...answerCells()])
@@ -81,15 +81,33 @@ const byModel =
 const chatOf = (kind: string, index: number): Behaviour => {
   if (kind === 'q') return strictChat(...DIALECTS[(REQUEST_QUIRKS[index] as RequestQuirk).at])
   const { chat, whole, end = 'done' } = ANSWER_QUIRKS[index] as AnswerQuirk
-  return (reply, received) =>
-    ((received.body as { stream?: boolean }).stream === true ? sse(chat ?? [], end) : json(200, whole))(reply, received)
+  return streamedOr(whole, end === 'packet' ? packet(chat ?? []) : sse(chat ?? [], end))
 }
 
 const messagesOf = (kind: string, index: number): Behaviour => {
   if (kind === 'q') return strictMessages
-  const { messages = [], end } = ANSWER_QUIRKS[index] as AnswerQuirk
-  return named(messages as object[], end === 'break' ? 'break' : 'end')
+  const { messages = [], whole, end } = ANSWER_QUIRKS[index] as AnswerQuirk
+  return streamedOr(whole, named(messages as object[], end === 'break' ? 'break' : 'end'))
 }
+
+const responsesOf = (kind: string, index: number): Behaviour => {
+  if (kind === 'q') return strictResponses
+  const { responses = [], whole } = ANSWER_QUIRKS[index] as AnswerQuirk
+  return streamedOr(whole, sse(responses, 'none'))
+}
+
+/** A chat stream that comes whole, with its end. */
+const packet =
+  (events: unknown[]): Behaviour =>
+  (reply) => {
+    const told = events.map((event) => `data: ${JSON.stringify(event)}\n\n`)
+    reply.writeHead(200, { 'content-type': 'text/event-stream' }).end(`${told.join('')}data: [DONE]\n\n`)
+  }
+
+const streamedOr =
+  (whole: unknown, streamed: Behaviour): Behaviour =>
+  (reply, received) =>
+    ((received.body as { stream?: boolean }).stream === true ? streamed : json(200, whole))(reply, received)
 
 const MODELS = { chat: 'over-chat', messages: 'over-messages', responses: 'over-responses' } as const
 
@@ -141,7 +159,7 @@ function cellOf({ said, status, changed, field, reason }: Got): Cell {
 
 function* answerCells(): Generator<() => Promise<void>> {
   for (const [index, quirk] of ANSWER_QUIRKS.entries()) {
-    const over = quirk.messages === undefined ? 'chat' : 'messages'
+    const over = overOf(quirk)
     for (const column of COLUMNS.filter((one) => one.over === over))
       yield async () => {
         const model = `${MODELS[over]}-a-${index}-${column.path}`
@@ -152,9 +170,9 @@ function* answerCells(): Generator<() => Promise<void>> {
         for (const stream of forms) {
           const got = await ask(column.path, { ...BODIES[column.path], model, stream }, door)
           isRead &&= isDeepStrictEqual(got.said, quirk.expected)
+          faults.push(...got.faults.map((fault) => `${where}: ${fault}`))
           // A client of the provider's own API reads what the provider sends.
           if (column.isNative) continue
-          faults.push(...got.faults.map((fault) => `${where}: ${fault}`))
           if (!isDeepStrictEqual(got.said, quirk.expected))
             faults.push(`${where}, stream ${stream}: ${JSON.stringify(got.said)} ${got.reason}`)
         }
@@ -167,6 +185,11 @@ function* answerCells(): Generator<() => Promise<void>> {
         set(answers, quirk, column, { word: isRead ? 'works' : 'passed on', field: '' })
       }
   }
+}
+
+function overOf({ messages, responses }: AnswerQuirk): Column['over'] {
+  if (responses !== undefined) return 'responses'
+  return messages === undefined ? 'chat' : 'messages'
 }
 
 async function pooled(work: (() => Promise<void>)[]): Promise<void> {

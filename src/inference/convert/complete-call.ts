@@ -1,9 +1,14 @@
 import { isObject, parseJson } from '../../text/json.ts'
 import { fieldsOrNone, objectsOrNone } from '../../text/lenient-reader.ts'
-import { incompleteReason } from '../api/finish-reason.ts'
+import { incompleteReason, knownFinish } from '../api/finish-reason.ts'
+
+/** Faults of calls. */
+export const NO_CALL = 'its answer ends with a tool call, and has none'
+export const NO_NAME = 'a tool call has no name'
+export const NO_OBJECT = 'the arguments of a tool call are not a JSON object'
 
 /** A call, as far as it has arrived. */
-interface WrittenCall {
+export interface WrittenCall {
   name: string
   arguments: string
 }
@@ -22,6 +27,17 @@ function completeArguments(args: string): string | null {
   return typeof parsed === 'string' && isObject(parseJson(parsed)) ? parsed : null
 }
 
+/**
+ * Arguments of a complete call as clients read them: the text of a JSON object. None stay none.
+ *
+ * @param tools of the request, in any of the APIs
+ * @returns null when the call is not complete
+ */
+export function readableArguments(call: WrittenCall, tools: unknown): string | null {
+  if (!isComplete(call, tools)) return null
+  return call.arguments.trim() === '' ? call.arguments : (completeArguments(call.arguments) ?? call.arguments)
+}
+
 /** Tells whether the arguments of a call are a whole JSON object, so that nothing can be added to them. */
 export const isWholeObject = (args: string): boolean => isObject(parseJson(args))
 
@@ -34,9 +50,9 @@ export const isWholeObject = (args: string): boolean => isObject(parseJson(args)
 export function callFault(calls: readonly WrittenCall[], finish: unknown, tools: unknown): string | null {
   const reason = typeof finish === 'string' ? finish : null
   if (incompleteReason(reason) !== null) return null
-  if (calls.length === 0) return reason === 'tool_calls' ? 'its answer ends with a tool call, and has none' : null
-  if (calls.some(({ name }) => name === '')) return 'a tool call has no name'
-  return calls.every((call) => isComplete(call, tools)) ? null : 'the arguments of a tool call are not a JSON object'
+  if (calls.length === 0) return knownFinish(reason ?? '') === 'tool_calls' ? NO_CALL : null
+  if (calls.some(({ name }) => name === '')) return NO_NAME
+  return calls.every((call) => isComplete(call, tools)) ? null : NO_OBJECT
 }
 
 function isComplete({ name, arguments: args }: WrittenCall, tools: unknown): boolean {
@@ -55,12 +71,17 @@ const needsInput = (tools: unknown, name: string): boolean =>
     return called.name === name && Array.isArray(required) && required.length > 0
   })
 
+/** Arguments or input of a call as text. Empty without any. */
+export function argumentsText(given: unknown): string {
+  if (typeof given === 'string') return given
+  return typeof given === 'object' && given !== null ? JSON.stringify(given) : ''
+}
+
 /** The calls of a message of a chat completion. */
 export const callsOfMessage = (message: unknown): WrittenCall[] =>
   objectsOrNone(fieldsOrNone(message).tool_calls).map((call) => {
     // The input of a custom tool is free text.
     if (isObject(call.custom)) return { name: String(call.custom.name), arguments: '{}' }
     const { name, arguments: args } = fieldsOrNone(call.function)
-    const text = typeof args === 'object' && args !== null ? JSON.stringify(args) : args
-    return { name: typeof name === 'string' ? name : '', arguments: typeof text === 'string' ? text : '' }
+    return { name: typeof name === 'string' ? name : '', arguments: argumentsText(args) }
   })

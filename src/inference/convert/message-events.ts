@@ -1,9 +1,10 @@
 import { isObject, parseJson } from '../../text/json.ts'
 import { present } from '../../text/present.ts'
 import { type Fields, WrongTypeError } from '../../text/typed-reader.ts'
-import { MESSAGE_STOP } from '../api/finish-reason.ts'
+import { incompleteReason, MESSAGE_STOP } from '../api/finish-reason.ts'
 import type { Message, MessageEvent } from '../api/requests.ts'
 import { read } from './answer-reader.ts'
+import { unwrapped } from './wrapped-arguments.ts'
 
 /**
  * Converts a whole Message to the events of a stream.
@@ -116,9 +117,9 @@ export function joinMessage(): JoinedMessage {
     message() {
       if (!isOver) return null
       for (const [at, written] of inputs) {
-        const input = parseJson(written)
+        const input = parseJson(unwrapped(written))
         if (isObject(input)) (blocks[at] as Fields).input = input
-        else if (written.trim() !== '' && whole.stop_reason !== 'max_tokens')
+        else if (written.trim() !== '' && !isCut(whole))
           throw new WrongTypeError(`content.${at}.input`, 'a JSON object')
       }
       const { usage, ...message } = whole
@@ -126,3 +127,6 @@ export function joinMessage(): JoinedMessage {
     },
   }
 }
+
+const isCut = ({ stop_reason }: Fields): boolean =>
+  typeof stop_reason === 'string' && incompleteReason(stop_reason) !== null

@@ -1,3 +1,4 @@
+import { isText } from '../../text/lenient-reader.ts'
 import { WrongTypeError } from '../../text/typed-reader.ts'
 import type { ChatCall } from './chat-answer.ts'
 import { isWholeObject } from './complete-call.ts'
@@ -54,8 +55,6 @@ export function callOf<Call extends { index?: unknown; id?: unknown }>(
   if (known === undefined || !isText(name)) return known
   return isOther || (isText(args) && isWholeObject(writtenOf(known))) ? undefined : known
 }
-
-const isText = (value: unknown): value is string => typeof value === 'string' && value !== ''
 
 /**
  * Separates the calls of a chat stream, as `callOf` does.

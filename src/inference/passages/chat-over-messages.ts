@@ -10,6 +10,7 @@ import type { StreamReply } from '../relay/exchange.ts'
 import { gatherMessage } from './gather.ts'
 import { readMessage } from './message-passage.ts'
 import type { Passage } from './passage.ts'
+import { readableMessage } from './readable-message.ts'
 import { convertedRequest } from './write-request.ts'
 
 /**
@@ -41,9 +42,8 @@ export const chatOverMessages = (passage: Passage): Passage => ({
   isConverted: true,
   gather: gatherMessage,
   passWhole(context, reply) {
-    const body = Buffer.from(
-      JSON.stringify(toCompletion(readMessage(reply, context.provider), customNames(context.asked))),
-    )
+    const { message } = readableMessage(readMessage(reply, context.provider), context.asked.tools)
+    const body = Buffer.from(JSON.stringify(toCompletion(message, customNames(context.asked))))
     return passage.passWhole(context, { ...reply, body })
   },
   passStream: (context, reply, tap) => passage.passStream(context, asChat(reply, customNames(context.asked)), tap),

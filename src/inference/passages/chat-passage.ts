@@ -1,20 +1,19 @@
 import { fieldsOrNone } from '../../text/lenient-reader.ts'
-import { splitEvents } from '../../wire/whole-events.ts'
 import { knownFinish, withKnownFinishes } from '../api/finish-reason.ts'
 import type { ChatCompletion } from '../api/requests.ts'
 import { wantsUsage } from '../api/usage-request.ts'
 import { completionChunks } from '../convert/completion-chunks.ts'
-import { eventData } from '../observe/event-data.ts'
-import { joinChunks } from '../observe/join-chunks.ts'
 import { observedStream, observedWhole } from '../observe/observe.ts'
-import { CALLED, type SseTap } from '../observe/sse-tap.ts'
+import type { SseTap } from '../observe/sse-tap.ts'
 import type { StreamReply, WholeReply } from '../relay/exchange.ts'
 import { badReply } from '../upstreams/failure.ts'
+import { watchChatCalls } from './chat-calls.ts'
 import { keepReasoning, watchReasoning, withKept, withoutBlocks } from './chat-reasoning.ts'
 import { completionFault } from './completion-fault.ts'
 import { gatherCompletion } from './gather.ts'
 import { fromFirstOutput, holdBeginning } from './held-beginning.ts'
 import { type Answered, answered, type Failed, failed, type Passage, type ReplyContext } from './passage.ts'
+import { readableCompletion } from './readable-completion.ts'
 import { endError, relayStream, reportedError, sendAnswer } from './relay-stream.ts'
 import { chatErrorEvent, passedHeaders, readCompletion } from './upstream-reply.ts'
 import { splicedRequest } from './write-request.ts'
@@ -35,14 +34,17 @@ export const chatPassage: Passage = {
 
 function passWhole(context: ReplyContext, reply: WholeReply): Answered | Failed {
   const { provider, stream, asked } = context
-  const read = readCompletion(reply, provider)
-  const fault = completionFault(read, asked.tools)
-  if (fault !== null) return failed(badReply(provider, fault), reply.status, observedWhole(read, read.choices))
+  const given = readCompletion(reply, provider)
+  const fault = completionFault(given, asked.tools)
+  if (fault !== null) return failed(badReply(provider, fault), reply.status, observedWhole(given, given.choices))
+  const read = readableCompletion(given, asked.tools)
   keepReasoning(fieldsOrNone(read.choices[0]).message, context)
   const isConverted = provider.protocol === 'anthropic'
   const completion = isConverted ? withoutBlocks(read) : read
-  const body = isConverted ? Buffer.from(JSON.stringify(completion)) : withNames(reply.body, read.choices)
-  const content = stream ? eventsOf(completion as ChatCompletion, wantsUsage(asked)) : body
+  const isChanged = isConverted || read !== given
+  const body = isChanged ? Buffer.from(JSON.stringify(completion)) : reply.body
+  const named = isConverted ? body : withNames(body, read.choices)
+  const content = stream ? eventsOf(completion as ChatCompletion, wantsUsage(asked)) : named
   sendAnswer(context, reply.status, passedHeaders(reply.headers, context), content)
   return answered(reply.status, observedWhole(completion, completion.choices))
 }
@@ -60,23 +62,6 @@ function eventsOf(completion: ChatCompletion, withUsage: boolean): string {
   return `${withKnownFinishes(events.join(''))}data: [DONE]\n\n`
 }
 
-/** Reads the calls of a stream. `check` throws before the end of an answer whose calls nobody may run. */
-function watchCalls({ provider, asked }: ReplyContext, tap: SseTap): { read(events: Buffer): void; check(): void } {
-  const joined = joinChunks()
-  let hasCalls = false
-  return {
-    read(events) {
-      hasCalls ||= !tap.isPlain() && CALLED.test(events.toString('latin1'))
-      if (!hasCalls) return
-      for (const event of splitEvents(events)) joined.push(eventData(event) ?? {})
-    },
-    check() {
-      const fault = hasCalls ? completionFault(joined.completion(), asked.tools) : null
-      if (fault !== null) throw badReply(provider, fault)
-    },
-  }
-}
-
 function withNamesIn(events: Buffer): Buffer {
   const text = events.toString('utf8')
   const named = withKnownFinishes(text)
@@ -90,19 +75,19 @@ async function passStream(context: ReplyContext, reply: StreamReply, tap: SseTap
   const held = holdBeginning(context, status, passedHeaders(reply.headers, context))
   if (receiver.isSole !== false) held.release()
   const reasoning = watchReasoning(context, tap)
-  const calls = watchCalls(context, tap)
+  const calls = watchChatCalls(context, tap)
   const fromOutput = fromFirstOutput(held, tap)
   const end = await relayStream(context, reply, tap, (events) => {
-    const passed = reasoning.read(events)
     const { finished } = tap.ending()
-    calls.read(events)
-    if (finished) calls.check()
+    const passed = reasoning.read(calls.read(events))
     // Before the client has the end of the answer, and sends its next request.
     if (finished) reasoning.keep()
     return passed && fromOutput(finished ? withNamesIn(passed) : passed)
   })
   const observed = observedStream(tap)
-  const { done, finished } = tap.ending()
+  const { finished } = tap.ending()
+  // Calls that nobody may run may be found in the events with its end.
+  const done = tap.ending().done && end.kind !== 'broken'
   const broken = endError(end, context, done, finished)
   if (broken && end.kind === 'gone') return answered(status, observed, broken)
   const reported = reportedError(tap, context)

@@ -17,6 +17,7 @@ import { badReply, hideSecrets } from '../upstreams/failure.ts'
 import type { Provider } from '../upstreams/provider.ts'
 import { errorEvent } from './error-event.ts'
 import { gatherMessage } from './gather.ts'
+import { watchMessageCalls } from './message-calls.ts'
 import {
   type Answered,
   answered,
@@ -27,6 +28,7 @@ import {
   type RefusedReply,
   type ReplyContext,
 } from './passage.ts'
+import { readableMessage } from './readable-message.ts'
 import { endError, relayStream, reportedError, sendAnswer } from './relay-stream.ts'
 import { isMessageOutput, startMessage } from './started-message.ts'
 import { bodyText, passedHeaders, type Refusal, readRefusal, toSse } from './upstream-reply.ts'
@@ -77,10 +79,13 @@ export function readMessage(reply: WholeReply, provider: Provider): Message {
   throw badReply(provider, 'its reply is not a message')
 }
 
-function passWhole(context: ReplyContext, reply: WholeReply): Answered {
+function passWhole(context: ReplyContext, reply: WholeReply): Answered | Failed {
   const { provider, stream, asked } = context
-  const message = readMessage(reply, provider)
-  const content = stream ? toSse(messageEvents(message)) : reply.body
+  const given = readMessage(reply, provider)
+  const { message, fault } = readableMessage(given, asked.tools)
+  if (fault !== null) return failed(badReply(provider, fault), reply.status, observedWhole(given, given.content))
+  const body = message === given ? reply.body : Buffer.from(JSON.stringify(message))
+  const content = stream ? toSse(messageEvents(message)) : body
   sendAnswer(context, reply.status, passedHeaders(reply.headers, context), content)
   return answered(reply.status, { made: madeByMessage(message, asked), ...observedWhole(message, message.content) })
 }
@@ -92,8 +97,10 @@ async function passStream(context: ReplyContext, reply: StreamReply, tap: SseTap
   let complete = false
   let refused: WholeReply | null = null
   const made = madeByStream(context.asked)
+  const calls = watchMessageCalls(context)
 
-  function filter(events: Buffer): Buffer | null {
+  function filter(given: Buffer): Buffer | null {
+    const events = calls.read(given)
     complete ||= events.includes(MESSAGE_STOP) && splitEvents(events).some(isStop)
     made.read(events)
     if (!held.isHeld()) return events

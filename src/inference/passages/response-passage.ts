@@ -14,7 +14,7 @@ import { lackOf } from '../observe/response-texts.ts'
 import type { SseTap } from '../observe/sse-tap.ts'
 import { streamedOutput } from '../observe/streamed-output.ts'
 import type { StreamReply, WholeReply } from '../relay/exchange.ts'
-import { upstreamFailure } from '../upstreams/failure.ts'
+import { badReply, upstreamFailure } from '../upstreams/failure.ts'
 import { gatherResponse } from './gather.ts'
 import { holdBeginning } from './held-beginning.ts'
 import {
@@ -26,7 +26,9 @@ import {
   type Passage,
   type ReplyContext,
 } from './passage.ts'
+import { readableResponse } from './readable-response.ts'
 import { endError, relayStream, reportedError, sendAnswer } from './relay-stream.ts'
+import { watchResponseCalls } from './response-calls.ts'
 import { passedHeaders, readResponse, responseErrorEvent, toSse } from './upstream-reply.ts'
 import { splicedRequest } from './write-request.ts'
 
@@ -62,16 +64,19 @@ export function withoutOurItems(asked: object, { note, reasoning }: Conversion):
 function passWhole(context: ReplyContext, reply: WholeReply): Answered | Failed {
   const { provider, stream, needsText } = context
   const { status } = reply
-  const response = readResponse(reply, provider)
+  const given = readResponse(reply, provider)
+  const { response, fault } = readableResponse(given, context.asked.tools)
   const whole = { made: madeByResponse(response, context.asked), ...observedWhole(response, response.output) }
   const observed: Observed = isUnfinished(response.status) ? { ...whole, generated: null } : whole
   if (response.status === 'failed') {
     const error = upstreamFailure(readReported(response.error), provider, { cancelled: false })
     return failed(error, status, { ...observed, generated: null, answer: null })
   }
+  if (fault !== null) return failed(badReply(provider, fault), status, observed)
   const lack = needsText ? lackOf(response as unknown as ResponseObject, provider) : null
   if (lack) return failed(lack, status, { ...observed, generated: null, answer: null })
-  const content = stream ? toSse([...responseEvents(response)]) : reply.body
+  const body = response === given ? reply.body : Buffer.from(JSON.stringify(response))
+  const content = stream ? toSse([...responseEvents(response)]) : body
   sendAnswer(context, status, passedHeaders(reply.headers, context), content)
   return answered(status, observed)
 }
@@ -82,6 +87,7 @@ async function passStream(context: ReplyContext, reply: StreamReply, tap: SseTap
   const held = holdBeginning(context, status, passedHeaders(reply.headers, context), HELD_LIMIT_BYTES)
   const faults = watchFaults(context, tap)
   const made = madeByStream(context.asked)
+  const calls = watchResponseCalls(context)
   let last: Buffer | null = null
   let complete = false
 
@@ -89,7 +95,8 @@ async function passStream(context: ReplyContext, reply: StreamReply, tap: SseTap
    * Holds back events before the first output, so that nothing is sent when the stream fails there. Also holds back the
    * report of a failure before the first text, so that another answer can follow.
    */
-  function filter(events: Buffer): Buffer | null {
+  function filter(given: Buffer): Buffer | null {
+    const events = calls.read(given)
     if (events.includes('sequence_number')) last = events
     complete ||= LAST_EVENTS.some((type) => events.includes(String(type))) && splitEvents(events).some(isLast)
     made.read(events)
