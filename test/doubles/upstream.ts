@@ -91,11 +91,12 @@ export const json =
 export const fails = (status: number, headers: Record<string, string> = {}, param: string | null = null): Behaviour =>
   json(status, { error: { message: `double says ${status}`, type: 'server_error', code: null, param } }, headers)
 
-/** Accepts only `max_completion_tokens` as the answer limit, as OpenAI's reasoning models do. */
+/** Accepts only `max_completion_tokens` as the answer limit, as OpenAI's reasoning models do; relays name no field. */
 export const renamesLimit: Behaviour = (response, request) => {
   const message = "Unsupported parameter: 'max_tokens' is not supported. Use 'max_completion_tokens' instead."
   const { max_tokens, stream } = request.body as { max_tokens?: number; stream?: boolean }
-  if (max_tokens !== undefined) return json(400, { error: { message, param: 'max_tokens' } })(response, request)
+  if (max_tokens !== undefined)
+    return json(400, { error: { message, param: stream ? 'max_tokens' : null } })(response, request)
   return stream ? sse(chunks(['Hello.']))(response, request) : json(200, completion('Hello.'))(response, request)
 }
 

@@ -11,6 +11,7 @@ import { noDeveloper, noSystem, systemBetween, systemFirst } from './system-mess
 import { TOOL_HINTS } from './tool-hints.ts'
 import { TOOL_PAIRS } from './tool-pairs.ts'
 import { TOOL_SCHEMAS } from './tool-schemas.ts'
+import { UNREAD_IMAGES } from './unread-images.ts'
 
 /** All mends. They are applied in this order, and an earlier one is tried first. */
 const MENDS: readonly Mend[] = [
@@ -27,6 +28,7 @@ const MENDS: readonly Mend[] = [
   ...TOOL_HINTS,
   ...TOOL_SCHEMAS,
   ...SAMPLERS,
+  ...UNREAD_IMAGES,
   images,
   imageTypes,
 ]

@@ -4,14 +4,19 @@ import { errorInBody } from '../api/reported-error.ts'
 import { bodyText } from '../passages/upstream-reply.ts'
 import type { WholeReply } from '../relay/exchange.ts'
 import type { Refusal } from './mend.ts'
+import { readsNoImages } from './unread-images.ts'
 
 /** Statuses by which upstreams refuse a request for its form. Chat templates that fail answer 500. */
 const REFUSALS: ReadonlySet<number> = new Set([400, 402, 405, 413, 422, 500, 501])
 
 /** Reads an error reply that may be about the form of the request. Null for any other reply. */
 export function refusalIn(reply: WholeReply): Refusal | null {
-  if (!REFUSALS.has(reply.status)) return null
-  return { status: reply.status, message: errorReason(reply), field: refusedBy(reply) }
+  const isAboutRequest = REFUSALS.has(reply.status)
+  if (!isAboutRequest && reply.status !== 404) return null
+  const message = errorReason(reply)
+  // OpenRouter looks for a provider that takes what the request holds.
+  if (!isAboutRequest && !readsNoImages(message)) return null
+  return { status: reply.status, message, field: refusedBy(reply) }
 }
 
 /** Field that an error refers to. Null when it names none. */
