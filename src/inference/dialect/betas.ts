@@ -29,6 +29,8 @@ export function refusedBetas({ message }: Refusal, headers: Headers): Mend | nul
 export const knownBetas = (facts: readonly string[]): Mend[] =>
   facts.filter((name) => name.startsWith(PREFIX)).map((name) => withoutBetas(betasOf(name)))
 
+const isOfBetas = ({ name }: Mend): boolean => name.startsWith(PREFIX)
+
 const betasOf = (name: string): string[] => name.slice(PREFIX.length).split(',')
 
 const withoutBetas = (betas: readonly string[]): Mend => ({
@@ -43,8 +45,8 @@ const withoutBetas = (betas: readonly string[]): Mend => ({
 
 /** Headers of a request without the betas that mends omit. */
 export function mendedHeaders(headers: Headers, mends: readonly Mend[]): Headers {
-  const refused = new Set(mends.flatMap(({ name }) => (name.startsWith(PREFIX) ? betasOf(name) : [])))
-  if (refused.size === 0 || headers === undefined) return headers
+  if (headers === undefined || !mends.some(isOfBetas)) return headers
+  const refused = new Set(mends.filter(isOfBetas).flatMap(({ name }) => betasOf(name)))
   const { [HEADER]: _, ...others } = headers
   const left = refused.has(ALL) ? [] : betasIn(headers).filter((beta) => !refused.has(beta))
   return left.length === 0 ? others : { ...others, [HEADER]: left.join(',') }

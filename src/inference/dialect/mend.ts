@@ -49,6 +49,12 @@ export const apiOf = (path: string): Api | null => APIS[path] ?? null
 /** Applies mends one after the other. @returns the fields to set, by name */
 export function mendedFields(mends: readonly Mend[], body: Fields, note: Note, own = body): Fields {
   let fields: Fields = {}
-  for (const mend of mends) fields = { ...fields, ...mend.fields({ ...body, ...fields }, note, own) }
+  let mended = body
+  for (const mend of mends) {
+    const changed = mend.fields(mended, note, own)
+    if (Object.keys(changed).length === 0) continue
+    fields = { ...fields, ...changed }
+    mended = { ...mended, ...changed }
+  }
   return fields
 }

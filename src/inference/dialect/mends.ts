@@ -39,6 +39,12 @@ const BY_API: Readonly<Record<Api, readonly Mend[]>> = {
   messages: ofApi('messages'),
   responses: ofApi('responses'),
 }
+const isCertain = (mend: Mend): boolean => mend.isCertain === true
+const CERTAIN: Readonly<Record<Api, readonly Mend[]>> = {
+  chat: BY_API.chat.filter(isCertain),
+  messages: BY_API.messages.filter(isCertain),
+  responses: BY_API.responses.filter(isCertain),
+}
 
 /**
  * Mends that a request needs before it is sent.
@@ -53,10 +59,9 @@ export function knownMends(
   isConverted: boolean,
   accepted: readonly string[],
 ): readonly Mend[] {
-  if (facts.length === 0 && !isConverted) return NONE
-  const known = BY_API[api].filter(
-    ({ name, isCertain }) => facts.includes(name) || (isConverted && isCertain === true && !accepted.includes(name)),
-  )
+  const certain = isConverted ? CERTAIN[api].filter(({ name }) => !accepted.includes(name)) : NONE
+  if (facts.length === 0) return certain
+  const known = BY_API[api].filter((mend) => facts.includes(mend.name) || certain.includes(mend))
   return api === 'messages' ? [...known, ...knownBetas(facts)] : known
 }
 
