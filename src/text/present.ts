@@ -1,5 +1,9 @@
 /** `fields` without undefined and null values. */
 export function present<Fields extends object>(fields: Fields): Partial<Fields> {
-  const given = Object.entries(fields).filter(([, value]) => value !== undefined && value !== null)
-  return Object.fromEntries(given) as Partial<Fields>
+  const given: Partial<Fields> = {}
+  for (const name of Object.keys(fields) as (keyof Fields)[]) {
+    const value = fields[name]
+    if (value !== undefined && value !== null) given[name] = value
+  }
+  return given
 }

@@ -17,10 +17,14 @@ const isMarked = ({ cache_control }: Fields): boolean => (cache_control ?? null)
 
 /** Tells whether a request of any API marks anything for the provider's cache. */
 export function hasMarks({ cache_control, system, tools, messages, input }: Fields): boolean {
-  const turns = [...objectsOrNone(messages), ...objectsOrNone(input)]
-  const lists = [system, tools, turns, ...turns.flatMap(({ content, output }) => [content, output])]
-  return isMarked({ cache_control }) || lists.some((list) => objectsOrNone(list).some(isMarked))
+  if (isMarked({ cache_control }) || hasMarked(system) || hasMarked(tools)) return true
+  return hasMarkedTurn(messages) || hasMarkedTurn(input)
 }
+
+const hasMarked = (list: unknown): boolean => objectsOrNone(list).some(isMarked)
+
+const hasMarkedTurn = (turns: unknown): boolean =>
+  objectsOrNone(turns).some((turn) => isMarked(turn) || hasMarked(turn.content) || hasMarked(turn.output))
 
 /** The last mark among blocks or parts, as a field. Empty when there is none. */
 export const markIn = (content: unknown): Fields =>
