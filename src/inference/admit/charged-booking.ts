@@ -54,7 +54,7 @@ export function chargedBooking(deps: ChargeDeps, call: BookedCall): CostBooking 
         spend,
         { ...last.attempt, ...billed },
         {
-          ...{ at, margin, token: pricing.token, isCharged: true, isCapped },
+          ...{ at: at.toISOString(), margin, token: pricing.token, isCharged: true, isCapped },
           costMicros: coveredMicros + causedMicros,
           absorbedMicros: borneMicros,
         },

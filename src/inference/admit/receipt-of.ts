@@ -17,8 +17,8 @@ export interface ReceiptTerms {
 }
 
 /** Terms of the receipt of a call whose cost is only recorded. */
-export const recordedTerms = (at: string, { token }: Pick<PricingConfig, 'token'>): ReceiptTerms => ({
-  ...{ at, token, margin: 0, costMicros: 0, isCharged: false, isCapped: false, absorbedMicros: 0 },
+export const recordedTerms = (at: Date, { token }: Pick<PricingConfig, 'token'>): ReceiptTerms => ({
+  ...{ at: at.toISOString(), token, margin: 0, costMicros: 0, isCharged: false, isCapped: false, absorbedMicros: 0 },
 })
 
 /** Builds the receipt of a call. */

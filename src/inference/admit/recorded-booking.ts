@@ -15,7 +15,7 @@ export interface BookedCall {
   /** Part of the reservation for the margin. */
   margin: Micros
   /** Start of the call. */
-  at: string
+  at: Date
 }
 
 /** Books the cost of a call's attempts to its reservation. */

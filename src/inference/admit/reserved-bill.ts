@@ -43,7 +43,7 @@ export function reservedBill(deps: BillDeps, of: BillOf): Bill {
   const isBounded = atFirst !== Infinity
   const isCharged = key.billing !== 'recorded'
   const margin = marginFor(key, deps.pricing)
-  const call = { key, reservation, margin, at: deps.now().toISOString() }
+  const call = { key, reservation, margin, at: deps.now() }
   const booking = isCharged ? chargedBooking(deps, call) : recordedBooking(deps, call)
   const limit = reserved.quote.limitFor(atFirst - margin)
   const answerLimit = isBounded && bound.isLimited ? limit : null

@@ -2,6 +2,7 @@ import type { FeeUnit } from '../../providers/priced-fields.ts'
 import { statedCost } from '../../providers/stated-cost.ts'
 import type { TierFields } from '../../providers/tiers.ts'
 import { audioTokens, type UsagePart, usageParts } from '../../providers/token-usage.ts'
+import { isObject } from '../../text/json.ts'
 import { fieldsOrNone, objectsOrNone } from '../../text/lenient-reader.ts'
 import type { Micros } from '../../text/money.ts'
 import type { Fields } from '../../text/typed-reader.ts'
@@ -90,16 +91,21 @@ function toolsOf(answer: unknown): ChatTools {
 /** Uses that the usage counts (Anthropic, OpenRouter, xAI), else those in a chat completion, or the items of a Response. */
 function countedIn(usage: Fields, { output, tool_usage, model }: Fields, chatTools: ChatTools): Uses {
   const counts = usage.server_tool_use ?? usage.server_tool_use_details ?? usage.server_side_tool_usage_details
-  const { web_search_requests, web_search_calls, x_search_calls, file_search_calls, code_interpreter_calls } =
-    fieldsOrNone(counts)
-  const counted: Uses = {
+  const counted = isObject(counts) ? usesCounted(counts) : null
+  if (counted !== null) return counted
+  if (output === undefined) return chatTools.uses(model)
+  return withImageTokens(itemsIn(output), fieldsOrNone(fieldsOrNone(tool_usage).image_gen))
+}
+
+/** Uses in the counts of a usage. Null when all are 0. */
+function usesCounted(counts: Fields): Uses | null {
+  const { web_search_requests, web_search_calls, x_search_calls, file_search_calls, code_interpreter_calls } = counts
+  const counted = {
     search: countOf(web_search_requests) + countOf(web_search_calls) + countOf(x_search_calls),
     file_search: countOf(file_search_calls),
     code: countOf(code_interpreter_calls),
   }
-  if (Object.values(counted).some((count) => count > 0)) return counted
-  if (output === undefined) return chatTools.uses(model)
-  return withImageTokens(itemsIn(output), fieldsOrNone(fieldsOrNone(tool_usage).image_gen))
+  return Object.values(counted).some((count) => count > 0) ? counted : null
 }
 
 /** Replaces images that a tool made by their tokens, where a Response counts them. */

@@ -123,23 +123,24 @@ export const isAnswer = ({ role, tool_calls }: Fields): boolean => role === 'ass
  * Reference to the state of an answer: its tool calls, which clients bring back as they are; of one without calls its
  * text, and the message before it.
  *
- * @param bound caller, upstream and model
+ * @param bound tells the caller, upstream and model
  * @param message an assistant message
  * @param before the message before it. Null to refer to tool calls alone
  * @returns null for a message without tool calls, and without text or a message before it
  */
-export function referenceOf(bound: string, message: Fields, before: Fields | null): string | null {
+export function referenceOf(bound: () => string, message: Fields, before: Fields | null): string | null {
   const calls = objectsOrNone(message.tool_calls)
   if (calls.length > 0) {
     const named = calls.map(({ id, function: called }) => {
       const { name, arguments: args } = fieldsOrNone(called)
       return [id, name, canonical(args)]
     })
-    return digest([bound, named])
+    return digest([bound(), named])
   }
+  if (before === null || message.role !== 'assistant') return null
   const text = contentText(message.content).trim()
-  if (before === null || message.role !== 'assistant' || text === '') return null
-  return digest([bound, before.role, before.tool_call_id ?? null, contentText(before.content).trim(), text])
+  if (text === '') return null
+  return digest([bound(), before.role, before.tool_call_id ?? null, contentText(before.content).trim(), text])
 }
 
 const digest = (parts: unknown[]): string => createHash('sha256').update(JSON.stringify(parts)).digest('base64url')

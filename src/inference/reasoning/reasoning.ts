@@ -70,6 +70,8 @@ const UNCARRIED: CallReasoning = {
   kept: () => null,
 }
 
+const NONE_FOUND: ReadonlyMap<string, string> = new Map()
+
 /** Reasoning that is shown, and not carried: there is no store. */
 export const SHOWN_ALONE: Pick<Reasoning, 'of'> = { of: () => UNCARRIED }
 
@@ -89,19 +91,25 @@ export function createReasoning(deps: {
   const states = createKeptStates(deps)
 
   function of(bond: ReasoningBond): CallReasoning {
-    const bound = JSON.stringify([bond.callerId, bond.upstream, bond.model])
+    let written: string | undefined
     let body = ''
-    let found: ReadonlyMap<string, string> = new Map()
+    let found = NONE_FOUND
     /** Without tools, no model needs its reasoning back. */
     let hasTools = false
     /** The last message of the request, which the answer follows. */
     let asks: Fields | null = null
 
-    const open = (sealed: unknown) => (isSealed(sealed) ? openSeal(sealed, bound, keys.find) : null)
+    /** The bond as text. Most calls need none. */
+    function bound(): string {
+      written ??= JSON.stringify([bond.callerId, bond.upstream, bond.model])
+      return written
+    }
+
+    const open = (sealed: unknown) => (isSealed(sealed) ? openSeal(sealed, bound(), keys.find) : null)
 
     function sealed(state: ReasoningState): string {
       const key = keys.current()
-      return key === null ? '' : seal(key, state, bound)
+      return key === null ? '' : seal(key, state, bound())
     }
 
     const reference = (message: Fields, before: Fields | null) => referenceOf(bound, message, hasTools ? before : null)
