@@ -19,6 +19,8 @@ const day = z.iso.date()
 const prices = rates.extend({
   /** Prices of a call whose prompt has more than `above` tokens. */
   long_prompt: rates.extend({ above: z.int().min(1) }).optional(),
+  /** Price of an hour of a recording, in micro-dollars, of a model that has no price of tokens: those are 0. */
+  audio_hour: micros.min(1).optional(),
 })
 const CataloguedModel = prices.extend({
   /** Announced prices, by the day from which they apply. */
@@ -56,15 +58,19 @@ export function cataloguedModel(file: CatalogueFile, vendor: string, id: string,
     long && longNext
       ? { above: Math.min(long.above, longNext.above), ...dearerPrices(long, longNext) }
       : (long ?? longNext)
+  const hour = Math.max(present.audio_hour ?? 0, next.audio_hour ?? 0)
   return {
     prices: {
       ...inUsd(dearerPrices(present, next)),
       ...(longest && { long_prompt: { above: longest.above, ...inUsd(longest) } }),
+      ...(hour > 0 && { units: { audio_second: hour / SECONDS_PER_HOUR / MICROS_PER_USD } }),
     },
     source: file.source,
     date: file.date,
   }
 }
+
+const SECONDS_PER_HOUR = 3600
 
 const inUsd = (prices: TokenPrices): TokenPrices => {
   const known = PRICE_KINDS.flatMap((kind) =>

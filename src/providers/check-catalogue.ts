@@ -90,11 +90,19 @@ function presetRates(vendor: string, model: string): TokenPrices | null {
   return Object.fromEntries(rates)
 }
 
-function fallsOf(before: TokenPrices, model: CataloguedModel): Omit<Fall, 'vendor' | 'model'>[] {
+const KINDS = [...PRICE_KINDS, 'audio_hour'] as const
+
+function fallsOf(
+  before: TokenPrices & Pick<CataloguedModel, 'audio_hour'>,
+  model: CataloguedModel,
+): Omit<Fall, 'vendor' | 'model'>[] {
   const dated = [model, ...(model.later ?? []).map(({ prices }) => prices)]
-  const all = dated.flatMap((prices) => [prices, ...(prices.long_prompt ? [prices.long_prompt] : [])])
+  const all = dated.flatMap((prices): (typeof before)[] => [
+    prices,
+    ...(prices.long_prompt ? [prices.long_prompt] : []),
+  ])
   return all.flatMap((prices) =>
-    PRICE_KINDS.flatMap((kind) => {
+    KINDS.flatMap((kind) => {
       const [was, is] = [before[kind], prices[kind]]
       return was && is !== undefined && is < was * LEAST_SHARE ? [{ kind, before: was, after: is }] : []
     }),

@@ -42,7 +42,7 @@ export function costOfCall(used: UsedByCall, model: PricedModel, prices: Prices)
   const from = originOf(model, prices)
   if (stated !== null && from !== 'fixed' && (stated > 0 || isUnpriced(from))) return { micros: stated, from: 'stated' }
   let fees = 0
-  for (const unit in uses) fees += (uses[unit as FeeUnit] ?? 0) * feeOf(unit as FeeUnit, model, prices)
+  for (const unit in uses) fees += feesOf(unit as FeeUnit, uses[unit as FeeUnit] ?? 0, model, prices)
   if (usage === null) return { micros: fees, from }
   if (parts === null) return { micros: roundedUp(exactCost(usage, model, prices, tier, audio)) + fees, from }
   const costs = parts.map((part) => exactCost(part.usage, pricedBy(part.model, model, prices), prices, tier))
@@ -210,6 +210,20 @@ export function feeOf(unit: FeeUnit, model: PricedModel, prices: Prices): Micros
   const set = cardFor(model, prices).units[unit]
   const { fees } = presetOf(model.vendor ?? '')?.pricedFields ?? {}
   return set ?? (typeof fees === 'function' ? fees(model.upstream) : fees)?.[unit] ?? 0
+}
+
+/** Price of some uses, or of seconds of a recording, in whole micro-dollars. */
+export function feesOf(unit: FeeUnit, times: number, model: PricedModel, prices: Prices): Micros {
+  const { leastSeconds = 0 } = presetOf(model.vendor ?? '')?.pricedFields ?? {}
+  const charged = unit === 'audio_second' && times > 0 ? Math.max(times, leastSeconds) : times
+  // Less than what numbers are inexact by.
+  return Math.ceil(charged * feeOf(unit, model, prices) - 1e-6)
+}
+
+/** Tells whether a model has a price of recordings alone, by their length. */
+export function isByLength(model: PricedModel, prices: Prices): boolean {
+  const { input, output } = cardFor(model, prices).standard
+  return input === 0 && output === 0 && feeOf('audio_second', model, prices) > 0
 }
 
 const roundedUp = (microsPerUnit: number): Micros => Math.ceil(microsPerUnit / UNIT)

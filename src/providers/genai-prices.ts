@@ -10,7 +10,8 @@ import { dearerPrices } from './preset.ts'
  * - An empty record of prices is an unknown price, and no free model.
  * - Its matches by prefix would price models that are newer than it. Only ids and names that it lists are taken.
  * - A model whose answers are images or videos has the dearest rate of its output.
- * - Prices by the hour are the dearest of the day.
+ * - Prices by the hour of the day are the dearest.
+ * - An hour of a voice, which speaks and listens, is no price of a recording, and unknown.
  */
 
 /** Presets, by the provider's id there. */
@@ -105,8 +106,11 @@ const OTHERS = {
   audio_output: 'output_audio_mtok',
 }
 
-/** Rates of a model. Null without a rate of input; answers without a rate cost as much as input. */
+/** Rates of a model. Null without a rate of input or of recordings; answers without a rate cost as much as input. */
 function pricesIn(rates: Rates): CataloguedModel | null {
+  const hour = rates.input_audio_hours
+  if (rates.input_mtok === undefined && typeof hour === 'number' && hour > 0)
+    return { input: 0, output: 0, audio_hour: micros(hour) }
   if (rates.input_mtok === undefined) return null
   const above = Math.min(...Object.values(rates).flatMap((rate) => (typeof rate === 'number' ? [] : startOf(rate))))
   const isLong = above !== Number.POSITIVE_INFINITY

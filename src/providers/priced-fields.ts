@@ -70,6 +70,8 @@ export interface PricedFields {
   /** Rules by field. A field without one changes neither. */
   fields: FieldRules
   fees?: Fees | ((model: string) => Fees)
+  /** Shortest recording that is charged, in seconds. */
+  leastSeconds?: number
   /** Prices of the tiers of a model that have none of their own. */
   tiers?(model: string): TierPercents
   /** Reads what a provider adds to the id of a model. */

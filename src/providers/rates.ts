@@ -26,7 +26,7 @@ const eachKind = (of: (kind: Kind) => Micros): Rates =>
 
 /** Rates of a model, by tier and length of the prompt. */
 export interface RateCard {
-  /** Prices by the piece, in micro-dollars. */
+  /** Prices by the piece, in micro-dollars. That of a second may be a fraction: prices are by the hour. */
   units: Fees
   standard: Rates
   tiers: ReadonlyMap<string, Rates>
@@ -39,7 +39,9 @@ export interface RateCard {
 export function cardOf({ long_prompt: long, service_tiers = {}, units = {}, ...prices }: ModelPrices): RateCard {
   const standard = ratesOf(prices)
   const tiers = new Map(Object.entries(service_tiers).map(([tier, of]) => [tier, ratesOf(of)]))
-  const set = Object.entries(units).flatMap(([unit, usd]) => (usd === undefined ? [] : [[unit, micros(usd)]]))
+  const set = Object.entries(units).flatMap(([unit, usd]) =>
+    usd === undefined ? [] : [[unit, unit === 'audio_second' ? usd * MICROS_PER_USD : micros(usd)]],
+  )
   return {
     units: Object.fromEntries(set),
     standard,

@@ -4,6 +4,8 @@ import { CLIENT_TOOLS, type PricedFields } from './priced-fields.ts'
 export const XAI_FIELDS: PricedFields = {
   fields: {
     service_tier: 'tier',
+    // The answer is fetched later, so that nobody reads what it used.
+    deferred: 'unbounded',
     search_parameters: { kind: { unit: 'search', limit: 'max_search_results' } },
     tools: {
       by: 'type',

@@ -106,6 +106,37 @@ describe('usage beyond the reservation', () => {
     assert.equal((await chat(key)).status, 200)
   })
 
+  const message = (content: object, more: object = {}) => ({
+    messages: [{ role: 'user', content: [content], ...more }],
+    max_tokens: 100,
+  })
+  const READ: Readonly<Record<string, object>> = {
+    'an address in capitals': message({ type: 'image_url', image_url: { url: 'HTTPS://example.com/a.png' } }),
+    'a document by its address': message({ type: 'document_url', document_url: 'https://example.com/a.pdf' }),
+    'speech that was answered before': message({ type: 'text', text: 'Go on.' }, { audio: { id: 'audio_0' } }),
+    'a prompt that the provider keeps': {
+      ...HELLO,
+      extra_body: { google: { cached_content: 'cachedContents/0' } },
+    },
+    'searches of a model': { ...HELLO, web_search_options: {} },
+    'a stored item': { input: [{ type: 'item_reference', id: 'msg_0' }], max_output_tokens: 100 },
+    'a stored item, named by its id alone': { input: [{ id: 'msg_0' }], max_output_tokens: 100 },
+  }
+  it('is paid by customers whatever they have the provider read', async () => {
+    chatUses(300_000, 50)
+    responseUses(300_000, 50)
+    for (const [what, body] of Object.entries(READ)) {
+      const { key, id } = await newKey({ billing: 'cost', limits: { credit_limit_usd: 1 } })
+      assert.equal(
+        (await post(key, 'input' in body ? '/v1/responses' : '/v1/chat/completions', body)).status,
+        200,
+        what,
+      )
+      const found = await receipt(id)
+      assert.deepEqual([found?.billing.total_usd, found?.absorbed_usd], [0.3005, 0], what)
+    }
+  })
+
   it('of a model that ignores limits is borne by the operator up to a bound a day, stated, and then refused', async () => {
     const { key, id } = await newKey({ billing: 'cost', limits: { credit_limit_usd: 1 } })
     chatUses(10, 60_000)

@@ -8,6 +8,7 @@ import {
   chunks,
   completion,
   json,
+  response,
   sse,
   startUpstream,
   type UpstreamDouble,
@@ -48,8 +49,11 @@ before(async () => {
   upstream.on('/chat/completions', provider)
   running = await startPlatform(upstream.url, {
     document: {
-      pricing: { models: { agent: PRICES } },
+      pricing: {
+        models: { agent: PRICES, scribe: { input: 0, output: 0, units: { audio_second: 0.0001 } } },
+      },
       upstreams: {
+        grok: { provider: 'xai', base_url: upstream.url, api_keys: ['secret-of-the-double'] },
         router: {
           provider: 'openrouter',
           base_url: upstream.url,
@@ -67,6 +71,16 @@ after(async () => {
 
 /** A key with a budget, its calls, and what is counted for it. */
 async function budgeted(usd: number) {
+  const { send, ...of } = await newKey(usd)
+  const ask = async (body: object) => {
+    const reply = await send('/chat/completions', JSON.stringify({ model: 'agent', ...body }))
+    return { status: reply.status, text: await reply.text() }
+  }
+  return { ask, ...of }
+}
+
+/** A key with a budget, and what is counted for it. */
+async function newKey(usd: number) {
   billed = 0
   const { key, record } = await running.gateway.keys.create({
     name: 'agent',
@@ -74,23 +88,27 @@ async function budgeted(usd: number) {
     billing: 'recorded',
     limits: { budgets: [{ usd, per: 'total' }] },
   })
-  const ask = async (body: object) => {
-    const reply = await fetch(`${running.gatewayUrl}/v1/chat/completions`, {
+  const send = (path: string, body: string | FormData) =>
+    fetch(`${running.gatewayUrl}/v1${path}`, {
       method: 'POST',
-      headers: { 'content-type': 'application/json', authorization: `Bearer ${key}` },
-      body: JSON.stringify({ model: 'agent', ...body }),
+      headers: {
+        ...(typeof body === 'string' && { 'content-type': 'application/json' }),
+        authorization: `Bearer ${key}`,
+      },
+      body,
     })
-    const text = await reply.text()
-    return { status: reply.status, text }
-  }
   async function counted(): Promise<number> {
-    const left = running.gateway.store.db.selectFrom('allowances').select('id').where('key_id', '=', record.id)
+    const left = running.gateway.store.db
+      .selectFrom('allowances')
+      .select('id')
+      .where('key_id', '=', record.id)
+      .where('micros', '>', 0)
     await running.gateway.calls.flush()
     await until(async () => (await left.execute()).length === 0)
     const { items } = await running.gateway.keys.list({ limit: 1000 })
     return Math.round((items.find(({ id }) => id === record.id)?.spend.total_usd ?? 0) * 1e6)
   }
-  return { ask, counted }
+  return { send, counted }
 }
 
 describe('the bill of the provider', () => {
@@ -116,6 +134,55 @@ describe('the bill of the provider', () => {
     assert.equal(status, 200)
     assert.equal(await counted(), billed)
   })
+})
+
+/** Answers in a way that does not tell what it bills. */
+const tells = (body: object, micros: number): Behaviour => {
+  const answer = json(200, body)
+  return (reply, request) => {
+    billed += micros
+    return answer(reply, request)
+  }
+}
+const QUEUED = { ...response(''), id: 'resp_1', status: 'queued', output: [], usage: null }
+const RECORDING = new FormData()
+RECORDING.set('model', 'router/scribe')
+RECORDING.set('response_format', 'verbose_json')
+RECORDING.set('file', new Blob([new Uint8Array(500)]))
+
+/** Requests by which a thief hides what they cost, and what they get. */
+const HIDDEN: Array<[what: string, path: string, body: string | FormData, reply: Behaviour, status: number]> = [
+  [
+    'a field twice, of which the provider reads the first',
+    '/responses',
+    '{"model":"agent","input":"Hi","max_output_tokens":5000,"background":true,"background":false}',
+    tells(QUEUED, 5000 * PRICES.output),
+    200,
+  ],
+  [
+    'an answer that is to be fetched later',
+    '/chat/completions',
+    '{"model":"grok/agent","messages":[{"role":"user","content":"Hi"}],"max_tokens":5000,"deferred":true}',
+    tells({ request_id: '1' }, 5000 * PRICES.output),
+    400,
+  ],
+  [
+    'a long recording in few bytes, whose answer has no usage',
+    '/audio/transcriptions',
+    RECORDING,
+    tells({ text: 'Hi', duration: 3599.5 }, 360_000),
+    200,
+  ],
+]
+it('is counted where a request hides it', async () => {
+  for (const [what, path, body, reply, status] of HIDDEN) {
+    upstream.on(path, reply)
+    const { send, counted } = await newKey(2)
+    const { status: found } = await send(path, body)
+    assert.equal(found, status, what)
+    assert.ok((await counted()) >= billed, `${what}: ${await counted()} of ${billed}`)
+  }
+  upstream.on('/chat/completions', provider)
 })
 
 it('lets ten agents on 20 USD work without a refusal before 15 USD, and spend 19.50', async () => {

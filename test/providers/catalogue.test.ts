@@ -24,7 +24,18 @@ describe('prices of genai-prices', () => {
   })
 
   it('are unknown where none is given, and not 0', () => {
-    assert.deepEqual(models({ id: 'm', prices: {} }, { id: 'w', prices: { audio_hours: 0.36 } }), {})
+    assert.deepEqual(models({ id: 'm', prices: {} }, { id: 'voice', prices: { audio_hours: 3 } }), {})
+  })
+
+  it('of recordings are by their length', () => {
+    const found = models({ id: 'w', prices: { audio_hours: 0.36, input_audio_hours: 0.36 } })
+    assert.deepEqual(found, { w: { input: 0, output: 0, audio_hour: 360_000 } })
+    const file = CatalogueFile.parse({ ...OF, providers: { openai: found } })
+    assert.deepEqual(cataloguedModel(file, 'openai', 'w', 0)?.prices, {
+      input: 0,
+      output: 0,
+      units: { audio_second: 0.0001 },
+    })
   })
 
   it('cost input where those of answers are missing, and the dearest kind of answer where there are several', () => {

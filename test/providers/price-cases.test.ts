@@ -283,6 +283,10 @@ const CASES: Array<
   ],
   // By the piece
   ['seconds of audio', 'openai spoken', { type: 'duration', seconds: 61.2 }, null, 6200], // 62 × 100
+  ['an hour of a recording', 'openai whisper-1', { type: 'duration', seconds: 3600 }, null, 360_000],
+  ['a part of an hour', 'groq whisper-large-v3', { type: 'duration', seconds: 61 }, null, 1881], // 61 × 111,000 / 3600
+  ['the shortest recording', 'groq whisper-large-v3', { type: 'duration', seconds: 1 }, null, 309], // 10 × 111,000 / 3600
+  ['as Mistral counts it', 'mistral voxtral-mini-2602', chat(4, 30, { prompt_audio_seconds: 100 }), null, 5000],
   // Iterations
   [
     'a compaction',

@@ -54,7 +54,7 @@ export function billFor(deps: RequestBillDeps, asked: BilledRequest, context: Pa
     refuseNoted(deps, { ...asked, requested: asked.models()[0]?.requested }, context, error)
   try {
     if (callerId === null) {
-      requirePrices(deps.prices, asked.models(), false)
+      requirePrices(deps.prices, asked.models(), { isHeld: false, path: asked.path })
       return NO_BILL
     }
     const known = deps.identity(callerId)
@@ -148,7 +148,8 @@ function billOf(
   requireNamed(caller, choices, named)
   // The list of a provider may state prices that are not known yet.
   const limits = isHeld(caller) ? asked.limits() : null
-  if (limits === null) requirePrices(deps.prices, [...choices, ...named], isHeld(caller))
+  const terms = { isHeld: isHeld(caller), path: asked.path }
+  if (limits === null) requirePrices(deps.prices, [...choices, ...named], terms)
   if (!isHeld(caller)) return billWithin(deps, asked, { caller, paid, bound: UNBOUNDED, parts })
   const within = (all: readonly ModelChoice[]) =>
     billWithin(deps, asked, { caller, paid, bound: boundOfHeld(deps, asked, all, parts), parts })
@@ -156,7 +157,7 @@ function billOf(
   const standIns = asked.standIns?.()
   if (standIns === undefined && limits === null && kept === undefined) return within(choices)
   return Promise.all([standIns ?? [], limits, kept]).then(([found]) => {
-    requirePrices(deps.prices, [...choices, ...named, ...found], true)
+    requirePrices(deps.prices, [...choices, ...named, ...found], terms)
     return within([...choices, ...found])
   })
 }

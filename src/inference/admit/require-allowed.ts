@@ -1,6 +1,7 @@
 import { GazewayError } from '../../errors.ts'
 import type { Identity } from '../../identity/identity.ts'
-import { isRefused, type Prices } from '../../providers/prices.ts'
+import { isByLength } from '../../providers/cost.ts'
+import { isRefused, originOf, type Prices } from '../../providers/prices.ts'
 import { matchesGlob } from '../../text/glob.ts'
 import type { ModelChoice } from '../upstreams/provider.ts'
 import { isAllowedModel } from './allowed-models.ts'
@@ -41,13 +42,20 @@ export function requireNamed(key: Identity, choices: readonly ModelChoice[], nam
 
 /**
  * Requires that each model that may answer has a price, where unknown prices are refused. Stand-ins are judged once they
- * are known.
+ * are known. The price of recordings alone, by their length, is none of a text.
  *
- * @param isHeld true for a caller with budgets or charges
+ * @param of.isHeld true for a caller with budgets or charges
  * @throws GazewayError `model_not_priced`
  */
-export function requirePrices(prices: Prices, choices: readonly ModelChoice[], isHeld: boolean): void {
-  const unpriced = choices.find((choice) => !choice.isOpen && isRefused(choice, prices, isHeld))
+export function requirePrices(
+  prices: Prices,
+  choices: readonly ModelChoice[],
+  { isHeld, path }: { isHeld: boolean; path: string },
+): void {
+  const hasNone = (choice: ModelChoice): boolean =>
+    isRefused(choice, prices, isHeld) ||
+    (isHeld && !isOfSpeech(path) && originOf(choice, prices) === 'catalogue' && isByLength(choice, prices))
+  const unpriced = choices.find((choice) => !choice.isOpen && hasNone(choice))
   if (unpriced === undefined) return
   const name = JSON.stringify((unpriced.isStandIn ? unpriced.upstream : unpriced.requested).slice(0, 100))
   throw new GazewayError(
@@ -56,3 +64,5 @@ export function requirePrices(prices: Prices, choices: readonly ModelChoice[], i
     { param: 'model' },
   )
 }
+
+const isOfSpeech = (path: string): boolean => path.startsWith('/v1/audio/')

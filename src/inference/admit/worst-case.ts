@@ -1,4 +1,4 @@
-import { feeOf, maxCost } from '../../providers/cost.ts'
+import { feesOf, maxCost } from '../../providers/cost.ts'
 import { type PricedModel, type Prices, priceOf } from '../../providers/prices.ts'
 import type { Micros } from '../../text/money.ts'
 import { limitsAt } from '../api/answer-limit.ts'
@@ -116,10 +116,10 @@ export function boundOf(
       ),
     )
   const pieces = Math.max(...models.map((model) => piecesCost(endpoint, { bytes, json }, model, deps.prices)))
-  const fees = pieces + sum(parts.uses.map(({ unit, model, times }) => times * feeOf(unit, model, deps.prices)))
+  const fees = pieces + sum(parts.uses.map(({ unit, model, times }) => feesOf(unit, times, model, deps.prices)))
   const isLimited = isOpen(endpoint, json) && models.some((model) => takesLimit(model, deps.prices))
   const { limit: fixedLimit, answers } = longestAnswers(deps, endpoint, json)
-  const isMoreRead = readsMore(plain, json)
+  const isMoreRead = parts.uses.length > 0 || readsMore(plain, json)
   const linked = linkedMedia(plain)
   const beside = WRAPPING_TOKENS + (isMoreRead ? deps.searchTokens : 0) + linked * MEDIA_TOKENS + repeatedQuery(json)
   const promptTokens = bytes.length + beside
@@ -168,9 +168,9 @@ function piecesCost(
   model: ModelChoice,
   prices: Prices,
 ): Micros {
-  if (endpoint === '/images/generations') return choicesOf(json) * feeOf('image', model, prices)
+  if (endpoint === '/images/generations') return feesOf('image', choicesOf(json), model, prices)
   if (!endpoint.startsWith('/audio/')) return 0
-  return Math.ceil(bytes.length / TOKENS_PER_SECOND) * feeOf('audio_second', model, prices)
+  return feesOf('audio_second', Math.ceil(bytes.length / TOKENS_PER_SECOND), model, prices)
 }
 
 const sum = (numbers: readonly number[]): number => numbers.reduce((all, one) => all + one, 0)

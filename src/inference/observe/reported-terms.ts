@@ -40,6 +40,8 @@ const ITEMS: Readonly<Record<string, FeeUnit>> = {
 const MOST_USES = 10_000
 /** Largest plausible number of tokens of images. */
 const MOST_TOKENS = 10_000_000
+/** Largest plausible length of a recording: a month. */
+const MOST_SECONDS = 2_678_400
 
 /**
  * Reads the terms of a whole answer, or of the event of a stream that reports its usage: a chat completion, a Response
@@ -59,12 +61,20 @@ export function readTerms(answer: unknown, usage: unknown, chatTools?: ChatTools
     },
     parts: usageParts(usage),
     audio: audioTokens(usage),
-    uses:
-      used.type === 'duration'
-        ? { audio_second: Math.ceil(Number(used.seconds) || 0) }
-        : countedIn(used, fieldsOrNone(answer), chatTools ?? toolsOf(answer)),
+    uses: heardIn(used) ?? countedIn(used, fieldsOrNone(answer), chatTools ?? toolsOf(answer)),
     stated: statedCost(usage),
   }
+}
+
+/** Length of a recording, as the usage of OpenAI or Mistral states it. Null where it states none. */
+function heardIn({ type, seconds, prompt_audio_seconds }: Fields): Uses | null {
+  return secondsOf(type === 'duration' ? seconds : prompt_audio_seconds)
+}
+
+/** Seconds of a recording as its uses. Null for none. */
+export function secondsOf(value: unknown): Uses | null {
+  const seconds = Math.ceil(Number(value))
+  return seconds > 0 && seconds <= MOST_SECONDS ? { audio_second: seconds } : null
 }
 
 /**

@@ -75,6 +75,8 @@ function passWhole(context: ReplyContext, reply: WholeReply): Answered | Failed 
   if (fault !== null) return failed(badReply(provider, fault), status, observed)
   const lack = needsText ? lackOf(response as unknown as ResponseObject, provider) : null
   if (lack) return failed(lack, status, { ...observed, generated: null, answer: null })
+  // It is answered in the background although nobody asked for that: by a server that read the request in its own way.
+  if (isUnfinished(response.status) && observed.usage === null) context.bill.cutOff()
   const body = response === given ? reply.body : Buffer.from(JSON.stringify(response))
   const content = stream ? toSse([...responseEvents(response)]) : body
   sendAnswer(context, status, passedHeaders(reply.headers, context), content)

@@ -9,7 +9,7 @@ import type { VerbatimPath } from '../api/verbatim-paths.ts'
 import { eventData } from '../observe/event-data.ts'
 import { madeByResponse } from '../observe/made-objects.ts'
 import { NOTHING, type Observed, observedStream, UNSEEN } from '../observe/observe.ts'
-import { type ReportedTerms, readTerms } from '../observe/reported-terms.ts'
+import { type ReportedTerms, readTerms, secondsOf } from '../observe/reported-terms.ts'
 import type { SseTap } from '../observe/sse-tap.ts'
 import type { StreamReply, WholeReply } from '../relay/exchange.ts'
 import { requestBody } from '../relay/request-body.ts'
@@ -201,12 +201,14 @@ function observedIn({ route }: VerbatimRequest, value: unknown): Observed {
   }
 }
 
-/** Terms of the price in a whole reply; images without a usage count by the piece. */
+/** Terms of the price in a whole reply; images without a usage count by the piece, recordings by the length it names. */
 function termsOf(path: string, value: unknown): ReportedTerms {
-  const { usage, response, data } = fieldsOrNone(value)
+  const { usage, response, data, duration } = fieldsOrNone(value)
   const terms = readTerms(isObject(response) ? response : value, usage ?? fieldsOrNone(response).usage)
   const isOfPieces = path === '/images/generations' && !isObject(usage)
-  return isOfPieces ? { ...terms, uses: { image: objectsOrNone(data).length } } : terms
+  if (isOfPieces) return { ...terms, uses: { image: objectsOrNone(data).length } }
+  const heard = path.startsWith('/audio/') && !terms.uses.audio_second ? secondsOf(duration) : null
+  return heard === null ? terms : { ...terms, uses: heard }
 }
 
 /**

@@ -2,7 +2,14 @@ import type { CallContext, CallRecord, CallStatus, SkippedCandidate } from '../.
 import { NO_SESSION } from '../../calls/call-session.ts'
 import type { Calls } from '../../calls/calls.ts'
 import { GazewayError } from '../../errors.ts'
-import { type AppliedPrice, appliedPrice, costOfCall, hearsAtOwnRate, upstreamCost } from '../../providers/cost.ts'
+import {
+  type AppliedPrice,
+  appliedPrice,
+  costOfCall,
+  hearsAtOwnRate,
+  isByLength,
+  upstreamCost,
+} from '../../providers/cost.ts'
 import { type CostOrigin, isAnotherModel, type PricedModel, type Prices, pricedBy } from '../../providers/prices.ts'
 import { type CallTier, tierIn } from '../../providers/tiers.ts'
 import type { AudioTokens, Usage } from '../../providers/token-usage.ts'
@@ -191,7 +198,8 @@ export function beginCall(deps: SettleDeps, invocation: Invocation, context: Cal
       rates.note(rateKey(), usage.completion_tokens, elapsedMs() - (firstTokenMs ?? 0))
     // A client that disconnects before the first word pays nothing.
     const isPaidFor = isHad && (error === null || observed !== null)
-    if (isPaidFor && observed === UNCOUNTED) invocation.bill.cutOff()
+    const isOfUnknownLength = !uses.audio_second && isByLength(priced, prices)
+    if (isPaidFor && (observed === UNCOUNTED || isOfUnknownLength)) invocation.bill.cutOff()
     const knownMicros = isPaidFor || unseen.micros === 0 ? costMicros : 0
     const costUsd = toUsd(knownMicros + (Number.isFinite(unseen.micros) ? unseen.micros : 0))
     const price = (): AppliedPrice => ({
