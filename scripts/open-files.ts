@@ -4,6 +4,7 @@
  */
 export const OPEN_FILES: Readonly<Record<string, readonly string[]>> = {
   providers: [
+    'cache-cost.ts',
     'catalogue-file.ts',
     'check-catalogue.ts',
     'cost.ts',

@@ -14,6 +14,7 @@ const ListedCall = CallRecord.omit({
   client: true,
   client_version: true,
   provider_key: true,
+  cache: true,
 })
 
 export const upstreamApiHistory = defineTool({

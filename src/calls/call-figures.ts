@@ -1,10 +1,21 @@
 import type { CallRollupRow } from '../store/tables/calls-tables.ts'
 
-/** Counts, tokens and cost of a set of calls; latencies are kept apart. */
-export type CallFigures = Pick<
-  CallRollupRow,
-  'calls' | 'prompt_tokens' | 'completion_tokens' | 'total_tokens' | 'upstream_cost_micros'
->
+/** Columns of sums that are added up: counts, tokens and money; latencies are kept apart. */
+export const FIGURES = [
+  'calls',
+  'prompt_tokens',
+  'completion_tokens',
+  'total_tokens',
+  'upstream_cost_micros',
+  'cached_tokens',
+  'cache_write_tokens',
+  'cache_saved_micros',
+  'cache_missed_tokens',
+  'cache_missed_micros',
+] as const
+
+/** Counts, tokens and cost of a set of calls. */
+export type CallFigures = Pick<CallRollupRow, (typeof FIGURES)[number]>
 
 /** Figures of an empty set. */
 export const NO_CALLS: Readonly<CallFigures> = {
@@ -13,13 +24,14 @@ export const NO_CALLS: Readonly<CallFigures> = {
   completion_tokens: 0,
   total_tokens: 0,
   upstream_cost_micros: 0,
+  cached_tokens: 0,
+  cache_write_tokens: 0,
+  cache_saved_micros: 0,
+  cache_missed_tokens: 0,
+  cache_missed_micros: 0,
 }
 
 /** Adds `more` to `sum`. */
 export function addFigures(sum: CallFigures, more: CallFigures): void {
-  sum.calls += more.calls
-  sum.prompt_tokens += more.prompt_tokens
-  sum.completion_tokens += more.completion_tokens
-  sum.total_tokens += more.total_tokens
-  sum.upstream_cost_micros += more.upstream_cost_micros
+  for (const figure of FIGURES) sum[figure] += more[figure]
 }

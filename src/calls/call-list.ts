@@ -11,6 +11,7 @@ import type { CallRow } from '../store/tables/calls-tables.ts'
 import { unindexed } from '../store/unindexed.ts'
 import { widthOf } from '../store/width.ts'
 import { toUsd } from '../text/money.ts'
+import { cacheOfRow } from './call-cache.ts'
 import { type CallRecord, CallStatus } from './call-record.ts'
 import { type CallSelection, countCalls } from './call-selection.ts'
 import { LONGEST_SESSION_ID } from './call-session.ts'
@@ -140,6 +141,10 @@ const CALL_COLUMNS = [
   'total_tokens',
   'cached_tokens',
   'cache_write_tokens',
+  'cache_saved_micros',
+  'cache_missed_tokens',
+  'cache_missed_micros',
+  'cache_changed',
   'usage_estimated',
   'upstream_cost_micros',
   'price_from',
@@ -194,7 +199,9 @@ async function countKept(store: Store, selection: CallSelection): Promise<number
 
 function toRecord(row: CallRow): CallRecord {
   const { prompt_tokens, completion_tokens, total_tokens, usage_estimated, latency_bucket, ...rest } = row
-  const { cached_tokens, cache_write_tokens, upstream_cost_micros, skipped, changed, content, stream, ...fields } = rest
+  const { cached_tokens, cache_write_tokens, upstream_cost_micros, skipped, changed, content, stream, ...priced } = rest
+  const { cache_saved_micros, cache_missed_tokens, cache_missed_micros, cache_changed, ...fields } = priced
+  const cache = cacheOfRow(row)
   const usage =
     prompt_tokens === null || completion_tokens === null || total_tokens === null
       ? null
@@ -207,11 +214,15 @@ function toRecord(row: CallRow): CallRecord {
           ...(usage_estimated ? { estimated: true } : {}),
         }
   return {
-    ...(fields as Omit<CallRecord, 'skipped' | 'changed' | 'usage' | 'stream' | 'upstream_cost_usd' | 'content'>),
+    ...(fields as Omit<
+      CallRecord,
+      'skipped' | 'changed' | 'usage' | 'cache' | 'stream' | 'upstream_cost_usd' | 'content'
+    >),
     skipped: skipped === null ? [] : JSON.parse(skipped),
     stream: stream === 1,
     usage,
     upstream_cost_usd: statusOf(fields.status).isOvertaken ? null : toUsd(upstream_cost_micros),
+    ...(cache === undefined ? {} : { cache }),
     ...(changed === null ? {} : { changed: JSON.parse(changed) }),
     ...(content === null ? {} : { content: JSON.parse(content) }),
   }

@@ -1,6 +1,7 @@
 import * as z from 'zod'
 import { CostOrigin } from '../providers/prices.ts'
 import { Usage } from '../providers/token-usage.ts'
+import { CallCache } from './call-cache.ts'
 import { CallSession } from './call-session.ts'
 import { CALL_STATUS_NAMES } from './call-status.ts'
 
@@ -39,6 +40,7 @@ export const CallRecord = z.object({
   first_token_ms: z.number().int().nullable(),
   usage: Usage.nullable(),
   upstream_cost_usd: z.number().nullable().describe('null: unknown, for a hedged call'),
+  cache: CallCache.optional(),
   price_from: CostOrigin.nullable().describe(
     'Origin of the cost. stated: by the provider; flat, dearest: the model has no price; null: unknown usage',
   ),

@@ -4,11 +4,19 @@ import { toUtc, utcDate, utcHour } from '../store/dates.ts'
 import type { Engine } from '../store/engine.ts'
 import type { Store } from '../store/store.ts'
 import type { CallSumLevel, CallSumRow } from '../store/tables/calls-tables.ts'
+import { FIGURES } from './call-figures.ts'
 import { UNLISTED, UNLISTED_AS } from './call-status.ts'
 import { FILTER_COLUMNS } from './call-totals.ts'
 
 const HOUR_MS = 3_600_000
 const DAY_MS = 24 * HOUR_MS
+
+/** Figures of sums, their sums, and those of single calls, whose unknown tokens count as none. */
+const COLUMNS = sql.join(FIGURES.map((name) => sql.ref(name)))
+const SUMS = sql.join(FIGURES.map((name) => sql`sum(${sql.ref(name)}) as ${sql.ref(name)}`))
+const OF_CALL = sql.join(
+  FIGURES.map((name) => (name === 'calls' ? sql`1 as calls` : sql`coalesce(${sql.ref(name)}, 0) as ${sql.ref(name)}`)),
+)
 
 /** Dimensions that statistics can be grouped by. */
 export const GroupBy = z.enum(['model', 'caller', 'day', 'path', 'status'])
@@ -55,12 +63,10 @@ export async function summedRows(store: Store, selection: CallSelection, groupBy
   const key = groupBy ? keys[groupBy] : sql`''`
   const { counts, sums } = sources(store.engine, selection, groupBy)
   const { rows } = await sql<SummedRow>`
-    select ${key} as key, status, sum(calls) as calls, sum(prompt_tokens) as prompt_tokens,
-      sum(completion_tokens) as completion_tokens, sum(total_tokens) as total_tokens,
-      sum(upstream_cost_micros) as upstream_cost_micros, '[' || latency_bucket || ',' || sum(calls) || ']' as latencies
+    select ${key} as key, status, ${SUMS}, '[' || latency_bucket || ',' || sum(calls) || ']' as latencies
     from (${counts}) as counted group by 1, 2, latency_bucket
     union all
-    select ${key}, status, calls, prompt_tokens, completion_tokens, total_tokens, upstream_cost_micros, latencies
+    select ${key}, status, ${COLUMNS}, latencies
     from (${sums}) as summed`.execute(store.reads)
   return rows
 }
@@ -81,7 +87,7 @@ function sources(engine: Engine, selection: CallSelection, groupBy?: ChartGroupB
     engine === 'sqlite' && selection.caller_id !== undefined
       ? sql`call_sums indexed by call_sums_of_caller`
       : sql`call_sums`
-  const figures = sql`status, calls, prompt_tokens, completion_tokens, total_tokens, upstream_cost_micros`
+  const figures = sql`status, ${COLUMNS}`
   const counts: RawBuilder<unknown>[] = []
   const sums: RawBuilder<unknown>[] = []
 
@@ -99,9 +105,7 @@ function sources(engine: Engine, selection: CallSelection, groupBy?: ChartGroupB
     const hour = startOf(HOUR_MS, start)
     const kept = sql`select 1 from calls where at >= ${hour} and at < ${startOf(HOUR_MS, hour, HOUR_MS)}`
     counts.push(sql`select ${timeOf(engine, 'at')} as time, coalesce(model, '') as model,
-        coalesce(caller_id, '') as caller_id, path, latency_bucket, status, 1 as calls,
-        coalesce(prompt_tokens, 0) as prompt_tokens, coalesce(completion_tokens, 0) as completion_tokens,
-        coalesce(total_tokens, 0) as total_tokens, upstream_cost_micros
+        coalesce(caller_id, '') as caller_id, path, latency_bucket, status, ${OF_CALL}
       from calls where at >= ${start} and at < ${end} ${dimensions(selection)}`)
     addCounted(sql`hour = ${hour} and not exists (${kept})`)
     addSums(hours, sql`start = ${hour} and not exists (${kept})`)

@@ -4,6 +4,7 @@ import { toUtc } from '../store/dates.ts'
 import type { Store } from '../store/store.ts'
 import { toUsd } from '../text/money.ts'
 import { yieldToEventLoop } from '../wire/yield-to-event-loop.ts'
+import { CacheSums, cacheSums } from './call-cache.ts'
 import { addFigures, type CallFigures, NO_CALLS } from './call-figures.ts'
 import { type CallSelection, ChartGroupBy, GroupBy, type SummedRow, summedRows } from './call-selection.ts'
 import { statusOf } from './call-status.ts'
@@ -26,6 +27,7 @@ export const CallSums = z.object({
   completion_tokens: z.int(),
   total_tokens: z.int(),
   upstream_cost_usd: z.number(),
+  cache: CacheSums,
   latency_ms: z.object({ p50: z.int().nullable(), p95: z.int().nullable(), p99: z.int().nullable() }),
 })
 export type CallSums = z.infer<typeof CallSums>
@@ -121,11 +123,17 @@ function addSum(sum: Sum, more: Sum): void {
   })
 }
 
-function sumsOf({ upstream_cost_micros, latencies, ...sum }: Sum): CallSums {
+function sumsOf({ latencies, ...sum }: Sum): CallSums {
   return {
-    ...sum,
+    calls: sum.calls,
+    errors: sum.errors,
+    refused: sum.refused,
     error_rate: sum.calls === sum.refused ? 0 : sum.errors / (sum.calls - sum.refused),
-    upstream_cost_usd: toUsd(upstream_cost_micros),
+    prompt_tokens: sum.prompt_tokens,
+    completion_tokens: sum.completion_tokens,
+    total_tokens: sum.total_tokens,
+    upstream_cost_usd: toUsd(sum.upstream_cost_micros),
+    cache: cacheSums(sum),
     latency_ms: { p50: quantile(latencies, 0.5), p95: quantile(latencies, 0.95), p99: quantile(latencies, 0.99) },
   }
 }

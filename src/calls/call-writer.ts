@@ -7,7 +7,8 @@ import type { Store } from '../store/store.ts'
 import type { CallRollupRow, CallRow } from '../store/tables/calls-tables.ts'
 import { withoutNul } from '../store/text.ts'
 import { toMicros } from '../text/money.ts'
-import { addFigures, NO_CALLS } from './call-figures.ts'
+import { cacheColumns } from './call-cache.ts'
+import { addFigures, FIGURES, NO_CALLS } from './call-figures.ts'
 import type { CallRecord } from './call-record.ts'
 import type { CallSpend } from './call-spend.ts'
 import { addTotals } from './call-totals.ts'
@@ -70,18 +71,16 @@ export async function storedIds(trx: Kysely<Schema>, ids: readonly string[]): Pr
   return stored
 }
 
+const added = (name: string) => sql`${sql.ref(`call_rollups.${name}`)} + ${sql.ref(`excluded.${name}`)}`
+
 function addRollups(trx: Transaction<Schema>, rollups: readonly CallRollupRow[]) {
   return trx
     .insertInto('call_rollups')
     .values(rollups)
     .onConflict((conflict) =>
-      conflict.columns(['hour', 'model', 'caller_id', 'path', 'status', 'latency_bucket']).doUpdateSet({
-        calls: sql`call_rollups.calls + excluded.calls`,
-        prompt_tokens: sql`call_rollups.prompt_tokens + excluded.prompt_tokens`,
-        completion_tokens: sql`call_rollups.completion_tokens + excluded.completion_tokens`,
-        total_tokens: sql`call_rollups.total_tokens + excluded.total_tokens`,
-        upstream_cost_micros: sql`call_rollups.upstream_cost_micros + excluded.upstream_cost_micros`,
-      }),
+      conflict
+        .columns(['hour', 'model', 'caller_id', 'path', 'status', 'latency_bucket'])
+        .doUpdateSet(Object.fromEntries(FIGURES.map((name) => [name, added(name)]))),
     )
 }
 
@@ -94,13 +93,14 @@ function rollUp(rows: readonly CallRow[]): CallRollupRow[] {
     const { path, status, latency_bucket } = row
     const key = `${hour}\0${model}\0${caller_id}\0${path}\0${status}\0${latency_bucket}`
     const sum = byKey.get(key) ?? { hour, model, caller_id, path, status, latency_bucket, ...NO_CALLS }
-    const { prompt_tokens, completion_tokens, total_tokens, upstream_cost_micros } = row
     addFigures(sum, {
+      ...row,
       calls: 1,
-      prompt_tokens: prompt_tokens ?? 0,
-      completion_tokens: completion_tokens ?? 0,
-      total_tokens: total_tokens ?? 0,
-      upstream_cost_micros,
+      prompt_tokens: row.prompt_tokens ?? 0,
+      completion_tokens: row.completion_tokens ?? 0,
+      total_tokens: row.total_tokens ?? 0,
+      cached_tokens: row.cached_tokens ?? 0,
+      cache_write_tokens: row.cache_write_tokens ?? 0,
     })
     byKey.set(key, sum)
   }
@@ -137,6 +137,7 @@ function toRow(record: CallRecord): CallRow {
     total_tokens: usage?.total_tokens ?? null,
     cached_tokens: usage?.cached_tokens ?? null,
     cache_write_tokens: usage?.cache_write_tokens ?? null,
+    ...cacheColumns(record.cache),
     usage_estimated: Number(usage?.estimated ?? false),
     upstream_cost_micros: toMicros(record.upstream_cost_usd ?? 0) ?? 0,
     price_from: record.price_from,

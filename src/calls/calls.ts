@@ -13,6 +13,7 @@ import { createCountedRefusals } from './counted-refusals.ts'
 import { countFallbacks, type Fallbacks } from './fallback-counts.ts'
 import type { QueuedCall } from './queued-call.ts'
 import { callSweeps } from './retention.ts'
+import { type SessionCache, type SessionCacheQuery, sessionCache } from './session-cache.ts'
 import { findOwners, type ObjectOwner } from './upstream-objects.ts'
 
 /** Longest wait of a record before its batch is written. Keep batches small on SQLite: they block every other write. */
@@ -56,6 +57,8 @@ export interface Calls {
   ownersOf(ids: readonly string[], callerId: string | null): Promise<ReadonlyMap<string, ObjectOwner>>
   /** Statistics of a time range, from sums. */
   stats(query: ChartQuery): Promise<CallStats>
+  /** Sums up the prompt caches of a session. */
+  cacheOf(query: SessionCacheQuery): Promise<SessionCache>
   /** Counts the calls that chat completions answered in place of the responses endpoint. */
   fallbacks(query: Pick<ChartQuery, 'from' | 'to' | 'caller_id'>): Promise<Fallbacks>
 }
@@ -155,6 +158,7 @@ export function createCalls({
     ownersOf: async (ids, callerId) =>
       ids.length === 0 ? new Map() : afterFlush(() => findOwners(store, ids, callerId)),
     stats: (query) => afterFlush(() => callStats(store, { ...query, models: idsOf(query) })),
+    cacheOf: (query) => afterFlush(() => sessionCache(store, query)),
     fallbacks: (query) => afterFlush(() => countFallbacks(store, query)),
   }
 }

@@ -4,7 +4,7 @@ import { hourOf } from '../store/dates.ts'
 import type { Schema } from '../store/schema.ts'
 import type { Store } from '../store/store.ts'
 import type { CallRollupRow, CallSumLevel, CallSumRow } from '../store/tables/calls-tables.ts'
-import { addFigures, NO_CALLS } from './call-figures.ts'
+import { addFigures, FIGURES, NO_CALLS } from './call-figures.ts'
 import { addLatencies, addLatency, type LatencyCounts, latenciesText } from './latency-buckets.ts'
 
 type Key = Pick<CallSumRow, 'level' | 'start' | 'caller_id' | 'model' | 'path' | 'status'>
@@ -98,13 +98,8 @@ function writeSums(trx: Transaction<Schema>, sums: readonly CallSumRow[]) {
     .insertInto('call_sums')
     .values(sums)
     .onConflict((conflict) =>
-      conflict.columns(['level', 'start', 'caller_id', 'model', 'path', 'status']).doUpdateSet({
-        calls: sql`excluded.calls`,
-        prompt_tokens: sql`excluded.prompt_tokens`,
-        completion_tokens: sql`excluded.completion_tokens`,
-        total_tokens: sql`excluded.total_tokens`,
-        upstream_cost_micros: sql`excluded.upstream_cost_micros`,
-        latencies: sql`excluded.latencies`,
-      }),
+      conflict
+        .columns(['level', 'start', 'caller_id', 'model', 'path', 'status'])
+        .doUpdateSet(Object.fromEntries([...FIGURES, 'latencies'].map((name) => [name, sql.ref(`excluded.${name}`)]))),
     )
 }

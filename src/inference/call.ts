@@ -10,7 +10,6 @@ import type { Receiver } from './relay/receiver.ts'
 import { atKeeper, type Candidate, type Plan, type Planned, type Plans } from './route/route.ts'
 import type { Routing } from './route/routing.ts'
 import { affinityOf } from './session/affinity.ts'
-import type { CacheWatch } from './session/cache-watch.ts'
 import { billedReceiver } from './settle/billed-receiver.ts'
 
 /** Dependencies of model calls. */
@@ -19,8 +18,6 @@ export interface CallDeps extends AttemptDeps {
   routing: Routing
   /** Admits and bills calls. */
   billing: Omit<RequestBillDeps, 'prices' | 'countTokens'>
-  /** Watches the prompt caches of sessions; nobody does when absent. */
-  watchCache?: CacheWatch | undefined
 }
 
 /**
@@ -58,17 +55,6 @@ export function createMakeCall(deps: CallDeps): MakeCall {
   }
 
   function make(call: Admission, plan: Plan, receiver: Receiver): Promise<Result> {
-    const { watchCache } = deps
-    const made = answer(call, plan, receiver)
-    if (watchCache === undefined || (call.context.session?.session_id ?? null) === null) return made
-    return made.then((result) => {
-      const { callId, provider, model, usage } = result
-      watchCache({ context: call.context, bytes: call.request.bytes, callId, upstream: provider.name, model, usage })
-      return result
-    })
-  }
-
-  function answer(call: Admission, plan: Plan, receiver: Receiver): Promise<Result> {
     const { isBounded, isCharged, headers, end } = call.bill
     // A request that is passed on verbatim may get a stream that it did not ask for.
     const mayStream = call.verbatim !== null || call.request.json.stream === true

@@ -64,8 +64,14 @@ export function upstreamCost(
   return usage ? roundedUp(exactCost(usage, model, prices, tier)) : 0
 }
 
-/** The same in millionths of a micro-dollar. */
-function exactCost(usage: Usage, model: PricedModel, prices: Prices, tier: CallTier, audio = NO_AUDIO_COUNTED): number {
+/** Cost of tokens at the prices of one model, in millionths of a micro-dollar. */
+export function exactCost(
+  usage: Usage,
+  model: PricedModel,
+  prices: Prices,
+  tier: CallTier,
+  audio = NO_AUDIO_COUNTED,
+): number {
   const rates = ratesOfCall(cardFor(model, prices), tier, usage.prompt_tokens)
   const { input, output, cachedInput, cacheWrite, cacheWriteHour, audioInput, cachedAudioInput, audioOutput } = rates
   const { prompt_tokens: prompt, completion_tokens: completion } = usage

@@ -6,6 +6,7 @@ import { after, before, describe, it } from 'node:test'
 import { message } from '../doubles/anthropic.ts'
 import { makeCertificate, noCertificates } from '../doubles/certificate.ts'
 import { type ForwardProxy, startForwardProxy } from '../doubles/forward-proxy.ts'
+import { createPromptCache, promptOf } from '../doubles/prompt-cache.ts'
 import { completion, json, response, startUpstream, type UpstreamDouble } from '../doubles/upstream.ts'
 import { type RunningGateway, startGateway } from './gateway.ts'
 
@@ -41,6 +42,7 @@ describe('prompt caches of providers', { skip: noCertificates() ?? false }, () =
       null,
       {},
       {
+        pricing: { models: { 'gpt-5': { input: 1.25, output: 10, cached_input: 0.125 } } },
         upstreams: {
           gpt: known('openai', ['gpt-*']),
           router: known('openrouter', ['anthropic/*']),
@@ -114,5 +116,93 @@ describe('prompt caches of providers', { skip: noCertificates() ?? false }, () =
     assert.deepEqual(await systemAt('other-x', system), system.slice(1))
     assert.equal(await systemAt('other-x', [line]), undefined)
     assert.deepEqual(await systemAt('claude-x', system), system)
+  })
+
+  /** A turn of Claude Code: rules and tools, and what was said until then. */
+  function claudeTurn(turn: number, tools: object[]) {
+    const line = { type: 'text', text: `x-anthropic-billing-header: cc_version=2.1.332; cch=${turn}${turn};` }
+    const call = (n: number) => ({ type: 'tool_use', id: `toolu_${n}`, name: 'read', input: { path: `/src/${n}.ts` } })
+    const turns = Array.from({ length: turn }, (_, n) => [
+      { role: 'assistant', content: [{ type: 'text', text: `I read file ${n}.` }, call(n)] },
+      {
+        role: 'user',
+        content: [{ type: 'tool_result', tool_use_id: `toolu_${n}`, content: `line ${n}\n`.repeat(60) }],
+      },
+    ]).flat()
+    const begin = { role: 'user', content: [{ type: 'text', text: 'Mend the parser.' }] }
+    const messages = [begin, ...turns].map((one, at, all) =>
+      at === all.length - 1 ? { ...one, content: one.content.map((block) => ({ ...block, ...MARK })) } : one,
+    )
+    const system = [line, { type: 'text', text: 'You are an agent. '.repeat(300), ...MARK }]
+    return { model: 'gpt-5', max_tokens: 100, system, tools, messages }
+  }
+  const TOOLS = ['read', 'write', 'bash'].map((name) => ({
+    name,
+    description: `Tool ${name}. `.repeat(40),
+    input_schema: { type: 'object', properties: { path: { type: 'string' } } },
+  }))
+
+  /** Answers chat completions with the usage that a cache of its own finds. */
+  function withCache(): void {
+    const cache = createPromptCache()
+    upstream.on('/chat/completions', (reply, received) => {
+      const body = received.body as { messages: object[]; tools: object[]; prompt_cache_key: string }
+      const { prompt, cached } = cache(body.prompt_cache_key, promptOf(body))
+      const usage = { prompt_tokens: prompt, completion_tokens: 5, total_tokens: prompt + 5 }
+      json(200, completion('Hello', { ...usage, prompt_tokens_details: { cached_tokens: cached } }))(reply, received)
+    })
+  }
+  const claude = (id: string) => ({
+    'user-agent': 'claude-cli/2.1.332 (external, cli)',
+    'x-claude-code-session-id': id,
+  })
+
+  it('are hit by a session of Claude Code over chat completions as they are without Gazeway', async () => {
+    withCache()
+    const direct = createPromptCache()
+    const without = { prompt: 0, cached: 0 }
+    let before = ''
+    for (let turn = 0; turn < 10; turn++) {
+      const asked = claudeTurn(turn, TOOLS)
+      const { body } = await sent('/messages', asked, running.key, claude('long'))
+      const { tools, messages } = body as { tools: object[]; messages: object[] }
+      assert.ok(JSON.stringify([tools, messages]).startsWith(before), `turn ${turn} begins as the one before`)
+      before = JSON.stringify([tools, messages]).slice(0, -2)
+      const found = direct('', promptOf({ ...asked, system: asked.system.slice(1) }))
+      without.prompt += found.prompt
+      without.cached += found.cached
+    }
+    const session = await running.gateway.calls.cacheOf({ session: 'long' })
+    assert.ok((session.hit_rate ?? 0) >= 0.98 * (without.cached / without.prompt), `${session.hit_rate}`)
+    assert.ok(session.cached_tokens > 20_000, `${session.cached_tokens} tokens`)
+    const { items } = await running.gateway.calls.history({ limit: 10, session: 'long' })
+    for (const { usage, cache } of items)
+      assert.equal(cache?.saved_usd ?? 0, Math.floor((usage?.cached_tokens ?? 0) * 1.125) / 1_000_000)
+    assert.deepEqual([session.missed_tokens, session.changed_tools, session.changed_instructions], [0, 0, 0])
+  })
+
+  it('are missed by a client that reorders its tools each turn, which is named with what it costs', async () => {
+    withCache()
+    running.logged.length = 0
+    for (let turn = 0; turn < 3; turn++) await sent('/messages', claudeTurn(5, TOOLS), running.key, claude('broken'))
+    for (let turn = 0; turn < 2; turn++) {
+      const [first, ...others] = TOOLS
+      TOOLS.splice(0, 3, ...others, first as (typeof TOOLS)[number])
+      await sent('/messages', claudeTurn(6 + turn, TOOLS), running.key, claude('broken'))
+    }
+    const { items } = await running.gateway.calls.history({ limit: 10, session: 'broken' })
+    const [, moved, last] = items
+    assert.deepEqual(
+      items.map(({ cache }) => cache?.changed ?? null),
+      ['tools', 'tools', null, null, null],
+    )
+    const missed_tokens = last?.usage?.cached_tokens ?? assert.fail('nothing was cached')
+    const missed_usd = Math.floor(missed_tokens * 1.125) / 1_000_000
+    assert.deepEqual(moved?.cache, { saved_usd: 0, missed_tokens, missed_usd, changed: 'tools' })
+    const session = await running.gateway.calls.cacheOf({ session: 'broken' })
+    assert.deepEqual([session.changed_tools, session.missed_usd], [2, missed_usd])
+    assert.equal(running.logged.filter((line) => line.includes('"changed":"tools"')).length, 2)
+    const { totals } = await running.gateway.calls.stats({ model: 'gpt-5' })
+    assert.equal(totals.cache.missed_tokens, missed_tokens)
   })
 })

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
 import fc from 'fast-check'
+import type { CallCache } from '../../src/calls/call-cache.ts'
 import type { CallRecord } from '../../src/calls/call-record.ts'
 import { NO_SESSION } from '../../src/calls/call-session.ts'
 import { type Calls, createCalls } from '../../src/calls/calls.ts'
@@ -9,10 +10,15 @@ import { GazewayError } from '../../src/errors.ts'
 import { createRefusals } from '../../src/inference/admit/refusals.ts'
 import type { Store } from '../../src/store/store.ts'
 import { newId } from '../../src/text/ids.ts'
+import { toUsd } from '../../src/text/money.ts'
 import { runsOn } from './runs-on.ts'
 
 const HOUR = 3_600_000
 const START = Date.parse('2026-03-01T00:00:00.000Z')
+
+/** Tokens that some of the calls read from a prompt cache, and its effect. */
+const READ = { cached_tokens: 3, cache_write_tokens: 1 }
+const EFFECT: CallCache = { saved_usd: 0.000_005, missed_tokens: 7, missed_usd: 0.000_002, changed: null }
 
 /** Ten days of calls, one every 20 minutes, of two models and three callers; every seventh failed. */
 const CALLS: CallRecord[] = Array.from({ length: 720 }, (_, i) => ({
@@ -35,8 +41,9 @@ const CALLS: CallRecord[] = Array.from({ length: 720 }, (_, i) => ({
   skipped: i % 2 === 0 ? [] : [{ upstream: 'first', reason: 'circuit_open' }],
   latency_ms: 1 + ((i * 37) % 900),
   first_token_ms: null,
-  usage: i % 5 ? { prompt_tokens: i, completion_tokens: 1, total_tokens: i + 1 } : null,
+  usage: i % 5 ? { prompt_tokens: i, completion_tokens: 1, total_tokens: i + 1, ...(i % 4 === 3 && READ) } : null,
   upstream_cost_usd: (i % 5 ? 3 * (i + 1) : 0) / 1_000_000,
+  ...(i % 4 === 3 && { cache: EFFECT }),
   error: null,
   ...(i % 3 === 0 && { changed: ['top_k=dropped'] }),
 }))
@@ -128,7 +135,20 @@ export function callsContract(open: () => Promise<Store>): void {
       const said = { ...session, client: 'codex', client_version: '0.171.0' }
       const mine = [1, 2, 3].map((i) => ({ ...callOf('key_a'), ...said, path: `/v1/${i}` }))
       const others = [{ ...callOf('key_b'), ...said }, { ...callOf('key_a'), session_id: 's2' }, callOf('key_a')]
+      const usage = { prompt_tokens: 10, completion_tokens: 1, total_tokens: 11, ...READ }
+      const effect = { usage, cache: { ...EFFECT, changed: 'tools' as const } }
+      Object.assign(mine[0] ?? {}, effect)
+      Object.assign(others[0] ?? {}, effect)
       for (const call of [...mine, ...others]) own.record(call)
+      assert.deepEqual(await own.cacheOf({ session: 's1', caller_id: 'key_a' }), {
+        ...{ calls: 3, prompt_tokens: 10, changed_tools: 1, changed_instructions: 0 },
+        ...{ cached_tokens: 3, cache_write_tokens: 1, hit_rate: 0.3 },
+        ...{ saved_usd: 0.000_005, missed_tokens: 7, missed_usd: 0.000_002 },
+      })
+      assert.deepEqual(
+        await Promise.all(['s1', 'none'].map(async (session) => (await own.cacheOf({ session })).changed_tools)),
+        [2, 0],
+      )
       const listed = await own.history({ limit: 2, session: 's1', caller_id: 'key_a' })
       assert.deepEqual([listed.total, listed.items], [3, mine.toReversed().slice(0, 2)])
       const rest = await own.history({ limit: 2, session: 's1', caller_id: 'key_a', cursor: listed.next_cursor ?? '' })
@@ -200,6 +220,19 @@ export function callsContract(open: () => Promise<Store>): void {
             totals.total_tokens,
             inside.reduce((sum, call) => sum + (call.usage?.total_tokens ?? 0), 0),
           )
+          const [read, effects] = [
+            inside.filter(({ usage }) => usage?.cached_tokens),
+            inside.filter(({ cache }) => cache),
+          ]
+          const { hit_rate, ...sums } = totals.cache
+          assert.deepEqual(sums, {
+            cached_tokens: 3 * read.length,
+            cache_write_tokens: read.length,
+            saved_usd: toUsd(5 * effects.length),
+            missed_tokens: 7 * effects.length,
+            missed_usd: toUsd(2 * effects.length),
+          })
+          assert.equal(hit_rate, totals.prompt_tokens === 0 ? null : (3 * read.length) / totals.prompt_tokens)
           const page = await calls.history({ limit: 1, ...(from ? { from } : {}), ...(to ? { to } : {}) })
           assert.equal(page.total, inside.length)
         }),

@@ -3,6 +3,7 @@ import { CallFilter } from '../../../src/calls/call-list.ts'
 import { CallRecord } from '../../../src/calls/call-record.ts'
 import { CallStats, ChartQuery } from '../../../src/calls/call-stats.ts'
 import { Fallbacks } from '../../../src/calls/fallback-counts.ts'
+import { SessionCache, SessionCacheQuery } from '../../../src/calls/session-cache.ts'
 import { GazewayError } from '../../../src/errors.ts'
 import type { Gateway } from '../../../src/gateway.ts'
 import type { Identity } from '../../../src/identity/keys.ts'
@@ -51,6 +52,14 @@ export const callRoutes = (gateway: Gateway): Route[] => [
       const [stats, fallbacks] = await Promise.all([gateway.calls.stats(selection), gateway.calls.fallbacks(selection)])
       return { ...stats, fallbacks }
     },
+  }),
+  defineRoute('GET /api/calls/cache', {
+    summary: 'Sum the prompt caches of a session',
+    description: 'Computed from the kept calls of the session. A caller sees its own; an admin sees all.',
+    access: 'platform',
+    query: SessionCacheQuery,
+    reply: SessionCache,
+    run: ({ query, c }) => gateway.calls.cacheOf({ ...query, caller_id: shownTo(callerOf(c), query.caller_id) }),
   }),
   defineRoute('GET /api/calls/{id}', {
     summary: 'Retrieve a model call',

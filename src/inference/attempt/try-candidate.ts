@@ -70,7 +70,19 @@ export async function tryCandidate(
   const { provider } = selection.relay
   const stream = request.json.stream === true
   const isRecorded = passage.answersHere === undefined && call.verbatim?.isRecorded !== false
-  const invocation = { provider, path, model, stream, request: body, fallbackFrom, skipped, changes, bill, isRecorded }
+  const invocation = {
+    provider,
+    path,
+    model,
+    stream,
+    fallbackFrom,
+    skipped,
+    isRecorded,
+    changes,
+    bill,
+    asked: request,
+    request: body,
+  }
   const begun = beginCall(deps, invocation, context)
   onCall?.(begun.callId)
   const replyContext: ReplyContext = {

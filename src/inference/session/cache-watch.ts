@@ -1,8 +1,12 @@
 import { crc32 } from 'node:zlib'
 import { LRUCache } from 'lru-cache'
+import type { ChangedPart } from '../../calls/call-cache.ts'
 import type { CallContext } from '../../calls/call-record.ts'
 import type { Usage } from '../../providers/token-usage.ts'
+import type { ModelBody } from '../admit/admit.ts'
+import type { ClientRequest } from '../relay/request-body.ts'
 import { affinityOf } from './affinity.ts'
+import { changedPart, type PromptStart, startOf } from './prompt-start.ts'
 
 /** Conversations watched at a time; the least recent is forgotten. */
 const CONVERSATIONS = 1000
@@ -10,7 +14,7 @@ const CONVERSATIONS = 1000
 const BLOCK_BYTES = 4096
 /** Checksums kept of a request: of its first 2 MiB. */
 const MOST_BLOCKS = 512
-/** Smallest number of cached tokens whose loss is logged. */
+/** Smallest number of tokens that are missed at once. Providers cache no prompts that are much shorter. */
 const LEAST_CACHED = 2000
 /** Age, in milliseconds, from which providers forget a prompt. */
 const KEPT_MS = 300_000
@@ -24,6 +28,8 @@ export interface CacheMiss {
   model: string
   cached_before: number
   cached_now: number
+  /** Part at the beginning of the prompt that the client changed. Null for none. */
+  changed: ChangedPart | null
   /** Byte of the client's request, to 4 KiB, from which it differs from the one before. Null for none that was compared. */
   differs_at: number | null
   /** Length of the request before, in bytes. */
@@ -34,28 +40,41 @@ export interface CacheMiss {
 export interface WatchedCall {
   context: Pick<CallContext, 'callerId' | 'session'>
   /** The client's request. */
-  bytes: Buffer
+  request: Pick<ClientRequest<ModelBody>, 'bytes' | 'json'>
   callId: string
   upstream: string
   model: string
   usage: Usage | null
 }
 
+/** Prompt tokens of a call that the provider had in its cache after the call before, and no longer. */
+export interface CacheLoss {
+  tokens: number
+  changed: ChangedPart | null
+}
+
 interface Before {
   sums: Uint32Array
   bytes: number
-  cached: number
+  start: PromptStart
+  prompt: number
+  /** Tokens that are in the provider's cache since: read from it, or written. */
+  known: number
   at: number
 }
 
-/** Notes the calls of sessions. */
-export type CacheWatch = (call: WatchedCall) => void
+/** Notes a call of a session. Null where nothing that was in the cache is known to be missed. */
+export type CacheWatch = (call: WatchedCall) => CacheLoss | null
 
 /**
  * Creates the watch over the prompt caches of sessions. It keeps checksums of the newest request of each conversation, and
  * no text.
  *
- * @param onMiss told where at least half of what the call before had read is no longer found within five minutes
+ * Prompts of less than half of what is in the cache are those of other work in the session, such as titles: they are not
+ * compared.
+ *
+ * @param onMiss told where at least half of what the call before had in the cache is no longer found within five minutes;
+ *   and where nothing is found after the client has changed the beginning of its prompt
  */
 export function createCacheWatch(
   onMiss: (miss: CacheMiss) => void,
@@ -63,23 +82,33 @@ export function createCacheWatch(
 ): CacheWatch {
   const conversations = new LRUCache<string, Before>({ max: CONVERSATIONS })
 
-  return ({ context, bytes, callId, upstream, model, usage }) => {
+  return ({ context, request, callId, upstream, model, usage }) => {
     const affinity = affinityOf(context)
-    if (affinity === null || usage === null || usage.estimated === true) return
+    if (affinity === null || usage === null || usage.estimated === true) return null
+    const { bytes, json } = request
     const { session_id = null, thread_id = null } = context.session ?? {}
     const conversation = JSON.stringify([affinity, thread_id, upstream, model])
-    const cached = usage.cached_tokens ?? 0
+    const { prompt_tokens: prompt, cached_tokens: cached = 0, cache_write_tokens: written = 0 } = usage
     const before = conversations.get(conversation)
-    const present = { sums: sumsOf(bytes), bytes: bytes.length, cached, at: now() }
-    conversations.set(conversation, present)
-    if (before === undefined || present.at - before.at > KEPT_MS) return
-    if (before.cached < LEAST_CACHED || cached * 2 > before.cached) return
-    onMiss({
-      ...{ call_id: callId, caller_id: context.callerId, session_id, upstream, model },
-      ...{ cached_before: before.cached, cached_now: cached },
-      differs_at: firstDifference(before.sums, present.sums),
-      of_bytes: before.bytes,
-    })
+    const isRecent = before !== undefined && now() - before.at <= KEPT_MS
+    if (isRecent && prompt * 2 < before.known) return null
+    const present = { sums: sumsOf(bytes), bytes: bytes.length, start: startOf(json), prompt, known: cached + written }
+    conversations.set(conversation, { ...present, at: now() })
+    if (!isRecent) return null
+    const expected = Math.min(before.known, prompt)
+    const isDrop = expected >= LEAST_CACHED && cached * 2 <= expected
+    // Some providers do not tell what they write.
+    const isUnread = cached + before.known === 0 && Math.min(prompt, before.prompt) >= LEAST_CACHED
+    const changed = isDrop || isUnread ? changedPart(before.start, present.start) : null
+    if (isDrop || changed !== null)
+      onMiss({
+        ...{ call_id: callId, caller_id: context.callerId, session_id, upstream, model },
+        ...{ cached_before: before.known, cached_now: cached, changed },
+        differs_at: firstDifference(before.sums, present.sums),
+        of_bytes: before.bytes,
+      })
+    const tokens = Math.max(0, expected - cached)
+    return tokens === 0 && changed === null ? null : { tokens, changed }
   }
 }
 

@@ -24,8 +24,10 @@ import { countUsage, type Observed, UNCOUNTED } from '../observe/observe.ts'
 import { usesIn } from '../observe/reported-terms.ts'
 import type { Reasoning } from '../reasoning/reasoning.ts'
 import type { LateReceiver } from '../relay/late-reads.ts'
+import type { CacheWatch, WatchedCall } from '../session/cache-watch.ts'
 import type { Provider } from '../upstreams/provider.ts'
 import { isRaceLost } from '../upstreams/race-lost.ts'
+import { cacheEffect } from './cache-effect.ts'
 import { costOfLeft, type LateTerms, type LeftCost, NOTHING_UNSEEN, withMore } from './left-answer.ts'
 
 /** Dependencies of a call record. */
@@ -39,6 +41,8 @@ export interface SettleDeps {
   countTokens(text: string): Promise<number>
   /** Terms for answers whose clients have left. */
   late: LateTerms
+  /** Watches the prompt caches of sessions; nobody does when absent. */
+  watchCache?: CacheWatch | undefined
 }
 
 /** A call about to be made. */
@@ -59,6 +63,8 @@ export interface Invocation {
   changes: Pick<Changes, 'list'>
   /** Bill to charge. */
   bill: Bill
+  /** The client's request. */
+  asked: WatchedCall['request']
   /** Body sent, for the record when content is stored, and for estimating usage when none is reported. */
   request: unknown
 }
@@ -246,6 +252,8 @@ export function beginCall(deps: SettleDeps, invocation: Invocation, context: Cal
       ...(context.session ?? NO_SESSION),
       error: error && recordedError(error, provider, storeContent),
     }
+    const cache = cacheEffect(deps, invocation, { context, callId, used, priced })
+    if (cache !== undefined) recorded.cache = cache
     const changes = invocation.changes.list()
     if (changes.length > 0) recorded.changed = changeTexts(changes)
     if (storeContent)

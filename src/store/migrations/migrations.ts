@@ -22,6 +22,7 @@ import { up as lenientKeys } from './023_lenient_keys.ts'
 import { up as callSessions } from './024_call_sessions.ts'
 import { up as reviewTerms } from './026_review_terms.ts'
 import { up as cacheKeys } from './027_cache_keys.ts'
+import { up as cacheCosts } from './028_cache_costs.ts'
 
 /** Migrates the store by one step, forward only. */
 export type Migrate = (db: Kysely<unknown>, engine: Engine) => Promise<void>
@@ -53,4 +54,5 @@ export const MIGRATIONS: Migrations = {
   '024_call_sessions': callSessions,
   '026_review_terms': reviewTerms,
   '027_cache_keys': cacheKeys,
+  '028_cache_costs': cacheCosts,
 }

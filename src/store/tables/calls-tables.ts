@@ -27,6 +27,11 @@ export interface CallRow {
   total_tokens: number | null
   cached_tokens: number | null
   cache_write_tokens: number | null
+  /** Effect of the prompt cache, see `CallCache`. 0 and null for calls of before. */
+  cache_saved_micros: number
+  cache_missed_tokens: number
+  cache_missed_micros: number
+  cache_changed: string | null
   usage_estimated: number
   upstream_cost_micros: number
   /** Origin of the cost. Null for unknown usage, and for calls of before. */
@@ -60,6 +65,12 @@ export interface CallRollupRow {
   completion_tokens: number
   total_tokens: number
   upstream_cost_micros: number
+  /** 0 for calls of before, as the costs of their prompt caches. */
+  cached_tokens: number
+  cache_write_tokens: number
+  cache_saved_micros: number
+  cache_missed_tokens: number
+  cache_missed_micros: number
 }
 
 /**

@@ -22,12 +22,13 @@ import {
   whenColumn,
 } from '../../components/components.ts'
 import { COST_FROM } from '../../components/cost-from.ts'
-import { count, duration, shortId, usd } from '../../format.ts'
+import { count, duration, percent, shortId, usd } from '../../format.ts'
 import { usePage } from '../../paging.ts'
 import { go, href, type PageProps, queryOf } from '../../router.ts'
 import { session } from '../../signed-in.ts'
 import { timeIn } from '../../typed.ts'
 import { useLive } from '../../use-live.ts'
+import { OneSession } from './session-cache.tsx'
 import './calls.css'
 
 const FILTERS = ['status', 'model', 'path', 'caller_id', 'session', 'from', 'to'] as const
@@ -50,7 +51,7 @@ export default function Calls({ id, query }: PageProps) {
       title="Calls"
       intro="All calls to model providers, newest first. Prompts and answers are stored only if audit.store_content is on."
     >
-      <Trail filter={filterOf(query)} />
+      <Trails filter={filterOf(query)} />
     </Page>
   )
 }
@@ -81,9 +82,23 @@ const COLUMNS: Column<CallRecord>[] = [
     render: (call) => (call.caller_id === null ? nobody(call) : shortId(call.caller_id)),
   },
   figureColumn('Tokens', ({ usage }) => (usage === null ? '—' : count(usage.total_tokens))),
+  figureColumn('Cached', ({ usage }) =>
+    usage?.cached_tokens ? percent(usage.cached_tokens / usage.prompt_tokens) : '—',
+  ),
   moneyColumn('upstream_cost_usd', 'Cost'),
   figureColumn('Took', ({ latency_ms }) => duration(latency_ms)),
 ]
+
+/** The calls, below the prompt caches of their session where they are of one. */
+function Trails({ filter }: { filter: Filter }) {
+  const { session: id, caller_id } = filter
+  return (
+    <>
+      {id !== '' && <OneSession key={`${id} ${caller_id}`} session={id} caller_id={caller_id} />}
+      <Trail filter={filter} />
+    </>
+  )
+}
 
 function Trail({ filter }: { filter: Filter }) {
   const set = (change: Partial<Filter>) => go(href('calls', { query: { ...filter, ...change } }), true)
@@ -205,6 +220,20 @@ function Figures({ of: call }: { of: CallRecord }) {
   )
 }
 
+/** Tokens of a call that the prompt cache had, and what that saved and missed. */
+function cacheOf({ usage, cache }: CallRecord): string | null {
+  const { cached_tokens = 0, cache_write_tokens = 0, prompt_tokens = 0 } = usage ?? {}
+  const said = [
+    cached_tokens > 0 &&
+      `${count(cached_tokens)} of ${count(prompt_tokens)} tokens (${percent(cached_tokens / prompt_tokens)})`,
+    cache_write_tokens > 0 && `${count(cache_write_tokens)} written`,
+    cache && cache.saved_usd > 0 && `${usd(cache.saved_usd)} saved`,
+    cache && cache.missed_tokens > 0 && `${count(cache.missed_tokens)} missed for ${usd(cache.missed_usd)}`,
+    cache && cache.changed !== null && `the client changed its ${cache.changed}`,
+  ]
+  return said.filter(Boolean).join(', ') || null
+}
+
 function Details({ of: call }: { of: CallRecord }) {
   const { model, requested_model: requested, caller_id, session_id, fallback_from } = call
   const asked = requested !== null && requested !== model ? `, requested as ${requested}` : ''
@@ -220,6 +249,7 @@ function Details({ of: call }: { of: CallRecord }) {
         Caller: caller_id === null ? nobody(call) : <code>{caller_id}</code>,
         Client: [call.client, call.client_version, call.kind && `(${call.kind})`].filter(Boolean).join(' ') || null,
         Session: session_id && <a href={href('calls', { query: { session: session_id } })}>{session_id}</a>,
+        'Prompt cache': cacheOf(call),
         Skipped: call.skipped.map(({ upstream, reason }) => `${upstream} (${SKIPPED[reason]})`).join(', ') || null,
         Changed: call.changed?.join(', ') ?? null,
         'Fallback for': fallback_from && <a href={href('calls', { id: fallback_from })}>{fallback_from}</a>,

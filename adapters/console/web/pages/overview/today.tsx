@@ -1,6 +1,7 @@
 import type { CallSums } from '../../../../../src/calls/call-stats.ts'
 import type { UsageReport } from '../../../../../src/wallet/receipts/usage-report.ts'
 import type { CallStatsReply } from '../../../../platform/routes/calls-routes.ts'
+import { CacheStat } from '../../components/cache-stat.tsx'
 import { type Names, useNames } from '../../components/caller-name.tsx'
 import { BarList, Card, Empty, ErrorNote, Grid, Stat } from '../../components/components.ts'
 import { count, duration, percent, short, usd } from '../../format.ts'
@@ -47,6 +48,7 @@ export function Today() {
           value={short(totals.total_tokens)}
           hint={`${short(totals.prompt_tokens)} in, ${short(totals.completion_tokens)} out`}
         />
+        <CacheStat of={totals.cache} label="Prompt caches today" />
         <Stat
           label="Median latency"
           value={totals.latency_ms.p50 === null ? '—' : duration(totals.latency_ms.p50)}

@@ -1,0 +1,37 @@
+import { crc32 } from 'node:zlib'
+import type { ChangedPart } from '../../calls/call-cache.ts'
+import { fieldsOrNone, objectsOrNone } from '../../text/lenient-reader.ts'
+import type { Fields } from '../../text/typed-reader.ts'
+import { isBilling } from '../convert/billing-line.ts'
+
+/** Checksums of the parts that providers put first in a prompt, whatever their place in the request. */
+export type PromptStart = Readonly<Record<ChangedPart, number>>
+
+const INSTRUCTIONS: ReadonlySet<unknown> = new Set(['system', 'developer'])
+
+/** Reads the start of the prompt of a request of any API: the names of its tools in their order, and its instructions. */
+export const startOf = (body: Fields): PromptStart => ({
+  tools: crc32(JSON.stringify(objectsOrNone(body.tools).map(nameOf))),
+  instructions: crc32(
+    JSON.stringify([textsOf(body.system), body.instructions, headOf(body.messages), headOf(body.input)]),
+  ),
+})
+
+/** First part that differs, in the order of prompts. Null for none. */
+export function changedPart(before: PromptStart, present: PromptStart): ChangedPart | null {
+  if (before.tools !== present.tools) return 'tools'
+  return before.instructions === present.instructions ? null : 'instructions'
+}
+
+const nameOf = (tool: Fields): unknown => tool.name ?? fieldsOrNone(tool.function).name ?? tool.type
+
+/** Texts of instructions, without the line about billing, and without marks, which move. */
+const textsOf = (content: unknown): unknown =>
+  typeof content === 'string' ? content : objectsOrNone(content).flatMap((part) => (isBilling(part) ? [] : [part.text]))
+
+/** Contents of the instructions that messages begin with. */
+function headOf(messages: unknown): unknown[] {
+  const listed = objectsOrNone(messages)
+  const end = listed.findIndex(({ role }) => !INSTRUCTIONS.has(role))
+  return listed.slice(0, end < 0 ? listed.length : end).map(({ content }) => textsOf(content))
+}
