@@ -18,6 +18,7 @@ import { refusedCalls } from '../web/refused-calls.ts'
 import { type Listening, serve } from '../web/serve.ts'
 import { MODEL_ENDPOINTS } from './endpoints.ts'
 import { listenToMetrics } from './metrics.ts'
+import { createResponsesSocket } from './responses-socket/responses-socket.ts'
 import { memoryRoutes } from './routes/gateway-memory-routes.ts'
 import { health } from './routes/health-route.ts'
 import { modelRoutes } from './routes/models-routes.ts'
@@ -43,7 +44,8 @@ export async function serveHttp(gateway: Gateway, passes?: Passes): Promise<List
   app.onError(errorHandler(gateway.log, refused))
   app.notFound(notFound)
   app.use(metrics.requests.middleware, frame({ keys, scope: 'inference', hosts, open: isOpen }))
-  app.use(liveRateLimit(gateway).limit)
+  const { limit, count } = liveRateLimit(gateway)
+  app.use(limit)
 
   livez(app)
   hello(app, { root: true })
@@ -70,8 +72,10 @@ export async function serveHttp(gateway: Gateway, passes?: Passes): Promise<List
     log: gateway.log,
     refused,
   })
+  const socket = createResponsesSocket(gateway, { calls, keys, hosts, count, refused })
   const listening = await serve(app, {
     lane,
+    onUpgrade: socket.upgrade,
     log: gateway.log,
     buffered: gateway.buffered,
     host: http.host,
@@ -86,6 +90,7 @@ export async function serveHttp(gateway: Gateway, passes?: Passes): Promise<List
   return {
     url: listening.url,
     async stop() {
+      socket.stop()
       await listening.stop()
       await calls.close()
       metrics.stop()

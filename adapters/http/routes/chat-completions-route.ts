@@ -5,6 +5,7 @@ import { mayNameObjects } from '../../../src/inference/admit/named-objects.ts'
 import { callerOf, createOwnObjects } from '../../../src/inference/admit/own-objects.ts'
 import type { Endpoint as ModelEndpoint } from '../../../src/inference/api/endpoints.ts'
 import type { OpenCalls } from '../../../src/inference/inference.ts'
+import type { Receiver } from '../../../src/inference/relay/receiver.ts'
 import type { ClientRequest } from '../../../src/inference/relay/request-body.ts'
 import { sessionOf } from '../../../src/inference/session/session.ts'
 import { LIST_LIMIT, parseInput } from '../../../src/wire/validation.ts'
@@ -56,6 +57,23 @@ export function modelCall(
     headers?: (of: Arrival) => CallerContext['headers']
   },
 ): Endpoint {
+  const ask = createAsk(calls, gateway, endpoint)
+
+  return async (arrival) => {
+    const body = await readJson(arrival.incoming, modelBodyLimit(gateway, arrival.callerId))
+    const { stream } = check(body.json)
+    const request = body as ClientRequest<ModelBody>
+    await relayOnce(arrival, gateway, { path: `/v1${endpoint}`, text: body.text, stream }, (receiver) =>
+      ask(request, receiver, callContext(arrival, request.json, headers?.(arrival))),
+    )
+  }
+}
+
+/** Asks a model for a client. @throws GazewayError before the first byte of the answer */
+export type Ask = (request: ClientRequest<ModelBody>, receiver: Receiver, context: CallerContext) => Promise<void>
+
+/** Creates the function that asks at an endpoint: only for objects that are the caller's own, and where they are stored. */
+export function createAsk(calls: OpenCalls, gateway: Gateway, endpoint: ModelEndpoint): Ask {
   const objects = createOwnObjects(gateway.calls)
 
   /**
@@ -69,17 +87,12 @@ export function modelCall(
     return endpoint === '/responses' ? objects.keeperOf(request.json, caller) : null
   }
 
-  return async (arrival) => {
-    const body = await readJson(arrival.incoming, modelBodyLimit(gateway, arrival.callerId))
-    const { stream } = check(body.json)
-    const request = body as ClientRequest<ModelBody>
-    const mayName = mayNameObjects({ endpoint, text: body.text })
-    const keeper = mayName ? await requireOwn(request, arrival.callerId) : null
-    await relayOnce(arrival, gateway, { path: `/v1${endpoint}`, text: body.text, stream }, async (receiver) => {
-      // Clients over HTTP retry on their own.
-      const asked = { endpoint, request, retries: 0, needsText: false, keeper }
-      await calls.current().call(asked, receiver, callContext(arrival, request.json, headers?.(arrival)))
-    })
+  return async (request, receiver, context) => {
+    const mayName = mayNameObjects({ endpoint, text: request.text })
+    const keeper = mayName ? await requireOwn(request, context.callerId) : null
+    // Clients over HTTP retry on their own.
+    const asked = { endpoint, request, retries: 0, needsText: false, keeper }
+    await calls.current().call(asked, receiver, context)
   }
 }
 
@@ -90,7 +103,7 @@ export function modelCall(
  * @param headers forwarded to an upstream of the same protocol
  */
 export function callContext(
-  { incoming, callerId, address, isPaid, isLenient, isCacheOff, requestId }: Arrival,
+  { incoming, callerId, address, isPaid, isLenient, isCacheOff, requestId }: Omit<Arrival, 'outgoing'>,
   body: ModelBody = {},
   headers?: CallerContext['headers'],
 ): CallerContext {

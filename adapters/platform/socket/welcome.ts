@@ -3,13 +3,13 @@ import type { Connections, LiveConnection } from '../../../src/connections/conne
 import type { GazewayError } from '../../../src/errors.ts'
 import type { Gateway } from '../../../src/gateway.ts'
 import { newId } from '../../../src/text/ids.ts'
+import type { Pings } from '../../web/pings.ts'
 import { refusesCaller } from '../../web/refused-calls.ts'
 import type { Admitted } from './admission.ts'
 import type { Answer, Speaker } from './answers.ts'
 import { CLOSE } from './closes.ts'
 import type { AuthFrame } from './frame-schemas.ts'
 import { type Offer, SOCKET_PATH } from './offer.ts'
-import type { Pings } from './pings.ts'
 import { type OpenConnection, serveConnection } from './serve-connection.ts'
 
 /** Dependencies of {@link welcome}. */
