@@ -21,7 +21,7 @@ before(async () => {
   const at = { base_url: server.url, api_keys: ['upstream-secret-key'] }
   running = await startPlatform(server.url, {
     document: {
-      wallet: { read_on_ms: READ_ON_MS },
+      wallet: { read_on_ms: READ_ON_MS, absorbed_usd_per_day: 0.001 },
       pricing: { models: { any: PRICES, 'stops-any': PRICES, 'router-any': PRICES, 'claude-any': PRICES } },
       upstreams: {
         stops: { provider: 'openai', models: ['stops-*'], ...at },
@@ -185,6 +185,23 @@ describe('leaving an answer early', () => {
     await until(async () => (await recordsOf(id)).length === 1)
     assert.ok((await spent(id)) > 0)
     await until(async () => (await running.gateway.wallet.balances(id)).available_usd === 0)
+  })
+
+  it('is borne by the operator up to a bound a day, beyond which a charged key may ask no model', async () => {
+    const { key, id } = await newKey({ billing: 'cost', limits: { credit_limit_usd: 1 } })
+    server.on('/chat/completions', (response) => {
+      response.writeHead(200, { 'content-type': 'text/event-stream' }).write(`data: ${JSON.stringify(role)}\n\n`)
+    })
+    await askAndLeave(key, { model: 'stops-any' }, null)
+    await until(async () => (await spent(id)) > 0)
+    for (const model of ['stops-any', 'any']) {
+      const body = JSON.stringify({ model, messages: [{ role: 'user', content: 'Hello' }], max_tokens: 10 })
+      const headers = { 'content-type': 'application/json', authorization: `Bearer ${key}` }
+      const refused = await fetch(`${running.gatewayUrl}/v1/chat/completions`, { method: 'POST', headers, body })
+      const { error } = (await refused.json()) as { error: { code: string; message: string } }
+      assert.deepEqual([refused.status, error.code], [403, 'limit_not_kept'])
+      assert.match(error.message, /left before their end.*wallet\.absorbed_usd_per_day/)
+    }
   })
 
   it('ends the upstream at once for a key without limits', async () => {

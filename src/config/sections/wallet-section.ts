@@ -72,7 +72,7 @@ export const walletSection = section(() => ({
   absorbed_usd_per_day: usd
     .default(1)
     .describe(
-      'Most, in USD, that the operator bears for a charged key on a UTC day because models ignore the limit of their answers. Such models are refused to the key beyond it.',
+      'Most, in USD, that the operator bears for a charged key on a UTC day because models ignore the limit of their answers, or the key leaves answers early. Beyond it such models, and all models to a key that left answers worth as much, are refused.',
     ),
   call_timeout_ms: milliseconds
     .default(600_000)

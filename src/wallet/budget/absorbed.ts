@@ -22,11 +22,14 @@ export interface AbsorbedCall {
   micros: Micros
 }
 
-/** Bound of what the operator bears for each charged key on a UTC day, because models ignore their limits. */
+/**
+ * Bound of what the operator bears for each charged key on a UTC day: because models ignore their limits, and because the
+ * key leaves answers that the provider bills.
+ */
 export interface Absorbed {
   /**
-   * Requires that the operator may bear more for a caller, or that no model is asked that has ignored the limit of an
-   * answer of this caller today.
+   * Requires that the operator may bear more for a caller. Beyond the bound, models are refused that have ignored the limit
+   * of an answer of this caller today; all models are, once answers that it did not get have reached the bound alone.
    *
    * @returns a promise only when the store is asked
    * @throws GazewayError `limit_not_kept`
@@ -54,6 +57,8 @@ export interface BorneStream {
 /** Amount that was borne for a caller on a day. */
 interface Borne {
   micros: Micros
+  /** Part for answers, and hidden parts of them, that the caller did not get. Read once the bound is reached. */
+  unreadMicros: Micros
   /** Names and ids of the models that ignored a limit. Read once the bound is reached. */
   models: ReadonlySet<string>
 }
@@ -83,9 +88,10 @@ export function createAbsorbed(store: Store, now: () => Date, mostMicros: () => 
     return borne
   }
 
-  function refuse({ micros, models: ignoring }: Borne, models: readonly AskedModel[]): void {
+  function refuse({ micros, unreadMicros, models: ignoring }: Borne, models: readonly AskedModel[]): void {
     const most = mostMicros()
     if (micros < most) return
+    if (unreadMicros > 0 && unreadMicros >= most) throw answersNotRead({ micros: unreadMicros, most })
     const model = models.find(({ requested, upstream }) => ignoring.has(requested) || ignoring.has(upstream))
     if (model !== undefined) throw limitNotKept(model, { micros, most })
   }
@@ -134,19 +140,37 @@ export async function absorbedOn({ db }: Store, callerId: string, day: string): 
 async function readBorne(store: Store, callerId: string, { day, most }: { day: string; most: Micros }): Promise<Borne> {
   const { db } = store
   const borne = await absorbedOn(store, callerId, day)
-  if (borne < most) return { micros: borne, models: new Set() }
-  const capped = await db
+  if (borne < most) return { micros: borne, unreadMicros: 0, models: new Set() }
+  const parts = await db
     .selectFrom('metered_calls as m')
     .leftJoin('calls as c', 'c.call_id', 'm.call_id')
-    .select(['m.model as requested', 'c.model as upstream'])
-    .distinct()
+    .select(({ fn }) => [
+      'm.model as requested',
+      'c.model as upstream',
+      'm.capped',
+      'm.charged',
+      fn.sum<number>('m.absorbed_micros').as('micros'),
+    ])
     .where('m.caller_id', '=', callerId)
     .where('m.at', '>=', `${day}T00:00:00.000Z`)
-    .where('m.capped', '=', 1)
+    .where('m.absorbed_micros', '>', 0)
+    .groupBy(['m.model', 'c.model', 'm.capped', 'm.charged'])
     .execute()
-  const names = capped.flatMap(({ requested, upstream }) => [requested, upstream ?? requested])
-  return { micros: borne, models: new Set(names) }
+  const capped = parts.filter((part) => part.capped === 1)
+  const unread = parts.filter((part) => part.capped === 0 || part.charged === 0)
+  return {
+    micros: borne,
+    unreadMicros: unread.reduce((sum, { micros }) => sum + Number(micros), 0),
+    models: new Set(capped.flatMap(({ requested, upstream }) => [requested, upstream ?? requested])),
+  }
 }
+
+const answersNotRead = ({ micros, most }: { micros: Micros; most: Micros }): GazewayError =>
+  new GazewayError(
+    'limit_not_kept',
+    `Answers that this key did not get, such as those that it left before their end, have cost the operator ${toUsd(micros)} USD today, and ${toUsd(most)} USD is borne at most. ` +
+      'Have the operator raise wallet.absorbed_usd_per_day. The key may ask again tomorrow (UTC).',
+  )
 
 const limitNotKept = ({ requested }: AskedModel, { micros, most }: { micros: Micros; most: Micros }): GazewayError =>
   new GazewayError(
