@@ -117,6 +117,14 @@ const CASES: [string, Path, Behaviour, object, string, boolean][] = [
     true,
   ],
   [
+    'a call with the thought signature of another model',
+    '/chat/completions',
+    geminiLike().behaviour,
+    chat(answer({}, { ...called, extra_content: { google: { thought_signature: 'foreign' } } })),
+    'messages.1.tool_calls.0.extra_content=rewritten',
+    false,
+  ],
+  [
     'reasoning_effort',
     '/chat/completions',
     strict.strictChat(strict.noEffort),
@@ -138,6 +146,22 @@ const CASES: [string, Path, Behaviour, object, string, boolean][] = [
     refused.openAiItems,
     { input: [user, reasoning, call, output] },
     'input.1=dropped, input.2.id=dropped',
+    false,
+  ],
+  [
+    'reasoning that was not stored, with the ids of the other items',
+    '/responses',
+    refused.storesNothing,
+    {
+      input: [
+        user,
+        { type: 'item_reference', id: 'rs_0' },
+        { type: 'reasoning', id: 'rs_1', summary: [] },
+        call,
+        output,
+      ],
+    },
+    'input.1=dropped, input.2=dropped, input.3.id=dropped',
     false,
   ],
   [

@@ -58,6 +58,17 @@ export const openAiItems: Behaviour = (reply, request) => {
   return json(200, response('Hello'))(reply, request)
 }
 
+/** OpenAI's Responses API, asked for an item that was not stored: https://github.com/anomalyco/opencode/issues/7724 */
+export const storesNothing: Behaviour = (reply, request) => {
+  const input = list((request.body as Fields).input)
+  const lost = input.find(({ type, id, encrypted_content: sealed }) =>
+    type === 'item_reference' || type === 'reasoning' ? sealed === undefined : id !== undefined,
+  )
+  if (lost === undefined) return json(200, response('Hello'))(reply, request)
+  const message = `Item with id '${lost.id}' not found. Items are not persisted when \`store\` is set to false. Try again with \`store\` set to true, or remove this item from your input.`
+  return json(404, { error: { message, type: 'invalid_request_error', param: 'input', code: null } })(reply, request)
+}
+
 /** OpenAI's models that do not reason. */
 export const noOpenAiEffort: Behaviour = (reply, request) => {
   const message = "Unsupported parameter: 'reasoning.effort' is not supported with this model."

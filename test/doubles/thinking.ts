@@ -151,14 +151,18 @@ export const geminiLike = ({ isLate = false } = {}, called = CALL): ThinkingProv
     const messages = list((request.body as Fields).messages)
     const turn = messages.slice(messages.findLastIndex(({ role }) => role === 'user'))
     const signature = signed('gemini', called.arguments)
-    const lacking = turn.findIndex(({ tool_calls }) => {
+    const firstOf = ({ tool_calls }: Fields): unknown => {
       const [first] = list(tool_calls)
-      const { google } = (first?.extra_content ?? {}) as { google?: Fields }
-      return (
-        first !== undefined &&
-        ![signature, 'skip_thought_signature_validator'].includes(google?.thought_signature as string)
+      if (first === undefined) return signature
+      return ((first.extra_content ?? {}) as { google?: Fields }).google?.thought_signature
+    }
+    const known = [signature, 'skip_thought_signature_validator', undefined]
+    if (turn.some((one) => !known.includes(firstOf(one) as string)))
+      return json(400, [{ error: { code: 400, message: 'Corrupted thought signature.', status: 'INVALID_ARGUMENT' } }])(
+        response,
+        request,
       )
-    })
+    const lacking = turn.findIndex((one) => firstOf(one) === undefined)
     if (lacking >= 0)
       return json(400, [
         {

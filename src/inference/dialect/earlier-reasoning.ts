@@ -1,9 +1,10 @@
-import { fieldsOrNone, objectsOrNone } from '../../text/lenient-reader.ts'
+import { fieldsOrNone, isText, objectsOrNone } from '../../text/lenient-reader.ts'
 import type { Fields } from '../../text/typed-reader.ts'
 import type { Note } from '../convert/changes.ts'
 import { withoutBlocks, withoutThinking } from '../convert/without-reasoning.ts'
 import { LISTS, PLAIN, SKIPPED, TEXTS } from '../reasoning/reasoning-state.ts'
 import type { Mend } from './mend.ts'
+import { isWithoutItem } from './refusal.ts'
 
 /** Anthropic about thinking that it did not make, that was changed, or that is missing at the start of an open turn. */
 const FOREIGN_THINKING =
@@ -44,22 +45,38 @@ const noReasoningItems: Mend = {
   apis: ['responses'],
   isOfCall: true,
   isRefused: ({ message }) => FOREIGN_ITEM.test(message),
-  fields({ input }, note) {
-    const items = objectsOrNone(input)
-    if (!items.some((item) => isReasoning(item) || isTied(item))) return {}
-    return {
-      input: items.flatMap((item, index) => {
-        if (isReasoning(item)) {
-          note(`input.${index}`, 'dropped')
-          return []
-        }
-        if (!isTied(item)) return [item]
-        note(`input.${index}.id`, 'dropped')
-        const { id, ...rest } = item
-        return [rest]
-      }),
-    }
-  },
+  fields: ({ input }, note) => withoutItems(input, isReasoning, note),
+}
+
+/**
+ * Takes reasoning that only its id stands for out of a Responses conversation whose items were not stored, and the ids of the
+ * items that are complete without.
+ */
+const noStoredItems: Mend = {
+  name: 'no_stored_items',
+  apis: ['responses'],
+  isOfCall: true,
+  isRefused: isWithoutItem,
+  fields: ({ input }, note) =>
+    withoutItems(input, (item) => isReasoning(item) && !isText(item.encrypted_content), note),
+}
+
+/** Takes items out of an input, and the ids of those that are tied to others. Empty when there are none. */
+function withoutItems(input: unknown, isTaken: (item: Fields) => boolean, note: Note): Fields {
+  const items = objectsOrNone(input)
+  if (!items.some((item) => isTaken(item) || isTied(item))) return {}
+  return {
+    input: items.flatMap((item, index) => {
+      if (isTaken(item)) {
+        note(`input.${index}`, 'dropped')
+        return []
+      }
+      if (!isTied(item)) return [item]
+      note(`input.${index}.id`, 'dropped')
+      const { id, ...rest } = item
+      return [rest]
+    }),
+  }
 }
 
 /** Tells whether an item is reasoning, or refers to some. */
@@ -129,6 +146,7 @@ const SKIP = signatureOf(SKIPPED)
 export const EARLIER_REASONING: readonly Mend[] = [
   noThinkingBlocks,
   noReasoningItems,
+  noStoredItems,
   noSignedLists,
   plainReasoning,
   noPlainReasoning,

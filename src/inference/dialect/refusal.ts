@@ -9,15 +9,20 @@ import { readsNoImages } from './unread-images.ts'
 /** Statuses by which upstreams refuse a request for its form. Chat templates that fail answer 500. */
 const REFUSALS: ReadonlySet<number> = new Set([400, 402, 405, 413, 422, 500, 501])
 
+/** OpenAI about an item that it does not keep: https://github.com/anomalyco/opencode/issues/7724 */
+const NO_ITEM = /item with id .*not found/i
+
 /** Reads an error reply that may be about the form of the request. Null for any other reply. */
 export function refusalIn(reply: WholeReply): Refusal | null {
-  const isAboutRequest = REFUSALS.has(reply.status)
-  if (!isAboutRequest && reply.status !== 404) return null
-  const message = errorReason(reply)
+  const { status } = reply
+  if (!REFUSALS.has(status) && status !== 404) return null
+  const refusal = { status, message: errorReason(reply), field: refusedBy(reply) }
   // OpenRouter looks for a provider that takes what the request holds.
-  if (!isAboutRequest && !readsNoImages(message)) return null
-  return { status: reply.status, message, field: refusedBy(reply) }
+  return status !== 404 || isWithoutItem(refusal) || readsNoImages(refusal.message) ? refusal : null
 }
+
+/** Tells whether a refusal is about an item that the provider does not have. */
+export const isWithoutItem = ({ status, message }: Refusal): boolean => status === 404 && NO_ITEM.test(message)
 
 /** Field that an error refers to. Null when it names none. */
 export function refusedBy(reply: WholeReply): string | null {
