@@ -79,6 +79,36 @@ const newLimit: strict.Rule = (body) =>
       }
     : null
 
+/**
+ * Gemini 3: the first call of each step of the current turn has the signature that came with it
+ * (https://ai.google.dev/gemini-api/docs/thought-signatures).
+ */
+const signedSteps: strict.Rule = ({ messages }) => {
+  const turn = messages.slice(messages.findLastIndex(({ role }) => role === 'user') + 1)
+  for (const [at, { tool_calls }] of turn.entries()) {
+    const [first] = list(tool_calls)
+    if (first === undefined) continue
+    const { google } = (first.extra_content ?? {}) as { google?: Fields }
+    const signature = google?.thought_signature
+    if (signature === undefined)
+      return {
+        message: `Function call is missing a thought_signature in functionCall parts. This is required for tools to work correctly, and missing thought_signature may lead to degraded model performance. Additional data, function call \`default_api:look\` , position ${at}.`,
+      }
+    if (signature !== 'own' && signature !== 'skip_thought_signature_validator')
+      return { message: 'Corrupted thought signature.' }
+  }
+  return null
+}
+
+/**
+ * DeepSeek in the thinking mode: answers with calls come back with their reasoning in all later requests
+ * (https://api-docs.deepseek.com/guides/thinking_mode).
+ */
+const reasoningBack: strict.Rule = ({ messages }) =>
+  messages.some((message) => list(message.tool_calls).length > 0 && !('reasoning_content' in message))
+    ? { message: 'The `reasoning_content` in the thinking mode must be passed back to the API.' }
+    : null
+
 const OPENAI = [
   ...[strict.pairedTools, strict.shortIds, strict.objectSchemas, strict.knownFields, strict.imageObjects],
   ...[functionNames, strictSchemas, knownParts],
@@ -89,7 +119,9 @@ export const DIALECTS = {
   OpenAI: OPENAI,
   'OpenAI, reasoning': [...OPENAI, strict.noTemperature, newLimit],
   DeepSeek: [strict.pairedTools, strict.parsedArguments, textParts],
+  'DeepSeek, thinking': [strict.pairedTools, strict.parsedArguments, textParts, reasoningBack],
   Gemini: [strict.fewKeywords, wordsOnly, strict.pairedTools],
+  'Gemini 3': [strict.fewKeywords, wordsOnly, strict.pairedTools, signedSteps],
   'Qwen template': [strict.systemAtBeginning, strict.parsedArguments, noDeveloper],
   'Gemma template': [strict.noSystemRole],
   vLLM: [strict.parsedArguments, strict.imageObjects, noDeveloper],

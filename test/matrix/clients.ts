@@ -2,6 +2,7 @@ import { createOpenAI } from '@ai-sdk/openai'
 import Anthropic from '@anthropic-ai/sdk'
 import { streamText } from 'ai'
 import OpenAI from 'openai'
+import { request } from 'undici'
 import { orderFaults } from './order.ts'
 
 /** API by which a client asks: Messages, Responses or chat completions. */
@@ -34,34 +35,75 @@ interface Door {
   headers: Record<string, string>
 }
 
-/** Asks with the official SDK of an API, and checks the order of a stream's events. */
-export async function ask(path: Path, body: object, { url, key, headers }: Door): Promise<Got> {
-  const isStream = (body as { stream?: boolean }).stream === true
-  let heard: Promise<string> = Promise.resolve('')
-  const got: Got = { said: null, status: 200, reason: '', field: null, changed: '', faults: [] }
-  const listening = async (input: string | URL | Request, init?: RequestInit): Promise<Response> => {
-    const reply = await fetch(input, init)
-    got.status = reply.status
-    got.changed = reply.headers.get('x-gazeway-changed') ?? ''
-    if (!isStream || reply.status >= 400 || reply.body === null) return reply
-    const [one, other] = reply.body.tee()
-    heard = new Response(one).text()
-    return new Response(other, reply)
+/** An answer that is being received. */
+interface Receiving {
+  got: Got
+  isStream: boolean
+  /** Text of its stream. */
+  heard: Promise<string>
+}
+
+/** Header by which a request is found again; the clients are shared by all. */
+const RECEIVING = 'x-receiving'
+const receiving = new Map<string, Receiving>()
+let asks = 0
+
+async function listen(input: string | URL | Request, init?: RequestInit): Promise<Response> {
+  const headers = new Headers(init?.headers)
+  const one = receiving.get(headers.get(RECEIVING) ?? '')
+  headers.delete(RECEIVING)
+  const reply = await fetch(input, { ...init, headers })
+  if (one === undefined) return reply
+  one.got.status = reply.status
+  one.got.changed = reply.headers.get('x-gazeway-changed') ?? ''
+  if (!one.isStream || reply.status >= 400 || reply.body === null) return reply
+  const [read, other] = reply.body.tee()
+  one.heard = new Response(read).text()
+  return new Response(other, reply)
+}
+
+interface Clients {
+  anthropic: Anthropic
+  openai: OpenAI
+  ai: ReturnType<typeof createOpenAI>
+}
+let shared: (Clients & { url: string }) | null = null
+
+/** The official SDKs for a gateway, made once. */
+function clientsOf({ url, key }: Pick<Door, 'url' | 'key'>): Clients {
+  if (shared?.url === url) return shared
+  const options = { maxRetries: 0, fetch: listen as typeof fetch, apiKey: key }
+  shared = {
+    url,
+    anthropic: new Anthropic({ ...options, baseURL: url }),
+    openai: new OpenAI({ ...options, baseURL: `${url}/v1` }),
+    ai: createOpenAI({ baseURL: `${url}/v1`, apiKey: key }),
   }
-  const options = { maxRetries: 0, fetch: listening as typeof fetch, defaultHeaders: headers }
+  return shared
+}
+
+/** Asks with the official SDK of an API, and checks the order of a stream's events. */
+export async function ask(path: Path, body: object, door: Door): Promise<Got> {
+  const { anthropic, openai } = clientsOf(door)
+  const got: Got = { said: null, status: 200, reason: '', field: null, changed: '', faults: [] }
+  const isStream = (body as { stream?: boolean }).stream === true
+  const one: Receiving = { got, isStream, heard: Promise.resolve('') }
+  const id = String(asks++)
+  receiving.set(id, one)
+  const options = { headers: { ...door.headers, [RECEIVING]: id } }
   try {
-    if (path === 'M') got.said = await askMessages(new Anthropic({ ...options, baseURL: url, apiKey: key }), body)
-    else if (path === 'R')
-      got.said = await askResponses(new OpenAI({ ...options, baseURL: `${url}/v1`, apiKey: key }), body)
-    else got.said = await askChat(new OpenAI({ ...options, baseURL: `${url}/v1`, apiKey: key }), body)
+    if (path === 'M') got.said = await askMessages(anthropic, body, options)
+    else if (path === 'R') got.said = await askResponses(openai, body, options)
+    else got.said = await askChat(openai, body, options)
   } catch (error) {
     const { message, error: told } = error as Error & {
       error?: { param?: string; message?: string; error?: { message?: string } }
     }
     got.reason = told?.error?.message ?? told?.message ?? message
-    got.field = told?.param ?? (/^([\w.]+): .*No request was made/.exec(got.reason)?.[1] || null)
+    got.field = fieldOf(got.reason, told?.param)
   }
-  const events = eventsIn(await heard.catch(() => ''))
+  receiving.delete(id)
+  const events = eventsIn(await one.heard.catch(() => ''))
   if (events.length > 0) got.faults = orderFaults[path](events)
   return got
 }
@@ -81,11 +123,15 @@ const parsed = (text: string): unknown => {
   }
 }
 
-async function askMessages(client: Anthropic, body: object): Promise<Said> {
+interface Options {
+  headers: Record<string, string>
+}
+
+async function askMessages(client: Anthropic, body: object, options: Options): Promise<Said> {
   const { stream, ...rest } = body as { stream?: boolean }
   const message = stream
-    ? await client.messages.stream(rest as never).finalMessage()
-    : await client.messages.create(rest as never)
+    ? await client.messages.stream(rest as never, options).finalMessage()
+    : await client.messages.create(rest as never, options)
   const answer = message as Anthropic.Message
   const blocks = answer.content
   return {
@@ -98,11 +144,11 @@ async function askMessages(client: Anthropic, body: object): Promise<Said> {
   }
 }
 
-async function askResponses(client: OpenAI, body: object): Promise<Said> {
+async function askResponses(client: OpenAI, body: object, options: Options): Promise<Said> {
   const { stream, ...rest } = body as { stream?: boolean }
   const answer = stream
-    ? await client.responses.stream(rest as never).finalResponse()
-    : ((await client.responses.create(rest as never)) as OpenAI.Responses.Response)
+    ? await client.responses.stream(rest as never, options).finalResponse()
+    : ((await client.responses.create(rest as never, options)) as OpenAI.Responses.Response)
   if (answer.status === 'failed') throw new Error(answer.error?.message ?? 'failed')
   return {
     text: answer.output_text,
@@ -115,11 +161,11 @@ async function askResponses(client: OpenAI, body: object): Promise<Said> {
   }
 }
 
-async function askChat(client: OpenAI, body: object): Promise<Said> {
+async function askChat(client: OpenAI, body: object, options: Options): Promise<Said> {
   const { stream, ...rest } = body as { stream?: boolean }
   const answer = stream
-    ? await client.chat.completions.stream(rest as never).finalChatCompletion()
-    : ((await client.chat.completions.create(rest as never)) as OpenAI.ChatCompletion)
+    ? await client.chat.completions.stream(rest as never, options).finalChatCompletion()
+    : ((await client.chat.completions.create(rest as never, options)) as OpenAI.ChatCompletion)
   const said = answer.choices[0]?.message as OpenAI.ChatCompletionMessage & { reasoning_content?: string }
   return {
     text: said.content ?? '',
@@ -131,13 +177,44 @@ async function askChat(client: OpenAI, body: object): Promise<Said> {
   }
 }
 
+/** Door of each API. */
+const PATHS: Readonly<Record<Path, string>> = { M: '/v1/messages', R: '/v1/responses', C: '/v1/chat/completions' }
+
+/** Text of a whole answer, by the API of its client. */
+// biome-ignore lint/suspicious/noExplicitAny: answers of three APIs
+const TEXTS: Readonly<Record<Path, (answer: any) => unknown>> = {
+  M: ({ content }) => content?.[0]?.text,
+  R: ({ output }) => output?.[0]?.content?.[0]?.text,
+  C: ({ choices }) => choices?.[0]?.message?.content,
+}
+
+/** Asks without an SDK, for an answer that is one text: what is tried is the request. */
+export async function askPlain(path: Path, body: object, { url, key, headers }: Door): Promise<Got> {
+  const sent = { 'content-type': 'application/json', authorization: `Bearer ${key}`, ...headers }
+  const reply = await request(`${url}${PATHS[path]}`, { method: 'POST', headers: sent, body: JSON.stringify(body) })
+  const answer = (await reply.body.json()) as { error?: { message?: string; param?: string } }
+  const text = reply.statusCode < 400 ? TEXTS[path](answer) : undefined
+  const reason = answer.error?.message ?? ''
+  return {
+    said: typeof text === 'string' ? { text, calls: [], thinking: '' } : null,
+    status: reply.statusCode,
+    reason,
+    field: fieldOf(reason, answer.error?.param),
+    changed: String(reply.headers['x-gazeway-changed'] ?? ''),
+    faults: [],
+  }
+}
+
+const fieldOf = (reason: string, param: string | null | undefined): string | null =>
+  param ?? (/^([\w.]+): .*No request was made/.exec(reason)?.[1] || null)
+
 /** Asks with the `ai` SDK, by Responses or chat completions. @returns the text and calls that it reads, or null on an error */
 export async function askAi(
   path: 'R' | 'C',
   model: string,
   { url, key }: Door,
 ): Promise<Pick<Said, 'text' | 'calls'> | null> {
-  const provider = createOpenAI({ baseURL: `${url}/v1`, apiKey: key })
+  const { ai: provider } = clientsOf({ url, key })
   const failed: unknown[] = []
   const result = streamText({
     model: path === 'R' ? provider.responses(model) : provider.chat(model),

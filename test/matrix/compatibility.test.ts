@@ -8,7 +8,7 @@ import { DIALECTS, strictMessages, strictResponses } from '../doubles/dialects.t
 import { strictChat } from '../doubles/strict.ts'
 import { type Behaviour, json, sse, startUpstream, type UpstreamDouble } from '../doubles/upstream.ts'
 import { ANSWER_QUIRKS, type AnswerQuirk } from './answer-quirks.ts'
-import { ask, askAi, type Got, type Path } from './clients.ts'
+import { ask, askAi, askPlain, type Got, type Path } from './clients.ts'
 import { type Cell, COLUMNS, type Column, page } from './page.ts'
 import { REQUEST_QUIRKS, type RequestQuirk } from './request-quirks.ts'
 
@@ -137,7 +137,7 @@ function* requestCells(): Generator<() => Promise<void>> {
         const model = `${MODELS[column.over]}-q-${index}-${column.path}`
         const body = { ...BODIES[column.path], ...fields, model }
         const send = (headers: Record<string, string>) =>
-          ask(column.path, body, { url: running.url, key: running.key, headers: { ...quirk.headers, ...headers } })
+          askPlain(column.path, body, { url: running.url, key: running.key, headers: { ...quirk.headers, ...headers } })
         const cell = cellOf(await send({}))
         set(request, quirk, column, cell)
         const where = `${quirk.kind}: ${quirk.what} (${column.title})`

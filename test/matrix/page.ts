@@ -52,8 +52,7 @@ const HEAD = `# Compatibility
 What providers and clients differ in, and what becomes of it on each way through Gazeway. M is the Messages API, R Responses and C chat
 completions: \`M over C\` is a request to \`/v1/messages\` that a provider of chat completions answers. Providers are doubles that refuse
 what the real ones refuse, by their references and public reports; clients are the official SDKs \`@anthropic-ai/sdk\`, \`openai\`
-and \`ai\`. In every cell that converts, the order of the events of a
-stream is checked. R is an upstream with the responses endpoint and [the fallback](http.md#the-fallback).
+and \`ai\`. In every cell with a stream the order of its events is checked. R is an upstream with the responses endpoint and [the fallback](http.md#the-fallback).
 
 | word | meaning |
 | --- | --- |

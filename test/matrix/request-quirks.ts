@@ -219,6 +219,53 @@ const PAIRS = of('Tool calls and results', [
   ],
 ])
 
+/** Steps of one turn: calls, each with its result. */
+const steps = (...all: string[][]) => ({
+  M: {
+    messages: [
+      user('Look.'),
+      ...all.flatMap((ids) => [assistant(ids.map((id) => use(id))), user(ids.map((id) => result(id)))]),
+    ],
+  },
+  R: {
+    input: [user('Look.'), ...all.flatMap((ids) => [...ids.map((id) => called(id)), ...ids.map((id) => output(id))])],
+  },
+  C: {
+    messages: [
+      user('Look.'),
+      ...all.flatMap((ids) => [
+        assistant(null, { tool_calls: ids.map((id) => call(id)) }),
+        ...ids.map((id) => toolMessage(id)),
+      ]),
+    ],
+  },
+})
+const answered = (more: object, ofCall: object = {}) => ({
+  C: {
+    messages: [
+      user('Look.'),
+      assistant(null, { tool_calls: [{ ...call('a'), ...ofCall }], ...more }),
+      toolMessage('a'),
+    ],
+  },
+})
+const signed = (thought_signature: string) => answered({}, { extra_content: { google: { thought_signature } } })
+const SIGNATURES = 'Google, thought signatures'
+const THINKING = 'DeepSeek, thinking mode'
+
+const EARLIER = of('Reasoning of earlier answers', [
+  ['a call without its reasoning', THINKING, 'DeepSeek, thinking', steps(['a'])],
+  ['two steps without reasoning', 'anomalyco/opencode#24722', 'DeepSeek, thinking', steps(['a'], ['b'])],
+  ['a call of an earlier turn without its reasoning', THINKING, 'DeepSeek, thinking', turns(['a'], ['a'])],
+  ['a call with its reasoning', THINKING, 'DeepSeek, thinking', answered({ reasoning_content: 'Hm.' })],
+  ['a call without a signature', SIGNATURES, 'Gemini 3', steps(['a'])],
+  ['calls at once without a signature', SIGNATURES, 'Gemini 3', steps(['a', 'b'])],
+  ['two steps without a signature', 'karthink/gptel#1146', 'Gemini 3', steps(['a'], ['b'])],
+  ['a call of an earlier turn without a signature', SIGNATURES, 'Gemini 3', turns(['a'], ['a'])],
+  ['a call with its signature', SIGNATURES, 'Gemini 3', signed('own')],
+  ['a call with the signature of another model', 'lbjlaq/Antigravity-Manager#970', 'Gemini 3', signed('foreign')],
+])
+
 const SCHEMAS = of('Schemas and tools', [
   ['{"type": "object"} without properties', OPENAI, 'OpenAI', tool({ type: 'object' })],
   ['{}', OPENAI, 'OpenAI', tool({})],
@@ -689,6 +736,7 @@ const BEYOND = of('Beyond the other API', [
 export const REQUEST_QUIRKS: readonly RequestQuirk[] = [
   ...SYSTEM,
   ...PAIRS,
+  ...EARLIER,
   ...SCHEMAS,
   ...RUN,
   ...SAMPLERS,

@@ -102,12 +102,15 @@ const plainReasoning: Mend = {
   apis: ['chat'],
   isRefused: ({ message }) => WANTS_PLAIN.test(message),
   fields: ({ messages, tools }, note) =>
-    ofAnswers(objectsOrNone(tools).length > 0 ? messages : [], (message, path) => {
+    ofAnswers(objectsOrNone(tools).length > 0 || hasCalls(messages) ? messages : [], (message, path) => {
       if (PLAIN in message) return message
       note(`${path}.${PLAIN}`, 'added')
       return { ...message, [PLAIN]: '' }
     }),
 }
+
+const hasCalls = (messages: unknown): boolean =>
+  objectsOrNone(messages).some(({ tool_calls }) => objectsOrNone(tool_calls).length > 0)
 
 const noPlainReasoning: Mend = {
   name: 'no_reasoning_content',
