@@ -21,10 +21,12 @@ export function splicedJson(
   members: readonly JsonMember[],
   changes: Readonly<Record<string, unknown>>,
 ): Buffer {
-  const edits = editsOf(members, changes)
-  const added = Object.keys(changes).filter(
-    (name) => changes[name] !== undefined && !members.some((member) => member.name === name),
-  )
+  const last = new Map<string, JsonMember>()
+  for (const member of members) last.set(member.name, member)
+  const names = Object.keys(changes)
+  const isSame = last.size === members.length && !names.some((name) => last.has(name))
+  const edits = isSame ? [] : editsOf(members, last, changes)
+  const added = names.filter((name) => changes[name] !== undefined && !last.has(name))
   if (added.length > 0) {
     const end = members.at(-1)?.to ?? bytes.indexOf('{') + 1
     const isFirst = members.length === edits.filter(({ text }) => text === '').length
@@ -34,8 +36,12 @@ export function splicedJson(
   return edits.length === 0 ? bytes : edited(bytes, edits)
 }
 
-function editsOf(members: readonly JsonMember[], changes: Readonly<Record<string, unknown>>): Edit[] {
-  const last = new Map(members.map((member) => [member.name, member]))
+/** @param last the last field of each name */
+function editsOf(
+  members: readonly JsonMember[],
+  last: ReadonlyMap<string, JsonMember>,
+  changes: Readonly<Record<string, unknown>>,
+): Edit[] {
   const edits: Edit[] = []
   let hasKept = false
   for (const [index, member] of members.entries()) {

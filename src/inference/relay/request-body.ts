@@ -71,12 +71,12 @@ export function requestBody(
 ): string | Buffer | Promise<string> {
   // Positions in bytes.
   const { members, hasLargeNumber } = outlineOf(text.length === bytes.length ? text : bytes.toString('latin1'))
-  const changes = { ...edits, ...changesOf(json) }
-  const isSaid = (name: string) => !Object.hasOwn(edits, name) && isWritten(members, json, name, changes[name])
-  const names = Object.keys(changes).filter((name) => !isSaid(name))
-  if (hasLargeNumber && names.some((name) => mayHoldNumbers(changes[name])))
+  const changes = changesOf(json)
+  const set: Record<string, unknown> = { ...edits }
+  for (const name of Object.keys(changes))
+    if (Object.hasOwn(edits, name) || !isWritten(members, json, name, changes[name])) set[name] = changes[name]
+  if (hasLargeNumber && Object.values(set).some(mayHoldNumbers))
     return exactText(text, (body) => ({ ...body, ...edits, ...changesOf(body) })).catch(refuseDepth)
-  const set = Object.fromEntries(names.map((name) => [name, changes[name]]))
   return readable(() => splicedJson(bytes, members, set))
 }
 
