@@ -139,6 +139,7 @@ export const OPEN_FILES: Readonly<Record<string, readonly string[]>> = {
     'api/endpoints.ts',
     'api/finish-reason.ts',
     'api/message-error.ts',
+    'api/own-response.ts',
     'api/reported-error.ts',
     'api/requests.ts',
     'api/verbatim-paths.ts',

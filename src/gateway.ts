@@ -10,12 +10,14 @@ import { movingToken } from './config/moving-token.ts'
 import { connectionSweeps } from './connections/connections.ts'
 import { type Context, liveContext } from './context/context.ts'
 import { type Conversations, createConversations } from './conversations/conversations.ts'
+import { createKeptResponses, type KeptResponses } from './conversations/kept-responses.ts'
 import { GazewayError } from './errors.ts'
 import { type Escrows, liveEscrows } from './escrow/escrow.ts'
 import { type LiveGaze, liveGaze } from './gaze/gaze.ts'
 import { createIdempotency, type Idempotency } from './idempotency/idempotency.ts'
 import { createGroups, type Groups } from './identity/groups.ts'
 import { type Keys, liveKeys } from './identity/keys.ts'
+import { OWN_RESPONSE } from './inference/api/own-response.ts'
 import type { Upstream } from './inference/inference.ts'
 import { type LiveInference, liveInference } from './inference/live-inference.ts'
 import { endSpace, liveMemory, type Memories } from './memory/memory.ts'
@@ -61,6 +63,7 @@ export interface Gateway
   research: Research
   /** Conversations through the tools, which can be continued. */
   conversations: Conversations
+  keptResponses: KeptResponses
   keys: Keys
   /** Groups of keys that share budgets. */
   groups: Groups
@@ -156,6 +159,13 @@ export async function createGateway(read: LoadedConfig, log: Log): Promise<Gatew
     now,
     onError: logged(base, 'Failed to store an answer in its conversation.', 'warn'),
   })
+  const keptResponses = createKeptResponses({
+    store,
+    now,
+    prefix: OWN_RESPONSE,
+    keepDays: () => config.current().config.responses.keep_days,
+    onError: logged(base, 'Failed to keep a response; it cannot be continued.', 'warn'),
+  })
   const chatModel = () => upstream.provider.resolve(undefined, 'chat').requested
   const sessions = createSessions({ store, now, chatModel })
   const rooms = {
@@ -189,7 +199,7 @@ export async function createGateway(read: LoadedConfig, log: Log): Promise<Gatew
 
   return {
     ...{ store, config, log, ...rooms, ...inference, upstream, context, projects, remote, sessions, countTokens },
-    ...{ keys, groups, burn, metering, overruns, absorbedCalls, chain, withdrawals, journal },
+    ...{ keys, groups, burn, keptResponses, metering, overruns, absorbedCalls, chain, withdrawals, journal },
     get loaded() {
       return config.current()
     },

@@ -38,7 +38,7 @@ describe('a chat completion as a Response', () => {
       ['response', 'llm-1', 1_700_000_000, 'completed', null, null],
     )
     assert.ok(Number.isInteger(response.completed_at))
-    assert.match(response.id, /^resp_[0-9a-f]{48}$/)
+    assert.match(response.id, /^resp_gzw_[0-9a-f]{48}$/)
   })
 
   it('echoes the request, its tools with every key and without those that chat completions has not', () => {

@@ -89,11 +89,12 @@ export function serveTurns({ ws, earlier, ask, log, onIdle }: TurnDeps): SocketT
     else await run(next)
   }
 
-  /** Keeps a response that no upstream stored. */
+  /** Keeps a response that no upstream stored, of a request with the whole conversation. */
   function keep(request: Fields, response: unknown): void {
     const { store, status } = fieldsOrNone(response)
     if (status === 'failed' || status === undefined) return
-    if (request.store === false || store === false) earlier.keep(request, response)
+    const isWhole = request.previous_response_id === undefined
+    if (isWhole && (request.store === false || store === false)) earlier.keep(request, response)
     else earlier.forget()
   }
 

@@ -1,3 +1,4 @@
+import { OWN_RESPONSE } from '../../../src/inference/api/own-response.ts'
 import type { ResponseRequest } from '../../../src/inference/api/requests.ts'
 import { endResponse, responseShell } from '../../../src/inference/convert/chat-to-response.ts'
 import { itemId } from '../../../src/inference/convert/response-items.ts'
@@ -11,7 +12,7 @@ import type { Fields } from '../../../src/text/typed-reader.ts'
  */
 export function warmedUp(receiver: Receiver, request: Fields): void {
   const model = typeof request.model === 'string' ? request.model : ''
-  const id = itemId('resp')
+  const id = itemId(OWN_RESPONSE)
   const created = responseShell(request as unknown as ResponseRequest, {
     id,
     model,

@@ -43,6 +43,7 @@ export const chatCompletions = (calls: OpenCalls, gateway: Gateway): Endpoint =>
  *
  * @param of.check refuses an invalid request
  * @param of.headers returns client headers that an upstream of the same protocol also gets
+ * @param of.ask asks the model
  */
 export function modelCall(
   calls: OpenCalls,
@@ -51,14 +52,14 @@ export function modelCall(
     endpoint,
     check,
     headers,
+    ask = createAsk(calls, gateway, endpoint),
   }: {
     endpoint: ModelEndpoint
     check: (json: unknown) => { stream: boolean }
     headers?: (of: Arrival) => CallerContext['headers']
+    ask?: Ask
   },
 ): Endpoint {
-  const ask = createAsk(calls, gateway, endpoint)
-
   return async (arrival) => {
     const body = await readJson(arrival.incoming, modelBodyLimit(gateway, arrival.callerId))
     const { stream } = check(body.json)

@@ -4,6 +4,7 @@ import { cut } from '../../text/cut.ts'
 import { isObject } from '../../text/json.ts'
 import type { Fields } from '../../text/typed-reader.ts'
 import { incompleteReason } from '../api/finish-reason.ts'
+import { OWN_RESPONSE } from '../api/own-response.ts'
 import { reportedIn } from '../api/reported-error.ts'
 import type { ChatChunk, ChatCompletion, ResponseRequest } from '../api/requests.ts'
 import { read as readAnswer } from './answer-reader.ts'
@@ -60,7 +61,7 @@ export function createResponseEvents(
 ): ResponseEvents {
   const { begun = null, seal = UNSEALED } = options
   const shell = responseShell(request, {
-    id: begun?.id ?? itemId('resp'),
+    id: begun?.id ?? itemId(OWN_RESPONSE),
     model: options.model ?? request.model ?? '',
     createdAt: begun?.createdAt ?? Math.floor(Date.now() / 1000),
   })

@@ -2,6 +2,7 @@ import type OpenAI from 'openai'
 import { readUsage } from '../../providers/token-usage.ts'
 import type { Fields } from '../../text/typed-reader.ts'
 import { incompleteReason } from '../api/finish-reason.ts'
+import { OWN_RESPONSE } from '../api/own-response.ts'
 import type { ChatCompletion, ResponseRequest } from '../api/requests.ts'
 import { read } from './answer-reader.ts'
 import { callableTools, type FindTool } from './callable-tools.ts'
@@ -34,7 +35,7 @@ export interface Ending {
 export function toResponse(
   completion: ChatCompletion,
   request: ResponseRequest,
-  { id = itemId('resp'), seal = UNSEALED }: { id?: string; seal?: SealState } = {},
+  { id = itemId(OWN_RESPONSE), seal = UNSEALED }: { id?: string; seal?: SealState } = {},
 ): ResponseObject {
   const choice = read.fields(read.list(completion.choices, 'choices')[0], 'choices.0')
   const createdAt = completion.created ?? Math.floor(Date.now() / 1000)

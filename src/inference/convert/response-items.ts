@@ -8,6 +8,7 @@ import type {
   ResponseReasoningItem,
 } from 'openai/resources/responses/responses'
 import { isObject, parseJson } from '../../text/json.ts'
+import type { OWN_RESPONSE } from '../api/own-response.ts'
 import type { CalledTool } from './callable-tools.ts'
 import type { Citation, Logprob } from './chat-answer.ts'
 import { fromCustomCall } from './custom-tools.ts'
@@ -39,7 +40,7 @@ export interface ToolCall {
 const CALL_ID_BYTES = 16
 
 /** Creates an id in the provider's format, for objects that the provider did not create. */
-export function itemId(prefix: 'resp' | 'msg' | 'rs' | 'fc' | 'ctc' | 'call'): string {
+export function itemId(prefix: typeof OWN_RESPONSE | 'msg' | 'rs' | 'fc' | 'ctc' | 'call'): string {
   return `${prefix}_${randomBytes(prefix === 'call' ? CALL_ID_BYTES : 24).toString('hex')}`
 }
 
