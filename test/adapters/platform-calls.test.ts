@@ -75,8 +75,8 @@ describe('the calls over HTTP', () => {
     assert.deepEqual(await get('/api/calls/call_1'), CALL)
     const others = await ask(platform, 'GET', '/api/calls/call_1')
     assert.equal(others.status, 404)
-    for (const path of ['/api/calls', '/api/calls/stats']) {
-      const refused = await ask(platform, 'GET', `${path}?caller_id=key_other`)
+    for (const path of ['/api/calls?', '/api/calls/stats?', '/api/calls/cache?session=s1&']) {
+      const refused = await ask(platform, 'GET', `${path}caller_id=key_other`)
       assert.equal(refused.status, 403)
       assert.equal((await errorOf(refused)).code, 'insufficient_scope')
     }
@@ -103,6 +103,8 @@ describe('the calls over HTTP', () => {
     assert.deepEqual(ids(await get('/api/calls?session=night', platform.key)), ['call_5'])
     const page = await get<{ items: CallRecord[]; total: number }>('/api/calls?session=night&path=/v1/responses')
     assert.deepEqual([ids(page), page.total, page.items[0]?.client], [['call_5', 'call_4'], 2, 'codex'])
+    const callsIn = async (key: string) => (await get<{ calls: number }>('/api/calls/cache?session=night', key)).calls
+    assert.deepEqual([await callsIn(platform.key), await callsIn(platform.admin)], [1, 2])
     assert.equal((await ask(platform, 'GET', `/api/calls?session=${'x'.repeat(129)}`)).status, 422)
   })
 

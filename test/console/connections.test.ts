@@ -6,6 +6,9 @@ import WebSocket from 'ws'
 import { ask, errorOf } from '../adapters/platform.ts'
 import { axeFaults, type ConsoleUnderTest, inspect, startConsole, WITHOUT_BROWSER } from './browser.ts'
 
+/** Effect of a cache that had all that it was known to have. */
+const NOTHING_MISSED = { missed_tokens: 0, missed_usd: 0, changed: null }
+
 describe('the pages Connections, Calls and Skills', { skip: WITHOUT_BROWSER }, () => {
   let gazeway: ConsoleUnderTest
 
@@ -167,6 +170,25 @@ describe('the pages Connections, Calls and Skills', { skip: WITHOUT_BROWSER }, (
     const missing = await ask(platform, 'GET', '/api/calls/call_none')
     await page.goto(`${platform.url}/#/calls/call_none`)
     await page.getByText((await errorOf(missing)).message).waitFor()
+  })
+
+  it('names a client that breaks its cache, beside what its session saved and missed', async () => {
+    const { calls } = gazeway.platform.gateway
+    const [last] = (await calls.history({ limit: 1 })).items
+    assert.ok(last, 'there are calls')
+    const usage = { prompt_tokens: 8000, completion_tokens: 1, total_tokens: 8001 }
+    const hit = { usage: { ...usage, cached_tokens: 6000 }, cache: { saved_usd: 0.02, ...NOTHING_MISSED } }
+    const missed = { usage, cache: { saved_usd: 0, missed_tokens: 6000, missed_usd: 0.01, changed: 'tools' as const } }
+    for (const [index, effect] of [hit, missed, missed].entries())
+      calls.record({ ...last, call_id: `call_${String(index).repeat(32)}`, session_id: 'night', ...effect })
+    const page = await gazeway.open(`#/calls/call_${'1'.repeat(32)}`)
+    await page.getByText('6,000 missed for $0.01, the client changed its tools').waitFor()
+    await page.getByRole('link', { name: 'night' }).click()
+    await page.getByText('Your client breaks its cache: 2 of 3 calls changed the tools or their order').waitFor()
+    await page.getByText('of input; $0.02 saved, $0.02 missed').waitFor()
+    await page.getByRole('cell', { name: '75%' }).waitFor()
+    assert.deepEqual(await axeFaults(page), [])
+    await page.close()
   })
 
   it('shows the skills that are installed, and one with its instructions', async () => {

@@ -92,7 +92,16 @@ describe('gazeway key', () => {
     const place = newPlace()
     await group(place, 'create', '--name', 'team', '--budget', '20/day', '--budget', '300/month')
     const terms = ['--budget', '1/total', '--budget', '0.5/day', '--concurrent', '4', '--group', 'team']
-    const limits = ['--requests-per-minute', '60', '--tokens-per-minute', '9000', '--models', 'llm-*, sandbox']
+    const limits = [
+      '--requests-per-minute',
+      '60',
+      '--tokens-per-minute',
+      '9000',
+      '--models',
+      'llm-*, sandbox',
+      '--cache',
+      'off',
+    ]
     const made = await key(place, 'create', '--name', 'ann', ...terms, ...limits, '--expires', '90d')
     assert.equal(made.code, 0, made.stderr)
     const id = idOf(made.stdout)
@@ -101,7 +110,8 @@ describe('gazeway key', () => {
       before.limits,
       '0.5 per day, 1 in total, 60 requests per minute, 9000 tokens per minute, 4 concurrent calls',
     )
-    assert.deepEqual([before.group, before.billing, before.models], ['team', 'recorded', 'llm-*, sandbox'])
+    const { group: team, billing, models, cache } = before
+    assert.deepEqual([team, billing, models, cache], ['team', 'recorded', 'llm-*, sandbox', 'off'])
     const days = (Date.parse(before.expires ?? '') - Date.now()) / 86_400_000
     assert.ok(days > 89.9 && days < 90, `${days} days`)
 
@@ -111,9 +121,9 @@ describe('gazeway key', () => {
     const [after = {}] = rowsOf(edited.stdout)
     const now = { NAME: 'anna', billing: 'cost', limits: '7 per week, 60 requests per minute, 9000 tokens per minute' }
     assert.deepEqual(after, { ...before, ...now })
-    const freed = ['--no-group', '--models', 'all', '--expires', 'never', '--budget', 'none']
+    const freed = ['--no-group', '--models', 'all', '--expires', 'never', '--budget', 'none', '--cache', 'auto']
     const [last = {}] = rowsOf((await key(place, 'edit', id, ...freed)).stdout)
-    const { group: _, models: _models, expires: _expires, ...kept }: Record<string, string> = after
+    const { group: _, models: _models, expires: _expires, cache: _cache, ...kept }: Record<string, string> = after
     assert.deepEqual(last, { ...kept, limits: '60 requests per minute, 9000 tokens per minute' })
   })
 
