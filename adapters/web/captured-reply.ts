@@ -20,7 +20,7 @@ export function capture(client: Client): { receiver: Receiver; reply: () => Capt
   let ended = false
 
   const receiver: Receiver = {
-    isLocal: true,
+    beat() {},
     isGone: client.isGone,
     onGone: client.onGone,
     whole(status, headers, body) {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, beforeEach, describe, it } from 'node:test'
 import type { CallRecord } from '../../src/calls/call-record.ts'
-import { message, refuses } from '../doubles/anthropic.ts'
+import { message, messageStream, named, refuses } from '../doubles/anthropic.ts'
 import { until } from '../doubles/until.ts'
 import * as double from '../doubles/upstream.ts'
 import { type RunningGateway, startGateway } from './gateway.ts'
@@ -76,10 +76,10 @@ describe('a call with several candidates', () => {
     for (const upstream of all()) await upstream.close()
   })
 
-  const post = (body: unknown, path = CHAT, signal?: AbortSignal) =>
+  const post = (body: unknown, path = CHAT, signal?: AbortSignal, key = running.key) =>
     fetch(`${running.url}/v1${path}`, {
       method: 'POST',
-      headers: { 'content-type': 'application/json', authorization: `Bearer ${running.key}` },
+      headers: { 'content-type': 'application/json', authorization: `Bearer ${key}` },
       body: JSON.stringify(body),
       ...(signal && { signal }),
     })
@@ -266,6 +266,26 @@ describe('a call with several candidates', () => {
     assert.equal(reply.status, 200)
     assert.deepEqual(originOf(reply), ['default', '2'])
     assert.equal(((await reply.json()) as { type: string }).type, 'message')
+  })
+
+  it('continues a Message that has begun, and charges for the candidate that answers alone', async () => {
+    three.on('/messages', named(messageStream([]).slice(0, 1), 'break'))
+    const { keys, calls, wallet } = running.gateway
+    const terms = { scopes: ['inference' as const], billing: 'cost' as const, limits: { credit_limit_usd: 1 } }
+    const { key, record } = await keys.create({ name: 'continued', ...terms })
+    one.on(CHAT, double.sse(double.chunks(['Hello.'])))
+    const body = { ...ASK, model: 'claude-first', max_tokens: 10, stream: true }
+    const text = await (await post(body, '/messages', undefined, key)).text()
+    assert.deepEqual([text.split('"type":"message_start"').length, text.includes('"id":"msg_double"')], [2, true])
+    assert.match(text, /"type":"message_stop"\}\n\n: x-gazeway-call-id=/)
+    await calls.flush()
+    const [failed, answered] = await records()
+    assert.deepEqual([failed?.status, failed?.upstream_cost_usd, answered?.status], ['error', 0, 'ok'])
+    const { items } = await wallet.usage({ caller_id: record.id, limit: 10 })
+    assert.deepEqual(
+      items.map(({ call_id }) => call_id),
+      [answered?.call_id],
+    )
   })
 
   it('counts the prompt of a Message at whichever upstream can', async () => {

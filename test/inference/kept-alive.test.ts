@@ -79,6 +79,7 @@ describe('the client of a stream', { timeout: 30_000 }, () => {
         },
         TIMEOUT_MS,
       )
+      if (incoming.headers['x-own-beats']) receiver.beat = () => void beats.emit('beat')
       const request = { bytes: Buffer.from(text), text, json: JSON.parse(text) }
       const context = { surface: 'http' as const, callerId: null, requestId: 'r1' }
       const { call, callVerbatim } = calls.current()
@@ -274,6 +275,16 @@ describe('the client of a stream', { timeout: 30_000 }, () => {
       assert.match(got.reason, /Slow down\./)
       assert.equal(((await served) as { failure: Error }).failure.name, 'GazewayError')
     })
+
+  it('that has heartbeats of its own hears no others, and gets a refusal that comes late as a status', async () => {
+    upstream.on('/chat/completions', async (...exchange) => {
+      await once(beats, 'beat')
+      await double.fails(429)(...exchange)
+    })
+    const headers = { 'x-own-beats': 'yes' }
+    const got = await ask('C', { ...BODIES.C, model: 'over-chat', stream: true }, { ...door(), headers })
+    assert.deepEqual([got.status, countOf(COMMENT)], [429, 0])
+  })
 
   it('of /messages gets the last refusal in the provider’s own words, after the beginning of another', async () => {
     upstream.on('/messages', halting(start, 'break'), refuses(529, 'overloaded_error', 'Overloaded'))

@@ -76,6 +76,7 @@ export function socketReceiver(ws: WebSocket, onEnd: (event: EventData) => void)
       else pass(Buffer.from(`data: ${JSON.stringify({ type: 'error', status, ...fields, headers })}\n\n`))
     },
     head() {},
+    beat: () => ws.ping(),
     write(bytes) {
       pass(events.push(Buffer.from(bytes as Buffer)))
       return ws.bufferedAmount <= PAUSE_BYTES

@@ -31,9 +31,9 @@ export function heldFor(
 ): HeldCall | null {
   const { endpoint, request, verbatim, bill, context } = call
   const isStream = request.json.stream === true
-  if (!isStream && (verbatim === null || receiver.isLocal)) return null
+  if (!isStream && verbatim === null) return null
   const held = heldReceiver(receiver, {
-    heartbeat: receiver.isLocal ? null : heartbeat,
+    heartbeat,
     beat: endpoint === '/messages' ? PING : COMMENT,
     isSole: isSole || !isStream,
     eventsOf: (status, body) => lateEvents(endpoint, { status, body }, context.requestId),

@@ -33,7 +33,7 @@ export function webReceiver(client: SignalClient, provider: Provider, answer: (r
     return (stream?.desiredSize ?? 1) > 0
   }
   return {
-    isLocal: true,
+    beat() {},
     isGone: client.isGone,
     onGone: client.onGone,
     reason: client.reason,

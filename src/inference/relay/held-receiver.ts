@@ -20,8 +20,8 @@ export interface HeldReceiver extends Receiver {
 
 /** Options of {@link heldReceiver}. */
 export interface HeldOptions {
-  /** Schedules the heartbeats. Null for a reader that needs none. */
-  heartbeat: SilenceWatch | null
+  /** Schedules the heartbeats. */
+  heartbeat: SilenceWatch
   /** Whole event that clients ignore. */
   beat: string
   /** True when one candidate alone can answer. */
@@ -46,7 +46,7 @@ export function heldReceiver(receiver: Receiver, options: HeldOptions): HeldRece
 
   function hold(...head: Parameters<Receiver['head']>): void {
     held = head
-    wait ??= heartbeat?.begin(onSilence)
+    wait ??= heartbeat.begin(onSilence)
   }
   function begin(status: number, headers: Record<string, string>): void {
     if (!begun) receiver.head(status, headers)
@@ -54,17 +54,20 @@ export function heldReceiver(receiver: Receiver, options: HeldOptions): HeldRece
   }
   function onSilence(): void {
     if (!held || !wait || receiver.isGone()) return
-    const [status, headers] = held
+    heartbeat.heard(wait)
+    if (receiver.beat) receiver.beat()
+    else beatIn(...held)
+  }
+  function beatIn(status: number, headers: Record<string, string>): void {
     begin(status, isSole ? headers : withoutAttempt(headers))
     receiver.write(beat)
-    heartbeat?.heard(wait)
   }
   function write(bytes: Buffer | string): boolean {
-    if (wait) heartbeat?.heard(wait)
+    if (wait) heartbeat.heard(wait)
     return receiver.write(bytes)
   }
   function release(): void {
-    if (wait) heartbeat?.end(wait)
+    if (wait) heartbeat.end(wait)
     wait = undefined
     held = undefined
   }

@@ -10,8 +10,8 @@ import type { Client } from './send.ts'
 export interface Receiver extends Client {
   /** Sends a whole reply. */
   whole(status: number, headers: Record<string, string>, bytes: Buffer | string): void
-  /** True when its reader is in this process, and needs no heartbeats. */
-  isLocal?: boolean | undefined
+  /** Takes the place of a heartbeat in the stream: a reader in this process needs none, a socket has its own. */
+  beat?: (() => void) | undefined
   /** False when another candidate may answer, so that the beginning of a stream waits for its first output. */
   isSole?: boolean | undefined
   /** Announces the headers of a stream that may be held back; they are sent if it takes long. Optional. */

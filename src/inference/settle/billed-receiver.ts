@@ -122,7 +122,7 @@ export function billedReceiver(
   }
 
   return {
-    isLocal: receiver.isLocal,
+    beat: receiver.beat,
     isGone: () => cut !== null || receiver.isGone(),
     onGone(listener) {
       goneListeners.push(listener)

@@ -133,7 +133,7 @@ function collecting(client: SignalClient): { reply: CollectedReply; receiver: Re
   const replies: Array<WholeReply | StreamReply> = []
   const chunks: Uint8Array[] = []
   const receiver: Receiver = {
-    isLocal: true,
+    beat() {},
     isGone: client.isGone,
     onGone: client.onGone,
     reason: client.reason,
