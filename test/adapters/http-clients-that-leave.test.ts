@@ -43,6 +43,47 @@ describe('clients that leave, or read slowly', () => {
     assert.deepEqual([streamed?.status, streamed?.usage?.estimated], ['aborted', true])
   })
 
+  it('aborts an upstream whose stream has no end after 100,000 events, converted or not', async () => {
+    const [begun, text] = double.chunks(['a'])
+    const call = (args: string) => ({
+      ...(text as object),
+      choices: [
+        {
+          index: 0,
+          delta: { tool_calls: [{ index: 0, id: 'a', type: 'function', function: { name: 'look', arguments: args } }] },
+        },
+      ],
+    })
+    for (const [path, events] of [
+      ['/v1/messages', [text]],
+      ['/v1/chat/completions', [call('{"text":"'), call('a')]],
+    ] as const) {
+      server.received.length = 0
+      const [first, last] = [events[0], events.at(-1)].map((event) => `data: ${JSON.stringify(event)}\n\n`)
+      const packet = (last as string).repeat(1000)
+      server.on('/chat/completions', (response) => {
+        response.writeHead(200, { 'content-type': 'text/event-stream' })
+        response.write(`data: ${JSON.stringify(begun)}\n\n${first}`)
+        const send = (): void => {
+          if (response.write(packet)) setImmediate(send)
+        }
+        response.on('drain', send)
+        send()
+      })
+      const client = new AbortController()
+      const reply = await post(path, { ...ASK, max_tokens: 9, stream: true }, {}, client.signal)
+      let seen = 0
+      for await (const bytes of reply.body ?? []) {
+        seen += Buffer.from(bytes).toString('latin1').split('data:').length - 1
+        if (seen >= 100_000) break
+      }
+      client.abort()
+      await server.received[0]?.aborted
+    }
+    await until(async () => (await records()).length === 2)
+    for (const { status, usage } of await records()) assert.deepEqual([status, usage?.estimated], ['aborted', true])
+  })
+
   it('aborts every one of the requests that a client had pipelined', async () => {
     server.on('/chat/completions', double.hangs)
     const socket = connect(Number(new URL(running.url).port), '127.0.0.1')

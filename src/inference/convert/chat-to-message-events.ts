@@ -194,7 +194,7 @@ function createBlocks(
       add({ begin: { type: 'text', text: '' }, kind: 'text', waiting: text })
     },
     call(delta) {
-      const known = callOf(calls, delta, ({ written }) => written)
+      const known = callOf(calls, delta, isWhole)
       // Reasoning state refers to the call by its id.
       const whole =
         known === undefined && delta.extra !== null ? { ...delta, id: delta.id || messageId('toolu') } : delta

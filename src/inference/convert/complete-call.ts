@@ -38,9 +38,6 @@ export function readableArguments(call: WrittenCall, tools: unknown): string | n
   return call.arguments.trim() === '' ? call.arguments : (completeArguments(call.arguments) ?? call.arguments)
 }
 
-/** Tells whether the arguments of a call are a whole JSON object, so that nothing can be added to them. */
-export const isWholeObject = (args: string): boolean => isObject(parseJson(args))
-
 /**
  * Fault of an answer whose calls nobody may run: one has no name, or its arguments are not complete; or the answer ends
  * with a call and has none. Null for a good answer, and for one that its limit cut off.

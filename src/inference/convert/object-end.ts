@@ -1,3 +1,8 @@
+import { isObject, parseJson } from '../../text/json.ts'
+
+/** Space between the parts of JSON. */
+const SPACE = ' \n\r\t'
+
 /** Finds the end of a JSON object that comes in pieces. */
 export interface ObjectEnd {
   push(text: string): void
@@ -23,9 +28,43 @@ export function createObjectEnd(): ObjectEnd {
       for (const letter of text) {
         read(letter)
         if (letter === '}' && depth === 0 && !isText) isReached = true
-        else if (letter.trim() !== '') isReached = false
+        else if (!SPACE.includes(letter)) isReached = false
       }
     },
     isReached: () => isReached,
+  }
+}
+
+/** Tells of the arguments of a call that come in pieces whether they are a whole JSON object. */
+export interface Completeness {
+  push(piece: string): void
+  /** All pieces so far. */
+  written(): string
+  isWhole(): boolean
+}
+
+/**
+ * Creates it, for no pieces. Pieces are read once somebody asks, each once, and all of them are parsed only where braces are
+ * balanced: most streams never ask.
+ */
+export function createCompleteness(): Completeness {
+  let written = ''
+  let end: ObjectEnd | null = null
+  let isWhole: boolean | null = null
+  return {
+    push(piece) {
+      written += piece
+      end?.push(piece)
+      if (piece.trim() !== '') isWhole = null
+    },
+    written: () => written,
+    isWhole() {
+      if (end === null) {
+        end = createObjectEnd()
+        end.push(written)
+      }
+      isWhole ??= end.isReached() && isObject(parseJson(written))
+      return isWhole
+    },
   }
 }

@@ -1,7 +1,7 @@
 import { isText } from '../../text/lenient-reader.ts'
 import { WrongTypeError } from '../../text/typed-reader.ts'
 import type { ChatCall } from './chat-answer.ts'
-import { isWholeObject } from './complete-call.ts'
+import { type Completeness, createCompleteness } from './object-end.ts'
 import { itemId, type ToolCall } from './response-items.ts'
 import type { StreamedCall } from './streamed-items.ts'
 
@@ -19,7 +19,7 @@ interface Slot {
   index: number | undefined
   id: string
   /** Arguments so far. */
-  written: string
+  args: Completeness
   name: string
   call?: StreamedCall
 }
@@ -40,20 +40,20 @@ const MOST_CALLS = 1000
  * otherwise each name begins a new call. So does a name with arguments after a call that is complete.
  *
  * @param calls calls begun so far, in order
- * @param writtenOf arguments of a call so far
+ * @param isWhole tells whether the arguments of a call are a whole object, to which nothing can be added
  * @returns undefined when the delta begins a new call
  * @throws WrongTypeError for more than a thousand calls
  */
 export function callOf<Call extends { index?: unknown; id?: unknown }>(
   calls: readonly Call[],
   { index, id, name, arguments: args }: Piece,
-  writtenOf: (call: Call) => string,
+  isWhole: (call: Call) => boolean,
 ): Call | undefined {
   if (calls.length > MOST_CALLS) throw new WrongTypeError('choices.0.delta.tool_calls', `at most ${MOST_CALLS} calls`)
   const known = calls.findLast((call) => (index === undefined ? !isText(id) || call.id === id : call.index === index))
   const isOther = isText(id) ? isText(known?.id) && known?.id !== id : index === undefined
   if (known === undefined || !isText(name)) return known
-  return isOther || (isText(args) && isWholeObject(writtenOf(known))) ? undefined : known
+  return isOther || (isText(args) && isWhole(known)) ? undefined : known
 }
 
 /**
@@ -65,10 +65,10 @@ export function createStreamedCalls(open: (call: Omit<ToolCall, 'arguments'>) =>
   const slots: Slot[] = []
 
   function slotOf(delta: ChatCall): Slot {
-    const known = callOf(slots, delta, ({ written }) => written)
+    const known = callOf(slots, delta, ({ args }) => args.isWhole())
     if (known) return known
     const isTaken = slots.some(({ id }) => id === delta.id)
-    const slot: Slot = { index: delta.index, id: isTaken ? '' : delta.id, written: '', name: '' }
+    const slot: Slot = { index: delta.index, id: isTaken ? '' : delta.id, args: createCompleteness(), name: '' }
     slots.push(slot)
     return slot
   }
@@ -76,7 +76,7 @@ export function createStreamedCalls(open: (call: Omit<ToolCall, 'arguments'>) =>
   function begin(slot: Slot, name: string): StreamedCall {
     const call = open({ callId: slot.id || itemId('call'), name })
     slot.name = name
-    call.write(slot.written)
+    call.write(slot.args.written())
     slot.call = call
     return call
   }
@@ -88,9 +88,9 @@ export function createStreamedCalls(open: (call: Omit<ToolCall, 'arguments'>) =>
       if (slot.id === '' && !slots.some(({ id }) => id === delta.id)) slot.id = delta.id
       if (!slot.call && name !== '') begin(slot, name)
       slot.call?.write(written)
-      slot.written += written
+      slot.args.push(written)
     },
-    written: () => slots.map((slot) => ({ name: slot.name, arguments: slot.written })),
+    written: () => slots.map((slot) => ({ name: slot.name, arguments: slot.args.written() })),
     end() {
       for (const slot of slots) if (!slot.call) begin(slot, '')
     },

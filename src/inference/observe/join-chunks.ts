@@ -1,6 +1,7 @@
 import { isObject } from '../../text/json.ts'
 import { FINISHED } from '../api/finish-reason.ts'
 import type { ChatCompletion } from '../api/requests.ts'
+import { type Completeness, createCompleteness } from '../convert/object-end.ts'
 import { callOf } from '../convert/streamed-calls.ts'
 
 type Fields = Record<string, unknown>
@@ -76,16 +77,23 @@ function joinLists(whole: Fields[], pieces: Fields[]): Fields[] {
 function joinCalls(whole: Fields[], pieces: Fields[]): Fields[] {
   for (const piece of pieces) {
     const { index, id, function: called } = piece
-    const known = callOf(whole, { index, id, ...(isObject(called) && called) }, argumentsOf)
+    const known = callOf(whole, { index, id, ...(isObject(called) && called) }, (one) => argumentsOf(one).isWhole())
     const call = known ?? {}
     if (!known) whole.push(call)
     join(call, piece)
+    if (isObject(called) && typeof called.arguments === 'string') argumentsOf(call).push(called.arguments)
   }
   return whole
 }
 
-const argumentsOf = ({ function: called }: Fields): string =>
-  isObject(called) && typeof called.arguments === 'string' ? called.arguments : ''
+/** Arguments of the calls that are being joined. */
+const ARGUMENTS = new WeakMap<Fields, Completeness>()
+
+function argumentsOf(call: Fields): Completeness {
+  const known = ARGUMENTS.get(call) ?? createCompleteness()
+  ARGUMENTS.set(call, known)
+  return known
+}
 
 /** Entry of an index, created when missing. */
 function entryOf(entries: Fields[], index: number): Fields {

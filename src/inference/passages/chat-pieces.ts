@@ -31,7 +31,7 @@ export function readPiece(calls: OpenCall[], piece: Fields): Fields {
   const { name, arguments: given } = called
   const index = piece.index ?? undefined
   const args = argumentsText(given)
-  const known = callOf(calls, { index, id: piece.id, name, arguments: args }, (call) => call.args.written())
+  const known = callOf(calls, { index, id: piece.id, name, arguments: args }, (call) => call.args.isWhole())
   const call = known ?? begin(calls, { ...piece, index })
   if (isText(name)) call.name = name
   const isHeld = call.args.push(args, args).length === 0

@@ -1,5 +1,6 @@
 import { isObject } from '../../text/json.ts'
 import { fieldsOrNone, isText } from '../../text/lenient-reader.ts'
+import { WrongTypeError } from '../../text/typed-reader.ts'
 import { incompleteReason, knownFinish, MESSAGE_STOP } from '../api/finish-reason.ts'
 import { messageId } from '../convert/chat-to-message.ts'
 import { argumentsText, NO_CALL, NO_NAME, NO_OBJECT, readableArguments } from '../convert/complete-call.ts'
@@ -14,6 +15,9 @@ import { toSse } from './upstream-reply.ts'
 /** Marks of events that need a look. As bytes, they are found in a third of the time. */
 const BLOCK_START = Buffer.from('content_block_start')
 const TOOL_USE = Buffer.from('"tool_use"')
+
+/** Most calls that are open at a time. */
+const MOST_OPEN = 1000
 
 /** An event of a streamed Message, for the block at an index. */
 type BlockEvent = EventData & { index?: unknown }
@@ -134,6 +138,7 @@ function createBlocks(tools: unknown): Blocks {
     begin(event, data) {
       const { index } = data
       isRenumbered ||= index !== count
+      if (open.size === MOST_OPEN) throw new WrongTypeError('index', `that of one of ${MOST_OPEN} open blocks`)
       numbers.set(index, count++)
       const block = fieldsOrNone(data.content_block)
       if (!isToolUse(block)) return numbered(event, data)

@@ -1,5 +1,5 @@
 import { fieldsOrNone, isText } from '../../text/lenient-reader.ts'
-import type { Fields } from '../../text/typed-reader.ts'
+import { type Fields, WrongTypeError } from '../../text/typed-reader.ts'
 import { LAST_EVENTS } from '../api/finish-reason.ts'
 import { argumentsText, callFault, NO_OBJECT, readableArguments } from '../convert/complete-call.ts'
 import { type HeldArguments, heldArguments } from '../convert/held-arguments.ts'
@@ -13,6 +13,9 @@ import { type ReadResponse, toSse } from './upstream-reply.ts'
 
 /** Mark of events that need a look. As bytes, it is found in a third of the time. */
 const FUNCTION_CALL = Buffer.from('function_call')
+
+/** Most calls of one answer, and most events after a call that is not complete. */
+const MOST = 1000
 
 /** An event of a streamed Response, for one of its items. */
 type ItemEvent = EventData & { item?: unknown; item_id?: unknown; output_index?: unknown; arguments?: unknown }
@@ -42,7 +45,7 @@ export function watchResponseCalls({ asked, provider }: Pick<ReplyContext, 'aske
   }
   function wait(events: Buffer[]): Buffer[] {
     waiting.push(...events)
-    return []
+    return waiting.length > MOST ? fail(NO_OBJECT) : []
   }
 
   function endItem(event: Buffer, data: ItemEvent): Buffer[] {
@@ -133,6 +136,7 @@ function createCalls(tools: unknown): Calls {
       const item: Fields = fieldsOrNone(data.item)
       if (!isFunctionCall(item)) return event
       const { id, name, call_id } = item
+      if (open.length === MOST) throw new WrongTypeError('output', `at most ${MOST} calls`)
       open.push({ id, at: data.output_index, name, args: heldArguments() })
       return isText(call_id) ? event : written({ ...data, item: { ...item, call_id: nameCall(item) } })
     },
