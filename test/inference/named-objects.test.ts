@@ -73,5 +73,11 @@ describe('the ids in a request', () => {
   it('are not looked for in a chat without a field for them', () => {
     const chat = { messages: [{ role: 'user', content: 'What is an id, a container or a conversation?' }] }
     assert.ok(!mayNameObjects({ endpoint: '/chat/completions', text: JSON.stringify(chat) }))
+    const turn = {
+      messages: [{ role: 'tool', tool_call_id: 'call_1' }, { tool_use_id: 'b' }],
+      metadata: { user_id: 'u' },
+    }
+    assert.ok(!mayNameObjects({ endpoint: '/chat/completions', text: JSON.stringify(turn) }))
+    assert.ok(mayNameObjects({ endpoint: '/chat/completions', text: '{"prompt": {"id": "pmpt_00000001"}}' }))
   })
 })

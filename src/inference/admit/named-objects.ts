@@ -54,8 +54,8 @@ const LISTED = /^"([\w.:-]{1,200})"$/
 const LOOKS_LIKE_ID = /^(?=.*\d).{8}/
 /** Objects that refer to stored state by their `id`. */
 const STATE_OBJECT = /"(?:conversation|container|prompt)"\s*:\s*\{/iu
-/** Names in any case: some servers ignore it. */
-const MAY_NAME = /_ids?"|"(?:container|conversation)"|\\u/iu
+/** Names in any case: some servers ignore it. Ids of tool calls are in each turn of an agent, and name no object. */
+const MAY_NAME = new RegExp(`"(?:${[...FIELDS.keys(), ...LISTS.keys()].join('|')})"|"prompt"\\s*:\\s*\\{|\\\\u`, 'iu')
 
 /** Tells whether a request may refer to an object of an earlier call, without looking closely. */
 export const mayNameObjects = ({ endpoint, text }: NamingRequest): boolean =>
