@@ -40,11 +40,23 @@ const LONG_EXPONENT = 5
 const LARGE_EXPONENT = /[eE][+-]?\d{3}/
 
 /**
- * Outlines the JSON text of an object. Strings are skipped and not read.
+ * Outlines the JSON text of an object. Strings are skipped and not read. Positions count letters.
  *
- * @param json valid JSON. Positions count its letters: with latin1 of UTF-8, they count bytes
+ * @param json valid JSON
  */
-export function outlineOf(json: string): JsonOutline {
+export const outlineOf = (json: string): JsonOutline => outline(json, (name) => name)
+
+/**
+ * The same for its bytes. Positions count bytes.
+ *
+ * @param text the bytes as text
+ */
+export function outlineOfBytes(bytes: Buffer, text: string): JsonOutline {
+  if (text.length === bytes.length) return outlineOf(text)
+  return outline(bytes.toString('latin1'), (name) => Buffer.from(name, 'latin1').toString())
+}
+
+function outline(json: string, decode: (name: string) => string): JsonOutline {
   const members: JsonMember[] = []
   let hasLargeNumber = false
   let depth = 0
@@ -59,7 +71,7 @@ export function outlineOf(json: string): JsonOutline {
     const code = json.charCodeAt(at)
     if (code === QUOTE) {
       const end = endOfString(json, at)
-      if (depth === 1 && member === null) member = memberNamed(json, at, end)
+      if (depth === 1 && member === null) member = memberNamed(decode(json.slice(at + 1, end)), at, end)
       at = end
     } else if (code === OBJECT || code === ARRAY) depth++
     else if (code === OBJECT_END || code === ARRAY_END) {
@@ -76,14 +88,13 @@ export function outlineOf(json: string): JsonOutline {
   return { members, hasLargeNumber }
 }
 
-function memberNamed(json: string, begin: number, end: number): JsonMember {
-  const written = json.slice(begin + 1, end)
+function memberNamed(written: string, begin: number, end: number): JsonMember {
   const isPlain = !written.includes('\\')
   return { name: isPlain ? written : JSON.parse(`"${written}"`), isPlain, begin, from: end, to: end }
 }
 
-/** Finds the quote that ends a string. */
-function endOfString(json: string, begin: number): number {
+/** Finds the quote that ends a string. @returns the length of a text that breaks off */
+export function endOfString(json: string, begin: number): number {
   let end = json.indexOf('"', begin + 1)
   while (json.charCodeAt(end - 1) === BACKSLASH) {
     let escapes = 1

@@ -43,12 +43,15 @@ export function convertedRequest(writing: Writing): Written | Promise<Written> {
   return posted(rewritten(writing, writing.fieldsOf), undefined)
 }
 
-function rewritten({ request, sent, converted }: Writing, set: Writing['fieldsOf']): string | Promise<string> {
+function rewritten({ request, sent, converted }: Writing, set: Writing['fieldsOf']): string | Promise<string | Buffer> {
   const withFields = (body: object) => ({ ...body, ...set(body) })
   return convertedText(request.text, withFields(sent), (json) => withFields(converted({ ...json, ...request.edits })))
 }
 
-const posted = (body: string | Buffer | Promise<string>, headers: Written['headers']): Written | Promise<Written> =>
+const posted = (
+  body: string | Buffer | Promise<string | Buffer>,
+  headers: Written['headers'],
+): Written | Promise<Written> =>
   body instanceof Promise
     ? body.then((text) => ({ method: 'POST', target: null, body: text, headers }))
     : { method: 'POST', target: null, body, headers }

@@ -1,7 +1,8 @@
 import { GazewayError } from '../../errors.ts'
 import { lazily } from '../../lazily.ts'
-import { type JsonMember, outlineOf } from '../../text/json-members.ts'
+import { type JsonMember, outlineOf, outlineOfBytes } from '../../text/json-members.ts'
 import { splicedJson } from '../../text/json-splice.ts'
+import { LARGE_JSON, stringifyInTurns } from '../../wire/large-json.ts'
 
 /**
  * A request as its client sent it: bytes, text, and the parsed JSON, in which JavaScript may lose digits of numbers.
@@ -46,14 +47,14 @@ export function changedField<Body extends object>(
 /**
  * Writes a request anew, so that no object in it has a field twice.
  *
- * @returns a promise only beside numbers that JavaScript cannot represent
+ * @returns a promise only for a large request, or beside numbers that JavaScript cannot represent
  */
 export function rewrittenRequest<Body extends object>({
   text,
   json,
 }: ClientRequest<Body>): ClientRequest<Body> | Promise<ClientRequest<Body>> {
   const written = convertedText(text, json, (body) => body)
-  const request = (of: string) => ({ bytes: Buffer.from(of), text: of, json })
+  const request = (of: string | Buffer) => ({ bytes: Buffer.from(of), text: String(of), json })
   return written instanceof Promise ? written.then(request) : request(written)
 }
 
@@ -69,8 +70,7 @@ export function requestBody(
   { bytes, text, json, edits = NO_EDITS }: ClientRequest<object>,
   changesOf: (body: object) => Readonly<Record<string, unknown>>,
 ): string | Buffer | Promise<string> {
-  // Positions in bytes.
-  const { members, hasLargeNumber } = outlineOf(text.length === bytes.length ? text : bytes.toString('latin1'))
+  const { members, hasLargeNumber } = outlineOfBytes(bytes, text)
   const changes = changesOf(json)
   const set: Record<string, unknown> = { ...edits }
   for (const name of Object.keys(changes))
@@ -93,13 +93,18 @@ const mayHoldNumbers = (value: unknown): boolean =>
   typeof value === 'number' ? !Number.isSafeInteger(value) : typeof value === 'object' && value !== null
 
 /**
- * Serializes a converted request, with the numbers of the original text.
+ * Serializes a converted request, with the numbers of the original text. A large one is written in turns with other work.
  *
  * @param sent result of `convert` for the client's request
  * @param convert must not touch a number that JavaScript cannot represent; an object represents it
  */
-export function convertedText(text: string, sent: object, convert: (body: object) => object): string | Promise<string> {
+export function convertedText(
+  text: string,
+  sent: object,
+  convert: (body: object) => object,
+): string | Promise<string | Buffer> {
   if (outlineOf(text).hasLargeNumber) return exactText(text, convert).catch(refuseDepth)
+  if (text.length > LARGE_JSON) return stringifyInTurns(sent).catch(refuseDepth)
   return readable(() => JSON.stringify(sent))
 }
 

@@ -1,0 +1,112 @@
+import { isAscii, isUtf8 } from 'node:buffer'
+import { endOfString, type JsonMember, outlineOf } from '../text/json-members.ts'
+import { yieldToEventLoop } from './yield-to-event-loop.ts'
+
+/** Length of a JSON text from which it is read and written in turns with other work. */
+export const LARGE_JSON = 1024 * 1024
+/** Length of the parts that are read and written at once. */
+const PART = 256 * 1024
+const CONTINUED = 0b1000_0000
+const KIND_OF_BYTE = 0b1100_0000
+
+/**
+ * Decodes UTF-8 in turns with other work.
+ *
+ * @returns null for bytes that are not UTF-8
+ */
+export async function decodeInTurns(bytes: Buffer): Promise<string | null> {
+  if (isAscii(bytes)) return bytes.toString('latin1')
+  if (!isUtf8(bytes)) return null
+  const parts: string[] = []
+  for (let from = 0, to = 0; from < bytes.length; from = to) {
+    to = Math.min(from + PART, bytes.length)
+    while (((bytes[to] ?? 0) & KIND_OF_BYTE) === CONTINUED) to--
+    parts.push(bytes.toString('utf8', from, to))
+    await yieldToEventLoop()
+  }
+  return parts.join('')
+}
+
+/**
+ * Parses a JSON text in turns with other work: the long lists in its outermost object are read a part at a time. What is
+ * deeper is read at once.
+ *
+ * @returns the same as `JSON.parse`
+ * @throws SyntaxError as `JSON.parse`
+ */
+export async function parseInTurns(text: string): Promise<unknown> {
+  await yieldToEventLoop()
+  const long = longLists(text)
+  if (long.length === 0) return JSON.parse(text)
+  let rest = ''
+  let copied = 0
+  for (const { from, to } of long) {
+    rest += `${text.slice(copied, from)}0`
+    copied = to
+  }
+  const value = JSON.parse(rest + text.slice(copied))
+  for (const { name, from, to } of long)
+    Object.defineProperty(value, name, { value: await listInTurns(text.slice(from + 1, to - 1)) })
+  return value
+}
+
+/** Fields with a long list. Of fields with the same name only the last counts. */
+function longLists(text: string): JsonMember[] {
+  if (!text.trimStart().startsWith('{')) return []
+  const { members } = outlineOf(text)
+  const last = new Map(members.map((member) => [member.name, member]))
+  const isLong = ({ from, to }: JsonMember) => to - from > PART && text[from] === '[' && text[to - 1] === ']'
+  return members.filter((member) => last.get(member.name) === member && isLong(member))
+}
+
+async function listInTurns(items: string): Promise<unknown[]> {
+  const list: unknown[] = []
+  for (const part of partsOf(items)) {
+    await yieldToEventLoop()
+    const read: unknown[] = JSON.parse(`[${part}]`)
+    if (read.length === 0 && part !== items) throw new SyntaxError('An item of a list is missing.')
+    for (const item of read) list.push(item)
+  }
+  return list
+}
+
+/** Parts of a list without its brackets, each of whole items. */
+function* partsOf(items: string): Generator<string> {
+  let begin = 0
+  let depth = 0
+  for (let at = 0; at < items.length; at++) {
+    const letter = items[at]
+    if (letter === '"') at = endOfString(items, at)
+    else if (letter === '[' || letter === '{') depth++
+    else if (letter === ']' || letter === '}') depth--
+    else if (letter === ',' && depth === 0 && at - begin >= PART) {
+      yield items.slice(begin, at)
+      begin = at + 1
+    }
+  }
+  yield items.slice(begin)
+}
+
+/** Serializes an object in turns with other work, its lists item by item. @returns the same as `JSON.stringify`, as bytes */
+export async function stringifyInTurns(value: object): Promise<Buffer> {
+  const written: Buffer[] = []
+  let text = '{'
+  let comma = ''
+  for (const [name, field] of Object.entries(value)) {
+    const isList = Array.isArray(field)
+    const whole = isList ? '[' : JSON.stringify(field)
+    if (whole === undefined) continue
+    text += `${comma}${JSON.stringify(name)}:${whole}`
+    comma = ','
+    if (!isList) continue
+    for (const [index, item] of field.entries()) {
+      text += `${index === 0 ? '' : ','}${JSON.stringify(item) ?? 'null'}`
+      if (text.length < PART) continue
+      written.push(Buffer.from(text))
+      text = ''
+      await yieldToEventLoop()
+    }
+    text += ']'
+  }
+  return Buffer.concat([...written, Buffer.from(`${text}}`)])
+}

@@ -1,0 +1,87 @@
+import assert from 'node:assert/strict'
+import { describe, it } from 'node:test'
+import fc from 'fast-check'
+import { decodeInTurns, parseInTurns, stringifyInTurns } from '../../src/wire/large-json.ts'
+
+/** Blanks that make a list longer than what is read at once. */
+const LONG = ' '.repeat(256 * 1024)
+
+const parsed = (text: string): Promise<unknown> => parseInTurns(text).catch((error) => error.name)
+const expected = (text: string): unknown => {
+  try {
+    return JSON.parse(text)
+  } catch (error) {
+    return (error as Error).name
+  }
+}
+
+describe('a large JSON text', () => {
+  it('is read as JSON.parse reads it, whatever breaks it', async () => {
+    const lists = fc.array(fc.jsonValue(), { maxLength: 4 })
+    const broken = fc.constantFrom('', ',', ']', '}', '"', '[', ' 0', '\\')
+    const name = fc.constantFrom('a', 'b', '__proto__', 'x"\\')
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(fc.tuple(name, lists), { maxLength: 3 }),
+        broken,
+        fc.nat(3),
+        async (given, part, at) => {
+          const fields = given.map(([key, list], index) => {
+            const items = list.map((item) => `${LONG}${JSON.stringify(item)}`).join() || LONG
+            return `${JSON.stringify(key)}: [${items}${at === index ? part : ''}]`
+          })
+          const text = ` {${fields.join(' , ')}${at === 3 ? part : ''}} `
+          assert.deepEqual(await parsed(text), expected(text))
+        },
+      ),
+      { numRuns: 40 },
+    )
+  })
+
+  for (const [what, text] of [
+    ['lacks an item', `{"a":[1${LONG},,2]}`],
+    ['ends a list with a comma', `{"a":[1${LONG},2${LONG},]}`],
+    ['closes a list early', `{"a":[1${LONG}],[2${LONG}]}`],
+    ['is a list', `[1${LONG},2]`],
+    ['is a string', `"${LONG}"`],
+    ['is an open string', `{"a":["${LONG}`],
+    ['has a number before a list', `{"a":1[${LONG}]}`],
+  ] as const)
+    it(`that ${what} is read as JSON.parse reads it`, async () => {
+      assert.deepEqual(await parsed(text), expected(text))
+    })
+
+  it('is written as JSON.stringify writes it', async () => {
+    const object = fc.dictionary(fc.string(), fc.oneof(fc.jsonValue(), fc.constant(undefined), fc.array(fc.string())))
+    await fc.assert(
+      fc.asyncProperty(object, async (value) => {
+        assert.equal((await stringifyInTurns(value)).toString(), JSON.stringify(value))
+      }),
+    )
+    const long = { list: [`é${LONG}`, undefined, LONG], rest: 1 }
+    assert.equal((await stringifyInTurns(long)).toString(), JSON.stringify(long))
+  })
+
+  it('is decoded as UTF-8, between whole letters', async () => {
+    for (const letter of ['a', 'é', '€', '😀'])
+      for (const shift of ['', 'x', 'xy', 'xyz']) {
+        const text = shift + letter.repeat(200_000)
+        assert.ok((await decodeInTurns(Buffer.from(text))) === text, letter)
+      }
+    assert.equal(await decodeInTurns(Buffer.from([0x7b, 0xff, 0x7d])), null)
+  })
+
+  it('lets other work go on while a million numbers are read', async () => {
+    let turns = 0
+    const turn = () => {
+      turns++
+      next = setImmediate(turn)
+    }
+    let next = setImmediate(turn)
+    const numbers = `{"a":[${'1234567,'.repeat(1_000_000)}0]}`
+    const { a } = (await parseInTurns(numbers)) as { a: number[] }
+    clearImmediate(next)
+    assert.equal(a.length, 1_000_001)
+    assert.ok(turns > 1, `${turns} turns`)
+  })
+})
