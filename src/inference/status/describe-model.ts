@@ -5,7 +5,7 @@ import type { Routing, Target } from '../route/routing.ts'
 import type { ListedFacts } from '../upstreams/listed-facts.ts'
 import { limitsOf } from '../upstreams/provider.ts'
 
-/** What is known of a model that clients can request. Absent where it is not known. */
+/** Facts of a model that clients can request. Absent where they are not known. */
 export interface ModelDescription extends ListedFacts {
   /** Most tokens of prompt and answer together. */
   context?: number

@@ -1,7 +1,7 @@
 import { fieldsOrNone, objectsOrNone } from '../../text/lenient-reader.ts'
 import { present } from '../../text/present.ts'
 
-/** What an upstream's list tells of a model besides limits and prices. Absent where the list does not say. */
+/** Facts of a model in an upstream's list, besides limits and prices. Absent where the list does not say. */
 export interface ListedFacts {
   /** Name for people. */
   name?: string
