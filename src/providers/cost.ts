@@ -210,7 +210,7 @@ export function ceilingOf(
  * Price of one use of a tool, in micro-dollars. 0 for one that is free or unknown, and where the price is fixed or nothing
  * is charged.
  */
-export function feeOf(unit: FeeUnit, model: PricedModel, prices: Prices): Micros {
+function feeOf(unit: FeeUnit, model: PricedModel, prices: Prices): Micros {
   const from = originOf(model, prices)
   if (from === 'fixed' || from === 'free') return 0
   const set = cardFor(model, prices).units[unit]

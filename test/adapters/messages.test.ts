@@ -225,8 +225,10 @@ describe('Messages of an upstream that speaks chat completions', () => {
     }
   })
 
-  it('take no key as x-api-key anywhere else', async () => {
-    const reply = await fetch(`${running.url}/v1/models`, { headers: { 'x-api-key': running.key } })
+  it('share the key of x-api-key with the list of models alone', async () => {
+    const headers = { 'x-api-key': running.key }
+    assert.equal((await fetch(`${running.url}/v1/models`, { headers })).status, 200)
+    const reply = await fetch(`${running.url}/v1/files`, { headers })
     assert.equal(reply.status, 401)
     assert.ok('code' in ((await reply.json()) as { error: object }).error, 'errors keep their own shape there')
   })
