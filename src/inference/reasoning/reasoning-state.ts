@@ -23,13 +23,14 @@ export const PLAIN = TEXTS[0]
 export const LISTS = ['reasoning_details', 'thinking_blocks'] as const
 /** Field of messages and tool calls with Gemini's `google.thought_signature`. */
 const EXTRA = 'extra_content'
+const FIELDS = [...TEXTS, ...LISTS, EXTRA] as const
 /** Fields of an entry of a list that come in pieces. */
 const PIECES: ReadonlySet<string> = new Set(['text', 'summary', 'thinking'])
 
 /** Selects the reasoning fields of a message or delta. */
 export function reasoningFields(message: Fields): Fields {
   const fields: Fields = {}
-  for (const name of [...TEXTS, ...LISTS, EXTRA]) if ((message[name] ?? '') !== '') fields[name] = message[name]
+  for (const name of FIELDS) if ((message[name] ?? '') !== '') fields[name] = message[name]
   return fields
 }
 
@@ -39,9 +40,12 @@ export const extraOf = (call: Fields): Fields | null =>
 
 /** Reads the reasoning state of a whole assistant message. Null when it has none. */
 export function readState(message: Fields): ReasoningState | null {
+  const fields = reasoningFields(message)
+  const calls = objectsOrNone(message.tool_calls)
+  if (calls.length === 0 && Object.keys(fields).length === 0) return null
   const state = createStateReader()
-  state.add(reasoningFields(message))
-  for (const call of objectsOrNone(message.tool_calls)) {
+  state.add(fields)
+  for (const call of calls) {
     const extra = extraOf(call)
     if (extra !== null) state.addCall(String(call.id), extra)
   }
