@@ -3,6 +3,7 @@ import type { Bill, BilledKey, BillLine } from './bill.ts'
 import type { CountedCalls } from './counted.ts'
 import { type Billed, microsOf } from './decimal.ts'
 import { grouped } from './grouped.ts'
+import { namedDays } from './named-days.ts'
 import type { Reason, ReasonName } from './reasons.ts'
 
 /** Part of a bill that is for one key. */
@@ -77,13 +78,13 @@ export const canonical = (model: string): string =>
 
 /**
  * Compares a bill with the recorded calls of its account, by day, model and key of the provider. Keys that the bill or
- * the records do not name are compared together.
+ * the records do not name are compared together, and a key on the days on which its calls were recorded without its id.
  */
 export function compare(bill: Bill, counted: readonly CountedCalls[], facts: DayFacts): Comparison[] {
   const groups = new Map<string, Group & { lines: BillLine[]; calls: CountedCalls[] }>()
-  const named = namedOnBoth(bill, counted)
+  const isNamed = namedDays(bill, counted)
   const groupOf = (day: string, model: string, id: string | null) => {
-    const key = id !== null && named.has(id) ? id : null
+    const key = id !== null && isNamed(id, day) ? id : null
     const name = `${day} ${model} ${key ?? ''}`
     const group = groups.get(name) ?? { day, key, model, lines: [], calls: [] }
     groups.set(name, group)
@@ -99,12 +100,6 @@ export function compare(bill: Bill, counted: readonly CountedCalls[], facts: Day
 }
 
 const modelIn = ({ model, fee }: BillLine): string => (model === null ? `(${fee ?? 'no model'})` : canonical(model))
-
-/** Ids of keys on the bill by which calls were recorded, too. */
-function namedOnBoth({ keys }: Bill, counted: readonly CountedCalls[]): ReadonlySet<string> {
-  const recorded = new Set(counted.map(({ provider_key }) => provider_key))
-  return new Set(keys.flatMap(({ id }) => (recorded.has(id) ? [id] : [])))
-}
 
 /** Ids of keys by which calls were recorded, and which the bill does not name. */
 export function idsNotBilled({ isByKey, keys }: Bill, counted: readonly CountedCalls[]): string[] {

@@ -151,6 +151,37 @@ export function reconcileContract(engine: string, open: () => Promise<Store>): v
       assert.match(notes.join(), /^The bill names no key key_mistyped \(key_id, key_ids\)/)
     })
 
+    it('compares a key that the configuration names from the middle of a month on with calls without an id before', async (t) => {
+      const row = { model: 'gpt-5', key: 'key_ours' }
+      const { ask } = await account(t, 'openai', {
+        now: NOW,
+        keys: KEYS,
+        rows: [
+          { ...row, day: '2026-10-01', usd: '1' },
+          { ...row, day: '2026-10-02', usd: '2' },
+          { ...row, day: '2026-10-03', usd: '3' },
+        ],
+      })
+      const ours = { provider_key: 'key_ours' }
+      await record(store, [
+        callAt('2026-10-01T10:00:00.000Z', 'bill', 'gpt-5', 1),
+        callAt('2026-10-02T10:00:00.000Z', 'bill', 'gpt-5', 0.5),
+        callAt('2026-10-02T12:00:00.000Z', 'bill', 'gpt-5', 1.5, ours),
+        callAt('2026-10-03T12:00:00.000Z', 'bill', 'gpt-5', 2.5, ours),
+        callAt('2026-10-03T13:00:00.000Z', 'bill', 'gpt-5', 0.5),
+      ])
+      const { days } = only(await ask('2026-10'))
+      assert.deepEqual(
+        days.map((day) => [day.day, day.provider_key, day.billed_usd, day.counted_usd]),
+        [
+          ['2026-10-01', null, 1, 1],
+          ['2026-10-02', null, 2, 2],
+          ['2026-10-03', null, 0, 0.5],
+          ['2026-10-03', 'key_ours', 3, 2.5],
+        ],
+      )
+    })
+
     it('explains what is unpriced, estimated, a fee, preliminary or of a key that is gone', async (t) => {
       const { ask } = await account(t, 'openai', {
         now: NOW,
