@@ -36,7 +36,8 @@ export async function askModel(
   timeoutMs: number,
 ): Promise<Answered> {
   const ending = new AbortController()
-  const timer = setTimeout(() => ending.abort(), timeoutMs)
+  // An error of ours: the upstream is ended, and not read on as for a client that has left.
+  const timer = setTimeout(() => ending.abort(tookTooLong(timeoutMs)), timeoutMs)
   const signal = context.signal ? AbortSignal.any([context.signal, ending.signal]) : ending.signal
   const { surface, callerId, address, session, traceparent, onAttempt } = context
   const ask = needsResponses(upstream, call) ? respond : chat
@@ -90,7 +91,7 @@ function answered(content: string, { usage, callId }: Asked): Answered {
   return { content, usage, callId }
 }
 
-function tookTooLong(timeoutMs: number, cause: unknown): GazewayError {
+function tookTooLong(timeoutMs: number, cause?: unknown): GazewayError {
   return new GazewayError(
     'upstream_timeout',
     `The upstream did not answer within ${timeoutMs / 1000} s; nothing was charged. Retry, or raise wallet.call_timeout_ms.`,

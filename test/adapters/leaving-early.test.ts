@@ -137,6 +137,40 @@ describe('leaving an answer early', () => {
     assert.ok((await spent(id)) <= 10_000 + 500, 'never above the reservation')
   })
 
+  it('counts the time of reasoning of which only a summary is shown', async () => {
+    const thinking = (text: string) => ({
+      type: 'content_block_delta',
+      index: 0,
+      delta: { type: 'thinking_delta', thinking: text },
+    })
+    const usage = { input_tokens: 10, output_tokens: 1 }
+    const begun = {
+      type: 'message_start',
+      message: { id: 'msg_1', type: 'message', role: 'assistant', content: [], usage },
+    }
+    const summary = (type: string, more: object) => ({ type: `response.${type}`, ...more })
+    const SUMMARIES: Array<[model: string, path: string, events: object[]]> = [
+      ['claude-any', '/messages', [begun, thinking('A'), thinking(' plan')]],
+      [
+        'stops-any',
+        '/responses',
+        [
+          summary('created', { response: { id: 'resp_1', status: 'in_progress' } }),
+          summary('reasoning_summary_text.delta', { item_id: 'rs_1', output_index: 0, delta: 'A' }),
+          summary('reasoning_summary_text.delta', { item_id: 'rs_1', output_index: 0, delta: ' plan' }),
+        ],
+      ],
+    ]
+    for (const [model, path, events] of SUMMARIES) {
+      const { key, id } = await newKey(BUDGET)
+      server.on(path, stopsBeforeUsage(events).behaviour)
+      await askAndLeave(key, { model, input: 'Hello' }, ' plan', `/v1${path}`)
+      await until(async () => (await recordsOf(id)).length === 1)
+      const [record] = await recordsOf(id)
+      assert.ok((record?.usage?.completion_tokens ?? 0) > 0.03 * READ_ON_MS, JSON.stringify(record?.usage))
+    }
+  })
+
   it('takes the usage that comes within the time, where closing stops the bill', async () => {
     const { key, id } = await newKey(BUDGET)
     const stream = stopsBeforeUsage([role, word])

@@ -113,9 +113,18 @@ export function meteringContract(open: () => Promise<Store>): void {
     await assert.rejects(wallet.meteredCall(ONE_CALL, by(caller)), { code: 'upstream_timeout', status: 504 })
     await check({ available: 0 })
     const gone = new AbortController()
-    upstream.on('/chat/completions', () => gone.abort())
+    upstream.on('/chat/completions', (reply, request) => {
+      gone.abort()
+      return json(200, completion('Hello back'))(reply, request)
+    })
     await assert.rejects(wallet.meteredCall(ONE_CALL, by(caller, undefined, gone.signal)), { code: 'cancelled' })
     await check({ available: 0 })
+    // Its answer was read on, for what it cost.
+    const { items } = await wallet.usage({ limit: 10 })
+    assert.deepEqual(
+      items.map(({ charged, absorbed_usd }) => [charged, absorbed_usd]),
+      [[false, 0.000045]],
+    )
     assert.deepEqual(wallet.errors, [])
   })
 

@@ -23,6 +23,8 @@ export interface Bill {
   headers: Readonly<Record<string, string>>
   /** True when there is a reservation, which the answer may outgrow. */
   isBounded: boolean
+  /** True when an answer is read on for its usage once its client has left. */
+  isReadOn: boolean
   /** True when the client has not limited its stream, which is cut off where it outgrows its reservation. */
   isOpenEnded: boolean
   /** True when the call is charged. No answer is complete before the charge is durable. */
@@ -77,6 +79,7 @@ export const NO_BILL: Bill = {
   isRewritten: false,
   headers: UNCOUNTED_CALL.headers,
   isBounded: false,
+  isReadOn: false,
   isOpenEnded: false,
   isCharged: false,
   answerTokens: () => Infinity,
@@ -98,6 +101,7 @@ export interface PaidContext extends CallContext {
 /** Bill of a call that its caller charges for itself, see {@link meteredBill}. It has no money for a second upstream. */
 export const paidBill = ({ onAttempt }: Pick<PaidContext, 'onAttempt'>): Bill => ({
   ...NO_BILL,
+  isReadOn: true,
   reserveAgain: async () => null,
   attempted(attempt) {
     onAttempt?.(attempt)

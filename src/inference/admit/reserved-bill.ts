@@ -66,6 +66,7 @@ export function reservedBill(deps: BillDeps, of: BillOf): Bill {
     isRewritten,
     headers: counted.headers,
     isBounded,
+    isReadOn: isBounded,
     isOpenEnded: isBounded && isOpenEnded,
     isCharged,
     answerTokens: length.tokens,

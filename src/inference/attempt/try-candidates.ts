@@ -250,7 +250,7 @@ function lateFor(
   receiver: Receiver,
 ): LateReceiver | null {
   // An answer in the background costs its reservation.
-  if (!bill.isBounded || (request.json.background ?? false) !== false) return null
+  if (!bill.isReadOn || (request.json.background ?? false) !== false) return null
   // Closing stops streams alone.
   const isStopped = request.json.stream === true && (provider.stopsOnClose || provider.generations !== null)
   const readMs = provider.generations === null ? readOnMs : 0

@@ -49,8 +49,8 @@ export async function toolCall<T>(
       const asked = { endpoint, request, retries: provider.maxRetries, needsText }
       const receiver = webReceiver(caller, provider, resolve)
       making = call(asked, receiver, { ...context, requestId: null })
-      // An unfinished stream must not be waited for.
-      making.catch(reject).finally(receiver.drop)
+      // Neither an unfinished stream must be waited for, nor an answer that was read on after its caller had left.
+      making.then(({ failure }) => failure && reject(failure), reject).finally(receiver.drop)
     })
   const client = new Client({
     baseURL: provider.baseUrl,

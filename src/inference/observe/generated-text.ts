@@ -1,6 +1,7 @@
 import { isObject } from '../../text/json.ts'
 import { fieldsOrNone } from '../../text/lenient-reader.ts'
 import { splitEvents } from '../../wire/whole-events.ts'
+import { isThinking } from './chat-text.ts'
 import { type Delta, eventData } from './event-data.ts'
 
 /** Text of a model, and the ratio of the whole answer's length to the text kept. */
@@ -11,6 +12,21 @@ export interface Generated {
 
 /** Text that events add to an answer, for counting tokens. */
 export const textOf = (events: Buffer): string => splitEvents(events).map(generatedBy).join('')
+
+/** Tells whether events add more to an answer than reasoning. */
+export const hasWords = (events: Buffer): boolean =>
+  splitEvents(events).some((event) => !isThought(event) && generatedBy(event) !== '')
+
+/** Tells whether an event adds reasoning, or its summary. */
+function isThought(event: Buffer): boolean {
+  const data = eventData(event)
+  const type = String(data?.type)
+  if (type === 'content_block_start') return String(fieldsOrNone(data?.content_block).type).endsWith('thinking')
+  if (type === 'content_block_delta') return String(fieldsOrNone(data?.delta).type).startsWith('thinking')
+  if (Array.isArray(data?.choices))
+    return data.choices.every((choice) => isThinking(choice?.delta) && !choice?.delta?.content)
+  return type.startsWith('response.reasoning')
+}
 
 /** Everything that an event adds to the answer. Reasoning, refusals and tool calls are billed like text. */
 export function generatedBy(event: Buffer): string {

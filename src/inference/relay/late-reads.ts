@@ -1,5 +1,5 @@
 import { GazewayError } from '../../errors.ts'
-import { textOf } from '../observe/generated-text.ts'
+import { hasWords, textOf } from '../observe/generated-text.ts'
 import type { Receiver } from './receiver.ts'
 
 /** Most answers that a process reads to their end for clients that have left. */
@@ -41,6 +41,8 @@ export interface LateReceiver extends Receiver {
   isUnread(): boolean
   /** Time of the first text that was passed on, by the monotonic clock. Null before it. */
   firstTextAt(): number | null
+  /** Time of the first text that was no reasoning, and the bytes of the text before it. */
+  thought(): { untilAt: number | null; bytes: number }
   /** Stops reading. */
   release(): void
 }
@@ -58,6 +60,8 @@ export function lateReceiver(receiver: Receiver, { reads, forMs }: LateReading):
   let isWhole = false
   let isSent = false
   let firstTextAt: number | null = null
+  let firstWordAt: number | null = null
+  let thoughtBytes = 0
   let timer: NodeJS.Timeout | undefined
   let endRead: (() => void) | undefined
   let onDrain: (() => void) | undefined
@@ -81,6 +85,13 @@ export function lateReceiver(receiver: Receiver, { reads, forMs }: LateReading):
     isOver = true
     for (const listener of listeners) listener()
   }
+  function noteText(events: Buffer): void {
+    const text = textOf(events)
+    if (text === '') return
+    firstTextAt ??= performance.now()
+    if (hasWords(events)) firstWordAt = performance.now()
+    else thoughtBytes += Buffer.byteLength(text)
+  }
   /** Runs a step for a client that is still there. */
   const unlessLeft = (step: () => void): void => (left ? undefined : step())
 
@@ -96,6 +107,7 @@ export function lateReceiver(receiver: Receiver, { reads, forMs }: LateReading):
     isSent: () => isSent,
     isUnread: () => isUnread,
     firstTextAt: () => firstTextAt,
+    thought: () => ({ untilAt: firstWordAt, bytes: thoughtBytes }),
     whole(...reply) {
       isWhole = true
       unlessLeft(() => receiver.whole(...reply))
@@ -106,7 +118,7 @@ export function lateReceiver(receiver: Receiver, { reads, forMs }: LateReading):
     paid: () => receiver.paid?.() ?? null,
     head: (...head) => unlessLeft(() => receiver.head(...head)),
     write(bytes) {
-      if (firstTextAt === null && textOf(Buffer.from(bytes as Buffer)) !== '') firstTextAt = performance.now()
+      if (firstWordAt === null) noteText(Buffer.from(bytes as Buffer))
       return left || receiver.write(bytes)
     },
     onDrain(resume) {

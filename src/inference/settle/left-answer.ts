@@ -29,6 +29,9 @@ export interface Unseen {
   micros: Micros
 }
 
+/** Approximate bytes per token of ordinary text. */
+const BYTES_PER_TOKEN = 4
+
 export const NOTHING_UNSEEN: Unseen = { tokens: 0, micros: 0 }
 const UNKNOWN: Unseen = { tokens: 0, micros: Infinity }
 
@@ -59,6 +62,8 @@ export interface LeftAnswer {
   begunAt: number
   /** Name of the model among the {@link OutputRates}. */
   rateKey: string
+  /** True when reasoning that is shown may be a summary of longer one. */
+  isSummarised: boolean
   costOf(usage: Usage | null): Micros
 }
 
@@ -69,7 +74,19 @@ export interface LeftAnswer {
 export async function costOfLeft(
   { rates }: LateTerms,
   countTokens: (text: string) => Promise<number>,
-  { late, provider, request, stream, generated, promptUsage, generationId, begunAt, rateKey, costOf }: LeftAnswer,
+  {
+    late,
+    provider,
+    request,
+    stream,
+    generated,
+    promptUsage,
+    generationId,
+    begunAt,
+    rateKey,
+    isSummarised,
+    costOf,
+  }: LeftAnswer,
 ): Promise<LeftCost> {
   const endedAt = performance.now()
   const none = { usage: null, unseen: NOTHING_UNSEEN, statedMicros: null, isPaidFor: false }
@@ -82,7 +99,9 @@ export async function costOfLeft(
   const isPaidFor = firstTextAt !== null
   const isUnknown = usage === null || usage === UNCOUNTED || late.isUnread() || !stream
   if (isUnknown) return { ...none, usage: usage === UNCOUNTED ? null : usage, unseen: UNKNOWN, isPaidFor }
-  const tokens = rates.tokensIn(rateKey, (firstTextAt ?? endedAt) - begunAt)
+  const { untilAt, bytes } = isSummarised ? late.thought() : { untilAt: firstTextAt, bytes: 0 }
+  const shown = Math.ceil(bytes / BYTES_PER_TOKEN)
+  const tokens = Math.max(0, rates.tokensIn(rateKey, (untilAt ?? endedAt) - begunAt) - shown)
   const micros = costOf(withMore(usage, tokens)) - (isPaidFor ? costOf(usage) : 0)
   return { ...none, usage, unseen: { tokens, micros }, isPaidFor }
 }

@@ -176,6 +176,8 @@ export function beginCall(deps: SettleDeps, invocation: Invocation, context: Cal
       generationId: outcome.generationId,
       begunAt: started + (firstTokenMs ?? 0),
       rateKey: rateKey(),
+      // Chat completions show all reasoning, or none.
+      isSummarised: invocation.path === '/messages' || invocation.path === '/responses',
       costOf: (usage) => costOf(usage, outcome),
     })
     return settled({ ...outcome, isHad: left.isPaidFor }, left.usage, left)
