@@ -35,8 +35,16 @@ export async function sendLoad(target: Target, load: Load): Promise<LoadResult> 
 
 type Counted = LoadResult & { failed: number }
 
-/** Folder of the script for wrk; made with the first script. */
-let scripts: string | undefined
+/** Folder of what the generator reads; made with the first load. */
+let folder: string | undefined
+
+/** Writes a file for the generator: a large body is too long for an argument. */
+function inputFile(name: string, text: string): string {
+  folder ??= temporaryFolder('load')
+  const file = join(folder, name)
+  writeFileSync(file, text)
+  return file
+}
 
 async function sendByWrk({ url, headers }: Target, { body, connections, seconds }: Load): Promise<Counted> {
   const lines = [
@@ -49,9 +57,7 @@ async function sendByWrk({ url, headers }: Target, { body, connections, seconds 
     '  print(string.format("RESULT %d %d %d %d", summary.requests, summary.duration, latency:percentile(99), failed))',
     'end',
   ]
-  scripts ??= temporaryFolder('wrk')
-  const script = join(scripts, 'load.lua')
-  writeFileSync(script, lines.join('\n'))
+  const script = inputFile('load.lua', lines.join('\n'))
   const args = ['-t1', `-c${connections}`, `-d${seconds}s`, '--timeout', '10s', '-s', script, url]
   const { stdout } = await run('wrk', args)
   const [requests = 0, microseconds = 0, p99 = 0, failed = 0] =
@@ -62,8 +68,9 @@ async function sendByWrk({ url, headers }: Target, { body, connections, seconds 
 async function sendByAutocannon({ url, headers }: Target, { body, connections, seconds }: Load): Promise<Counted> {
   const named = Object.entries(headers).flatMap(([name, value]) => ['-H', `${name}=${value}`])
   const size = ['-c', String(connections), '-d', String(seconds)]
+  const input = ['-i', inputFile('body.json', body)]
   const command = join(ROOT, 'node_modules/autocannon/autocannon.js')
-  const { stdout } = await run(process.execPath, [command, '-m', 'POST', ...size, ...named, '-b', body, '--json', url])
+  const { stdout } = await run(process.execPath, [command, '-m', 'POST', ...size, ...named, ...input, '--json', url])
   const { requests, latency, duration, non2xx, errors } = JSON.parse(stdout)
   const { total } = requests
   return { requests: total, perSecond: total / duration, p99Ms: latency.p99, failed: non2xx + errors }

@@ -16,6 +16,7 @@ export const SECTION_NAMES = [
   'context',
   'http',
   'messages',
+  'bodies',
   'store',
   'wallet',
   'budgets',

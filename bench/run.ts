@@ -24,6 +24,7 @@ const SECTIONS: Record<SectionName, (() => Promise<{ section(report: Report): Pr
   context: [() => import('./context.ts')],
   http: [() => import('./http.ts')],
   messages: [() => import('./messages.ts')],
+  bodies: [() => import('./bodies.ts')],
   store: [() => import('./store.ts')],
   wallet: [() => import('./wallet.ts')],
   budgets: [() => import('./budgets.ts')],
