@@ -87,8 +87,8 @@ export const GUIDANCE: Readonly<Record<ErrorCode, Guidance>> = {
   },
   limit_not_kept: {
     happened:
-      'The model has ignored the limit of its answers for this key, and the operator bears no more of that today.',
-    todo: 'Ask another model, wait until midnight UTC, or have the operator raise `wallet.absorbed_usd_per_day`.',
+      'The operator bears no more for this key today: the model has ignored the limit of its answers, or the key has left answers before their end that the provider bills.',
+    todo: 'Ask another model if the message names one, wait until midnight UTC, or have the operator raise `wallet.absorbed_usd_per_day`.',
   },
   forbidden: {
     happened: 'The key is valid, but the resource belongs to another key, or only admins may use it.',

@@ -13,6 +13,8 @@ const PAUSE_BYTES = 256 * 1024
 export interface SocketReceiver extends Receiver {
   /** Answers with an error in place of events. */
   fail(error: GazewayError, requestId: string): void
+  /** Called when the connection closes. Listeners of its own, so that they do not pile up on the connection. */
+  gone(): void
   /** Tells whether the answer has ended for the client. */
   isOver(): boolean
 }
@@ -39,6 +41,7 @@ export function errorMessage(error: GazewayError, requestId: string): string {
  */
 export function socketReceiver(ws: WebSocket, onEnd: (event: EventData) => void): SocketReceiver {
   const events = wholeEvents()
+  const listeners: (() => void)[] = []
   let resume: (() => void) | undefined
   let over = false
 
@@ -65,7 +68,10 @@ export function socketReceiver(ws: WebSocket, onEnd: (event: EventData) => void)
   }
   const receiver: SocketReceiver = {
     isGone: () => ws.readyState !== ws.OPEN,
-    onGone: (listener) => void ws.once('close', listener),
+    onGone: (listener) => void listeners.push(listener),
+    gone() {
+      for (const listener of listeners) listener()
+    },
     whole(status, headers, bytes) {
       const text = String(bytes)
       if (status < 400 && /^text\/event-stream\b/.test(headers['content-type'] ?? '')) return receiver.end(bytes)

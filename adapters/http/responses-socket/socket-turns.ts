@@ -104,6 +104,7 @@ export function serveTurns({ ws, earlier, ask, log, onIdle }: TurnDeps): SocketT
   }
 
   ws.on('message', receive)
+  ws.once('close', () => current?.gone())
   return {
     finish() {
       finishing = true
