@@ -93,7 +93,7 @@ function memberNamed(written: string, begin: number, end: number): JsonMember {
   return { name: isPlain ? written : JSON.parse(`"${written}"`), isPlain, begin, from: end, to: end }
 }
 
-/** Finds the quote that ends a string. @returns the length of a text that breaks off */
+/** Finds the quote that ends a string. @returns the length of a text without one */
 export function endOfString(json: string, begin: number): number {
   let end = json.indexOf('"', begin + 1)
   while (json.charCodeAt(end - 1) === BACKSLASH) {

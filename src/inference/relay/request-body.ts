@@ -45,7 +45,7 @@ export function changedField<Body extends object>(
 }
 
 /**
- * Writes a request anew, so that no object in it has a field twice.
+ * Writes a request again, so that no object in it has a field twice.
  *
  * @returns a promise only for a large request, or beside numbers that JavaScript cannot represent
  */
