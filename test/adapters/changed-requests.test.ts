@@ -63,6 +63,15 @@ describe('the header x-gazeway-changed', () => {
     )
   })
 
+  it('names what Messages cannot say of a Responses request in the words of Responses', async () => {
+    const input = [...messages, { role: 'system', content: 'Be short.' }, ...messages]
+    const asked = { model: 'claude-x', input, temperature: 1.5, text: { verbosity: 'low' }, metadata: { a: 'b' } }
+    assert.equal(
+      await changedIn('/responses', asked),
+      'metadata=dropped, text.verbosity=dropped, temperature=lowered, input=rewritten',
+    )
+  })
+
   it('is absent when nothing was changed, and when the upstream speaks the same API', async () => {
     assert.equal(await changedIn('/messages', { model: 'double-chat', max_tokens: 100, messages }), null)
     assert.equal(await changedIn('/chat/completions', { model: 'double-chat', messages, seed: 7 }), null)

@@ -1,5 +1,6 @@
 import { splitEvents, wholeEvents } from '../../wire/whole-events.ts'
 import type { ChatRequest } from '../api/requests.ts'
+import type { Note } from '../convert/changes.ts'
 import { toMessagesFromChat } from '../convert/chat-to-messages.ts'
 import { customNames } from '../convert/custom-tools.ts'
 import { fitted } from '../convert/lenient.ts'
@@ -30,9 +31,10 @@ export const chatOverMessages = (passage: Passage): Passage => ({
   convert(asked, conversion) {
     // Messages takes documents by their address, and marks.
     const chat = passage.convert(asked, { ...conversion, takesFileUrls: true, takesCacheMarks: true })
-    const { longestAnswer, model } = conversion
-    const message = fitted(chat, conversion, (body, note) =>
-      toMessagesFromChat(body as ChatRequest, note, longestAnswer ?? undefined, model),
+    const { longestAnswer, model, note: noteAsked } = conversion
+    const note: Note = (field, what) => noteAsked(passage.fieldOf?.(field) ?? field, what)
+    const message = fitted(chat, { ...conversion, note }, (body, noteSent) =>
+      toMessagesFromChat(body as ChatRequest, noteSent, longestAnswer ?? undefined, model),
     )
     const isStreamed = (chat as { stream?: unknown }).stream === true || message.max_tokens > longestWhole(model)
     return { ...withCacheMarks(message, conversion.cachedSession), ...(isStreamed && { stream: true }) }

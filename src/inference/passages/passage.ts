@@ -103,6 +103,8 @@ export interface Passage {
   answersHere?(writing: Writing): Promise<WholeReply>
   /** True when a request whose form is rejected is sent again in another form. */
   isReformed: boolean
+  /** Name in its API of a field of the chat request that it makes. Without it, the APIs share their names. */
+  fieldOf?(chatField: string): string
   /** True when requests are converted to another API. */
   isConverted?: true
   /** True when the chunk with the usage is not passed on. */

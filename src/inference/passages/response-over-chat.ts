@@ -1,3 +1,4 @@
+import { CHAT_LIMIT, RESPONSES_LIMIT } from '../api/answer-limit.ts'
 import type { ResponseRequest } from '../api/requests.ts'
 import { toResponse } from '../convert/chat-to-response.ts'
 import { completionEvents, createResponseEvents } from '../convert/chat-to-response-events.ts'
@@ -7,7 +8,7 @@ import { badReply } from '../upstreams/failure.ts'
 import { completionFault } from './completion-fault.ts'
 import { holdBeginning } from './held-beginning.ts'
 import { overChat } from './over-chat.ts'
-import type { ReplyContext } from './passage.ts'
+import type { Passage, ReplyContext } from './passage.ts'
 import { isResponseOutput } from './response-passage.ts'
 import { originHeaders, passedHeaders, responseErrorEvent, toSse } from './upstream-reply.ts'
 
@@ -16,8 +17,7 @@ const ROUTE = { 'x-gazeway-route': 'chat_fallback' }
 
 const askedOf = ({ asked }: ReplyContext): ResponseRequest => asked as unknown as ResponseRequest
 
-/** Passes a Responses request to chat completions, and the answer back as a Response or its events. */
-export const responseOverChat = overChat({
+const converted = overChat({
   request: (asked, { refused, note, reasoning, takesFileUrls: fileUrls, takesCacheMarks: cacheMarks }) =>
     toChatRequest(asked, refused, note, reasoning.open, { fileUrls, cacheMarks }),
   headers: (context, { kind, headers }) => ({
@@ -55,3 +55,20 @@ export const responseOverChat = overChat({
     }
   },
 })
+
+/** Fields of a Response's request, by those of the chat request that carry them. */
+const FIELDS = new Map([
+  ['messages', 'input'],
+  ['reasoning_effort', 'reasoning.effort'],
+  ['response_format', 'text.format'],
+  ['verbosity', 'text.verbosity'],
+  ['logprobs', 'top_logprobs'],
+  [CHAT_LIMIT, RESPONSES_LIMIT],
+])
+
+/** Passes a Responses request to chat completions, and the answer back as a Response or its events. */
+export const responseOverChat: Passage = {
+  ...converted,
+  // A message is not at the place of its item.
+  fieldOf: (chatField) => FIELDS.get(chatField.split('.')[0] ?? '') ?? chatField,
+}
