@@ -95,8 +95,7 @@ function namesAskedOf(of: NamedUpstream, { routing, routes }: Routes): string[] 
 function compareModels(of: NamedUpstream, ids: readonly string[], routes: Routes): string | { warning: string } {
   const { provider } = of
   const answers = `${provider.name} answers at ${placeOf(provider)}`
-  const [first] = ids
-  if (first === undefined) return { warning: `${answers} and lists no models: load or install one there.` }
+  if (ids.length === 0) return { warning: `${answers} and lists no models: load or install one there.` }
   const aliases = namesAskedOf(of, routes)
   const lacking = lackingNames({ resolve: provider.resolve, aliases }, ids).map((name) => {
     const { upstream } = provider.resolve(name, 'chat')
@@ -107,7 +106,7 @@ function compareModels(of: NamedUpstream, ids: readonly string[], routes: Routes
     section === 'upstream' ? 'upstream.aliases or upstream.models' : `${section}.aliases, upstream.models or routes`
   if (lacking.length > 0)
     return {
-      warning: `${answers} and does not list ${lacking.join(', ')}: set ${settings} to listed models, such as ${first}.`,
+      warning: `${answers} and does not list ${lacking.join(', ')}: set ${settings} to listed models, such as ${firstForChat(ids)}.`,
     }
   const open = rolesAt(of, routes.routing).flatMap(({ role, model }) => (provider.isUnassigned(model) ? [role] : []))
   const chosen = open.length > 0 ? `; without a configured model ${open.join(', ')}: ${firstForChat(ids)}` : ''

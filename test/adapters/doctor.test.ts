@@ -187,8 +187,11 @@ describe('doctor', () => {
 
   it('warns of aliases and roles whose models the upstream does not list', async () => {
     const aliases = { 'llm-3-fast': 'retired-3', quick: 'phi', 'llm-4.20-0309-reasoning': 'phi' }
-    const line = await ofUpstream(['phi'], { aliases, models: { primary: 'gone' } })
-    assert.match(line, /^warn {2}upstream .*does not list gone, retired-3 \(llm-3-fast\): set upstream\.aliases/)
+    const line = await ofUpstream(['embed-1', 'phi'], { aliases, models: { primary: 'gone' } })
+    assert.match(
+      line,
+      /^warn {2}upstream .*does not list gone, retired-3 \(llm-3-fast\): set upstream\.aliases.*such as phi\.$/,
+    )
     assert.match(await ofUpstream([]), /^warn {2}upstream .*lists no models/)
   })
 

@@ -143,7 +143,7 @@ const MESSAGES_FIELDS = new Set(
 const TYPED = /^(?:bash|text_editor|memory|computer|web_search|web_fetch|code_execution|tool_search_tool)/
 
 /** Reason why Anthropic refuses a request. Null when it accepts it. */
-function refusedByAnthropic(body: Fields, headers: Received['headers']): string | null {
+export function refusedByAnthropic(body: Fields, headers: Received['headers']): string | null {
   if (/unknown-beta/.test(String(headers['anthropic-beta'])))
     return 'Unexpected value(s) `unknown-beta` for the `anthropic-beta` header. Please consult our documentation or try again without the header.'
   const odd = Object.keys(body).find((name) => !MESSAGES_FIELDS.has(name))

@@ -1,0 +1,38 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import type { GatewayProcess } from '../../e2e/gateway-process.ts'
+import type { Place } from '../../e2e/server.ts'
+import type { Agent } from './agents.ts'
+
+const PATIENCE_MS = 120_000
+
+/** A prompt that an agent works on. */
+export interface Work {
+  /** Output and status at its end. */
+  end: Promise<{ code: number | null; said: string }>
+  interrupt(): void
+}
+
+/** The session of an agent in a folder and a home of its own, without a network. */
+export function startSession(program: string, agent: Agent, gateway: GatewayProcess, place: Place, model: string) {
+  agent.prepare(gateway, place, model)
+  let isFirst = true
+  return {
+    ask(text: string): Work {
+      const { words, env } = agent.prompt(gateway, text, { isFirst, model })
+      isFirst = false
+      const { HOME, TMPDIR } = { HOME: place.home, TMPDIR: place.temporary }
+      const child = spawn(program, words, {
+        cwd: place.project,
+        env: { PATH: process.env.PATH, HOME, TMPDIR, ...env },
+        stdio: ['ignore', 'pipe', 'pipe'],
+        timeout: PATIENCE_MS,
+      })
+      const said: string[] = []
+      child.stdout.on('data', (piece) => said.push(String(piece)))
+      child.stderr.on('data', (piece) => said.push(String(piece)))
+      const end = once(child, 'close').then(([code]) => ({ code: code as number | null, said: said.join('') }))
+      return { end, interrupt: () => void child.kill('SIGINT') }
+    },
+  }
+}
