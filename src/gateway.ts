@@ -1,23 +1,21 @@
 import { type Agent, createAgent } from './agent/agent.ts'
 import { type Alerts, liveAlerts } from './alerts/alerts.ts'
-import { type Base, logged, openBase } from './base.ts'
+import { type Base, openBase } from './base.ts'
 import { type LiveCalls, liveCalls } from './calls/calls.ts'
-import { type Chain, createChain, type OnConfirmed } from './chain/chain.ts'
-import { createWithdrawals, type Withdrawals } from './chain/withdrawals.ts'
+import { type Chain, liveChain, type OnConfirmed } from './chain/chain.ts'
+import { liveWithdrawals, type Withdrawals } from './chain/withdrawals.ts'
 import type { LoadedConfig } from './config/config.ts'
 import type { Log } from './config/log.ts'
-import { movingToken } from './config/moving-token.ts'
 import { connectionSweeps } from './connections/connections.ts'
 import { type Context, liveContext } from './context/context.ts'
-import { type Conversations, createConversations } from './conversations/conversations.ts'
-import { createKeptResponses, type KeptResponses } from './conversations/kept-responses.ts'
+import { type Conversations, liveConversations } from './conversations/conversations.ts'
+import { type KeptResponses, liveKeptResponses } from './conversations/kept-responses.ts'
 import { GazewayError } from './errors.ts'
 import { type Escrows, liveEscrows } from './escrow/escrow.ts'
 import { type LiveGaze, liveGaze } from './gaze/gaze.ts'
-import { createIdempotency, type Idempotency } from './idempotency/idempotency.ts'
+import { type Idempotency, liveIdempotency } from './idempotency/idempotency.ts'
 import { createGroups, type Groups } from './identity/groups.ts'
 import { type Keys, liveKeys } from './identity/keys.ts'
-import { OWN_RESPONSE } from './inference/api/own-response.ts'
 import type { Upstream } from './inference/inference.ts'
 import { type LiveInference, liveInference } from './inference/live-inference.ts'
 import { endSpace, liveMemory, type Memories } from './memory/memory.ts'
@@ -118,11 +116,7 @@ export async function createGateway(read: LoadedConfig, log: Log): Promise<Gatew
   })
   const keys = liveKeys(base, { ...accounts, onEnded: endSpace })
   const groups = createGroups({ store, now, spendOf: accounts.spendOf, onChanged: keys.groupChanged })
-  const idempotency = createIdempotency({
-    store,
-    now,
-    onError: logged(base, 'Failed to record the outcome of an idempotency key.'),
-  })
+  const idempotency = liveIdempotency(base)
   const alerts = liveAlerts(base)
   absorbedCalls.listen(alerts.onAbsorbed)
   const billing = { ...money.billing, identity: keys.identity, onForeignModel: alerts.onForeignModel }
@@ -134,17 +128,10 @@ export async function createGateway(read: LoadedConfig, log: Log): Promise<Gatew
   const metering = liveMetering(base, { billing, countTokens, upstreams })
   const gaze = liveGaze(base, upstream)
   const verifier = createReviewVerifier(gaze.verifier, () => config.current().config.gaze.max_age_seconds)
-  const chain = createChain({
-    store,
-    // Chains only change with a restart.
-    config: config.current().config,
-    now,
-    onError: logged(base, 'Failed to process settlements; will retry.'),
-  })
+  const chain = liveChain(base)
   const { settlements } = chain
   const escrows = liveEscrows(base, { limitsOf: limitsToSpend, settlements, verifier })
-  const token = () => movingToken(config.current().config, 'evm').token
-  const withdrawals = createWithdrawals({ store, settlements, now, token })
+  const withdrawals = liveWithdrawals(base, settlements)
   const tasks = createTasks({ store, now, escrows, verifier })
   const projects = namedBy(remote, createProjects(store))
   const context = liveContext(base, {
@@ -154,18 +141,8 @@ export async function createGateway(read: LoadedConfig, log: Log): Promise<Gatew
     countTokens,
     offlineNote: () => remote?.offlineNote() ?? null,
   })
-  const conversations = createConversations({
-    store,
-    now,
-    onError: logged(base, 'Failed to store an answer in its conversation.', 'warn'),
-  })
-  const keptResponses = createKeptResponses({
-    store,
-    now,
-    prefix: OWN_RESPONSE,
-    keepDays: () => config.current().config.responses.keep_days,
-    onError: logged(base, 'Failed to keep a response; it cannot be continued.', 'warn'),
-  })
+  const conversations = liveConversations(base)
+  const keptResponses = liveKeptResponses(base)
   const chatModel = () => upstream.provider.resolve(undefined, 'chat').requested
   const sessions = createSessions({ store, now, chatModel })
   const rooms = {

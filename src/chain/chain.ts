@@ -1,4 +1,5 @@
 import type { Transaction } from 'kysely'
+import { type Base, logged } from '../base.ts'
 import type { Config } from '../config/config-schema.ts'
 import { lazily } from '../lazily.ts'
 import type { Schema } from '../store/schema.ts'
@@ -70,6 +71,15 @@ export interface Chain {
    */
   account(at: NodeAddress & { confirmations: number }, privateKey: string): Promise<ChainAccount>
 }
+
+/** Opens the room. Chains only change with a restart. */
+export const liveChain = (base: Base): Chain =>
+  createChain({
+    store: base.store,
+    config: base.config.current().config,
+    now: base.now,
+    onError: logged(base, 'Failed to process settlements; will retry.'),
+  })
 
 /** Dependencies of {@link createChain}. */
 export interface ChainDeps {

@@ -1,5 +1,7 @@
 import { sql, type Transaction } from 'kysely'
 import * as z from 'zod'
+import type { Base } from '../base.ts'
+import { movingToken } from '../config/moving-token.ts'
 import { GazewayError } from '../errors.ts'
 import type { Keep } from '../idempotency/idempotency.ts'
 import { WalletAddress } from '../identity/key.ts'
@@ -89,15 +91,9 @@ export interface Withdrawals {
 
 const PENDING = { status: 'pending', tx_hash: null, attempts: 0, error: null } as const
 
-/** Creates the withdrawals of `store`. */
-export function createWithdrawals(deps: {
-  store: Store
-  settlements: Settlements
-  now: () => Date
-  /** Payment token on the chain. */
-  token: () => string
-}): Withdrawals {
-  const { store, settlements, now, token } = deps
+/** Opens the withdrawals. Their token follows the configuration in force. */
+export function liveWithdrawals({ store, now, config }: Base, settlements: Settlements): Withdrawals {
+  const token = () => movingToken(config.current().config, 'evm').token
 
   return {
     async make({ caller_id, amount_usd, to }, keep) {

@@ -1,4 +1,5 @@
 import * as z from 'zod'
+import { type Base, logged } from '../base.ts'
 import { GazewayError } from '../errors.ts'
 import type { Store } from '../store/store.ts'
 import type { Sweep } from '../store/sweeps.ts'
@@ -53,6 +54,10 @@ export interface Conversations {
   /** Sweeps for `startSweeps`. */
   sweeps: readonly Sweep[]
 }
+
+/** Opens the conversations. */
+export const liveConversations = (base: Base): Conversations =>
+  createConversations({ ...base, onError: logged(base, 'Failed to store an answer in its conversation.', 'warn') })
 
 /**
  * Creates the conversations.

@@ -1,6 +1,7 @@
 import type { Transaction } from 'kysely'
+import { type Base, logged } from '../base.ts'
+import { OWN_RESPONSE } from '../inference/api/own-response.ts'
 import type { Schema } from '../store/schema.ts'
-import type { Store } from '../store/store.ts'
 import type { Fields } from '../text/typed-reader.ts'
 
 const DAY_MS = 24 * 3_600_000
@@ -27,21 +28,11 @@ export interface KeptResponses {
   delete(id: string, owner: string | null): Promise<boolean>
 }
 
-/**
- * Creates the kept responses.
- *
- * @param deps.prefix of their ids
- * @param deps.keepDays setting `responses.keep_days`; nothing is kept at 0
- * @param deps.onError called when the store fails: the conversation cannot be continued then
- */
-export function createKeptResponses(deps: {
-  store: Store
-  now: () => Date
-  prefix: string
-  keepDays: () => number
-  onError: (error: unknown) => void
-}): KeptResponses {
-  const { store, now, prefix, keepDays, onError } = deps
+/** Opens the kept responses. Nothing is kept while `responses.keep_days` is 0. */
+export function liveKeptResponses(base: Base): KeptResponses {
+  const { store, now, config } = base
+  const keepDays = () => config.current().config.responses.keep_days
+  const onError = logged(base, 'Failed to keep a response; it cannot be continued.', 'warn')
   /** Responses on their way to the store: the next request may come before they are written. */
   const writing = new Map<string, Promise<void>>()
 
@@ -59,7 +50,7 @@ export function createKeptResponses(deps: {
 
   return {
     async find(id, owner) {
-      if (!id.startsWith(prefix)) return null
+      if (!id.startsWith(OWN_RESPONSE)) return null
       await writing.get(id)
       const found = await store.db
         .selectFrom('conversations')
@@ -79,7 +70,7 @@ export function createKeptResponses(deps: {
       writing.delete(id)
     },
     async delete(id, owner) {
-      if (!id.startsWith(prefix)) return false
+      if (!id.startsWith(OWN_RESPONSE)) return false
       await writing.get(id)
       return store.write(async (trx) => {
         const found = await trx

@@ -1,5 +1,6 @@
 import { createHash, randomUUID } from 'node:crypto'
 import type { Transaction } from 'kysely'
+import { type Base, logged } from '../base.ts'
 import { CODES, GazewayError, linkedErrorBody } from '../errors.ts'
 import type { Schema } from '../store/schema.ts'
 import type { Store } from '../store/store.ts'
@@ -91,6 +92,10 @@ export interface Idempotency {
   /** Periodic work, for `startSweeps`. */
   sweeps: readonly Sweep[]
 }
+
+/** Opens the room. */
+export const liveIdempotency = (base: Base): Idempotency =>
+  createIdempotency({ ...base, onError: logged(base, 'Failed to record the outcome of an idempotency key.') })
 
 /**
  * Creates idempotency on a store.

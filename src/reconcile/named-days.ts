@@ -15,8 +15,10 @@ export function namedDays(
   const unnamed = new Set(counted.filter(({ provider_key }) => provider_key === '').map(({ day }) => day))
   const spans = new Map<string, { first: string; last: string }>()
   for (const { provider_key: id, day } of counted) {
-    const { first = day, last = day } = spans.get(id) ?? {}
-    spans.set(id, { first: day < first ? day : first, last: day > last ? day : last })
+    const span = spans.get(id) ?? { first: day, last: day }
+    if (day < span.first) span.first = day
+    if (day > span.last) span.last = day
+    spans.set(id, span)
   }
   const named = new Map<string, (day: string) => boolean>()
   for (const { id } of keys) {
