@@ -11,7 +11,7 @@ import { blocksOf, sectionOf, tableUnder } from './markdown.ts'
 const run = promisify(execFile)
 const page = readFileSync('docs/reference/clients.md', 'utf8')
 /** Too large to be installed for a test: each was tried by hand with what the page shows. */
-const BY_HAND = ['Codex', 'opencode', 'qwen-code', 'LangChain']
+const BY_HAND = ['qwen-code', 'LangChain']
 
 describe('what docs/reference/clients.md has to paste', () => {
   let gateway: GatewayProcess
@@ -55,5 +55,17 @@ describe('what docs/reference/clients.md has to paste', () => {
       rows.filter(([, , how]) => how?.startsWith('by hand, ')).map(([client]) => client),
       BY_HAND,
     )
+  })
+
+  it('is said to be checked by sessions in the version whose sessions are shown', () => {
+    const sessions = /<!-- sessions:start -->\n(.*)<!-- sessions:end -->/s.exec(page)?.[1] ?? ''
+    const agents = tableUnder(`## Sessions\n${sessions}`, 'Sessions').map(([agent]) => agent)
+    const rows = tableUnder(`## Checked\n${page.split('\n## ')[0]}`, 'Checked')
+    const checked = rows.flatMap(([client, , how = '']) => {
+      const [, version] = /^by sessions, ([\d.]+), \d{4}-\d\d-\d\d$/.exec(how) ?? []
+      return version === undefined ? [] : [`${client} ${version}`]
+    })
+    assert.deepEqual(checked, ['Codex 0.171.0', 'opencode 1.18.33'])
+    for (const agent of checked) assert.ok(agents.includes(agent), `no session of ${agent} is shown`)
   })
 })

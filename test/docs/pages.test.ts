@@ -85,7 +85,7 @@ describe('a page', () => {
   })
 
   it('gives the formulas that the code says it computes', () => {
-    const rooms = ['src/gaze', 'src/context', 'src/memory', 'src/review'].flatMap(sourcesBelow)
+    const rooms = ['src/gaze', 'src/context', 'src/memory', 'src/review', 'src/providers'].flatMap(sourcesBelow)
     const sources = rooms.map((file) => flat(read(file))).join(' ')
     const formulas = pages.flatMap((file) => blocksOf(read(file)).filter(({ language }) => language === 'formula'))
     assert.ok(formulas.length >= 5)

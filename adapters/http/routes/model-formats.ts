@@ -54,7 +54,7 @@ function pricing(prices: ModelPrices): Record<string, string> {
   )
 }
 
-/** @example decimal(0.0000025) // '0.0000025' */
+/** Writes an amount without an exponent and without zeros at its end. */
 const decimal = (usd: number): string => usd.toFixed(DECIMALS).replace(/\.?0+$/, '')
 
 const ifAny = <Fields extends object>(fields: Fields): Fields | undefined =>
