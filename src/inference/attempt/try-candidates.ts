@@ -104,12 +104,13 @@ async function tryEach(
       if (error === null || isEnded(error)) return result
       return { ...result, failure: (trial.before[0] ?? last).result.failure }
     }
-    sendFailure(passed, { receiver, held }, call, { ...result, attempt: trial.attempts })
+    const failed = { ...passed, begun: begunIn(trial) }
+    sendFailure(failed, { receiver, held }, call, { ...result, attempt: trial.attempts })
     return result
   } catch (error) {
     const [first] = trial.before
     if (!held?.isBegun() || first === undefined || !(error instanceof GazewayError)) throw error
-    held.end(errorEvent(call.endpoint, error, call.context.requestId))
+    held.end(errorEvent(call.endpoint, error, call.context.requestId, begunIn(trial)?.sequence))
     return { ...first.result, failure: error }
   } finally {
     learnMissing(deps.facts, trial.before, call)
@@ -127,10 +128,10 @@ async function lastAttempt(trial: Trial, client: Receiver): Promise<Attempt> {
   const began = performance.now()
   let last: Attempt | undefined
   let unfit: GazewayError | null = null
-  for (const selection of candidateOrder(candidates, () => last?.passed, call)) {
+  for (const selection of candidateOrder(candidates, () => last && seenBy(trial, last), call)) {
     if (trial.attempts >= MAX_ATTEMPTS || performance.now() - began > MAX_TIME_MS) break
     if (trial.failedBeside !== null && isSame(selection, trial.failedBeside)) continue
-    const begun = begunBy(last)
+    const begun = begunIn(trial)
     const race = trial.mayHedge && begun === null ? createRace(client, () => trial.attempts) : null
     const entered = race === null ? client : race.enter()
     const late = lateFor(trial.deps, call, selection, entered)
@@ -265,9 +266,13 @@ const isSame = (one: Selection, other: Selection): boolean =>
 /** Tells whether the client received part of the answer. */
 const isBegun = ({ passed }: Attempt): boolean => passed.kind === 'answered' || passed.begun !== null
 
-/** State of the stream of the previous attempt. Null when the client has received nothing. */
-const begunBy = (before: Attempt | undefined): BegunResponse | null =>
-  before?.passed.kind === 'failed' ? before.passed.begun : null
+/** State of the stream that an attempt has begun, the latest of them. Null when the client has received nothing. */
+const begunIn = ({ before }: Trial): BegunResponse | null =>
+  before.reduce<BegunResponse | null>((begun, { passed }) => (passed.kind === 'failed' && passed.begun) || begun, null)
+
+/** Result of an attempt as its client sees it: a stream that an earlier one has begun stays begun. */
+const seenBy = (trial: Trial, { passed }: Attempt): Attempt['passed'] =>
+  passed.kind === 'failed' ? { ...passed, begun: begunIn(trial) } : passed
 
 /** Field that the previous candidate rejected. Null when none did. */
 function refusedIn(before: Attempt | undefined): string | null {

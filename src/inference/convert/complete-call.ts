@@ -1,5 +1,6 @@
 import { isObject, parseJson } from '../../text/json.ts'
 import { fieldsOrNone, objectsOrNone } from '../../text/lenient-reader.ts'
+import type { Fields } from '../../text/typed-reader.ts'
 import { incompleteReason, knownFinish } from '../api/finish-reason.ts'
 
 /** Faults of calls. */
@@ -53,12 +54,14 @@ export function callFault(calls: readonly WrittenCall[], finish: unknown, tools:
 }
 
 function isComplete({ name, arguments: args }: WrittenCall, tools: unknown): boolean {
-  // The input of a custom tool is free text.
-  if (objectsOrNone(tools).some((tool) => tool.name === name && tool.type === 'custom')) return true
+  if (objectsOrNone(tools).some((tool) => tool.name === name && takesText(tool))) return true
   const complete = completeArguments(args)
   if (complete === null) return false
   return complete !== '{}' || args.trim() === '{}' || !needsInput(tools, name)
 }
+
+/** Tells whether the input of a tool is free text. In Messages `custom` is the type of all tools of the client. */
+const takesText = ({ type, input_schema }: Fields): boolean => type === 'custom' && input_schema === undefined
 
 /** Tells whether a tool of the request requires input. */
 const needsInput = (tools: unknown, name: string): boolean =>

@@ -11,8 +11,9 @@ import { API_NAMES, type Api, type Mend } from './mend.ts'
  */
 const UNREAD =
   /unknown variant [`'"]?(?:image|input_image|image_url)\b.*expected [`'"]?text|that support image input|not support (?:image|vision|multi-?modal)|(?:image|vision|multi-?modal)(?: content| inputs?)? (?:is|are) not (?:supported|enabled)|image_url is (?:not supported|only supported by)|not a (?:multi-?modal|vision) model|at most 0 image|only ['"]?text['"]? content type is supported/i
-/** Words about one image, which another form of it mends. */
-const ABOUT_FORM = /format|media.?type|mime|\b(?:webp|gif|bmp|svg|tiff|heic|url|urls|size|dimensions?|base64)\b/i
+/** Words about one image, which another form, place or number of it mends. */
+const ABOUT_FORM =
+  /format|media.?type|mime|\b(?:webp|gif|bmp|svg|tiff|heic|url|urls|size|dimensions?|base64|roles?|tool|system|assistant|generation|more than)\b/i
 
 /** Tells whether a refusal says that a model reads no images at all. */
 export const readsNoImages = (message: string): boolean => UNREAD.test(message) && !ABOUT_FORM.test(message)

@@ -7,6 +7,8 @@ import type { ReplyContext } from './passage.ts'
 
 /** Maximum number of bytes before the first output: chunks with a role, comments, and metrics of providers. */
 export const HELD_LIMIT_BYTES = 1024 * 1024
+/** The same for Responses: `response.created` and `response.in_progress` repeat instructions and tools of the request. */
+export const HELD_RESPONSE_BYTES = 16 * 1024 * 1024
 /** Error of a beginning above the limit. */
 export const TOO_LONG = 'The stream exceeded its size limit before its first output.'
 

@@ -6,7 +6,7 @@ import { toChatRequest } from '../convert/responses-to-chat.ts'
 import { lackOf } from '../observe/response-texts.ts'
 import { badReply } from '../upstreams/failure.ts'
 import { completionFault } from './completion-fault.ts'
-import { holdBeginning } from './held-beginning.ts'
+import { HELD_RESPONSE_BYTES, holdBeginning } from './held-beginning.ts'
 import { overChat } from './over-chat.ts'
 import type { Passage, ReplyContext } from './passage.ts'
 import { isResponseOutput } from './response-passage.ts'
@@ -39,7 +39,7 @@ const converted = overChat({
     const { provider, requestId, needsText, model, begun, reasoning } = context
     const events = createResponseEvents(askedOf(context), { model, seal: reasoning.seal, begun })
     return {
-      begin: holdBeginning,
+      begin: (reply, status, headers) => holdBeginning(reply, status, headers, HELD_RESPONSE_BYTES),
       isOutput: isResponseOutput,
       convert: (chunks) =>
         chunks.length === 0 ? [] : [...events.start(), ...chunks.flatMap((chunk) => events.push(chunk))],

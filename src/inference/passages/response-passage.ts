@@ -16,7 +16,7 @@ import { streamedOutput } from '../observe/streamed-output.ts'
 import type { StreamReply, WholeReply } from '../relay/exchange.ts'
 import { badReply, upstreamFailure } from '../upstreams/failure.ts'
 import { gatherResponse } from './gather.ts'
-import { holdBeginning } from './held-beginning.ts'
+import { HELD_RESPONSE_BYTES, holdBeginning } from './held-beginning.ts'
 import {
   type Answered,
   answered,
@@ -38,9 +38,6 @@ const BEFORE_OUTPUT = new Set(['response.created', 'response.queued', 'response.
 /** Tells whether an event of a Response has output, or ends it. Events without a type do not belong to one. */
 export const isResponseOutput = ({ type }: { type?: unknown }): boolean =>
   type !== undefined && !BEFORE_OUTPUT.has(type as string)
-
-/** Maximum number of bytes before the first output: an event that repeats the whole request, and a few more. */
-const HELD_LIMIT_BYTES = 16 * 1024 * 1024
 
 /**
  * Passes a Responses request through. When the endpoint fails before its first text, another candidate can answer,
@@ -86,7 +83,7 @@ function passWhole(context: ReplyContext, reply: WholeReply): Answered | Failed 
 async function passStream(context: ReplyContext, reply: StreamReply, tap: SseTap): Promise<Answered | Failed> {
   const { receiver, requestId } = context
   const { status } = reply
-  const held = holdBeginning(context, status, passedHeaders(reply.headers, context), HELD_LIMIT_BYTES)
+  const held = holdBeginning(context, status, passedHeaders(reply.headers, context), HELD_RESPONSE_BYTES)
   const faults = watchFaults(context, tap)
   const made = madeByStream(context.asked)
   const calls = watchResponseCalls(context)

@@ -13,7 +13,7 @@ const INSTRUCTIONS: ReadonlySet<unknown> = new Set(['system', 'developer'])
 export const startOf = (body: Fields): PromptStart => ({
   tools: crc32(JSON.stringify(objectsOrNone(body.tools).map(nameOf))),
   instructions: crc32(
-    JSON.stringify([textsOf(body.system), body.instructions, headOf(body.messages), headOf(body.input)]),
+    JSON.stringify([textsOf(body.system), textOf(body.instructions), headOf(body.messages), headOf(body.input)]),
   ),
 })
 
@@ -23,11 +23,16 @@ export function changedPart(before: PromptStart, present: PromptStart): ChangedP
   return before.instructions === present.instructions ? null : 'instructions'
 }
 
-const nameOf = (tool: Fields): unknown => tool.name ?? fieldsOrNone(tool.function).name ?? tool.type
+/** A text as it is; null for anything else, which may be nested too deeply to be read. */
+const textOf = (value: unknown): string | null => (typeof value === 'string' ? value : null)
+
+const nameOf = (tool: Fields): string | null => textOf(tool.name ?? fieldsOrNone(tool.function).name ?? tool.type)
 
 /** Texts of instructions, without the line about billing, and without marks, which move. */
 const textsOf = (content: unknown): unknown =>
-  typeof content === 'string' ? content : objectsOrNone(content).flatMap((part) => (isBilling(part) ? [] : [part.text]))
+  typeof content === 'string'
+    ? content
+    : objectsOrNone(content).flatMap((part) => (isBilling(part) ? [] : [textOf(part.text)]))
 
 /** Contents of the instructions that messages begin with. */
 function headOf(messages: unknown): unknown[] {
