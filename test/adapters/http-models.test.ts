@@ -39,7 +39,10 @@ describe('models over HTTP', () => {
       architecture: { input_modalities: ['text', 'image'], output_modalities: ['text'] },
       supported_parameters: ['tools', 'temperature'],
     }
-    server.on('/models', double.json(200, { data: [told, { id: 'bare', created_at: '2026-01-02T03:04:05Z' }] }))
+    server.on(
+      '/models',
+      double.json(200, { data: [told, { id: 'bare', created: 1.7e15, created_at: '2026-01-02T03:04:05Z' }] }),
+    )
     const other = await double.startUpstream()
     t.after(() => other.close())
     const narrow = { ...told, id: 'told', top_provider: { context_length: 64_000 }, supported_parameters: ['tools'] }

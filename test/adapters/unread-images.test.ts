@@ -134,8 +134,15 @@ describe('an agent that reads an image over a model that sees none', () => {
     assert.match(await reply.text(), /unknown variant/)
   })
 
-  it('keeps images where the refusal is about the form of one', async () => {
-    upstream.on('/chat/completions', refusing('/chat/completions', 400, 'Image format webp is not supported'))
-    assert.equal((await ask('/chat/completions', 'seeing', CHAT)).status, 400)
+  it('keeps images where the refusal is about the form or place of one', async () => {
+    for (const refusal of [
+      'Image format webp is not supported',
+      'Tool messages do not support image content',
+      'This model does not support images in system messages',
+      'This API does not support image input with more than 5 images',
+    ]) {
+      upstream.on('/chat/completions', refusing('/chat/completions', 400, refusal))
+      assert.equal((await ask('/chat/completions', 'seeing', CHAT)).status, 400, refusal)
+    }
   })
 })

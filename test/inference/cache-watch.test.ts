@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { NO_SESSION } from '../../src/calls/call-session.ts'
 import { type CacheMiss, createCacheWatch } from '../../src/inference/session/cache-watch.ts'
+import { changedPart, startOf } from '../../src/inference/session/prompt-start.ts'
 
 /** Tokens of a call, and what else differs between calls. */
 interface Turn {
@@ -13,6 +14,12 @@ interface Turn {
   thread?: string
   json?: object
 }
+
+it('The start of a prompt is read however deep its fields nest', () => {
+  const deep = JSON.parse(`${'['.repeat(20_000)}${']'.repeat(20_000)}`)
+  const body = { instructions: deep, system: [{ text: deep }], tools: [{ name: deep }], messages: [{ role: 'system' }] }
+  assert.equal(changedPart(startOf(body), startOf({ ...body, instructions: 'Be brief.' })), 'instructions')
+})
 
 describe('The watch over prompt caches', () => {
   const told: CacheMiss[] = []

@@ -137,6 +137,7 @@ describe('the client of a stream', { timeout: 30_000 }, () => {
         route('claude-chat', 'claude', 'chat'),
         route('chat-claude', 'chat', 'claude'),
         route('chat-chat', 'default', 'chat'),
+        route('default-chat', 'default', 'chat'),
       ],
       calls: { record: (record: CallRecord) => void recorded.push(record) } as unknown as Calls,
       heartbeat,
@@ -284,6 +285,31 @@ describe('the client of a stream', { timeout: 30_000 }, () => {
     const headers = { 'x-own-beats': 'yes' }
     const got = await ask('C', { ...BODIES.C, model: 'over-chat', stream: true }, { ...door(), headers })
     assert.deepEqual([got.status, countOf(COMMENT)], [429, 0])
+  })
+
+  it('of /responses gets the first answer, however long the instructions that its first events repeat', async () => {
+    upstream.on('/chat/completions', double.sse(chat()))
+    const instructions = 'x'.repeat(600_000)
+    const got = await ask('R', { ...BODIES.R, instructions, model: 'chat-claude', stream: true }, door())
+    assert.deepEqual([got.said?.text, statuses()], ['Hello', ['error', 'ok']], got.reason)
+    assert.deepEqual(
+      upstream.received.map(({ path }) => path),
+      ['/v1/responses', '/v1/chat/completions'],
+    )
+  })
+
+  it('of /responses gets no second one once the first has begun, whatever stood in for it', async () => {
+    const events = whole({
+      ...double.response('Hello'),
+      output: [{ type: 'reasoning', id: 'rs_1', summary: [{ type: 'summary_text', text: 'Hm.' }] }],
+    })
+    const done = events.findIndex(({ type }) => type === 'response.output_item.done')
+    upstream.on('/responses', halting(events.slice(0, done + 1), 'break'))
+    upstream.on('/chat/completions', double.fails(503), double.sse(chat()))
+    const got = await ask('R', { ...BODIES.R, model: 'default-chat', stream: true }, door())
+    assert.deepEqual([got.said, countOf(STARTS.R), statuses()], [null, 1, ['error', 'error']], got.reason)
+    const [number] = /"sequence_number":\d+/.exec(sent.slice(sent.indexOf('event: error'))) ?? []
+    assert.equal(number, `"sequence_number":${done + 1}`)
   })
 
   it('of /messages gets the last refusal in the provider’s own words, after the beginning of another', async () => {

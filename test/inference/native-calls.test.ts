@@ -163,6 +163,12 @@ describe('calls of answers in the API of their provider', () => {
       for (const isWhole of [true, false]) fails(() => pass(watch, bytes, { isWhole, tools: TOOLS }), fault, what)
   })
 
+  it('are of a tool with a schema where Messages says its default type', () => {
+    const tools = [{ type: 'custom', name: 'look', input_schema: NEEDS }]
+    const cut = stream(message(toolUse({}, '{"path"'), 'tool_use'))
+    fails(() => pass(MESSAGES, cut, { tools }), /not a JSON object/, 'custom')
+  })
+
   it('do not end before it is known that they are complete', () => {
     const cut = message(toolUse({}, '{"path"'), 'tool_use').slice(0, -2)
     const told = eventsOf(pass(MESSAGES, stream(cut), { tools: TOOLS }))

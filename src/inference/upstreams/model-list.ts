@@ -217,9 +217,12 @@ export function readModels(body: unknown): Model[] | null {
   )
 }
 
+/** The last second that a date can have. */
+const LAST_SECOND = 8.64e12
+
 /** Unix seconds: OpenAI's `created`, or Anthropic's `created_at`. 0 when unknown. */
 function createdAt({ created, created_at }: { created?: unknown; created_at?: unknown }): number {
-  if (Number.isSafeInteger(created)) return created as number
+  if (Number.isSafeInteger(created) && Math.abs(created as number) <= LAST_SECOND) return created as number
   const at = typeof created_at === 'string' ? Date.parse(created_at) : Number.NaN
   return Number.isFinite(at) ? Math.floor(at / 1000) : 0
 }
