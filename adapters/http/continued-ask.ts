@@ -1,4 +1,5 @@
-import type { KeptResponses } from '../../src/conversations/kept-responses.ts'
+import type { KeptConversation, KeptResponses } from '../../src/conversations/kept-responses.ts'
+import { GazewayError } from '../../src/errors.ts'
 import type { Gateway } from '../../src/gateway.ts'
 import type { ModelBody } from '../../src/inference/admit/admit.ts'
 import { LAST_EVENTS } from '../../src/inference/api/finish-reason.ts'
@@ -7,37 +8,103 @@ import { continuedRequest, itemsOf, sendable } from '../../src/inference/continu
 import type { OpenCalls } from '../../src/inference/inference.ts'
 import { eventData } from '../../src/inference/observe/event-data.ts'
 import type { Receiver } from '../../src/inference/relay/receiver.ts'
-import type { ClientRequest } from '../../src/inference/relay/request-body.ts'
+import { type ClientRequest, convertedText } from '../../src/inference/relay/request-body.ts'
 import { parseJson } from '../../src/text/json.ts'
+import { structureBytes } from '../../src/text/json-structure.ts'
 import { fieldsOrNone } from '../../src/text/lenient-reader.ts'
 import type { Fields } from '../../src/text/typed-reader.ts'
+import { LARGE_JSON, parseInTurns } from '../../src/wire/large-json.ts'
+import { LIST_LIMIT } from '../../src/wire/validation.ts'
 import { splitEvents } from '../../src/wire/whole-events.ts'
+import { type BodyLimit, modelBodyLimit } from '../web/body-limit.ts'
+import { LARGEST_UNCOUNTED } from '../web/json-body.ts'
 import { type Ask, createAsk } from './routes/chat-completions-route.ts'
 
 /** Creates the function that asks for Responses. */
 export const responsesAsk = (calls: OpenCalls, gateway: Gateway): Ask =>
-  continuedAsk(createAsk(calls, gateway, '/responses'), gateway.keptResponses)
+  continuedAsk(createAsk(calls, gateway, '/responses'), gateway)
 
 /**
  * Continues Responses that Gazeway made of chat completions or Messages, whose upstreams store nothing: the request is
- * sent with the conversation that it continues, and the answer is kept for the next one, unless `store` is false.
+ * sent with the conversation that it continues, and the answer is kept for the next one, unless `store` is false. The
+ * conversation counts as part of the request's body, against the same limits.
  */
-const continuedAsk =
-  (ask: Ask, kept: KeptResponses): Ask =>
-  async (request, receiver, context) => {
-    const { previous_response_id: id, store } = request.json
+function continuedAsk(ask: Ask, gateway: Gateway): Ask {
+  const { keptResponses: kept, buffered } = gateway
+  return async (request, receiver, context) => {
     const owner = context.callerId
-    const earlier = typeof id === 'string' ? await kept.find(id, owner) : null
-    const whole = earlier === null ? request : written(continuedRequest(request.json, earlier))
-    if (store === false || typeof whole.json.previous_response_id === 'string') return ask(whole, receiver, context)
-    const keep = ({ id: made, output }: Fields) =>
-      void kept.keep(String(made), owner, [...itemsOf(whole.json.input), ...sendable(output)])
-    return ask(whole, watchOwn(receiver, keep), context)
+    const limit = modelBodyLimit(gateway, owner)
+    /** Holds the bytes of the conversation; those of the client's own body are held by its endpoint. */
+    const holder = {}
+    try {
+      const conversation = await found(kept, request, owner)
+      const whole = conversation === null ? request : await continued(request, conversation, limit, holder)
+      const { previous_response_id, store, input } = whole.json
+      if (store === false || typeof previous_response_id === 'string') return await ask(whole, receiver, context)
+      const keep = ({ id: made, output }: Fields) =>
+        void kept.keep(String(made), owner, [...itemsOf(input), ...sendable(output)])
+      return await ask(whole, watchOwn(receiver, keep), context)
+    } finally {
+      buffered.release(holder)
+    }
   }
+}
 
-function written(json: Fields): ClientRequest<ModelBody> {
-  const text = JSON.stringify(json)
-  return { bytes: Buffer.from(text), text, json: json as ModelBody }
+type ResponsesRequest = ClientRequest<ModelBody>
+
+/** Finds the kept conversation that a request continues. */
+async function found(kept: KeptResponses, { json }: ResponsesRequest, owner: string | null) {
+  const { previous_response_id: id } = json
+  return typeof id === 'string' ? kept.find(id, owner) : null
+}
+
+/**
+ * Puts a kept conversation before the input of a request.
+ *
+ * @param holder holds the bytes of the conversation, until they are released
+ * @returns the request itself when the conversation was deleted meanwhile
+ * @throws GazewayError `payload_too_large`, `too_many_bodies`; `validation_failed` for too many items; `invalid_json` for
+ *   a request nested too deeply
+ */
+async function continued(
+  request: ResponsesRequest,
+  conversation: KeptConversation,
+  { bytes: most, setting, buffered, callerId }: BodyLimit,
+  holder: object,
+): Promise<ResponsesRequest> {
+  const size = request.bytes.length + conversation.bytes
+  if (size > most)
+    throw new GazewayError(
+      'payload_too_large',
+      `The body and the conversation that it continues are larger than ${most} bytes (${setting}).`,
+    )
+  const take = (bytes: number) => size > LARGEST_UNCOUNTED && buffered?.take({ request: holder, callerId }, bytes)
+  take(conversation.bytes)
+  const list = await conversation.read()
+  if (list === null) return request
+  take(structureBytes(Buffer.from(list)))
+  const earlier = await parsedItems(list)
+  requireFewItems(earlier.length + itemsOf(request.json.input).length)
+  const json = continuedRequest(request.json, earlier)
+  const convert = (body: object) => continuedRequest({ ...body, ...request.edits }, earlier)
+  const written = await convertedText(request.text, json, convert, size)
+  return { bytes: Buffer.from(written), text: String(written), json: json as ModelBody }
+}
+
+/** Parses a list of items; a large one in turns with other work, which reads the lists in an object part by part. */
+async function parsedItems(list: string): Promise<Fields[]> {
+  if (list.length <= LARGE_JSON) return JSON.parse(list)
+  const { items } = (await parseInTurns(`{"items":${list}}`)) as { items: Fields[] }
+  return items
+}
+
+function requireFewItems(count: number): void {
+  if (count > LIST_LIMIT)
+    throw new GazewayError(
+      'validation_failed',
+      `input: the conversation has ${count} items with those that it continues; at most ${LIST_LIMIT} are allowed.`,
+      { param: 'input' },
+    )
 }
 
 /** Names a Response that Gazeway made, in JSON. */

@@ -95,7 +95,7 @@ type Read = IncomingMessage & { [BODY]?: Buffer }
 export const bodyRead = (incoming: IncomingMessage): Buffer | null => (incoming as Read)[BODY] ?? null
 
 /** Largest body that is not counted, in bytes. A connection costs as much. */
-const LARGEST_UNCOUNTED = 64 * 1024
+export const LARGEST_UNCOUNTED = 64 * 1024
 
 /**
  * Reads the body of a request. A small one stays with the request: the record of a refusal names its model.

@@ -1,12 +1,18 @@
 import assert from 'node:assert/strict'
-import { describe, it } from 'node:test'
+import { after, before, beforeEach, describe, it } from 'node:test'
 import OpenAI from 'openai'
+import { liveKeptResponses } from '../../src/conversations/kept-responses.ts'
 import { message } from '../doubles/anthropic.ts'
+import { until } from '../doubles/until.ts'
 import * as double from '../doubles/upstream.ts'
-import { startGateway } from './gateway.ts'
+import { type RunningGateway, startGateway } from './gateway.ts'
 
 const chat = await double.startUpstream()
 const claude = await double.startUpstream()
+after(async () => {
+  await chat.close()
+  await claude.close()
+})
 
 const client = (url: string, apiKey: string) => new OpenAI({ baseURL: `${url}/v1`, apiKey, maxRetries: 0 })
 function rolesAt({ received }: double.UpstreamDouble): string[] {
@@ -19,11 +25,7 @@ describe('previous_response_id over upstreams that store nothing', () => {
   it('continues what the key asked, streamed or not, at any upstream, until it is deleted', async (t) => {
     const upstreams = { claude: { base_url: claude.url, provider: 'anthropic', api_keys: ['claude-secret-key'] } }
     const running = await startGateway(chat.url, {}, { upstream: { aliases: {} }, upstreams })
-    t.after(async () => {
-      await running.close()
-      await chat.close()
-      await claude.close()
-    })
+    t.after(running.close)
     chat.on('/responses', double.fails(404))
     claude.on('/messages', double.json(200, message('Hi.')))
     const openai = client(running.url, running.key)
@@ -54,5 +56,111 @@ describe('previous_response_id over upstreams that store nothing', () => {
     await assert.rejects(openai.responses.delete(first), fails(404))
     await assert.rejects(ask(first), fails(404), 'deleted')
     await ask(second.id)
+  })
+})
+
+describe('a request that continues a kept response', () => {
+  const MIB = 1024 ** 2
+  let running: RunningGateway
+  before(async () => {
+    const http = { max_model_body_bytes: 3 * MIB, max_buffered_bytes: 8 * MIB }
+    running = await startGateway(chat.url, {}, { http })
+    chat.on('/responses', double.fails(404))
+  })
+  beforeEach(() => chat.on('/chat/completions', double.json(200, double.completion('Hi.'))))
+  after(() => running.close())
+
+  async function ask(fields: string): Promise<{ status: number; json: { id: string; error: Record<string, string> } }> {
+    const reply = await fetch(`${running.url}/v1/responses`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${running.key}`, 'content-type': 'application/json' },
+      body: `{"model":"m",${fields}}`,
+    })
+    return { status: reply.status, json: (await reply.json()) as never }
+  }
+  async function made(input: string): Promise<string> {
+    const { status, json } = await ask(`"input":"${input}"`)
+    assert.equal(status, 200)
+    return json.id
+  }
+  /** Tells whether no body is held. */
+  const isFree = async () => {
+    try {
+      running.gateway.buffered.requireRoom({ request: {}, callerId: 'another' }, 4 * MIB)
+      return true
+    } catch {
+      return false
+    }
+  }
+
+  it('counts the conversation among the bodies in memory while its call lasts, however it ends', async () => {
+    const id = await made('x'.repeat(2.5 * MIB))
+    const short = `"input":"x","previous_response_id":"${id}"`
+    let answer = () => {}
+    const arrived = new Promise<void>((resolve) => {
+      chat.on('/chat/completions', async (response, entry) => {
+        resolve()
+        await new Promise<void>((done) => {
+          answer = done
+        })
+        return double.json(200, double.completion('Hi.'))(response, entry)
+      })
+    })
+    const first = ask(short)
+    await arrived
+    assert.equal(await isFree(), false)
+    assert.equal((await ask(short)).status, 503, 'the same key again')
+    answer()
+    assert.equal((await first).status, 200)
+    assert.deepEqual(rolesAt(chat), ['user', 'assistant', 'user'])
+    await until(isFree)
+
+    chat.on('/chat/completions', double.fails(400))
+    assert.equal((await ask(short)).status, 400)
+    await until(isFree)
+    const { status, json } = await ask(`"input":"${'x'.repeat(MIB)}","previous_response_id":"${id}"`)
+    assert.equal(status, 413)
+    assert.match(json.error.message ?? '', /conversation that it continues.*max_model_body_bytes/)
+    await until(isFree)
+  })
+
+  it('is refused with more items than a request may have, or nested too deeply', async () => {
+    const id = await made('One')
+    const items = Array.from({ length: 9_999 }, () => '{"role":"user","content":"x"}')
+    const many = await ask(`"input":[${items}],"previous_response_id":"${id}"`)
+    assert.deepEqual([many.status, many.json.error.param], [422, 'input'])
+    const deep = `"metadata":${'['.repeat(20_000)}${']'.repeat(20_000)}`
+    const nested = await ask(`"input":"x","previous_response_id":"${id}",${deep}`)
+    assert.deepEqual([nested.status, nested.json.error.code], [400, 'invalid_json'])
+    await until(isFree)
+  })
+
+  it('keeps the numbers that JavaScript cannot represent', async () => {
+    const id = await made('One')
+    const parameters = '{"type":"object","properties":{"n":{"type":"integer","maximum":18446744073709551615}}}'
+    const tools = `"tools":[{"type":"function","name":"f","parameters":${parameters}}]`
+    assert.equal((await ask(`"input":"x","previous_response_id":"${id}",${tools}`)).status, 200)
+    assert.deepEqual(rolesAt(chat), ['user', 'assistant', 'user'])
+    assert.match(chat.received.at(-1)?.text ?? '', /"maximum":18446744073709551615\b/)
+  })
+
+  it('finds the newest responses of a key, within its limits', async () => {
+    const { store, config, log } = running.gateway
+    let time = Date.now()
+    const now = () => new Date(time++)
+    const kept = liveKeptResponses({ store, config, log, now }, { responses: 2, bytes: 1_000 })
+    const keptOf = async (owner: string) => {
+      const ids = ['resp_gzw_1', 'resp_gzw_2', 'resp_gzw_3'].map((id) => `${id}${owner}`)
+      const found = await Promise.all(ids.map((id) => kept.find(id, owner)))
+      return found.map((conversation) => conversation !== null)
+    }
+    for (const number of [1, 2, 3]) await kept.keep(`resp_gzw_${number}few`, 'few', [{ number }])
+    assert.deepEqual(await keptOf('few'), [false, true, true], 'number of responses')
+    const large = [{ text: 'x'.repeat(600) }]
+    for (const number of [1, 2, 3]) await kept.keep(`resp_gzw_${number}big`, 'big', large)
+    assert.deepEqual(await keptOf('big'), [false, false, true], 'bytes')
+    assert.deepEqual(await keptOf('few'), [false, true, true], "another key's")
+    const conversation = await kept.find('resp_gzw_3big', 'big')
+    assert.deepEqual(JSON.parse((await conversation?.read()) ?? ''), large)
   })
 })

@@ -97,14 +97,16 @@ const mayHoldNumbers = (value: unknown): boolean =>
  *
  * @param sent result of `convert` for the client's request
  * @param convert must not touch a number that JavaScript cannot represent; an object represents it
+ * @param size approximate size of `sent` as JSON, where it is much longer than the client's request
  */
 export function convertedText(
   text: string,
   sent: object,
   convert: (body: object) => object,
+  size = text.length,
 ): string | Promise<string | Buffer> {
   if (outlineOf(text).hasLargeNumber) return exactText(text, convert).catch(refuseDepth)
-  if (text.length > LARGE_JSON) return stringifyInTurns(sent).catch(refuseDepth)
+  if (size > LARGE_JSON) return stringifyInTurns(sent).catch(refuseDepth)
   return readable(() => JSON.stringify(sent))
 }
 
