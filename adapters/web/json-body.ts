@@ -20,8 +20,12 @@ export interface JsonBody {
  */
 export function readJson(incoming: IncomingMessage, limit: BodyLimit): Promise<JsonBody> {
   requirePlainJson(incoming.headers)
-  return readBytes(incoming, limit).then((bytes) => (bytes.length > LARGE_JSON ? parseLarge(bytes) : parseBytes(bytes)))
+  return readBytes(incoming, limit).then(parseJsonBytes)
 }
+
+/** Parses JSON in UTF-8, a large text in turns with other work. @throws GazewayError `invalid_json` */
+export const parseJsonBytes = (bytes: Buffer): JsonBody | Promise<JsonBody> =>
+  bytes.length > LARGE_JSON ? parseLarge(bytes) : parseBytes(bytes)
 
 /** Parses the JSON body of a request whose bytes were read before. @throws GazewayError as {@link readJson} */
 export function parseJson(headers: IncomingHttpHeaders, bytes: Buffer): JsonBody {

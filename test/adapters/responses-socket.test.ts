@@ -1,20 +1,25 @@
 import assert from 'node:assert/strict'
-import { once } from 'node:events'
+import { EventEmitter, once } from 'node:events'
 import { createServer } from 'node:http'
-import { after, describe, it } from 'node:test'
+import type { Duplex } from 'node:stream'
+import { after, describe, it, type TestContext } from 'node:test'
 import OpenAI from 'openai'
 import { ResponsesWS } from 'openai/resources/responses/ws'
 import { type RawData, WebSocket } from 'ws'
 import { createResponsesSocket } from '../../adapters/http/responses-socket/responses-socket.ts'
+import type { OpenCalls } from '../../src/inference/inference.ts'
+import type { Receiver } from '../../src/inference/relay/receiver.ts'
 import { until } from '../doubles/until.ts'
 import * as double from '../doubles/upstream.ts'
 import { openGateway } from './http-gateway.ts'
 
 const { server, running, records, sentBody } = await openGateway()
 const address = `${running.url.replace('http', 'ws')}/v1/responses`
+const calls = await running.gateway.upstream.openCalls()
 const sockets = new Set<WebSocket>()
 after(() => {
   for (const ws of sockets) ws.terminate()
+  return calls.close()
 })
 
 type Message = { type: string; status?: number; error?: { code: string }; response?: { id: string; output: object[] } }
@@ -49,6 +54,24 @@ async function connect({ key = running.key as string | null, url = address, head
 const overChat = () => {
   server.on('/responses', double.fails(500))
   server.on('/chat/completions', double.sse(double.chunks(['Hello.'])))
+}
+/** Last event of a response that nobody stores. */
+const COMPLETED = {
+  type: 'response.completed',
+  sequence_number: 0,
+  response: { id: 'resp_1', object: 'response', status: 'completed', store: false, output: [] },
+}
+
+/** A server without a socket yet, and what a socket needs. */
+async function ownServer(t: TestContext) {
+  const { gateway } = running
+  const hosts = { allowedHosts: new Set(['127.0.0.1']), allowedOrigins: new Set<string>(), anyHost: false }
+  const listening = createServer()
+  listening.listen(0, '127.0.0.1')
+  await once(listening, 'listening')
+  t.after(() => void listening.close())
+  const url = `ws://127.0.0.1:${(listening.address() as { port: number }).port}/v1/responses`
+  return { url, listening, deps: { calls, keys: gateway.keys, hosts, count() {}, refused() {} } }
 }
 const user = (content: string) => [{ type: 'message' as const, role: 'user' as const, content }]
 const rolesSent = () => (sentBody().messages as { role: string; content: unknown }[]).map(({ role }) => role)
@@ -192,21 +215,10 @@ describe('the Responses API over WebSocket', () => {
 
   it('closes connections that are idle, bounds those of a key, and asks for the key again', async (t) => {
     const { gateway } = running
-    const calls = await gateway.upstream.openCalls()
-    const hosts = { allowedHosts: new Set(['127.0.0.1']), allowedOrigins: new Set<string>(), anyHost: false }
-    const deps = { calls, keys: gateway.keys, hosts, count() {}, refused() {}, mostPerKey: 1 }
-    const busy = createResponsesSocket(gateway, deps)
-    const idle = createResponsesSocket(gateway, { ...deps, idleMs: 1 })
-    const listening = createServer().on('upgrade', (incoming, raw, head) =>
-      (incoming.headers.idle ? idle : busy).upgrade(incoming, raw, head),
-    )
-    listening.listen(0, '127.0.0.1')
-    await once(listening, 'listening')
-    t.after(() => {
-      listening.close()
-      return calls.close()
-    })
-    const url = `ws://127.0.0.1:${(listening.address() as { port: number }).port}/v1/responses`
+    const { url, deps, listening } = await ownServer(t)
+    const busy = createResponsesSocket(gateway, { ...deps, mostPerKey: 1 })
+    const idle = createResponsesSocket(gateway, { ...deps, mostPerKey: 1, idleMs: 1 })
+    listening.on('upgrade', (incoming, raw, head) => (incoming.headers.idle ? idle : busy).upgrade(incoming, raw, head))
     const { key, record } = await gateway.keys.create({ name: 'short', scopes: ['inference'] })
     assert.equal(await (await connect({ url, key, headers: { idle: '1' } })).closed, 1000)
     const client = await connect({ url, key })
@@ -216,5 +228,88 @@ describe('the Responses API over WebSocket', () => {
     assert.equal((await client.answer()).status, 401)
     busy.stop()
     assert.equal(await client.closed, 1001)
+  })
+
+  it('sends large numbers on as they are, also with an earlier response, and refuses what is too deep', async () => {
+    const limits = '{"type":"function","name":"f","parameters":{"maximum":18446744073709551615}}'
+    const written = (fields: string) => `{"type":"response.create","store":false,"tools":[${limits}],${fields}}`
+    server.on('/responses', double.sse([COMPLETED]))
+    const client = await connect()
+    for (const fields of ['"input":"One"', '"input":"Two","previous_response_id":"resp_1"']) {
+      client.ws.send(written(fields))
+      assert.deepEqual(await client.answer(), COMPLETED)
+      assert.ok(server.received.at(-1)?.text.includes(limits))
+    }
+    assert.equal((sentBody().input as object[]).length, 2)
+    client.ws.send(written(`"generate":false,"metadata":${'['.repeat(20_000)}${']'.repeat(20_000)}`))
+    assert.equal((await client.answer()).status, 400)
+    client.ws.close()
+  })
+
+  it('counts each request of a key, and leaves a client that asks for more without reading', async (t) => {
+    const { url, deps, listening } = await ownServer(t)
+    let counted = 0
+    const socket = createResponsesSocket(running.gateway, { ...deps, count: () => void counted++ })
+    const raws: Duplex[] = []
+    listening.on('upgrade', (incoming, raw, head) => {
+      raws.push(raw)
+      socket.upgrade(incoming, raw, head)
+    })
+    const client = await connect({ url })
+    client.ws.send('x')
+    await client.answer()
+    client.send({ generate: false })
+    await client.answer()
+    assert.equal(counted, 3, 'the connection, and both messages')
+    client.ws.pause()
+    client.send({ generate: false, instructions: 'x'.repeat(10_000_000) })
+    await until(() => {
+      client.ws.send('x')
+      return raws[0]?.destroyed
+    })
+    client.ws.terminate()
+  })
+
+  it('counts a message that waits, and gives everything back once the connection has closed', async (t) => {
+    const { gateway } = running
+    const { url, deps, listening } = await ownServer(t)
+    const held = new Map<object, number>()
+    const total = () => [...held.values()].reduce((sum, bytes) => sum + bytes, 0)
+    const buffered: typeof gateway.buffered = {
+      requireRoom() {},
+      take: ({ request }, bytes) => void held.set(request, (held.get(request) ?? 0) + bytes),
+      release: (request) => void held.delete(request),
+    }
+    const ending = `data: ${JSON.stringify(COMPLETED)}\n\n`
+    const ends = new EventEmitter()
+    const closed = once(ends, 'closed')
+    let asked = 0
+    // Records each response only after the connection has closed, and sends the second one only then.
+    const call = async (_: unknown, receiver: Receiver) => {
+      if (++asked === 1) receiver.end(ending)
+      await closed
+      receiver.end(ending)
+    }
+    const recorded = { current: () => ({ call }) } as unknown as OpenCalls
+    const socket = createResponsesSocket(Object.create(gateway, { buffered: { value: buffered } }), {
+      ...deps,
+      calls: recorded,
+    })
+    listening.on('upgrade', (incoming, raw, head) => {
+      raw.once('close', () => setImmediate(() => ends.emit('closed')))
+      socket.upgrade(incoming, raw, head)
+    })
+    const waits = await connect({ url })
+    const late = await connect({ url })
+    waits.send({ store: false, input: 'One' })
+    await waits.answer()
+    waits.send({ store: false, input: 'x'.repeat(100_000) })
+    await until(() => total() > 100_000)
+    late.send({ store: false, input: 'One' })
+    await until(() => asked === 2)
+    late.ws.terminate()
+    waits.ws.terminate()
+    await until(() => held.size === 0)
+    assert.equal(asked, 2)
   })
 })

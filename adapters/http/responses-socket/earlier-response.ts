@@ -6,17 +6,29 @@ import type { BufferedBytes } from '../../../src/wire/buffered-bytes.ts'
 
 /** The latest response of a connection, which the next request may continue although nobody has stored it. */
 export interface EarlierResponse {
-  /** Conversation up to and including the response. Null for another response than the latest. */
-  itemsOf(id: string): Items | null
+  /** Finds the conversation up to and including a response. Null for another response than the latest. */
+  find(id: string): Conversation | null
   /** Keeps a response in place of the one before it, if there is room. */
-  keep(request: Fields, response: unknown): void
+  keep(request: CountedRequest, response: unknown): void
   forget(): void
+}
+
+/** Conversation with its bytes in memory, by estimate. */
+interface Conversation {
+  items: Items
+  size: number
+}
+
+/** Request with its bytes in memory, by estimate. */
+export interface CountedRequest {
+  json: Fields
+  size: number
 }
 
 /** @param deps.buffered counts it among the bodies in memory, for its caller */
 export function createEarlierResponse(deps: { buffered: BufferedBytes; callerId: string }): EarlierResponse {
   const { buffered, callerId } = deps
-  let latest: { id: string; items: Items } | null = null
+  let latest: ({ id: string } & Conversation) | null = null
   const owner = { request: {}, callerId }
 
   function forget(): void {
@@ -24,18 +36,19 @@ export function createEarlierResponse(deps: { buffered: BufferedBytes; callerId:
     buffered.release(owner.request)
   }
   return {
-    itemsOf: (id) => (latest?.id === id ? latest.items : null),
-    keep(request, response) {
+    find: (id) => (latest?.id === id ? latest : null),
+    keep({ json, size }, response) {
       forget()
       const { id, output } = fieldsOrNone(response)
       if (typeof id !== 'string') return
-      const items = [...itemsOf(request.input), ...sendable(output)]
-      const text = Buffer.from(JSON.stringify(items))
+      const said = sendable(output)
       try {
-        buffered.take(owner, text.length + structureBytes(text))
-        latest = { id, items }
+        const text = Buffer.from(JSON.stringify(said))
+        const both = size + text.length + structureBytes(text)
+        buffered.take(owner, both)
+        latest = { id, items: [...itemsOf(json.input), ...said], size: both }
       } catch {
-        // Without room it is forgotten: the client sends its whole conversation again.
+        // Without room, or nested too deeply, it is forgotten: the client sends its whole conversation again.
       }
     },
     forget,

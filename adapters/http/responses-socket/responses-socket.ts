@@ -12,7 +12,7 @@ import type { OnRefused } from '../../web/refused-calls.ts'
 import { createEarlierResponse } from './earlier-response.ts'
 import { createSocketAsk, type SocketAsk } from './socket-ask.ts'
 import { createSocketCallers, PATH, type SocketCallersDeps } from './socket-callers.ts'
-import { CLOSE, type SocketTurns, serveTurns } from './socket-turns.ts'
+import { CLOSE, type SocketTurns, serveTurns, type TurnRequest } from './socket-turns.ts'
 import { countUnread } from './unread-bytes.ts'
 
 /** Time after which a connection without a request is closed, in milliseconds. */
@@ -114,6 +114,7 @@ function serve(ws: WebSocket, of: Connection): SocketTurns {
   pings.add(ws)
   ws.on('pong', () => pings.heard(ws))
   ws.on('error', (err) => log.debug('Socket error.', { err }))
+  // Before the listener that counts the whole message.
   ws.on('message', unread.reset)
   ws.once('close', () => {
     onIdle(false)
@@ -121,7 +122,8 @@ function serve(ws: WebSocket, of: Connection): SocketTurns {
     unread.reset()
     earlier.forget()
   })
-  return serveTurns({ ws, earlier, log, onIdle, ask: (request) => ask(request, incoming, callerId) })
+  const asked = (request: TurnRequest) => ask(request, incoming, callerId)
+  return serveTurns({ ws, earlier, buffered, callerId, log, onIdle, ask: asked })
 }
 
 /** Options that ws's types lack: `closeTimeout` exists since ws 8.19. */
