@@ -1,9 +1,11 @@
 import type { CallContext } from '../calls/call-record.ts'
 import type { Calls } from '../calls/calls.ts'
 import { GazewayError } from '../errors.ts'
+import type { Identity } from '../identity/identity.ts'
 import { lazily } from '../lazily.ts'
 import { isUnpriced, originOf, type Prices } from '../providers/prices.ts'
 import { loadShippedCatalogue } from '../providers/shipped-catalogue.ts'
+import { mayRequest } from './admit/allowed-models.ts'
 import type { PaidContext } from './admit/bill.ts'
 import type { ChatRequest, ResponseRequest } from './api/requests.ts'
 import type { CallDeps } from './call.ts'
@@ -177,7 +179,10 @@ export function createUpstream(options: {
     routing,
     requireKey: (asked, role) => void routing.targets(asked, role),
     idOf: (name) => routing.idOf(name),
-    models: (context) => mergedModels(routing, rest.prices, context),
+    async models(context) {
+      const all = await mergedModels(routing, rest.prices, context)
+      return requestable(all, routing, await callerOf(rest.billing, context))
+    },
     describe: (id) => describeModel(id, routing, rest.prices),
     chat: (request, context) => completeChat(deps, request, context),
     respond: (request, context) => respond(deps, request, context),
@@ -240,6 +245,18 @@ async function mergedModels(routing: Routing, prices: Prices, context: CallConte
   return [...known.values()].map((model) =>
     lacksPrice(model.id, routing, prices) ? { ...model, priced: false } : model,
   )
+}
+
+/** Key of a caller. Null for one without a key. */
+const callerOf = async ({ identity }: CallDeps['billing'], { callerId }: CallContext): Promise<Identity | null> =>
+  callerId === null ? null : identity(callerId)
+
+/** Selects the models that a caller may request. */
+function requestable(models: Model[], { find }: Routing, caller: Identity | null): Model[] {
+  if (caller === null || caller.models === null) return models
+  const choices = (id: string) =>
+    find(id, 'chat').map(({ upstream, model }) => ({ ...upstream.provider.resolve(model, 'chat'), requested: id }))
+  return models.filter(({ id }) => mayRequest(caller, id, choices(id)))
 }
 
 /** Tells whether a model has no price at an upstream that may answer for it. Which stand-in answers is open. */

@@ -15,13 +15,24 @@ describe('models over HTTP', () => {
     server.on('/models', double.json(200, { data: [{ id: 'a/b', object: 'model', created: 1, owned_by: 'double' }] }))
     const aliases = { mine: 'a/b', gone: 'retired' }
     const fresh = await startGateway(server.url, {}, { upstream: { aliases } })
-    const get = async (path: string) => fetch(fresh.url + path, { headers: { authorization: `Bearer ${fresh.key}` } })
-    const list = (await (await get('/v1/models')).json()) as { object: string; data: Array<{ id: string }> }
-    assert.equal(list.object, 'list')
-    assert.deepEqual(
-      list.data.map((model) => model.id),
-      ['mine', 'a/b'],
-    )
+    const get = (path: string, key = fresh.key) =>
+      fetch(fresh.url + path, { headers: { authorization: `Bearer ${key}` } })
+    const listed = async (key?: string) => {
+      const list = (await (await get('/v1/models', key)).json()) as { object: string; data: Array<{ id: string }> }
+      assert.equal(list.object, 'list')
+      return list.data.map((model) => model.id)
+    }
+    assert.deepEqual(await listed(), ['mine', 'a/b'])
+    const { keys } = fresh.gateway
+    for (const [models, seen] of [
+      [['a/*'], ['mine', 'a/b']],
+      [['mine'], ['mine']],
+      [['other'], []],
+    ]) {
+      const { key } = await keys.create({ name: String(models), scopes: ['inference'], models })
+      assert.deepEqual(await listed(key), seen)
+      assert.equal((await get('/v1/models/a/b', key)).status, seen?.includes('a/b') ? 200 : 404)
+    }
     assert.equal(((await (await get('/v1/models/a/b')).json()) as { id: string }).id, 'a/b')
     assert.equal((await get('/v1/models/none')).status, 404)
     assert.equal(server.received.filter((entry) => entry.path === '/v1/models').length, 1, 'asked once a minute')

@@ -1,6 +1,7 @@
 import type { Identity } from '../../identity/identity.ts'
 import type { PricedModel } from '../../providers/prices.ts'
 import { matchesGlob } from '../../text/glob.ts'
+import type { ModelChoice } from '../upstreams/provider.ts'
 
 /**
  * Tells whether a key may use a model that the requested one's upstream knows by an id: by that id, or named as the
@@ -16,6 +17,21 @@ export function isAllowedModel(
   if (models === null) return true
   const names = [id, ...asked.flatMap((one) => prefixOf(one).map((prefix) => prefix + id))]
   return models.some((glob) => names.some((name) => matchesGlob(glob, name)))
+}
+
+/**
+ * Tells whether a key may request a model: by the requested name, or by its id at each upstream that may answer. The
+ * fallback role's model has its own name and is always allowed.
+ */
+export function mayRequest(
+  { models }: Pick<Identity, 'models'>,
+  requested: string,
+  choices: readonly ModelChoice[],
+): boolean {
+  if (models === null) return true
+  const isAllowed = (name: string) => models.some((glob) => matchesGlob(glob, name))
+  if (isAllowed(requested)) return true
+  return choices.length > 0 && choices.every((one) => one.requested !== requested || isAllowed(one.upstream))
 }
 
 /** The name of the upstream before the id of a requested model, when it was requested so. */

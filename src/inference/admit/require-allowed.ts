@@ -2,22 +2,18 @@ import { GazewayError } from '../../errors.ts'
 import type { Identity } from '../../identity/identity.ts'
 import { isByLength } from '../../providers/cost.ts'
 import { isRefused, originOf, type Prices } from '../../providers/prices.ts'
-import { matchesGlob } from '../../text/glob.ts'
 import type { ModelChoice } from '../upstreams/provider.ts'
-import { isAllowedModel } from './allowed-models.ts'
+import { isAllowedModel, mayRequest } from './allowed-models.ts'
 
 /**
- * Requires that the key may use a model: by the requested name, or by its id at each upstream that may answer. The
- * fallback role's model has its own name and is always allowed.
+ * Requires that the key may use a model, as {@link mayRequest} says.
  *
  * @throws GazewayError `model_not_allowed`
  */
 export function requireModels({ models }: Identity, choices: readonly ModelChoice[]): void {
   if (models === null) return
   const { requested } = choices[0] as ModelChoice
-  const isAllowed = (name: string) => models.some((glob) => matchesGlob(glob, name))
-  if (isAllowed(requested)) return
-  if (choices.every((choice) => choice.requested !== requested || isAllowed(choice.upstream))) return
+  if (mayRequest({ models }, requested, choices)) return
   throw new GazewayError(
     'model_not_allowed',
     `This key may not use the model ${JSON.stringify(requested.slice(0, 100))}; it may use: ${models.join(', ')}.`,
