@@ -222,7 +222,7 @@ function reviewOf(of: {
       provenance: null,
       reasons: attestation?.reasons ?? [],
     },
-    level: levelOf(active_ms, attestation),
+    level: levelOf({ activeMs: active_ms, isUnread: lines > 0 && seen === 0 }, attestation),
     checks: [],
     presence: input.credential_id === undefined ? null : { method: 'passkey', credential_id: input.credential_id },
     times: { started_at: row.created_at, decided_at: of.at, active_ms },
@@ -232,10 +232,13 @@ function reviewOf(of: {
   }
 }
 
-/** A passkey raises the level where the receipt is verified: nobody here knows which ones a policy enrolls. */
-function levelOf(activeMs: number, attestation: Attestation | null): Level {
-  if (attestation?.status === 'passed' && !attestation.replayed) return 'plausible'
-  return activeMs > 0 ? 'seen' : 'none'
+/**
+ * Level of what was read. Records that pass say nothing of lines of which none was seen. A passkey raises the level
+ * where the receipt is verified: nobody here knows which ones a policy enrolls.
+ */
+function levelOf(of: { activeMs: number; isUnread: boolean }, attestation: Attestation | null): Level {
+  if (!of.isUnread && attestation?.status === 'passed' && !attestation.replayed) return 'plausible'
+  return of.activeMs > 0 ? 'seen' : 'none'
 }
 
 function byFile(hunks: readonly { path: string; lines: number; seen: number }[]): Review['coverage']['by_file'] {

@@ -29,7 +29,7 @@ describe('The watch over prompt caches', () => {
     () => ms,
   )
   const prompt = 'x'.repeat(20_000)
-  /** Result of one call, and what is told of it. */
+  /** Makes a call. Returns what it lost, and what the log says of it. */
   function turn(text: string, of: Turn) {
     const { cached = 0, written = 0, id = 's1', caller = 'key_a', thread = null, json = {} } = of
     const { prompt: prompt_tokens = 5000 } = of

@@ -36,8 +36,8 @@ const FORMS: Readonly<Record<Api, Form>> = {
 const INSTEAD = 'There is an image here, which this model cannot see. Say so where it matters, and go on without it.'
 
 /**
- * Says in words that there is an image. An agent that has read one from a file would otherwise be refused at every later
- * turn. A request without tools whose last message asks about an image is left as it is: its caller is told.
+ * Puts a text in place of each image. An agent that has read an image from a file would otherwise be refused at every later
+ * turn. A request without tools whose last message has an image does not change, so its client gets the refusal.
  */
 const noImages = (api: Api): Mend => ({
   name: 'no_images',
