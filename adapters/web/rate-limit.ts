@@ -30,18 +30,18 @@ export interface Left {
  */
 export function countPerMinute(limit: number, now = () => performance.now()): (who: string) => Left {
   /** Oldest first, since all last as long. */
-  const minutes = new Map<string, { endsAt: number; hits: number }>()
+  const minutes = new Map<string, { begin: number; hits: number }>()
 
   return (who) => {
     const time = now()
-    for (const [client, { endsAt }] of minutes) {
-      if (endsAt > time) break
+    for (const [client, { begin }] of minutes) {
+      if (time - begin < MINUTE_MS) break
       minutes.delete(client)
     }
-    const minute = minutes.get(who) ?? { endsAt: time + MINUTE_MS, hits: 0 }
+    const minute = minutes.get(who) ?? { begin: time, hits: 0 }
     minute.hits += 1
     minutes.set(who, minute)
-    return { left: limit - minute.hits, seconds: Math.ceil((minute.endsAt - time) / 1000) }
+    return { left: limit - minute.hits, seconds: Math.ceil((MINUTE_MS - (time - minute.begin)) / 1000) }
   }
 }
 

@@ -19,6 +19,8 @@ describe('the limit of requests', () => {
     time = 60_000
     assert.deepEqual(count('ann'), { left: 1, seconds: 60 })
     assert.deepEqual(count('bob'), { left: 0, seconds: 59 })
+    time = 90_789.6399 // (time + 60_000) - time is more than 60,000.
+    assert.deepEqual(count('carol'), { left: 1, seconds: 60 })
   })
 
   it('limits the requests of a key when a limit is set', async (t) => {
