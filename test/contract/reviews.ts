@@ -100,14 +100,24 @@ export function reviewsContract(open: () => Promise<Store>): void {
       assert.equal(evidence.coverage, 4 / 6)
     })
 
-    it('has the level none without evidence, and plausible with gaze that looks like a person’s', async () => {
-      const [without, withGaze] = [await reviews.create(change, ANN), await reviews.create(change, ANN)]
-      const none = openReceipt(await reviews.decide(without.id, decision(), ANN), 'receipt')
-      const records = humanStream(3, { start: clock.toISOString(), paths: ['src/a.ts'] })
+    it('has the level none without evidence, and plausible once lines were read with gaze like a person’s', async () => {
+      const decided = async (id: string) =>
+        openReceipt(await reviews.decide(id, decision(), ANN), 'receipt').review.level
+      const gaze = (seed: number) => humanStream(seed, { start: clock.toISOString(), paths: ['src/a.ts'] })
+      const [without, unread, read] = [
+        await reviews.create(change, ANN),
+        await reviews.create(change, ANN),
+        await reviews.create(change, ANN),
+      ]
+      assert.equal(await decided(without.id), 'none')
+      const [first, second] = [gaze(3), gaze(4)]
       wait(60_000)
-      await reviews.addEvidence(withGaze.id, records, ANN)
-      const plausible = openReceipt(await reviews.decide(withGaze.id, decision(), ANN), 'receipt')
-      assert.deepEqual([none.review.level, plausible.review.level], ['none', 'plausible'])
+      await reviews.addEvidence(unread.id, first, ANN)
+      assert.equal(await decided(unread.id), 'seen')
+      await reviews.addEvidence(read.id, second, ANN)
+      wait(2000)
+      await reviews.addEvidence(read.id, [view('src/a.ts', 1, 4, 1000)], ANN)
+      assert.equal(await decided(read.id), 'plausible')
     })
 
     it('is decided once, and takes no evidence afterwards', async () => {
