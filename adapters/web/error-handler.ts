@@ -26,9 +26,9 @@ export function errorHandler(log: Log, refused: OnRefused): ErrorHandler<Frame> 
     const { status, headers, body } = errorReply(error, request, log)
     await bodyLeft(incoming)
     if (!outgoing.headersSent) return c.body(body, status as ContentfulStatusCode, headers)
-    // Too late for another status. Ending the connection shows the client an incomplete reply, unless all of it is sent
-    // in this turn.
-    setImmediate(() => outgoing.destroy())
+    // Too late for another status. Ending the connection shows the client an incomplete reply, unless it has ended with
+    // the error.
+    if (!outgoing.writableEnded) setImmediate(() => outgoing.destroy())
     return ALREADY_SENT
   }
 }

@@ -57,8 +57,9 @@ export function fastLane(options: {
     const request = { ...arrival, path }
     if (error instanceof GazewayError) void refused(error, request)
     const { status, headers, body } = errorReply(error, request, log)
-    // Too late for another status. Ending the connection shows the client that the reply is incomplete, unless all of
-    // it is sent in this turn.
+    // The stream of a call has ended with the error.
+    if (outgoing.writableEnded) return
+    // Too late for another status. Ending the connection shows the client that the reply is incomplete.
     if (outgoing.headersSent) setImmediate(() => outgoing.destroy())
     else outgoing.writeHead(status, { ...headers, 'content-length': Buffer.byteLength(body) }).end(body)
   }

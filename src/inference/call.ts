@@ -2,6 +2,7 @@ import type { GazewayError } from '../errors.ts'
 import { costOf } from '../wallet/receipts/receipts.ts'
 import { type Admission, admit, type CallerContext, type ModelRequest } from './admit/admit.ts'
 import type { RequestBillDeps } from './admit/bill-request.ts'
+import { onceAdmitted } from './attempt/held-admission.ts'
 import type { Result } from './attempt/try-candidate.ts'
 import { type AttemptDeps, tryCandidates } from './attempt/try-candidates.ts'
 import { errorEvent } from './passages/error-event.ts'
@@ -50,8 +51,9 @@ export function createMakeCall(deps: CallDeps): MakeCall {
   // Avoids promises where possible: each one is a measurable share of a request.
   return (asked, plan, receiver, context) => {
     const admitted = admit(admits, asked, plan, context, receiver.isGone)
-    if (admitted instanceof Promise) return admitted.then((call) => make(call, plan, receiver))
-    return make(admitted, plan, receiver)
+    if (!(admitted instanceof Promise)) return make(admitted, plan, receiver)
+    const waiting = { asked, admitted, receiver, context }
+    return onceAdmitted(deps.heartbeat, waiting, (call, client) => make(call, plan, client))
   }
 
   function make(call: Admission, plan: Plan, receiver: Receiver): Promise<Result> {

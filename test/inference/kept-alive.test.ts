@@ -6,6 +6,7 @@ import { after, afterEach, before, beforeEach, describe, it } from 'node:test'
 import { receiverOf } from '../../adapters/web/http-receiver.ts'
 import type { CallRecord } from '../../src/calls/call-record.ts'
 import type { Calls } from '../../src/calls/calls.ts'
+import { GazewayError } from '../../src/errors.ts'
 import { ENDPOINTS, type Endpoint } from '../../src/inference/api/endpoints.ts'
 import { VERBATIM_PATHS } from '../../src/inference/api/verbatim-paths.ts'
 import { responseEvents } from '../../src/inference/convert/response-events.ts'
@@ -41,7 +42,10 @@ describe('the client of a stream', { timeout: 30_000 }, () => {
   let gateway: Server
   let calls: OpenCalls
   let recorded: CallRecord[] = []
+  let refusals: GazewayError[] = []
   let served: Promise<unknown>
+  /** Admission of a caller with a key. */
+  let admission: () => Promise<null>
   /** Bytes that the client was sent, with an event `beat` for each heartbeat. */
   let sent = ''
   const beats = new EventEmitter<{ beat: [] }>()
@@ -81,7 +85,8 @@ describe('the client of a stream', { timeout: 30_000 }, () => {
       )
       if (incoming.headers['x-own-beats']) receiver.beat = () => void beats.emit('beat')
       const request = { bytes: Buffer.from(text), text, json: JSON.parse(text) }
-      const context = { surface: 'http' as const, callerId: null, requestId: 'r1' }
+      const callerId = incoming.headers['x-caller']?.toString() ?? null
+      const context = { surface: 'http' as const, callerId, requestId: 'r1' }
       const { call, callVerbatim } = calls.current()
       const route = VERBATIM_PATHS.find((one) => one.path === path)
       served = route
@@ -91,12 +96,16 @@ describe('the client of a stream', { timeout: 30_000 }, () => {
             context,
           )
         : call({ endpoint: path as Endpoint, request, retries: 0, needsText: false }, receiver, context)
-      await served.catch((error) => outgoing.writeHead(error.status).end(JSON.stringify({ error: error.message })))
+      await served.catch((error) => {
+        if (outgoing.writableEnded) return
+        outgoing.writeHead(error.status).end(JSON.stringify({ error: error.message }))
+      })
     }).listen(0, '127.0.0.1')
     await once(gateway, 'listening')
   })
   beforeEach(async () => {
     recorded = []
+    refusals = []
     sent = ''
     upstream.received.length = 0
     for (const path of ENDPOINTS) upstream.on(path, double.fails(404))
@@ -141,7 +150,7 @@ describe('the client of a stream', { timeout: 30_000 }, () => {
       ],
       calls: { record: (record: CallRecord) => void recorded.push(record) } as unknown as Calls,
       heartbeat,
-      billing: UNBILLED,
+      billing: { ...UNBILLED, identity: () => admission(), noteRefusal: ({ error }) => void refusals.push(error) },
       late: createLateTerms(0),
       prices: { models: {}, price_per_1k_tokens_usd: 0.003 },
       storeContent: false,
@@ -276,6 +285,48 @@ describe('the client of a stream', { timeout: 30_000 }, () => {
       assert.match(got.reason, /Slow down\./)
       assert.equal(((await served) as { failure: Error }).failure.name, 'GazewayError')
     })
+
+  /** Waits until the client has heard something twice. */
+  const heardTwice = async () => {
+    await once(beats, 'beat')
+    await once(beats, 'beat')
+  }
+  for (const path of ['M', 'R', 'C'] as const) {
+    const waiting = () => ({ ...door(), headers: { 'x-caller': 'key_1' } })
+    const ways: [string, string, double.Behaviour][] = [
+      ['over-chat', '/chat/completions', double.sse(chat())],
+      ['over-claude', '/messages', named(messageStream(['Hel', 'lo']))],
+    ]
+
+    it(`of ${PATHS[path]} hears something while its call waits to be admitted, and is answered`, async () => {
+      for (const [model, at, answer] of ways) {
+        sent = ''
+        admission = () => heardTwice().then(() => null)
+        upstream.on(at, answer)
+        const got = await ask(path, { ...BODIES[path], model, stream: true }, waiting())
+        assert.deepEqual([got.said?.text, got.faults, countOf(STARTS[path])], ['Hello', [], 1], got.reason)
+        assert.ok(countOf(path === 'M' ? PING : COMMENT) >= 2, sent)
+      }
+    })
+
+    it(`of ${PATHS[path]} gets what is refused after such a wait as an event, in its own format`, async () => {
+      const refusal = () => new GazewayError('budget_reached', 'The budget of this key is used up.')
+      admission = () => heardTwice().then(() => Promise.reject(refusal()))
+      const got = await ask(path, { ...BODIES[path], model: 'over-chat', stream: true }, waiting())
+      assert.deepEqual([got.said, got.status, got.faults], [null, 200, []])
+      assert.match(got.reason, /The budget of this key is used up\./)
+      await assert.rejects(served, { code: 'budget_reached' })
+      assert.deepEqual([refusals.map(({ code }) => code), upstream.received], [['budget_reached'], []])
+
+      admission = async () => null
+      upstream.on('/chat/completions', double.fails(429))
+      assert.equal((await ask(path, { ...BODIES[path], model: 'over-chat', stream: true }, waiting())).status, 429)
+
+      admission = () => heardTwice().then(() => null)
+      const late = await ask(path, { ...BODIES[path], model: 'over-chat', stream: true }, waiting())
+      assert.deepEqual([late.said, late.status, late.faults], [null, 200, []])
+    })
+  }
 
   it('that has heartbeats of its own hears no others, and gets a refusal that comes late as a status', async () => {
     upstream.on('/chat/completions', async (...exchange) => {

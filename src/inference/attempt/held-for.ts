@@ -9,6 +9,15 @@ const COMMENT = ': keepalive\n\n'
 /** Anthropic's own heartbeat (https://docs.claude.com/en/docs/build-with-claude/streaming). */
 const PING = 'event: ping\ndata: {"type":"ping"}\n\n'
 
+/** Event by which the client of a stream hears something. */
+export const beatOf = (endpoint: string): string => (endpoint === '/messages' ? PING : COMMENT)
+
+/** Headers of a stream that begins before its upstream has answered. */
+export const earlyHeaders = (endpoint: string, requestId: string | null): Record<string, string> => ({
+  'content-type': 'text/event-stream',
+  ...(endpoint === '/messages' && requestId !== null && { 'request-id': requestId }),
+})
+
 /** The receiver of a stream, and what tells it of attempts. */
 export interface HeldCall {
   held: HeldReceiver
@@ -34,15 +43,11 @@ export function heldFor(
   if (!isStream && verbatim === null) return null
   const held = heldReceiver(receiver, {
     heartbeat,
-    beat: endpoint === '/messages' ? PING : COMMENT,
+    beat: beatOf(endpoint),
     isSole: isSole || !isStream,
     eventsOf: (status, body) => lateEvents(endpoint, { status, body }, context.requestId),
   })
   if (!mayBeginEarly(endpoint, request.json)) return { held, onCall: undefined }
-  const id = endpoint === '/messages' && context.requestId !== null ? { 'request-id': context.requestId } : {}
-  return {
-    held,
-    onCall: (callId) =>
-      held.expect({ 'content-type': 'text/event-stream', ...bill.headers, ...id, 'x-gazeway-call-id': callId }),
-  }
+  const headers = { ...earlyHeaders(endpoint, context.requestId), ...bill.headers }
+  return { held, onCall: (callId) => held.expect({ ...headers, 'x-gazeway-call-id': callId }) }
 }
