@@ -4,7 +4,7 @@ import type { Gateway } from '../../src/gateway.ts'
 import type { ModelBody } from '../../src/inference/admit/admit.ts'
 import { LAST_EVENTS } from '../../src/inference/api/finish-reason.ts'
 import { OWN_RESPONSE } from '../../src/inference/api/own-response.ts'
-import { continuedRequest, itemsOf, sendable } from '../../src/inference/continue/continued-request.ts'
+import { continuedRequest, conversationWith, itemsOf } from '../../src/inference/continue/continued-request.ts'
 import type { OpenCalls } from '../../src/inference/inference.ts'
 import { eventData } from '../../src/inference/observe/event-data.ts'
 import type { Receiver } from '../../src/inference/relay/receiver.ts'
@@ -42,7 +42,7 @@ function continuedAsk(ask: Ask, gateway: Gateway): Ask {
       const { previous_response_id, store, input } = whole.json
       if (store === false || typeof previous_response_id === 'string') return await ask(whole, receiver, context)
       const keep = ({ id: made, output }: Fields) =>
-        void kept.keep(String(made), owner, [...itemsOf(input), ...sendable(output)])
+        void kept.keep(String(made), owner, conversationWith(input, output))
       return await ask(whole, watchOwn(receiver, keep), context)
     } finally {
       buffered.release(holder)

@@ -43,7 +43,6 @@ describe('what the fallback of POST /v1/responses is asked', () => {
         { role: 'user', content: 'And then?' },
       ],
     },
-    { input: [{ role: 'user', content: 'Find it.' }, { type: 'compaction_trigger' }] },
   ])
     it(`gives the failure of a request that counts on what is stored: ${JSON.stringify(stored)}`, async () => {
       server.on('/responses', double.fails(500))

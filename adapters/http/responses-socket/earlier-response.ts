@@ -1,4 +1,4 @@
-import { type Items, itemsOf, sendable } from '../../../src/inference/continue/continued-request.ts'
+import { conversationWith, type Items } from '../../../src/inference/continue/continued-request.ts'
 import { structureBytes } from '../../../src/text/json-structure.ts'
 import { fieldsOrNone } from '../../../src/text/lenient-reader.ts'
 import type { Fields } from '../../../src/text/typed-reader.ts'
@@ -41,12 +41,11 @@ export function createEarlierResponse(deps: { buffered: BufferedBytes; callerId:
       forget()
       const { id, output } = fieldsOrNone(response)
       if (typeof id !== 'string') return
-      const said = sendable(output)
       try {
-        const text = Buffer.from(JSON.stringify(said))
+        const text = Buffer.from(JSON.stringify(output ?? []))
         const both = size + text.length + structureBytes(text)
         buffered.take(owner, both)
-        latest = { id, items: [...itemsOf(json.input), ...said], size: both }
+        latest = { id, items: conversationWith(json.input, output), size: both }
       } catch {
         // Without room, or nested too deeply, it is forgotten: the client sends its whole conversation again.
       }

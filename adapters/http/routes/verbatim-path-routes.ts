@@ -5,7 +5,7 @@ import type { Gateway } from '../../../src/gateway.ts'
 import type { CallerContext, ModelBody } from '../../../src/inference/admit/admit.ts'
 import { VERBATIM_PATHS, type VerbatimPath } from '../../../src/inference/api/verbatim-paths.ts'
 import type { OpenCalls } from '../../../src/inference/inference.ts'
-import { type PathRequest, requestedModel } from '../../../src/inference/verbatim/call-verbatim.ts'
+import { type CallVerbatim, type PathRequest, requestedModel } from '../../../src/inference/verbatim/call-verbatim.ts'
 
 import { isObject } from '../../../src/text/json.ts'
 import { type Arrival, arrivalOf } from '../../web/arrival.ts'
@@ -13,6 +13,7 @@ import { type BodyLimit, modelBodyLimit } from '../../web/body-limit.ts'
 import type { Frame, FrameContext } from '../../web/frame-context.ts'
 import { ALREADY_SENT, receiverOf } from '../../web/http-receiver.ts'
 import { parseJson, readBytes, readJson } from '../../web/json-body.ts'
+import { COMPACT, compact } from '../compact.ts'
 import { relayOnce } from '../relay-once.ts'
 import { callContext } from './chat-completions-route.ts'
 
@@ -24,11 +25,14 @@ const FORWARDED = /^(?:anthropic-|openai-beta$)/
 
 /** Registers the routes of `/v1` whose requests go to an upstream unchanged. */
 export function verbatimPathRoutes(app: Hono<Frame>, calls: OpenCalls, gateway: Gateway): void {
-  for (const route of VERBATIM_PATHS)
+  const callVerbatim: CallVerbatim = (...asked) => calls.current().callVerbatim(...asked)
+  for (const route of VERBATIM_PATHS) {
+    const call = route.path === COMPACT ? compact(calls, gateway) : callVerbatim
     app.on(route.method, `/v1${route.path.replace(/\{(\w+)\}/, ':$1')}`, async (c) => {
-      await passed(c, route, calls, gateway)
+      await passed(c, route, call, gateway)
       return ALREADY_SENT
     })
+  }
 }
 
 /** Finds the verbatim path at a path of `/v1`, without an id. */
@@ -47,7 +51,7 @@ export function checkVerbatim(route: VerbatimPath, headers: IncomingHttpHeaders,
   return requestedModel(route, json as ModelBody)
 }
 
-async function passed(c: FrameContext, route: VerbatimPath, calls: OpenCalls, gateway: Gateway): Promise<void> {
+async function passed(c: FrameContext, route: VerbatimPath, call: CallVerbatim, gateway: Gateway): Promise<void> {
   const arrival = arrivalOf(c)
   const { incoming } = arrival
   const { named, target } = targetOf(c, route)
@@ -57,13 +61,12 @@ async function passed(c: FrameContext, route: VerbatimPath, calls: OpenCalls, ga
   const id = route.path.includes('{id}') ? named : null
   const asked: PathRequest = { route, target, id, ...read }
   const context = callContext(arrival, body.json, forwardedHeaders(arrival))
-  const { callVerbatim } = calls.current()
   if (!isRepeatable(route, formType)) {
     refuseKeyed(incoming, route)
-    return callVerbatim(asked, receiverOf(arrival, gateway.upstream.provider.timeoutMs), context)
+    return call(asked, receiverOf(arrival, gateway.upstream.provider.timeoutMs), context)
   }
   const once = { path: `/v1${route.path}`, text: body.text, stream: body.json.stream === true }
-  await relayOnce(arrival, gateway, once, (receiver) => callVerbatim(asked, receiver, context))
+  await relayOnce(arrival, gateway, once, (receiver) => call(asked, receiver, context))
 }
 
 /**

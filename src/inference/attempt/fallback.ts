@@ -85,9 +85,12 @@ function statusIn({ cause }: GazewayError): number | null {
   return Number.isInteger(code) && code >= 400 && code < 600 ? code : null
 }
 
-/** Endpoints whose requests may depend on state stored at one upstream. */
-const BINDING: ReadonlySet<string> = new Set(['/responses', '/responses/compact'])
+/** Endpoints whose requests may depend on state: stored at one upstream, or sealed. */
+const OF_STATE: ReadonlySet<string> = new Set(['/responses', '/responses/compact'])
+
+/** Tells whether requests to an endpoint may depend on state. */
+export const mayHoldState = (endpoint: string): boolean => OF_STATE.has(endpoint)
 
 /** Tells whether a request depends on state stored at one upstream, so that no other can answer it. */
 export const isBound = ({ endpoint, request }: AskedFor): boolean =>
-  BINDING.has(endpoint) && countsOnStored(request.json)
+  mayHoldState(endpoint) && countsOnStored(request.json)

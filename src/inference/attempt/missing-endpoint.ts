@@ -7,9 +7,12 @@ import { type AskedFor, isBound } from './fallback.ts'
 /** Name of the fact that an upstream lacks the responses endpoint. */
 const NO_RESPONSES = 'no_responses'
 /** Statuses by which servers answer for a path that they do not have. */
-const MISSING: ReadonlySet<number> = new Set([404, 405, 501])
+export const MISSING: ReadonlySet<number> = new Set([404, 405, 501])
 /** Wordings of a 404 about something else: a model, or an object that the request names. */
 const ABOUT_OBJECT = /\bmodel|\bitem\b|with id/i
+
+/** Tells whether the reason of a 404 is a model or an object that the request names. */
+export const isAboutObject = (reason: string): boolean => ABOUT_OBJECT.test(reason)
 
 /** An attempt, as far as it tells which endpoints exist. */
 interface Tried {
@@ -22,7 +25,7 @@ export const isMissing = ({ passed }: Tried): boolean =>
   passed.kind === 'failed' &&
   passed.refused !== null &&
   MISSING.has(passed.refused.status) &&
-  !ABOUT_OBJECT.test(errorReason(passed.refused))
+  !isAboutObject(errorReason(passed.refused))
 
 /** Tells whether another endpoint of the same upstream has stood in for the one of an attempt, which does not exist. */
 const isReplaced = (tried: Tried, others: readonly Tried[]): boolean =>

@@ -20,6 +20,7 @@ import type { Client } from '../relay/send.ts'
 import { cacheKeyFor } from '../session/cache-key.ts'
 import { limitsOf, type ModelChoice } from '../upstreams/provider.ts'
 import { circuitOf, type Selection } from './candidate-order.ts'
+import { mayHoldState } from './fallback.ts'
 import { withRetries } from './retry.ts'
 
 /** Input of an attempt. */
@@ -87,7 +88,8 @@ function load(input: RequestInput, choice: ModelChoice | null): PreparedRequest 
   const reasoning = input.reasoning.of(bond)
   const bound = { ...input, reasoning }
   const { messages, tools } = endpoint === '/chat/completions' ? request.json : { messages: null }
-  const loading = reasoning.load({ text: request.text, messages, tools }, candidate.passage.carriesReasoning === true)
+  const loaded = { text: request.text, messages, tools, mayBringSummary: mayHoldState(endpoint) }
+  const loading = reasoning.load(loaded, candidate.passage.carriesReasoning === true)
   const listing = isLimitOpen(input, choice) ? (candidate.limits?.(context) ?? null) : null
   if (loading === null && listing === null) return write(bound, choice)
   return Promise.all([loading, listing]).then(() => write(bound, choice))

@@ -1,16 +1,9 @@
 import { asText, fieldsOrNone, objectsOrNone } from '../../text/lenient-reader.ts'
 import type { Fields } from '../../text/typed-reader.ts'
+import { isForeignSummary } from './summaries.ts'
 
 /** Fields that refer to state stored at the upstream: an earlier response, a conversation, a prompt. */
 const STORED = ['previous_response_id', 'conversation', 'prompt']
-
-/** Items that hold history only the upstream can read, or that request it, by their names in the API and in Codex. */
-const COMPACTED: ReadonlySet<unknown> = new Set([
-  'compaction',
-  'compaction_summary',
-  'context_compaction',
-  'compaction_trigger',
-])
 
 /**
  * Tells whether a Responses request depends on state stored at its upstream, or inside an item that only the upstream
@@ -21,7 +14,7 @@ export function countsOnStored(request: object): boolean {
   return STORED.some((name) => (given[name] ?? null) !== null) || objectsOrNone(given.input).some(isStored)
 }
 
-const isStored = (item: Fields): boolean => COMPACTED.has(item.type) || isReference(item)
+const isStored = (item: Fields): boolean => isForeignSummary(item) || isReference(item)
 
 /** Tells whether an item refers to one at the upstream. The type is optional; such an item contains only an id. */
 function isReference({ type, id, role }: Fields): boolean {

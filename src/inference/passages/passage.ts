@@ -36,7 +36,7 @@ export interface ReplyContext {
   /** Changes of the request on its way there. */
   changes: Changes
   /** Carries the reasoning of the answer. */
-  reasoning: Pick<CallReasoning, 'seal' | 'keep'>
+  reasoning: Pick<CallReasoning, 'seal' | 'sealSummary' | 'keep'>
   /** State of the stream that an earlier candidate began. Null when the client has received nothing. */
   begun: BegunResponse | null
   onFirst(): void
@@ -86,7 +86,7 @@ export interface Conversion {
   /** Model id at the upstream. Empty for its default. */
   model: string
   /** Opens the reasoning that the request brings back. */
-  reasoning: Pick<CallReasoning, 'open' | 'kept' | 'mayBring'>
+  reasoning: Pick<CallReasoning, 'open' | 'openSummary' | 'kept' | 'mayBring'>
 }
 
 /** Passes requests of one API to an endpoint, and its replies back. */

@@ -1,8 +1,12 @@
+import type { GazewayError } from '../../errors.ts'
 import { CHAT_LIMIT, RESPONSES_LIMIT } from '../api/answer-limit.ts'
-import type { ResponseRequest } from '../api/requests.ts'
-import { toResponse } from '../convert/chat-to-response.ts'
-import { completionEvents, createResponseEvents } from '../convert/chat-to-response-events.ts'
+import type { ChatCompletion, ResponseRequest } from '../api/requests.ts'
+import { type ResponseObject, toResponse } from '../convert/chat-to-response.ts'
+import { completionEvents, createResponseEvents, type ResponseEvents } from '../convert/chat-to-response-events.ts'
+import { asksForSummary, summaryEvents, summaryRequest } from '../convert/compaction.ts'
+import { completionChunks } from '../convert/completion-chunks.ts'
 import { toChatRequest } from '../convert/responses-to-chat.ts'
+import { withSummaries } from '../convert/summaries.ts'
 import { lackOf } from '../observe/response-texts.ts'
 import { badReply } from '../upstreams/failure.ts'
 import { completionFault } from './completion-fault.ts'
@@ -17,9 +21,33 @@ const ROUTE = { 'x-gazeway-route': 'chat_fallback' }
 
 const askedOf = ({ asked }: ReplyContext): ResponseRequest => asked as unknown as ResponseRequest
 
+/** Converts to the events of a Response, or of the summary that is asked for. */
+function eventsFor(context: ReplyContext, model: string): ResponseEvents {
+  const { begun, reasoning } = context
+  const asked = askedOf(context)
+  const events = createResponseEvents(asked, { model, seal: reasoning.seal, begun })
+  return asksForSummary(asked) ? summaryEvents(events, { seal: reasoning.sealSummary, begun }) : events
+}
+
+/** Converts a completion that is a summary. */
+function wholeSummary(completion: ChatCompletion, context: ReplyContext): Buffer | string | GazewayError {
+  const events = eventsFor(context, completion.model)
+  const chunks = completionChunks(completion, { withUsage: true })
+  const before = [...events.start(), ...chunks.flatMap((chunk) => events.push(chunk))]
+  const fault = events.fault()
+  if (fault !== null) return badReply(context.provider, fault)
+  const all = [...before, ...events.finish()]
+  if (context.stream) return toSse(all)
+  const { response } = all.at(-1) as { response: ResponseObject }
+  return JSON.stringify(response)
+}
+
 const converted = overChat({
-  request: (asked, { refused, note, reasoning, takesFileUrls: fileUrls, takesCacheMarks: cacheMarks }) =>
-    toChatRequest(asked, refused, note, reasoning.open, { fileUrls, cacheMarks }),
+  request(asked: ResponseRequest, { refused, note, reasoning, takesFileUrls: fileUrls, takesCacheMarks: cacheMarks }) {
+    const whole = reasoning.mayBring() ? withSummaries(asked, reasoning.openSummary) : asked
+    const said = asksForSummary(whole) ? summaryRequest(whole) : whole
+    return toChatRequest(said, refused, note, reasoning.open, { fileUrls, cacheMarks })
+  },
   headers: (context, { kind, headers }) => ({
     ...(kind === 'stream' ? passedHeaders(headers, context) : originHeaders(context)),
     ...ROUTE,
@@ -28,6 +56,7 @@ const converted = overChat({
     const { needsText, provider, stream, begun, reasoning } = context
     const { seal } = reasoning
     const asked = askedOf(context)
+    if (asksForSummary(asked)) return wholeSummary(completion, context)
     const fault = completionFault(completion, asked.tools)
     if (fault !== null) return badReply(provider, fault)
     const lack = needsText ? lackOf(toResponse(completion, asked), provider) : null
@@ -36,8 +65,8 @@ const converted = overChat({
     return JSON.stringify(toResponse(completion, asked, { seal }))
   },
   stream(context) {
-    const { provider, requestId, needsText, model, begun, reasoning } = context
-    const events = createResponseEvents(askedOf(context), { model, seal: reasoning.seal, begun })
+    const { provider, requestId, needsText, model } = context
+    const events = eventsFor(context, model)
     return {
       begin: (reply, status, headers) => holdBeginning(reply, status, headers, HELD_RESPONSE_BYTES),
       isOutput: isResponseOutput,

@@ -5,6 +5,7 @@ import type { ResponseRequest } from '../api/requests.ts'
 import { type ResponseTracker, trackResponse } from '../convert/begun-response.ts'
 import type { ResponseObject } from '../convert/chat-to-response.ts'
 import { responseEvents } from '../convert/response-events.ts'
+import { withSummaries } from '../convert/summaries.ts'
 import { withoutSealedItems } from '../convert/without-reasoning.ts'
 import { type EventData, eventData } from '../observe/event-data.ts'
 import { madeByResponse, madeByStream } from '../observe/made-objects.ts'
@@ -53,9 +54,9 @@ export const responsePassage: Passage = {
   passStream,
 }
 
-/** Takes out what Gazeway sealed, on its way through another upstream. */
+/** Puts in the summaries that Gazeway sealed, and takes out what it sealed of another upstream. */
 export function withoutOurItems(asked: object, { note, reasoning }: Conversion): object {
-  return reasoning.mayBring() ? withoutSealedItems(asked, note) : asked
+  return reasoning.mayBring() ? withoutSealedItems(withSummaries(asked, reasoning.openSummary), note) : asked
 }
 
 function passWhole(context: ReplyContext, reply: WholeReply): Answered | Failed {

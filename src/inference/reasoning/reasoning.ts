@@ -4,7 +4,7 @@ import { objectsOrNone } from '../../text/lenient-reader.ts'
 import type { Fields } from '../../text/typed-reader.ts'
 import { createKeptStates, isAnswer, referenceOf } from './kept-states.ts'
 import type { ReasoningState } from './reasoning-state.ts'
-import { isSealed, keyIdsIn, mayHaveSeals, openSeal, seal } from './seal.ts'
+import { isSealed, keyIdsIn, mayHaveSeals, openSeal, openText, seal, sealText } from './seal.ts'
 import { createSealKeys } from './seal-keys.ts'
 
 const SWEEP_MS = 3_600_000
@@ -27,6 +27,7 @@ export interface CallReasoning {
    * @param request.text its JSON
    * @param request.messages its messages, for a chat request. Null for other APIs
    * @param request.tools the tools that it offers
+   * @param request.mayBringSummary true when it may bring back the summary of a conversation, for any upstream
    * @param carries true for a conversion, whose answers are sealed
    * @returns null when there is nothing to load
    */
@@ -37,6 +38,10 @@ export interface CallReasoning {
   mayBring(): boolean
   /** Opens a seal. Null for anything else, such as a forged seal, or that of another caller, upstream or model. */
   open(sealed: unknown): ReasoningState | null
+  /** Seals the summary of a conversation, which opens for the same caller at any upstream. Empty without a store. */
+  sealSummary(summary: string): string
+  /** Opens a summary. Null for anything else, such as a forged seal, or that of another caller. */
+  openSummary(sealed: unknown): string | null
   /** Keeps the state of an answer, for a client that brings back only its text and its tool calls. */
   keep(message: Fields, state: ReasoningState): void
   /**
@@ -52,6 +57,7 @@ export interface LoadedRequest {
   text: string
   messages: unknown
   tools?: unknown
+  mayBringSummary?: boolean
 }
 
 /** Carries the reasoning of providers to clients and back. */
@@ -66,9 +72,14 @@ const UNCARRIED: CallReasoning = {
   seal: () => '',
   mayBring: () => false,
   open: () => null,
+  sealSummary: () => '',
+  openSummary: () => null,
   keep() {},
   kept: () => null,
 }
+
+/** Bond of the summaries of a caller. */
+const summaryBond = ({ callerId }: ReasoningBond): string => JSON.stringify([callerId, 'summary'])
 
 const NONE_FOUND: ReadonlyMap<string, string> = new Map()
 
@@ -93,6 +104,7 @@ export function createReasoning(deps: {
   function of(bond: ReasoningBond): CallReasoning {
     let written: string | undefined
     let body = ''
+    let brings: boolean | undefined
     let found = NONE_FOUND
     /** Without tools, no model needs its reasoning back. */
     let hasTools = false
@@ -103,6 +115,11 @@ export function createReasoning(deps: {
     function bound(): string {
       written ??= JSON.stringify([bond.callerId, bond.upstream, bond.model])
       return written
+    }
+
+    function mayBring(): boolean {
+      brings ??= mayHaveSeals(body)
+      return brings
     }
 
     const open = (sealed: unknown) => (isSealed(sealed) ? openSeal(sealed, bound(), keys.find) : null)
@@ -124,17 +141,23 @@ export function createReasoning(deps: {
     }
 
     return {
-      load({ text, messages, tools }, carries) {
+      load({ text, messages, tools, mayBringSummary = false }, carries) {
         body = text
         const all = objectsOrNone(messages)
         hasTools = objectsOrNone(tools).length > 0
         asks = all.at(-1) ?? null
         if (all.some(isAnswer)) return find(all)
-        return carries ? keys.load(mayHaveSeals(text) ? keyIdsIn(text) : []) : null
+        if (carries) return keys.load(mayBring() ? keyIdsIn(text) : [])
+        return mayBringSummary && mayBring() ? keys.load(keyIdsIn(text)) : null
       },
-      mayBring: () => mayHaveSeals(body),
+      mayBring,
       seal: sealed,
       open,
+      sealSummary(summary) {
+        const key = keys.current()
+        return key === null ? '' : sealText(key, summary, summaryBond(bond))
+      },
+      openSummary: (one) => (isSealed(one) ? openText(one, summaryBond(bond), keys.find) : null),
       keep(message, state) {
         const named = reference(message, asks)
         if (named === null) return

@@ -37,12 +37,8 @@ export const keyIdsIn = (text: string): string[] => [
  *
  * @param bound caller, upstream and model: the seal opens for the same text alone
  */
-export function seal({ id, secret }: SealKey, state: ReasoningState, bound: string): string {
-  const nonce = randomBytes(NONCE_BYTES)
-  const cipher = createCipheriv('aes-256-gcm', secret, nonce).setAAD(Buffer.from(bound))
-  const body = [cipher.update(deflateRawSync(JSON.stringify(state))), cipher.final(), cipher.getAuthTag()]
-  return `${MARK}${id}.${Buffer.concat([nonce, ...body]).toString('base64url')}`
-}
+export const seal = (key: SealKey, state: ReasoningState, bound: string): string =>
+  sealBytes(key, deflateRawSync(JSON.stringify(state)), bound)
 
 /**
  * Opens a seal.
@@ -50,24 +46,46 @@ export function seal({ id, secret }: SealKey, state: ReasoningState, bound: stri
  * @param keyOf finds a key by its id
  * @returns null for one that is forged, truncated, bound to something else, or made with an unknown key
  */
-export function openSeal(
-  sealed: string,
-  bound: string,
-  keyOf: (id: string) => SealKey | undefined,
-): ReasoningState | null {
+export function openSeal(sealed: string, bound: string, keyOf: KeyOf): ReasoningState | null {
+  const packed = openBytes(sealed, bound, keyOf)
+  if (packed === null) return null
+  try {
+    const json = inflateRawSync(packed, { maxOutputLength: STATE_LIMIT_BYTES }).toString('utf8')
+    return parseJson(json) as ReasoningState
+  } catch {
+    // Sealed, and no state.
+    return null
+  }
+}
+
+/** Seals a text as {@link seal}, but not compressed: a budget counts the bytes of a request as its most tokens. */
+export const sealText = (key: SealKey, text: string, bound: string): string => sealBytes(key, Buffer.from(text), bound)
+
+/** Opens a text as {@link openSeal}. */
+export const openText = (sealed: string, bound: string, keyOf: KeyOf): string | null =>
+  openBytes(sealed, bound, keyOf)?.toString() ?? null
+
+type KeyOf = (id: string) => SealKey | undefined
+
+function sealBytes({ id, secret }: SealKey, bytes: Buffer, bound: string): string {
+  const nonce = randomBytes(NONCE_BYTES)
+  const cipher = createCipheriv('aes-256-gcm', secret, nonce).setAAD(Buffer.from(bound))
+  const body = [cipher.update(bytes), cipher.final(), cipher.getAuthTag()]
+  return `${MARK}${id}.${Buffer.concat([nonce, ...body]).toString('base64url')}`
+}
+
+function openBytes(sealed: string, bound: string, keyOf: KeyOf): Buffer | null {
   const [, id = '', text = ''] = sealed.split('.')
   const bytes = Buffer.from(text, 'base64url')
   const key = keyOf(id)
   if (!isSealed(sealed) || key === undefined || bytes.length < NONCE_BYTES + TAG_BYTES) return null
+  const decipher = createDecipheriv('aes-256-gcm', key.secret, bytes.subarray(0, NONCE_BYTES), {
+    authTagLength: TAG_BYTES,
+  })
+    .setAAD(Buffer.from(bound))
+    .setAuthTag(bytes.subarray(-TAG_BYTES))
   try {
-    const decipher = createDecipheriv('aes-256-gcm', key.secret, bytes.subarray(0, NONCE_BYTES), {
-      authTagLength: TAG_BYTES,
-    })
-      .setAAD(Buffer.from(bound))
-      .setAuthTag(bytes.subarray(-TAG_BYTES))
-    const packed = Buffer.concat([decipher.update(bytes.subarray(NONCE_BYTES, -TAG_BYTES)), decipher.final()])
-    const json = inflateRawSync(packed, { maxOutputLength: STATE_LIMIT_BYTES }).toString('utf8')
-    return parseJson(json) as ReasoningState
+    return Buffer.concat([decipher.update(bytes.subarray(NONCE_BYTES, -TAG_BYTES)), decipher.final()])
   } catch {
     // The tag does not fit.
     return null
