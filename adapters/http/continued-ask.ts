@@ -1,4 +1,4 @@
-import type { KeptConversation, KeptResponses } from '../../src/conversations/kept-responses.ts'
+import type { KeptConversation, KeptResponse, KeptResponses } from '../../src/conversations/kept-responses.ts'
 import { GazewayError } from '../../src/errors.ts'
 import type { Gateway } from '../../src/gateway.ts'
 import type { ModelBody } from '../../src/inference/admit/admit.ts'
@@ -8,8 +8,9 @@ import { continuedRequest, conversationWith, itemsOf } from '../../src/inference
 import type { OpenCalls } from '../../src/inference/inference.ts'
 import { eventData } from '../../src/inference/observe/event-data.ts'
 import type { Receiver } from '../../src/inference/relay/receiver.ts'
-import { type ClientRequest, convertedText } from '../../src/inference/relay/request-body.ts'
+import { type ClientRequest, convertedText, exactText, parseExact } from '../../src/inference/relay/request-body.ts'
 import { parseJson } from '../../src/text/json.ts'
+import { outlineOf } from '../../src/text/json-members.ts'
 import { structureBytes } from '../../src/text/json-structure.ts'
 import { fieldsOrNone } from '../../src/text/lenient-reader.ts'
 import type { Fields } from '../../src/text/typed-reader.ts'
@@ -36,13 +37,14 @@ function continuedAsk(ask: Ask, gateway: Gateway): Ask {
     const limit = modelBodyLimit(gateway, owner)
     /** Holds the bytes of the conversation; those of the client's own body are held by its endpoint. */
     const holder = {}
+    const continues = request.json.previous_response_id ?? null
     try {
       const conversation = await found(kept, request, owner)
       const whole = conversation === null ? request : await continued(request, conversation, limit, holder)
-      const { previous_response_id, store, input } = whole.json
+      const { previous_response_id, store } = whole.json
       if (store === false || typeof previous_response_id === 'string') return await ask(whole, receiver, context)
-      const keep = ({ id: made, output }: Fields) =>
-        void kept.keep(String(made), owner, conversationWith(input, output))
+      const keep = (response: Fields) =>
+        void kept.keep(String(response.id), owner, keptOf(whole, { ...response, previous_response_id: continues }))
       return await ask(whole, watchOwn(receiver, keep), context)
     } finally {
       buffered.release(holder)
@@ -84,10 +86,12 @@ async function continued(
   if (list === null) return request
   take(structureBytes(Buffer.from(list)))
   const earlier = await parsedItems(list)
+  const exact = await exactItems(list)
   requireFewItems(earlier.length + itemsOf(request.json.input).length)
   const json = continuedRequest(request.json, earlier)
-  const convert = (body: object) => continuedRequest({ ...body, ...request.edits }, earlier)
-  const written = await convertedText(request.text, json, convert, size)
+  const convert = (body: object) => continuedRequest({ ...body, ...request.edits }, exact ?? earlier)
+  const write = exact === null ? convertedText(request.text, json, convert, size) : exactText(request.text, convert)
+  const written = await write
   return { bytes: Buffer.from(written), text: String(written), json: json as ModelBody }
 }
 
@@ -96,6 +100,19 @@ async function parsedItems(list: string): Promise<Fields[]> {
   if (list.length <= LARGE_JSON) return JSON.parse(list)
   const { items } = (await parseInTurns(`{"items":${list}}`)) as { items: Fields[] }
   return items
+}
+
+/** The same with objects for the numbers that JavaScript cannot represent. Null without such a number. */
+async function exactItems(list: string): Promise<Fields[] | null> {
+  return outlineOf(list).hasLargeNumber ? ((await parseExact(list)) as Fields[]) : null
+}
+
+/** Writes a Response to be kept, with its conversation: the numbers of its request keep their digits. */
+async function keptOf({ text, json, edits }: ResponsesRequest, response: Fields): Promise<KeptResponse> {
+  const listed = ({ input }: Fields) => ({ items: conversationWith(input, response.output) })
+  const written = await convertedText(text, listed(json), (body) => listed({ ...body, ...edits }))
+  const items = String(written).slice('{"items":'.length, -1)
+  return { items, response: JSON.stringify({ ...response, store: true }) }
 }
 
 function requireFewItems(count: number): void {

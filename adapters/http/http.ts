@@ -21,8 +21,8 @@ import { listenToMetrics } from './metrics.ts'
 import { createResponsesSocket } from './responses-socket/responses-socket.ts'
 import { memoryRoutes } from './routes/gateway-memory-routes.ts'
 import { health } from './routes/health-route.ts'
+import { keptResponsesRoutes } from './routes/kept-responses-routes.ts'
 import { modelRoutes } from './routes/models-routes.ts'
-import { deleteKeptResponse } from './routes/responses-route.ts'
 import { verbatimPathRoutes } from './routes/verbatim-path-routes.ts'
 
 /**
@@ -58,7 +58,7 @@ export async function serveHttp(gateway: Gateway, passes?: Passes): Promise<List
       await endpoint(arrivalOf(c))
       return ALREADY_SENT
     })
-  deleteKeptResponse(app, gateway)
+  keptResponsesRoutes(app, gateway)
   verbatimPathRoutes(app, calls, gateway)
   modelRoutes(app, gateway)
   memoryRoutes(app, gateway)

@@ -2,8 +2,6 @@ import type { Transaction } from 'kysely'
 import { type Base, logged } from '../base.ts'
 import { OWN_RESPONSE } from '../inference/api/own-response.ts'
 import type { Schema } from '../store/schema.ts'
-import type { Fields } from '../text/typed-reader.ts'
-import { stringifyInTurns } from '../wire/large-json.ts'
 
 const DAY_MS = 24 * 3_600_000
 /** Size limit of one conversation as JSON, in bytes. Longer ones cannot be continued. */
@@ -19,9 +17,19 @@ export interface KeptConversation {
   read(): Promise<string | null>
 }
 
+/** A Response and its conversation, each in JSON. */
+export interface KeptResponse {
+  /** Items of the conversation, up to and including those of the Response. */
+  items: string
+  response: string
+}
+
+/** Turns of a kept conversation in its table. */
+const [ITEMS, RESPONSE] = [1, 2]
+
 /**
- * Conversations of Responses that no upstream has stored, to be continued with `previous_response_id`. Each is a
- * conversation of one turn, under the id of its last Response.
+ * Responses that no upstream has stored, to be continued with `previous_response_id`, and read. Each is a conversation
+ * under its id: its items, and the Response itself.
  */
 export interface KeptResponses {
   /**
@@ -31,8 +39,10 @@ export interface KeptResponses {
    * @returns null for one that is not kept, or belongs to another
    */
   find(id: string, owner: string | null): Promise<KeptConversation | null>
-  /** Keeps a conversation for `responses.keep_days`. Never rejects. */
-  keep(id: string, owner: string | null, items: readonly Fields[]): Promise<void>
+  /** Reads a Response itself. Null as for `find`. */
+  read(id: string, owner: string | null): Promise<KeptResponse | null>
+  /** Keeps a conversation and its last Response for `responses.keep_days`. Never rejects. */
+  keep(id: string, owner: string | null, kept: Promise<KeptResponse>): Promise<void>
   /** Deletes a conversation. @returns false for one that is not kept, or belongs to another */
   delete(id: string, owner: string | null): Promise<boolean>
 }
@@ -49,40 +59,54 @@ export function liveKeptResponses(base: Base, most = MOST_OF_OWNER): KeptRespons
   /** Responses on their way to the store: the next request may come before they are written. */
   const writing = new Map<string, Promise<void>>()
 
-  async function write(id: string, owner: string, items: readonly Fields[]): Promise<void> {
-    const list = await listJson(items)
-    const bytes = list.length
+  async function write(id: string, owner: string, { items, response }: KeptResponse): Promise<void> {
+    const bytes = Buffer.byteLength(items) + Buffer.byteLength(response)
     if (bytes > LARGEST_BYTES) return
-    const messages = list.toString()
     const expires_at = new Date(now().getTime() + keepDays() * DAY_MS).toISOString()
     await store.write(async (trx) => {
-      await trx.insertInto('conversations').values({ id, owner, turns: 1, bytes, expires_at }).execute()
-      await trx.insertInto('conversation_turns').values({ conversation_id: id, turn: 1, messages }).execute()
+      await trx.insertInto('conversations').values({ id, owner, turns: 2, bytes, expires_at }).execute()
+      const turns = [
+        { conversation_id: id, turn: ITEMS, messages: items },
+        { conversation_id: id, turn: RESPONSE, messages: response },
+      ]
+      await trx.insertInto('conversation_turns').values(turns).execute()
       await remove(trx, await beyondLimits(trx, owner, most))
     })
   }
 
-  async function read(id: string): Promise<string | null> {
-    const turns = store.db.selectFrom('conversation_turns').select('messages').where('conversation_id', '=', id)
-    return (await turns.executeTakeFirst())?.messages ?? null
+  async function turn(id: string, number: number): Promise<string | null> {
+    const found = await store.db
+      .selectFrom('conversation_turns')
+      .select('messages')
+      .where('conversation_id', '=', id)
+      .where('turn', '=', number)
+      .executeTakeFirst()
+    return found?.messages ?? null
+  }
+
+  async function find(id: string, owner: string | null): Promise<KeptConversation | null> {
+    if (!id.startsWith(OWN_RESPONSE)) return null
+    await writing.get(id)
+    const found = await store.db
+      .selectFrom('conversations')
+      .select('bytes')
+      .where('id', '=', id)
+      .where('owner', '=', ownerOf(owner))
+      .where('expires_at', '>', now().toISOString())
+      .executeTakeFirst()
+    return found ? { bytes: found.bytes, read: () => turn(id, ITEMS) } : null
   }
 
   return {
-    async find(id, owner) {
-      if (!id.startsWith(OWN_RESPONSE)) return null
-      await writing.get(id)
-      const found = await store.db
-        .selectFrom('conversations')
-        .select('bytes')
-        .where('id', '=', id)
-        .where('owner', '=', ownerOf(owner))
-        .where('expires_at', '>', now().toISOString())
-        .executeTakeFirst()
-      return found ? { bytes: found.bytes, read: () => read(id) } : null
+    find,
+    async read(id, owner) {
+      if ((await find(id, owner)) === null) return null
+      const [items, response] = await Promise.all([turn(id, ITEMS), turn(id, RESPONSE)])
+      return items === null || response === null ? null : { items, response }
     },
-    async keep(id, owner, items) {
+    async keep(id, owner, kept) {
       if (keepDays() === 0) return
-      const written = write(id, ownerOf(owner), items).catch(onError)
+      const written = kept.then((one) => write(id, ownerOf(owner), one)).catch(onError)
       writing.set(id, written)
       await written
       writing.delete(id)
@@ -106,11 +130,6 @@ export function liveKeptResponses(base: Base, most = MOST_OF_OWNER): KeptRespons
 
 /** Owner in the table: conversations through the tools are apart. */
 const ownerOf = (keyId: string | null): string => `response:${keyId ?? ''}`
-
-/** Serializes a list in turns with other work, which writes the lists in an object item by item. */
-async function listJson(items: readonly Fields[]): Promise<Buffer> {
-  return (await stringifyInTurns({ items })).subarray('{"items":'.length, -1)
-}
 
 /** Ids of the oldest responses of an owner, beyond its limits. */
 async function beyondLimits(trx: Transaction<Schema>, owner: string, most: typeof MOST_OF_OWNER): Promise<string[]> {

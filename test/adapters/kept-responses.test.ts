@@ -59,6 +59,57 @@ describe('previous_response_id over upstreams that store nothing', () => {
   })
 })
 
+describe('a kept response', () => {
+  it('is read, listed and deleted by the key that made it alone, as at OpenAI', async (t) => {
+    const running = await startGateway(chat.url)
+    t.after(running.close)
+    chat.on('/responses', double.fails(404))
+    chat.on('/chat/completions', double.json(200, double.completion('Hello.')))
+    const openai = client(running.url, running.key)
+    const { key } = await running.gateway.keys.create({ name: 'other', scopes: ['inference'] })
+    const other = client(running.url, key)
+    const fails = (status: number) => (error: unknown) => error instanceof OpenAI.APIError && error.status === status
+
+    const first = await openai.responses.create({ model: 'm', input: 'One' })
+    const made = await openai.responses.create({
+      ...{ model: 'm', instructions: 'Be brief.', previous_response_id: first.id, metadata: { a: 'b' } },
+      input: [{ role: 'user', content: 'Two' }],
+    })
+    const read = await openai.responses.retrieve(made.id)
+    assert.deepEqual(read, { ...made, store: true, previous_response_id: first.id })
+    assert.equal(read.output_text, 'Hello.')
+
+    const texts = async (options: OpenAI.Responses.InputItemListParams) => {
+      const found: [string, string][] = []
+      for await (const item of openai.responses.inputItems.list(made.id, options))
+        if (item.type === 'message') found.push([item.role, JSON.stringify(item.content[0])])
+      return found
+    }
+    const one = ['user', '{"type":"input_text","text":"One"}']
+    const two = ['user', '{"type":"input_text","text":"Two"}']
+    const all = await texts({ order: 'asc', limit: 1 })
+    assert.deepEqual([all[0], all[1]?.[0], all[2], all.length], [one, 'assistant', two, 3])
+    assert.deepEqual(
+      (await texts({})).map(([, text]) => text),
+      all.map(([, text]) => text).toReversed(),
+    )
+
+    const asks = (by: OpenAI, id: string) => [
+      () => by.responses.retrieve(id),
+      () => by.responses.inputItems.list(id),
+      () => by.responses.cancel(id),
+      () => by.responses.delete(id),
+    ]
+    for (const ask of asks(other, made.id)) await assert.rejects(ask, fails(404))
+    await assert.rejects(openai.responses.cancel(made.id), fails(400), 'not in the background')
+    await assert.rejects(openai.responses.retrieve(made.id, { stream: true }), fails(400))
+    const unkept = await openai.responses.create({ model: 'm', input: 'Three', store: false })
+    for (const ask of asks(openai, unkept.id)) await assert.rejects(ask, fails(404))
+    await openai.responses.delete(made.id)
+    for (const ask of asks(openai, made.id)) await assert.rejects(ask, fails(404))
+  })
+})
+
 describe('a request that continues a kept response', () => {
   const MIB = 1024 ** 2
   let running: RunningGateway
@@ -135,7 +186,16 @@ describe('a request that continues a kept response', () => {
     await until(isFree)
   })
 
-  it('keeps the numbers that JavaScript cannot represent', async () => {
+  it('keeps the numbers that JavaScript cannot represent, in the conversation, too', async () => {
+    const output =
+      '{"type":"function_call_output","call_id":"c","output":{"n":18446744073709551614,"e":0.12345678901234567890}}'
+    const call = '{"type":"function_call","call_id":"c","name":"f","arguments":"{}"}'
+    const first = await ask(`"input":[{"role":"user","content":"Count"},${call},${output}]`)
+    const second = await ask(`"input":"Go on","previous_response_id":"${first.json.id}"`)
+    await ask(`"input":"Go on","previous_response_id":"${second.json.id}"`)
+    const { text } = chat.received.at(-1) as double.Received
+    assert.ok(text.includes('18446744073709551614') && text.includes('0.12345678901234567890'), text)
+
     const id = await made('One')
     const parameters = '{"type":"object","properties":{"n":{"type":"integer","maximum":18446744073709551615}}}'
     const tools = `"tools":[{"type":"function","name":"f","parameters":${parameters}}]`
@@ -154,10 +214,11 @@ describe('a request that continues a kept response', () => {
       const found = await Promise.all(ids.map((id) => kept.find(id, owner)))
       return found.map((conversation) => conversation !== null)
     }
-    for (const number of [1, 2, 3]) await kept.keep(`resp_gzw_${number}few`, 'few', [{ number }])
+    const one = async (items: object[]) => ({ items: JSON.stringify(items), response: '{}' })
+    for (const number of [1, 2, 3]) await kept.keep(`resp_gzw_${number}few`, 'few', one([{ number }]))
     assert.deepEqual(await keptOf('few'), [false, true, true], 'number of responses')
     const large = [{ text: 'x'.repeat(600) }]
-    for (const number of [1, 2, 3]) await kept.keep(`resp_gzw_${number}big`, 'big', large)
+    for (const number of [1, 2, 3]) await kept.keep(`resp_gzw_${number}big`, 'big', one(large))
     assert.deepEqual(await keptOf('big'), [false, false, true], 'bytes')
     assert.deepEqual(await keptOf('few'), [false, true, true], "another key's")
     const conversation = await kept.find('resp_gzw_3big', 'big')

@@ -131,6 +131,25 @@ describe('the Responses API over WebSocket', () => {
     client.ws.close()
   })
 
+  it('continues no input with a number that JavaScript cannot represent, but one beside such a tool', async () => {
+    overChat()
+    const client = await connect()
+    const ask = async (fields: string) => {
+      client.ws.send(`{"type":"response.create","model":"m","store":false,${fields}}`)
+      return client.answer()
+    }
+    const tool = '{"type":"function","name":"f","parameters":{"type":"object","maximum":18446744073709551614}}'
+    const call = '{"type":"function_call","call_id":"c","name":"f","arguments":"{}"}'
+    const exact = await ask(`"input":"One","tools":[${tool}]`)
+    const next = await ask(`"input":"Two","previous_response_id":"${exact.response?.id}"`)
+    assert.equal(next.type, 'response.completed')
+    const output = '{"type":"function_call_output","call_id":"c","output":{"n":18446744073709551614}}'
+    const lost = await ask(`"input":[${call},${output}]`)
+    const refused = await ask(`"input":"Two","previous_response_id":"${lost.response?.id}"`)
+    assert.equal(refused.error?.code, 'previous_response_not_found')
+    client.ws.close()
+  })
+
   it('refuses an upgrade without a key, at another path, and from a foreign page', async () => {
     const refused = [
       [{ key: null }, 401],

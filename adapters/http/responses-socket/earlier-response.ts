@@ -22,6 +22,8 @@ interface Conversation {
 /** Request with its bytes in memory, by estimate. */
 export interface CountedRequest {
   json: Fields
+  /** False where JavaScript has lost digits of a number. It is not kept, so that its client sends the whole conversation. */
+  isExact: boolean
   size: number
 }
 
@@ -37,10 +39,10 @@ export function createEarlierResponse(deps: { buffered: BufferedBytes; callerId:
   }
   return {
     find: (id) => (latest?.id === id ? latest : null),
-    keep({ json, size }, response) {
+    keep({ json, isExact, size }, response) {
       forget()
       const { id, output } = fieldsOrNone(response)
-      if (typeof id !== 'string') return
+      if (typeof id !== 'string' || !isExact) return
       try {
         const text = Buffer.from(JSON.stringify(output ?? []))
         const both = size + text.length + structureBytes(text)

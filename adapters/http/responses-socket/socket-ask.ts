@@ -38,7 +38,7 @@ export function createSocketAsk(
     const own = await readMessage(message)
     const before = conversationOf(own, earlier)
     if (before === null) {
-      onRead({ json: own.json, size })
+      onRead({ json: own.json, isExact: own.isExact, size })
       return own
     }
     take(before.size)
@@ -46,7 +46,7 @@ export function createSocketAsk(
     const exact = sizeOf(whole.bytes)
     buffered.release(receiver)
     take(exact)
-    onRead({ json: whole.json, size: exact })
+    onRead({ json: whole.json, isExact: whole.isExact, size: exact })
     return whole
   }
 

@@ -3,7 +3,7 @@ import type { ModelBody } from '../../../src/inference/admit/admit.ts'
 import { continuedRequest, type Items } from '../../../src/inference/continue/continued-request.ts'
 import { type ClientRequest, convertedText } from '../../../src/inference/relay/request-body.ts'
 import { isObject, parseJson } from '../../../src/text/json.ts'
-import { outlineOfBytes } from '../../../src/text/json-members.ts'
+import { type JsonMember, outlineOf, outlineOfBytes } from '../../../src/text/json-members.ts'
 import { splicedJson } from '../../../src/text/json-splice.ts'
 import { fieldsOrNone } from '../../../src/text/lenient-reader.ts'
 import { decodeInTurns } from '../../../src/wire/large-json.ts'
@@ -13,6 +13,8 @@ import { parseJsonBytes } from '../../web/json-body.ts'
 export interface SocketRequest extends ClientRequest<ModelBody> {
   /** False for a request that only prepares the next one. */
   generates: boolean
+  /** False where JavaScript has lost digits of a number in the input of `json`. */
+  isExact: boolean
 }
 
 /** Fields of the message that a body over HTTP lacks, and the one that it must have. */
@@ -35,14 +37,19 @@ export async function readMessage(message: Buffer): Promise<SocketRequest> {
   const { type, generate, stream_id: _, background: __, ...body } = json
   if (type !== 'response.create')
     throw new GazewayError('validation_failed', 'type: must be response.create.', { param: 'type' })
-  const bytes = splicedJson(message, outlineOfBytes(message, text).members, AS_OVER_HTTP)
+  const { members, hasLargeNumber } = outlineOfBytes(message, text)
+  const bytes = splicedJson(message, members, AS_OVER_HTTP)
   return {
     bytes,
     text: (await decodeInTurns(bytes)) ?? String(bytes),
     json: { ...body, stream: true },
     generates: generate !== false,
+    isExact: !hasLargeNumber || !members.some((member) => member.name === 'input' && hasLarge(message, member)),
   }
 }
+
+const hasLarge = (message: Buffer, { from, to }: JsonMember): boolean =>
+  outlineOf(`{"input":${message.subarray(from, to)}}`).hasLargeNumber
 
 /**
  * Writes the conversation that a request continues into its input.
@@ -51,8 +58,8 @@ export async function readMessage(message: Buffer): Promise<SocketRequest> {
  * @throws GazewayError `invalid_json` for a request nested too deeply
  */
 export async function continuedMessage(request: SocketRequest, items: Items, size: number): Promise<SocketRequest> {
-  const { text, json, generates } = request
+  const { text, json, generates, isExact } = request
   const whole = continuedRequest(json, items)
   const written = await convertedText(text, whole, (body) => continuedRequest({ ...body }, items), size)
-  return { bytes: Buffer.from(written), text: String(written), json: whole, generates }
+  return { bytes: Buffer.from(written), text: String(written), json: whole, generates, isExact }
 }

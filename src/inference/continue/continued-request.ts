@@ -13,7 +13,7 @@ export const itemsOf = (input: unknown): Items =>
  * Items that a request can send for the output of an earlier answer. Reasoning without its encrypted content is omitted:
  * only an upstream that stored the answer could read it.
  */
-const sendable = (output: unknown): Items =>
+export const sendable = (output: unknown): Items =>
   objectsOrNone(output).filter(({ type, encrypted_content }) => type !== 'reasoning' || Boolean(encrypted_content))
 
 /** The conversation up to and including an answer. An answer that is its summary takes the place of what it sums up. */

@@ -132,12 +132,22 @@ function refuseDepth(cause: unknown): never {
 
 const loadLosslessJson = lazily(() => import('lossless-json'))
 
-async function exactText(text: string, convert: (body: object) => object): Promise<string> {
-  const { isSafeNumber, LosslessNumber, parse, stringify } = await loadLosslessJson()
-  const exact = parse(text, null, {
+/**
+ * Serializes what `convert` makes of a JSON text, with the numbers of that text.
+ *
+ * @param convert must not touch a number that JavaScript cannot represent; an object represents it
+ */
+export async function exactText(text: string, convert: (body: object) => object): Promise<string> {
+  const [{ stringify }, exact] = await Promise.all([loadLosslessJson(), parseExact(text)])
+  return stringify(convert(exact)) ?? ''
+}
+
+/** Parses a JSON text. An object represents each number that JavaScript cannot. */
+export async function parseExact(text: string): Promise<object> {
+  const { isSafeNumber, LosslessNumber, parse } = await loadLosslessJson()
+  return parse(text, null, {
     parseNumber: (number) => (isSafeNumber(number) ? Number(number) : new LosslessNumber(number)),
     // The last of two equal keys counts, as in JSON.parse.
     onDuplicateKey: ({ newValue }) => newValue,
-  })
-  return stringify(convert(exact as object)) ?? ''
+  }) as object
 }
