@@ -59,5 +59,5 @@ describe('the limit that is tried after an upstream refused one', () => {
     ['is none after another status', 429, 'max_tokens is too large: at most 10 completion tokens', 8192, null],
   ]
   for (const [title, status, message, sent, expected] of CASES)
-    it(title, () => assert.deepEqual(lowerLimit({ status, message, field: null }, sent), expected))
+    it(title, () => assert.deepEqual(lowerLimit({ status, message, isAsSuch: false, field: null }, sent), expected))
 })

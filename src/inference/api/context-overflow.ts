@@ -69,6 +69,10 @@ const WORDINGS: readonly RegExp[] = [
   /maximum context length (?:is|of) (?<window>\d+)/i,
 ]
 
+/** Words of which each wording has one: most errors are read once instead of with each. */
+const OF_LENGTH =
+  /too (?:long|large)|longer than|exceed|context (?:length|window|size)|prompt length|reduce the length/i
+
 /** Longest part of an error that is read: upstreams may quote the request. */
 const READ_LENGTH = 2000
 
@@ -87,8 +91,9 @@ export function contextOverflow(error: unknown, status: number | null): ContextO
   // OpenRouter quotes the provider that it asked.
   const said = [message, fieldsOrNone(metadata).raw].filter((one) => typeof one === 'string')
   const reason = cut(said.join('\n'), 0, READ_LENGTH)
-  const found = WORDINGS.map((wording) => wording.exec(reason)).find((match) => match !== null)
-  if (found === undefined && !CODES.has(code) && !CODES.has(type)) return null
+  const wording = OF_LENGTH.test(reason) ? WORDINGS.find((one) => one.test(reason)) : undefined
+  const found = wording?.exec(reason)
+  if (wording === undefined && !CODES.has(code) && !CODES.has(type)) return null
   const { prompt, answer, window, total } = found?.groups ?? {}
   const limit = count(answer)
   const whole = count(total)

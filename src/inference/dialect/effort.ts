@@ -2,7 +2,6 @@ import { fieldsOrNone } from '../../text/lenient-reader.ts'
 import type { Fields } from '../../text/typed-reader.ts'
 import type { Note } from '../convert/changes.ts'
 import type { Api, Mend, Refusal } from './mend.ts'
-import { isRefusedAsSuch } from './refusal.ts'
 
 /** Fields of each API that say how much to think, as dotted paths. */
 const EFFORTS: Readonly<Record<Api, readonly string[]>> = {
@@ -59,7 +58,7 @@ export const EFFORT: readonly Mend[] = [
 ]
 
 const isAbout = (refusal: Refusal, words: RegExp): boolean =>
-  isRefusedAsSuch(refusal) && (words.test(refusal.message) || words.test(refusal.field ?? ''))
+  refusal.isAsSuch && (words.test(refusal.message) || words.test(refusal.field ?? ''))
 
 /** Takes out a field, or one of an object. */
 function withoutField(body: Fields, path: string, note: Note): Fields {

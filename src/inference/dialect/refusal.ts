@@ -1,3 +1,4 @@
+import { cut } from '../../text/cut.ts'
 import { parseJson } from '../../text/json.ts'
 import { fieldsOrNone } from '../../text/lenient-reader.ts'
 import { errorInBody } from '../api/reported-error.ts'
@@ -9,6 +10,13 @@ import { readsNoImages } from './unread-images.ts'
 /** Statuses by which upstreams refuse a request for its form. Chat templates that fail answer 500. */
 const REFUSALS: ReadonlySet<number> = new Set([400, 402, 405, 413, 422, 500, 501])
 
+/** Longest part of a reason that is read: upstreams may quote the request. */
+const READ_LENGTH = 8000
+
+/** Words about a field as such, and not about its value's range. */
+const AS_SUCH =
+  /unsupported|unrecogni[sz]ed|unknown|unexpected|not (?:supported|permitted|allowed)|extra (?:inputs|fields)|does not support|deprecated/i
+
 /** OpenAI about an item that it does not keep: https://github.com/anomalyco/opencode/issues/7724 */
 const NO_ITEM = /item with id .*not found/i
 
@@ -16,7 +24,8 @@ const NO_ITEM = /item with id .*not found/i
 export function refusalIn(reply: WholeReply): Refusal | null {
   const { status } = reply
   if (!REFUSALS.has(status) && status !== 404) return null
-  const refusal = { status, message: errorReason(reply), field: refusedBy(reply) }
+  const message = cut(errorReason(reply), 0, READ_LENGTH)
+  const refusal = { status, message, isAsSuch: AS_SUCH.test(message), field: refusedBy(reply) }
   // OpenRouter looks for a provider that takes what the request holds.
   return status !== 404 || isWithoutItem(refusal) || readsNoImages(refusal.message) ? refusal : null
 }
@@ -40,9 +49,3 @@ export function errorReason(reply: WholeReply): string {
   const { raw } = fieldsOrNone(metadata)
   return typeof raw === 'string' ? `${message} ${raw}` : message
 }
-
-const AS_SUCH =
-  /unsupported|unrecogni[sz]ed|unknown|unexpected|not (?:supported|permitted|allowed)|extra (?:inputs|fields)|does not support|deprecated/i
-
-/** Tells whether a refusal is about a field as such, and not about its value's range. */
-export const isRefusedAsSuch = ({ message }: Refusal): boolean => AS_SUCH.test(message)

@@ -1,7 +1,6 @@
 import type { Fields } from '../../text/typed-reader.ts'
 import type { Note } from '../convert/changes.ts'
 import { API_NAMES, type Mend, type Refusal } from './mend.ts'
-import { isRefusedAsSuch } from './refusal.ts'
 
 /** Fields without which the same question is asked: samplers, and hints to the provider. */
 const OPTIONAL = [
@@ -12,7 +11,7 @@ const OPTIONAL = [
 
 /** Tells whether a refusal is about a field as such. */
 function isFieldRefused(refusal: Refusal, name: string): boolean {
-  if (!isRefusedAsSuch(refusal)) return false
+  if (!refusal.isAsSuch) return false
   return refusal.field === name || new RegExp(`(?<![\\w.])${name}(?![\\w])`).test(refusal.message)
 }
 
