@@ -8,6 +8,8 @@ export interface OneConnection {
   /** Leaves as soon as the first byte of the reply is there. */
   leave(body: string): Promise<void>
   close(): Promise<void>
+  /** Ends the connection at once: what is being sent fails. */
+  drop(): Promise<void>
 }
 
 /** Connects to a target; the connection is made with the first request. */
@@ -33,5 +35,6 @@ export function connectTo({ url, headers }: Target): OneConnection {
       await client.destroy()
     },
     close: () => client.close(),
+    drop: () => client.destroy(),
   }
 }

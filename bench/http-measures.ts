@@ -17,11 +17,11 @@ export const TIMED_STREAMS = { rounds: 1, warmups: 300, requests: 300 }
 type Compared<Figures> = { [Name in keyof Figures]: Target }
 
 /** Sends the load to each target in turn, in several rounds. @returns medians; `cpu` in µs a request, null without /proc */
-export async function loadInTurns<Figures extends object>(compared: Compared<Figures>, load: Load) {
+export async function loadInTurns<Figures extends object>(compared: Compared<Figures>, load: Load, rounds = ROUNDS) {
   const targets = Object.entries<Target>(compared)
   for (const [, target] of targets) await sendLoad(target, { ...load, seconds: WARMUP_SECONDS })
   const results = targets.map(([name]) => ({ name, loads: [] as (LoadResult & { cpu: number | null })[] }))
-  for (let round = 0; round < ROUNDS; round++)
+  for (let round = 0; round < rounds; round++)
     for (const [i, [, target]] of targets.entries()) results[i]?.loads.push(await measuredLoad(target, load))
 
   const medians = (of: (result: LoadResult & { cpu: number | null }) => number) =>

@@ -22,10 +22,10 @@ export function installPortkey(): void {
   execFileSync('npm', ['install', '--ignore-scripts', '--no-audit', '--no-fund'], { cwd: FOLDER, stdio: 'ignore' })
 }
 
-/** Portkey's gateway as its documentation runs it on Node. */
-export async function startPortkey(): Promise<Running> {
+/** Portkey's gateway as its documentation runs it on Node. @param node the command that runs it */
+export async function startPortkey(node = process.execPath): Promise<Running> {
   const port = await freePort()
-  return startServer(process.execPath, [SERVER, '--headless', `--port=${port}`], {
+  return startServer(node, [SERVER, '--headless', `--port=${port}`], {
     port,
     env: { NODE_ENV: 'production' },
   })

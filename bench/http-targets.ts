@@ -49,19 +49,27 @@ export async function openSetting(folder: string, upstream: Running): Promise<Se
   }
 }
 
-/** The gateway as it is published. @param settings of its section `upstream` @param more its other sections */
+/**
+ * The gateway as it is published.
+ *
+ * @param settings of its section `upstream`
+ * @param more its other sections
+ * @param of.root a built checkout: this one, or an earlier one to compare with
+ * @param of.node the command that runs it
+ */
 export async function startGazeway(
   data: string,
   upstream: Running,
   settings: object = {},
   more: object = {},
+  { root = ROOT, node = process.execPath }: { root?: string; node?: string } = {},
 ): Promise<Running> {
   const port = await freePort()
   mkdirSync(data, { recursive: true, mode: 0o700 })
   writeFileSync(join(data, 'config.json'), JSON.stringify({ upstream: settings, ...more }))
   const env = { GAZEWAY_UPSTREAM: `http://127.0.0.1:${upstream.port}/v1`, GAZEWAY_API_KEY: KEY }
-  const args = [join(ROOT, 'dist/cli.js'), '--http', '--port', String(port), '--data', data]
-  return startServer(process.execPath, args, { port, env })
+  const args = [join(root, 'dist/cli.js'), '--http', '--port', String(port), '--data', data]
+  return startServer(node, args, { port, env })
 }
 
 /** A server as a target. @param path its endpoint */

@@ -3,20 +3,23 @@ import { COMPLETION, FAILING_MODEL, MESSAGE } from './http-upstream.ts'
 
 /**
  * A provider of models in a process of its own: `http-upstream-process.ts PORT`. It answers a chat completion at once,
- * or a Message, and streams `max_tokens` chunks as fast as it can write each by itself, then usage and `[DONE]`.
+ * or a Message, and streams `max_tokens` chunks as fast as it can write each by itself, then usage and `[DONE]`; with
+ * `metadata.pause_ms` it waits before each further chunk, as models do.
  * `GET /abandoned` tells how many streams were left before their end.
  */
 
 let abandoned = 0
 
-createServer(async (request, response) => {
+// Longer than any pause of a client: Portkey's fetch fails where a connection closes as it sends.
+createServer({ keepAliveTimeout: 60_000 }, async (request, response) => {
   if (request.url === '/abandoned') return response.end(String(abandoned))
   // A gateway looks from time to time whether its provider is there.
   if (request.method === 'GET') return response.end('{"object":"list","data":[]}')
-  const { stream, max_tokens, model } = JSON.parse(await readBody(request))
+  const { stream, max_tokens, model, metadata } = JSON.parse(await readBody(request))
   const isMessage = request.url === '/v1/messages'
   if (model === FAILING_MODEL) response.statusCode = 500
-  if (stream) return streamPieces(response, isMessage ? messageStream(max_tokens) : chatStream(max_tokens))
+  if (stream)
+    return streamPieces(response, isMessage ? messageStream(max_tokens) : chatStream(max_tokens), metadata?.pause_ms)
   response.setHeader('content-type', 'application/json')
   response.end(isMessage ? MESSAGE : COMPLETION)
 }).listen(Number(process.argv[2]), '127.0.0.1')
@@ -29,7 +32,7 @@ interface Stream {
   end: string
 }
 
-function streamPieces(response: ServerResponse, { begin, piece, pieces, end }: Stream): void {
+function streamPieces(response: ServerResponse, { begin, piece, pieces, end }: Stream, pauseMs?: number): void {
   response.setHeader('content-type', 'text/event-stream')
   if (begin !== '') response.write(begin)
   let left = pieces
@@ -39,7 +42,8 @@ function streamPieces(response: ServerResponse, { begin, piece, pieces, end }: S
     left -= 1
     response.write(piece)
     // Node joins what is written in one turn.
-    setImmediate(next)
+    if (pauseMs === undefined) setImmediate(next)
+    else setTimeout(next, pauseMs)
   }
   next()
   response.on('close', () => {

@@ -1,16 +1,13 @@
-import { join } from 'node:path'
 import { temporaryFolder } from './folder.ts'
 import { GENERATOR } from './http-load.ts'
 import { addedTime, loadInTurns, SECONDS, TIMED_STREAMS } from './http-measures.ts'
-import { installPortkey, portkeyHeaders, startPortkey } from './http-portkey.ts'
-import { installRouter, startRouter } from './http-router.ts'
-import { KEY, startGazeway, type Target, targetOf } from './http-targets.ts'
+import { type Target, targetOf } from './http-targets.ts'
 import { startUpstream } from './http-upstream.ts'
+import { MESSAGES, type MessagesTargets, openMessagesPeers } from './messages-peers.ts'
 import type { Report } from './report.ts'
 import { measureRoutes } from './routes.ts'
 
 const CONNECTIONS = 64
-const MESSAGES = '/v1/messages'
 
 /** Request body that both APIs accept: it asks for a Message or for a chat completion. */
 const bodyOf = (more: object) =>
@@ -18,45 +15,22 @@ const bodyOf = (more: object) =>
 
 /** Anthropic's Messages through the gateway: passed on, and converted beside claude-code-router and Portkey's chats. */
 export async function section(report: Report): Promise<void> {
-  installPortkey()
-  installRouter()
   const folder = temporaryFolder('messages')
   const upstream = await startUpstream()
-  const servers = {
-    speaking: await startGazeway(join(folder, 'speaking'), upstream, { protocol: 'anthropic' }),
-    converting: await startGazeway(join(folder, 'converting'), upstream),
-    router: await startRouter(join(folder, 'router'), upstream, KEY),
-    portkey: await startPortkey(),
-  }
-  const { speaking, converting, router, portkey } = servers
-  const targets = {
-    passed: targetOf(speaking, {}, MESSAGES),
-    converted: targetOf(converting, {}, MESSAGES),
-    chat: targetOf(converting),
-    router: targetOf(router, { 'x-api-key': KEY }, MESSAGES),
-    Portkey: targetOf(portkey, portkeyHeaders(upstream)),
-  }
+  const { targets, stop } = await openMessagesPeers(folder, upstream)
   await measureWhole(report, targets)
   await measureStreams(report, targets, {
     passed: targetOf(upstream, {}, MESSAGES),
     converted: targetOf(upstream),
   })
-  await Promise.all(Object.values(servers).map((server) => server.stop()))
+  await stop()
   await measureRoutes(report, folder, upstream)
   await upstream.stop()
 }
 
-interface Targets {
-  passed: Target
-  converted: Target
-  chat: Target
-  router: Target
-  Portkey: Target
-}
-
-async function measureWhole(report: Report, targets: Targets): Promise<void> {
+async function measureWhole(report: Report, targets: MessagesTargets): Promise<void> {
   const load = { body: bodyOf({ max_tokens: 100 }), connections: CONNECTIONS, seconds: SECONDS }
-  const { perSecond } = await loadInTurns<Targets>(targets, load)
+  const { perSecond } = await loadInTurns<MessagesTargets>(targets, load)
   const { passed, converted, chat, router, Portkey } = perSecond
   const unit = 'req/s'
   const what = (how: string) => `Messages ${how}, ${CONNECTIONS} connections (${GENERATOR})`
@@ -85,7 +59,7 @@ async function measureWhole(report: Report, targets: Targets): Promise<void> {
 
 async function measureStreams(
   report: Report,
-  { passed, converted, router }: Targets,
+  { passed, converted, router }: MessagesTargets,
   direct: { passed: Target; converted: Target },
 ): Promise<void> {
   const timed = { ...TIMED_STREAMS, body: bodyOf({ max_tokens: 2, stream: true }), moment: 'firstByteMs' } as const

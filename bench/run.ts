@@ -24,7 +24,7 @@ const SECTIONS: Record<SectionName, (() => Promise<{ section(report: Report): Pr
   context: [() => import('./context.ts')],
   http: [() => import('./http.ts')],
   messages: [() => import('./messages.ts')],
-  bodies: [() => import('./bodies.ts')],
+  bodies: [() => import('./bodies.ts'), () => import('./open-streams.ts'), () => import('./stalls.ts')],
   store: [() => import('./store.ts')],
   wallet: [() => import('./wallet.ts')],
   budgets: [() => import('./budgets.ts')],

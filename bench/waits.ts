@@ -3,9 +3,9 @@ import { request } from 'node:http'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { openStore } from '../src/store/open-store.ts'
-import { createThread, threadCode } from '../src/wire/thread.ts'
 import { freePort } from '../test/doubles/free-port.ts'
 import { temporaryFolder } from './folder.ts'
+import { waitsDuring } from './health-waits.ts'
 import { type Running, residentMemory, startServer } from './http-process.ts'
 import { startUpstream } from './http-upstream.ts'
 import type { Report } from './report.ts'
@@ -23,8 +23,6 @@ const TIMES = 3
 /** Requests for the largest list at once, and what a fresh process may have in memory meanwhile, in MB. */
 const AT_ONCE = 64
 const RESIDENT = { atMost: 400 }
-
-const PROBE = threadCode({ source: new URL('./waits-probe.ts', import.meta.url), name: 'waits-probe' })
 
 interface Asked {
   method?: 'POST'
@@ -161,16 +159,6 @@ async function measureMany(
   const beside = `beside ${AT_ONCE} requests for 1,000 memories of 250 KB, ${when}`
   report.add({ what: `/health ${beside}, p99`, unit: 'ms', figure: quantile(waits, 0.99), bar: BAR })
   report.add({ what: `resident ${beside}`, unit: 'MB', figure: resident, ...(bar && { bar }) })
-}
-
-async function waitsDuring(server: Running, work: () => Promise<unknown>): Promise<number[]> {
-  const probe = createThread<string | null, number[]>(PROBE, () => null)
-  await probe.ask(`http://127.0.0.1:${server.port}/health`)
-  await delay(200)
-  await work()
-  const waits = await probe.ask(null)
-  await probe.close()
-  return waits
 }
 
 async function startPlatform(data: string, upstream: Running): Promise<Running> {
