@@ -77,6 +77,21 @@ describe('models over HTTP', () => {
       top_provider: { context_length: 128_000, max_completion_tokens: 32_000 },
       supported_parameters: ['tools', 'temperature'],
     })
+    const codex = await fetch(`${fresh.url}/v1/models?client_version=0.171.0`, {
+      headers: { authorization: `Bearer ${fresh.key}` },
+    })
+    const forCodex = ((await codex.json()) as { models: Record<string, unknown>[] }).models
+    const entries = forCodex.map(
+      ({ slug, display_name, context_window, input_modalities, supported_reasoning_levels }) => [
+        ...[slug, display_name, context_window, input_modalities, supported_reasoning_levels],
+      ],
+    )
+    assert.deepEqual(entries, [
+      ['either', 'Vendor: Told', 64_000, ['text', 'image'], []],
+      ['vendor/told', 'Vendor: Told', 128_000, ['text', 'image'], []],
+      ['other/told', 'Vendor: Told', 64_000, ['text', 'image'], []],
+    ])
+    assert.ok(forCodex.every(({ base_instructions }) => String(base_instructions).length > 500))
     assert.deepEqual(models.get('bare'), { id: 'bare', object: 'model', created: 1_767_323_045, priced: false })
     assert.deepEqual(models.get('either'), {
       id: 'either',

@@ -1,42 +1,18 @@
 import assert from 'node:assert/strict'
-import { spawn } from 'node:child_process'
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { before, it } from 'node:test'
-import { blocksOf } from '../docs/markdown.ts'
 import { DELIVERED, deepSeekLike, geminiLike, openRouterLike } from '../doubles/thinking.ts'
-import { json } from '../doubles/upstream.ts'
-import { type GatewayProcess, onDouble } from './gateway-process.ts'
-import { newPlace, type Place } from './server.ts'
+import { chunks, json, sse } from '../doubles/upstream.ts'
+import { toolCall } from './claude.ts'
+import { askCodex, CODEX, configureCodex, documented, runCodex } from './codex.ts'
+import { onDouble } from './gateway-process.ts'
+import { newPlace } from './server.ts'
 
-/** The command of Codex, whose package is too large to be installed for every run. */
-const { GAZEWAY_TEST_CODEX: codex = '' } = process.env
-const PATIENCE_MS = 60_000
+/** Instructions of ours for a summary, and what comes before one. */
+const [SUMMARISE, PREFACE] = ['Summarise this conversation', 'Summary of the conversation so far']
 
-/** Lets Codex work on a prompt with the configuration of the documentation. @returns its last words */
-function askCodex({ url, key }: GatewayProcess, { project: cwd, home }: Place, prompt: string): Promise<string> {
-  const [block] = blocksOf(readFileSync('docs/reference/clients.md', 'utf8')).filter(({ text }) =>
-    text.includes('wire_api'),
-  )
-  mkdirSync(join(home, '.codex'), { recursive: true })
-  writeFileSync(join(home, '.codex/config.toml'), (block?.text ?? '').replace('http://127.0.0.1:8811', url))
-  const words = ['exec', '--skip-git-repo-check', '--dangerously-bypass-approvals-and-sandbox', prompt]
-  const env = { PATH: process.env.PATH, HOME: home, GAZEWAY_KEY: key }
-  const child = spawn(codex, words, { cwd, env, stdio: ['ignore', 'pipe', 'pipe'], timeout: PATIENCE_MS })
-  const said: string[] = []
-  const faults: string[] = []
-  child.stdout.on('data', (chunk) => said.push(String(chunk)))
-  child.stderr.on('data', (chunk) => faults.push(String(chunk)))
-  return new Promise((resolve, reject) => {
-    child.on('error', reject)
-    child.on('close', (code) => {
-      if (code === 0) resolve(said.join('').trim())
-      else reject(new Error(`Codex ended with ${code}: ${faults.join('').slice(-2000)}`))
-    })
-  })
-}
-
-if (codex !== '')
+if (CODEX !== '') {
   onDouble('Codex, with a model that wants its reasoning back', (gateway, upstream) => {
     const place = newPlace()
     const file = join(place.project, 'parcels.txt')
@@ -49,8 +25,54 @@ if (codex !== '')
         const { path, behaviour } = like(called)
         upstream().on(path, behaviour)
         upstream().on('/responses', json(404, { error: { message: 'no such route' } }))
+        configureCodex(gateway(), place)
         assert.equal(await askCodex(gateway(), place, 'Where is parcel 9? Read parcels.txt.'), DELIVERED)
         const results = upstream().received.filter(({ text }) => text.includes('Parcel 9 is in Riga.'))
         assert.ok(results.length > 0, 'the result of the tool arrived')
       })
   })
+
+  onDouble('Codex over chat completions', (gateway, upstream) => {
+    it('has its conversation compacted on the server, and goes on from the summary', async () => {
+      const place = newPlace()
+      configureCodex(gateway(), place, (block) =>
+        // It compacts on the server of a provider with this name.
+        block
+          .replace('name = "Gazeway"', 'name = "OpenAI"')
+          .replace('[model', 'model_context_window = 100000\nmodel_auto_compact_token_limit = 50000\n[model'),
+      )
+      const full = { prompt_tokens: 60_000, completion_tokens: 5, total_tokens: 60_005 }
+      upstream().on('/responses', json(404, { error: { message: 'no such route' } }))
+      upstream().on('/chat/completions', (response, { text }) => {
+        const [last] = chunks([], null)
+        const call = toolCall('exec_command', { cmd: 'echo found' })
+        const isFirst = !text.includes(PREFACE) && !text.includes('call_1')
+        if (text.includes(SUMMARISE)) return sse(chunks(['Parcel 9 is in Riga.']))(response, {} as never)
+        if (isFirst) return sse([...call, { ...last, choices: [], usage: full }])(response, {} as never)
+        return sse(chunks(['It is in Riga.']))(response, {} as never)
+      })
+
+      assert.equal(await askCodex(gateway(), place, 'Where is parcel 9?'), 'It is in Riga.')
+      const asked = upstream().received.filter(({ path }) => path.endsWith('/chat/completions'))
+      assert.equal(asked.filter(({ text }) => text.includes(SUMMARISE)).length, 1)
+      const last = asked.at(-1)?.text ?? ''
+      assert.ok(last.includes(PREFACE) && last.includes('Parcel 9 is in Riga.'), 'the summary came back')
+      assert.ok(!last.includes('gws1.') && !last.includes('call_1'))
+    })
+  })
+
+  onDouble('Codex that asks for models', (gateway, upstream) => {
+    it('reads those of the gateway, with their context windows', async () => {
+      const place = newPlace()
+      upstream().on('/models', json(200, { data: [{ id: 'vendor/told', context_length: 123_456 }] }))
+      configureCodex(gateway(), place, (block) => {
+        const known = block.replace('llm-4.20-0309-reasoning', 'vendor/told').replace('env_key = "GAZEWAY_KEY"\n', '')
+        return `${known}\n${documented('printenv')}`
+      })
+      const { models } = JSON.parse(await runCodex(gateway(), place, ['debug', 'models'])) as {
+        models: { slug: string; context_window: number }[]
+      }
+      assert.equal(models.find(({ slug }) => slug === 'vendor/told')?.context_window, 123_456)
+    })
+  })
+}

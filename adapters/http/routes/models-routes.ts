@@ -10,6 +10,7 @@ import { arrivalOf } from '../../web/arrival.ts'
 import type { Frame, FrameContext } from '../../web/frame-context.ts'
 import { readQuery } from '../../web/read-query.ts'
 import { callContext } from './chat-completions-route.ts'
+import { inCodex } from './codex-models.ts'
 import { inAnthropic, inOpenAi } from './model-formats.ts'
 
 /** Anthropic's paging. Its clients ask for 20 models by default, and for the next ones while there are more. */
@@ -21,7 +22,7 @@ const Page = z.object({
 
 /**
  * `GET /v1/models` and `GET /v1/models/{id}`. An id may contain slashes. Clients that send `anthropic-version` get
- * Anthropic's format.
+ * Anthropic's format, and Codex, which asks with `client_version`, its own beside OpenAI's.
  */
 export function modelRoutes(app: Hono<Frame>, { upstream }: Gateway): void {
   const described = (model: Model) => ({ model, known: upstream.describe(model.id) })
@@ -29,8 +30,9 @@ export function modelRoutes(app: Hono<Frame>, { upstream }: Gateway): void {
   app.get('/v1/models', async (c) => {
     const models = await upstream.models(callContext(arrivalOf(c)))
     if (isAnthropic(c)) return c.json(page(models, c, (model) => inAnthropic(described(model))))
-    const data = models.map((model) => inOpenAi(described(model)))
-    return c.json({ object: 'list', data })
+    const all = models.map(described)
+    const codex = c.req.query('client_version') === undefined ? {} : { models: inCodex(all) }
+    return c.json({ object: 'list', data: all.map(inOpenAi), ...codex })
   })
   app.get('/v1/models/:id{.+}', async (c) => {
     const model = described(await knownModel(upstream, c.req.param('id'), callContext(arrivalOf(c))))
