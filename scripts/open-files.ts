@@ -158,6 +158,7 @@ export const OPEN_FILES: Readonly<Record<string, readonly string[]>> = {
     'observe/event-data.ts',
     'observe/response-texts.ts',
     'observe/sse-tap.ts',
+    'open.ts',
     'passages/error-event.ts',
     'passages/upstream-reply.ts',
     'relay/exchange.ts',

@@ -11,6 +11,7 @@ import type { PlatformPayments } from './payments/open-payments.ts'
 import { createPlatformApp } from './platform-app.ts'
 import { platformRoutes } from './platform-routes.ts'
 import { liveProxy } from './proxy/live-proxy.ts'
+import { createResponsesDoor } from './responses-door.ts'
 import { operatorQueries } from './socket/queries.ts'
 import { createAgentSocket } from './socket/socket.ts'
 
@@ -55,6 +56,7 @@ export async function servePlatform(gateway: Gateway, options: PlatformOptions):
   const queries = operatorQueries({ ...gateway, config: () => gateway.loaded.config })
   const { limit, count } = liveRateLimit(gateway)
   const socket = createAgentSocket(gateway, { agent, queries, hosts, count })
+  const responses = createResponsesDoor(gateway, agentGateway, { hosts, count, others: socket.upgrade })
   const services = { agent, remote, socket, payments, probe, stopping: stopping.signal }
   const routes = platformRoutes(gateway, services)
   const parts = { routes, hosts, agentGateway, payments, proxy, limit, consoleFolder }
@@ -70,7 +72,7 @@ export async function servePlatform(gateway: Gateway, options: PlatformOptions):
     requestTimeoutMs: http.request_timeout_ms,
     keepAliveMs: http.keep_alive_ms,
     addresses: liveClientAddresses(gateway),
-    onUpgrade: socket.upgrade,
+    onUpgrade: responses.upgrade,
     onLastWords: () => stopping.abort(),
     onDeadline: () => deadline.abort(),
   })
@@ -78,6 +80,7 @@ export async function servePlatform(gateway: Gateway, options: PlatformOptions):
   return {
     url: listening.url,
     async stop() {
+      responses.stop()
       await Promise.all([listening.stop(), socket.stop()])
       await probe.stop()
       // In a later turn. When one turn closes several sockets, the last one learns of it first. This process's own

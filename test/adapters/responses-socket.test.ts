@@ -12,6 +12,7 @@ import type { Receiver } from '../../src/inference/relay/receiver.ts'
 import { until } from '../doubles/until.ts'
 import * as double from '../doubles/upstream.ts'
 import { openGateway } from './http-gateway.ts'
+import { startPlatform } from './platform.ts'
 
 const { server, running, records, sentBody } = await openGateway()
 const address = `${running.url.replace('http', 'ws')}/v1/responses`
@@ -148,6 +149,42 @@ describe('the Responses API over WebSocket', () => {
     const refused = await ask(`"input":"Two","previous_response_id":"${lost.response?.id}"`)
     assert.equal(refused.error?.code, 'previous_response_not_found')
     client.ws.close()
+  })
+
+  it("is on the platform's port, too, for its keys alone, where its own gateway is behind /v1", async (t) => {
+    overChat()
+    const own = await startPlatform(server.url)
+    t.after(own.close)
+    const elsewhere = { agent_gateway: { url: server.url } }
+    const other = await startPlatform(server.url, { document: elsewhere, withHttp: false })
+    t.after(other.close)
+    const at = (url: string) => `${url.replace('http', 'ws')}/v1/responses`
+    const client = await connect({ url: at(own.url), key: own.key })
+    client.send({ store: false, input: 'One' })
+    assert.equal((await client.answer()).type, 'response.completed')
+    const { items } = await own.gateway.calls.history({ limit: 10 })
+    assert.deepEqual([...new Set(items.map(({ caller_id }) => caller_id))], [own.keyId])
+    client.ws.close()
+    const { key } = await own.gateway.keys.create({ name: 'gateway', scopes: ['inference'] })
+    assert.equal((await connect({ url: at(own.url), key })).status, 403)
+    assert.equal((await connect({ url: at(own.url), key: null })).status, 401)
+    assert.equal((await connect({ url: at(other.url), key: other.key })).status, 404)
+  })
+
+  it('leaves what an address may hold out of the log: a key that a client puts there', async () => {
+    const secret = 'gz_secret_in_an_address'
+    assert.equal((await connect({ url: `${address}?key=${secret}`, key: null })).status, 401)
+    const client = await connect({ url: `${address}?key=${secret}` })
+    client.send({ store: false, input: 'One' })
+    await client.answer()
+    client.ws.close()
+    for (const path of ['models', 'none', 'models/none', 'responses/resp_gzw_1'])
+      await fetch(`${running.url}/v1/${path}?key=${secret}`, { headers: { authorization: `Bearer ${running.key}` } })
+    assert.ok(running.logged.length > 0)
+    assert.equal(
+      running.logged.some((line) => line.includes(secret)),
+      false,
+    )
   })
 
   it('refuses an upgrade without a key, at another path, and from a foreign page', async () => {

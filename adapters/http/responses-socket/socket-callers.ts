@@ -1,5 +1,6 @@
 import type { IncomingMessage } from 'node:http'
 import { GazewayError } from '../../../src/errors.ts'
+import type { Scope } from '../../../src/identity/key.ts'
 import type { Identity } from '../../../src/identity/keys.ts'
 import type { Authenticator } from '../../../src/identity/passes.ts'
 import { keyOf } from '../../web/frame.ts'
@@ -28,6 +29,8 @@ export interface SocketCallers {
 /** Dependencies of {@link SocketCallers}. */
 export interface SocketCallersDeps {
   keys: Authenticator
+  /** Scope that a key needs; `inference` by default. */
+  scope?: Scope
   hosts: HostRules
   /** Counts a request of a key. */
   count: RateLimit['count']
@@ -36,13 +39,13 @@ export interface SocketCallersDeps {
 }
 
 export function createSocketCallers(deps: SocketCallersDeps): SocketCallers {
-  const { keys, hosts, count, mostPerKey = MOST_PER_KEY } = deps
+  const { keys, scope = 'inference', hosts, count, mostPerKey = MOST_PER_KEY } = deps
   const connections = new Map<string, number>()
 
   async function authenticate(incoming: IncomingMessage): Promise<Identity> {
     const token = keyOf(incoming.headers, PATH)
     const identity = keys.authenticateCached(token) ?? (await keys.authenticate(token))
-    const fault = callerFault(identity, 'inference')
+    const fault = callerFault(identity, scope)
     if (fault !== null) throw fault
     count(identity.id)
     return identity
