@@ -1,3 +1,3 @@
 import { settlementKills } from './settlement-kills.ts'
 
-settlementKills(15)
+settlementKills(10)

@@ -1,3 +1,3 @@
 import { billingKills } from './billing-kills.ts'
 
-billingKills(9)
+billingKills(6)

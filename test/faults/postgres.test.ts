@@ -132,7 +132,7 @@ describe('three gateways on one PostgreSQL', () => {
     await Promise.all(instances.map((instance) => instance.acknowledges(20)))
     const admin = new pg.Client(url)
     await admin.connect()
-    for (let cut = 0; cut < 25; cut++) {
+    for (let cut = 0; cut < 10; cut++) {
       await killConnections(admin)
       await Promise.all(instances.map((instance) => instance.acknowledges(1 + (cut % 3))))
     }

@@ -24,7 +24,7 @@ export function walletKills(kills: number): void {
   after(() => programs.remove())
 
   it(`leaves a receipt with its reply or a reservation, and nothing between, over ${kills} kills`, {
-    timeout: kills * 10_000,
+    timeout: 30_000 + kills * 10_000,
   }, async (t) => {
     const url = `sqlite:${join(programs.folder, 'kills', 'store.db')}`
     const store = await openStore(url)

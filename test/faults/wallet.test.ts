@@ -109,7 +109,7 @@ it('keeps its sums and limits while processes reserve, capture, void and deposit
     const folder = join(programs.folder, `${opened++}`)
     await putEmptyStore(folder)
     return `sqlite:${join(folder, 'gazeway.db')}`
-  }, 5),
+  }, 3),
 )
 
 it('keeps its sums and limits while processes reserve, capture, void and deposit on PostgreSQL', {
@@ -117,10 +117,10 @@ it('keeps its sums and limits while processes reserve, capture, void and deposit
 }, async () => {
   const server = await startPostgres()
   try {
-    await interleave(() => server.databaseWithTables(), 3)
+    await interleave(() => server.databaseWithTables(), 2)
   } finally {
     await server.remove()
   }
 })
 
-walletKills(9)
+walletKills(6)
