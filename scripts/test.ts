@@ -52,6 +52,7 @@ const runner = spawn(
       TMPDIR: temporary,
       GAZEWAY_TEST_CLUSTER: join(temporary, 'cluster'),
       GAZEWAY_TEST_STORE: join(temporary, 'empty.db'),
+      GAZEWAY_TEST_PROGRAMS: join(temporary, 'programs'),
     },
   },
 )

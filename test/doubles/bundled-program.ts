@@ -1,17 +1,17 @@
-import { mkdtempSync, readFileSync, rmSync, symlinkSync } from 'node:fs'
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, symlinkSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { basename, join } from 'node:path'
+import { basename, join, relative, resolve } from 'node:path'
 import { after } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { buildSync } from 'esbuild'
 import { asThreads } from '../../scripts/threads.ts'
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url))
-const folder = mkdtempSync(join(tmpdir(), 'gazeway-programs-'))
-for (const name of ['node_modules', 'package.json']) symlinkSync(join(ROOT, name), join(folder, name))
+/** Folder of the programs that the processes of a run share; `npm test` names it, and the first that needs one makes it. */
+const SHARED = process.env.GAZEWAY_TEST_PROGRAMS
+const folder = SHARED ?? mkdtempSync(join(tmpdir(), 'gazeway-programs-'))
 const { version, engines } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'))
-after(() => rmSync(folder, { recursive: true }))
-const built = new Map<string, string>()
+if (SHARED === undefined) after(() => rmSync(folder, { recursive: true }))
 
 /**
  * Bundles a program that tests start, once, because most of a short life would go into loading its modules.
@@ -20,12 +20,18 @@ const built = new Map<string, string>()
  * @returns path of the bundle, there until the test file ends
  */
 export function bundledProgram(file: string): string {
-  const known = built.get(file)
-  if (known !== undefined) return known
   const name = basename(file, '.ts')
-  const outdir = join(folder, `${built.size}`)
+  const home = join(folder, relative(ROOT, resolve(ROOT, file)).replaceAll(/[\\/]/g, '-'))
+  if (!existsSync(home)) makeProgram(home, { [name]: file })
+  return join(home, `${name}.js`)
+}
+
+function makeProgram(home: string, entryPoints: Record<string, string>): void {
+  const outdir = `${home}-${process.pid}`
+  mkdirSync(outdir, { recursive: true })
+  for (const name of ['node_modules', 'package.json']) symlinkSync(join(ROOT, name), join(outdir, name))
   const options = {
-    entryPoints: { [name]: file },
+    entryPoints,
     absWorkingDir: ROOT,
     outdir,
     chunkNames: 'chunks/[name]-[hash]',
@@ -40,7 +46,10 @@ export function bundledProgram(file: string): string {
   }
   buildSync(options)
   buildSync(asThreads(options))
-  const program = join(outdir, `${name}.js`)
-  built.set(file, program)
-  return program
+  try {
+    renameSync(outdir, home)
+  } catch (error) {
+    // Another process has made it meanwhile.
+    if (!existsSync(home)) throw error
+  }
 }
