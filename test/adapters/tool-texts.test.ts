@@ -11,7 +11,8 @@ function textOf(name: string, output: unknown): string {
 }
 
 const memory = { namespace: NAME, key: NAME, value: 'v', version: 1, updated_at: '2026-11-21T09:00:00.000Z' }
-const totals = { calls: 1, errors: 0, total_tokens: 1, upstream_cost_usd: 0, latency_ms: { p50: 1, p99: 1 } }
+const cache = { hit_rate: 0.25, saved_usd: 0.5 }
+const totals = { calls: 1, errors: 0, total_tokens: 1, upstream_cost_usd: 0, cache, latency_ms: { p50: 1, p99: 1 } }
 const gaze = {
   at: '2026-11-21T09:00:00.000Z',
   source: 'ide',
@@ -60,4 +61,9 @@ describe('the texts of tools', () => {
       assert.equal(text.split(/\r\n|[\n\r\u2028\u2029]/).length, lines, text)
       for (const character of ['\u001b', '\u202e']) assert.ok(!text.includes(character))
     })
+
+  it('say what prompt caches saved', () => {
+    const text = textOf('gateway_upstream_api_stats', { totals, groups: [] })
+    assert.match(text, /25 % of the input cached \(\$0\.5 saved\)/)
+  })
 })
