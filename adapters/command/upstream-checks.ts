@@ -1,5 +1,7 @@
 import { GazewayError } from '../../src/errors.ts'
 import type { Gateway } from '../../src/gateway.ts'
+import { credentialsOf } from '../../src/inference/clouds/cloud-of.ts'
+import type { Credentials } from '../../src/inference/clouds/held-credentials.ts'
 import { type Routing, routeTarget } from '../../src/inference/route/routing.ts'
 import { firstForChat } from '../../src/inference/upstreams/model-for.ts'
 import { idsOf, lackingNames, readModels } from '../../src/inference/upstreams/model-list.ts'
@@ -40,8 +42,9 @@ async function check({ upstream, loaded }: Gateway, of: NamedUpstream): Promise<
   if (!provider.hasKey && upstream.routing.upstreams.some((other) => other.provider.hasKey)) return withoutKey(provider)
   provider.requireKey()
   const context = { surface: 'stdio' as const, callerId: null, signal: AbortSignal.timeout(PATIENCE_MS) }
+  const credentials = provider.cloud === null ? '' : `, with ${toldCredentials(await credentialsOf(provider))}`
   const { status, body } = await upstream.askForModels(context, of)
-  const answer = `${provider.name} at ${placeOf(provider)} answered ${status}`
+  const answer = `${provider.name} at ${placeOf(provider)}${credentials} answered ${status}`
   if (status === 401 || status === 403)
     throw new GazewayError('upstream_error', `${answer}: check its key (${keyVariables(of)}).`)
   if (status === 429) throw new GazewayError('upstream_error', `${answer}: it limits requests. Retry later.`)
@@ -53,8 +56,13 @@ async function check({ upstream, loaded }: Gateway, of: NamedUpstream): Promise<
       `${answer}, not a list of models: check its address (${addressOf(provider)}).`,
     )
   const ids = idsOf(readModels(body) ?? [])
-  return compareModels(of, ids, { routing: upstream.routing, routes: loaded.config.routes })
+  const compared = compareModels(of, ids, { routing: upstream.routing, routes: loaded.config.routes })
+  return typeof compared === 'string' ? compared + credentials : compared
 }
+
+/** Origin of credentials, and their end. */
+const toldCredentials = ({ from, until }: Credentials): string =>
+  until === null ? from : `${from} (until ${new Date(until).toISOString()})`
 
 function withoutKey(provider: Provider): { warning: string } {
   try {

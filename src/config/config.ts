@@ -16,7 +16,7 @@ import {
 } from './environment.ts'
 import { foreignSecrets, type Layer, layOver } from './layers.ts'
 import { secretsOf } from './redact.ts'
-import { withUpstreamKeys } from './upstream-keys.ts'
+import { withCloudSettings, withUpstreamKeys } from './upstream-keys.ts'
 
 /** Source of a value. `settings` are those shared by machines on one store. */
 export type ConfigSource = 'flag' | 'environment' | 'settings' | 'file' | 'default'
@@ -139,7 +139,7 @@ export function mergeConfig(
   if (!over.has('upstream.api_key') && providerKey !== undefined) over.set('upstream.api_key', providerKey)
 
   const merged = layOver(stored, over)
-  const withKeys = withUpstreamKeys(filled(merged), env, started)
+  const withKeys = withUpstreamKeys(withCloudSettings(filled(merged), env), env, started)
   leftOut.push(...withKeys.leftOut)
   const config = frozen(withKeys.config)
   const sources = Object.fromEntries(CONFIG_KEYS.map(({ key }) => [key, sourceOf(key)]))

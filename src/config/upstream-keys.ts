@@ -1,4 +1,5 @@
 import { GazewayError } from '../errors.ts'
+import { type CloudSettings, cloudSettings, lackingSettings, NO_CLOUD_SETTINGS } from '../providers/cloud.ts'
 import { keyVariableOf } from '../providers/key-variable.ts'
 import { presetOf } from '../providers/providers.ts'
 import { isObject } from '../text/json.ts'
@@ -22,8 +23,25 @@ export function providerOf(name: string, { provider, base_url }: UpstreamEntry):
 /** Address of an upstream. Null when unknown. */
 export function addressOfUpstream(name: string, entry: UpstreamEntry): string | null {
   const provider = providerOf(name, entry)
-  const address = entry.base_url ?? (provider === null ? null : (presetOf(provider)?.baseUrl ?? provider))
+  const preset = provider === null ? undefined : presetOf(provider)
+  const cloud = { ...NO_CLOUD_SETTINGS, ...entry.cloud } as CloudSettings
+  const ofCloud =
+    preset?.cloud && lackingSettings(preset.cloud, cloud).length === 0 ? preset.cloud.address(cloud) : null
+  const address = entry.base_url ?? ofCloud ?? preset?.baseUrl ?? provider
   return address === null ? null : address.replace(/\/+$/, '')
+}
+
+/** Adds settings of clouds from their own variables, such as `AZURE_OPENAI_ENDPOINT`, where the configuration has none. */
+export function withCloudSettings(config: Config, env: Environment): Config {
+  const filled = <Entry extends { cloud: CloudSettings }>(entry: Entry, provider: string | null): Entry => {
+    const preset = provider === null ? undefined : presetOf(provider)
+    return preset?.cloud ? { ...entry, cloud: cloudSettings(preset.cloud, entry.cloud, env) } : entry
+  }
+  const { upstream, upstreams } = config
+  const named = Object.entries(upstreams).map(
+    ([name, entry]) => [name, filled(entry, providerOf(name, entry))] as const,
+  )
+  return { ...config, upstream: filled(upstream, upstream.provider), upstreams: Object.fromEntries(named) }
 }
 
 /**

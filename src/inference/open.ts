@@ -1,5 +1,7 @@
 import { createOwnObjects } from './admit/own-objects.ts'
 import { type CallDeps, type CallModel, createCallModel, createMakeCall, type MakeCall } from './call.ts'
+import { cloudOf } from './clouds/cloud-of.ts'
+import { cloudSend } from './clouds/cloud-send.ts'
 import { inProcessSend } from './relay/in-process.ts'
 import { createRelays, type Relays } from './relay/relays.ts'
 import { poolSend, type RequestPool } from './relay/request-pool.ts'
@@ -32,7 +34,7 @@ export function openUpstream(deps: CallDeps): OpenUpstream {
     if (provider.inProcess) return createRelays(upstream, inProcessSend(provider))
     const pool = poolSend(provider, connectTimeoutMs)
     pools.push(pool)
-    return createRelays(upstream, pool.send)
+    return createRelays(upstream, provider.cloud === null ? pool.send : cloudSend(() => cloudOf(provider), pool.send))
   }
   for (const upstream of deps.routing.upstreams) relays.set(upstream, open(upstream))
   const relaysOf = (upstream: NamedUpstream) => relays.get(upstream) as Relays

@@ -26,6 +26,7 @@ const VENDORS: Readonly<Record<string, string>> = {
   deepseek: 'deepseek',
   together: 'together',
   fireworks: 'fireworks',
+  azure: 'azure',
 }
 
 const Tiered = z.object({ base: z.number(), tiers: z.array(z.object({ start: z.number(), price: z.number() })) })

@@ -1,3 +1,4 @@
+import type { PresetCloud } from './cloud.ts'
 import type { PricedFields } from './priced-fields.ts'
 
 /** Roles of a provider's models, named as in {@link OWN_MODELS}. */
@@ -113,6 +114,8 @@ export interface Preset {
   protocol: 'openai' | 'anthropic'
   /** The provider's own environment variable for its key, and the page that issues keys. Null when no key is needed. */
   key: { variable: string; page: string } | null
+  /** Addresses of its upstreams, and credentials beside a key. Absent outside of clouds. */
+  cloud?: PresetCloud
   /** Models of the roles. Gazeway's own names resolve to them. */
   roles: Partial<Record<Role, string>>
   /** Additional names: name used by clients → the provider's id. */
@@ -121,6 +124,8 @@ export interface Preset {
   listsLimits?: true
   /** True when its model list states prices. */
   listsPrices?: true
+  /** Providers that ask the same for models which the catalogue lists for them alone. */
+  pricedLike?: readonly string[]
   /** True where answers state their cost, see `statedCost`. */
   statesCost?: true
   /**

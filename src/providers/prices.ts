@@ -147,7 +147,9 @@ function newestOf(found: readonly (Found | null)[]): Found | null {
 function inFile(file: CatalogueFile | null | undefined, model: PricedModel): Found | null {
   const { vendor } = model
   if (!file || !vendor) return null
-  return withSnapshot(pricedId(model), (id) => cataloguedModel(file, vendor, id, Date.now()))
+  const vendors = [vendor, ...(presetOf(vendor)?.pricedLike ?? [])]
+  const found = vendors.map((of) => withSnapshot(pricedId(model), (id) => cataloguedModel(file, of, id, Date.now())))
+  return found.find((one) => one !== null) ?? null
 }
 
 const FREE: ModelPrices = { input: 0, output: 0 }

@@ -1,4 +1,5 @@
 import { anthropic } from './anthropic.ts'
+import { azure } from './azure.ts'
 import { deepseek } from './deepseek.ts'
 import { fireworks } from './fireworks.ts'
 import { gemini } from './gemini.ts'
@@ -26,6 +27,7 @@ export const PRESETS: readonly [Preset, ...Preset[]] = [
   deepseek,
   together,
   fireworks,
+  azure,
   ollama,
   lmstudio,
   vllm,

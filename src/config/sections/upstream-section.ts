@@ -1,6 +1,7 @@
 import * as z from 'zod'
 import { PRESET_NAMES, PRESETS } from '../../providers/providers.ts'
 import { isBaseUrl, isPlainPath } from '../addresses.ts'
+import { cloud } from './cloud-settings.ts'
 import { section } from './section.ts'
 import {
   credential,
@@ -85,6 +86,7 @@ export const upstreamSection = section(() => ({
     .record(modelId, modelId)
     .default({})
     .describe("Model id → the provider's id for it; added to the provider's own aliases."),
+  cloud: cloud(),
   allowed_paths: z
     .array(
       z

@@ -1,6 +1,7 @@
 import * as z from 'zod'
 import { PRESET_NAMES } from '../../providers/providers.ts'
 import { isBaseUrl } from '../addresses.ts'
+import { cloud } from './cloud-settings.ts'
 import { lazySchema } from './section.ts'
 import {
   credential,
@@ -53,6 +54,7 @@ const namedUpstream = lazySchema(() =>
       .default([])
       .describe('Globs of the models that the upstream serves; routes take precedence.'),
     aliases: z.record(modelId, modelId).default({}).describe("Model id → the provider's id for it."),
+    cloud: cloud().describe('As upstream.cloud, for Azure and other clouds.'),
     headers: headers.default({}).meta({ description: 'Headers added to all calls to this upstream.', secret: 'value' }),
     proxy: proxy.meta({ ...proxy.meta(), description: 'As upstream.proxy.' }),
     unknown_price: unknownPrice.describe('As upstream.unknown_price.'),
@@ -78,7 +80,7 @@ export const upstreamsSection = lazySchema(() =>
     .default({})
     .meta({
       description:
-        'Additional model providers by name, each with provider, base_url, protocol, api_keys, key_ids, models, aliases, headers, proxy, unknown_price, project_tier, project_region, weight, ' +
+        'Additional model providers by name, each with provider, base_url, protocol, api_keys, key_ids, models, aliases, cloud, headers, proxy, unknown_price, project_tier, project_region, weight, ' +
         'timeout_ms, first_byte_timeout_ms and connect_timeout_ms. A call to NAME/MODEL goes to the upstream of that name.',
     }),
 )

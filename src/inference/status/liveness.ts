@@ -1,6 +1,7 @@
 import { CALL_STATUSES } from '../../calls/call-status.ts'
 import type { Calls } from '../../calls/calls.ts'
 import { inTime } from '../../wire/in-time.ts'
+import { askForList } from '../clouds/cloud-of.ts'
 import type { Routing } from '../route/routing.ts'
 import { keyHeaders } from '../upstreams/key-headers.ts'
 import type { ModelRole, Provider } from '../upstreams/provider.ts'
@@ -113,7 +114,7 @@ function isAnswered(routing: Routing, role: ModelRole, dead: ReadonlySet<string>
 
 /** Tells whether the provider answers and accepts its key. One without a model list counts as answering. */
 async function listsModels(provider: Provider): Promise<boolean> {
-  const { baseUrl, headers, fetch } = provider
+  const { baseUrl, headers, fetch, cloud } = provider
   const signal = AbortSignal.timeout(PATIENCE_MS)
   const asked: RequestInit = {
     headers: { ...headers, accept: 'application/json', ...keyHeaders(provider) },
@@ -121,7 +122,7 @@ async function listsModels(provider: Provider): Promise<boolean> {
     signal,
   }
   try {
-    const { status, body } = await fetch(`${baseUrl}/models`, asked)
+    const { status, body } = await (cloud === null ? fetch(`${baseUrl}/models`, asked) : askForList(provider, signal))
     await body?.cancel()
     return status < 500 && status !== 401 && status !== 403
   } catch {

@@ -1,5 +1,6 @@
 import { GazewayError } from '../../errors.ts'
 import { lazily } from '../../lazily.ts'
+import { type CloudSettings, NO_CLOUD_SETTINGS, type PresetCloud } from '../../providers/cloud.ts'
 import { keyIdOf } from '../../providers/key-id.ts'
 import { createListedPrices, type ListedPrices } from '../../providers/listed-prices.ts'
 import { aliasesOf, type Catalogue, OWN_MODELS, type Preset } from '../../providers/preset.ts'
@@ -42,6 +43,8 @@ export interface ProviderConfig {
   project_tier?: string | null
   project_region?: string | null
   aliases: Record<string, string>
+  /** Its address and credentials in a cloud. */
+  cloud?: CloudSettings
   models: Record<ModelRole, string>
   timeout_ms: number
   first_byte_timeout_ms?: number | null
@@ -116,6 +119,9 @@ export interface Provider {
   listsLimits: boolean
   /** Prices that its model list states. Null where it states none. */
   listing: ListedPrices | null
+  /** Cloud whose credentials sign its requests. Null outside of clouds. */
+  cloud: PresetCloud | null
+  cloudSettings: CloudSettings
   /** True for the sandbox, which runs in this process. */
   inProcess: boolean
   /** Sends a request outside of calls: over the network, or to the sandbox in this process. */
@@ -144,14 +150,20 @@ export function createProvider(config: ProviderConfig): Provider {
   const section = config.id === undefined ? 'upstream' : `upstreams.${id}`
   const proxy = config.proxy ? { value: config.proxy, setting: `${section}.proxy` } : null
   const preset = presetOf(config.provider)
-  const baseUrl = (base_url ?? preset?.baseUrl ?? config.provider).replace(/\/+$/, '')
+  const { cloud: cloudSettings = NO_CLOUD_SETTINGS } = config
+  const cloud = preset?.cloud ?? null
   const missing = missingKey(config)
+  const ofCloud = missing === null ? cloud?.address(cloudSettings) : undefined
+  const baseUrl = (base_url ?? ofCloud ?? preset?.baseUrl ?? config.provider).replace(/\/+$/, '')
   // A map, since clients may ask for a model named `constructor`.
   const aliases = new Map(Object.entries({ ...(preset && aliasesOf(preset)), ...config.aliases }))
   const catalogue = preset?.models ?? {}
   const vendor = preset?.name ?? null
   const unknownPrice = config.unknown_price ?? (preset?.isFree ? 'free' : null)
-  const project = { service_tier: config.project_tier ?? null, inference_geo: config.project_region ?? null }
+  const project = {
+    service_tier: config.project_tier ?? null,
+    inference_geo: config.project_region ?? (cloud?.isRegional?.(cloudSettings) ? 'regional' : null),
+  }
   const ownModels = new Set(Object.values(OWN_MODELS))
   const isUnassigned = (model: string) => ownModels.has(model) && !aliases.has(model)
   // Roles name models of any upstream; where one goes is for the routing to say.
@@ -192,6 +204,8 @@ export function createProvider(config: ProviderConfig): Provider {
     limits,
     listsLimits: preset?.listsLimits ?? false,
     listing,
+    cloud,
+    cloudSettings,
     inProcess,
     fetch: inProcess ? lazySandbox() : (url, init) => networkFetch(url, init, proxy),
     hasKey: missing === null,

@@ -1,0 +1,51 @@
+/** Credentials, or a token, with their end. */
+export interface Credentials {
+  /** Place where they were found, for operators. Never a part of a secret. */
+  from: string
+  /** Milliseconds since 1970. Null when they do not end, or nobody knows when. */
+  until: number | null
+}
+
+/** Credentials that are kept until shortly before their end. */
+export interface HeldCredentials<Found extends Credentials> {
+  /** The present ones. Calls that come while they are fetched share one fetch. */
+  get(): Promise<Found>
+  /** Forgets refused ones, unless others have replaced them since. */
+  forget(refused: Credentials): void
+}
+
+/** Time before their end at which credentials are fetched anew, in milliseconds. */
+const EARLY_MS = 5 * 60_000
+
+/** Keeps credentials for all calls that wait for them. A fetch that fails before their end leaves them in use. */
+export function holdCredentials<Found extends Credentials>(
+  fetch: () => Promise<Found>,
+  now: () => number = Date.now,
+): HeldCredentials<Found> {
+  let held: Found | null = null
+  let fetching: Promise<Found> | null = null
+
+  const isFresh = ({ until }: Found, early: number) => until === null || now() < until - early
+
+  async function renewed(): Promise<Found> {
+    try {
+      held = await fetch()
+    } catch (error) {
+      if (held === null || !isFresh(held, 0)) throw error
+    }
+    return held
+  }
+
+  return {
+    async get() {
+      if (held !== null && isFresh(held, EARLY_MS)) return held
+      fetching ??= renewed().finally(() => {
+        fetching = null
+      })
+      return fetching
+    },
+    forget(refused) {
+      if (held === refused) held = null
+    },
+  }
+}

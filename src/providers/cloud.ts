@@ -1,0 +1,73 @@
+/** Sources of credentials for a cloud. `auto` takes the first that has some, in this order. */
+export const CREDENTIAL_SOURCES = ['auto', 'key', 'environment', 'file', 'machine'] as const
+export type CredentialSource = (typeof CREDENTIAL_SOURCES)[number]
+
+/** Settings of an upstream in a cloud, as in `upstreams.NAME.cloud`. None is a secret. */
+export interface CloudSettings {
+  /** Azure: the resource, by its name or its endpoint. */
+  resource: string | null
+  /** Azure: version of the API with deployments in its paths. Null for the paths below `/openai/v1`. */
+  api_version: string | null
+  /** Model id → its deployment, inference profile or version there. */
+  deployments: Readonly<Record<string, string>>
+  /** Bedrock: region. Vertex: location. */
+  region: string | null
+  /** Vertex: project. */
+  project: string | null
+  credentials: CredentialSource
+  /** Bedrock: profile of the shared credentials file. */
+  profile: string | null
+  /** Azure: directory and application of a service principal; the application also names a managed identity. */
+  tenant_id: string | null
+  client_id: string | null
+  /** File with the credentials. Azure: the client secret. Vertex: the JSON of an account. */
+  credentials_file: string | null
+}
+
+export const NO_CLOUD_SETTINGS: CloudSettings = {
+  resource: null,
+  api_version: null,
+  deployments: {},
+  region: null,
+  project: null,
+  credentials: 'auto',
+  profile: null,
+  tenant_id: null,
+  client_id: null,
+  credentials_file: null,
+}
+
+/** Settings that the environment may give. */
+type Named = Exclude<keyof CloudSettings, 'deployments' | 'credentials'>
+
+/** Facts about a cloud: how its upstreams are addressed. */
+export interface PresetCloud {
+  kind: 'azure'
+  /** The cloud's own environment variables for settings, in their precedence. */
+  variables: Readonly<Partial<Record<Named, readonly string[]>>>
+  /** Settings without which there is no address. */
+  needs: readonly Named[]
+  /** Base URL. Needs the settings in `needs`. */
+  address(settings: CloudSettings): string
+  /** Hosts that get the credentials of this machine. */
+  hosts: RegExp
+  /** True for settings with which the cloud charges its regional price. */
+  isRegional?(settings: CloudSettings): boolean
+}
+
+/** Names of the settings that an upstream in a cloud lacks. */
+export const lackingSettings = ({ needs }: PresetCloud, settings: CloudSettings): Named[] =>
+  needs.filter((name) => settings[name] === null)
+
+/** Settings of a cloud, with those of its own environment variables where there are none. */
+export function cloudSettings<Settings extends CloudSettings>(
+  { variables }: PresetCloud,
+  settings: Settings,
+  env: Readonly<Record<string, string | undefined>>,
+): Settings {
+  const given = Object.entries(variables).flatMap(([name, names]) => {
+    const value = names.map((variable) => env[variable]?.trim()).find(Boolean)
+    return settings[name as Named] === null && value !== undefined ? [[name, value] as const] : []
+  })
+  return given.length === 0 ? settings : { ...settings, ...Object.fromEntries(given) }
+}
