@@ -27,30 +27,6 @@ const doubles = {
 let running: RunningGateway
 let openai: OpenAI
 
-before(async () => {
-  const { chat, claude, native } = doubles
-  const api_keys = ['some-key-of-an-upstream']
-  const upstreams = {
-    claude: { base_url: claude.url, provider: 'anthropic', api_keys },
-    native: { provider: native.url, api_keys },
-    chat: { provider: chat.url, api_keys },
-  }
-  running = await startGateway(chat.url, {}, { upstreams })
-  openai = new OpenAI({ baseURL: `${running.url}/v1`, apiKey: running.key, maxRetries: 0 })
-})
-beforeEach(() => {
-  const { chat, claude, native } = doubles
-  for (const path of ['/responses', '/responses/compact'])
-    for (const one of [chat, claude]) one.on(path, double.json(404, { error: { message: 'Not Found' } }))
-  chat.on('/chat/completions', double.json(200, double.completion(SUMMARY)))
-  claude.on('/messages', double.json(200, message(SUMMARY)))
-  native.on('/responses', double.json(200, double.response('Graz, too.')))
-})
-after(async () => {
-  await running.close()
-  for (const one of Object.values(doubles)) await one.close()
-})
-
 const bodyAt = (name: keyof typeof doubles) => doubles[name].received.at(-1)?.body as Item & { messages: Item[] }
 const textOf = ({ content }: Item): string => (typeof content === 'string' ? content : JSON.stringify(content))
 const asked = (model: string, input: Item[]) => ({ model, input, tools, store: false }) as never
@@ -60,6 +36,30 @@ const compacted = (model: string, input: Item[] = conversation) =>
   ) as Promise<OpenAI.Responses.Response>
 
 describe('A Responses conversation that is to be made shorter', () => {
+  before(async () => {
+    const { chat, claude, native } = doubles
+    const api_keys = ['some-key-of-an-upstream']
+    const upstreams = {
+      claude: { base_url: claude.url, provider: 'anthropic', api_keys },
+      native: { provider: native.url, api_keys },
+      chat: { provider: chat.url, api_keys },
+    }
+    running = await startGateway(chat.url, {}, { upstreams })
+    openai = new OpenAI({ baseURL: `${running.url}/v1`, apiKey: running.key, maxRetries: 0 })
+  })
+  beforeEach(() => {
+    const { chat, claude, native } = doubles
+    for (const path of ['/responses', '/responses/compact'])
+      for (const one of [chat, claude]) one.on(path, double.json(404, { error: { message: 'Not Found' } }))
+    chat.on('/chat/completions', double.json(200, double.completion(SUMMARY)))
+    claude.on('/messages', double.json(200, message(SUMMARY)))
+    native.on('/responses', double.json(200, double.response('Graz, too.')))
+  })
+  after(async () => {
+    await running.close()
+    for (const one of Object.values(doubles)) await one.close()
+  })
+
   for (const model of ['chat/m', 'claude/m'] as const)
     it(`comes back from ${model} as one sealed item, streamed or not, which every upstream can read`, async () => {
       const name = model.startsWith('chat') ? 'chat' : 'claude'

@@ -1,9 +1,4 @@
-import { createHash } from 'node:crypto'
 import type { Store } from '../../store/store.ts'
-import { isObject, parseJson } from '../../text/json.ts'
-import { asText, fieldsOrNone, objectsOrNone } from '../../text/lenient-reader.ts'
-import type { Fields } from '../../text/typed-reader.ts'
-import { contentText } from '../dialect/system-messages.ts'
 
 const DAY_MS = 24 * 3_600_000
 /** Answers looked up for one request, the latest: more than a context window holds. */
@@ -114,40 +109,4 @@ export function createKeptStates(deps: {
       })
     },
   }
-}
-
-/** Tells whether a message may have a reference. */
-export const isAnswer = ({ role, tool_calls }: Fields): boolean => role === 'assistant' || tool_calls !== undefined
-
-/**
- * Reference to the state of an answer: its tool calls, which clients bring back as they are; of one without calls its
- * text, and the message before it.
- *
- * @param bound tells the caller, upstream and model
- * @param message an assistant message
- * @param before the message before it. Null to refer to tool calls alone
- * @returns null for a message without tool calls, and without text or a message before it
- */
-export function referenceOf(bound: () => string, message: Fields, before: Fields | null): string | null {
-  const calls = objectsOrNone(message.tool_calls)
-  if (calls.length > 0) {
-    const named = calls.map(({ id, function: called }) => {
-      const { name, arguments: args } = fieldsOrNone(called)
-      return [id, name, canonical(args)]
-    })
-    return digest([bound(), named])
-  }
-  if (before === null || message.role !== 'assistant') return null
-  const text = contentText(message.content).trim()
-  if (text === '') return null
-  return digest([bound(), before.role, before.tool_call_id ?? null, contentText(before.content).trim(), text])
-}
-
-const digest = (parts: unknown[]): string => createHash('sha256').update(JSON.stringify(parts)).digest('base64url')
-
-/** Arguments without the spaces of the model: some clients parse and write them again. */
-function canonical(args: unknown): string {
-  const text = asText(args)
-  const value = parseJson(text)
-  return isObject(value) ? JSON.stringify(value) : text
 }

@@ -2,8 +2,9 @@ import type { Store } from '../../store/store.ts'
 import type { Sweep } from '../../store/sweeps.ts'
 import { objectsOrNone } from '../../text/lenient-reader.ts'
 import type { Fields } from '../../text/typed-reader.ts'
-import { createKeptStates, isAnswer, referenceOf } from './kept-states.ts'
+import { createKeptStates } from './kept-states.ts'
 import type { ReasoningState } from './reasoning-state.ts'
+import { createReferences, isAnswer } from './references.ts'
 import { isSealed, keyIdsIn, mayHaveSeals, openSeal, openText, seal, sealText } from './seal.ts'
 import { createSealKeys } from './seal-keys.ts'
 
@@ -100,6 +101,7 @@ export function createReasoning(deps: {
 }): Reasoning {
   const keys = createSealKeys(deps)
   const states = createKeptStates(deps)
+  const referenceOf = createReferences()
 
   function of(bond: ReasoningBond): CallReasoning {
     let written: string | undefined
