@@ -42,6 +42,8 @@ export function createSocketAsk(
       return own
     }
     take(before.size)
+    // The next response takes its place; a request that fails must not be continued from before it.
+    earlier.forget()
     const whole = await continuedMessage(own, before.items, size + before.size)
     const exact = sizeOf(whole.bytes)
     buffered.release(receiver)

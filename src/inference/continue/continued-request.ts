@@ -1,3 +1,4 @@
+import { GazewayError } from '../../errors.ts'
 import { objectsOrNone } from '../../text/lenient-reader.ts'
 import type { Fields } from '../../text/typed-reader.ts'
 import { asksForSummary, besideSummary } from '../convert/compaction.ts'
@@ -22,8 +23,29 @@ export function conversationWith(input: unknown, output: unknown): Items {
   return [...(asksForSummary({ input: items }) ? besideSummary(items) : items), ...sendable(output)]
 }
 
-/** The request with the earlier conversation in its input, in place of a reference to it. */
+/**
+ * The request with the earlier conversation in its input, in place of a reference to it.
+ *
+ * @throws GazewayError `validation_failed` for the result of a call that the conversation does not have, as OpenAI refuses it
+ */
 export function continuedRequest(request: Fields, earlier: Items): Fields {
   const { previous_response_id: _, ...rest } = request
-  return { ...rest, input: [...earlier, ...itemsOf(request.input)] }
+  const input = [...earlier, ...itemsOf(request.input)]
+  requireCalls(itemsOf(request.input), input)
+  return { ...rest, input }
+}
+
+const RESULTS: ReadonlySet<unknown> = new Set(['function_call_output', 'custom_tool_call_output'])
+
+function requireCalls(sent: Items, conversation: Items): void {
+  const results = sent.filter(({ type }) => RESULTS.has(type))
+  if (results.length === 0) return
+  const calls = new Set(conversation.flatMap(({ type, call_id }) => (RESULTS.has(type) ? [] : [call_id])))
+  const lone = results.find(({ call_id }) => !calls.has(call_id))
+  if (lone === undefined) return
+  throw new GazewayError(
+    'validation_failed',
+    `input: no tool call found for the output with call_id ${String(lone.call_id).slice(0, 100)}.`,
+    { status: 400, param: 'input' },
+  )
 }
