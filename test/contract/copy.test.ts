@@ -15,6 +15,7 @@ import { RECORD_TABLES, type RecordTable } from '../../src/store/schema.ts'
 import type { Store } from '../../src/store/store.ts'
 import { humanStream } from '../gaze/human-stream.ts'
 import { openEmptyStore } from '../store/empty-store.ts'
+import { keepMany } from './keep-many.ts'
 import { type PostgresServer, startPostgres } from './postgres-server.ts'
 
 const GAZE = { minScore: 0.6, recordsNeeded: 20, minDurationMs: 5000, windowRecords: 1000, maxAgeSeconds: 900 }
@@ -101,7 +102,8 @@ describe('store copy', () => {
       const [source, other] = [await openStore(url), await openStore(url)]
       const memory = createMemory({ store: other, now })
       const put = (i: number) => memory.store(MemoryInput.parse({ key: `k${i}`, value: i }))
-      for (let i = 0; i < 300; i++) await put(i)
+      const first = Array.from({ length: 300 }, (_, i) => ({ key: `k${i}`, value: i }))
+      await keepMany(other, first, { now: now().toISOString() })
       const target = await newSqlite()
       let added = 300
       const writing: Promise<unknown>[] = []
@@ -117,10 +119,12 @@ describe('store copy', () => {
 /** Something in every table. */
 async function fill(store: Store): Promise<void> {
   const memory = createMemory({ store, now })
-  for (let i = 0; i < 450; i++)
-    await memory.store(
-      MemoryInput.parse({ key: `k/${i}`, value: { z: i, a: '数据 "é" \u0000' }, tags: ['t', `n${i % 3}`] }),
-    )
+  const many = Array.from({ length: 450 }, (_, i) => ({
+    key: `k/${i}`,
+    value: { z: i, a: '数据 "é" \u0000' },
+    tags: ['t', `n${i % 3}`],
+  }))
+  await keepMany(store, many, { now: now().toISOString() })
   await memory.of('key_customer').store(MemoryInput.parse({ key: 'k/449', value: '数据 449 of a customer' }))
   const gaze = createGaze({ store, config: GAZE, now })
   for (const seed of [1, 2]) await gaze.store({ records: humanStream(seed, { records: 250 }) })

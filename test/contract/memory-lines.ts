@@ -6,6 +6,7 @@ import { after, describe, it } from 'node:test'
 import { createMemory, MemoryInput, MemoryList, MemorySearch } from '../../src/memory/memory.ts'
 import { importLines, memoryLines } from '../../src/memory/records/memory-lines.ts'
 import type { Store } from '../../src/store/store.ts'
+import { keepMany } from './keep-many.ts'
 
 const AT = '2026-11-21T07:17:52.000Z'
 const now = () => new Date(AT)
@@ -32,8 +33,12 @@ export function memoryLinesContract(open: () => Promise<Store>): void {
       const source = createMemory({ store: from, now })
       const target = createMemory({ store: to, now })
       await source.store(MemoryInput.parse({ key: 'full', namespace: 'n', value: 'of no project' }))
-      for (let i = 0; i < 229; i++)
-        await source.store(MemoryInput.parse({ key: `k${i}`, value: { i, 数据: '\u0000"\n\u2028\u2029\r' } }))
+      const odd = { 数据: '\u0000"\n\u2028\u2029\r' }
+      await keepMany(
+        from,
+        Array.from({ length: 229 }, (_, i) => ({ key: `k${i}`, value: { i, ...odd } })),
+        { now: AT },
+      )
       const full = {
         key: 'full',
         namespace: 'n',

@@ -5,6 +5,9 @@ import { createMemory, MemoryInput, MemorySearch } from '../../src/memory/memory
 import type { AskForVectors } from '../../src/memory/vectors/embedder.ts'
 import { createVectorSearch } from '../../src/memory/vectors/vector-search.ts'
 import type { Store } from '../../src/store/store.ts'
+import { keepMany } from './keep-many.ts'
+
+const NOW = '2026-11-21T07:17:52.000Z'
 
 /** Topics of texts, by words of one meaning, for the embedding double. */
 const CONCEPTS = [/ship|deploy|release/i, /database|postgres|storage/i, /dog|pet/i, /lunch|eat|meal/i]
@@ -31,7 +34,7 @@ export function memoryVectorsContract(open: () => Promise<Store>): void {
         body: { data: of.input.map((text, index) => ({ index, embedding: pointing(text, model.length) })) },
       }
     }
-    const now = () => new Date('2026-11-21T07:17:52.000Z')
+    const now = () => new Date(NOW)
     const settings = {
       upstream: 'default',
       model: 'm',
@@ -114,8 +117,9 @@ export function memoryVectorsContract(open: () => Promise<Store>): void {
     })
 
     it('of a small project are found beside many as near ones of another', async () => {
-      const { put, vectors, found, close } = await start()
-      for (let i = 0; i < 250; i++) await put({ key: `k${i}`, value: 'We ship', project: '/large' })
+      const { store, put, vectors, found, close } = await start()
+      const many = Array.from({ length: 250 }, (_, i) => ({ key: `k${i}`, value: 'We ship', project: '/large' }))
+      await keepMany(store, many, { now: NOW })
       await put({ key: 'mine', value: 'We deploy', project: '/small' })
       await vectors.embed(300)
       assert.deepEqual(await found('release', { project: '/small' }), ['mine'])

@@ -3,6 +3,7 @@ import { after, before, describe, it } from 'node:test'
 import fc from 'fast-check'
 import { createMemory, MemoryInput, MemorySearch, type MemoryService } from '../../src/memory/memory.ts'
 import type { Store } from '../../src/store/store.ts'
+import { keepMany } from './keep-many.ts'
 import { runsOn } from './runs-on.ts'
 
 const MEMORIES = [
@@ -21,6 +22,9 @@ const MEMORIES = [
   { key: 'style', value: 'Constants are upper case, functions are verbs', tags: ['code'], namespace: 'project' },
 ]
 
+const times = <Each>(count: number, each: (i: number) => Each): Each[] =>
+  Array.from({ length: count }, (_, i) => each(i))
+
 /** Tests of memory search, for every engine. `open` opens an empty store. */
 export function searchContract(open: () => Promise<Store>): void {
   describe('memory search', () => {
@@ -38,6 +42,8 @@ export function searchContract(open: () => Promise<Store>): void {
     })
     after(() => store.close())
 
+    const keep = (inputs: readonly Record<string, unknown>[]) =>
+      keepMany(store, inputs, { now: new Date(at).toISOString() })
     const search = (query: string, more: Record<string, unknown> = {}) =>
       memory.search(MemorySearch.parse({ query, ...more }))
     const keys = async (query: string, more: Record<string, unknown> = {}) =>
@@ -244,41 +250,31 @@ export function searchContract(open: () => Promise<Store>): void {
     })
 
     it('counts up to 1,000 of many matches, and still shows those with the word in the key first', async () => {
-      const { keepMemory } = await import('../../src/memory/records/store-memory.ts')
-      await store.write(async (trx) => {
-        const now = new Date(at).toISOString()
-        const put = (key: string, value: string) =>
-          keepMemory(trx, 0, MemoryInput.parse({ key, value, namespace: 'many' }), now)
-        await put('walrus', 'the one')
-        for (let i = 0; i < 1_100; i++) await put(`m${i}`, `something about a walrus, number ${i}`)
-      })
+      await keep([
+        { key: 'walrus', value: 'the one', namespace: 'many' },
+        ...times(1_100, (i) => ({ key: `m${i}`, value: `something about a walrus, number ${i}`, namespace: 'many' })),
+      ])
       const { results, total } = await search('walrus', { limit: 5 })
       assert.deepEqual([total, results.length, results[0]?.memory.key], [1000, 5, 'walrus'])
       assert.deepEqual((await keys('walrus 1042')).slice(0, 1), ['m1042'])
     })
 
     it('counts all with a word that many have in their key, of which it ranks the newest', async () => {
-      const { keepMemory } = await import('../../src/memory/records/store-memory.ts')
-      await store.write(async (trx) => {
-        const now = new Date(at).toISOString()
-        const put = (key: string, value: string) => keepMemory(trx, 0, MemoryInput.parse({ key, value }), now)
-        for (let i = 0; i < 150; i++) await put(`otter-${i}`, 'of the sea')
-        for (let i = 0; i < 150; i++) await put(`zoo-${i}`, 'the otters, and the otter')
-      })
+      await keep([
+        ...times(150, (i) => ({ key: `otter-${i}`, value: 'of the sea' })),
+        ...times(150, (i) => ({ key: `zoo-${i}`, value: 'the otters, and the otter' })),
+      ])
       const { results, total } = await search('otter', { limit: 100 })
       assert.deepEqual([total, results.length], [300, 100])
       for (const { memory: found } of results) assert.match(found.key, /^otter-(?:[2-9]\d|1\d\d)$/)
     })
 
     it('finds the one with all words behind many newer ones with the rarest of them', async () => {
-      const { keepMemory } = await import('../../src/memory/records/store-memory.ts')
-      await store.write(async (trx) => {
-        const now = new Date(at).toISOString()
-        const put = (key: string, value: string) => keepMemory(trx, 0, MemoryInput.parse({ key, value }), now)
-        await put('stones', 'amber, basalt, cobalt and dolomite')
-        for (let i = 0; i < 300; i++) await put(`three-${i}`, 'amber, basalt and cobalt')
-        for (let i = 0; i < 350; i++) await put(`one-${i}`, 'dolomite')
-      })
+      await keep([
+        { key: 'stones', value: 'amber, basalt, cobalt and dolomite' },
+        ...times(300, (i) => ({ key: `three-${i}`, value: 'amber, basalt and cobalt' })),
+        ...times(350, (i) => ({ key: `one-${i}`, value: 'dolomite' })),
+      ])
       const { results, total } = await search('amber basalt cobalt dolomite')
       assert.equal(results[0]?.memory.key, 'stones')
       assert.ok(total >= 251, `${total} were found`)
