@@ -12,6 +12,7 @@ import { openrouter } from './openrouter.ts'
 import type { Preset } from './preset.ts'
 import { sandbox } from './sandbox.ts'
 import { together } from './together.ts'
+import { vertex } from './vertex.ts'
 import { vllm } from './vllm.ts'
 import { xai } from './xai.ts'
 
@@ -28,6 +29,7 @@ export const PRESETS: readonly [Preset, ...Preset[]] = [
   together,
   fireworks,
   azure,
+  vertex,
   ollama,
   lmstudio,
   vllm,

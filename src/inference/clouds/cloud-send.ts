@@ -7,7 +7,7 @@ import { gatherError } from './gather-error.ts'
 
 /**
  * Sends requests to an upstream in a cloud: translated, and signed as they are sent. Credentials that were refused
- * because they have ended are fetched anew, once for each request. Errors say what to do, and never a token.
+ * because they have ended are fetched again, once for each request. Errors say what to do, and never a token.
  */
 export const cloudSend =
   (open: () => Promise<Cloud>, send: Send): Send =>

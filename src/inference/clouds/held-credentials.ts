@@ -14,7 +14,7 @@ export interface HeldCredentials<Found extends Credentials> {
   forget(refused: Credentials): void
 }
 
-/** Time before their end at which credentials are fetched anew, in milliseconds. */
+/** Time before their end at which credentials are fetched again, in milliseconds. */
 const EARLY_MS = 5 * 60_000
 
 /** Keeps credentials for all calls that wait for them. A fetch that fails before their end leaves them in use. */
