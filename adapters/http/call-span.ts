@@ -9,6 +9,7 @@ const OPERATIONS: Readonly<Record<string, string>> = {
   '/chat/completions': 'chat',
   '/responses': 'chat',
   '/messages': 'chat',
+  '/generateContent': 'generate_content',
   '/completions': 'text_completion',
   '/embeddings': 'embeddings',
 }

@@ -20,6 +20,7 @@ import { MODEL_ENDPOINTS } from './endpoints.ts'
 import { listenToMetrics } from './metrics.ts'
 import { createResponsesSocket } from './responses-socket/responses-socket.ts'
 import { memoryRoutes } from './routes/gateway-memory-routes.ts'
+import { geminiRoutes } from './routes/gemini-routes.ts'
 import { health } from './routes/health-route.ts'
 import { keptResponsesRoutes } from './routes/kept-responses-routes.ts'
 import { modelRoutes } from './routes/models-routes.ts'
@@ -60,6 +61,7 @@ export async function serveHttp(gateway: Gateway, passes?: Passes): Promise<List
     })
   keptResponsesRoutes(app, gateway)
   verbatimPathRoutes(app, calls, gateway)
+  geminiRoutes(app, calls, gateway)
   modelRoutes(app, gateway)
   memoryRoutes(app, gateway)
   refuseOtherMethods(app)

@@ -1,5 +1,7 @@
 import type { Log } from '../../src/config/log.ts'
 import { ERROR_PAGES, type ErrorCode, GazewayError, linkedErrorBody } from '../../src/errors.ts'
+import { isGeminiPath } from '../../src/inference/api/gemini-endpoints.ts'
+import { geminiErrorOf } from '../../src/inference/api/gemini-error.ts'
 import { isMessagesPath, messageErrorOf } from '../../src/inference/api/message-error.ts'
 import type { FailedRequest } from './refused-calls.ts'
 
@@ -28,7 +30,7 @@ const UNREACHED: ReadonlySet<ErrorCode> = new Set(['upstream_unreachable', 'stor
 /**
  * Builds the reply to an error of Gazeway.
  *
- * @param path path of the request without its query; Anthropic's clients expect another format
+ * @param path path of the request without its query; Anthropic's and Google's clients expect other formats
  */
 export function replyTo(error: GazewayError, requestId: string | null, path: string): ErrorReply {
   const { status, headers, retryAfterSeconds, callId } = error
@@ -40,13 +42,19 @@ export function replyTo(error: GazewayError, requestId: string | null, path: str
       'content-type': 'application/json',
       ...(requestId !== null && { 'x-request-id': requestId }),
       ...(requestId !== null && isMessages && { 'request-id': requestId }),
-      ...(isMessages && { link: `<${ERROR_PAGES}${error.code}>; rel="help"` }),
+      ...((isMessages || isGeminiPath(path)) && { link: `<${ERROR_PAGES}${error.code}>; rel="help"` }),
       ...(status === 401 && { 'www-authenticate': 'Bearer' }),
       ...(retryAfterSeconds !== null && { 'retry-after': String(Math.ceil(retryAfterSeconds)) }),
       ...(callId !== undefined && { 'x-gazeway-call-id': callId }),
     },
-    body: JSON.stringify(isMessages ? messageErrorOf(error, requestId) : { error: linkedErrorBody(error, requestId) }),
+    body: JSON.stringify(bodyOf(error, requestId, path)),
   }
+}
+
+/** Body of an error in the format of the API to which a path belongs. */
+function bodyOf(error: GazewayError, requestId: string | null, path: string): object {
+  if (isMessagesPath(path)) return messageErrorOf(error, requestId)
+  return isGeminiPath(path) ? geminiErrorOf(error, requestId) : { error: linkedErrorBody(error, requestId) }
 }
 
 const internal = (cause: unknown): GazewayError =>

@@ -2,6 +2,7 @@ import type { IncomingHttpHeaders } from 'node:http'
 import type { MiddlewareHandler } from 'hono'
 import type { Scope } from '../../src/identity/keys.ts'
 import type { Authenticator } from '../../src/identity/passes.ts'
+import { isGeminiPath } from '../../src/inference/api/gemini-endpoints.ts'
 import { isMessagesPath } from '../../src/inference/api/message-error.ts'
 import { newId } from '../../src/text/ids.ts'
 import { noteAddress } from './client-address.ts'
@@ -45,7 +46,7 @@ export function frame(options: {
     const preflight = allowOrigin(c, hosts)
     if (preflight) return preflight
     if (!isProbe(c.req.path) && !open(c)) {
-      const token = keyOf(incoming.headers, c.req.path)
+      const token = keyOf(incoming.headers, c.req.path) ?? queryKey(c)
       const identity = keys.authenticateCached(token) ?? (await keys.authenticate(token))
       noteCaller(incoming, { requestId, keyId: identity.id })
       if (identity.address !== undefined) noteAddress(incoming, identity.address)
@@ -68,13 +69,22 @@ export function requestIdOf(headers: IncomingHttpHeaders): string {
 /** The list of models, which Anthropic's clients ask for, too. */
 const MODELS = /^\/v1\/models(?:\/|$)/
 
+/** Reads the key in the query of Google's API. Logs, errors and records have no queries. */
+const queryKey = ({ req }: FrameContext): string | null => (isGeminiPath(req.path) ? (req.query('key') ?? null) : null)
+
 /**
- * Reads the key of a request: its bearer token, or `x-api-key` on Anthropic's endpoints and the list of models.
+ * Reads the key of a request: its bearer token, `x-api-key` on Anthropic's endpoints, or `x-goog-api-key` on Google's.
+ * The list of models takes each.
  *
  * @param path path without the query
  */
-export function keyOf({ authorization, 'x-api-key': key }: IncomingHttpHeaders, path: string): string | null {
+export function keyOf(
+  { authorization, 'x-api-key': key, 'x-goog-api-key': googleKey }: IncomingHttpHeaders,
+  path: string,
+): string | null {
   const token = bearerToken(authorization)
+  const isGoogle = token === null && typeof googleKey === 'string' && googleKey !== ''
+  if (isGoogle && (isGeminiPath(path) || MODELS.test(path))) return googleKey
   return token === null && typeof key === 'string' && (isMessagesPath(path) || MODELS.test(path)) ? key : token
 }
 

@@ -3,6 +3,7 @@ import type { Surface } from '../../src/calls/call-record.ts'
 import type { GazewayError } from '../../src/errors.ts'
 import type { Gateway } from '../../src/gateway.ts'
 import { CALL_PATHS } from '../../src/inference/api/endpoints.ts'
+import { geminiEndpoint, geminiModel, isGeminiPath } from '../../src/inference/api/gemini-endpoints.ts'
 import { sessionOf } from '../../src/inference/session/session.ts'
 import { askedModel } from './asked-model.ts'
 import { addressOf } from './client-address.ts'
@@ -55,7 +56,7 @@ export function refusedCalls({ noteRefusal }: Pick<Gateway, 'noteRefusal'>, surf
     if (error.code === 'payment_required' && incoming.headers.authorization === undefined) return
     const called = callPath(path)
     if (called === null) return
-    const requestedModel = () => askedModel(incoming, callerId)
+    const requestedModel = async () => geminiModel(path) ?? (await askedModel(incoming, callerId))
     const session = sessionOf(incoming.headers)
     return noteRefusal({
       surface,
@@ -71,6 +72,7 @@ export function refusedCalls({ noteRefusal }: Pick<Gateway, 'noteRefusal'>, surf
 
 /** Returns the route of a request that calls a model; null for any other. */
 export function callPath(path: string): string | null {
+  if (isGeminiPath(path)) return `/v1${geminiEndpoint(path) ?? '/models'}`
   if (path.startsWith('/v1/')) return ENDPOINTS.find(([pattern]) => pattern.test(path))?.[1] ?? '/v1/*'
   return ROUTES.find(([pattern]) => pattern.test(path))?.[1] ?? null
 }

@@ -18,7 +18,7 @@ const PATTERNS: readonly [RegExp, string][] = [
   [/\b(gzw_|sk-|sk_|xai-)[\w-]{12,}/g, `$1${REDACTED}`],
   [/\b(bearer\s{1,4})(?=[^\s"]{0,200}\d)[\w.~+/=-]{8,}/gi, `$1${REDACTED}`],
   [
-    /("(?:(?:proxy-)?authorization|x-api-key|api[_-]?key|cookie|set-cookie|password)"\s{0,4}:\s{0,4})"(?:[^"\\]|\\.){1,8192}"/gi,
+    /("(?:(?:proxy-)?authorization|x-(?:goog-)?api-key|api[_-]?key|cookie|set-cookie|password)"\s{0,4}:\s{0,4})"(?:[^"\\]|\\.){1,8192}"/gi,
     `$1"${REDACTED}"`,
   ],
   [/\b([a-z][a-z0-9+.-]{0,20}:\/\/[^\s:/?#@"]{0,256}):[^\s@/"]{1,256}@/gi, `$1:${REDACTED}@`],

@@ -2,6 +2,7 @@ import type { GazewayError } from '../errors.ts'
 import { costOf } from '../wallet/receipts/receipts.ts'
 import { type Admission, admit, type CallerContext, type ModelRequest } from './admit/admit.ts'
 import type { RequestBillDeps } from './admit/bill-request.ts'
+import { GENERATE_CONTENT } from './api/gemini-endpoints.ts'
 import { onceAdmitted } from './attempt/held-admission.ts'
 import type { Result } from './attempt/try-candidate.ts'
 import { type AttemptDeps, tryCandidates } from './attempt/try-candidates.ts'
@@ -70,7 +71,11 @@ export function createMakeCall(deps: CallDeps): MakeCall {
     const { bill, endpoint, context } = call
     const started = performance.now()
     const toErrorEvent = (error: GazewayError, number: number) => errorEvent(endpoint, error, context.requestId, number)
-    const held = billedReceiver(receiver, bill, { errorEvent: toErrorEvent, countTokens: deps.countTokens })
+    const held = billedReceiver(receiver, bill, {
+      errorEvent: toErrorEvent,
+      tellsCost: endpoint !== GENERATE_CONTENT,
+      countTokens: deps.countTokens,
+    })
     try {
       const result = await tryCandidates(deps, call, candidatesFor(call, plan), held)
       const { callId, usage } = result

@@ -5,6 +5,7 @@ import { before, describe, it } from 'node:test'
 import { promisify } from 'node:util'
 import { askClaude } from '../e2e/claude.ts'
 import { type GatewayProcess, startGatewayProcess } from '../e2e/gateway-process.ts'
+import { askGemini } from '../e2e/gemini.ts'
 import { newPlace } from '../e2e/server.ts'
 import { blocksOf, sectionOf, tableUnder } from './markdown.ts'
 
@@ -31,10 +32,19 @@ describe('what docs/reference/clients.md has to paste', () => {
     assert.match(result, /\[sandbox\]/)
   })
 
+  it('runs Gemini CLI', async () => {
+    const said = shown('Gemini CLI', 'shell').replaceAll('"$GAZEWAY_KEY"', gateway.key)
+    const variables = Object.fromEntries([...said.matchAll(/([A-Z_]+)=(\S+)/g)].map(([, name, value]) => [name, value]))
+    const model = /gemini -m (\S+)/.exec(said)?.[1] ?? ''
+    const { response } = await askGemini(variables, shown('Gemini CLI', 'json'), model, 'Say hello.')
+    assert.match(response, /\[sandbox\]/)
+  })
+
   const programs: Array<[client: string, says: RegExp]> = [
     ['Vercel AI SDK', /^\[sandbox\]/],
     ['OpenAI Agents', /^\[sandbox\]/],
     ['The OpenAI SDK', /^256 \[sandbox\]/],
+    ['@google/genai', /^\[sandbox\]/],
     ['The Anthropic SDK', /type: 'text',\s+text: '\[sandbox\]/],
   ]
   for (const [client, says] of programs)
@@ -49,7 +59,7 @@ describe('what docs/reference/clients.md has to paste', () => {
   it('is said to be checked by a test where one does', () => {
     const rows = tableUnder(`## Checked\n${page.split('\n## ')[0]}`, 'Checked')
     const tested = rows.filter(([, , how]) => how === 'by a test').map(([client]) => client)
-    const run = ['Claude Code', ...programs.map(([client]) => client.replace(/^The /, ''))]
+    const run = ['Claude Code', 'Gemini CLI', ...programs.map(([client]) => client.replace(/^The /, ''))]
     assert.deepEqual(tested.toSorted(), run.toSorted())
     assert.deepEqual(
       rows.filter(([, , how]) => how?.startsWith('by hand, ')).map(([client]) => client),

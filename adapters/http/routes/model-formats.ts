@@ -1,3 +1,4 @@
+import { GEMINI_METHODS } from '../../../src/inference/api/gemini-endpoints.ts'
 import type { ModelDescription } from '../../../src/inference/status/describe-model.ts'
 import type { Model } from '../../../src/inference/upstreams/model-list.ts'
 import type { ModelPrices } from '../../../src/providers/preset.ts'
@@ -59,6 +60,17 @@ const decimal = (usd: number): string => usd.toFixed(DECIMALS).replace(/\.?0+$/,
 
 const ifAny = <Fields extends object>(fields: Fields): Fields | undefined =>
   Object.keys(fields).length === 0 ? undefined : fields
+
+/** A model in Google's format (https://ai.google.dev/api/models#Model). */
+export const inGemini = ({ model, known }: DescribedModel): { name: string } => ({
+  name: `models/${model.id}`,
+  ...present({
+    displayName: known.name ?? model.id,
+    inputTokenLimit: known.context,
+    outputTokenLimit: known.maxOutput,
+    supportedGenerationMethods: GEMINI_METHODS,
+  }),
+})
 
 /** A model in Anthropic's format (https://platform.claude.com/docs/en/api/models/list). */
 export function inAnthropic({ model, known }: DescribedModel): { id: string } {

@@ -3,6 +3,7 @@ import * as z from 'zod'
 import type { CallContext } from '../../../src/calls/call-record.ts'
 import { GazewayError } from '../../../src/errors.ts'
 import type { Gateway } from '../../../src/gateway.ts'
+import { GEMINI_VERSIONS, isGeminiPath } from '../../../src/inference/api/gemini-endpoints.ts'
 import type { Upstream } from '../../../src/inference/inference.ts'
 import type { Model } from '../../../src/inference/upstreams/model-list.ts'
 import { parseInput } from '../../../src/wire/validation.ts'
@@ -11,7 +12,8 @@ import type { Frame, FrameContext } from '../../web/frame-context.ts'
 import { readQuery } from '../../web/read-query.ts'
 import { callContext } from './chat-completions-route.ts'
 import { inCodex } from './codex-models.ts'
-import { inAnthropic, inOpenAi } from './model-formats.ts'
+import { geminiPage } from './gemini-model-page.ts'
+import { inAnthropic, inGemini, inOpenAi } from './model-formats.ts'
 
 /** Anthropic's paging. Its clients ask for 20 models by default, and for the next ones while there are more. */
 const Page = z.object({
@@ -21,24 +23,33 @@ const Page = z.object({
 })
 
 /**
- * `GET /v1/models` and `GET /v1/models/{id}`. An id may contain slashes. Clients that send `anthropic-version` get
- * Anthropic's format, and Codex, which asks with `client_version`, its own beside OpenAI's.
+ * `GET /v1/models` and `GET /v1/models/{id}`, and the same of Google's versions. An id may contain slashes. Clients that
+ * send `anthropic-version` get Anthropic's format, those of Google's API get Google's, and Codex, which asks with
+ * `client_version`, gets its own beside OpenAI's.
  */
 export function modelRoutes(app: Hono<Frame>, { upstream }: Gateway): void {
   const described = (model: Model) => ({ model, known: upstream.describe(model.id) })
 
-  app.get('/v1/models', async (c) => {
-    const models = await upstream.models(callContext(arrivalOf(c)))
-    if (isAnthropic(c)) return c.json(page(models, c, (model) => inAnthropic(described(model))))
-    const all = models.map(described)
-    const codex = c.req.query('client_version') === undefined ? {} : { models: inCodex(all) }
-    return c.json({ object: 'list', data: all.map(inOpenAi), ...codex })
-  })
-  app.get('/v1/models/:id{.+}', async (c) => {
-    const model = described(await knownModel(upstream, c.req.param('id'), callContext(arrivalOf(c))))
-    return c.json(isAnthropic(c) ? inAnthropic(model) : inOpenAi(model))
-  })
+  for (const version of GEMINI_VERSIONS) {
+    app.get(`/${version}/models`, async (c) => {
+      const models = await upstream.models(callContext(arrivalOf(c)))
+      if (isGoogle(c)) return c.json(geminiPage(models, c, (model) => inGemini(described(model))))
+      if (isAnthropic(c)) return c.json(page(models, c, (model) => inAnthropic(described(model))))
+      const all = models.map(described)
+      const codex = c.req.query('client_version') === undefined ? {} : { models: inCodex(all) }
+      return c.json({ object: 'list', data: all.map(inOpenAi), ...codex })
+    })
+    app.get(`/${version}/models/:id{.+}`, async (c) => {
+      const model = described(await knownModel(upstream, c.req.param('id'), callContext(arrivalOf(c))))
+      if (isGoogle(c)) return c.json(inGemini(model))
+      return c.json(isAnthropic(c) ? inAnthropic(model) : inOpenAi(model))
+    })
+  }
 }
+
+/** Tells whether a client is one of Google's: only by its headers, where it calls the version that others have, too. */
+const isGoogle = ({ req, env: { incoming } }: FrameContext): boolean =>
+  isGeminiPath(req.path) || incoming.headers['x-goog-api-key'] !== undefined
 
 const isAnthropic = ({ env: { incoming } }: FrameContext): boolean =>
   incoming.headers['anthropic-version'] !== undefined

@@ -22,6 +22,7 @@ const NOT_SENT = new Set([
   'payment-authorization',
   'cookie',
   'x-api-key',
+  'x-goog-api-key',
   'api-key',
   'host',
   'expect',

@@ -6,9 +6,9 @@ import type { Fields } from '../../text/typed-reader.ts'
  * may be referenced by URL.
  */
 const NAMED_INPUT =
-  /"(?:previous_response_id|conversation|file_id|file_url|vector_store_ids|mcp_servers|cached_content|compound_custom)"\s*:|"prompt"\s*:\s*\{|"audio"\s*:\s*\{\s*"id"|"type"\s*:\s*"(?:document|item_reference)"/iu
-/** Media and documents referenced by URL instead of embedded: `url`, `image_url`, `document_url`, `file_uri` and the like. */
-const LINKED_MEDIUM = /"(?:[a-z]+_)?ur[il]"\s*:\s*"(?:https?|gs):/gi
+  /"(?:previous_response_id|conversation|file_id|file_url|vector_store_ids|mcp_servers|cached_?content|compound_custom)"\s*:|"prompt"\s*:\s*\{|"audio"\s*:\s*\{\s*"id"|"type"\s*:\s*"(?:document|item_reference)"/iu
+/** Media and documents referenced by URL instead of embedded: `url`, `image_url`, `document_url`, `file_uri`, `fileUri` and the like. */
+const LINKED_MEDIUM = /"(?:[a-z]+_|file)?ur[il]"\s*:\s*"(?:https?|gs):/gi
 
 /** Bytes of the query, repeated per document: some providers count it with each document that they rank. */
 export function repeatedQuery({ query, documents }: Fields): number {

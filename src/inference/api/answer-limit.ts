@@ -1,3 +1,5 @@
+import { GENERATE_CONTENT } from './gemini-endpoints.ts'
+
 /** Field that limits an answer, in the Responses API. */
 export const RESPONSES_LIMIT = 'max_output_tokens'
 export const CHAT_LIMIT = 'max_tokens'
@@ -13,7 +15,8 @@ export const ANSWER_LIMITS = [RESPONSES_LIMIT, CHAT_LIMIT, REASONING_LIMIT] as c
  * @example limitsAt('/responses') // ['max_output_tokens']
  */
 export function limitsAt(endpoint: string): readonly string[] {
-  if (endpoint === '/responses') return [RESPONSES_LIMIT]
+  // A Gemini request gets the field beside its `generationConfig`.
+  if (endpoint === '/responses' || endpoint === GENERATE_CONTENT) return [RESPONSES_LIMIT]
   if (endpoint === '/messages' || endpoint === '/completions') return [CHAT_LIMIT]
   return endpoint === '/chat/completions' ? [CHAT_LIMIT, REASONING_LIMIT] : []
 }

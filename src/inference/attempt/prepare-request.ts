@@ -88,8 +88,10 @@ function load(input: RequestInput, choice: ModelChoice | null): PreparedRequest 
   const reasoning = input.reasoning.of(bond)
   const bound = { ...input, reasoning }
   const { messages, tools } = endpoint === '/chat/completions' ? request.json : { messages: null }
-  const loaded = { text: request.text, messages, tools, mayBringSummary: mayHoldState(endpoint) }
-  const loading = reasoning.load(loaded, candidate.passage.carriesReasoning === true)
+  const { seals, carriesReasoning = false } = candidate.passage
+  const text = seals === undefined ? request.text : seals(request.json)
+  const loaded = { text, messages, tools, mayBringSummary: mayHoldState(endpoint) }
+  const loading = reasoning.load(loaded, carriesReasoning)
   const listing = isLimitOpen(input, choice) ? (candidate.limits?.(context) ?? null) : null
   if (loading === null && listing === null) return write(bound, choice)
   return Promise.all([loading, listing]).then(() => write(bound, choice))

@@ -40,6 +40,33 @@ export function effortOf({ thinking, output_config }: Fields, model: string): st
   return BUDGETS.find(([name, tokens]) => name !== 'minimal' && budget <= tokens)?.[0] ?? 'high'
 }
 
+/** Efforts of chat completions, by Google's levels of thinking. */
+const LEVELS: ReadonlyMap<string, string> = new Map([
+  ['MINIMAL', 'minimal'],
+  ['LOW', 'low'],
+  ['MEDIUM', 'medium'],
+  ['HIGH', 'high'],
+  ['XHIGH', 'high'],
+])
+/** Models that think as a Messages request says: the effort becomes their thinking. */
+const CLAUDE = /claude/i
+
+/**
+ * Effort of a Gemini request, as `reasoning_effort` of chat completions. Undefined where it leaves it to the model, or the
+ * model is not known to take one.
+ *
+ * @param model id at the upstream
+ * @example effortOfThinking({ thinkingBudget: 8192 }, 'gpt-5.5') // 'medium'
+ */
+export function effortOfThinking({ thinkingLevel, thinkingBudget: budget }: Fields, model: string): string | undefined {
+  if (!TAKE_EFFORT.test(model) && !CLAUDE.test(model)) return undefined
+  if (typeof thinkingLevel === 'string') return LEVELS.get(thinkingLevel.toUpperCase())
+  // A budget of 0 turns thinking off where that can be; -1 leaves it to the model.
+  if (typeof budget !== 'number' || budget < 0) return undefined
+  if (budget === 0) return CLAUDE.test(model) ? 'none' : 'minimal'
+  return BUDGETS.find(([name, tokens]) => name !== 'minimal' && budget <= tokens)?.[0] ?? 'high'
+}
+
 /**
  * Thinking of a Messages request for an effort: adaptive for Claude 4.6 and later, with a budget for earlier ones and other
  * models. Empty where it would be refused: beside a chosen tool, another temperature, a short limit or a prefill, and with

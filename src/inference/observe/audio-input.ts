@@ -1,11 +1,13 @@
 import { fieldsOrNone, objectsOrNone } from '../../text/lenient-reader.ts'
+import type { Fields } from '../../text/typed-reader.ts'
 
 /** Beginning of a file that is a recording. */
 const RECORDING = /^data:audio\//i
 
-/** Tells whether a chat completion, a Response or a Message is asked with recordings. */
+/** Tells whether a chat completion, a Response, a Message or a Gemini reply is asked with recordings. */
 export function carriesAudio(request: unknown): boolean {
-  const { messages, input } = fieldsOrNone(request)
+  const { messages, input, contents } = fieldsOrNone(request)
+  if (objectsOrNone(contents).some(({ parts }) => objectsOrNone(parts).some(isRecording))) return true
   return [...objectsOrNone(messages), ...objectsOrNone(input)].some(({ content }) =>
     objectsOrNone(content).some(({ type, ...part }) => {
       if (type === 'input_audio' || type === 'audio_url') return true
@@ -13,4 +15,10 @@ export function carriesAudio(request: unknown): boolean {
       return typeof data === 'string' && RECORDING.test(data)
     }),
   )
+}
+
+/** Tells whether a part of a Gemini request is a recording. */
+function isRecording({ inlineData, inline_data, fileData, file_data }: Fields): boolean {
+  const { mimeType, mime_type = mimeType } = fieldsOrNone(inlineData ?? inline_data ?? fileData ?? file_data)
+  return typeof mime_type === 'string' && /^audio\//i.test(mime_type)
 }

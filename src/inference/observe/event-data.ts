@@ -11,6 +11,7 @@ export interface EventData {
   code?: unknown
   choices?: Array<{ delta?: Delta | null; text?: unknown } | null>
   delta?: unknown
+  candidates?: unknown
   content_block?: unknown
   sequence_number?: number
 }

@@ -1,5 +1,6 @@
 import { isObject } from '../../text/json.ts'
-import { fieldsOrNone } from '../../text/lenient-reader.ts'
+import { fieldsOrNone, objectsOrNone } from '../../text/lenient-reader.ts'
+import type { Fields } from '../../text/typed-reader.ts'
 import { splitEvents } from '../../wire/whole-events.ts'
 import { isThinking } from './chat-text.ts'
 import { type Delta, eventData } from './event-data.ts'
@@ -23,6 +24,7 @@ function isThought(event: Buffer): boolean {
   const type = String(data?.type)
   if (type === 'content_block_start') return String(fieldsOrNone(data?.content_block).type).endsWith('thinking')
   if (type === 'content_block_delta') return String(fieldsOrNone(data?.delta).type).startsWith('thinking')
+  if (Array.isArray(data?.candidates)) return partsIn(data.candidates).every(({ thought }) => thought === true)
   if (Array.isArray(data?.choices))
     return data.choices.every((choice) => isThinking(choice?.delta) && !choice?.delta?.content)
   return type.startsWith('response.reasoning')
@@ -34,9 +36,20 @@ export function generatedBy(event: Buffer): string {
   if (typeof data?.delta === 'string') return data.delta
   if (data?.type === 'content_block_start') return saidInBlock(data.content_block)
   if (data?.type === 'content_block_delta') return saidInDelta(data.delta)
+  if (Array.isArray(data?.candidates)) return partsIn(data.candidates).map(saidInPart).join('')
   if (!Array.isArray(data?.choices)) return ''
   // Legacy completions have a text instead of a delta.
   return data.choices.map((choice) => generatedIn(choice?.delta ?? { text: choice?.text })).join('')
+}
+
+/** Parts of a piece of a Gemini reply. */
+const partsIn = (candidates: unknown): Fields[] =>
+  objectsOrNone(candidates).flatMap(({ content }) => objectsOrNone(fieldsOrNone(content).parts))
+
+/** Text, thoughts, and name and arguments of a call. */
+function saidInPart({ text, functionCall }: Fields): string {
+  const { name, args } = fieldsOrNone(functionCall)
+  return [text, name, args].map(asText).join('')
 }
 
 /** Start of a block of a Message. Results of the provider's own tools are not output of the model. */

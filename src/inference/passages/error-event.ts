@@ -1,5 +1,7 @@
 import type { GazewayError } from '../../errors.ts'
 import { isObject, parseJson } from '../../text/json.ts'
+import { GENERATE_CONTENT } from '../api/gemini-endpoints.ts'
+import { geminiErrorOf } from '../api/gemini-error.ts'
 import { messageErrorOf } from '../api/message-error.ts'
 import { chatErrorEvent, responseErrorEvent, toSse } from './upstream-reply.ts'
 
@@ -7,6 +9,15 @@ import { chatErrorEvent, responseErrorEvent, toSse } from './upstream-reply.ts'
 export function refusedEvent(body: string): Buffer | null {
   const value = parseJson(body)
   return isObject(value) && value.type === 'error' ? toSse([{ ...value, type: 'error' }]) : null
+}
+
+/**
+ * Error of a Gemini stream, as an event and as a bare body: `@google/genai` before 2.0, which Gemini CLI has, takes an
+ * event with an error for one without an answer.
+ */
+function geminiErrorEvent(error: GazewayError, requestId: string | null): string {
+  const body = JSON.stringify(geminiErrorOf(error, requestId))
+  return `data: ${body}\n\n${body}\n`
 }
 
 /**
@@ -22,6 +33,7 @@ export function errorEvent(
   sequenceNumber = 0,
 ): Buffer | string {
   if (endpoint === '/messages') return toSse([messageErrorOf(error, requestId)])
+  if (endpoint === GENERATE_CONTENT) return geminiErrorEvent(error, requestId)
   return endpoint === '/responses'
     ? responseErrorEvent(error, requestId, sequenceNumber)
     : chatErrorEvent(error, requestId)

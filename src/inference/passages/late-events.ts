@@ -1,6 +1,7 @@
 import { GazewayError } from '../../errors.ts'
 import { isObject, parseJson } from '../../text/json.ts'
 import { ENDPOINTS } from '../api/endpoints.ts'
+import { GENERATE_CONTENT } from '../api/gemini-endpoints.ts'
 import { errorInBody, readReported } from '../api/reported-error.ts'
 import type { ChatCompletion, Message } from '../api/requests.ts'
 import { completionChunks } from '../convert/completion-chunks.ts'
@@ -34,6 +35,7 @@ export function lateEvents(
     return errorEvent(endpoint, error, requestId)
   }
   if (endpoint === '/messages') return toSse(messageEvents(value as unknown as Message))
+  if (endpoint === GENERATE_CONTENT) return `data: ${JSON.stringify(value)}\n\n`
   if (endpoint === '/responses') return toSse([...responseEvents(value)])
   const isChat = endpoint === '/chat/completions'
   const events = isChat ? completionChunks(value as unknown as ChatCompletion, { withUsage: true }) : [value]

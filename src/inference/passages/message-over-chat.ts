@@ -10,7 +10,7 @@ import { errorEvent } from './error-event.ts'
 import { overChat } from './over-chat.ts'
 import type { Passage, ReplyContext } from './passage.ts'
 import { isMessageOutput, startMessage } from './started-message.ts'
-import { passedHeaders, readRefusal, toSse } from './upstream-reply.ts'
+import { passedHeaders, readRefusal, toSse, writtenEvents } from './upstream-reply.ts'
 
 const askedOf = ({ asked }: ReplyContext): MessagesRequest => asked as unknown as MessagesRequest
 
@@ -37,8 +37,11 @@ export const messageOverChat: Passage = {
       const events = createMessageEvents(askedOf(context), { model, seal: reasoning.seal })
       return {
         begin: startMessage,
-        isOutput: isMessageOutput,
-        convert: (chunks) => chunks.flatMap((chunk) => events.push(chunk)),
+        convert: (chunks) =>
+          writtenEvents(
+            chunks.flatMap((chunk) => events.push(chunk)),
+            isMessageOutput,
+          ),
         // A truncated call gets no end event, since it must not be executed.
         finish(ended) {
           const fault = ended === null ? events.fault() : null

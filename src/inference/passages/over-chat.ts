@@ -20,7 +20,7 @@ import {
   reportedModel,
 } from './passage.ts'
 import { endError, relayStream, sendAnswer } from './relay-stream.ts'
-import { readCompletion, toSse } from './upstream-reply.ts'
+import { readCompletion } from './upstream-reply.ts'
 import { convertedRequest } from './write-request.ts'
 
 /** Conversion of the requests of another API to chat completions, and of the answers back. */
@@ -40,10 +40,8 @@ export interface ChatConversion {
 export interface ChunkConversion {
   /** Begins the stream, until whose first output another candidate can answer. */
   begin: typeof holdBeginning
-  /** Tells whether an event has output. */
-  isOutput(event: { type: string }): boolean
-  /** Converts chunks to events. Empty while they depend on later chunks. */
-  convert(chunks: readonly ChatChunk[]): readonly { type: string }[]
+  /** Converts chunks to events, and tells whether they have output. Null while they depend on later chunks. */
+  convert(chunks: readonly ChatChunk[]): { bytes: Buffer; hasOutput: boolean } | null
   /**
    * Ends the stream.
    *
@@ -91,7 +89,7 @@ async function passStream(
 ): Promise<Answered | Failed> {
   const { provider, receiver } = context
   const headers = conversion.headers(context, reply)
-  const { convert, finish, begin, isOutput } = conversion.stream(context)
+  const { convert, finish, begin } = conversion.stream(context)
   const held = begin(context, 200, headers)
   let begun = false
   let size = 0
@@ -104,9 +102,9 @@ async function passStream(
     const reported = tap.failed()
     if (reported !== null) throw reported
     const events = convert(chunks as unknown as ChatChunk[])
-    if (events.length === 0) return null
+    if (events === null) return null
     begun = true
-    return held.add(toSse(events), receiver.isSole !== false || events.some(isOutput))
+    return held.add(events.bytes, receiver.isSole !== false || events.hasOutput)
   }
 
   const end = await relayStream(context, reply, tap, filter)

@@ -95,6 +95,8 @@ export interface Passage {
   convert(asked: object, conversion: Conversion): object
   /** True when requests bring reasoning back, and answers carry it. Native passages only take out what is sealed. */
   carriesReasoning?: boolean
+  /** The seals that a request brings back, as JSON, where its API has them in another form. */
+  seals?(asked: object): string
   /** Writes the request to send. A promise only when numbers that JavaScript cannot represent must be kept, or a form. */
   write(writing: Writing): Written | Promise<Written>
   /** True when error replies are passed on as they are: no other candidate could answer. */

@@ -14,7 +14,7 @@ import { HELD_RESPONSE_BYTES, holdBeginning } from './held-beginning.ts'
 import { overChat } from './over-chat.ts'
 import type { Passage, ReplyContext } from './passage.ts'
 import { isResponseOutput } from './response-passage.ts'
-import { originHeaders, passedHeaders, responseErrorEvent, toSse } from './upstream-reply.ts'
+import { originHeaders, passedHeaders, responseErrorEvent, toSse, writtenEvents } from './upstream-reply.ts'
 
 /** Header that names the endpoint which answered. */
 const ROUTE = { 'x-gazeway-route': 'chat_fallback' }
@@ -69,9 +69,11 @@ const converted = overChat({
     const events = eventsFor(context, model)
     return {
       begin: (reply, status, headers) => holdBeginning(reply, status, headers, HELD_RESPONSE_BYTES),
-      isOutput: isResponseOutput,
       convert: (chunks) =>
-        chunks.length === 0 ? [] : [...events.start(), ...chunks.flatMap((chunk) => events.push(chunk))],
+        writtenEvents(
+          chunks.length === 0 ? [] : [...events.start(), ...chunks.flatMap((chunk) => events.push(chunk))],
+          isResponseOutput,
+        ),
       finish(ended) {
         const fault = ended === null ? events.fault() : null
         const broken = fault === null ? ended : badReply(provider, fault)

@@ -180,6 +180,13 @@ const readable = ({ object: _, detail: __, ...fields }: Fields): Fields => field
 export const toSse = (events: ReadonlyArray<{ type: string }>): Buffer =>
   Buffer.from(events.map((event) => `event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`).join(''))
 
+/** Events of a Responses or Messages stream as bytes, and whether one has output. Null for none. */
+export const writtenEvents = <Event extends { type: string }>(
+  events: readonly Event[],
+  isOutput: (event: Event) => boolean,
+): { bytes: Buffer; hasOutput: boolean } | null =>
+  events.length === 0 ? null : { bytes: toSse(events), hasOutput: events.some(isOutput) }
+
 /** Error event for a chat stream that has begun. */
 export const chatErrorEvent = (error: GazewayError, requestId: string | null): string =>
   `data: ${JSON.stringify({ error: linkedErrorBody(error, requestId) })}\n\n`

@@ -27,6 +27,16 @@ export const isSealed = (value: unknown): value is string => typeof value === 's
 /** Tells whether a JSON text may contain seals. Reads it once, without parsing. */
 export const mayHaveSeals = (text: string): boolean => text.includes(`"${MARK}`)
 
+/** Beginning of a seal in base64. */
+const MARK_IN_BASE64 = Buffer.from(MARK).toString('base64').slice(0, 6)
+
+/** A seal for a field that must be base64: clients of Google's API may decode it and encode it again. */
+export const toBase64 = (sealed: string): string => Buffer.from(sealed).toString('base64')
+
+/** The seal in such a field, in either alphabet. Any other text is returned as it is. */
+export const fromBase64 = (text: string): string =>
+  text.startsWith(MARK_IN_BASE64) ? Buffer.from(text, 'base64').toString('latin1') : text
+
 /** Ids of the keys that made the seals in a JSON text. */
 export const keyIdsIn = (text: string): string[] => [
   ...new Set([...text.matchAll(SEALS)].map(([, id]) => id as string)),

@@ -1,8 +1,11 @@
 import type { CallContext } from '../../calls/call-record.ts'
 import type { Answering } from '../admit/admit.ts'
 import { COUNT_TOKENS, type Endpoint } from '../api/endpoints.ts'
+import { COUNT_CONTENT, GENERATE_CONTENT } from '../api/gemini-endpoints.ts'
 import { chatOverMessages } from '../passages/chat-over-messages.ts'
 import { chatPassage } from '../passages/chat-passage.ts'
+import { contentEstimate } from '../passages/gemini-count.ts'
+import { geminiOverChat } from '../passages/gemini-over-chat.ts'
 import { messageOverChat } from '../passages/message-over-chat.ts'
 import { messagePassage } from '../passages/message-passage.ts'
 import type { Passage } from '../passages/passage.ts'
@@ -50,7 +53,7 @@ export interface Plan extends Answering {
 }
 
 /** Endpoints whose requests are answered for a model. */
-export type Planned = Endpoint | typeof COUNT_TOKENS
+export type Planned = Endpoint | typeof COUNT_TOKENS | typeof COUNT_CONTENT
 
 /**
  * Finds the plan for an endpoint and a model; the role's model when the client named none.
@@ -64,6 +67,7 @@ const OVER_MESSAGES: Readonly<Record<Endpoint, Passage>> = {
   '/messages': messagePassage,
   '/chat/completions': chatOverMessages(chatPassage),
   '/responses': chatOverMessages(responseOverChat),
+  [GENERATE_CONTENT]: chatOverMessages(geminiOverChat),
 }
 
 /**
@@ -75,7 +79,7 @@ export function createPlans(
   { routing, countTokens }: { routing: Routing; countTokens(text: string): Promise<number> },
   relaysOf: (upstream: NamedUpstream) => Relays,
 ): Plans {
-  const estimates = promptEstimate(countTokens)
+  const estimates = { [COUNT_TOKENS]: promptEstimate(countTokens), [COUNT_CONTENT]: contentEstimate(countTokens) }
   const known = new Map<Planned, Map<string | null, Plan>>()
 
   function planFor(endpoint: Planned, asked: string | undefined): Plan {
@@ -154,8 +158,8 @@ interface Asked {
   isNamed: boolean
   role: ModelRole
   hedgeAfterMs: number | null
-  /** Passage of a prompt that the upstream cannot count. */
-  estimates: Passage
+  /** Passages of a prompt that the upstream cannot count. */
+  estimates: Readonly<Record<typeof COUNT_TOKENS | typeof COUNT_CONTENT, Passage>>
 }
 
 /**
@@ -195,10 +199,12 @@ function candidatesAt(
     }
   }
   const isMessages = provider.protocol === 'anthropic'
-  if (endpoint === COUNT_TOKENS) return [at(endpoint, isMessages ? promptPassage : estimates)]
+  if (endpoint === COUNT_CONTENT) return [at(endpoint, estimates[endpoint])]
+  if (endpoint === COUNT_TOKENS) return [at(endpoint, isMessages ? promptPassage : estimates[endpoint])]
   if (isMessages) return [at('/messages', OVER_MESSAGES[endpoint])]
   if (endpoint === '/chat/completions') return [at(endpoint, chatPassage)]
   if (endpoint === '/messages') return [at('/chat/completions', messageOverChat)]
+  if (endpoint === GENERATE_CONTENT) return [at('/chat/completions', geminiOverChat)]
   const own = target.model === asked && provider.id === 'default'
   const name = own || !isNamed ? fallbackModel(provider, isNamed ? asked : undefined) : target.model
   const requested = own || !isNamed ? name : asked

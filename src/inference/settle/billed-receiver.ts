@@ -7,8 +7,8 @@ import { nextNumber } from '../observe/next-number.ts'
 import type { Receiver } from '../relay/receiver.ts'
 import { createAnswerMeter } from './answer-meter.ts'
 
-/** Ends of the streams of a chat completion, a response and a message. */
-const ENDINGS = ['[DONE]', ...(LAST_EVENTS as readonly string[]), `"${MESSAGE_STOP}"`]
+/** Ends of the streams of a chat completion, a response, a message and a Gemini reply. */
+const ENDINGS = ['[DONE]', ...(LAST_EVENTS as readonly string[]), `"${MESSAGE_STOP}"`, '"finishReason":']
 
 /** Receiver of a billed call. */
 export interface BilledReceiver extends Receiver {
@@ -36,15 +36,18 @@ export interface BilledReceiver extends Receiver {
  * none, the stream is cut off before it.
  *
  * @param errorEvent builds an error event for the stream, with its sequence number
+ * @param tellsCost true where a comment with the cost may end the stream: some clients do not read over it
  */
 export function billedReceiver(
   receiver: Receiver,
   bill: Bill,
   {
     errorEvent,
+    tellsCost = true,
     countTokens,
   }: {
     errorEvent: (error: GazewayError, sequenceNumber: number) => Buffer | string
+    tellsCost?: boolean
     countTokens(text: string): Promise<number>
   },
 ): BilledReceiver {
@@ -172,7 +175,9 @@ export function billedReceiver(
         if (!isCharged) return
         for (const bytes of cut === null ? ending : [errorEvent(cut, nextNumber(numbered))]) receiver.write(bytes)
         receiver.end(
-          charged === null ? undefined : `: x-gazeway-call-id=${callId} x-gazeway-cost-usd=${toUsd(charged)}\n\n`,
+          charged === null || !tellsCost
+            ? undefined
+            : `: x-gazeway-call-id=${callId} x-gazeway-cost-usd=${toUsd(charged)}\n\n`,
         )
       } else if (cut !== null) throw cut
     },

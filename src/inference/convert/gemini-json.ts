@@ -1,0 +1,20 @@
+import { isObject } from '../../text/json.ts'
+
+const WRITTEN = Symbol('written')
+
+/** JSON that a model has written, to stand in an answer as it is: JavaScript would lose digits of its numbers. */
+export const writtenJson = (text: string): object => ({ [WRITTEN]: text })
+
+/** Encloses the number of a text until all is written. JSON text never contains it unescaped. */
+const MARK = '\u0001'
+const MARKED = /"\\u0001(\d+)\\u0001"/g
+
+/** Serializes a value with {@link writtenJson} in it. */
+export function withWritten(value: unknown): string {
+  const texts: string[] = []
+  const json = JSON.stringify(value, (_, part: unknown) => {
+    const text = isObject(part) ? (part as { [WRITTEN]?: string })[WRITTEN] : undefined
+    return text === undefined ? part : `${MARK}${texts.push(text) - 1}${MARK}`
+  })
+  return texts.length === 0 ? json : json.replace(MARKED, (marked, at: string) => texts[Number(at)] ?? marked)
+}
