@@ -165,6 +165,17 @@ describe('A Responses conversation that is to be made shorter', () => {
     await assert.rejects(openai.responses.compact({ model: 'native/m', input: 'Hi' }), /does not exist/)
   })
 
+  it('takes the place of its conversation where the next request continues it by its id', async () => {
+    const input = [...conversation, { type: 'compaction_trigger' }]
+    const { id } = await openai.responses.create({ model: 'chat/m', input, tools } as never)
+    doubles.chat.on('/chat/completions', double.json(200, double.completion('Linz.')))
+    const asked = { model: 'chat/m', previous_response_id: id, input: 'And P-43?' }
+    assert.equal((await openai.responses.create(asked)).output_text, 'Linz.')
+    const said = bodyAt('chat').messages.map(textOf)
+    assert.deepEqual([said[0], said[2]], ['Where is P-42?', 'And P-43?'])
+    assert.ok(said[1]?.endsWith(SUMMARY) && said.length === 3)
+  })
+
   it('comes from chat completions where the responses endpoint fails', async () => {
     doubles.native.on('/responses', double.fails(500))
     doubles.native.on('/chat/completions', double.json(200, double.completion(SUMMARY)))
