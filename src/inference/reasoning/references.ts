@@ -22,7 +22,7 @@ export const isAnswer = ({ role, tool_calls }: Fields): boolean => role === 'ass
  */
 export type ReferenceOf = (bound: () => string, message: Fields, before: Fields | null) => string | null
 
-/** What a reference is made of. */
+/** A reference, and its parts. */
 interface Named {
   /** All of it, as texts. */
   parts: readonly string[]
