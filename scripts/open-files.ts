@@ -23,6 +23,7 @@ export const OPEN_FILES: Readonly<Record<string, readonly string[]>> = {
     'stated-cost.ts',
     'tiers.ts',
     'token-usage.ts',
+    'usage-field.ts',
   ],
   store: [
     'built.ts',

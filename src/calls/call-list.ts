@@ -221,7 +221,7 @@ function toRecord(row: CallRow): CallRecord {
     skipped: skipped === null ? [] : JSON.parse(skipped),
     stream: stream === 1,
     usage,
-    upstream_cost_usd: statusOf(fields.status).isOvertaken ? null : toUsd(upstream_cost_micros),
+    upstream_cost_usd: usage === null && statusOf(fields.status).isOvertaken ? null : toUsd(upstream_cost_micros),
     ...(cache === undefined ? {} : { cache }),
     ...(changed === null ? {} : { changed: JSON.parse(changed) }),
     ...(content === null ? {} : { content: JSON.parse(content) }),

@@ -60,6 +60,8 @@ before(async () => {
           api_keys: ['secret-of-the-double'],
           models: ['agent'],
         },
+        gone: { provider: 'http://127.0.0.1:1/v1', api_keys: ['secret-of-the-double'], models: ['gone/*'] },
+        slow: { provider: upstream.url, api_keys: ['secret-of-the-double'], models: ['slow/*'], timeout_ms: 1000 },
       },
     },
   })
@@ -80,13 +82,13 @@ async function budgeted(usd: number) {
 }
 
 /** A key with a budget, and what is counted for it. */
-async function newKey(usd: number) {
+async function newKey(usd: number, billing: 'recorded' | 'cost' = 'recorded') {
   billed = 0
   const { key, record } = await running.gateway.keys.create({
     name: 'agent',
     scopes: ['inference'],
-    billing: 'recorded',
-    limits: { budgets: [{ usd, per: 'total' }] },
+    billing,
+    limits: { budgets: [{ usd, per: 'total' }], ...(billing === 'cost' && { credit_limit_usd: usd }) },
   })
   const send = (path: string, body: string | FormData) =>
     fetch(`${running.gatewayUrl}/v1${path}`, {
@@ -108,7 +110,7 @@ async function newKey(usd: number) {
     const { items } = await running.gateway.keys.list({ limit: 1000 })
     return Math.round((items.find(({ id }) => id === record.id)?.spend.total_usd ?? 0) * 1e6)
   }
-  return { send, counted }
+  return { send, counted, id: record.id }
 }
 
 describe('the bill of the provider', () => {
@@ -137,8 +139,8 @@ describe('the bill of the provider', () => {
 })
 
 /** Answers in a way that does not tell what it bills. */
-const tells = (body: object, micros: number): Behaviour => {
-  const answer = json(200, body)
+const tells = (body: object, micros: number, status = 200): Behaviour => {
+  const answer = json(status, body)
   return (reply, request) => {
     billed += micros
     return answer(reply, request)
@@ -183,6 +185,87 @@ it('is counted where a request hides it', async () => {
     assert.ok((await counted()) >= billed, `${what}: ${await counted()} of ${billed}`)
   }
   upstream.on('/chat/completions', provider)
+})
+
+/** Usage that the provider tells of an answer with 700 tokens, and its bill. */
+const TOLD = { prompt_tokens: 40, completion_tokens: 700, total_tokens: 740 }
+const TOLD_MICROS = 40 * PRICES.input + 700 * PRICES.output
+const [ROLE, WORD, STOP] = chunks(['Hi'], null) as [object, object, object]
+/** A stream that tells its usage in an unusual place. The client has asked for none. */
+const streams =
+  (events: object[], afterDone: object[] = []): Behaviour =>
+  async (reply) => {
+    billed += TOLD_MICROS
+    reply.writeHead(200, { 'content-type': 'text/event-stream' })
+    for (const event of events) reply.write(`data: ${JSON.stringify(event)}\n\n`)
+    reply.write('data: [DONE]\n\n')
+    await delay(afterDone.length * 50)
+    for (const event of afterDone) reply.write(`data: ${JSON.stringify(event)}\n\n`)
+    reply.end()
+  }
+/** Bills the prompt, and what the model may have thought meanwhile, and does not say a word of it. */
+const silently =
+  (behaviour: Behaviour, thoughtTokens = 0): Behaviour =>
+  (reply, request) => {
+    billed += (request.bytes.length / BYTES_PER_TOKEN) * 0.8 * PRICES.input + thoughtTokens * PRICES.output
+    return behaviour(reply, request)
+  }
+
+/** Answers whose cost is told late, in an unusual place, or not at all. */
+const UNTOLD: Array<[what: string, body: object, reply: Behaviour, of: 'told' | 'estimated']> = [
+  ['usage after [DONE]', { stream: true }, streams([ROLE, WORD, STOP], [{ choices: [], usage: TOLD }]), 'told'],
+  ['usage in x_groq alone', { stream: true }, streams([ROLE, WORD, { ...STOP, x_groq: { usage: TOLD } }]), 'told'],
+  [
+    'usage in a choice alone',
+    { stream: true },
+    streams([ROLE, WORD, { choices: [{ delta: {}, finish_reason: 'stop', usage: TOLD }] }]),
+    'told',
+  ],
+  ['a refusal with usage', {}, tells({ error: { message: 'No.' }, usage: TOLD }, TOLD_MICROS, 400), 'told'],
+  ['an error with usage', {}, tells({ error: { message: 'Died.' }, usage: TOLD }, TOLD_MICROS, 500), 'told'],
+  ['an answer that does not come in time', { model: 'slow/agent' }, silently(() => {}, 100), 'estimated'],
+  ['a connection that is closed before a byte', {}, silently((reply) => void reply.socket?.destroy()), 'estimated'],
+  ['a stream that breaks before its first word', { stream: true }, silently(sse([ROLE], 'break')), 'estimated'],
+  ['a reply that cannot be read', {}, silently((reply) => void reply.writeHead(200).end('<html>')), 'estimated'],
+]
+
+it('is counted where a provider tells it late, elsewhere, or not at all, and no customer pays estimates', async () => {
+  const content = 'Say hello, as often as you like. '.repeat(60)
+  const checks: Array<() => Promise<void>> = []
+  for (const [what, body, reply, of] of UNTOLD) {
+    upstream.on('/chat/completions', reply)
+    const ask = JSON.stringify({ model: 'agent', messages: [{ role: 'user', content }], max_tokens: 1000, ...body })
+    const [key, customer] = [await newKey(2), await newKey(2, 'cost')]
+    await (await key.send('/chat/completions', ask)).text()
+    const each = billed
+    const { status } = await customer.send('/chat/completions', ask)
+    checks.push(async () => {
+      const micros = await key.counted()
+      assert.ok(of === 'told' ? micros === each : micros >= each && micros < 2_000_000, `${what}: ${micros} of ${each}`)
+      assert.ok((await customer.counted()) >= each, `${what}: counted for the customer`)
+      const { items } = await running.gateway.calls.history({ limit: 1, caller_id: customer.id })
+      assert.equal(items[0]?.usage?.estimated ?? false, of === 'estimated', what)
+      const { available_usd: left } = await running.gateway.wallet.balances(customer.id)
+      const isPaid = status === 200 && of === 'told'
+      assert.equal(Math.round(left * 1e6), isPaid ? -TOLD_MICROS : 0, `${what}: paid by the customer`)
+    })
+  }
+  await Promise.all(checks.map((check) => check()))
+  upstream.on('/chat/completions', provider)
+})
+
+it('costs nothing where the provider never had the request, or reports an error', async () => {
+  const nobody = [json(503, { error: { message: 'Later.' } }), sse([{ error: { message: 'Overloaded.' } }])]
+  for (const reply of nobody) {
+    upstream.on('/chat/completions', reply)
+    const { ask, counted } = await budgeted(1)
+    await ask({ messages: [{ role: 'user', content: 'Hi' }], stream: true })
+    assert.equal(await counted(), 0)
+  }
+  upstream.on('/chat/completions', provider)
+  const { ask, counted } = await budgeted(1)
+  await ask({ model: 'gone/agent', messages: [{ role: 'user', content: 'Hi' }] })
+  assert.equal(await counted(), 0)
 })
 
 it('lets ten agents on 20 USD work without a refusal before 15 USD, and spend 19.50', async () => {

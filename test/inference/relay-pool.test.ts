@@ -11,7 +11,7 @@ import type { Relay } from '../../src/inference/relay/relay.ts'
 import { createRelays } from '../../src/inference/relay/relays.ts'
 import { poolSend, type RequestPool } from '../../src/inference/relay/request-pool.ts'
 import { createPlans } from '../../src/inference/route/route.ts'
-import { createLateTerms } from '../../src/inference/settle/left-answer.ts'
+import { createLateTerms } from '../../src/inference/settle/untold-answer.ts'
 import { routingTo, upstreamAt } from '../doubles/routing.ts'
 import * as double from '../doubles/upstream.ts'
 

@@ -43,9 +43,10 @@ export interface Bill {
   /** Builds the error that a stream ends with for which there is no more. */
   outgrown(): GazewayError
   /**
-   * Reserves the same amount again, for an upstream that is tried beside the first: both may bill.
+   * Reserves the same amount again, for an upstream that is tried beside the first: both may bill. The attempt whose
+   * answer the client does not get is booked there.
    *
-   * @returns releases it; null when there is not enough money left
+   * @returns releases it, once both have ended; null when there is not enough money left, or no more is borne
    */
   reserveAgain(): Promise<(() => void) | null>
   /** Marks the cost of the answer as unknown. The call then costs its whole reservation, if there is one. */

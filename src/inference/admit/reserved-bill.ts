@@ -1,6 +1,7 @@
 import { type Identity, identityWithoutKey } from '../../identity/identity.ts'
 import type { Micros } from '../../text/money.ts'
 import type { Overrun } from '../../wallet/budget/overruns.ts'
+import type { Reservation } from '../../wallet/budget/reservation.ts'
 import { UNCOUNTED_CALL } from '../rates/call-rates.ts'
 import type { CountedCall } from '../rates/rate-share.ts'
 import { type ForeignAnswer, isAllowedModel } from './allowed-models.ts'
@@ -8,7 +9,7 @@ import { createAnswerLength } from './answer-length.ts'
 import type { Bill } from './bill.ts'
 import { type ChargeDeps, chargedBooking } from './charged-booking.ts'
 import { sharesOf } from './cost-shares.ts'
-import { type RecordDeps, recordedBooking } from './recorded-booking.ts'
+import { type BookedCall, type CostBooking, type RecordDeps, recordedBooking } from './recorded-booking.ts'
 import { marginFor, payerOf, type ReserveDeps, type Reserved, reserveFor } from './reserve.ts'
 import type { CallBound } from './worst-case.ts'
 
@@ -44,7 +45,9 @@ export function reservedBill(deps: BillDeps, of: BillOf): Bill {
   const isCharged = key.billing !== 'recorded'
   const margin = marginFor(key, deps.pricing)
   const call = { key, reservation, margin, at: deps.now() }
-  const booking = isCharged ? chargedBooking(deps, call) : recordedBooking(deps, call)
+  const bookingOf = (booked: BookedCall) => (isCharged ? chargedBooking(deps, booked) : recordedBooking(deps, booked))
+  const booking = bookingOf(call)
+  let beside: BesideBooking | null = null
   const limit = reserved.quote.limitFor(atFirst - margin)
   const answerLimit = isBounded && bound.isLimited ? limit : null
   const length = createAnswerLength({
@@ -72,7 +75,12 @@ export function reservedBill(deps: BillDeps, of: BillOf): Bill {
     answerTokens: length.tokens,
     extend: length.extend,
     outgrown: length.outgrown,
-    reserveAgain: () => reserveBeside(deps, key, atFirst),
+    async reserveAgain() {
+      const again = await reserveBeside(deps, key, atFirst)
+      if (again === null) return null
+      beside = besideOf(bookingOf({ ...call, reservation: again.reservation, margin: 0 }), again.end)
+      return beside.release
+    },
     cutOff() {
       isCut = isBounded
     },
@@ -81,7 +89,8 @@ export function reservedBill(deps: BillDeps, of: BillOf): Bill {
       if (answeredBy !== null && !isAllowedModel(key, [answeredBy.asked], answeredBy.id))
         deps.onForeignModel({ callId, callerId: key.id, requested: model, answered: answeredBy.id })
       tokens += attempt.usage?.total_tokens ?? 0
-      const left = booking.left()
+      const booked = (!isHad && beside?.take()) || booking
+      const left = booked.left()
       const isUnseen = isDetached && isBounded && isHad && (attempt.usage?.estimated ?? true)
       const shares = sharesOf(attempt, {
         left,
@@ -95,22 +104,62 @@ export function reservedBill(deps: BillDeps, of: BillOf): Bill {
         const absorbedMicros = isCharged ? shares.borneBeyondMicros : 0
         deps.onOverrun({ callId, callerId: key.id, model, reservedMicros: left, costMicros, absorbedMicros })
       }
-      return booking.book(attempt, shares)
+      return booked.book(attempt, shares)
     },
     settle: booking.settle,
     end() {
       counted.end(tokens)
       length.end()
-      return booking.end()
+      const ended = booking.end()
+      const besideEnded = beside?.ended()
+      return besideEnded === undefined ? ended : Promise.all([ended, besideEnded]).then(() => undefined)
     },
   }
 }
 
-/** Reserves for a second upstream. @returns releases it; null when the call continues without one */
-async function reserveBeside(deps: BillDeps, key: Identity, micros: Micros): Promise<(() => void) | null> {
+/** A second reservation, to which one attempt is booked. */
+interface BesideBooking {
+  /** Gives the booking to an attempt. Null when another has it. */
+  take(): CostBooking | null
+  release(): void
+  ended(): void | Promise<void>
+}
+
+function besideOf(booking: CostBooking, onReleased: () => void): BesideBooking {
+  let isTaken = false
+  let ending: void | Promise<void>
+  return {
+    take() {
+      if (isTaken) return null
+      isTaken = true
+      return booking
+    },
+    release() {
+      isTaken = true
+      onReleased()
+      ending = booking.end()
+    },
+    ended: () => ending,
+  }
+}
+
+/**
+ * Reserves for a second upstream. The operator bears what it costs a charged key, as much as a day's bound holds.
+ *
+ * @returns null when the call continues without one
+ */
+async function reserveBeside(
+  deps: BillDeps,
+  key: Identity,
+  micros: Micros,
+): Promise<{ reservation: Reservation; end(): void } | null> {
+  const borne = key.billing === 'recorded' ? null : deps.absorbed.bear(key.id)
   try {
-    return (await deps.reservations.reserve(payerOf(key, deps.defaultCreditMicros), micros)).end
+    if (borne !== null && !(await borne.raise(micros))) return null
+    const reservation = await deps.reservations.reserve(payerOf(key, deps.defaultCreditMicros), micros)
+    return { reservation, end: () => borne?.end() }
   } catch {
+    borne?.end()
     // If the store has failed, the settlement reports it.
     return null
   }

@@ -1,5 +1,4 @@
 import { GazewayError } from '../../errors.ts'
-import { readUsage, type Usage } from '../../providers/token-usage.ts'
 import { fieldsOrNone, objectsOrNone } from '../../text/lenient-reader.ts'
 import type { Provider } from '../upstreams/provider.ts'
 import { CONTEXT_LENGTH_EXCEEDED, type ContextOverflow, contextOverflow } from './context-overflow.ts'
@@ -19,8 +18,6 @@ export class ReportedError extends Error {
   readonly reason: string
   /** Size of a request that exceeds the context window. Null for other errors. */
   readonly overflow: ContextOverflow | null
-  /** Usage that the reply reports in addition to the error. */
-  usage: Usage | null = null
 
   constructor(
     message: string,
@@ -70,15 +67,10 @@ export function choiceFault(choice: unknown): ReportedError | null {
  * reply's own, or that of its first choice when all choices failed. Null without one.
  */
 export function reportedIn(reply: unknown): ReportedError | null {
-  const { choices, usage } = fieldsOrNone(reply)
+  const { choices } = fieldsOrNone(reply)
   const error = errorInBody(reply)
-  const reported = error === undefined ? faultOfAll(objectsOrNone(choices)) : readReported(error)
-  if (reported) reported.usage = readUsage(usage)
-  return reported
+  return error === undefined ? faultOfAll(objectsOrNone(choices)) : readReported(error)
 }
-
-/** Usage of a call that failed with `error`, as reported by the reply. Null when unknown. */
-export const reportedUsage = (error: unknown): Usage | null => (error instanceof ReportedError ? error.usage : null)
 
 function faultOfAll(choices: readonly object[]): ReportedError | null {
   const [first = null, ...others] = choices.map(choiceFault)

@@ -1,20 +1,23 @@
 import { CODES, type GazewayError } from '../../errors.ts'
+import { parseJson } from '../../text/json.ts'
 import type { Admission } from '../admit/admit.ts'
-import { ReportedError, reportedUsage } from '../api/reported-error.ts'
+import { ReportedError } from '../api/reported-error.ts'
 import type { BegunResponse } from '../convert/begun-response.ts'
 import type { Changes } from '../convert/changes.ts'
-import { NOTHING, observedStream } from '../observe/observe.ts'
+import { NOTHING, type Observed, observedError, observedStream } from '../observe/observe.ts'
 import { createSseTap, type SseTap } from '../observe/sse-tap.ts'
 import { type Answered, answered, type Failed, failed, type ReplyContext } from '../passages/passage.ts'
-import { readRefusal } from '../passages/upstream-reply.ts'
+import { bodyText, readRefusal } from '../passages/upstream-reply.ts'
 import type { StreamReply, WholeReply } from '../relay/exchange.ts'
 import type { LateReceiver } from '../relay/late-reads.ts'
 import type { Receiver } from '../relay/receiver.ts'
 import { endingOf } from '../relay/send.ts'
 import type { Candidate } from '../route/route.ts'
 import { beginCall, type SettleDeps, type Settled } from '../settle/settle.ts'
+import { isUntold } from '../settle/untold-answer.ts'
 import { clientGone, refusal, upstreamFailure } from '../upstreams/failure.ts'
 import type { Provider } from '../upstreams/provider.ts'
+import { isRaceLost } from '../upstreams/race-lost.ts'
 import type { Selection } from './candidate-order.ts'
 import type { PreparedRequest } from './prepare-request.ts'
 
@@ -128,8 +131,10 @@ export async function tryCandidate(
     answer,
     made,
     isHad,
+    isUntold: late !== null && isUntold(passed.outcome, late),
     late,
-    generationId,
+    // The reply that the client gets does not wait until the provider states the cost of another.
+    generationId: isRaceLost(error) ? null : generationId,
   })
   const settled = settling instanceof Promise ? await settling : settling
   const { callId } = begun
@@ -175,7 +180,7 @@ async function pass(
     const failure = upstreamFailure(error, provider, endingOf(receiver))
     // It had begun to answer, unless it reports an error instead.
     if (reply && !(error instanceof ReportedError)) failure.upstreamStatus ??= reply.status
-    const observed = tap ? observedStream(tap) : { ...NOTHING, usage: reportedUsage(error) }
+    const observed = tap ? observedStream(tap) : observedIn(reply)
     return failed(failure, reply?.status ?? null, observed)
   }
 }
@@ -190,5 +195,11 @@ function refusedWith(reply: WholeReply, context: ReplyContext, passage: Candidat
   // A server that answers 500 for it would get the request a second time.
   const status = read.error.overflow === null ? reply.status : CODES.context_length_exceeded.status
   const refused = { ...reply, status, headers, shown: read.body }
-  return failed(refusal(read.error, refused, provider), reply.status, NOTHING, { refused })
+  return failed(refusal(read.error, refused, provider), reply.status, observedIn(reply), { refused })
+}
+
+/** Observations of a whole reply that is no answer for the client, but may tell what it cost. */
+function observedIn(reply: WholeReply | StreamReply | undefined): Observed {
+  if (reply?.kind !== 'whole' || !reply.body.includes('"usage"')) return NOTHING
+  return observedError(parseJson(bodyText(reply)))
 }

@@ -5,7 +5,7 @@ import type { BegunResponse } from '../convert/begun-response.ts'
 import type { Facts } from '../dialect/facts.ts'
 import { refusedBy } from '../dialect/refusal.ts'
 import { errorEvent } from '../passages/error-event.ts'
-import { type LateReceiver, lateReceiver } from '../relay/late-reads.ts'
+import { type LateReads, type LateReceiver, lateReceiver } from '../relay/late-reads.ts'
 import type { Receiver } from '../relay/receiver.ts'
 import type { Candidate } from '../route/route.ts'
 import type { SettleDeps } from '../settle/settle.ts'
@@ -195,7 +195,12 @@ async function hedged(
   }
   const made = tryCandidate(trial.deps, trial.call, selection, request, { ...turn, onCall })
   const afterMs = trial.candidates[0]?.hedgeAfterMs as number
-  const [first, second] = await race.run(made, afterMs, () => tryNext(trial, race, selection, firstId))
+  let giveBack: (() => void) | null = null
+  async function tryBeside(): Promise<Attempt | null> {
+    giveBack = await trial.call.bill.reserveAgain()
+    return giveBack && tryNext(trial, race, selection, firstId)
+  }
+  const [first, second] = await race.run(made, afterMs, tryBeside).finally(() => giveBack?.())
   // A cancelled attempt has not failed: it can be retried.
   if (second === null || isRaceLost(second.passed.outcome.error)) return noted(trial, first)
   trial.failedBeside = second.selection
@@ -206,7 +211,7 @@ async function hedged(
 /**
  * Hedges a slow candidate with the next one, once per call.
  *
- * @returns null when there is none, or not enough money for both
+ * @returns null when there is none
  */
 async function tryNext(
   trial: Trial,
@@ -215,8 +220,6 @@ async function tryNext(
   fallbackFrom: string | undefined,
 ): Promise<Attempt | null> {
   const { deps, call, candidates } = trial
-  const giveBack = await call.bill.reserveAgain()
-  if (giveBack === null) return null
   try {
     const selection = race.isDecided() ? null : besideOf(candidates, slow.candidate, call)
     if (selection === null) return null
@@ -238,8 +241,6 @@ async function tryNext(
     // Its API cannot express the request.
     if (!(error instanceof GazewayError)) throw error
     return null
-  } finally {
-    giveBack()
   }
 }
 
@@ -250,14 +251,16 @@ function lateFor(
   { relay: { provider } }: Selection,
   receiver: Receiver,
 ): LateReceiver | null {
-  // An answer in the background costs its reservation.
-  if (!bill.isReadOn || (request.json.background ?? false) !== false) return null
+  if (!bill.isReadOn) return null
+  // An answer in the background goes on without its reader, and costs its reservation.
+  if ((request.json.background ?? false) !== false) return lateReceiver(receiver, { reads: NO_READS, forMs: null })
   // Closing stops streams alone.
   const isStopped = request.json.stream === true && (provider.stopsOnClose || provider.generations !== null)
   const readMs = provider.generations === null ? readOnMs : 0
   return lateReceiver(receiver, { reads, forMs: isStopped ? readMs : null })
 }
 
+const NO_READS: LateReads = { begin: () => null }
 const NONE: Selection['skipped'] = []
 
 const isSame = (one: Selection, other: Selection): boolean =>

@@ -1,5 +1,6 @@
 import { isFileGone, isOutOfFiles } from '../../errors.ts'
 import { readUsage, type Usage } from '../../providers/token-usage.ts'
+import { usageField } from '../../providers/usage-field.ts'
 import { estimateUsage } from './estimate.ts'
 import type { Generated } from './generated-text.ts'
 import { type ReportedTerms, readTerms } from './reported-terms.ts'
@@ -58,10 +59,15 @@ export function usageOf({ usage, isOutdated, generated }: Observed, error: Error
   return usage.completion_tokens === 0 && generated?.().text ? null : usage
 }
 
+/** Observations of a reply without an answer, such as an error. */
+export function observedError(reply: unknown): Observed {
+  const usage = usageField(reply)
+  return { ...NOTHING, usage: readUsage(usage), terms: readTerms(reply, usage) }
+}
+
 /** Observations of a whole answer. `generated` is the part that the model wrote. */
-export const observedWhole = (answer: { usage?: unknown }, generated: unknown): Observed => ({
-  usage: readUsage(answer.usage),
-  terms: readTerms(answer, answer.usage),
+export const observedWhole = (answer: object, generated: unknown): Observed => ({
+  ...observedError(answer),
   generated: () => ({ text: JSON.stringify(generated), factor: 1 }),
   answer,
 })

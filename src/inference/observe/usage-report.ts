@@ -1,4 +1,5 @@
 import { readUsage, type Usage } from '../../providers/token-usage.ts'
+import { usageField } from '../../providers/usage-field.ts'
 import { fieldsOrNone } from '../../text/lenient-reader.ts'
 import { present } from '../../text/present.ts'
 import type { Fields } from '../../text/typed-reader.ts'
@@ -42,7 +43,7 @@ export function readReport(kept: KeptEvents): UsageReport {
   function usageIn(data: EventData | null): unknown {
     if (data?.type === 'message_start') return null
     if (data?.type === 'message_delta') return { ...fieldsOrNone(begun.usage), ...present(fieldsOrNone(data.usage)) }
-    return data?.usage ?? data?.response?.usage
+    return usageField(data)
   }
   return {
     read(data) {

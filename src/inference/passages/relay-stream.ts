@@ -14,12 +14,13 @@ import { withoutStart } from './started-message.ts'
  * @param isOver tells whether the stream is complete although no `[DONE]` has passed
  */
 export const relayStream = (
-  { provider, receiver, onFirst }: ReplyContext,
+  { provider, receiver, onFirst, bill }: ReplyContext,
   reply: StreamReply,
   tap: SseTap,
   filter: (events: Buffer) => Buffer | null,
   isOver?: () => boolean,
-): Promise<StreamEnd> => pump(reply, receiver, tap, { filter, onFirst, stallMs: provider.timeoutMs, isOver })
+): Promise<StreamEnd> =>
+  pump(reply, receiver, tap, { filter, onFirst, stallMs: provider.timeoutMs, needsUsage: bill.isReadOn, isOver })
 
 /**
  * Error of a stream that ended before its answer was complete. Null for a complete answer: what follows it changes

@@ -12,6 +12,7 @@ export function inProcessSend(provider: Provider): Send {
     async function run(): Promise<void> {
       const url = provider.baseUrl + path
       const init = { method, headers, body: body?.toString() ?? null, signal: ending.signal }
+      listener.onConnected?.()
       const response = await provider.fetch(url, init)
       listener.onHead(response.status, Object.fromEntries(response.headers))
       for await (const chunk of response.body ?? []) {

@@ -125,6 +125,9 @@ export function lateReceiver(receiver: Receiver, { reads, forMs }: LateReading):
       onDrain = resume
       receiver.onDrain(resume)
     },
+    complete() {
+      isWhole = true
+    },
     end(bytes) {
       isWhole = true
       unlessLeft(() => receiver.end(bytes))

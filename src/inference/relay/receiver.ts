@@ -35,6 +35,8 @@ export interface Receiver extends Client {
    */
   write(bytes: Buffer | string): boolean
   onDrain(resume: () => void): void
+  /** Tells that the client has all of a stream, of which only the usage may still come. Optional. */
+  complete?(): void
   end(bytes?: Buffer | string): void
   /** Closes the connection of a stalled reader. */
   drop(): void
@@ -48,10 +50,12 @@ const CLOSING_MS = 1000
 
 /**
  * Passes a stream on as it arrives, at the pace of its reader. It ends when the upstream ends it or signals its end, or
- * is silent after an error. Anything after `[DONE]` in the same chunk is passed on; later chunks are not.
+ * is silent after an error. Anything after `[DONE]` in the same chunk is passed on; later chunks are not, and are only read
+ * for the usage of a call with limits that has none yet.
  *
  * @param options.isOver called after each chunk; tells whether the stream is complete although no `[DONE]` has passed
  * @param options.filter selects the whole events to pass on; the tap has seen them
+ * @param options.needsUsage true when the end waits a moment for the usage
  * @param options.stallMs time after which a stalled reader counts as disconnected
  */
 export function pump(
@@ -62,11 +66,14 @@ export function pump(
     filter: (events: Buffer) => Buffer | null
     onFirst: () => void
     stallMs: number
+    needsUsage?: boolean
     isOver?: (() => boolean) | undefined
   },
 ): Promise<StreamEnd> {
   return new Promise((resolve) => {
     let first = true
+    /** True once the client has all of the stream. */
+    let isWhole = false
     const { exchange } = reply
     const pace = createPace(exchange, receiver, options.stallMs, gone)
     const end = createEnd(exchange, pace, resolve)
@@ -77,8 +84,16 @@ export function pump(
       receiver.drop()
     }
     function pass(events: Buffer | null): void {
-      const bytes = events && options.filter(events)
+      const bytes = events && !isWhole ? options.filter(events) : null
       if (bytes && bytes.length > 0) pace.write(bytes)
+    }
+    function complete(): void {
+      const isTold = options.needsUsage !== true || tap.usage() !== null || tap.failed() !== null
+      if (isTold) end.leaveOpen()
+      else if (!isWhole) end.unlessMore()
+      if (isTold || isWhole) return
+      isWhole = true
+      receiver.complete?.()
     }
     function onData(chunk: Buffer): void {
       if (end.isOver()) return
@@ -89,7 +104,7 @@ export function pump(
       }
       try {
         pass(tap.push(chunk))
-        if (tap.ending().done || options.isOver?.()) end.leaveOpen()
+        if (isWhole || tap.ending().done || options.isOver?.()) complete()
         else if (tap.failed() !== null && (!end.isDue() || chunk.includes('data:'))) end.unlessMore()
       } catch (error) {
         end.abort({ kind: 'broken', error: error as Error })
@@ -109,7 +124,8 @@ export function pump(
       end.stopWaiting()
       // The transport may report its end before the receiver's own listener is called; an in-process reader depends on
       // this order.
-      if (receiver.isGone()) gone()
+      if (isWhole) end.settle({ kind: 'complete' })
+      else if (receiver.isGone()) gone()
       else end.settle({ kind: 'broken', error })
     }
 

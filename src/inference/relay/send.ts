@@ -15,7 +15,7 @@ export interface Client {
   reason?(): unknown
   /** True once it has disconnected, also while its reply is still read to learn what it costs. */
   hasLeft?(): boolean
-  /** Called when the request is sent: the upstream may charge for it from here on. */
+  /** Called when the request is sent over a connection: the upstream may charge for it from here on. */
   onSent?(): void
 }
 
@@ -71,7 +71,10 @@ export function openReply(
     }
 
     const listener: ReplyListener = {
-      onConnected: () => report.connected(),
+      onConnected() {
+        client.onSent?.()
+        report.connected()
+      },
       onHead(code, head) {
         status = code
         headers = head
@@ -98,7 +101,6 @@ export function openReply(
       },
     }
     exchange = send(request, listener)
-    client.onSent?.()
     client.onGone(abort)
 
     function begin(): void {

@@ -17,6 +17,7 @@ import { newId } from '../../text/ids.ts'
 import { fieldsOrNone } from '../../text/lenient-reader.ts'
 import { type Micros, toUsd } from '../../text/money.ts'
 import type { Bill } from '../admit/bill.ts'
+import { ENDPOINTS } from '../api/endpoints.ts'
 import { recordedError } from '../api/reported-error.ts'
 import { type Changes, changeTexts } from '../convert/changes.ts'
 import { carriesAudio } from '../observe/audio-input.ts'
@@ -28,7 +29,7 @@ import type { CacheWatch, WatchedCall } from '../session/cache-watch.ts'
 import type { Provider } from '../upstreams/provider.ts'
 import { isRaceLost } from '../upstreams/race-lost.ts'
 import { cacheEffect } from './cache-effect.ts'
-import { costOfLeft, type LateTerms, type LeftCost, NOTHING_UNSEEN, withMore } from './left-answer.ts'
+import { costOfUntold, type LateTerms, NOTHING_UNSEEN, type UntoldCost, withMore } from './untold-answer.ts'
 
 /** Dependencies of a call record. */
 export interface SettleDeps {
@@ -104,13 +105,18 @@ export interface BegunCall {
 interface SettledOutcome extends Outcome {
   /** True when the client received part of the answer. */
   isHad: boolean
+  /** True when the provider may bill an answer whose usage it did not tell. */
+  isUntold: boolean
   /** Receiver that reads on once the client has left. Null for a call without limits. */
   late: LateReceiver | null
   /** The provider's id of the answer, by which it states the cost later. Null without one. */
   generationId: string | null
 }
 
-const ALL_SEEN: Pick<LeftCost, 'unseen' | 'statedMicros'> = { unseen: NOTHING_UNSEEN, statedMicros: null }
+const ALL_SEEN: Pick<UntoldCost, 'unseen' | 'statedMicros'> = { unseen: NOTHING_UNSEEN, statedMicros: null }
+
+/** Endpoints whose cost is known by the tokens of their text. */
+const OF_TEXT: ReadonlySet<string> = new Set([...ENDPOINTS, '/completions', '/embeddings'])
 
 /** A request without a model has the flat price. */
 const NO_MODEL: PricedModel = { requested: '', upstream: '', catalogue: {}, unknownPrice: 'fixed' }
@@ -154,9 +160,10 @@ export function beginCall(deps: SettleDeps, invocation: Invocation, context: Cal
     },
     settle(outcome) {
       const { usage, generated, error, promptUsage, late } = outcome
-      // The upstream's bill for it is unknown, and its caller does not pay for it.
-      if (isRaceLost(error)) return settled({ ...outcome, generated: null }, null)
-      if (usage === null && late?.hasLeft() && late.isGone()) return settleLeft(outcome, late)
+      const isCut = usage === null && error !== null
+      if (isCut && late !== null && (outcome.isUntold || promptUsage?.())) return settleUntold(outcome, late)
+      // Its caller gets nothing of it, and the provider may bill less than a whole answer.
+      if (isRaceLost(error)) return settled({ ...outcome, generated: null }, usage)
       if (usage !== null || !generated) return settled(outcome, usage)
       return countUsage(countTokens, invocation.request, generated, error, promptUsage?.()).then((counted) =>
         settled(outcome, counted),
@@ -164,9 +171,9 @@ export function beginCall(deps: SettleDeps, invocation: Invocation, context: Cal
     },
   }
 
-  /** Settles an answer that was ended before its usage came, because its client had left. */
-  async function settleLeft(outcome: SettledOutcome, late: LateReceiver): Promise<Settled> {
-    const left = await costOfLeft(deps.late, countTokens, {
+  /** Settles an answer that ended before its usage came: its client had left, or the provider broke or fell silent. */
+  async function settleUntold(outcome: SettledOutcome, late: LateReceiver): Promise<Settled> {
+    const untold = await costOfUntold(deps.late, countTokens, {
       late,
       provider,
       request: invocation.request,
@@ -178,15 +185,16 @@ export function beginCall(deps: SettleDeps, invocation: Invocation, context: Cal
       rateKey: rateKey(),
       // Chat completions show all reasoning, or none.
       isSummarised: invocation.path === '/messages' || invocation.path === '/responses',
+      isOfText: OF_TEXT.has(invocation.path),
       costOf: (usage) => costOf(usage, outcome),
     })
-    return settled({ ...outcome, isHad: left.isPaidFor }, left.usage, left)
+    return settled({ ...outcome, isHad: untold.isPaidFor }, untold.usage, untold)
   }
 
   function settled(
     outcome: SettledOutcome,
     observed: Usage | null,
-    { unseen, statedMicros }: Pick<LeftCost, 'unseen' | 'statedMicros'> = ALL_SEEN,
+    { unseen, statedMicros }: Pick<UntoldCost, 'unseen' | 'statedMicros'> = ALL_SEEN,
   ): Settled {
     const { httpStatus, error, generated, answer, made, isHad } = outcome
     const usage = observed === UNCOUNTED ? null : observed
@@ -205,11 +213,10 @@ export function beginCall(deps: SettleDeps, invocation: Invocation, context: Cal
     if (invocation.stream && error === null && usage !== null && usage.estimated !== true)
       rates.note(rateKey(), usage.completion_tokens, elapsedMs() - (firstTokenMs ?? 0))
     // A client that disconnects before the first word pays nothing.
-    const isPaidFor = isHad && (error === null || observed !== null)
+    const isPaidFor = isHad && !isRaceLost(error) && (error === null || observed !== null)
     const isOfUnknownLength = !uses.audio_second && isByLength(priced, prices)
     if (isPaidFor && (observed === UNCOUNTED || isOfUnknownLength)) invocation.bill.cutOff()
     const knownMicros = isPaidFor || unseen.micros === 0 ? costMicros : 0
-    const costUsd = toUsd(knownMicros + (Number.isFinite(unseen.micros) ? unseen.micros : 0))
     const price = (): AppliedPrice => ({
       ...(used.parts !== null && { mixed: true }),
       ...appliedPrice(usage, priced, prices, used.tier, audio),
@@ -229,6 +236,9 @@ export function beginCall(deps: SettleDeps, invocation: Invocation, context: Cal
       latencyMs: elapsedMs(),
       isHad: isPaidFor,
     })
+    // Of unlimited cost the reservation is counted, and the cost of what is known where the operator bears it.
+    const isKnown = Number.isFinite(unseen.micros)
+    const costUsd = toUsd(isKnown ? knownMicros + unseen.micros : (spend?.micros ?? costMicros))
     if (!invocation.isRecorded) return { callId, usage, costUsd, price, priceFrom }
     const recorded: CallRecord = {
       call_id: callId,
@@ -248,7 +258,7 @@ export function beginCall(deps: SettleDeps, invocation: Invocation, context: Cal
       latency_ms: elapsedMs(),
       first_token_ms: firstTokenMs,
       usage: usage && (unseen.tokens === 0 ? usage : withMore(usage, unseen.tokens)),
-      upstream_cost_usd: isRaceLost(error) ? null : costUsd,
+      upstream_cost_usd: isRaceLost(error) && usage === null ? null : costUsd,
       price_from: priceFrom,
       provider_key: provider.keyId,
       ...(context.session ?? NO_SESSION),

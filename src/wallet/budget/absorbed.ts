@@ -149,15 +149,17 @@ async function readBorne(store: Store, callerId: string, { day, most }: { day: s
       'c.model as upstream',
       'm.capped',
       'm.charged',
+      'c.status',
       fn.sum<number>('m.absorbed_micros').as('micros'),
     ])
     .where('m.caller_id', '=', callerId)
     .where('m.at', '>=', `${day}T00:00:00.000Z`)
     .where('m.absorbed_micros', '>', 0)
-    .groupBy(['m.model', 'c.model', 'm.capped', 'm.charged'])
+    .groupBy(['m.model', 'c.model', 'm.capped', 'm.charged', 'c.status'])
     .execute()
   const capped = parts.filter((part) => part.capped === 1)
-  const unread = parts.filter((part) => part.capped === 0 || part.charged === 0)
+  // A hedge is the operator's own choice, which the bound ends by itself.
+  const unread = parts.filter((part) => part.status !== 'hedged' && (part.capped === 0 || part.charged === 0))
   return {
     micros: borne,
     unreadMicros: unread.reduce((sum, { micros }) => sum + Number(micros), 0),
