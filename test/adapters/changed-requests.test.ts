@@ -210,3 +210,26 @@ const impatient: Behaviour = (reply, request) => {
   const why = 'Streaming is required for operations that may take longer than 10 minutes.'
   return refuses(400, 'invalid_request_error', why)(reply, request)
 }
+
+describe('a refusal of what Messages cannot say', () => {
+  it('names the field of the Responses request, wherever its messages come to stand', async () => {
+    const file = [
+      { type: 'input_text', text: 'Read.' },
+      { type: 'input_file', file_id: 'file-1' },
+    ]
+    const call = { type: 'function_call', call_id: 'call_1', name: 'look', arguments: '{}' }
+    const result = { type: 'function_call_output', call_id: 'call_1', output: 'Nothing.' }
+    const user = (content: unknown) => ({ type: 'message', role: 'user', content })
+    const client = new OpenAI({ baseURL: `${running.url}/v1`, apiKey: running.key, maxRetries: 0 })
+    for (const [input, more, param] of [
+      [[user(file)], {}, 'input.0.content.1'],
+      [[user('Hello'), call, result, user('Go on.'), user(file)], { instructions: 'Be short.' }, 'input.4.content.1'],
+      [[user('Hello')], { top_logprobs: 2, include: ['message.output_text.logprobs'] }, 'top_logprobs'],
+    ] as const)
+      await assert.rejects(
+        client.responses.create({ model: 'claude-x', input: input as never, ...(more as object) }),
+        (error) => error instanceof OpenAI.APIError && error.param === param && error.message.includes(`${param}: `),
+        param,
+      )
+  })
+})

@@ -19,6 +19,14 @@ export function unsupported(param: string, why: string): GazewayError {
 /** Error for a field of a request that has a wrong type. */
 export const wrongType = (param: string, expected: string): GazewayError => refused(param, `must be ${expected}`)
 
+/** The same error of a field, which the client has by another name. */
+export function renamed(error: GazewayError, param: string): GazewayError {
+  if (error.param === null || error.param === param) return error
+  const { code, message, status } = error
+  const told = message.startsWith(error.param) ? param + message.slice(error.param.length) : message
+  return new GazewayError(code, told, { status, param })
+}
+
 /** Tells whether an error is that of {@link unsupported}. */
 export const isInexpressible = (error: GazewayError): boolean => inexpressible.has(error)
 

@@ -1,3 +1,4 @@
+import { GazewayError } from '../../errors.ts'
 import { splitEvents, wholeEvents } from '../../wire/whole-events.ts'
 import type { ChatRequest } from '../api/requests.ts'
 import type { Note } from '../convert/changes.ts'
@@ -6,6 +7,7 @@ import { customNames } from '../convert/custom-tools.ts'
 import { fitted } from '../convert/lenient.ts'
 import { createCompletionChunks, toCompletion } from '../convert/message-to-chat.ts'
 import { withCacheMarks } from '../convert/prompt-cache.ts'
+import { renamed } from '../convert/request-reader.ts'
 import { eventData } from '../observe/event-data.ts'
 import type { StreamReply } from '../relay/exchange.ts'
 import { gatherMessage } from './gather.ts'
@@ -33,8 +35,10 @@ export const chatOverMessages = (passage: Passage): Passage => ({
     const chat = passage.convert(asked, { ...conversion, takesFileUrls: true, takesCacheMarks: true })
     const { longestAnswer, model, note: noteAsked } = conversion
     const note: Note = (field, what) => noteAsked(passage.fieldOf?.(field) ?? field, what)
-    const message = fitted(chat, { ...conversion, note }, (body, noteSent) =>
-      toMessagesFromChat(body as ChatRequest, noteSent, longestAnswer ?? undefined, model),
+    const message = namedBy(passage, asked, () =>
+      fitted(chat, { ...conversion, note }, (body, noteSent) =>
+        toMessagesFromChat(body as ChatRequest, noteSent, longestAnswer ?? undefined, model),
+      ),
     )
     const isStreamed = (chat as { stream?: unknown }).stream === true || message.max_tokens > longestWhole(model)
     return { ...withCacheMarks(message, conversion.cachedSession), ...(isStreamed && { stream: true }) }
@@ -50,6 +54,16 @@ export const chatOverMessages = (passage: Passage): Passage => ({
   },
   passStream: (context, reply, tap) => passage.passStream(context, asChat(reply, customNames(context.asked)), tap),
 })
+
+/** Converts a request. @throws GazewayError naming the field that the client has sent */
+function namedBy<T>({ placeOf }: Passage, asked: object, convert: () => T): T {
+  try {
+    return convert()
+  } catch (error) {
+    if (!(error instanceof GazewayError) || error.param === null || placeOf === undefined) throw error
+    throw renamed(error, placeOf(error.param, asked))
+  }
+}
 
 const longestWhole = (model: string): number => (SLOW.models.test(model) ? SLOW.longest : LONGEST_WHOLE)
 

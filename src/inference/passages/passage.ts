@@ -107,6 +107,8 @@ export interface Passage {
   isReformed: boolean
   /** Name in its API of a field of the chat request that it makes. Without it, the APIs share their names. */
   fieldOf?(chatField: string): string
+  /** Field of the client's request that a field of its chat request comes from, exactly: conversions are tried to find it. */
+  placeOf?(chatField: string, asked: object): string
   /** True when requests are converted to another API. */
   isConverted?: true
   /** True when the chunk with the usage is not passed on. */

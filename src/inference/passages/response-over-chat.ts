@@ -5,6 +5,7 @@ import { type ResponseObject, toResponse } from '../convert/chat-to-response.ts'
 import { completionEvents, createResponseEvents, type ResponseEvents } from '../convert/chat-to-response-events.ts'
 import { asksForSummary, summaryEvents, summaryRequest } from '../convert/compaction.ts'
 import { completionChunks } from '../convert/completion-chunks.ts'
+import { inputPlace } from '../convert/input-place.ts'
 import { toChatRequest } from '../convert/responses-to-chat.ts'
 import { withSummaries } from '../convert/summaries.ts'
 import { lackOf } from '../observe/response-texts.ts'
@@ -97,9 +98,12 @@ const FIELDS = new Map([
   [CHAT_LIMIT, RESPONSES_LIMIT],
 ])
 
+const fieldOf = (chatField: string): string => FIELDS.get(chatField.split('.')[0] ?? '') ?? chatField
+
 /** Passes a Responses request to chat completions, and the answer back as a Response or its events. */
 export const responseOverChat: Passage = {
   ...converted,
   // A message is not at the place of its item.
-  fieldOf: (chatField) => FIELDS.get(chatField.split('.')[0] ?? '') ?? chatField,
+  fieldOf,
+  placeOf: (chatField, asked) => inputPlace(chatField, asked as ResponseRequest) ?? fieldOf(chatField),
 }
