@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict'
+import { once } from 'node:events'
 import { readdirSync, readFileSync } from 'node:fs'
 import { after, before, beforeEach, describe, it } from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
+import { WebSocket } from 'ws'
 import type * as z from 'zod'
 import { MODEL_ENDPOINTS } from '../../adapters/http/endpoints.ts'
 import type { pageOf } from '../../adapters/platform/list-page.ts'
@@ -449,6 +451,15 @@ const WAYS: Record<string, (key: string) => Promise<number>> = {
     await socket.closed
     return frame.code === 'insufficient_credit' ? 402 : 0
   },
+  'socket /v1/responses': async (key) => {
+    const url = `${running.url.replace('http', 'ws')}/v1/responses`
+    const socket = new WebSocket(url, { headers: { authorization: `Bearer ${key}` } })
+    await once(socket, 'open')
+    socket.send(JSON.stringify({ type: 'response.create', model: 'm', input: 'Hello' }))
+    const [first] = await once(socket, 'message')
+    socket.terminate()
+    return JSON.parse(String(first)).status ?? 200
+  },
 }
 const newSession = async (key: string) => {
   const reply = await post(`${running.url}/api/sessions`, {}, key)
@@ -523,6 +534,7 @@ const COSTS_NOTHING = '/v1/messages/count_tokens'
 const ASKED_IN: Record<string, string> = {
   'adapters/http/http.ts': 'gateway POST /v1/chat/completions',
   'adapters/platform/proxy/live-proxy.ts': 'POST /v1/{path}',
+  'adapters/platform/responses-door.ts': 'socket /v1/responses',
   'src/agent/agent.ts': 'socket chat',
   'src/gaze/gaze.ts': 'POST /api/gaze/analyze',
   'src/metering/ask-model.ts': 'POST /api/wallet/metered/call',
