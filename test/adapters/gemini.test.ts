@@ -3,6 +3,7 @@ import { after, before, describe, it } from 'node:test'
 import type { CallRecord } from '../../src/calls/call-record.ts'
 import { message, messageStream, named } from '../doubles/anthropic.ts'
 import { connectGenai, type Genai, partsOf, piecesOf } from '../doubles/genai.ts'
+import { claudeLike, DELIVERED, geminiLike, openRouterLike } from '../doubles/thinking.ts'
 import { chunks, completion, json, sse, startUpstream, type UpstreamDouble } from '../doubles/upstream.ts'
 import { type RunningGateway, startGateway } from './gateway.ts'
 
@@ -314,4 +315,41 @@ describe('Requests of Google’s API to an upstream that speaks Messages', () =>
     assert.equal(pieces.map(({ text }) => text ?? '').join(''), 'Hello.')
     assert.deepEqual(pieces.at(-1)?.usageMetadata?.cachedContentTokenCount, 4)
   })
+})
+
+describe('Reasoning of a model that is asked by Google’s API', () => {
+  const parcel = { type: 'object', properties: { parcel: { type: 'string' } }, required: ['parcel'] }
+  const tools = [{ functionDeclarations: [{ name: 'parcel_status', parametersJsonSchema: parcel }] }]
+  const LOST = /skip_thought_signature_validator|"reasoning_content":""/
+
+  for (const [name, provider, model] of [
+    ['Gemini 3', geminiLike(), 'double-chat'],
+    ['Gemini 3 that signs late', geminiLike({ isLate: true }), 'double-chat'],
+    ['OpenRouter', openRouterLike(), 'double-chat'],
+    ['Claude', claudeLike(), 'claude/claude-3-7-sonnet'],
+  ] as const)
+    it(`comes back in signatures: ${name}`, async () => {
+      upstream.on(provider.path, provider.behaviour)
+      upstream.received.length = 0
+      const thinkingConfig = { thinkingBudget: 2000 }
+      const contents: object[] = [{ role: 'user', parts: [{ text: 'What is the status of P-42?' }] }]
+      let last = ''
+      for (let turn = 0; turn < 4 && last === ''; turn++) {
+        const asked = { model, contents, config: { tools, thinkingConfig, maxOutputTokens: 8000 } }
+        const parts = partsOf(await piecesOf(await genai.models.generateContentStream(asked)))
+        contents.push({ role: 'model', parts })
+        const calls = parts.flatMap(({ functionCall }) => functionCall ?? [])
+        const response = { output: 'delivered on Friday' }
+        if (calls.length === 0) last = parts.map(({ text }) => text).join('')
+        else
+          contents.push({
+            role: 'user',
+            parts: calls.map((one) => ({ functionResponse: { name: one.name, response } })),
+          })
+        // As clients do that keep no ids.
+        for (const one of calls) delete one.id
+      }
+      assert.equal(last, DELIVERED)
+      assert.doesNotMatch(String(upstream.received.map(({ text }) => text)), LOST)
+    })
 })

@@ -102,8 +102,9 @@ async function passStream(
     const reported = tap.failed()
     if (reported !== null) throw reported
     const events = convert(chunks as unknown as ChatChunk[])
+    // Some answers have nothing for the client until they end.
+    begun ||= chunks.length > 0
     if (events === null) return null
-    begun = true
     return held.add(events.bytes, receiver.isSole !== false || events.hasOutput)
   }
 
