@@ -120,6 +120,19 @@ describe('leaving an answer early', () => {
     assert.equal(await spent(id), 10 + 7000)
   })
 
+  it('costs the whole reservation of an answer in the background whose reply nobody waited for', async () => {
+    const { key, id } = await newKey(BUDGET)
+    server.on('/responses', () => {})
+    await askAndLeave(
+      key,
+      { model: 'stops-any', input: 'Hello', max_output_tokens: 1000, background: true, stream: false },
+      null,
+      '/v1/responses',
+    )
+    await until(async () => (await recordsOf(id)).length === 1)
+    assert.ok((await spent(id)) >= 10 * 1000, `${await spent(id)}`)
+  })
+
   it('waits for the usage, then ends the upstream and counts the time of hidden reasoning', async () => {
     const { key, id } = await newKey(BUDGET)
     server.on('/chat/completions', (response) => {
