@@ -19,10 +19,13 @@ if (CODEX !== '') {
     before(() => writeFileSync(file, 'Parcel 9 is in Riga.'))
     const called = { name: 'exec_command', arguments: JSON.stringify({ cmd: `cat ${file}` }) }
 
-    const models = { DeepSeek: deepSeekLike, OpenRouter: openRouterLike, 'Gemini 3': geminiLike }
-    for (const [name, like] of Object.entries(models))
+    const models = {
+      DeepSeek: deepSeekLike(called),
+      OpenRouter: openRouterLike(called),
+      'Gemini 3': geminiLike({}, called),
+    }
+    for (const [name, { path, behaviour }] of Object.entries(models))
       it(`reads a file, and goes on with what it thought before, as ${name} demands`, async () => {
-        const { path, behaviour } = like(called)
         upstream().on(path, behaviour)
         upstream().on('/responses', json(404, { error: { message: 'no such route' } }))
         configureCodex(gateway(), place)
