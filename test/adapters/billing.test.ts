@@ -132,7 +132,11 @@ describe('a charged call on /v1', () => {
     })
     const reader = (await chat(key, { stream: true })).body?.getReader()
     let read = ''
-    while (read.split('word').length <= 100) read += Buffer.from((await reader?.read())?.value ?? []).toString()
+    while (read.split('word').length <= 100) {
+      const { value, done } = (await reader?.read()) ?? { done: true }
+      assert.equal(done, false, `The answer ended early: ${read}`)
+      read += Buffer.from(value ?? []).toString()
+    }
     await reader?.cancel()
     breakOff()
     await until(async () => (await receiptsOf(id)).length === 1)

@@ -109,7 +109,10 @@ describe('requests as they are on the wire', () => {
       `Content-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`
     socket.write(ask(JSON.stringify(ASK)) + ask(JSON.stringify({ ...ASK, stream: true })))
     let read = ''
-    while (!read.includes('"Hel"')) read += (await once(socket, 'data'))[0]
+    socket.on('data', (bytes) => {
+      read += bytes
+    })
+    await until(() => read.includes('"Hel"'))
     socket.resetAndDestroy()
     await server.received[1]?.aborted
     await until(async () => (await inFlight()) !== '2')

@@ -75,7 +75,11 @@ async function askAndLeave(key: string, body: object, word: string | null, path 
   else {
     const reader = (await reply).body?.pipeThrough(new TextDecoderStream()).getReader()
     let text = ''
-    while (!text.includes(word)) text += (await reader?.read())?.value
+    while (!text.includes(word)) {
+      const { value, done } = (await reader?.read()) ?? { done: true }
+      assert.equal(done, false, `The answer ended before ${word}: ${text}`)
+      text += value
+    }
   }
   client.abort()
   await reply.catch(() => {})

@@ -168,8 +168,10 @@ describe('a model call with an Idempotency-Key', () => {
     await lost
     await server.received[0]?.aborted
     server.on('/chat/completions', double.json(200, double.completion('Hello.')))
-    let reply = await post('/v1/chat/completions', CHAT)
-    while (reply.status === 409) reply = await post('/v1/chat/completions', CHAT)
+    const reply = await until(async () => {
+      const again = await post('/v1/chat/completions', CHAT)
+      return again.status !== 409 && again
+    })
     assert.equal(reply.status, 200)
     assert.equal(reply.headers.get('idempotent-replayed'), null)
   })

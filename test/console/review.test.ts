@@ -11,6 +11,7 @@ import { after, before, describe, it, type TestContext } from 'node:test'
 import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core'
 import { openReceipt } from '../../src/review/receipt.ts'
 import { fileSigner } from '../../src/signing/signer.ts'
+import { until } from '../doubles/until.ts'
 import { CLI, newPlace, type Place, run } from '../e2e/server.ts'
 import { lineOf } from '../review/people.ts'
 import { createRepository, numbered } from '../review/repository.ts'
@@ -133,10 +134,12 @@ describe('the page of gazeway review', { skip: WITHOUT_BROWSER }, () => {
     await page.getByLabel('Comment').fill('Why?')
     await page.keyboard.press('Control+Enter')
     await page.getByRole('button', { name: /^Acknowledge / }).waitFor()
-    while (!(await page.getByRole('button', { name: 'Acknowledged' }).isVisible())) {
+    await until(async () => {
+      if (await page.getByRole('button', { name: 'Acknowledged' }).isVisible()) return true
       await page.keyboard.press('n')
       await page.keyboard.press('a')
-    }
+      return false
+    })
     await page.getByText('5 of 5 lines read').waitFor()
     assert.equal(await page.locator('article .badge', { hasText: /^lock$/ }).count(), 1)
     await decide(page, 'Approve')

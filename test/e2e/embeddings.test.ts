@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, it } from 'node:test'
+import { until } from '../doubles/until.ts'
 import * as double from '../doubles/upstream.ts'
 import { connect, newPlace, type Place, run } from './server.ts'
 
@@ -38,8 +39,14 @@ describe('gazeway doctor on a store of memories', () => {
     )
     const server = await connect(place, { args: ['--upstream', 'sandbox'] })
     await server.call('gateway_memory_store', { key: 'depot', value: 'is in Gdansk' })
-    let line = await doctor()
-    while (!/41 of 41/.test(line)) line = await doctor()
+    let line = ''
+    await until(
+      async () => {
+        line = await doctor()
+        return /41 of 41/.test(line)
+      },
+      { what: () => `all vectors: ${line}`, seconds: 60 },
+    )
     assert.match(line, /^ok +embeddings +41 of 41 memories have a vector of default\/words$/)
     const { structuredContent } = await server.call('gateway_memory_search', { query: 'parcel van' })
     assert.equal(structuredContent.mode, 'hybrid')

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
+import { until } from '../doubles/until.ts'
 import { type GatewayProcess, startGatewayProcess } from './gateway-process.ts'
 import { connect, newPlace, run } from './server.ts'
 
@@ -61,8 +62,10 @@ describe('an HTTP gateway beside an assistant’s stdio server', () => {
     await assistant.call('gateway_memory_recall', { key: 'from/http' })
     // A record is written within 50 ms of its call's end; the trail is read until it is there.
     let items: Array<{ call_id: string; surface: string; caller_id: string | null; status: string }> = []
-    while (!items.some(({ call_id }) => call_id === id))
+    await until(async () => {
       items = (await assistant.call('gateway_upstream_api_history')).structuredContent.items
+      return items.some(({ call_id }) => call_id === id)
+    })
     const record = items.find(({ call_id }) => call_id === id)
     assert.deepEqual([record?.surface, record?.status], ['http', 'ok'])
     assert.equal(record?.caller_id, key.replace('gzw_', 'key_').split('_').slice(0, 2).join('_'))

@@ -310,13 +310,13 @@ describe('the end of the HTTP gateway', () => {
 
 /** Waits until a gateway takes no more connections. */
 async function refused({ url }: Pick<Address, 'url'>): Promise<void> {
-  for (;;) {
+  await until(async () => {
     const socket = connectTcp(Number(new URL(url).port), '127.0.0.1')
     const open = await once(socket, 'connect').then(
       () => true,
       () => false,
     )
     socket.destroy()
-    if (!open) return
-  }
+    return !open
+  })
 }

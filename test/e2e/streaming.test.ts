@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, beforeEach, describe, it } from 'node:test'
 import type { Progress } from '@modelcontextprotocol/sdk/types.js'
+import { until } from '../doubles/until.ts'
 import * as double from '../doubles/upstream.ts'
 import { connect, newPlace } from './server.ts'
 
@@ -117,8 +118,10 @@ describe('a model that streams', () => {
       controller.abort('changed my mind')
       await rejected
       await upstream.received[0]?.aborted
-      let record = await newest()
-      while (record?.status !== 'aborted' || record.path !== `/v1${path}`) record = await newest()
+      await until(async () => {
+        const record = await newest()
+        return record?.status === 'aborted' && record.path === `/v1${path}`
+      })
       assert.equal(upstream.received.length, 1, 'there was no second try')
     })
 

@@ -3,7 +3,6 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, describe, it } from 'node:test'
-import { setImmediate as immediate } from 'node:timers/promises'
 import { Challenge, Credential, Receipt } from 'mppx'
 import { evm, Mppx } from 'mppx/client'
 import { type Hex, parseSignature } from 'viem'
@@ -15,6 +14,7 @@ import { toUsd } from '../../src/text/money.ts'
 import { accountOf } from '../../src/wallet/ledger/accounts.ts'
 import { type Anvil, KEYS, startAnvil } from '../chain/anvil.ts'
 import { deployToken, type Token } from '../chain/token.ts'
+import { until } from '../doubles/until.ts'
 import { age } from './age.ts'
 import { type PaidApp, startPaidApp } from './paid-app.ts'
 import { startPaidProcess } from './paid-process.ts'
@@ -295,9 +295,9 @@ describe('payments with an EIP-3009 token on an EVM chain', () => {
     t.after(() => asleep.kill())
     const asked = payer.fetch(`${asleep.url}/v1/held`)
     // It is at rest then, and holds no lock of the store.
-    while ((await (await fetch(`${asleep.url}/held`)).json()) !== 1) await immediate()
+    await until(async () => (await (await fetch(`${asleep.url}/held`)).json()) === 1)
     asleep.suspend()
-    while ((await app.payments.sweep(100)) === 0) await immediate()
+    await until(async () => (await app.payments.sweep(100)) > 0, { seconds: 20 })
     asleep.resume()
     await fetch(`${asleep.url}/go`)
     const response = await asked
@@ -311,7 +311,7 @@ describe('payments with an EIP-3009 token on an EVM chain', () => {
     const ahead = await startPaidApp(storeUrl, config, { now: () => new Date(Date.now() + 1_200_000) })
     t.after(() => ahead.close())
     const asked = payer.fetch(`${app.url}/v1/held`)
-    while ((await status(payer.address)) !== 'settled') await immediate()
+    await until(async () => (await status(payer.address)) === 'settled')
     assert.equal(await ahead.payments.sweep(100), 0)
     await fetch(`${app.url}/go`)
     assert.equal((await asked).status, 200)
