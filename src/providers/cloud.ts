@@ -42,7 +42,7 @@ type Named = Exclude<keyof CloudSettings, 'deployments' | 'credentials'>
 
 /** Facts about a cloud: how its upstreams are addressed. */
 export interface PresetCloud {
-  kind: 'azure' | 'vertex'
+  kind: 'azure' | 'bedrock' | 'vertex'
   /** The cloud's own environment variables for settings, in their precedence. */
   variables: Readonly<Partial<Record<Named, readonly string[]>>>
   /** Settings without which there is no address. */

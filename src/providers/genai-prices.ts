@@ -27,7 +27,10 @@ const VENDORS: Readonly<Record<string, string>> = {
   together: 'together',
   fireworks: 'fireworks',
   azure: 'azure',
+  aws: 'bedrock',
 }
+
+const BEDROCK_VERSION = /-v\d+(?::\d+)?$/
 
 const Tiered = z.object({ base: z.number(), tiers: z.array(z.object({ start: z.number(), price: z.number() })) })
 const Rates = z.record(z.string(), z.union([z.number(), Tiered]))
@@ -61,8 +64,15 @@ export function fromGenaiPrices(data: unknown, { date, source }: { date: string;
       const prices = modelIn(model.prices, date)
       return prices === null ? [] : [{ ...model, prices }]
     })
-    const aliases = priced.flatMap(({ match, prices }) => equalsIn(match).map((alias) => [alias, prices] as const))
-    const own = priced.map((model) => [model.id, model.prices] as const)
+    // An answer of Bedrock names its model without the profile, which decides the price.
+    const isNamed = (alias: string) => id !== 'aws' || alias.includes('.')
+    const aliases = priced.flatMap(({ match, prices }) =>
+      equalsIn(match)
+        .filter(isNamed)
+        .map((alias) => [alias, prices] as const),
+    )
+    // Versions of an id in Bedrock, such as -v1:0, change no price.
+    const own = priced.map((model) => [model.id.replace(BEDROCK_VERSION, ''), model.prices] as const)
     // A model's own id takes precedence over an alias of another one.
     providers[vendor] = Object.fromEntries([...aliases, ...own].sort(([a], [b]) => (a < b ? -1 : 1)))
     for (const [name, prices] of own) providers[vendor][name] = prices

@@ -1,5 +1,6 @@
 import { anthropic } from './anthropic.ts'
 import { azure } from './azure.ts'
+import { bedrock } from './bedrock.ts'
 import { deepseek } from './deepseek.ts'
 import { fireworks } from './fireworks.ts'
 import { gemini } from './gemini.ts'
@@ -29,6 +30,7 @@ export const PRESETS: readonly [Preset, ...Preset[]] = [
   together,
   fireworks,
   azure,
+  bedrock,
   vertex,
   ollama,
   lmstudio,

@@ -94,10 +94,11 @@ describe('the shipped catalogue', () => {
 
   it('has the form of a catalogue, and prices models that the presets do not list', () => {
     const file = CatalogueFile.parse(shippedCatalogue())
-    assert.equal(Object.keys(file.providers).length, 10)
+    assert.equal(Object.keys(file.providers).length, 12)
     assert.deepEqual(inForce('openai', 'gpt-4o'), ['catalogue', 2.5, 10])
     assert.deepEqual(inForce('openai', 'o1-pro'), ['catalogue', 150, 600])
     assert.deepEqual(inForce('openrouter', 'anthropic/claude-opus-5'), ['catalogue', 5, 25])
+    assert.deepEqual(inForce('bedrock', 'us.anthropic.claude-opus-5-v1:0'), ['catalogue', 5.5, 27.5])
   })
 
   it('gives way to presets, which were read later', () => {

@@ -26,7 +26,8 @@ export const cloudSend =
       const receiver = isList(asked) ? listsInstead(cloud.ownModels, listener) : listener
       if (isList(asked) && !cloud.listsModels) return answerWithModels(cloud.ownModels, listener)
       const watched = gatherError(receiver, (error) => {
-        if (!mayRenew || credentials.until === null || !cloud.isEnded(error)) return advisedError(error, cloud, headers)
+        if (!mayRenew || (credentials.until === null && !credentials.isReread) || !cloud.isEnded(error))
+          return advisedError(error, cloud, headers)
         cloud.forget(credentials)
         exchange = null
         attempt(false).catch(fail)

@@ -4,6 +4,8 @@ export interface Credentials {
   from: string
   /** Milliseconds since 1970. Null when they do not end, or nobody knows when. */
   until: number | null
+  /** True for those that somebody may have renewed since, although nobody knows when they end. */
+  isReread?: true
 }
 
 /** Credentials that are kept until shortly before their end. */

@@ -1,11 +1,13 @@
 import type { PresetCloud } from '../../providers/cloud.ts'
 import type { Provider } from '../upstreams/provider.ts'
 import { azureCloud } from './azure-cloud.ts'
+import { bedrockCloud } from './bedrock-cloud.ts'
 import type { Cloud, CloudEnvironment } from './cloud.ts'
 import { vertexCloud } from './vertex-cloud.ts'
 
 const CLOUDS: Readonly<Record<PresetCloud['kind'], (provider: Provider, env: CloudEnvironment) => Cloud>> = {
   azure: azureCloud,
+  bedrock: bedrockCloud,
   vertex: vertexCloud,
 }
 

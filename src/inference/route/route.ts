@@ -200,7 +200,9 @@ function candidatesAt(
   }
   const isMessages = provider.protocol === 'anthropic'
   if (endpoint === COUNT_CONTENT) return [at(endpoint, estimates[endpoint])]
-  if (endpoint === COUNT_TOKENS) return [at(endpoint, isMessages ? promptPassage : estimates[endpoint])]
+  // Bedrock counts in a form of its own.
+  const counts = isMessages && provider.cloud?.kind !== 'bedrock'
+  if (endpoint === COUNT_TOKENS) return [at(endpoint, counts ? promptPassage : estimates[endpoint])]
   if (isMessages) return [at('/messages', OVER_MESSAGES[endpoint])]
   if (endpoint === '/chat/completions') return [at(endpoint, chatPassage)]
   if (endpoint === '/messages') return [at('/chat/completions', messageOverChat)]
