@@ -389,6 +389,8 @@ describe('200 streams at once on a budget for 50', () => {
   })
 })
 
+const CONTENTS = { contents: [{ parts: [{ text: 'Hello' }] }] }
+
 /** Each way to a model by its route, as the OpenAPI document names it where it is the platform's. */
 const WAYS: Record<string, (key: string) => Promise<number>> = {
   'gateway POST /v1/chat/completions': async (key) => (await chat(key)).status,
@@ -400,6 +402,10 @@ const WAYS: Record<string, (key: string) => Promise<number>> = {
   'gateway POST /v1/messages': async (key) => (await post(`${running.gatewayUrl}/v1/messages`, CHAT, key)).status,
   'gateway POST /v1/messages, streamed': async (key) =>
     (await post(`${running.gatewayUrl}/v1/messages`, { ...CHAT, stream: true }, key)).status,
+  'gateway POST /v1beta/models/{model}': async (key) =>
+    (await post(`${running.gatewayUrl}/v1beta/models/m:generateContent`, CONTENTS, key)).status,
+  'gateway POST /v1beta/models/{model}, streamed': async (key) =>
+    (await post(`${running.gatewayUrl}/v1beta/models/m:streamGenerateContent?alt=sse`, CONTENTS, key)).status,
   'gateway POST /v1/chat/completions, under an Idempotency-Key': async (key) => {
     const once = { 'idempotency-key': 'once' }
     const statuses = []
