@@ -90,7 +90,7 @@ async function continued(
   requireFewItems(earlier.length + itemsOf(request.json.input).length)
   const json = continuedRequest(request.json, earlier)
   const convert = (body: object) => continuedRequest({ ...body, ...request.edits }, exact ?? earlier)
-  const write = exact === null ? convertedText(request.text, json, convert, size) : exactText(request.text, convert)
+  const write = exact === null ? convertedText(request, json, convert, size) : exactText(request.text, convert)
   const written = await write
   return { bytes: Buffer.from(written), text: String(written), json: json as ModelBody }
 }
@@ -108,9 +108,10 @@ async function exactItems(list: string): Promise<Fields[] | null> {
 }
 
 /** Writes a Response to be kept, with its conversation: the numbers of its request keep their digits. */
-async function keptOf({ text, json, edits }: ResponsesRequest, response: Fields): Promise<KeptResponse> {
+async function keptOf(request: ResponsesRequest, response: Fields): Promise<KeptResponse> {
+  const { json, edits } = request
   const listed = ({ input }: Fields) => ({ items: conversationWith(input, response.output) })
-  const written = await convertedText(text, listed(json), (body) => listed({ ...body, ...edits }))
+  const written = await convertedText(request, listed(json), (body) => listed({ ...body, ...edits }))
   const items = String(written).slice('{"items":'.length, -1)
   return { items, response: JSON.stringify({ ...response, store: true }) }
 }

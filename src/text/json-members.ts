@@ -16,7 +16,16 @@ export interface JsonOutline {
   members: readonly JsonMember[]
   /** True when JavaScript may not represent a number, anywhere in the text, as it is written. */
   hasLargeNumber: boolean
+  /** Number of objects, arrays and fields, anywhere in the text. */
+  parts: number
+  /** Names of all fields, anywhere in the text, as it writes them. Null for more than {@link MOST_NAMES}. */
+  names: ReadonlySet<string> | null
 }
+
+/** Most different names that an outline lists. */
+const MOST_NAMES = 1000
+/** Length that is outlined at once, where it is outlined in turns with other work. */
+const PART = 512 * 1024
 
 const QUOTE = 0x22
 const COMMA = 0x2c
@@ -42,50 +51,60 @@ const LARGE_EXPONENT = /[eE][+-]?\d{3}/
 /**
  * Outlines the JSON text of an object. Strings are skipped and not read. Positions count letters.
  *
- * @param json valid JSON
+ * @param json JSON; the outline of another text means nothing
+ * @throws SyntaxError for a name with an invalid escape
  */
-export const outlineOf = (json: string): JsonOutline => outline(json, (name) => name)
-
-/**
- * The same for its bytes. Positions count bytes.
- *
- * @param text the bytes as text
- */
-export function outlineOfBytes(bytes: Buffer, text: string): JsonOutline {
-  if (text.length === bytes.length) return outlineOf(text)
-  return outline(bytes.toString('latin1'), (name) => Buffer.from(name, 'latin1').toString())
+export function outlineOf(json: string): JsonOutline {
+  const outlining = outlineByParts(json)
+  for (;;) {
+    const { done, value } = outlining.next()
+    if (done) return value
+  }
 }
 
-function outline(json: string, decode: (name: string) => string): JsonOutline {
+/** The same, part by part: what iterates over it lets others work in between. */
+export function* outlineByParts(json: string): Generator<undefined, JsonOutline> {
   const members: JsonMember[] = []
+  const names = new Set<string>()
   let hasLargeNumber = false
+  let parts = 0
   let depth = 0
   let member: JsonMember | null = null
-  const endMember = (at: number): void => {
-    if (member === null) return
-    member.to = lastInk(json, at) + 1
-    members.push(member)
-    member = null
-  }
+  let begin = 0
+  let end = 0
+  let pause = PART
   for (let at = 0; at < json.length; at++) {
+    if (at >= pause) {
+      yield
+      pause = at + PART
+    }
     const code = json.charCodeAt(at)
     if (code === QUOTE) {
-      const end = endOfString(json, at)
-      if (depth === 1 && member === null) member = memberNamed(decode(json.slice(at + 1, end)), at, end)
+      begin = at
+      end = endOfString(json, at)
+      if (depth === 1 && member === null) member = memberNamed(json.slice(at + 1, end), at, end)
       at = end
-    } else if (code === OBJECT || code === ARRAY) depth++
-    else if (code === OBJECT_END || code === ARRAY_END) {
-      if (depth === 1) endMember(at)
-      depth--
-    } else if (depth === 1 && code === COMMA) endMember(at)
-    else if (depth === 1 && code === COLON && member !== null) member.from = firstInk(json, at + 1)
-    else if (code === MINUS || isDigit(code)) {
-      const end = endOfNumber(json, at)
-      hasLargeNumber ||= isLarge(json, at, end)
-      at = end - 1
+    } else if (code === OBJECT || code === ARRAY) {
+      parts++
+      depth++
+    } else if (code === COLON) {
+      parts++
+      if (names.size <= MOST_NAMES) names.add(json.slice(begin + 1, end))
+      if (depth === 1 && member !== null) member.from = firstInk(json, at + 1)
+    } else if (code === OBJECT_END || code === ARRAY_END || code === COMMA) {
+      if (depth === 1 && member !== null) {
+        member.to = lastInk(json, at) + 1
+        members.push(member)
+        member = null
+      }
+      if (code !== COMMA) depth--
+    } else if (code === MINUS || isDigit(code)) {
+      const after = endOfNumber(json, at)
+      hasLargeNumber ||= isLarge(json, at, after)
+      at = after - 1
     }
   }
-  return { members, hasLargeNumber }
+  return { members, hasLargeNumber, parts, names: names.size > MOST_NAMES ? null : names }
 }
 
 function memberNamed(written: string, begin: number, end: number): JsonMember {

@@ -1,5 +1,5 @@
-import { isAscii, isUtf8 } from 'node:buffer'
-import { endOfString, type JsonMember, outlineOf } from '../text/json-members.ts'
+import { isAscii, isUtf8, transcode } from 'node:buffer'
+import { endOfString, type JsonMember, type JsonOutline, outlineByParts } from '../text/json-members.ts'
 import { yieldToEventLoop } from './yield-to-event-loop.ts'
 
 /** Length of a JSON text from which it is read and written in turns with other work. */
@@ -21,22 +21,33 @@ export async function decodeInTurns(bytes: Buffer): Promise<string | null> {
   for (let from = 0, to = 0; from < bytes.length; from = to) {
     to = Math.min(from + PART, bytes.length)
     while (((bytes[to] ?? 0) & KIND_OF_BYTE) === CONTINUED) to--
-    parts.push(bytes.toString('utf8', from, to))
+    parts.push(transcode(bytes.subarray(from, to), 'utf8', 'utf16le').toString('utf16le'))
     await yieldToEventLoop()
   }
   return parts.join('')
+}
+
+/** Outlines a JSON text in turns with other work. @throws SyntaxError as `outlineOf` */
+export async function outlineInTurns(text: string): Promise<JsonOutline> {
+  const outlining = outlineByParts(text)
+  for (;;) {
+    const { done, value } = outlining.next()
+    if (done) return value
+    await yieldToEventLoop()
+  }
 }
 
 /**
  * Parses a JSON text in turns with other work: the long lists in its outermost object are read a part at a time. What is
  * deeper is read at once.
  *
+ * @param outline of the text, where it was made before
  * @returns the same as `JSON.parse`
  * @throws SyntaxError as `JSON.parse`
  */
-export async function parseInTurns(text: string): Promise<unknown> {
+export async function parseInTurns(text: string, outline?: JsonOutline): Promise<unknown> {
   await yieldToEventLoop()
-  const long = longLists(text)
+  const long = longLists(text, outline ?? (await outlineInTurns(text)))
   if (long.length === 0) return JSON.parse(text)
   let rest = ''
   let copied = 0
@@ -51,9 +62,8 @@ export async function parseInTurns(text: string): Promise<unknown> {
 }
 
 /** Fields with a long list. Of fields with the same name only the last counts. */
-function longLists(text: string): JsonMember[] {
+function longLists(text: string, { members }: JsonOutline): JsonMember[] {
   if (!text.trimStart().startsWith('{')) return []
-  const { members } = outlineOf(text)
   const last = new Map(members.map((member) => [member.name, member]))
   const isLong = ({ from, to }: JsonMember) => to - from > PART && text[from] === '[' && text[to - 1] === ']'
   return members.filter((member) => last.get(member.name) === member && isLong(member))

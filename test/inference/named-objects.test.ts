@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { mayNameObjects, namedObjects } from '../../src/inference/admit/named-objects.ts'
+import { outlineOf } from '../../src/text/json-members.ts'
 
 const namedIn = (endpoint: string, body: unknown) =>
   Object.fromEntries(
@@ -79,5 +80,20 @@ describe('the ids in a request', () => {
     }
     assert.ok(!mayNameObjects({ endpoint: '/chat/completions', text: JSON.stringify(turn) }))
     assert.ok(mayNameObjects({ endpoint: '/chat/completions', text: '{"prompt": {"id": "pmpt_00000001"}}' }))
+  })
+
+  it('may be named by a field at any depth, in any case, and with escapes', () => {
+    const many = JSON.stringify(Object.fromEntries(Array.from({ length: 1001 }, (_, index) => [`name${index}`, 0])))
+    for (const [field, mayName] of [
+      ['[{"File_ID": "a"}]', true],
+      ['{"file\\u005fid" : "a"}', true],
+      ['{"fi\u017feId": 1, "\u017fkill_id": "a"}', true],
+      [`[${many}, {"file_ids": []}]`, true],
+      ['["a file_id", {"text": "{\\"file_id\\": 1}"}]', false],
+    ] as const) {
+      const text = `{"messages": ${field}}`
+      const naming = { endpoint: '/chat/completions', text, outline: () => outlineOf(text) }
+      assert.equal(mayNameObjects(naming), mayName, text)
+    }
   })
 })

@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import fc from 'fast-check'
-import { outlineOf, outlineOfBytes } from '../../src/text/json-members.ts'
+import { outlineOf } from '../../src/text/json-members.ts'
 import { splicedJson } from '../../src/text/json-splice.ts'
 
 const splice = (text: string, changes: Record<string, unknown>): string => {
   const bytes = Buffer.from(text)
-  return splicedJson(bytes, outlineOfBytes(bytes, text).members, changes).toString()
+  return splicedJson({ bytes, text }, outlineOf(text).members, changes).toString()
 }
 
 /** Writes a name with or without escapes. */
@@ -58,7 +58,7 @@ describe('fields set in the bytes of a JSON object', () => {
 
   it('are the bytes themselves where nothing changes', () => {
     const bytes = Buffer.from('{ "a" : [1.0, "\\u0061"] }')
-    assert.equal(splicedJson(bytes, outlineOfBytes(bytes, bytes.toString()).members, { b: undefined }), bytes)
+    assert.equal(splicedJson({ bytes, text: String(bytes) }, outlineOf(String(bytes)).members, { b: undefined }), bytes)
   })
 
   for (const [text, set, sent] of [
@@ -76,6 +76,18 @@ describe('fields set in the bytes of a JSON object', () => {
 })
 
 describe('the outline of a JSON text', () => {
+  it('counts objects, arrays and fields, and lists the names of fields as they are written', () => {
+    const { parts, names } = outlineOf('{"a":[{"b\\u0063":{}},"d","e:",[1]],"a":{"f":"{"}}')
+    assert.equal(parts, 10)
+    assert.deepEqual([...(names ?? [])], ['a', 'b\\u0063', 'f'])
+  })
+
+  it('lists no names where there are very many', () => {
+    const many = Object.fromEntries(Array.from({ length: 1001 }, (_, index) => [`name${index}`, 0]))
+    assert.equal(outlineOf(JSON.stringify(many)).names, null)
+    assert.equal(outlineOf(JSON.stringify({ ...many, name1000: undefined })).names?.size, 1000)
+  })
+
   for (const number of ['9223372036854775807', '1e400', '-2.5E-400', '0.12345678901234567890'])
     it(`finds ${number} as a number alone`, () => {
       assert.equal(outlineOf(`{"a":[{"b": ${number}}]}`).hasLargeNumber, true)

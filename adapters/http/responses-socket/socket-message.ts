@@ -3,7 +3,7 @@ import type { ModelBody } from '../../../src/inference/admit/admit.ts'
 import { continuedRequest, type Items } from '../../../src/inference/continue/continued-request.ts'
 import { type ClientRequest, convertedText } from '../../../src/inference/relay/request-body.ts'
 import { isObject, parseJson } from '../../../src/text/json.ts'
-import { type JsonMember, outlineOf, outlineOfBytes } from '../../../src/text/json-members.ts'
+import { type JsonMember, outlineOf } from '../../../src/text/json-members.ts'
 import { splicedJson } from '../../../src/text/json-splice.ts'
 import { fieldsOrNone } from '../../../src/text/lenient-reader.ts'
 import { decodeInTurns } from '../../../src/wire/large-json.ts'
@@ -32,24 +32,24 @@ export const isAcknowledgement = (message: Buffer): boolean =>
  * @throws GazewayError `invalid_json`, `validation_failed`
  */
 export async function readMessage(message: Buffer): Promise<SocketRequest> {
-  const { text, json } = await parseJsonBytes(message)
+  const { text, json, outline } = await parseJsonBytes(message)
   if (!isObject(json)) throw new GazewayError('invalid_json', 'The message is not a JSON object.')
   const { type, generate, stream_id: _, background: __, ...body } = json
   if (type !== 'response.create')
     throw new GazewayError('validation_failed', 'type: must be response.create.', { param: 'type' })
-  const { members, hasLargeNumber } = outlineOfBytes(message, text)
-  const bytes = splicedJson(message, members, AS_OVER_HTTP)
+  const { members, hasLargeNumber } = outline()
+  const bytes = splicedJson({ bytes: message, text }, members, AS_OVER_HTTP)
   return {
     bytes,
     text: (await decodeInTurns(bytes)) ?? String(bytes),
     json: { ...body, stream: true },
     generates: generate !== false,
-    isExact: !hasLargeNumber || !members.some((member) => member.name === 'input' && hasLarge(message, member)),
+    isExact: !hasLargeNumber || !members.some((member) => member.name === 'input' && hasLarge(text, member)),
   }
 }
 
-const hasLarge = (message: Buffer, { from, to }: JsonMember): boolean =>
-  outlineOf(`{"input":${message.subarray(from, to)}}`).hasLargeNumber
+const hasLarge = (text: string, { from, to }: JsonMember): boolean =>
+  outlineOf(`{"input":${text.slice(from, to)}}`).hasLargeNumber
 
 /**
  * Writes the conversation that a request continues into its input.
@@ -58,8 +58,8 @@ const hasLarge = (message: Buffer, { from, to }: JsonMember): boolean =>
  * @throws GazewayError `invalid_json` for a request nested too deeply
  */
 export async function continuedMessage(request: SocketRequest, items: Items, size: number): Promise<SocketRequest> {
-  const { text, json, generates, isExact } = request
+  const { json, generates, isExact } = request
   const whole = continuedRequest(json, items)
-  const written = await convertedText(text, whole, (body) => continuedRequest({ ...body }, items), size)
+  const written = await convertedText(request, whole, (body) => continuedRequest({ ...body }, items), size)
   return { bytes: Buffer.from(written), text: String(written), json: whole, generates, isExact }
 }

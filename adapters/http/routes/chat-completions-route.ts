@@ -89,7 +89,7 @@ export function createAsk(calls: OpenCalls, gateway: Gateway, endpoint: ModelEnd
   }
 
   return async (request, receiver, context) => {
-    const mayName = mayNameObjects({ endpoint, text: request.text })
+    const mayName = mayNameObjects({ endpoint, text: request.text, outline: request.outline })
     const keeper = mayName ? await requireOwn(request, context.callerId) : null
     // Clients over HTTP retry on their own.
     const asked = { endpoint, request, retries: 0, needsText: false, keeper }

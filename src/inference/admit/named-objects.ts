@@ -1,4 +1,5 @@
 import { GazewayError } from '../../errors.ts'
+import type { JsonOutline } from '../../text/json-members.ts'
 
 /** The part of a request in which it can name objects. */
 export interface NamingRequest {
@@ -6,6 +7,8 @@ export interface NamingRequest {
   endpoint: string
   /** The body, unparsed: if a field occurs twice, parsing would hide one of the two. */
   text: string
+  /** Outlines the text. Without it, the text itself is searched. */
+  outline?: (() => JsonOutline) | undefined
 }
 
 /** Id of an object in a request. */
@@ -57,9 +60,20 @@ const STATE_OBJECT = /"(?:conversation|container|prompt)"\s*:\s*\{/iu
 /** Names in any case: some servers ignore it. Ids of tool calls are in each turn of an agent, and name no object. */
 const MAY_NAME = new RegExp(`"(?:${[...FIELDS.keys(), ...LISTS.keys()].join('|')})"|"prompt"\\s*:\\s*\\{|\\\\u`, 'iu')
 
+/** Names of fields that may refer to objects. */
+const NAMING: ReadonlySet<string> = new Set([...FIELDS.keys(), ...LISTS.keys(), 'prompt'])
+
 /** Tells whether a request may refer to an object of an earlier call, without looking closely. */
-export const mayNameObjects = ({ endpoint, text }: NamingRequest): boolean =>
-  OF_STATE.has(endpoint) || MAY_NAME.test(text)
+export function mayNameObjects({ endpoint, text, outline }: NamingRequest): boolean {
+  if (OF_STATE.has(endpoint)) return true
+  const names = outline?.().names ?? null
+  if (names === null) return MAY_NAME.test(text)
+  for (const name of names) if (mayBeNaming(name)) return MAY_NAME.test(text)
+  return false
+}
+
+/** Tells whether a field may refer to an object, as far as its name tells. @param name as a JSON text writes it */
+const mayBeNaming = (name: string): boolean => NAMING.has(folded(name)) || name.includes('\\')
 
 /**
  * Finds the ids of objects in a request.

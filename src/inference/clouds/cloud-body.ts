@@ -1,4 +1,4 @@
-import { outlineOfBytes } from '../../text/json-members.ts'
+import { outlineOf } from '../../text/json-members.ts'
 import { splicedJson } from '../../text/json-splice.ts'
 
 /** The JSON body of a request, as its cloud wants to read and change it. */
@@ -15,12 +15,13 @@ const OBJECT = 0x7b
 /** Reads a body. Null for none, and for a form or a recording. */
 export function cloudBody(bytes: Buffer | null): CloudBody | null {
   if (bytes === null || bytes.find((byte) => byte > SPACE) !== OBJECT) return null
-  const { members } = outlineOfBytes(bytes, bytes.toString())
+  const text = bytes.toString()
+  const { members } = outlineOf(text)
   return {
     field(name) {
       const member = members.findLast((one) => one.name === name)
-      return member && JSON.parse(bytes.subarray(member.from, member.to).toString())
+      return member && JSON.parse(text.slice(member.from, member.to))
     },
-    with: (changes) => splicedJson(bytes, members, changes),
+    with: (changes) => splicedJson({ bytes, text }, members, changes),
   }
 }

@@ -45,7 +45,7 @@ export function convertedRequest(writing: Writing): Written | Promise<Written> {
 
 function rewritten({ request, sent, converted }: Writing, set: Writing['fieldsOf']): string | Promise<string | Buffer> {
   const withFields = (body: object) => ({ ...body, ...set(body) })
-  return convertedText(request.text, withFields(sent), (json) => withFields(converted({ ...json, ...request.edits })))
+  return convertedText(request, withFields(sent), (json) => withFields(converted({ ...json, ...request.edits })))
 }
 
 const posted = (

@@ -1,6 +1,6 @@
 import { GazewayError } from '../../errors.ts'
 import { lazily } from '../../lazily.ts'
-import { type JsonMember, outlineOf, outlineOfBytes } from '../../text/json-members.ts'
+import { type JsonMember, type JsonOutline, outlineOf } from '../../text/json-members.ts'
 import { splicedJson } from '../../text/json-splice.ts'
 import { LARGE_JSON, stringifyInTurns } from '../../wire/large-json.ts'
 
@@ -11,6 +11,8 @@ export interface ClientRequest<Body> {
   bytes: Buffer
   text: string
   json: Body
+  /** Gives the outline of the text, which is made once. */
+  outline?: () => JsonOutline
   /** Fields of `json` that Gazeway has set, which bytes and text do not have yet. Undefined removes one. */
   edits?: Readonly<Record<string, unknown>>
 }
@@ -50,10 +52,10 @@ export function changedField<Body extends object>(
  * @returns a promise only for a large request, or beside numbers that JavaScript cannot represent
  */
 export function rewrittenRequest<Body extends object>({
-  text,
   json,
+  ...asSent
 }: ClientRequest<Body>): ClientRequest<Body> | Promise<ClientRequest<Body>> {
-  const written = convertedText(text, json, (body) => body)
+  const written = convertedText(asSent, json, (body) => body)
   const request = (of: string | Buffer) => ({ bytes: Buffer.from(of), text: String(of), json })
   return written instanceof Promise ? written.then(request) : request(written)
 }
@@ -67,18 +69,23 @@ export function rewrittenRequest<Body extends object>({
  * @throws GazewayError `invalid_json` for a request nested too deeply to be serialized
  */
 export function requestBody(
-  { bytes, text, json, edits = NO_EDITS }: ClientRequest<object>,
+  request: ClientRequest<object>,
   changesOf: (body: object) => Readonly<Record<string, unknown>>,
 ): string | Buffer | Promise<string> {
-  const { members, hasLargeNumber } = outlineOfBytes(bytes, text)
+  const { text, json, edits = NO_EDITS } = request
+  const { members, hasLargeNumber } = outlineFor(request)
   const changes = changesOf(json)
   const set: Record<string, unknown> = { ...edits }
   for (const name of Object.keys(changes))
     if (Object.hasOwn(edits, name) || !isWritten(members, json, name, changes[name])) set[name] = changes[name]
   if (hasLargeNumber && Object.values(set).some(mayHoldNumbers))
     return exactText(text, (body) => ({ ...body, ...edits, ...changesOf(body) })).catch(refuseDepth)
-  return readable(() => splicedJson(bytes, members, set))
+  return readable(() => splicedJson(request, members, set))
 }
+
+/** The outline of a request, which its reader may have made before. */
+export const outlineFor = ({ text, outline }: Pick<ClientRequest<object>, 'text' | 'outline'>): JsonOutline =>
+  outline?.() ?? outlineOf(text)
 
 const NO_EDITS: Readonly<Record<string, unknown>> = {}
 
@@ -100,12 +107,12 @@ const mayHoldNumbers = (value: unknown): boolean =>
  * @param size approximate size of `sent` as JSON, where it is much longer than the client's request
  */
 export function convertedText(
-  text: string,
+  request: Pick<ClientRequest<object>, 'text' | 'outline'>,
   sent: object,
   convert: (body: object) => object,
-  size = text.length,
+  size = request.text.length,
 ): string | Promise<string | Buffer> {
-  if (outlineOf(text).hasLargeNumber) return exactText(text, convert).catch(refuseDepth)
+  if (outlineFor(request).hasLargeNumber) return exactText(request.text, convert).catch(refuseDepth)
   if (size > LARGE_JSON) return stringifyInTurns(sent).catch(refuseDepth)
   return readable(() => JSON.stringify(sent))
 }

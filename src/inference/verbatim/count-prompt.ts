@@ -26,7 +26,7 @@ export type CountPrompt = (
 export const createCountPrompt =
   (call: CallModel, objects: OwnObjects, { identity }: Pick<CallDeps['billing'], 'identity'>): CountPrompt =>
   async (request, receiver, context, endpoint = COUNT_TOKENS) => {
-    const naming = { endpoint, text: request.text }
+    const naming = { endpoint, text: request.text, outline: request.outline }
     if (mayNameObjects(naming)) await objects.requireOwn(naming, await callerOf(context.callerId, identity))
     const asked = { endpoint, request, retries: 0, needsText: false, verbatim: FREE } as const
     await call(asked, receiver, context)
