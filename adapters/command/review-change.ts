@@ -4,11 +4,11 @@ import type { LoadedConfig } from '../../src/config/config.ts'
 import type { Log } from '../../src/config/log.ts'
 import { type Checkout, git } from '../../src/context/git-command.ts'
 import { GazewayError } from '../../src/errors.ts'
-import { createGateway } from '../../src/gateway.ts'
 import { readChange } from '../../src/review/change.ts'
 import { askGit, openCheckout } from '../../src/review/checkout.ts'
 import { fileKindOf } from '../../src/review/file-kind.ts'
 import type { Change } from '../../src/review/part.ts'
+import type { Policy } from '../../src/review/policy.ts'
 import { openPolicy } from '../../src/review/policy-source.ts'
 import { openReceipt, type Receipt } from '../../src/review/receipt.ts'
 import { readPatched, readStaged } from '../../src/review/uncommitted.ts'
@@ -18,12 +18,14 @@ import type { Task } from '../../src/tasks/task-record.ts'
 import { counted } from '../../src/text/counted.ts'
 import { plain } from '../../src/text/plain.ts'
 import { consoleFiles, consoleFolder } from '../console/files.ts'
+import { OWN_DOMAIN } from '../review/serve-enrolment.ts'
 import { serveReview } from '../review/serve-review.ts'
 import { readInput } from './read-input.ts'
 import { revisionsIn } from './review-range.ts'
 import { receiptFolder } from './review-receipts.ts'
 import { signReceipt } from './review-sign.ts'
-import { STOP_SIGNALS } from './stop-signals.ts'
+import { openReviewSource } from './review-source.ts'
+import { untilStopped } from './stop-signals.ts'
 
 /** Flags of `gazeway review`. */
 export interface ReviewFlags {
@@ -58,23 +60,29 @@ export async function reviewChange(
   if (folder === null)
     throw new GazewayError('not_found', 'The page was not built into this copy. Build it with: npm run build.')
   const checkout = await openCheckout(process.cwd())
-  const gateway = await createGateway(loaded, log)
+  const source = await openReviewSource(loaded, log)
   try {
-    const { reviews, tasks } = gateway
-    const task = flags.task === undefined ? null : await tasks.get(flags.task)
+    const { reviews } = source
+    const task = flags.task === undefined ? null : await source.task(flags.task)
     const change = await (task === null ? changeOf(checkout, range, flags) : deliveredBy(task, checkout))
     if (change.parts.length === 0)
       throw new GazewayError('not_found', 'There is nothing to review: both sides are equal.')
-    const policy = await policyDigest(checkout, change, loaded.config.review.policy)
-    const content = { ...change, repository: flags.repository ?? null, policy, task_id: task?.id ?? null }
+    const policy = await policyFor(checkout, change, loaded.config.review.policy)
+    const content = {
+      ...change,
+      repository: flags.repository ?? null,
+      policy: policy?.digest ?? null,
+      task_id: task?.id ?? null,
+    }
     // Whoever may open the store may act for the one who pays.
     const callerId = task?.creator ?? CALLER
     const { id } = await reviews.create(content, callerId)
     const reviewer = flags.reviewer ?? (await emailIn(checkout))
-    const shown = { id, callerId, reviewer, title: titleOf(change) }
+    const passkeys = policy?.passkeys.filter(({ rp_id }) => rp_id === OWN_DOMAIN) ?? []
+    const shown = { id, callerId, reviewer, title: titleOf(change), passkeys }
     const page = await serveReview(reviews, shown, consoleFiles(folder), log)
-    process.stdout.write(`${introduction(change, page.url)}\n`)
-    const receipt = await Promise.race([page.decided, untilStopped()])
+    process.stdout.write(`${introduction(change, page.url, source.observer)}\n`)
+    const receipt = (await Promise.race([page.decided, untilStopped()])) ?? page.receipt()
     await page.close()
     if (receipt === null) return false
     await hand(receipt, change, flags, await fileFor(checkout, change, id, flags))
@@ -82,7 +90,7 @@ export async function reviewChange(
       process.stdout.write(`For the reward: release escrow ${task.escrow_id} with attestation_id ${id}.\n`)
     return true
   } finally {
-    await gateway.close()
+    await source.close()
   }
 }
 
@@ -117,13 +125,12 @@ async function changeOf(
   return readChange(checkout, fork.toString('latin1').trim(), head)
 }
 
-/** Computes the digest of the policy in force, which the receipt names. Null for a repository without one. */
-async function policyDigest(checkout: Checkout, { base }: Change, path: string): Promise<string | null> {
-  const policy = await openPolicy(checkout, base.commit, resolve(checkout.top, path)).catch((error) => {
+/** Opens the policy in force. Null for a repository without one. */
+function policyFor(checkout: Checkout, { base }: Change, path: string): Promise<Policy | null> {
+  return openPolicy(checkout, base.commit, resolve(checkout.top, path)).catch((error) => {
     if (error instanceof GazewayError && error.code === 'not_found') return null
     throw error
   })
-  return policy?.digest ?? null
 }
 
 /** Reads the address that the person commits with. */
@@ -137,21 +144,16 @@ const titleOf = ({ base, head }: Change): string =>
 
 const linesIn = (parts: Change['parts']): number => parts.reduce((sum, part) => sum + part.lines, 0)
 
-function introduction({ parts }: Change, url: string): string {
+function introduction({ parts }: Change, url: string, observer: string | null): string {
   const lines = linesIn(parts)
   const files = new Set(parts.map(({ path }) => path)).size
   const byTools = linesIn(parts.filter(({ path }) => fileKindOf(path) !== null))
   const apart = byTools === 0 ? '' : ` (${byTools} of them in lock and generated files)`
   return (
     `${counted(lines, 'changed line')} in ${counted(files, 'file')}${apart}. Open this link in a browser on this machine; it works once:\n\n` +
-    `  ${url}\n\nThis command ends with your decision. Ctrl+C ends it without one.`
+    `  ${url}\n\n${observer === null ? '' : `${observer} observes it. `}This command ends with your decision. Ctrl+C ends it without one.`
   )
 }
-
-const untilStopped = (): Promise<null> =>
-  new Promise((resolve) => {
-    for (const signal of STOP_SIGNALS) process.once(signal, () => resolve(null))
-  })
 
 /** Names the file of the receipt: by default one in the folder of git, so that it is in nobody's way. */
 async function fileFor(checkout: Checkout, { head }: Change, id: string, { out }: ReviewFlags): Promise<string> {

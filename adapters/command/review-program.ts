@@ -16,6 +16,7 @@ Examples:
   $ gazeway review --staged                        what is staged
   $ gazeway review --patch change.patch            a patch to the last commit
   $ gazeway review --sign ~/.ssh/id_ed25519        signs the receipt at once
+  $ gazeway --remote https://gazeway.example.org review      the remote Gazeway observes it, and countersigns
   $ gazeway review install                         reminds you before a push to main`
 
 const VERIFY_EXAMPLES = `
@@ -91,6 +92,17 @@ export function addReviewCommands(program: Command, start: () => Promise<{ loade
     .action(async (_remote: string[], flags: InstallFlags) => {
       const { judgePush } = await import('./review-pre-push.ts')
       if (!(await judgePush(flags))) process.exitCode = 1
+    })
+  review
+    .command('passkey')
+    .description('make a passkey in a browser, and print what a policy enrolls; a review confirmed with it is present')
+    .option('--reviewer <name>', 'name that the page proposes')
+    .action(async (_flags: object, command: Command) => {
+      // `gazeway review` has the same option, and takes it.
+      const flags = command.optsWithGlobals<{ reviewer?: string }>()
+      const { makeReviewPasskey } = await import('./review-passkey.ts')
+      const { log } = await start()
+      if (!(await makeReviewPasskey(flags, log))) process.exitCode = 1
     })
   review
     .command('keys')

@@ -3,3 +3,9 @@
  * Node resets ignored signals at its start.
  */
 export const STOP_SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
+
+/** Resolves once this process is asked to stop. */
+export const untilStopped = (): Promise<null> =>
+  new Promise((resolve) => {
+    for (const signal of STOP_SIGNALS) process.once(signal, () => resolve(null))
+  })

@@ -19,11 +19,17 @@ export const Passkey = z.object({
   credential_id: Base64Url,
   public_key: Base64Url.describe('the public key as SubjectPublicKeyInfo, base64url'),
   rp_id: z.string().describe('the domain that the passkey is for: `localhost`, or the host of the platform'),
-  origins: z.array(z.string()).min(1).describe('the origins that it is accepted from'),
+  origins: z
+    .array(z.string())
+    .min(1)
+    .describe('the origins that it is accepted from; `http://localhost` stands for each port of it'),
 })
 export type Passkey = z.infer<typeof Passkey>
 
 const ClientData = z.object({ type: z.literal('webauthn.get'), challenge: z.string(), origin: z.string() })
+
+/** Origin that stands for each port of this machine. */
+export const LOCALHOST = 'http://localhost'
 
 const USER_PRESENT = 0x01
 const USER_VERIFIED = 0x04
@@ -42,7 +48,7 @@ export function passkeyFault(assertion: Assertion, passkey: Passkey, message: Bu
   const client = ClientData.safeParse(parseJson(clientJson.toString()))
   if (!client.success) return 'the client data are not those of a passkey'
   if (client.data.challenge !== sha256(message).toString('base64url')) return 'the passkey signed something else'
-  if (!passkey.origins.includes(client.data.origin)) return `the passkey was used at ${client.data.origin}`
+  if (!isFrom(client.data.origin, passkey.origins)) return `the passkey was used at ${client.data.origin}`
   if (!authenticator.subarray(0, FLAGS_AT).equals(sha256(passkey.rp_id))) return 'the passkey is for another domain'
   const flags = authenticator[FLAGS_AT] ?? 0
   if ((flags & USER_PRESENT) === 0 || (flags & USER_VERIFIED) === 0) return 'the passkey did not verify the user'
@@ -50,6 +56,10 @@ export function passkeyFault(assertion: Assertion, passkey: Passkey, message: Bu
   const signature = Buffer.from(assertion.signature, 'base64url')
   return isSigned(passkey.public_key, signed, signature) ? null : 'the passkey’s signature is not valid'
 }
+
+/** Tells whether an origin is accepted. `gazeway review` serves its page on a free port of the reviewer's machine. */
+const isFrom = (origin: string, accepted: readonly string[]): boolean =>
+  accepted.includes(origin) || (accepted.includes(LOCALHOST) && /^http:\/\/localhost:\d+$/.test(origin))
 
 /** Checks a signature of ES256, RS256 or EdDSA. */
 function isSigned(publicKey: string, data: Buffer, signature: Buffer): boolean {

@@ -10,7 +10,9 @@ import { text } from 'node:stream/consumers'
 import { after, before, describe, it, type TestContext } from 'node:test'
 import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core'
 import { openReceipt } from '../../src/review/receipt.ts'
+import { type GatewayKey, observerLine } from '../../src/signing/gateway-keys.ts'
 import { fileSigner } from '../../src/signing/signer.ts'
+import { startPlatform } from '../adapters/platform.ts'
 import { until } from '../doubles/until.ts'
 import { CLI, newPlace, type Place, run } from '../e2e/server.ts'
 import { lineOf } from '../review/people.ts'
@@ -154,6 +156,72 @@ describe('the page of gazeway review', { skip: WITHOUT_BROWSER }, () => {
     const verify = ['review', 'verify', out, '--range', 'HEAD^..HEAD']
     const verdict = await run(place, verify)
     assert.deepEqual([verdict.code, verdict.stdout], [0, 'Passed: 3 hunks and 1 item, read by ann@example.org.\n'])
+    assert.deepEqual(faults, [])
+  })
+
+  it('confirms with a passkey, and what a remote Gazeway observed then has the level present', async (t) => {
+    const platform = await startPlatform('sandbox', { withHttp: false })
+    t.after(() => platform.close())
+    const repository = createRepository(t)
+    const own = { ...newPlace(), project: repository.root }
+    const place = { ...own, env: { ...own.env, GAZEWAY_REMOTE: platform.url, GAZEWAY_REMOTE_KEY: platform.key } }
+    const { context, page, faults } = await openTab(t)
+    const devtools = await context.newCDPSession(page)
+    await devtools.send('WebAuthn.enable')
+    await devtools.send('WebAuthn.addVirtualAuthenticator', {
+      options: {
+        protocol: 'ctap2',
+        transport: 'internal',
+        hasResidentKey: true,
+        hasUserVerification: true,
+        isUserVerified: true,
+      },
+    })
+
+    const enrolment = await startReview(t, place, ['passkey', '--reviewer', 'ann@example.org'])
+    await page.goto(enrolment.url)
+    await page.getByRole('button', { name: 'Make a passkey' }).click()
+    await page.getByText('The terminal prints').waitFor()
+    const enrolled = await enrolment.ended
+    const passkey = JSON.parse(enrolled.printed.slice(enrolled.printed.indexOf('{')))
+    const { keys } = (await (await fetch(`${platform.url}/.well-known/gazeway-keys`)).json()) as { keys: GatewayKey[] }
+    repository.commitFiles({
+      'review.json': JSON.stringify({
+        version: 1,
+        allowed_signers: 'allowed_signers',
+        observers: ['gateway'],
+        passkeys: [passkey],
+        level: 'present',
+      }),
+      allowed_signers: keys.map((key) => observerLine('gateway', key)).join('\n'),
+    })
+    repository.commitFiles({ 'pay.ts': 'send(1)\n' })
+
+    const judged = async (confirm: (page: Page) => Promise<void>) => {
+      const out = join(place.home, 'receipt.json')
+      const { url, ended } = await startReview(t, place, ['--reviewer', 'ann@example.org', '--out', out])
+      await page.goto(url)
+      await page.getByText('1 of 1 lines read').waitFor()
+      await page.keyboard.press('d')
+      await confirm(page)
+      await page.getByText('Decided').waitFor()
+      assert.equal((await ended).code, 0)
+      return (await run(place, ['review', 'verify', out, '--range', 'HEAD^..HEAD'])).stdout
+    }
+    const approve = (on: Page) => on.getByRole('dialog').getByRole('button', { name: 'Approve' }).press('Enter')
+    assert.equal(await judged(approve), 'Passed: 1 hunk, read by ann@example.org.\n')
+    const without = await judged(async (on) => {
+      await on.getByLabel('Confirm with').selectOption('no passkey')
+      await approve(on)
+    })
+    assert.match(without, /Failed: 1 unread of 1 hunk/)
+    await devtools.send('WebAuthn.disable')
+    await devtools.send('WebAuthn.enable')
+    const refused = await judged(async (on) => {
+      await approve(on)
+      await on.getByRole('button', { name: 'Go on without it' }).click()
+    })
+    assert.match(refused, /Failed: 1 unread of 1 hunk/)
     assert.deepEqual(faults, [])
   })
 

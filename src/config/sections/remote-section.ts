@@ -10,7 +10,7 @@ export const remoteSection = section(
       variable: 'GAZEWAY_REMOTE',
       flag: '--remote',
       description:
-        "The platform of another Gazeway: the tools on stdio use its memories and audit trail in place of this machine's.",
+        "The platform of another Gazeway: the tools on stdio use its memories and audit trail in place of this machine's, and `gazeway review` has it observe.",
       accepted: 'a base URL such as https://gazeway.example.org (http on this machine only), or null',
     }),
     key: credential.nullable().default(null).meta({

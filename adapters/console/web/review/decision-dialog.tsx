@@ -2,6 +2,7 @@ import './review.css'
 import { useState } from 'preact/hooks'
 import type { DecideReview } from '../../../../src/review/review-record.ts'
 import { Modal } from './modal.tsx'
+import type { Unconfirmed } from './passkey-step.tsx'
 import { linesRead, type ReviewState, standingOf } from './review-state.ts'
 
 type Decision = DecideReview['decision']
@@ -17,12 +18,16 @@ export function DecisionDialog(props: {
   state: ReviewState
   flush: () => Promise<void>
   onClose: () => void
-  onDecided: () => void
+  /** @param unconfirmed the receipt that a passkey is to confirm; null without one */
+  onDecided: (unconfirmed: Unconfirmed | null) => void
 }) {
   const { state, flush, onClose, onDecided } = props
   const [decision, setDecision] = useState<Decision>('approve')
   const [reviewer, setReviewer] = useState(state.reviewer)
   const [text, setText] = useState('')
+  const own = state.passkeys.filter((passkey) => passkey.reviewer === reviewer)
+  const [chosen, setChosen] = useState<string | undefined>(undefined)
+  const credentialId = chosen === '' ? undefined : (chosen ?? own[0]?.credential_id)
   const [isBusy, setBusy] = useState(false)
   const [fault, setFault] = useState<string | null>(null)
 
@@ -33,8 +38,10 @@ export function DecisionDialog(props: {
       await flush().catch(() => {})
       const summary = text.trim() === '' ? [] : [{ path: null, line: null, text }]
       const comments = [...state.comments.value, ...summary]
-      await state.decide({ reviewer, decision, comments, acknowledged: [...state.acknowledged.value] })
-      onDecided()
+      const presence = credentialId !== undefined && { credential_id: credentialId }
+      const content = { reviewer, decision, comments, acknowledged: [...state.acknowledged.value], ...presence }
+      const receipt = await state.decide(content)
+      onDecided(credentialId === undefined ? null : { receipt, credentialId })
     } catch (error) {
       setFault((error as Error).message)
       setBusy(false)
@@ -64,6 +71,7 @@ export function DecisionDialog(props: {
           About all of it
           <textarea rows={3} maxLength={10_000} value={text} onInput={(event) => setText(event.currentTarget.value)} />
         </label>
+        {own.length > 0 && <PasskeyChoice own={own} chosen={credentialId} onChoose={setChosen} />}
         <Says state={state} />
         {fault !== null && (
           <p class="bad" role="alert">
@@ -93,6 +101,27 @@ function Choice({ chosen, onChoose }: { chosen: Decision; onChoose: (decision: D
         </label>
       ))}
     </fieldset>
+  )
+}
+
+/** Asks which passkey confirms that the reviewer is here. */
+function PasskeyChoice(props: {
+  own: ReviewState['passkeys']
+  chosen: string | undefined
+  onChoose: (credentialId: string) => void
+}) {
+  return (
+    <label class="field">
+      Confirm with
+      <select value={props.chosen ?? ''} onChange={(event) => props.onChoose(event.currentTarget.value)}>
+        {props.own.map(({ credential_id: id }) => (
+          <option key={id} value={id}>
+            the passkey {id.slice(0, 8)}
+          </option>
+        ))}
+        <option value="">no passkey</option>
+      </select>
+    </label>
   )
 }
 

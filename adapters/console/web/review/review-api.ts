@@ -1,13 +1,19 @@
 import type { ErrorBody } from '../../../../src/errors.ts'
 import type { GazeTensor } from '../../../../src/gaze/tensor.ts'
+import type { Receipt } from '../../../../src/review/receipt.ts'
 import type { DecideReview, ReviewWithParts } from '../../../../src/review/review-record.ts'
+import type { Assertion, Passkey } from '../../../../src/signing/webauthn.ts'
 
-/** The token of the page, and what it is for. */
-interface Opened {
-  token: string
-  id: string
-  reviewer: string | null
-  title: string
+/** The token of the page, and what it is for: a review, or without an id the making of a passkey. */
+type Opened = { token: string; reviewer: string | null } & (
+  | { id: string; title: string; passkeys: OpenReview['passkeys'] }
+  | { id: null }
+)
+
+/** The making of a passkey. */
+export interface OpenEnrolment {
+  reviewer: string
+  enrol(passkey: Pick<Passkey, 'reviewer' | 'credential_id' | 'public_key'>): Promise<void>
 }
 
 /** A review that this tab may read and decide. */
@@ -15,36 +21,52 @@ export interface OpenReview {
   review: ReviewWithParts
   reviewer: string
   title: string
+  /** Passkeys that the policy enrolls. */
+  passkeys: readonly Pick<Passkey, 'reviewer' | 'credential_id'>[]
   sendEvidence(records: readonly GazeTensor[]): Promise<ReviewWithParts['reading']>
-  decide(decision: DecideReview): Promise<void>
+  decide(decision: DecideReview): Promise<Receipt>
+  /** Puts the answer of a passkey beside the receipt; null to go on without it. */
+  confirm(assertion: Assertion | null): Promise<void>
 }
 
 /** Name under which this tab keeps its token, so that a reload goes on. Other sites and ports do not see it. */
 const KEPT = 'review'
 
 /**
- * Opens the review with the ticket of the link, which works once, or goes on with this tab's token.
+ * Opens the page with the ticket of the link, which works once, or goes on with this tab's token.
  *
  * @throws Error with what to do
  */
-export async function openReview(): Promise<OpenReview> {
+export async function openPage(): Promise<OpenReview | OpenEnrolment> {
   const ticket = location.hash.slice(1)
   history.replaceState(null, '', location.pathname)
   const kept = sessionStorage.getItem(KEPT)
   const opened: Opened =
     ticket === '' && kept !== null ? JSON.parse(kept) : await ask<Opened>('POST', '/api/open', null, { ticket })
   sessionStorage.setItem(KEPT, JSON.stringify(opened))
-  const { token, id, reviewer, title } = opened
-  const path = `/api/reviews/${id}`
+  return opened.id === null
+    ? {
+        reviewer: opened.reviewer ?? '',
+        enrol: (passkey) => ask('POST', '/api/passkeys', opened.token, passkey),
+      }
+    : openReview(opened)
+}
+
+async function openReview(opened: Exclude<Opened, { id: null }>): Promise<OpenReview> {
+  const { token, reviewer, title, passkeys } = opened
+  const path = `/api/reviews/${opened.id}`
   return {
     review: await ask('GET', path, token),
     reviewer: reviewer ?? '',
     title,
+    passkeys,
     sendEvidence: (records) => ask('POST', `${path}/evidence`, token, { records }),
     async decide(decision) {
-      await ask('POST', `${path}/decision`, token, decision)
+      const receipt = await ask<Receipt>('POST', `${path}/decision`, token, decision)
       sessionStorage.removeItem(KEPT)
+      return receipt
     },
+    confirm: (assertion) => ask('POST', `${path}/passkey`, token, { assertion }),
   }
 }
 

@@ -6,6 +6,7 @@ import { KeyHelp } from './key-help.tsx'
 import { visible } from './line-text.tsx'
 import { goToUnread, step } from './navigation.ts'
 import { acknowledge, askComment, PartView } from './part-view.tsx'
+import { PasskeyStep, type Unconfirmed } from './passkey-step.tsx'
 import { linesRead, type ReviewState } from './review-state.ts'
 import { type ReadingWatch, watchReading } from './watch-reading.ts'
 
@@ -17,6 +18,7 @@ export function ReviewPage({ state }: { state: ReviewState }) {
   const [asked, setAsked] = useState<Asked>(null)
   const [fault, setFault] = useState<string | null>(null)
   const [isDecided, setDecided] = useState(false)
+  const [unconfirmed, setUnconfirmed] = useState<Unconfirmed | null>(null)
   const watch = useRef<ReadingWatch | null>(null)
   const files = useMemo(() => filesOf(state.parts), [state])
 
@@ -27,6 +29,8 @@ export function ReviewPage({ state }: { state: ReviewState }) {
   }, [state])
   useKeys(state, setAsked)
 
+  if (isDecided && unconfirmed !== null)
+    return <PasskeyStep state={state} unconfirmed={unconfirmed} onDone={() => setUnconfirmed(null)} />
   if (isDecided)
     return (
       <main class="review-alone">
@@ -63,8 +67,9 @@ export function ReviewPage({ state }: { state: ReviewState }) {
           state={state}
           flush={() => watch.current?.flush() ?? Promise.resolve()}
           onClose={() => setAsked(null)}
-          onDecided={() => {
+          onDecided={(receipt) => {
             watch.current?.stop()
+            setUnconfirmed(receipt)
             setDecided(true)
           }}
         />

@@ -1,0 +1,121 @@
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { getRequestListener } from '@hono/node-server'
+import { Hono } from 'hono'
+import type { ContentfulStatusCode } from 'hono/utils/http-status'
+import * as z from 'zod'
+import type { Log } from '../../src/config/log.ts'
+import { GazewayError } from '../../src/errors.ts'
+import { newId } from '../../src/text/ids.ts'
+import { parseInput } from '../../src/wire/validation.ts'
+import { fileReply } from '../console/file-reply.ts'
+import type { ConsoleFile } from '../console/files.ts'
+import { notFound } from '../web/error-handler.ts'
+import { errorReply } from '../web/error-reply.ts'
+import { bearerToken } from '../web/frame.ts'
+import type { Frame, FrameContext } from '../web/frame-context.ts'
+import { checkHost, hostRules } from '../web/hosts.ts'
+import { readJson } from '../web/json-body.ts'
+import { listen } from '../web/listen.ts'
+import { createPageAccess } from './page-token.ts'
+
+/** A page of a command that is served. */
+export interface ServedPage {
+  /** Link that opens the page once. */
+  url: string
+  close(): Promise<void>
+}
+
+/** Address that the page is served at. Browsers refuse passkeys for `127.0.0.1`, and allow them for `localhost`. */
+const HOST = '127.0.0.1'
+
+/** Largest body of a request, in bytes. */
+const LARGEST_BODY = 8 * 1024 * 1024
+
+/** Time for the last reply, in ms. */
+const LAST_REPLY_MS = 2000
+
+const PAGE = '/review.html'
+
+const HEADERS = {
+  'content-security-policy': [
+    "default-src 'none'",
+    "script-src 'self'",
+    "style-src 'self'",
+    "img-src 'self'",
+    "connect-src 'self'",
+    "base-uri 'none'",
+    "form-action 'none'",
+    "frame-ancestors 'none'",
+    "require-trusted-types-for 'script'",
+    "trusted-types 'none'",
+  ].join('; '),
+  'referrer-policy': 'no-referrer',
+  'permissions-policy': 'camera=(), microphone=(), geolocation=()',
+  'cross-origin-opener-policy': 'same-origin',
+  'cross-origin-resource-policy': 'same-origin',
+}
+
+/**
+ * Serves a page on a free port of this machine until it is closed. The link opens it once; its tab gets a token, which every
+ * request to `/api/reviews` and `/api/passkeys` needs.
+ *
+ * @param files of the built console, which has the page
+ * @param opened what the page is told when it opens
+ * @param addRoutes adds what the page asks for
+ */
+export async function servePage(
+  { files, log, opened }: { files: ReadonlyMap<string, ConsoleFile>; log: Log; opened: object },
+  addRoutes: (app: Hono<Frame>) => void,
+): Promise<ServedPage> {
+  const access = createPageAccess()
+  const app = new Hono<Frame>()
+  const rules = hostRules(HOST, [], [])
+  app.use(async (c, next) => {
+    checkHost(c.env.incoming.headers, rules)
+    await next()
+  })
+  app.get('/', (c) => fileReply(c, files, PAGE, HEADERS))
+  app.get('/assets/*', (c) => fileReply(c, files, c.req.path))
+  app.post('/api/open', async (c) => {
+    const { ticket } = await bodyOf(c, z.object({ ticket: z.string().max(100) }))
+    const token = access.exchange(ticket)
+    if (token === null) throw refused('This link was opened before, and works once. Run gazeway review again.')
+    return c.json({ token, ...opened })
+  })
+  app.use('/api/*', async (c, next) => {
+    const token = bearerToken(c.req.header('authorization'))
+    if (token === null || !access.isToken(token)) throw refused('This page is not signed in. Run gazeway review again.')
+    await next()
+  })
+  addRoutes(app)
+  app.notFound(notFound)
+  app.onError((error, c) => {
+    const request = { incoming: c.env.incoming, path: c.req.path, requestId: newId('req'), callerId: null }
+    const { status, headers, body } = errorReply(error, request, log)
+    return c.body(body, status as ContentfulStatusCode, headers)
+  })
+  const server = createServer(getRequestListener(app.fetch as Parameters<typeof getRequestListener>[0]))
+  await listen(server, { host: HOST, port: 0, flag: '--port' })
+  const { port } = server.address() as AddressInfo
+  return {
+    url: `http://localhost:${port}/#${access.ticket}`,
+    async close() {
+      const closed = new Promise((done) => server.close(done))
+      const late = setTimeout(() => server.closeAllConnections(), LAST_REPLY_MS)
+      await closed
+      clearTimeout(late)
+    },
+  }
+}
+
+const refused = (message: string) => new GazewayError('invalid_api_key', message)
+
+/** Reads the body of a request of the page. @throws GazewayError `validation_failed` */
+export async function bodyOf<Schema extends z.ZodType>(
+  { env }: FrameContext,
+  schema: Schema,
+): Promise<z.infer<Schema>> {
+  const limit = { bytes: LARGEST_BODY, setting: 'of this page', callerId: null, buffered: null }
+  return parseInput(schema, (await readJson(env.incoming, limit)).json)
+}
