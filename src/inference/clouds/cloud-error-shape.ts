@@ -15,8 +15,7 @@ const TYPES: Readonly<Record<number, string>> = {
 }
 
 /** Type of an error in Messages for a status. */
-export const typeOfStatus = (status: number): string =>
-  TYPES[status] ?? (status < 500 ? 'invalid_request_error' : 'api_error')
+const typeOfStatus = (status: number): string => TYPES[status] ?? (status < 500 ? 'invalid_request_error' : 'api_error')
 
 /**
  * Writes an error of a cloud as the API of its upstream does. Google sends one in a list, AWS a bare message.
