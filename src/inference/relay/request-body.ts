@@ -84,7 +84,7 @@ export function requestBody(
 }
 
 /** The outline of a request, which its reader may have made before. */
-export const outlineFor = ({ text, outline }: Pick<ClientRequest<object>, 'text' | 'outline'>): JsonOutline =>
+const outlineFor = ({ text, outline }: Pick<ClientRequest<object>, 'text' | 'outline'>): JsonOutline =>
   outline?.() ?? outlineOf(text)
 
 const NO_EDITS: Readonly<Record<string, unknown>> = {}
