@@ -245,6 +245,7 @@ describe('leaving an answer early', () => {
     })
     await askAndLeave(key, { model: 'stops-any' }, null)
     await until(async () => (await spent(id)) > 0)
+    await until(async () => (await recordsOf(id)).length === 1)
     for (const model of ['stops-any', 'any']) {
       const body = JSON.stringify({ model, messages: [{ role: 'user', content: 'Hello' }], max_tokens: 10 })
       const headers = { 'content-type': 'application/json', authorization: `Bearer ${key}` }

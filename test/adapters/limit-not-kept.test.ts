@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
 import { until } from '../doubles/until.ts'
-import { type Behaviour, chunks, startUpstream, type UpstreamDouble } from '../doubles/upstream.ts'
+import { type Behaviour, chunks, sse, startUpstream, type UpstreamDouble } from '../doubles/upstream.ts'
 import { startWebhook, type WebhookDouble } from '../doubles/webhook.ts'
 import { type RunningPlatform, startPlatform } from './platform.ts'
 
@@ -50,13 +50,13 @@ const goesOn: Behaviour = async (response) => {
 const newKey = (billing: 'cost' | 'recorded') =>
   running.gateway.keys.create({ name: 'thief', scopes: ['inference'], billing, limits: { credit_limit_usd: 1 } })
 
-const stream = (key: string) =>
+const stream = (key: string, content = 'Hello') =>
   fetch(`${running.gatewayUrl}/v1/chat/completions`, {
     method: 'POST',
     headers: { 'content-type': 'application/json', authorization: `Bearer ${key}` },
     body: JSON.stringify({
       model: 'any',
-      messages: [{ role: 'user', content: 'Hello' }],
+      messages: [{ role: 'user', content }],
       max_tokens: LIMIT,
       stream: true,
     }),
@@ -133,4 +133,19 @@ describe('a stream whose model goes on beyond the limit of its client', () => {
     assert.equal(refused.status, 403)
     assert.equal((await bodies()).length, 2)
   })
+})
+
+it('is no reason to refuse a key whose provider breaks its answers', async () => {
+  const { key, record } = await newKey('cost')
+  const usage = { prompt_tokens: 10, completion_tokens: LIMIT + 1, total_tokens: LIMIT + 11 }
+  const answers = () => server.on('/chat/completions', sse(chunks(['Hi'], usage)))
+  answers()
+  assert.equal((await stream(key)).status, 200, 'a token more than its limit')
+  server.on('/chat/completions', (response) => void response.socket?.destroy())
+  await (await stream(key, 'words '.repeat(2 * MOST))).text()
+  await until(async () => (await absorbedBy(record.id)).absorbed > MOST)
+  await running.gateway.calls.flush()
+  answers()
+  const reply = await stream(key)
+  assert.equal(reply.status, 200, await reply.text())
 })

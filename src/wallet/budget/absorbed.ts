@@ -24,7 +24,7 @@ export interface AbsorbedCall {
 
 /**
  * Bound of what the operator bears for each charged key on a UTC day: because models ignore their limits, and because the
- * key leaves answers that the provider bills.
+ * key leaves answers that the provider bills. Failures of providers and overtaken hedges refuse no key a model.
  */
 export interface Absorbed {
   /**
@@ -57,9 +57,11 @@ export interface BorneStream {
 /** Amount that was borne for a caller on a day. */
 interface Borne {
   micros: Micros
-  /** Part for answers, and hidden parts of them, that the caller did not get. Read once the bound is reached. */
+  /** Part that the caller left, or its models caused. The parts are read once the bound is reached. */
+  causedMicros: Micros
+  /** Part for answers, and hidden parts of them, that the caller left. */
   unreadMicros: Micros
-  /** Names and ids of the models that ignored a limit. Read once the bound is reached. */
+  /** Names and ids of the models that ignored a limit. */
   models: ReadonlySet<string>
 }
 
@@ -88,12 +90,12 @@ export function createAbsorbed(store: Store, now: () => Date, mostMicros: () => 
     return borne
   }
 
-  function refuse({ micros, unreadMicros, models: ignoring }: Borne, models: readonly AskedModel[]): void {
+  function refuse({ causedMicros, unreadMicros, models: ignoring }: Borne, models: readonly AskedModel[]): void {
     const most = mostMicros()
-    if (micros < most) return
+    if (causedMicros < most) return
     if (unreadMicros > 0 && unreadMicros >= most) throw answersNotRead({ micros: unreadMicros, most })
     const model = models.find(({ requested, upstream }) => ignoring.has(requested) || ignoring.has(upstream))
-    if (model !== undefined) throw limitNotKept(model, { micros, most })
+    if (model !== undefined) throw limitNotKept(model, { micros: causedMicros, most })
   }
 
   return {
@@ -140,7 +142,7 @@ export async function absorbedOn({ db }: Store, callerId: string, day: string): 
 async function readBorne(store: Store, callerId: string, { day, most }: { day: string; most: Micros }): Promise<Borne> {
   const { db } = store
   const borne = await absorbedOn(store, callerId, day)
-  if (borne < most) return { micros: borne, unreadMicros: 0, models: new Set() }
+  if (borne < most) return { micros: borne, causedMicros: 0, unreadMicros: 0, models: new Set() }
   const parts = await db
     .selectFrom('metered_calls as m')
     .leftJoin('calls as c', 'c.call_id', 'm.call_id')
@@ -158,11 +160,12 @@ async function readBorne(store: Store, callerId: string, { day, most }: { day: s
     .groupBy(['m.model', 'c.model', 'm.capped', 'm.charged', 'c.status'])
     .execute()
   const capped = parts.filter((part) => part.capped === 1)
-  // A hedge is the operator's own choice, which the bound ends by itself.
-  const unread = parts.filter((part) => part.status !== 'hedged' && (part.capped === 0 || part.charged === 0))
+  const left = parts.filter(({ status }) => status === 'aborted' || status === 'ok')
+  const sum = (some: typeof parts) => some.reduce((micros, part) => micros + Number(part.micros), 0)
   return {
     micros: borne,
-    unreadMicros: unread.reduce((sum, { micros }) => sum + Number(micros), 0),
+    causedMicros: sum(parts.filter((part) => capped.includes(part) || left.includes(part))),
+    unreadMicros: sum(left.filter((part) => part.capped === 0 || part.charged === 0)),
     models: new Set(capped.flatMap(({ requested, upstream }) => [requested, upstream ?? requested])),
   }
 }
