@@ -291,6 +291,7 @@ describe('without credit, nothing that asks a model of an agent gateway elsewher
     ['a batch of messages', '/v1/messages/batches', '{"requests":[{"params":{"model":"m"}}]}', {}, 403],
     ['a model in the path', '/v1/engines/dear/completions', '{"prompt":"Hello"}', {}, 403],
     ['a model in the path, with what it is to do', '/v1/models/dear:generateContent', '{"contents":[]}', {}, 403],
+    ['a model with a colon in the path', '/v1/models/arn:aws:b:p/dear:generateContent', '{"contents":[]}', {}, 403],
     ['a model whose field is in capitals', '/v1/anything', '{"MODEL":"hermes-agent"}', {}, 422],
     ['a secret for calls past it', '/v1/realtime/client_secrets', '{"session":{"model":"m"}}', {}, 403],
     ['the outputs of tools, with which a run goes on', '/v1/threads/t/runs/r/submit_tool_outputs', '{}', {}, 402],

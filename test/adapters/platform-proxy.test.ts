@@ -146,6 +146,20 @@ describe('the passage to an agent gateway', () => {
     assert.equal(reply.headers['x-request-id'], 'mine')
   })
 
+  it('does not send a key that is in the query, as Google’s API takes it', async () => {
+    behave = (request, response) => response.end(request.url)
+    const { key } = await running.gateway.keys.create({ name: 'caller', scopes: ['platform'], billing: 'recorded' })
+    for (const [query, passed] of [
+      [`key=${key}`, ''],
+      [`a=1&key=${key}&b=%26`, '?a=1&b=%26'],
+      [`k%65y=${key}&alt=sse`, '?alt=sse'],
+    ])
+      for (const path of ['/v1/models/m:generateContent', '/v1/models/m%3AgenerateContent']) {
+        const reply = await fetch(`${running.url}${path}?${query}`, { method: 'POST', body: '{"contents":[]}' })
+        assert.deepEqual([reply.status, await reply.text()], [200, `/base${path}${passed}`])
+      }
+  })
+
   it('blames no caller where the agent gateway refuses the platform’s key, and does not repeat that', async () => {
     for (const [body, told] of [
       [

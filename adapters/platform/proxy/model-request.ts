@@ -13,10 +13,11 @@ const ASKING =
   /^\/v1\/(?:(?:.+\/)?(?:completions|responses|runs|embeddings|rerank|submit_tool_outputs)|messages|(?:audio|images)\/.+)$/
 /**
  * Endpoints whose cost has no known limit: they call models later, give access to models past this gateway, or name the
- * model in their path (`/v1/engines/MODEL/completions`, `/v1/models/MODEL:generateContent`).
+ * model in their path (`/v1/engines/MODEL/completions`, `/v1/models/MODEL:generateContent`). Its name may have colons and
+ * slashes itself.
  */
 const UNBOUNDED =
-  /^\/v1\/(?:(?:messages\/)?batches|fine_tuning|fine-tunes|realtime|videos|evals|containers|engines|deployments)(?:\/|$)|^\/v1\/[^:]+:[^/]+$/
+  /^\/v1\/(?:(?:messages\/)?batches|fine_tuning|fine-tunes|realtime|videos|evals|containers|engines|deployments)(?:\/|$)|^\/v1\/.+:[^/]+$/s
 /** Endpoints among {@link ASKING} that take forms. */
 const TAKES_FORMS = /^\/v1\/(?:audio|images)\//
 /** Possible starts of a JSON object, as lenient servers accept them. */

@@ -4,6 +4,7 @@ import type { AgentGatewayTarget } from '../../../src/agent-gateway/target.ts'
 import { GazewayError } from '../../../src/errors.ts'
 import type { NamingRequest } from '../../../src/inference/admit/named-objects.ts'
 import type { OwnObjects } from '../../../src/inference/admit/own-objects.ts'
+import { isGeminiPath } from '../../../src/inference/api/gemini-endpoints.ts'
 import type { CallAgentGateway } from '../../../src/inference/client/call-agent-gateway.ts'
 import { poolSend, type RequestPool } from '../../../src/inference/relay/request-pool.ts'
 import type { Replaceable } from '../../../src/inference/relay/succession.ts'
@@ -52,7 +53,7 @@ export function createProxy(options: ProxyOptions): Passage {
   return {
     async handle(c) {
       const { incoming, outgoing } = c.env
-      const path = pathBelowV1(c.req.url)
+      const path = forwardedPath(c)
       refuseLoop(incoming.headers.via, PLATFORM_VIA)
       const caller = callerOf(c)
       const limit = bodyLimit(caller.id)
@@ -107,6 +108,15 @@ export function pathBelowV1(url: string): string {
   if (pathname === '/v1') throw new GazewayError('not_found', 'There is nothing at /v1; its routes are below it.')
   if (pathname.startsWith('/v1/') && !/\/\.\.?(\/|$)/.test(decoded)) return pathname + search
   throw new GazewayError('forbidden_path', 'The path leads out of /v1. No request was made.', { param: 'path' })
+}
+
+/** Path and query as sent, without the key of the caller: the query of Google's API may have it. */
+function forwardedPath({ req }: FrameContext): string {
+  const path = pathBelowV1(req.url)
+  if (!isGeminiPath(req.path)) return path
+  const [pathname, query = ''] = path.split(/\?(.*)/s)
+  const kept = query.split('&').filter((field) => field !== '' && !new URLSearchParams(field).has('key'))
+  return kept.length === 0 ? `${pathname}` : `${pathname}?${kept.join('&')}`
 }
 
 /** Path and body of a request to the agent gateway, both of which can name objects. */

@@ -12,12 +12,23 @@ export const GEMINI_METHODS = ['generateContent', 'streamGenerateContent', 'coun
 const PATH = new RegExp(`^/(?:v1(?:beta|alpha)/|v1/models/.+:(?:${GEMINI_METHODS.join('|')})$)`)
 
 /** Tells whether a path, without its query, belongs to Google's API alone. */
-export const isGeminiPath = (path: string): boolean => PATH.test(path)
+export const isGeminiPath = (path: string): boolean => PATH.test(decoded(path))
+
+/** A path without escapes, as routes read the model in it: some clients escape the colon. */
+function decoded(path: string): string {
+  if (!path.includes('%')) return path
+  try {
+    return decodeURIComponent(path)
+  } catch {
+    return path
+  }
+}
 
 /** Endpoint of a path of Google's API, below `/v1`. Null where no model is asked. */
 export function geminiEndpoint(path: string): string | null {
-  if (!/:\w+$/.test(path)) return null
-  return path.endsWith(':countTokens') ? COUNT_CONTENT : GENERATE_CONTENT
+  const method = /:\w+$/.exec(decoded(path))?.[0]
+  if (method === undefined) return null
+  return method === ':countTokens' ? COUNT_CONTENT : GENERATE_CONTENT
 }
 
 /** Longest name of a model that a record keeps. */
@@ -25,4 +36,4 @@ const LONGEST_NAME = 256
 
 /** Model that a path of Google's API names. Null where no model is asked. */
 export const geminiModel = (path: string): string | null =>
-  isGeminiPath(path) ? (/\/models\/(.+):\w+$/.exec(path)?.[1]?.slice(0, LONGEST_NAME) ?? null) : null
+  isGeminiPath(path) ? (/\/models\/(.+):\w+$/.exec(decoded(path))?.[1]?.slice(0, LONGEST_NAME) ?? null) : null
