@@ -280,6 +280,36 @@ describe('Requests of Google’s API to an upstream that speaks chat completions
     assert.equal((await post('/v1beta/models/x:embedContent', {})).status, 404)
   })
 
+  it('are for no model where their path names none, and are the same with an escaped colon', async () => {
+    const asked = upstream.received.length
+    assert.equal((await post('/v1beta/models/generateContent', { contents: HELLO })).status, 404)
+    const enclosed = await post('/v1beta/models/double-chat:generateContent', {
+      generateContentRequest: { contents: HELLO },
+    })
+    assert.equal(enclosed.status, 422, 'only countTokens takes an enclosed request')
+    const path = '/v1/models/double-chat%3AgenerateContent'
+    const refused = await post(`${path}?key=gzw_unknown`, { contents: HELLO }, {})
+    const { error } = (await refused.json()) as { error: { status: string } }
+    assert.deepEqual([refused.status, error.status, upstream.received.length], [401, 'UNAUTHENTICATED', asked])
+    upstream.on('/chat/completions', json(200, completion('Hi.')))
+    assert.equal((await post(`${path}?key=${running.key}`, { contents: HELLO }, {})).status, 200)
+  })
+
+  it('get counts that add up, whether thoughts are within the completion or in the total alone', async () => {
+    for (const [completion_tokens, total_tokens, completion_tokens_details, counted] of [
+      [105, 115, { reasoning_tokens: 100 }, [5, 100, 115]],
+      [5, 115, { reasoning_tokens: 100 }, [5, 100, 115]],
+      [5, 115, undefined, [5, 100, 115]],
+      [5, 15, undefined, [5, undefined, 15]],
+    ] as const) {
+      const usage = { prompt_tokens: 10, completion_tokens, total_tokens, completion_tokens_details }
+      upstream.on('/chat/completions', json(200, completion('Hi.', usage)))
+      const { usageMetadata = {} } = await genai.models.generateContent({ model: 'double-chat', contents: HELLO })
+      const { candidatesTokenCount, thoughtsTokenCount, totalTokenCount } = usageMetadata
+      assert.deepEqual([candidatesTokenCount, thoughtsTokenCount, totalTokenCount], counted)
+    }
+  })
+
   it('count tokens, and list models', async () => {
     const counted = await genai.models.countTokens({ model: 'double-chat', contents: HELLO })
     assert.ok(counted.totalTokens > 0, String(counted.totalTokens))
@@ -310,6 +340,12 @@ describe('Requests of Google’s API to an upstream that speaks Messages', () =>
       tools: [{ name: 'look', description: 'Looks.', input_schema: LOOK.parametersJsonSchema }],
       model: 'claude-x',
     })
+    const several = await post('/v1beta/models/claude/claude-x:generateContent', {
+      contents: HELLO,
+      generationConfig: { candidateCount: 2 },
+    })
+    const { error } = (await several.json()) as { error: { message: string } }
+    assert.match(error.message, /^generationConfig\.candidateCount: /)
     upstream.on('/messages', named(messageStream(['Hel', 'lo.'])))
     const pieces = await piecesOf(await genai.models.generateContentStream(asked))
     assert.equal(pieces.map(({ text }) => text ?? '').join(''), 'Hello.')

@@ -65,8 +65,9 @@ export function geminiRoutes(app: Hono<Frame>, calls: OpenCalls, gateway: Gatewa
       const arrival = arrivalOf(c)
       const asked = askedIn(c.req.param('id'), c.req.query('alt'))
       const body = await readJson(arrival.incoming, modelBodyLimit(gateway, arrival.callerId))
-      parseInput(ContentRequest, counted(body.json))
-      const serve = asked.method === 'countTokens' ? count : generate
+      const isCount = asked.method === 'countTokens'
+      parseInput(ContentRequest, isCount ? counted(body.json) : body.json)
+      const serve = isCount ? count : generate
       await serve(arrival, asked, body as ClientRequest<ModelBody>)
       return ALREADY_SENT
     })
@@ -75,7 +76,7 @@ export function geminiRoutes(app: Hono<Frame>, calls: OpenCalls, gateway: Gatewa
 /** Reads the model and the method in a path: names of models may have slashes and colons. */
 function askedIn(path: string, alt: string | undefined): Asked {
   const at = path.lastIndexOf(':')
-  const model = path.slice(0, at)
+  const model = path.slice(0, Math.max(at, 0))
   if (!METHODS.has(path.slice(at + 1)) || model === '' || model.length > LONGEST_MODEL)
     throw new GazewayError('not_found', `A POST here asks a model for one of ${[...METHODS].join(', ')}.`)
   return { model, method: path.slice(at + 1), isEvents: alt === 'sse' }

@@ -123,20 +123,22 @@ const partsOf =
       .filter((candidate) => candidate.index === index)
       .flatMap(({ content }) => fieldsOrNone(content).parts as Fields[])
 
-/** Converts chat usage, whose completion includes the reasoning where it is counted. */
+/** Converts chat usage. Some providers count thoughts within the completion, and some in the total only. */
 function toUsage(reported: unknown): Fields {
   if (!isObject(reported)) return {}
   const { prompt_tokens, completion_tokens, prompt_tokens_details, completion_tokens_details } = reported
   const prompt = count(prompt_tokens)
   const completion = count(completion_tokens)
   const cached = count(fieldsOrNone(prompt_tokens_details).cached_tokens)
-  const thoughts = count(fieldsOrNone(completion_tokens_details).reasoning_tokens)
+  const output = Math.max(completion, count(reported.total_tokens) - prompt)
+  const reasoning = count(fieldsOrNone(completion_tokens_details).reasoning_tokens)
+  const thoughts = Math.min(output, Math.max(reasoning, output - completion))
   return {
     promptTokenCount: prompt,
-    candidatesTokenCount: completion - Math.min(thoughts, completion),
+    candidatesTokenCount: output - thoughts,
     ...(thoughts > 0 && { thoughtsTokenCount: thoughts }),
     ...(cached > 0 && { cachedContentTokenCount: cached }),
-    totalTokenCount: Math.max(count(reported.total_tokens), prompt + completion),
+    totalTokenCount: prompt + output,
   }
 }
 

@@ -31,7 +31,7 @@ function named(value: unknown, path: string): unknown {
   const fields: Fields = {}
   for (const [given, member] of Object.entries(value)) {
     const name = path === '' && given === RESPONSES_LIMIT ? given : documentedName(given)
-    if (name !== given && name in value) throw wrongType(`${path}${given}`, `absent beside ${name}`)
+    if (name !== given && Object.hasOwn(value, name)) throw wrongType(`${path}${given}`, `absent beside ${name}`)
     const read = OPAQUE.has(name) ? member : named(member, `${path}${name}.`)
     isSame &&= name === given && read === member
     fields[name] = read

@@ -57,7 +57,16 @@ const FIELDS = new Map([
   ['temperature', 'generationConfig.temperature'],
   ['n', 'generationConfig.candidateCount'],
   [CHAT_LIMIT, 'generationConfig.maxOutputTokens'],
+  ['top_p', 'generationConfig.topP'],
+  ['top_k', 'generationConfig.topK'],
+  ['stop', 'generationConfig.stopSequences'],
+  ['seed', 'generationConfig.seed'],
+  ['presence_penalty', 'generationConfig.presencePenalty'],
+  ['frequency_penalty', 'generationConfig.frequencyPenalty'],
+  ['tool_choice', 'toolConfig.functionCallingConfig'],
 ])
+
+const fieldOf = (chatField: string): string => FIELDS.get(chatField.split('.')[0] ?? '') ?? chatField
 
 /** Passes a Gemini request to chat completions, and the answer back as a Gemini reply or its pieces. */
 export const geminiOverChat: Passage = {
@@ -65,7 +74,8 @@ export const geminiOverChat: Passage = {
   convert: (asked, terms) => converted.convert(namedAsDocumented(asked), terms),
   seals: (asked) => broughtSignatures(asked as Fields),
   // A message is not at the place of its content.
-  fieldOf: (chatField) => FIELDS.get(chatField.split('.')[0] ?? '') ?? chatField,
+  fieldOf,
+  placeOf: fieldOf,
   refusal(reply, { provider, requestId }) {
     const { error } = readRefusal(reply, provider, requestId)
     return { error, body: JSON.stringify(refusalInGemini(error, reply.status, retryAfterMs(reply.headers))) }
