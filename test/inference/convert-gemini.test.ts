@@ -1,6 +1,9 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import fc from 'fast-check'
+import { LosslessNumber } from 'lossless-json'
+import { exactJson } from '../../src/inference/convert/exact-json.ts'
+import { withWritten, writtenJson } from '../../src/inference/convert/gemini-json.ts'
 import { namedAsDocumented } from '../../src/inference/convert/gemini-names.ts'
 import { toChatFromGemini } from '../../src/inference/convert/gemini-to-chat.ts'
 import { fromBase64, toBase64 } from '../../src/inference/reasoning/seal.ts'
@@ -145,6 +148,14 @@ describe('Conversations of Google’s API as chat completions', () => {
         many: { type: 'array', minItems: 1 },
       },
     })
+  })
+
+  it('keep texts that look like the places of numbers', () => {
+    const [mark, args] = ['a"\u00010\u0001', { at: 1 }]
+    const written = withWritten({ text: mark, args: writtenJson('{"at":12345678901234567890}') })
+    assert.equal(written, `{"text":${JSON.stringify(mark)},"args":{"at":12345678901234567890}}`)
+    const exact = exactJson({ at: new LosslessNumber('12345678901234567890'), text: mark, args })
+    assert.equal(exact, `{"at":12345678901234567890,"text":${JSON.stringify(mark)},"args":{"at":1}}`)
   })
 
   it('bring back seals whose clients have decoded them and encoded them for addresses', () => {

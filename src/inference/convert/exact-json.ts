@@ -1,10 +1,9 @@
+import { randomUUID } from 'node:crypto'
 import { isExactNumber } from '../../text/typed-reader.ts'
 
-/**
- * Encloses a number that JavaScript cannot represent until the text is written. JSON text never contains it unescaped.
- */
-const MARK = '\u0001'
-const MARKED = /"\\u0001([^"\\]*)\\u0001"/g
+/** Encloses a number that JavaScript cannot represent until the text is written. Random, so that no text contains it. */
+const MARK = randomUUID()
+const MARKED = new RegExp(`"${MARK}([^"\\\\]*)${MARK}"`, 'g')
 
 /** Serializes a value as JSON. Numbers that JavaScript cannot represent keep their original text (`convertedText`). */
 export function exactJson(value: unknown): string {

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import { isObject } from '../../text/json.ts'
 
 const WRITTEN = Symbol('written')
@@ -5,9 +6,9 @@ const WRITTEN = Symbol('written')
 /** JSON that a model has written, to stand in an answer as it is: JavaScript would lose digits of its numbers. */
 export const writtenJson = (text: string): object => ({ [WRITTEN]: text })
 
-/** Encloses the number of a text until all is written. JSON text never contains it unescaped. */
-const MARK = '\u0001'
-const MARKED = /"\\u0001(\d+)\\u0001"/g
+/** Encloses the number of a text until all is written. Random, so that no text of a model contains it. */
+const MARK = randomUUID()
+const MARKED = new RegExp(`"${MARK}(\\d+)${MARK}"`, 'g')
 
 /** Serializes a value with {@link writtenJson} in it. */
 export function withWritten(value: unknown): string {
