@@ -74,7 +74,7 @@ describe('Messages of an upstream that speaks chat completions', () => {
     const bearer = connect({ apiKey: null, authToken: running.key })
     for (const client of [connect(), bearer]) {
       const { data, response } = await client.messages.create(ask).withResponse()
-      assert.deepEqual(data.content, [{ type: 'text', text: 'Hi.', citations: null }])
+      assert.deepEqual(data.content, [{ type: 'text', text: 'Hi.' }])
       assert.deepEqual(
         [data.stop_reason, data.usage.input_tokens, data.usage.cache_read_input_tokens],
         ['end_turn', 8, 12],
@@ -151,10 +151,10 @@ describe('Messages of an upstream that speaks chat completions', () => {
   it('are answered by an upstream that never streams, or that always does', async () => {
     upstream.on('/chat/completions', json(200, completion('Whole.')))
     const final = await connect().messages.stream(ask).finalMessage()
-    assert.deepEqual(final.content, [{ type: 'text', text: 'Whole.', citations: null }])
+    assert.deepEqual(final.content, [{ type: 'text', text: 'Whole.' }])
     upstream.on('/chat/completions', sse(chunks(['In ', 'parts.'])))
     const whole = await connect().messages.create(ask)
-    assert.deepEqual(whole.content, [{ type: 'text', text: 'In parts.', citations: null }])
+    assert.deepEqual(whole.content, [{ type: 'text', text: 'In parts.' }])
   })
 
   it('end with an error event where the stream breaks off, and a cut call is not ended', async () => {

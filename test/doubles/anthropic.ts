@@ -10,7 +10,7 @@ export const message = (
   type: 'message',
   role: 'assistant',
   model: 'double-claude',
-  content: typeof content === 'string' ? [{ type: 'text', text: content, citations: null }] : content,
+  content: typeof content === 'string' ? [{ type: 'text', text: content }] : content,
   stop_reason: 'end_turn',
   stop_sequence: null,
   usage,

@@ -228,7 +228,7 @@ export const claudeLike = (called = CALL): ThinkingProvider => ({
     const isDone = list(messages.at(-1)?.content).some(({ type }) => type === 'tool_result') || !tools?.length
     calls++
     const said = isDone
-      ? { type: 'text', text: DELIVERED, citations: null }
+      ? { type: 'text', text: DELIVERED }
       : { type: 'tool_use', id: `toolu_${calls}`, name: called.name, input: JSON.parse(called.arguments) }
     const content: Fields[] = [...(isThinking ? [thought, redacted] : []), said]
     const stop_reason = isDone ? 'end_turn' : 'tool_use'

@@ -42,7 +42,7 @@ export function toMessage(
   if (!isCut && calls.includes(null)) return null
   const uses = calls.filter((call) => call !== null)
   const message = messageShell(request.model || completion.model)
-  message.content = [...thoughts, ...(text === '' ? [] : [{ type: 'text', text, citations: null }]), ...uses]
+  message.content = [...thoughts, ...(text === '' ? [] : [{ type: 'text', text }]), ...uses]
   const ending = stopOf(choice, request, { isRefusal: said.refusal !== '', hasCalls: uses.length > 0 })
   message.stop_reason = ending.stop_reason
   message.stop_sequence = ending.stop_sequence
