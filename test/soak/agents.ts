@@ -9,7 +9,7 @@ import { conversationOf } from './agents/conversation.ts'
 import { PROVIDERS, type Provider, type ProviderName } from './agents/providers.ts'
 import { done, PARCELS, PICTURE, ROUTES } from './agents/script.ts'
 import { startSession } from './agents/session.ts'
-import { modelOf, type Steered, startSteered } from './agents/steered.ts'
+import { modelOf, type Steered, startSteered, upstreamsAt } from './agents/steered.ts'
 import { type Outcome, writeTable } from './agents/table.ts'
 
 /**
@@ -32,16 +32,9 @@ let gateway: GatewayProcess
 before(async () => {
   steered = await startSteered()
   const { url } = steered.upstream
-  const upstreams = Object.fromEntries(
-    Object.entries(PROVIDERS).map(([name, { preset }]) => {
-      const model = modelOf(name as ProviderName)
-      const at = preset === null ? { provider: url } : { provider: preset, base_url: url }
-      return [model, { ...at, api_keys: ['secret-of-the-double'], models: [model] }]
-    }),
-  )
   const place = newPlace()
   mkdirSync(place.data, { mode: 0o700 })
-  writeFileSync(join(place.data, 'config.json'), JSON.stringify({ upstreams }), { mode: 0o600 })
+  writeFileSync(join(place.data, 'config.json'), JSON.stringify({ upstreams: upstreamsAt(steered) }), { mode: 0o600 })
   gateway = await startGatewayProcess(place, { args: ['--upstream', url] })
 })
 after(async () => {

@@ -172,10 +172,18 @@ function chatProvider({
   }
 }
 
-const chunk = (delta: Fields, finish_reason: string | null = null) => ({
-  ...{ id: 'chatcmpl-1', object: 'chat.completion.chunk', created: 1_760_000_000, model: 'steered' },
-  choices: [{ index: 0, delta, finish_reason }],
-})
+type Chunk = (delta: Fields, finish_reason?: string | null) => Fields
+
+let completions = 0
+
+/** Chunks of one answer. LangGraph joins messages of one id. */
+function chunksOfOne(): Chunk {
+  const id = `chatcmpl-${++completions}`
+  return (delta, finish_reason = null) => ({
+    ...{ id, object: 'chat.completion.chunk', created: 1_760_000_000, model: 'steered' },
+    choices: [{ index: 0, delta, finish_reason }],
+  })
+}
 
 function sendChat(answer: Answer, reasoning: Reasoning): Behaviour {
   const { text, calls, hangs, promptTokens } = answer
@@ -188,11 +196,13 @@ function sendChat(answer: Answer, reasoning: Reasoning): Behaviour {
   return (response, request) => {
     if ((request.body as Fields).stream !== true) {
       const message = { role: 'assistant', content: text || null, ...(made.length > 0 && { tool_calls: made }) }
-      return json(200, { ...completion(''), choices: [{ index: 0, message, finish_reason: finish }], usage })(
+      const id = `chatcmpl-${++completions}`
+      return json(200, { ...completion(''), id, choices: [{ index: 0, message, finish_reason: finish }], usage })(
         response,
         request,
       )
     }
+    const chunk = chunksOfOne()
     const pieces = [
       chunk({ role: 'assistant', content: '' }),
       ...reasoning.pieces(answer).map((piece) => chunk(piece)),
@@ -201,7 +211,7 @@ function sendChat(answer: Answer, reasoning: Reasoning): Behaviour {
     if (hangs) return sse(pieces, 'hang')(response, request)
     return sse([
       ...pieces,
-      ...made.flatMap((call, index) => callChunks(call, index)),
+      ...made.flatMap((call, index) => callChunks(chunk, call, index)),
       chunk({}, finish),
       { ...chunk({}), choices: [], usage },
     ])(response, request)
@@ -209,6 +219,7 @@ function sendChat(answer: Answer, reasoning: Reasoning): Behaviour {
 }
 
 function callChunks(
+  chunk: Chunk,
   { function: called, ...call }: { id: string; function: { name: string; arguments: string } },
   index: number,
 ) {

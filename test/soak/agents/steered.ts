@@ -12,7 +12,7 @@ export interface Steered {
   /** Resolves when a text that never ends has begun, with the end of its request. */
   hanging(): Promise<{ aborted: Promise<void> }>
   /** Forgets what was before, and steers an agent in a folder. */
-  begin(agent: Agent, folder: string): void
+  begin(agent: Pick<Agent, 'callFor'>, folder: string): void
 }
 
 /** Tokens that a full answer reports, so that the agent compacts. */
@@ -22,7 +22,7 @@ export const FULL = 150_000
 export async function startSteered(): Promise<Steered> {
   const upstream = await startUpstream()
   const refused: string[] = []
-  let works: { agent: Agent; folder: string } | null = null
+  let works: { agent: Pick<Agent, 'callFor'>; folder: string } | null = null
   let onHang: (request: Received) => void = () => {}
   let calls = 0
 
@@ -79,3 +79,13 @@ export async function startSteered(): Promise<Steered> {
 
 /** Name of a provider's model. */
 export const modelOf = (name: ProviderName) => `over-${name.toLowerCase().replaceAll(' ', '-')}`
+
+/** The upstreams of a configuration that reach each double by its model. */
+export const upstreamsAt = ({ upstream: { url } }: Steered) =>
+  Object.fromEntries(
+    Object.entries(PROVIDERS).map(([name, { preset }]) => {
+      const model = modelOf(name as ProviderName)
+      const at = preset === null ? { provider: url } : { provider: preset, base_url: url }
+      return [model, { ...at, api_keys: ['secret-of-the-double'], models: [model] }]
+    }),
+  )
