@@ -1,4 +1,4 @@
-import { createServer } from 'node:http'
+import { createServer, type RequestListener, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { getRequestListener } from '@hono/node-server'
 import { Hono } from 'hono'
@@ -28,6 +28,7 @@ export interface ServedPage {
 
 /** Address that the page is served at. Browsers refuse passkeys for `127.0.0.1`, and allow them for `localhost`. */
 const HOST = '127.0.0.1'
+const HOST_6 = '::1'
 
 /** Largest body of a request, in bytes. */
 const LARGEST_BODY = 8 * 1024 * 1024
@@ -95,18 +96,42 @@ export async function servePage(
     const { status, headers, body } = errorReply(error, request, log)
     return c.body(body, status as ContentfulStatusCode, headers)
   })
-  const server = createServer(getRequestListener(app.fetch as Parameters<typeof getRequestListener>[0]))
-  await listen(server, { host: HOST, port: 0, flag: '--port' })
-  const { port } = server.address() as AddressInfo
+  const { port, servers } = await serveLocalhost(
+    getRequestListener(app.fetch as Parameters<typeof getRequestListener>[0]),
+  )
   return {
     url: `http://localhost:${port}/#${access.ticket}`,
-    async close() {
-      const closed = new Promise((done) => server.close(done))
-      const late = setTimeout(() => server.closeAllConnections(), LAST_REPLY_MS)
-      await closed
-      clearTimeout(late)
-    },
+    close: async () => void (await Promise.all(servers.map(closeServer))),
   }
+}
+
+/**
+ * Listens at both addresses of `localhost`. Browsers try the one of IPv6 first: another program of this machine there would
+ * get the link.
+ *
+ * @throws GazewayError `conflict` when another program listens there
+ */
+async function serveLocalhost(listener: RequestListener): Promise<{ port: number; servers: Server[] }> {
+  const server = createServer(listener)
+  await listen(server, { host: HOST, port: 0, flag: '--port' })
+  const { port } = server.address() as AddressInfo
+  const six = createServer(listener)
+  try {
+    await listen(six, { host: HOST_6, port, flag: '--port' })
+    return { port, servers: [server, six] }
+  } catch (error) {
+    // A machine without IPv6.
+    if (error instanceof GazewayError && error.code === 'config_invalid') return { port, servers: [server] }
+    await closeServer(server)
+    throw error
+  }
+}
+
+async function closeServer(server: Server): Promise<void> {
+  const closed = new Promise((done) => server.close(done))
+  const late = setTimeout(() => server.closeAllConnections(), LAST_REPLY_MS)
+  await closed
+  clearTimeout(late)
 }
 
 const refused = (message: string) => new GazewayError('invalid_api_key', message)
