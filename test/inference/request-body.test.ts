@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import fc from 'fast-check'
-import { addField, requestBody } from '../../src/inference/relay/request-body.ts'
+import { addField, changedField, requestBody, rewrittenRequest } from '../../src/inference/relay/request-body.ts'
 
 /** Body that is sent upstream for a request with another model name. */
 const textOf = async (text: string) => {
@@ -71,6 +71,14 @@ describe('the text of a relayed request', () => {
     it(`names its model once: ${text}`, async () => {
       assert.equal(await textOf(text), '{"model":"real"}')
     })
+
+  it('keeps what was set in a request that is written again, also beside a large number', async () => {
+    const sent = '{"model":"a","seed":12345678901234567890,"input":"x"}'
+    const request = { bytes: Buffer.from(sent), text: sent, json: JSON.parse(sent) as object }
+    const written = await rewrittenRequest(changedField(request, 'input', 'summary'))
+    const text = '{"model":"a","seed":12345678901234567890,"input":"summary"}'
+    assert.deepEqual([written.text, String(await requestBody(written, () => ({})))], [text, text])
+  })
 
   it('takes the last of two equal keys, and a key that objects have of themselves', async () => {
     const sent = await textOf('{"model":"a","seed":1,"seed":9223372036854775807,"__proto__":{"a":1}}')

@@ -55,7 +55,7 @@ export function rewrittenRequest<Body extends object>({
   json,
   ...asSent
 }: ClientRequest<Body>): ClientRequest<Body> | Promise<ClientRequest<Body>> {
-  const written = convertedText(asSent, json, (body) => body)
+  const written = convertedText(asSent, json, (body) => ({ ...body, ...asSent.edits }))
   const request = (of: string | Buffer) => ({ bytes: Buffer.from(of), text: String(of), json })
   return written instanceof Promise ? written.then(request) : request(written)
 }
