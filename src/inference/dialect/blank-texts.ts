@@ -2,8 +2,11 @@ import { objectsOrNone } from '../../text/lenient-reader.ts'
 import type { Fields } from '../../text/typed-reader.ts'
 import type { Note } from '../convert/changes.ts'
 import type { Mend, Refusal } from './mend.ts'
+import { wording } from './wording.ts'
 
-const BLANK = /non-?empty|empty|non-whitespace|trailing whitespace|blank|null content|content.*(?:required|missing)/is
+const BLANK = wording(
+  /non-?empty|empty|non-whitespace|trailing whitespace|blank|null content|content.*(?:required|missing)/is,
+)
 const NOTHING_SAID = '(no text)'
 
 const isBlank = (text: unknown): boolean => typeof text === 'string' && text.trim() === ''

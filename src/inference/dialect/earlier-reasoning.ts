@@ -5,22 +5,29 @@ import { withoutBlocks, withoutThinking } from '../convert/without-reasoning.ts'
 import { LISTS, PLAIN, SKIPPED, TEXTS } from '../reasoning/reasoning-state.ts'
 import type { Mend } from './mend.ts'
 import { isWithoutItem } from './refusal.ts'
+import { wording } from './wording.ts'
 
 /** Anthropic about thinking that it did not make, that was changed, or that is missing at the start of an open turn. */
-const FOREIGN_THINKING =
-  /invalid.{0,3}signature|signature.*thinking.*block|thinking.*blocks?.*cannot be (?:modified|changed)|expected.{0,3}(?:redacted_)?thinking|cannot contain.{0,3}thinking/is
+const FOREIGN_THINKING = wording(
+  /invalid.{0,3}signature|signature.*thinking.*block|thinking.*blocks?.*cannot be (?:modified|changed)|expected.{0,3}(?:redacted_)?thinking|cannot contain.{0,3}thinking/is,
+)
 /** OpenAI about sealed reasoning of another account or model, and about reasoning apart from the item that it led to. */
-const FOREIGN_ITEM =
-  /encrypted[ _]content.*(?:could not be|cannot be|not) (?:verified|decrypted|parsed)|invalid_encrypted_content|provided without its required.*(?:reasoning|following)|of type '?reasoning'? was provided/is
+const FOREIGN_ITEM = wording(
+  /encrypted[ _]content.*(?:could not be|cannot be|not) (?:verified|decrypted|parsed)|invalid_encrypted_content|provided without its required.*(?:reasoning|following)|of type '?reasoning'? was provided/is,
+)
 /** DeepSeek and Kimi want reasoning in each answer of a conversation with tools. */
-const WANTS_PLAIN = /reasoning_content.*(?:must be passed|is missing|required)|missing.{0,3}reasoning_content/is
+const WANTS_PLAIN = wording(
+  /reasoning_content.*(?:must be passed|is missing|required)|missing.{0,3}reasoning_content/is,
+)
 /** DeepSeek's first reasoning models, Groq and Mistral refuse to get it back. */
-const REFUSES_PLAIN =
-  /remove.*reasoning_content|reasoning_content.*(?:must not|not (?:be|supported|permitted|allowed)|unsupported)|(?:unsupported|unexpected|unrecogni[sz]ed|unknown|extra inputs).*(?:reasoning_content|reasoning_details)/is
+const REFUSES_PLAIN = wording(
+  /remove.*reasoning_content|reasoning_content.*(?:must not|not (?:be|supported|permitted|allowed)|unsupported)|(?:unsupported|unexpected|unrecogni[sz]ed|unknown|extra inputs).*(?:reasoning_content|reasoning_details)/is,
+)
 /** Gemini 3 about calls that another model has made, and about signatures of another. */
-const UNSIGNED = /missing.*thought_?signature|thought_?signature.*(?:missing|required)/is
-const WRONGLY_SIGNED =
-  /(?:corrupt|invalid).*thought.?signature|thought.?signature.*(?:not valid|invalid|corrupt|not match)/is
+const UNSIGNED = wording(/missing.*thought_?signature|thought_?signature.*(?:missing|required)/is)
+const WRONGLY_SIGNED = wording(
+  /(?:corrupt|invalid).*thought.?signature|thought.?signature.*(?:not valid|invalid|corrupt|not match)/is,
+)
 
 const BLOCKS: ReadonlySet<unknown> = new Set(['thinking', 'redacted_thinking'])
 

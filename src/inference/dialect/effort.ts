@@ -2,6 +2,7 @@ import { fieldsOrNone } from '../../text/lenient-reader.ts'
 import type { Fields } from '../../text/typed-reader.ts'
 import type { Note } from '../convert/changes.ts'
 import type { Api, Mend, Refusal } from './mend.ts'
+import { wording } from './wording.ts'
 
 /** Fields of each API that say how much to think, as dotted paths. */
 const EFFORTS: Readonly<Record<Api, readonly string[]>> = {
@@ -10,12 +11,14 @@ const EFFORTS: Readonly<Record<Api, readonly string[]>> = {
   responses: ['reasoning.effort'],
 }
 
+/** Anthropic about a budget for a model that takes none. */
+const ADAPTIVE = wording(/thinking\.type\.enabled.*(?:not supported|adaptive)|use.*thinking\.type\.adaptive/is)
+
 /** Newer Claude models think as much as their effort says, and take no budget. */
 const adaptive: Mend = {
   name: 'adaptive_thinking',
   apis: ['messages'],
-  isRefused: ({ message }) =>
-    /thinking\.type\.enabled.*(?:not supported|adaptive)|use.*thinking\.type\.adaptive/is.test(message),
+  isRefused: ({ message }) => ADAPTIVE.test(message),
   fields({ thinking }, note) {
     if (fieldsOrNone(thinking).type !== 'enabled') return {}
     note('thinking', 'rewritten')

@@ -8,7 +8,7 @@ export type Api = (typeof API_NAMES)[number]
 /** An upstream's refusal of a request. */
 export interface Refusal {
   status: number
-  /** Its reason, or the body: the beginning of a long one. */
+  /** Its reason, or the body: the beginning and the end of a long one. */
   message: string
   /** True when it is about a field as such, and not about its value's range. */
   isAsSuch: boolean

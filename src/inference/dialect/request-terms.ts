@@ -1,6 +1,7 @@
 import { isLimitRefused, renamedLimit } from '../api/answer-limit.ts'
 import { askForUsage, isUsageRefused, ownOptions, WITHOUT_OPTIONS } from '../api/usage-request.ts'
 import { API_NAMES, type Api, type Mend } from './mend.ts'
+import { wording } from './wording.ts'
 
 /** Statuses of an upstream that does not stream. */
 const NO_STREAM: ReadonlySet<number> = new Set([400, 405, 422, 501])
@@ -8,8 +9,9 @@ const STREAM_NEEDED =
   /stream(?:ing)?['"`]? (?:is |must be |should be )(?:required|mandatory|set to true|true|enabled)|only supports? (?:streaming|stream[ =])|non-stream(?:ing)? (?:is|requests? (?:is|are)) not supported/i
 
 /** Anthropic about answers for which a client may wait more than ten minutes. */
-const STREAM_IF_LONG =
-  /stream(?:ing)? is (?:strongly )?(?:required|recommended).*minutes|stream.*longer than \d+ minutes/is
+const STREAM_IF_LONG = wording(
+  /stream(?:ing)? is (?:strongly )?(?:required|recommended).*minutes|stream.*longer than \d+ minutes/is,
+)
 
 /** Omits the request for usage in a stream, which Gazeway adds. That of a client is never omitted. */
 const withoutUsage: Mend = {

@@ -1,6 +1,10 @@
 import type { Fields } from '../../text/typed-reader.ts'
 import type { Note } from '../convert/changes.ts'
 import { API_NAMES, type Mend, type Refusal } from './mend.ts'
+import { wording } from './wording.ts'
+
+/** Anthropic about both at once. */
+const BOTH = wording(/temperature.*top_p.*(?:both|only one|together|not allowed)/is)
 
 /** Fields without which the same question is asked: samplers, and hints to the provider. */
 const OPTIONAL = [
@@ -26,7 +30,7 @@ const without = (name: string): Mend => ({
 const temperatureAlone: Mend = {
   name: 'temperature_alone',
   apis: API_NAMES,
-  isRefused: ({ message }) => /temperature.*top_p.*(?:both|only one|together|not allowed)/is.test(message),
+  isRefused: ({ message }) => BOTH.test(message),
   fields: (body, note) => ((body.temperature ?? null) === null ? {} : removed(body, ['top_p'], note)),
 }
 

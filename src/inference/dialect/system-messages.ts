@@ -2,12 +2,15 @@ import { isObject } from '../../text/json.ts'
 import { objectsOrNone } from '../../text/lenient-reader.ts'
 import type { Fields } from '../../text/typed-reader.ts'
 import type { Mend } from './mend.ts'
+import { wording } from './wording.ts'
 
 /** Wordings of chat templates and servers that allow one system message, at the beginning. */
-const ONE_ALLOWED =
-  /system (?:message|prompt|role)s?\b.*(?:must|should|can|only|allowed)\b.*(?:begin|first|start|one|single)|(?:only one|single|multiple) system message|roles must alternate|unexpected role ['"]?system|messages?[.[]\d+[\]]?\.role|role ['"]?system['"]? (?:is )?not/is
-const NONE_ALLOWED =
-  /system (?:role|message|prompt|instruction)s?\b.*not (?:supported|enabled|allowed)|developer instruction/is
+const ONE_ALLOWED = wording(
+  /system (?:message|prompt|role)s?\b.*(?:must|should|can|only|allowed)\b.*(?:begin|first|start|one|single)|(?:only one|single|multiple) system message|roles must alternate|unexpected role ['"]?system|messages?[.[]\d+[\]]?\.role|role ['"]?system['"]? (?:is )?not/is,
+)
+const NONE_ALLOWED = wording(
+  /system (?:role|message|prompt|instruction)s?\b.*not (?:supported|enabled|allowed)|developer instruction/is,
+)
 const DEVELOPER = /developer/i
 
 const isSystem = ({ role }: Fields): boolean => role === 'system' || role === 'developer'

@@ -5,11 +5,13 @@ import type { Fields } from '../../text/typed-reader.ts'
 import type { Note } from '../convert/changes.ts'
 import type { Mend } from './mend.ts'
 import { contentText } from './system-messages.ts'
+import { wording } from './wording.ts'
 
-const UNPAIRED =
-  /did(?: not|n't) have (?:a )?response|must be (?:followed by|a response to)|tool[_ ](?:call|use|result|message)s?\b.*(?:without|missing|no corresponding|not found|preced|match|follow|insufficient|single result|unique|duplicate)|(?:insufficient|missing|unexpected|duplicate|no) [`'"]?(?:tool|function)|number of (?:function|tool)|function response/is
+const UNPAIRED = wording(
+  /did(?: not|n't) have (?:a )?response|must be (?:followed by|a response to)|tool[_ ](?:call|use|result|message)s?\b.*(?:without|missing|no corresponding|not found|preced|match|follow|insufficient|single result|unique|duplicate)|(?:insufficient|missing|unexpected|duplicate|no) [`'"]?(?:tool|function)|number of (?:function|tool)|function response/is,
+)
 const TOO_LONG = /too long|maximum length|max(?:imum)?_length|at most \d+/i
-const LONG_ID = new RegExp(`\\bid\\b.*(?:${TOO_LONG.source})|string too long.*\\bid\\b`, 'is')
+const LONG_ID = wording(new RegExp(`\\bid\\b.*(?:${TOO_LONG.source})|string too long.*\\bid\\b`, 'is'))
 const NINE_LETTERS = /a-z, A-Z, 0-9, with a length of 9/
 const BROKEN_JSON =
   /argument|json|unterminated string|expecting (?:value|property|',')|unexpected (?:end|token)|invalid escape|parse/i

@@ -2,6 +2,7 @@ import { isObject } from '../../text/json.ts'
 import { objectsOrNone } from '../../text/lenient-reader.ts'
 import type { Fields } from '../../text/typed-reader.ts'
 import { API_NAMES, type Api, type Mend } from './mend.ts'
+import { wording } from './wording.ts'
 
 /** Keywords of JSON Schema that say nothing a model needs, or that subsets of it lack. */
 const LACKING: ReadonlySet<string> = new Set([
@@ -11,10 +12,12 @@ const LACKING: ReadonlySet<string> = new Set([
 const UNIONS = ['anyOf', 'oneOf', 'allOf'] as const
 
 const SCHEMA = /schema|parameters|properties|tools?[.[]/i
-const UNION =
-  /(?:any_?of|one_?of|all_?of).*top|top.*(?:any_?of|one_?of|all_?of)|must (?:be|have) (?:of )?type:? ['"]?object/is
-const KEYWORD =
-  /additional_?properties|\$schema|unknown (?:name|keyword|field)|(?:unsupported|unknown|unrecognized|invalid).*(?:schema|keyword)|not (?:permitted|supported).*schema/is
+const UNION = wording(
+  /(?:any_?of|one_?of|all_?of).*top|top.*(?:any_?of|one_?of|all_?of)|must (?:be|have) (?:of )?type:? ['"]?object/is,
+)
+const KEYWORD = wording(
+  /additional_?properties|\$schema|unknown (?:name|keyword|field)|(?:unsupported|unknown|unrecognized|invalid).*(?:schema|keyword)|not (?:permitted|supported).*schema/is,
+)
 
 /** Fields in which the tools of an API have their schema. */
 type Place = { readonly holder: 'function' | null; readonly schema: 'parameters' | 'input_schema' }

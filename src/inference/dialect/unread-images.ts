@@ -2,6 +2,7 @@ import { isObject } from '../../text/json.ts'
 import { objectsOrNone } from '../../text/lenient-reader.ts'
 import type { Fields } from '../../text/typed-reader.ts'
 import { API_NAMES, type Api, type Mend } from './mend.ts'
+import { wording } from './wording.ts'
 
 /**
  * Wordings of refusals by models that read no images: DeepSeek, OpenRouter, Ollama, LM Studio, llama.cpp, OpenAI, vLLM,
@@ -9,8 +10,9 @@ import { API_NAMES, type Api, type Mend } from './mend.ts'
  * https://github.com/ollama/ollama/issues/17301, https://github.com/lmstudio-ai/lmstudio-bug-tracker/issues/362,
  * https://github.com/claraverse-space/ClaraVerse/issues/234).
  */
-const UNREAD =
-  /unknown variant [`'"]?(?:image|input_image|image_url)\b.*expected [`'"]?text|that support image input|not support (?:image|vision|multi-?modal)|(?:image|vision|multi-?modal)(?: content| inputs?)? (?:is|are) not (?:supported|enabled)|image_url is (?:not supported|only supported by)|not a (?:multi-?modal|vision) model|at most 0 image|only ['"]?text['"]? content type is supported/i
+const UNREAD = wording(
+  /unknown variant [`'"]?(?:image|input_image|image_url)\b.*expected [`'"]?text|that support image input|not support (?:image|vision|multi-?modal)|(?:image|vision|multi-?modal)(?: content| inputs?)? (?:is|are) not (?:supported|enabled)|image_url is (?:not supported|only supported by)|not a (?:multi-?modal|vision) model|at most 0 image|only ['"]?text['"]? content type is supported/i,
+)
 /** Words about one image, which another form, place or number of it mends. */
 const ABOUT_FORM =
   /format|media.?type|mime|\b(?:webp|gif|bmp|svg|tiff|heic|url|urls|size|dimensions?|base64|roles?|tool|system|assistant|generation|more than)\b/i
