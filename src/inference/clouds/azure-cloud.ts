@@ -2,16 +2,14 @@ import { GazewayError } from '../../errors.ts'
 import type { Provider } from '../upstreams/provider.ts'
 import type { Cloud, CloudEnvironment, CloudError, CloudRequest } from './cloud.ts'
 import { cloudBody } from './cloud-body.ts'
+import { formModel } from './cloud-form.ts'
 import { entraToken } from './entra-token.ts'
 import { holdCredentials } from './held-credentials.ts'
 import { requireOwnHost } from './own-hosts.ts'
+import { pathSegment } from './path-segment.ts'
 
 /** Paths with a deployment in them, where the version of the API is in the address. */
 const OF_DEPLOYMENTS = /^\/(?:chat\/completions|completions|embeddings|images\/|audio\/)/
-
-/** The model in a form, such as that of a recording. */
-const MODEL_IN_FORM = /name="model"\r\n(?:[^\r\n]+\r\n)*\r\n([^\r\n]+)/
-const FORM_HEAD_BYTES = 64 * 1024
 
 const KEY = { from: 'api key', until: null }
 
@@ -31,9 +29,10 @@ export function azureCloud(provider: Provider, env: CloudEnvironment): Cloud {
   function named(request: CloudRequest): CloudRequest & { deployment: string | null } {
     const body = cloudBody(request.body)
     if (body === null) {
-      const form = request.body?.toString('latin1', 0, FORM_HEAD_BYTES)
-      const model = form === undefined ? undefined : MODEL_IN_FORM.exec(form)?.[1]
-      return { ...request, deployment: model === undefined ? null : deploymentOf(model) }
+      const form = request.body && formModel(request.body, request.headers['content-type'] ?? '')
+      if (form === null) return { ...request, deployment: null }
+      const deployment = deploymentOf(form.model)
+      return { ...request, body: deployment === form.model ? request.body : form.with(deployment), deployment }
     }
     const model = body.field('model')
     if (typeof model !== 'string') return { ...request, deployment: null }
@@ -48,7 +47,9 @@ export function azureCloud(provider: Provider, env: CloudEnvironment): Cloud {
       const { deployment, ...sent } = named(request)
       if (version === null) return { ...sent, path: `/v1${request.path}` }
       const inPath = deployment !== null && OF_DEPLOYMENTS.test(request.path)
-      const below = inPath ? `/deployments/${encodeURIComponent(deployment)}${request.path}` : request.path
+      const segment = inPath ? pathSegment(deployment) : null
+      if (inPath && segment === null) return null
+      const below = inPath ? `/deployments/${segment}${request.path}` : request.path
       return { ...sent, path: `${below}${below.includes('?') ? '&' : '?'}api-version=${version}` }
     },
     async authorize(_, key) {

@@ -7,7 +7,9 @@ import { cloudBody } from './cloud-body.ts'
 import { shapedError } from './cloud-error-shape.ts'
 import { readFrames } from './event-frames.ts'
 import { holdCredentials } from './held-credentials.ts'
+import { isMessages } from './message-path.ts'
 import { requireOwnHost } from './own-hosts.ts'
+import { pathSegment } from './path-segment.ts'
 import { signV4 } from './sigv4.ts'
 
 /** Version of Messages at Bedrock, which its body names in place of a header. */
@@ -27,16 +29,19 @@ export function bedrockCloud(provider: Provider, env: CloudEnvironment): Cloud {
   const known = Object.keys(catalogue).filter((id) => id.includes('claude') === (protocol === 'anthropic'))
   const idOf = (model: string) => (Object.hasOwn(deployments, model) ? deployments[model] : undefined) ?? model
 
-  function toClaude(request: CloudRequest): CloudRequest {
+  function toClaude(request: CloudRequest): CloudRequest | null {
     const body = cloudBody(request.body)
     const model = body?.field('model')
-    if (body === null || typeof model !== 'string') return request
+    // What has another path is paid otherwise than an answer.
+    if (body === null || typeof model !== 'string' || !isMessages(request)) return null
+    const id = pathSegment(idOf(model))
+    if (id === null) return null
     const { 'anthropic-beta': betas, 'anthropic-version': _, ...headers } = request.headers
     const method = body.field('stream') === true ? STREAM : 'invoke'
     return {
       ...request,
       headers,
-      path: `/model/${encodeURIComponent(idOf(model))}/${method}`,
+      path: `/model/${id}/${method}`,
       body: body.with({
         model: undefined,
         stream: undefined,

@@ -17,10 +17,13 @@ export function cloudOf(provider: Provider): Promise<Cloud> {
 
 const LIST: CloudRequest = { method: 'GET', path: '/models', headers: { accept: 'application/json' }, body: null }
 
+/** The request for the list of a cloud. Where it has none, the credentials are all that is asked for. */
+const listAt = (cloud: Cloud): CloudRequest => (cloud.listsModels ? cloud.translate(LIST) : null) ?? LIST
+
 /** Asks a cloud for its list of models. One without a list answers 200 once there are credentials. */
 export async function askForList(provider: Provider, signal: AbortSignal): Promise<Response> {
   const cloud = await cloudOf(provider)
-  const { path, headers } = cloud.translate(LIST)
+  const { path, headers } = listAt(cloud)
   const authorization = await cloud.authorize({ ...LIST, path, headers }, provider.apiKey)
   if (!cloud.listsModels) return new Response(null, { status: 200 })
   const sent = { ...provider.headers, ...headers, ...authorization.headers }
@@ -34,5 +37,5 @@ export async function askForList(provider: Provider, signal: AbortSignal): Promi
  */
 export async function credentialsOf(provider: Provider): Promise<Credentials> {
   const cloud = await cloudOf(provider)
-  return (await cloud.authorize(cloud.translate(LIST), provider.apiKey)).credentials
+  return (await cloud.authorize(listAt(cloud), provider.apiKey)).credentials
 }

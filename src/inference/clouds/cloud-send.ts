@@ -1,6 +1,6 @@
-import type { Exchange, RelayRequest, Send } from '../relay/exchange.ts'
+import type { Exchange, RelayRequest, ReplyListener, Send } from '../relay/exchange.ts'
 import { CLIENT_GONE } from '../relay/send.ts'
-import type { Cloud, CloudRequest } from './cloud.ts'
+import type { Cloud, CloudError, CloudRequest } from './cloud.ts'
 import { advisedError } from './cloud-errors.ts'
 import { answerWithModels, listsInstead } from './cloud-models.ts'
 import { gatherError } from './gather-error.ts'
@@ -20,11 +20,13 @@ export const cloudSend =
 
     async function attempt(mayRenew: boolean): Promise<void> {
       const cloud = await open()
-      const sent = cloud.translate(asked)
+      if (isOver) return
+      const sent = isOwnList(cloud, asked) ? asked : cloud.translate(asked)
+      if (sent === null) return answerNotThere(cloud, listener)
       const { headers, credentials } = await cloud.authorize(sent, key)
       if (isOver) return
       const receiver = isList(asked) ? listsInstead(cloud.ownModels, listener) : listener
-      if (isList(asked) && !cloud.listsModels) return answerWithModels(cloud.ownModels, listener)
+      if (isOwnList(cloud, asked)) return answerWithModels(cloud.ownModels, listener)
       const watched = gatherError(receiver, (error) => {
         if (!mayRenew || (credentials.until === null && !credentials.isReread) || !cloud.isEnded(error))
           return advisedError(error, cloud, headers)
@@ -64,6 +66,18 @@ export const cloudSend =
   }
 
 const isList = ({ method, path }: CloudRequest): boolean => method === 'GET' && /^\/models(?:\?|$)/.test(path)
+const isOwnList = ({ listsModels }: Cloud, asked: CloudRequest): boolean => !listsModels && isList(asked)
+
+/** Answers as a server does that lacks a path or a model, so that another upstream may answer instead. */
+function answerNotThere({ shapeError }: Cloud, listener: ReplyListener): void {
+  const error = { message: 'This cloud has no such path, or no model by such a name.', code: 'not_found' }
+  const text = JSON.stringify({ error: { ...error, type: 'invalid_request_error', param: null } })
+  const plain: CloudError = { status: 404, headers: { 'content-type': 'application/json' }, text }
+  const { status, headers, text: shaped } = shapeError?.(plain) ?? plain
+  listener.onHead(status, headers)
+  listener.onData(Buffer.from(shaped))
+  listener.onEnd()
+}
 
 /** The key in a request, as the relay sends it elsewhere, and the request without it. */
 function withoutKey({ method, path, headers, body }: RelayRequest): { key: string | null; asked: CloudRequest } {

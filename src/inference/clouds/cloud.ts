@@ -27,8 +27,11 @@ export interface CloudError {
 
 /** Ways of one cloud: where a request goes, how it is signed, and what its errors mean. */
 export interface Cloud {
-  /** Writes the path, the headers and the body as the cloud wants them. */
-  translate(request: CloudRequest): CloudRequest
+  /**
+   * Writes the path, the headers and the body as the cloud wants them. Null for what it does not have: another path than
+   * those of its API, or a model by a name that none can have.
+   */
+  translate(request: CloudRequest): CloudRequest | null
   /**
    * Authorizes a request as it is sent.
    *

@@ -5,7 +5,9 @@ import { cloudBody } from './cloud-body.ts'
 import { shapedError } from './cloud-error-shape.ts'
 import { googleToken } from './google-token.ts'
 import { holdCredentials } from './held-credentials.ts'
+import { isMessages } from './message-path.ts'
 import { requireOwnHost } from './own-hosts.ts'
+import { pathSegment } from './path-segment.ts'
 
 /** Version of Messages at Vertex, which its body names in place of a header. */
 const VERSION = 'vertex-2023-10-16'
@@ -23,21 +25,24 @@ export function vertexCloud(provider: Provider, env: CloudEnvironment): Cloud {
   const known = Object.keys(catalogue).filter((id) => id.startsWith('claude') === (protocol === 'anthropic'))
   const idOf = (model: string) => (Object.hasOwn(deployments, model) ? deployments[model] : undefined) ?? model
 
-  function toClaude(request: CloudRequest): CloudRequest {
+  function toClaude(request: CloudRequest): CloudRequest | null {
     const body = cloudBody(request.body)
     const model = body?.field('model')
-    if (body === null || typeof model !== 'string') return request
-    const at = (name: string, method: string) => `/publishers/anthropic/models/${encodeURIComponent(name)}:${method}`
-    if (request.path.startsWith('/messages/count_tokens'))
+    if (body === null || typeof model !== 'string') return null
+    const at = (segment: string, method: string) => `/publishers/anthropic/models/${segment}:${method}`
+    if (/^\/messages\/count_tokens(?:\?|$)/.test(request.path))
       return {
         ...request,
         path: at('count-tokens', 'rawPredict'),
         body: body.with({ model: idOf(model), anthropic_version: VERSION }),
       }
+    const id = pathSegment(idOf(model))
+    // What has another path is paid otherwise than an answer.
+    if (id === null || !isMessages(request)) return null
     const method = body.field('stream') === true ? 'streamRawPredict' : 'rawPredict'
     return {
       ...request,
-      path: at(idOf(model), method),
+      path: at(id, method),
       body: body.with({ model: undefined, anthropic_version: VERSION }),
     }
   }

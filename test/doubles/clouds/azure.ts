@@ -14,12 +14,18 @@ const refused = (status: number, code: string, message: string): CloudReply => (
 })
 const DENIED = 'Access denied due to invalid subscription key or wrong API endpoint. Make sure to provide a valid key.'
 
+const formOf = async ({ headers, body }: CloudAsked) => {
+  const type = headers['content-type'] ?? ''
+  return Object.fromEntries(await new Response(new Uint8Array(body), { headers: { 'content-type': type } }).formData())
+}
+
 /** Azure OpenAI with one deployment, Microsoft Entra and the identity of a machine, which refuse what the real ones do. */
 export async function startAzure({ deployment }: { deployment: string }) {
   const state = {
     tokens: new Set<string>(),
     given: 0,
     lastsSeconds: 3600,
+    asked: [] as CloudAsked[],
     chats: [] as CloudAsked[],
     isSecretEnded: false,
   }
@@ -70,7 +76,7 @@ export async function startAzure({ deployment }: { deployment: string }) {
     return give()
   }
 
-  function openai(asked: CloudAsked): CloudReply {
+  async function openai(asked: CloudAsked): Promise<CloudReply> {
     const { url, headers, method, body } = asked
     const [, token = ''] = /^Bearer (.+)$/.exec(headers.authorization ?? '') ?? []
     if (headers['api-key'] !== API_KEY && !state.tokens.has(token)) return refused(401, '401', `${DENIED} ${token}`)
@@ -80,11 +86,14 @@ export async function startAzure({ deployment }: { deployment: string }) {
     if (isV1 ? version !== null : version === null) return refused(404, '404', 'Resource not found')
     if (method === 'GET' && path.endsWith('models'))
       return { status: 200, body: { object: 'list', data: [{ id: 'dall-e-3' }] } }
-    if (path !== '/chat/completions') return refused(404, '404', 'Resource not found')
-    const { model, stream } = JSON.parse(body.toString()) as { model?: string; stream?: boolean }
+    const isSpeech = path === '/audio/transcriptions'
+    if (path !== '/chat/completions' && !isSpeech) return refused(404, '404', 'Resource not found')
+    const named = isSpeech ? await formOf(asked) : JSON.parse(body.toString())
+    const { model, stream } = named as { model?: string; stream?: boolean }
     if ((isV1 ? model : decodeURIComponent(inPath ?? '')) !== deployment)
       return refused(404, 'DeploymentNotFound', 'The API deployment for this resource does not exist.')
     state.chats.push(asked)
+    if (isSpeech) return { status: 200, body: { text: 'Hello.' } }
     const answer = { ...completion('Hello.'), model: 'gpt-5-2025-08-07' }
     if (!stream) return { status: 200, body: answer, headers: { 'x-ratelimit-remaining-requests': '7' } }
     // The first event of a stream has the results of the content filter, and no choice.
@@ -106,6 +115,7 @@ export async function startAzure({ deployment }: { deployment: string }) {
   const server = await startCloudServer((asked) => {
     if (asked.url.pathname === `/${TENANT}/oauth2/v2.0/token`) return entra(asked)
     if (asked.url.pathname === '/metadata/identity/oauth2/token') return identity(asked)
+    state.asked.push(asked)
     return openai(asked)
   })
   return { ...server, state }

@@ -70,6 +70,28 @@ describe('an upstream at Azure', () => {
     assert.equal(last()?.url.href, `http://double${path}?api-version=2024-10-21`)
   })
 
+  it('reads the model of a form from its own part, also behind a large file that names another', async () => {
+    for (const upstream of ['keyed', 'dated']) {
+      const form = new FormData()
+      const name = 'name="model"\r\n\r\nnothing-there\r\n'
+      form.set('file', new Blob([`${name}${' '.repeat(100_000)}${name}`]), 'a.wav')
+      form.set('model', `${upstream}/gpt-5`)
+      const reply = await fetch(`${running.gatewayUrl}/v1/audio/transcriptions`, {
+        method: 'POST',
+        headers: { authorization: `Bearer ${key}` },
+        body: form,
+      })
+      assert.equal(reply.status, 200, await reply.text())
+    }
+  })
+
+  for (const name of ['..', '.', 'a/../b', 'a?b', 'a#b', '%2e%2e', 'a\ud800'])
+    it(`has no deployment ${JSON.stringify(name)}, and sends nothing`, async () => {
+      const { length } = azure.state.asked
+      const { status, text } = await ask(`dated/${name}`)
+      assert.deepEqual([status, azure.state.asked.length - length], [404, 0], text)
+    })
+
   it('costs what its model does, not its deployment', async () => {
     await ask('keyed/gpt-5')
     await running.gateway.calls.flush()

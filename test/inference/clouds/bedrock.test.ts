@@ -39,8 +39,8 @@ describe('an upstream at Amazon Bedrock', () => {
     rmSync(folder, { recursive: true })
   })
 
-  async function ask(model: string, body: object = {}) {
-    const reply = await fetch(`${running.gatewayUrl}/v1/messages`, {
+  async function ask(model: string, body: object = {}, path = '/messages') {
+    const reply = await fetch(`${running.gatewayUrl}/v1${path}`, {
       method: 'POST',
       headers: { 'content-type': 'application/json', authorization: `Bearer ${key}` },
       body: JSON.stringify({ model, max_tokens: 100, messages: [{ role: 'user', content: 'Hello' }], ...body }),
@@ -62,6 +62,16 @@ describe('an upstream at Amazon Bedrock', () => {
     const [call] = (await running.gateway.calls.history({ limit: 1 })).items
     // 10 tokens of prompt for 4, 5 of answer for 20 USD per 1,000,000.
     assert.equal(call?.upstream_cost_usd, 0.00014)
+  })
+
+  it('has Messages alone: a request that is paid by its input gets no answer', async () => {
+    const { length } = bedrock.state.asked
+    for (const path of ['/embeddings', '/moderations', '/rerank', '/audio/speech']) {
+      const { status, text } = await ask(`bedrock/${MODEL}`, {}, path)
+      assert.deepEqual([status, JSON.parse(text).error.type], [404, 'not_found_error'], text)
+    }
+    for (const name of ['..', 'a/../b', 'a\ud800']) assert.equal((await ask(`bedrock/${name}`)).status, 404)
+    assert.equal(bedrock.state.asked.length, length)
   })
 
   it('streams in frames, which its client reads as events', async () => {

@@ -84,6 +84,13 @@ describe('an upstream at Vertex AI', () => {
     assert.deepEqual([counted.status, JSON.parse(counted.text).input_tokens], [200, 12], counted.text)
   })
 
+  it('has Messages alone: a request that is paid by its input gets no answer', async () => {
+    const { length } = vertex.state.asked
+    for (const path of ['/embeddings', '/moderations', '/messages/batches'])
+      assert.equal((await ask(path, { model: 'claude/claude-opus-5-5' })).status, 404)
+    assert.equal(vertex.state.asked.length, length)
+  })
+
   it('asks Gemini at the OpenAI-compatible endpoint', async () => {
     const whole = await ask('/chat/completions', { model: 'gemini/gemini-3.8-flash' })
     assert.equal(whole.status, 200, whole.text)
