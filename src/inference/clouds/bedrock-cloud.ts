@@ -83,7 +83,7 @@ export function bedrockCloud(provider: Provider, env: CloudEnvironment): Cloud {
       /ExpiredToken/.test(`${headers['x-amzn-errortype']} ${text}`) || /token.* (?:is|has) expired/.test(text),
     shapeError: (error) => shapedError(error, protocol, codeOf(error)),
     advice: (error) => adviceFor(error, section, region),
-    ...(protocol === 'anthropic' && { reading: (_: CloudRequest, listener) => readFrames(listener) }),
+    ...(protocol === 'anthropic' && { reading: readFrames }),
   }
 }
 

@@ -37,7 +37,7 @@ export const cloudSend =
       })
       exchange = send(
         { ...request, ...sent, headers: { ...sent.headers, ...headers } },
-        cloud.reading?.(sent, watched) ?? watched,
+        cloud.reading?.(watched, () => exchange?.abort()) ?? watched,
       )
       if (isPaused) exchange.pause()
     }

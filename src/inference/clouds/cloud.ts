@@ -51,6 +51,10 @@ export interface Cloud {
   listsModels: boolean
   /** Model ids that the configuration names, in place of the cloud's own list. Empty for that list. */
   ownModels: readonly string[]
-  /** Reads replies in a form of the cloud's own. Absent where they are those of the upstream's API. */
-  reading?(request: CloudRequest, listener: ReplyListener): ReplyListener
+  /**
+   * Reads replies in a form of the cloud's own. Absent where they are those of the upstream's API.
+   *
+   * @param abort ends the request
+   */
+  reading?(listener: ReplyListener, abort: () => void): ReplyListener
 }

@@ -50,10 +50,11 @@ function signatureOf({ method, url, headers, body }: CloudAsked, names: string, 
   return mac(key, text).toString('hex')
 }
 
-/** A frame of an event stream. */
-function frame(names: Record<string, string>, payload: object): Buffer {
+/** A frame of an event stream. The value `true` is a header without a text. */
+export function frame(names: Record<string, string>, payload: object | string): Buffer {
   const headers = Buffer.concat(
     Object.entries(names).map(([name, value]) => {
+      if (value === 'true') return Buffer.concat([Buffer.from([name.length]), Buffer.from(name), Buffer.from([0])])
       const length = Buffer.alloc(2)
       length.writeUInt16BE(Buffer.byteLength(value))
       return Buffer.concat([
@@ -65,7 +66,7 @@ function frame(names: Record<string, string>, payload: object): Buffer {
       ])
     }),
   )
-  const body = Buffer.from(JSON.stringify(payload))
+  const body = Buffer.from(typeof payload === 'string' ? payload : JSON.stringify(payload))
   const head = Buffer.alloc(12)
   head.writeUInt32BE(16 + headers.length + body.length)
   head.writeUInt32BE(headers.length, 4)
