@@ -41,7 +41,7 @@ export const vertex: Preset = {
   pricedFields: {
     ...besideClaude(GEMINI_FIELDS),
     // `google/gemini-…` at the OpenAI-compatible endpoint, `claude-…@20251101` for a version.
-    readId: (model) => ({ priced: model.replace(/^google\//, '').replace(/@.*$/, '') }),
+    readId: (model) => ({ priced: model.replace(/^google\//, '').replace(/@[\w.-]+$/, '') }),
   },
   models: { ...gemini.models, ...anthropic.models },
   pricedLike: ['gemini', 'anthropic'],

@@ -164,6 +164,10 @@ export function createProvider(config: ProviderConfig): Provider {
     service_tier: config.project_tier ?? null,
     inference_geo: config.project_region ?? (cloud?.isRegional?.(cloudSettings) ? 'regional' : null),
   }
+  const { deployments } = cloudSettings
+  // A deployment costs what its model does, whatever else has its name.
+  const deployed = new Map(Object.entries(deployments).map(([model, deployment]) => [deployment, model]))
+  for (const model of Object.keys(deployments)) deployed.delete(model)
   const ownModels = new Set(Object.values(OWN_MODELS))
   const isUnassigned = (model: string) => ownModels.has(model) && !aliases.has(model)
   // Roles name models of any upstream; where one goes is for the routing to say.
@@ -198,7 +202,8 @@ export function createProvider(config: ProviderConfig): Provider {
     isUnassigned,
     resolve(model, role) {
       const requested = model ?? config.models[role]
-      const upstream = aliases.get(requested) ?? requested
+      const named = aliases.get(requested) ?? requested
+      const upstream = deployed.get(named) ?? named
       return { requested, upstream, catalogue, vendor, listing, limits, isLocal, unknownPrice, project }
     },
     limits,
