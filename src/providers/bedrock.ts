@@ -26,7 +26,8 @@ export const bedrock: Preset = {
     variables: { region: ['AWS_REGION', 'AWS_DEFAULT_REGION'], profile: ['AWS_PROFILE'] },
     needs: ['region'],
     address: ({ region }) => `https://bedrock-runtime.${region}.amazonaws.com${region?.startsWith('cn-') ? '.cn' : ''}`,
-    hosts: /(?:^|\.)amazonaws\.com(?:\.cn)?$/,
+    // Other hosts of amazonaws.com, such as instances and buckets, are anybody's.
+    hosts: /(?:^|\.)bedrock-(?:runtime|mantle)(?:-fips)?\.[a-z0-9-]+\.(?:vpce\.)?(?:amazonaws\.com(?:\.cn)?|api\.aws)$/,
   },
   roles: {},
   pricedFields: {

@@ -81,7 +81,7 @@ async function ofContainer(env: CloudEnvironment): Promise<AwsCredentials | null
   const { AWS_CONTAINER_CREDENTIALS_RELATIVE_URI: relative, AWS_CONTAINER_CREDENTIALS_FULL_URI: full } = env
   if (!relative && !full) return null
   const { AWS_CONTAINER_AUTHORIZATION_TOKEN: token, AWS_CONTAINER_AUTHORIZATION_TOKEN_FILE: file } = env
-  const authorization = file ? (await readFile(file, 'utf8')).trim() : token
+  const authorization = file ? await textOf(file) : token
   const reply = await askForToken({
     name: 'The container',
     url: relative ? CONTAINER + relative : String(full),
@@ -90,6 +90,14 @@ async function ofContainer(env: CloudEnvironment): Promise<AwsCredentials | null
     remedy: 'Check the role of the task.',
   })
   return reply === null ? null : keysIn(reply, 'role of this container')
+}
+
+async function textOf(file: string): Promise<string> {
+  try {
+    return (await readFile(file, 'utf8')).trim()
+  } catch (cause) {
+    throw new GazewayError('upstream_not_configured', `${file}: the token of the container cannot be read.`, { cause })
+  }
 }
 
 /** Keys of the role of an instance, by its metadata of the second version. */

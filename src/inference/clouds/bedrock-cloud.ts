@@ -79,8 +79,8 @@ export function bedrockCloud(provider: Provider, env: CloudEnvironment): Cloud {
       return { headers: signV4(request, credentials.keys, new Date()), credentials }
     },
     forget: held.forget,
-    isEnded: ({ headers, text }) =>
-      /ExpiredToken/.test(`${headers['x-amzn-errortype']} ${text}`) || /token.* (?:is|has) expired/.test(text),
+    // A text alone may quote the request.
+    isEnded: (error) => /ExpiredToken/.test(codeOf(error) ?? error.text),
     shapeError: (error) => shapedError(error, protocol, codeOf(error)),
     advice: (error) => adviceFor(error, section, region),
     ...(protocol === 'anthropic' && { reading: readFrames }),

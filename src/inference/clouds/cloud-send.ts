@@ -28,9 +28,9 @@ export const cloudSend =
       const receiver = isList(asked) ? listsInstead(cloud.ownModels, listener) : listener
       if (isOwnList(cloud, asked)) return answerWithModels(cloud.ownModels, listener)
       const watched = gatherError(receiver, (error) => {
-        if (!mayRenew || (credentials.until === null && !credentials.isReread) || !cloud.isEnded(error))
-          return advisedError(error, cloud, headers)
-        cloud.forget(credentials)
+        const mayEnd = credentials.until !== null || credentials.isReread === true
+        const othersMayHelp = mayEnd && cloud.isEnded(error) && cloud.forget(credentials, !mayRenew)
+        if (!mayRenew || !othersMayHelp) return advisedError(error, cloud, headers)
         exchange = null
         attempt(false).catch(fail)
         return null

@@ -39,8 +39,13 @@ export interface Cloud {
    * @throws GazewayError `upstream_not_configured` when there are none, or their service refuses to give some
    */
   authorize(request: CloudRequest, key: string | null): Promise<Authorization>
-  /** Forgets credentials that were refused, so that the next request gets new ones. */
-  forget(credentials: Credentials): void
+  /**
+   * Forgets credentials that were refused, so that the next request gets new ones.
+   *
+   * @param isNew true for those that were fetched in place of refused ones
+   * @returns true when others may help
+   */
+  forget(credentials: Credentials, isNew: boolean): boolean
   /** Tells whether an error means that credentials have ended, so that new ones may help. */
   isEnded(error: CloudError): boolean
   /** Advice for an error, beside what it says itself. Null when there is nothing to add. */

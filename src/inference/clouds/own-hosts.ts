@@ -10,8 +10,8 @@ const THIS_MACHINE = new Set(['localhost', '127.0.0.1', '[::1]'])
  * @throws GazewayError `upstream_not_configured`
  */
 export function requireOwnHost({ cloud, baseUrl, label, section }: Provider): void {
-  const { hostname } = new URL(baseUrl)
-  if (cloud?.hosts.test(hostname) || THIS_MACHINE.has(hostname)) return
+  const { hostname, protocol } = new URL(baseUrl)
+  if ((protocol === 'https:' && cloud?.hosts.test(hostname)) || THIS_MACHINE.has(hostname)) return
   throw new GazewayError(
     'upstream_not_configured',
     `The upstream ${label} is at ${hostname}, which gets no credentials of this machine. Set ${section === 'upstream' ? 'upstream.api_key' : `${section}.api_keys`}, or remove ${section}.base_url.`,

@@ -28,6 +28,7 @@ export async function startAzure({ deployment }: { deployment: string }) {
     asked: [] as CloudAsked[],
     chats: [] as CloudAsked[],
     isSecretEnded: false,
+    isTokenRefused: false,
   }
 
   function give(): CloudReply {
@@ -79,7 +80,8 @@ export async function startAzure({ deployment }: { deployment: string }) {
   async function openai(asked: CloudAsked): Promise<CloudReply> {
     const { url, headers, method, body } = asked
     const [, token = ''] = /^Bearer (.+)$/.exec(headers.authorization ?? '') ?? []
-    if (headers['api-key'] !== API_KEY && !state.tokens.has(token)) return refused(401, '401', `${DENIED} ${token}`)
+    if (headers['api-key'] !== API_KEY && (state.isTokenRefused || !state.tokens.has(token)))
+      return refused(401, '401', `${DENIED} ${token}`)
     const version = url.searchParams.get('api-version')
     const [, inPath, path = ''] = /^\/openai\/(?:v1|deployments\/([^/]+)|(?=models))(\/?.*)$/.exec(url.pathname) ?? []
     const isV1 = url.pathname.startsWith('/openai/v1/')

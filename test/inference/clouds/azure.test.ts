@@ -27,6 +27,7 @@ describe('an upstream at Azure', () => {
           wrong: { ...at({}), api_keys: ['a-key-that-azure-refuses'] },
           principal: at(principal),
           machine: at({ credentials: 'machine' }),
+          refused: at({ credentials: 'machine' }),
           elsewhere: { ...at({}), base_url: 'http://cloud.invalid/openai' },
         },
       },
@@ -98,6 +99,23 @@ describe('an upstream at Azure', () => {
     const [call] = (await running.gateway.calls.history({ limit: 1 })).items
     // 10 tokens of prompt for 1.25, 5 of answer for 10 USD per 1,000,000.
     assert.equal(call?.upstream_cost_usd, 0.000063)
+  })
+
+  it('costs what its model does also by the name of its deployment', async () => {
+    const { status, text } = await ask(`keyed/${DEPLOYMENT}`)
+    assert.equal(status, 200, text)
+    await running.gateway.calls.flush()
+    const [call] = (await running.gateway.calls.history({ limit: 1 })).items
+    assert.equal(call?.upstream_cost_usd, 0.000063)
+  })
+
+  it('asks for no token at each call while new ones are refused as well', async () => {
+    assert.equal((await ask('refused/gpt-5')).status, 200)
+    azure.state.isTokenRefused = true
+    const { given } = azure.state
+    for (const _ of [1, 2, 3]) assert.ok((await ask('refused/gpt-5')).status >= 400)
+    azure.state.isTokenRefused = false
+    assert.equal(azure.state.given, given + 1)
   })
 
   it('lists the models that have a deployment', async () => {

@@ -4,6 +4,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, describe, it } from 'node:test'
+import { vertex as vertexPreset } from '../../../src/providers/vertex.ts'
 import { type RunningPlatform, startPlatform } from '../../adapters/platform.ts'
 import { EMAIL, startVertex } from '../../doubles/clouds/vertex.ts'
 
@@ -77,6 +78,12 @@ describe('an upstream at Vertex AI', () => {
     const [call] = (await running.gateway.calls.history({ limit: 1 })).items
     // 10 tokens of prompt for 4, 5 of answer for 20 USD per 1,000,000, and 10 %.
     assert.equal(call?.upstream_cost_usd, 0.000154)
+  })
+
+  it('has no price for a name that hides another behind a version', () => {
+    const priced = (model: string) => vertexPreset.pricedFields.readId?.(model).priced
+    assert.equal(priced('claude-opus-5-5@20251101'), 'claude-opus-5-5')
+    assert.equal(priced('claude-haiku-5@/../claude-opus-5-5'), 'claude-haiku-5@/../claude-opus-5-5')
   })
 
   it('counts the tokens of a prompt', async () => {

@@ -1,0 +1,160 @@
+import assert from 'node:assert/strict'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { after, before, describe, it } from 'node:test'
+import { awsCredentials } from '../../../src/inference/clouds/aws-credentials.ts'
+import { entraToken } from '../../../src/inference/clouds/entra-token.ts'
+import { googleToken } from '../../../src/inference/clouds/google-token.ts'
+import { bedrock } from '../../../src/providers/bedrock.ts'
+import { NO_CLOUD_SETTINGS } from '../../../src/providers/cloud.ts'
+import { type CloudAsked, type CloudReply, startCloudServer } from '../../doubles/clouds/cloud-server.ts'
+
+const ROLE = {
+  AccessKeyId: 'ASIAROLE',
+  SecretAccessKey: 'secret',
+  Token: 'session',
+  Expiration: '2030-01-01T00:00:00Z',
+}
+const REFUSED: CloudReply = { status: 400, body: { error: 'invalid_request' } }
+const TOKEN = { access_token: 'token-of-the-machine', expires_in: '3599', expires_on: '1900000000' }
+
+/** The services of machines in three clouds, which refuse what the real ones do. */
+function answer({ method, url, headers, body }: CloudAsked): CloudReply {
+  const given = (isGiven: boolean, value: unknown): CloudReply => (isGiven ? { status: 200, body: value } : REFUSED)
+  const isSession = headers['x-aws-ec2-metadata-token'] === 'imds-token'
+  const form = new URLSearchParams(body.toString())
+  switch (url.pathname) {
+    case '/latest/api/token':
+      return given(
+        method === 'PUT' && headers['x-aws-ec2-metadata-token-ttl-seconds'] === '21600',
+        Buffer.from('imds-token'),
+      )
+    case '/latest/meta-data/iam/security-credentials/':
+      return given(isSession, Buffer.from('role\n'))
+    case '/latest/meta-data/iam/security-credentials/role':
+      return given(isSession, ROLE)
+    case '/container':
+      return given(headers.authorization === 'container-token', ROLE)
+    case '/app-service':
+      return given(
+        headers['x-identity-header'] === 'app-header' && url.searchParams.get('api-version') === '2019-08-01',
+        TOKEN,
+      )
+    case '/tenant/oauth2/v2.0/token':
+      return given(form.get('client_assertion') === 'workload' && form.get('client_id') === 'client', TOKEN)
+    case '/computeMetadata/v1/instance/service-accounts/default/token':
+      return given(headers['metadata-flavor'] === 'Google', TOKEN)
+    case '/google':
+      return given(form.get('grant_type') === 'refresh_token' && form.get('refresh_token') === 'refresh', TOKEN)
+    default:
+      return { status: 404, body: {} }
+  }
+}
+
+describe('credentials of a machine', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'gazeway-'))
+  const file = (name: string, text: string) => {
+    writeFileSync(join(folder, name), text)
+    return join(folder, name)
+  }
+  let server: Awaited<ReturnType<typeof startCloudServer>>
+  before(async () => {
+    server = await startCloudServer(answer)
+  })
+  after(async () => {
+    await server.close()
+    rmSync(folder, { recursive: true })
+  })
+
+  type Env = Record<string, string>
+  const nowhere = join(folder, 'nowhere')
+  const azure = (env: Env) =>
+    entraToken({
+      settings: { ...NO_CLOUD_SETTINGS, tenant_id: 'tenant', client_id: 'client' },
+      host: 'one.openai.azure.com',
+      env,
+      proxy: null,
+    })
+  const google = (env: Env) => googleToken({ settings: NO_CLOUD_SETTINGS, env, proxy: null })
+  const aws = (env: Env) => awsCredentials(NO_CLOUD_SETTINGS, { AWS_SHARED_CREDENTIALS_FILE: nowhere, ...env })
+
+  const cases: [string, () => Promise<{ from: string; until: number | null }>, RegExp, number | null][] = [
+    [
+      'keys of the environment',
+      () => aws({ AWS_ACCESS_KEY_ID: 'AKIA', AWS_SECRET_ACCESS_KEY: 's' }),
+      /ACCESS_KEY/,
+      null,
+    ],
+    [
+      'role of a container',
+      () =>
+        aws({
+          AWS_CONTAINER_CREDENTIALS_FULL_URI: `${server.url}/container`,
+          AWS_CONTAINER_AUTHORIZATION_TOKEN_FILE: file('container', 'container-token\n'),
+        }),
+      /role of this container/,
+      Date.UTC(2030, 0),
+    ],
+    [
+      'role of an instance',
+      () => aws({ AWS_EC2_METADATA_SERVICE_ENDPOINT: `${server.url}/` }),
+      /^role role of this instance$/,
+      Date.UTC(2030, 0),
+    ],
+    [
+      'identity of an app',
+      () => azure({ IDENTITY_ENDPOINT: `${server.url}/app-service`, IDENTITY_HEADER: 'app-header' }),
+      /managed identity/,
+      1_900_000_000_000,
+    ],
+    [
+      'token of a workload',
+      () =>
+        azure({ AZURE_AUTHORITY_HOST: `${server.url}/`, AZURE_FEDERATED_TOKEN_FILE: file('workload', 'workload\n') }),
+      /service principal client, by .*workload/,
+      1_900_000_000_000,
+    ],
+    [
+      'metadata server of Google',
+      () => google({ CLOUDSDK_CONFIG: nowhere, GCE_METADATA_HOST: server.url.slice('http://'.length) }),
+      /service account of this machine/,
+      Number.NaN,
+    ],
+    [
+      'account of gcloud',
+      () => {
+        const account = { type: 'authorized_user', client_id: 'id', client_secret: 's', refresh_token: 'refresh' }
+        file('application_default_credentials.json', JSON.stringify({ ...account, token_uri: `${server.url}/google` }))
+        return google({ CLOUDSDK_CONFIG: folder })
+      },
+      /account in .*application_default_credentials\.json/,
+      Number.NaN,
+    ],
+  ]
+  for (const [what, get, from, until] of cases)
+    it(`are found as the ${what}`, async () => {
+      const found = await get()
+      assert.match(found.from, from)
+      if (Number.isNaN(until)) assert.ok(Number(found.until) > Date.now())
+      else assert.equal(found.until, until)
+    })
+
+  it('name the file of a token that is not there', async () => {
+    const env = { AWS_CONTAINER_CREDENTIALS_FULL_URI: server.url, AWS_CONTAINER_AUTHORIZATION_TOKEN_FILE: nowhere }
+    await assert.rejects(aws(env), { code: 'upstream_not_configured' })
+  })
+
+  it('of AWS go to the hosts of Bedrock alone', () => {
+    const at = (host: string) => bedrock.cloud?.hosts.test(host)
+    for (const host of [
+      'bedrock-runtime.us-east-1.amazonaws.com',
+      'bedrock-runtime-fips.us-gov-west-1.amazonaws.com',
+      'bedrock-runtime.cn-north-1.amazonaws.com.cn',
+      'vpce-1.bedrock-runtime.us-east-1.vpce.amazonaws.com',
+    ])
+      assert.ok(at(host), host)
+    for (const host of ['ec2-1-2-3-4.compute-1.amazonaws.com', 'bedrock-runtime.s3.us-east-1.amazonaws.com'])
+      assert.ok(!at(host), host)
+  })
+})
