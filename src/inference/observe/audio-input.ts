@@ -17,8 +17,10 @@ export function carriesAudio(request: unknown): boolean {
   )
 }
 
-/** Tells whether a part of a Gemini request is a recording. */
-function isRecording({ inlineData, inline_data, fileData, file_data }: Fields): boolean {
+/** Tells whether a part of a Gemini request is a recording, or the result of a function with one. */
+function isRecording({ inlineData, inline_data, fileData, file_data, ...part }: Fields): boolean {
+  const { parts } = fieldsOrNone(part.functionResponse ?? part.function_response)
+  if (objectsOrNone(parts).some(isRecording)) return true
   const { mimeType, mime_type = mimeType } = fieldsOrNone(inlineData ?? inline_data ?? fileData ?? file_data)
   return typeof mime_type === 'string' && /^audio\//i.test(mime_type)
 }
