@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { after, before, beforeEach, describe, it } from 'node:test'
 import OpenAI from 'openai'
 import { message, messageStream, named } from '../doubles/anthropic.ts'
+import { until } from '../doubles/until.ts'
 import * as double from '../doubles/upstream.ts'
 import { type RunningGateway, startGateway } from './gateway.ts'
 
@@ -200,5 +201,31 @@ describe('A Responses conversation that is to be made shorter', () => {
     const isRefused = (error: unknown) => error instanceof OpenAI.APIError && error.status === 402
     await assert.rejects(asks('long '.repeat(100_000)), isRefused)
     assert.equal(doubles.claude.received.length, before)
+  })
+
+  it('costs a customer nothing where it does not come', async () => {
+    const { chat, native } = doubles
+    const trigger = { input: [...conversation, { type: 'compaction_trigger' }] }
+    native.on('/responses/compact', double.json(404, { error: { message: 'Not Found' } }))
+    native.on('/chat/completions', double.fails(500))
+    for (const [path, body, reply] of [
+      ['/responses', { ...trigger, model: 'native/m' }, null],
+      ['/responses/compact', { input: conversation, model: 'native/m' }, null],
+      ['/responses', { ...trigger, model: 'chat/m', stream: true }, double.sse(double.chunks(['']))],
+      ['/responses', { ...trigger, model: 'chat/m', stream: true }, double.sse(double.chunks(['Half']), 'break')],
+    ] as const) {
+      if (reply !== null) chat.on('/chat/completions', reply)
+      const { key, record } = await running.gateway.keys.create({ name: 'c', scopes: ['inference'], billing: 'cost' })
+      const headers = { 'content-type': 'application/json', authorization: `Bearer ${key}` }
+      const asked = { method: 'POST', headers, body: JSON.stringify(body) }
+      const text = await (await fetch(`${running.url}/v1${path}`, asked)).text()
+      assert.match(text, /"(?:error|response\.failed)"/)
+      const receipts = await until(async () => {
+        const { items } = await running.gateway.wallet.usage({ caller_id: record.id, limit: 10 })
+        return items.length > 0 && items
+      })
+      const paid = receipts.map(({ charged, billing }) => [charged, billing.total_usd])
+      assert.deepEqual(paid, [[false, 0]], `${path}: ${text}`)
+    }
   })
 })

@@ -119,7 +119,7 @@ export async function tryCandidate(
   const { httpStatus, usage, promptUsage, terms, generated, answer, made } = passed.outcome
   const error = late?.hasLeft() ? clientGone(endingOf(late)) : passed.outcome.error
   if (error) error.callId = begun.callId
-  const isHad = passed.kind === 'answered' || passed.begun !== null
+  const isHad = passed.kind === 'answered' ? passed.isEmpty !== true : passed.begun !== null
   // Field by field, here and below: spreads take a twentieth of what a call costs in this process.
   const settling = begun.settle({
     httpStatus,

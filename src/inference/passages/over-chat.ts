@@ -46,9 +46,9 @@ export interface ChunkConversion {
    * Ends the stream.
    *
    * @param broken the error that broke it off; null when it is complete
-   * @returns the last bytes, and the error of an answer that is faulty anyway
+   * @returns the last bytes, and the error of an answer that is faulty anyway; `isEmpty` where the client has nothing of it
    */
-  finish(broken: GazewayError | null): { bytes: Buffer | string; error: GazewayError | null }
+  finish(broken: GazewayError | null): { bytes: Buffer | string; error: GazewayError | null; isEmpty?: boolean }
 }
 
 /** Creates the passage of an API to upstreams that have chat completions alone. */
@@ -116,7 +116,7 @@ async function passStream(
   if (broken && held.isHeld()) return failed(broken, reply.status, observed)
   // An empty answer.
   if (held.isHeld()) receiver.write(held.release())
-  const { bytes, error } = finish(broken)
+  const { bytes, error, isEmpty } = finish(broken)
   receiver.end(bytes)
-  return answered(reply.status, observed, error)
+  return { ...answered(reply.status, observed, error), isEmpty: isEmpty === true }
 }

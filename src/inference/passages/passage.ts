@@ -46,6 +46,8 @@ export interface ReplyContext {
 export interface Answered {
   kind: 'answered'
   outcome: Outcome & { error: GazewayError | null }
+  /** True when its stream began, and ended with an error before any part of the answer. */
+  isEmpty?: boolean
 }
 
 /** Result: the client has no reply yet, or the beginning of one that another candidate can continue. */

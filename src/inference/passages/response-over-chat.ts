@@ -82,7 +82,7 @@ const converted = overChat({
         const [ending] = last.slice(-1)
         const lack = needsText && !broken && ending && 'response' in ending ? lackOf(ending.response, provider) : null
         const bytes = lack ? responseErrorEvent(lack, requestId, last[0]?.sequence_number ?? 0) : toSse(last)
-        return { bytes, error: broken ?? lack }
+        return { bytes, error: broken ?? lack, isEmpty: broken !== null && asksForSummary(askedOf(context)) }
       },
     }
   },

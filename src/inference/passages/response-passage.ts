@@ -1,9 +1,12 @@
+import type { GazewayError } from '../../errors.ts'
+import { objectsOrNone } from '../../text/lenient-reader.ts'
 import { splitEvents } from '../../wire/whole-events.ts'
 import { isUnfinished, LAST_EVENTS } from '../api/finish-reason.ts'
 import { isReport, readReported } from '../api/reported-error.ts'
 import type { ResponseRequest } from '../api/requests.ts'
 import { type ResponseTracker, trackResponse } from '../convert/begun-response.ts'
 import type { ResponseObject } from '../convert/chat-to-response.ts'
+import { asksForSummary } from '../convert/compaction.ts'
 import { responseEvents } from '../convert/response-events.ts'
 import { withSummaries } from '../convert/summaries.ts'
 import { withoutSealedItems } from '../convert/without-reasoning.ts'
@@ -71,7 +74,7 @@ function passWhole(context: ReplyContext, reply: WholeReply): Answered | Failed 
     return failed(error, status, { ...observed, generated: null, answer: null })
   }
   if (fault !== null) return failed(badReply(provider, fault), status, observed)
-  const lack = needsText ? lackOf(response as unknown as ResponseObject, provider) : null
+  const lack = needsText ? lackOf(response as unknown as ResponseObject, provider) : summaryLack(context, response)
   if (lack) return failed(lack, status, { ...observed, generated: null, answer: null })
   // It is answered in the background although nobody asked for that: by a server that read the request in its own way.
   if (isUnfinished(response.status) && observed.usage === null) context.bill.cutOff()
@@ -79,6 +82,16 @@ function passWhole(context: ReplyContext, reply: WholeReply): Answered | Failed 
   const content = stream ? toSse([...responseEvents(response)]) : body
   sendAnswer(context, status, passedHeaders(reply.headers, context), content)
   return answered(status, observed)
+}
+
+/** Error of a Response that is not the summary which was asked for. Null for any other request. */
+function summaryLack(
+  { asked, provider }: ReplyContext,
+  { output, status }: { output: unknown; status?: unknown },
+): GazewayError | null {
+  if (!asksForSummary(asked as { input?: unknown }) || isUnfinished(status)) return null
+  const isSummary = objectsOrNone(output).some(({ type }) => type === 'compaction')
+  return isSummary ? null : badReply(provider, 'it answered without a summary of the conversation')
 }
 
 async function passStream(context: ReplyContext, reply: StreamReply, tap: SseTap): Promise<Answered | Failed> {
