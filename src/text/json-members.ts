@@ -18,6 +18,8 @@ export interface JsonOutline {
   hasLargeNumber: boolean
   /** Number of objects, arrays and fields, anywhere in the text. */
   parts: number
+  /** Most objects and arrays that are within each other. */
+  levels: number
   /** Names of all fields, anywhere in the text, as it writes them. Null for more than {@link MOST_NAMES}. */
   names: ReadonlySet<string> | null
 }
@@ -69,6 +71,7 @@ export function* outlineByParts(json: string): Generator<undefined, JsonOutline>
   let hasLargeNumber = false
   let parts = 0
   let depth = 0
+  let levels = 0
   let member: JsonMember | null = null
   let begin = 0
   let end = 0
@@ -87,6 +90,7 @@ export function* outlineByParts(json: string): Generator<undefined, JsonOutline>
     } else if (code === OBJECT || code === ARRAY) {
       parts++
       depth++
+      if (depth > levels) levels = depth
     } else if (code === COLON) {
       parts++
       if (names.size <= MOST_NAMES) names.add(json.slice(begin + 1, end))
@@ -104,7 +108,7 @@ export function* outlineByParts(json: string): Generator<undefined, JsonOutline>
       at = after - 1
     }
   }
-  return { members, hasLargeNumber, parts, names: names.size > MOST_NAMES ? null : names }
+  return { members, hasLargeNumber, parts, levels, names: names.size > MOST_NAMES ? null : names }
 }
 
 function memberNamed(written: string, begin: number, end: number): JsonMember {

@@ -186,6 +186,16 @@ describe('a request that continues a kept response', () => {
     await until(isFree)
   })
 
+  it('is no answer to a request that would repeat it too deeply: the upstream is not asked', async () => {
+    chat.received.length = 0
+    const { status, json } = await ask(`"input":"x","metadata":${'{"a":'.repeat(20_000)}1${'}'.repeat(20_000)}`)
+    assert.deepEqual([status, json.error.code], [400, 'invalid_json'])
+    assert.deepEqual(
+      chat.received.filter(({ path }) => path === '/v1/chat/completions'),
+      [],
+    )
+  })
+
   it('keeps the numbers that JavaScript cannot represent, in the conversation, too', async () => {
     const output =
       '{"type":"function_call_output","call_id":"c","output":{"n":18446744073709551614,"e":0.12345678901234567890}}'

@@ -95,6 +95,9 @@ function isWritten(members: readonly JsonMember[], json: object, name: string, v
   return members.every((member) => member.name !== name || member.isPlain)
 }
 
+/** Most levels of a request that is converted: its answer may repeat parts of it, and would fail when it is paid for. */
+const MOST_LEVELS = 2500
+
 /** Tells whether a value may hold numbers of the client. */
 const mayHoldNumbers = (value: unknown): boolean =>
   typeof value === 'number' ? !Number.isSafeInteger(value) : typeof value === 'object' && value !== null
@@ -105,6 +108,7 @@ const mayHoldNumbers = (value: unknown): boolean =>
  * @param sent result of `convert` for the client's request
  * @param convert must not touch a number that JavaScript cannot represent; an object represents it
  * @param size approximate size of `sent` as JSON, where it is much longer than the client's request
+ * @throws GazewayError `invalid_json` for a request nested too deeply
  */
 export function convertedText(
   request: Pick<ClientRequest<object>, 'text' | 'outline'>,
@@ -112,7 +116,9 @@ export function convertedText(
   convert: (body: object) => object,
   size = request.text.length,
 ): string | Promise<string | Buffer> {
-  if (outlineFor(request).hasLargeNumber) return exactText(request.text, convert).catch(refuseDepth)
+  const { hasLargeNumber, levels } = outlineFor(request)
+  if (levels > MOST_LEVELS) refuseDepth(new RangeError(`${levels} levels`))
+  if (hasLargeNumber) return exactText(request.text, convert).catch(refuseDepth)
   if (size > LARGE_JSON) return stringifyInTurns(sent).catch(refuseDepth)
   return readable(() => JSON.stringify(sent))
 }
