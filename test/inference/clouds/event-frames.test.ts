@@ -22,7 +22,7 @@ function damaged(bytes: Buffer): Buffer {
   return copy
 }
 
-/** What becomes of a stream in chunks of a size. */
+/** Tells what a stream in chunks of a size leads to. */
 function read(stream: Buffer, size: number): string {
   const told: string[] = []
   const listener = readFrames(
