@@ -1,7 +1,7 @@
 import type { Log } from '../../src/config/log.ts'
 import { ERROR_PAGES, type ErrorCode, GazewayError, linkedErrorBody } from '../../src/errors.ts'
 import { isGeminiPath } from '../../src/inference/api/gemini-endpoints.ts'
-import { geminiErrorOf } from '../../src/inference/api/gemini-error.ts'
+import { geminiErrorOf, geminiHttpStatus } from '../../src/inference/api/gemini-error.ts'
 import { isMessagesPath, messageErrorOf } from '../../src/inference/api/message-error.ts'
 import type { FailedRequest } from './refused-calls.ts'
 
@@ -33,8 +33,10 @@ const UNREACHED: ReadonlySet<ErrorCode> = new Set(['upstream_unreachable', 'stor
  * @param path path of the request without its query; Anthropic's and Google's clients expect other formats
  */
 export function replyTo(error: GazewayError, requestId: string | null, path: string): ErrorReply {
-  const { status, headers, retryAfterSeconds, callId } = error
+  const { headers, retryAfterSeconds, callId } = error
   const isMessages = isMessagesPath(path)
+  const isGemini = isGeminiPath(path)
+  const status = isGemini ? geminiHttpStatus(error.status) : error.status
   return {
     status,
     headers: {
@@ -42,7 +44,7 @@ export function replyTo(error: GazewayError, requestId: string | null, path: str
       'content-type': 'application/json',
       ...(requestId !== null && { 'x-request-id': requestId }),
       ...(requestId !== null && isMessages && { 'request-id': requestId }),
-      ...((isMessages || isGeminiPath(path)) && { link: `<${ERROR_PAGES}${error.code}>; rel="help"` }),
+      ...((isMessages || isGemini) && { link: `<${ERROR_PAGES}${error.code}>; rel="help"` }),
       ...(status === 401 && { 'www-authenticate': 'Bearer' }),
       ...(retryAfterSeconds !== null && { 'retry-after': String(Math.ceil(retryAfterSeconds)) }),
       ...(callId !== undefined && { 'x-gazeway-call-id': callId }),

@@ -286,7 +286,9 @@ describe('Requests of Google’s API to an upstream that speaks chat completions
     const enclosed = await post('/v1beta/models/double-chat:generateContent', {
       generateContentRequest: { contents: HELLO },
     })
-    assert.equal(enclosed.status, 422, 'only countTokens takes an enclosed request')
+    assert.equal(enclosed.status, 400, 'only countTokens takes an enclosed request')
+    const { error: missing } = (await enclosed.json()) as { error: { code: number; status: string } }
+    assert.deepEqual([missing.code, missing.status], [400, 'INVALID_ARGUMENT'])
     const path = '/v1/models/double-chat%3AgenerateContent'
     const refused = await post(`${path}?key=gzw_unknown`, { contents: HELLO }, {})
     const { error } = (await refused.json()) as { error: { status: string } }

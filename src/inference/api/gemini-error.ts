@@ -26,12 +26,16 @@ export interface GeminiError {
   error: { code: number; message: string; status: string; details: object[] }
 }
 
+/** HTTP status of an error of Gazeway, as Google's API has it: a wrong field is 400 there. */
+export const geminiHttpStatus = (status: number): number => (status === 422 ? 400 : status)
+
 const statusOf = (status: number): string => STATUSES[status] ?? (status >= 500 ? 'UNAVAILABLE' : 'INVALID_ARGUMENT')
 
 /** Converts a Gazeway error to Google's format, with its code as the reason, and the time to retry after. */
 export function geminiErrorOf(error: GazewayError, requestId: string | null): GeminiError {
   const { message, code, param } = errorBody(error)
-  const { status, retryAfterSeconds, cause } = error
+  const { retryAfterSeconds, cause } = error
+  const status = geminiHttpStatus(error.status)
   const overflow = cause instanceof ReportedError ? cause.overflow : null
   const violations = [{ field: param, description: message }]
   const details: object[] = [
