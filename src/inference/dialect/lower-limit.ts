@@ -20,7 +20,7 @@ const ACCEPTED = 4096
  * @returns null when the error is about something else, or no lower limit exists
  * @example
  * const message = 'max_tokens is too large: 100000. This model supports at most 16384 completion tokens.'
- * lowerLimit({ status: 400, message, field: null }, 100_000) // 16384
+ * lowerLimit({ status: 400, message, isAsSuch: false, field: null }, 100_000) // 16384
  */
 export function lowerLimit({ status, message }: Refusal, sent: number): number | null {
   if (!REFUSALS.has(status) || !ABOUT_LIMIT.test(message)) return null
