@@ -1,4 +1,4 @@
-/** How upstreams word an error. */
+/** Words by which upstreams tell an error. */
 export interface Wording {
   /** Tells whether a text has these words. */
   test(text: string): boolean
