@@ -72,7 +72,7 @@ describe('a hedged route', () => {
 
   const asked = () => all().map(({ received }) => received.length)
   const originOf = ({ headers }: Response) => [headers.get('x-gazeway-upstream'), headers.get('x-gazeway-attempts')]
-  /** What counts in the budgets of a key, in US dollars. */
+  /** Reads what counts in the budgets of a key, in US dollars. */
   const countedFor = async (id: string): Promise<number> => {
     await running.gateway.calls.flush()
     const { items } = await running.gateway.keys.list({ limit: 1000 })

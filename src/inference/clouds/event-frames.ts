@@ -24,7 +24,7 @@ const EXCEPTIONS: Readonly<Record<string, string>> = {
 
 /**
  * Reads a stream of frames (https://smithy.io/2.0/aws/amazon-eventstream.html) as server-sent events of Messages. A frame
- * holds an event in base64, or an exception. Unknown events are left out. Other replies pass as they are.
+ * holds an event in base64, or an exception. Unknown events are omitted. Other replies pass as they are.
  *
  * @param abort ends the request, whose stream is of no use once a frame of it is broken
  */
