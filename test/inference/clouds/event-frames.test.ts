@@ -44,7 +44,7 @@ describe('frames of an event stream', () => {
   const stop = event('message_stop')
   const cases: [string, Buffer[], string][] = [
     ['pass as events', [event('ping'), stop], 'ping message_stop end'],
-    ['leave out events that are unknown', [frame({ ...EVENT, ':event-type': 'new' }, ''), stop], 'message_stop end'],
+    ['omit events that are unknown', [frame({ ...EVENT, ':event-type': 'new' }, ''), stop], 'message_stop end'],
     ['have headers of other types', [frame({ ':is-new': 'true', ...EXCEPTION }, {}), stop], 'error message_stop end'],
     ['tell an error without a body', [frame({ ':message-type': 'error', ':error-code': 'Internal' }, '')], 'error end'],
     ['tell an exception without a name', [frame({ ':message-type': 'exception' }, 'oops')], 'error end'],
