@@ -8,10 +8,12 @@ import { writeCallSpending } from '../../src/wallet/budget/allowances.ts'
 import { forgiveDebts } from '../../src/wallet/budget/forgive-debts.ts'
 import { spentAndOwed } from '../../src/wallet/budget/open-debts.ts'
 import { createReservations } from '../../src/wallet/budget/reservations.ts'
+import { verifyLedger } from '../../src/wallet/ledger/verify-ledger.ts'
 import { createCharges } from '../../src/wallet/receipts/charges.ts'
 import { callFaults } from '../../src/wallet/receipts/verify-calls.ts'
 import { buildStatement } from '../../src/wallet/statements/build-statement.ts'
 import { statementCsv } from '../../src/wallet/statements/statement-csv.ts'
+import { balanceOf, usedBy } from '../faults/budget-books.ts'
 import { type OpenStore, receiptOf } from './setup.ts'
 
 const [KEY, OTHER, GROUP] = ['key_thief', 'key_other', 'grp_team']
@@ -204,6 +206,36 @@ export function debtsContract(open: OpenStore): void {
     assert.deepEqual(await callFaults(store), [])
     await reservations.close()
     await assert.rejects(async () => reservations.reserve(payer, 100), { code: 'debt_open' })
+    await reservations.close()
+  })
+
+  it('takes what the operator bears from its reservation at once, whether its call is charged or not', async (t) => {
+    const store = await open(t)
+    const at = `${SUNDAY}T12:00:00.000Z`
+    const onError = (error: unknown) => assert.fail(String(error))
+    const reservations = createReservations({ store, now: () => new Date(at), onError })
+    const charge = createCharges(store, { onError })
+    const payer = { spender: { id: KEY, groupId: GROUP }, creditMicros: 1_000, budgets: 'some' }
+    await budgets(store, [[GROUP, 'total', 500]])
+    const owners = [KEY, GROUP]
+    const parts = [
+      { charged: 1, margin_micros: 1, upstream_cost_micros: 20, absorbed_micros: 30 },
+      { charged: 0, margin_micros: 0, upstream_cost_micros: 0, absorbed_micros: 51 },
+    ]
+    for (const [calls, of] of parts.entries()) {
+      const reservation = await reservations.reserve(payer, 100)
+      const before = await usedBy(store, owners)
+      const { allowanceId, written, recorded } = reservation.take(51)
+      const call = { call_id: `call_${calls}`, caller_id: KEY, at, counted_on: SUNDAY, group_id: GROUP, model: 'm' }
+      await charge({ allowanceId: allowanceId as string, receipt: receiptOf({ ...call, ...of }), recorded })
+      assert.deepEqual(await usedBy(store, owners), before, 'spent and reserved')
+      if (of.charged === 1) written()
+      reservation.end()
+      await reservations.giveBackIdle(KEY)
+      for (const used of (await usedBy(store, owners)).values()) assert.equal(used, 51 * (calls + 1))
+    }
+    assert.deepEqual([await balanceOf(store, `caller:${KEY}`), await balanceOf(store, `held:${KEY}`)], [-21, 0])
+    assert.deepEqual((await verifyLedger(store)).faults, [])
     await reservations.close()
   })
 }

@@ -16,6 +16,7 @@ import {
 import {
   by,
   CHAT,
+  countTokens,
   keysOn,
   newAddress,
   newKey,
@@ -108,7 +109,9 @@ export function meteringContract(open: () => Promise<Store>): void {
   })
 
   it('gives everything back when the upstream hangs, or its client goes', async (t) => {
-    const { upstream, wallet, caller, check } = await start(t, { wallet: { call_timeout_ms: 300 } })
+    const { upstream, wallet, caller, check } = await start(t, { wallet: { call_timeout_ms: 1000 } })
+    // Loads the tokenizer, so that the time of the call is the upstream's.
+    await countTokens('Hello')
     upstream.on('/chat/completions', hangs)
     await assert.rejects(wallet.meteredCall(ONE_CALL, by(caller)), { code: 'upstream_timeout', status: 504 })
     await check({ available: 0 })
@@ -119,12 +122,18 @@ export function meteringContract(open: () => Promise<Store>): void {
     })
     await assert.rejects(wallet.meteredCall(ONE_CALL, by(caller, undefined, gone.signal)), { code: 'cancelled' })
     await check({ available: 0 })
-    // Its answer was read on, for what it cost.
-    const { items } = await wallet.usage({ limit: 10 })
+    // The operator bears both: the answer was read on, for what it cost, and the other may have cost its reservation.
+    const { items, totals } = await wallet.usage({ limit: 10 })
     assert.deepEqual(
-      items.map(({ charged, absorbed_usd }) => [charged, absorbed_usd]),
-      [[false, 0.000045]],
+      items.map(({ charged, billing, absorbed_usd, usage }) => [
+        ...[charged, billing.total_usd, absorbed_usd, usage.estimated],
+      ]),
+      [
+        [false, 0, 0.000045, undefined],
+        [false, 0, toUsd(ONE_RESERVATION - 80_000), true],
+      ],
     )
+    assert.equal(totals.total_usd, 0)
     assert.deepEqual(wallet.errors, [])
   })
 

@@ -36,8 +36,7 @@ export function chargedBooking(deps: ChargeDeps, call: BookedCall): CostBooking 
     // The margin is taken last.
     left: () => Math.max(0, reservation.left() - margin - usedMicros),
     book(attempt, shares) {
-      // What is not charged leaves the money of its allowance free, so that the store has to decide again what later
-      // calls may reserve. A charge is durable before the answer ends.
+      // The store has to decide again what later calls may reserve. A charge is durable before the answer ends.
       if (shares.causedMicros + shares.borneMicros > 0) reservation.renew(0)
       usedMicros += reservedOf(shares)
       open.push({ attempt, shares })
@@ -48,8 +47,9 @@ export function chargedBooking(deps: ChargeDeps, call: BookedCall): CostBooking 
       const last = had.at(-1)
       if (last === undefined) return null
       open = open.filter(({ attempt }) => !attempt.isHad)
-      const { coveredMicros, causedMicros, borneMicros, borneBeyondMicros, isCapped } = sumOfShares(had)
-      const spend = reservation.take(coveredMicros + margin)
+      const shares = sumOfShares(had)
+      const { coveredMicros, causedMicros, borneMicros, borneBeyondMicros, isCapped } = shares
+      const spend = reservation.take(reservedOf(shares) + margin)
       const receipt = receiptOf(
         spend,
         { ...last.attempt, ...billed },
@@ -75,30 +75,17 @@ export function chargedBooking(deps: ChargeDeps, call: BookedCall): CostBooking 
     end() {
       const borne = open.filter(({ shares }) => billedOf(shares) > 0)
       open = []
-      if (borne.length === 0) return reservation.end()
-      let waiting = borne.length
-      // Reserved until the store counts it.
-      const onRecorded = () => {
-        waiting -= 1
-        if (waiting === 0) reservation.end()
-      }
-      return Promise.all(borne.map((attempt) => bear(deps, call, attempt, onRecorded))).then(() => undefined)
+      const bearing = borne.map((attempt) => bear(deps, call, attempt))
+      reservation.end()
+      if (bearing.length > 0) return Promise.all(bearing).then(() => undefined)
     },
   }
 }
 
-/**
- * Records the cost of an attempt whose answer nobody got. Budgets count it, and the operator bears it.
- *
- * @param onRecorded called once the store has it
- */
-function bear(
-  deps: ChargeDeps,
-  call: BookedCall,
-  { attempt, shares }: SharedAttempt,
-  onRecorded: () => void,
-): Promise<void> {
-  const spend = call.reservation.take(0)
+/** Records the cost of an attempt whose answer nobody got. Budgets count it, and the operator bears it. */
+function bear(deps: ChargeDeps, call: BookedCall, { attempt, shares }: SharedAttempt): Promise<void> {
+  // Reserved until the store counts it.
+  const spend = call.reservation.take(reservedOf(shares))
   const beyondMicros = shares.causedMicros + shares.borneBeyondMicros
   const written = call.reservation.renew(beyondMicros)
   const absorbedMicros = billedOf(shares)
@@ -107,9 +94,9 @@ function bear(
     allowanceId: spend.allowanceId as string,
     receipt: receiptOf(spend, attempt, terms),
     absorbedBeyondMicros: beyondMicros,
-    recorded() {
+    recorded(spent) {
       written()
-      onRecorded()
+      spend.recorded(spent)
       noteAbsorbed(deps, call, attempt, absorbedMicros)
     },
   })

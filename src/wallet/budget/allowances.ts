@@ -283,6 +283,31 @@ async function spendAllowances(trx: Transaction<Schema>, spent: readonly Allowan
   }
 }
 
+/** Reserved amount that the operator bears of a call whose key is charged. */
+export interface AllowanceBorne extends AllowanceSpent {
+  spender: Spender
+  callId: string
+  at: string
+}
+
+/**
+ * Subtracts what the operator bears from allowances of charged calls, as far as these reach, and gives the money that is
+ * held for it back. The caller has locked that money, and counts the amounts as spent in the same transaction.
+ */
+export async function bearAllowances(trx: Transaction<Schema>, borne: readonly AllowanceBorne[]): Promise<void> {
+  for (const { id, spender, callId, at, micros } of borne) {
+    const held = trx.selectFrom('allowances').select('micros').where('id', '=', id).where('charged', '=', 1).forUpdate()
+    const freed = Math.min(micros, Number((await held.executeTakeFirst())?.micros ?? 0))
+    if (freed === 0) continue
+    await trx
+      .updateTable('allowances')
+      .set({ micros: sql`micros - ${freed}` })
+      .where('id', '=', id)
+      .execute()
+    await post(trx, moved({ id, spender }, { turn: `borne:${callId}`, at }, { kind: 'void', micros: freed }))
+  }
+}
+
 /** Sums by allowance, sorted by id. */
 function summed(spent: readonly AllowanceSpent[]): AllowanceSpent[] {
   const sums = new Map<string, Micros>()

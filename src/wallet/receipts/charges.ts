@@ -5,14 +5,14 @@ import type { Store } from '../../store/store.ts'
 import type { LedgerAccountRow } from '../../store/tables/wallet-tables.ts'
 import { newId } from '../../text/ids.ts'
 import type { Micros } from '../../text/money.ts'
-import { chargeAllowances, givenBack } from '../budget/allowances.ts'
+import { type AllowanceBorne, bearAllowances, chargeAllowances, givenBack } from '../budget/allowances.ts'
 import { addSpending, dayOf, type Spent } from '../budget/spending.ts'
 import { accountOf, lockAccounts } from '../ledger/accounts.ts'
 import { openTime } from '../ledger/closed-periods.ts'
 import { post } from '../ledger/ledger.ts'
 import { createFailedCharges } from './failed-charges.ts'
 import { costOf } from './receipts.ts'
-import { type ChargedCall, type NotedCharge, storeReceipts } from './store-receipts.ts'
+import { borneBy, type ChargedCall, type NotedCharge, storeReceipts } from './store-receipts.ts'
 import { addUsage } from './usage-sums.ts'
 
 /** Maximum number of charges per transaction. Keeps transactions short for others that wait. */
@@ -124,8 +124,12 @@ async function chargeAll(store: Store, batch: readonly Charge[]): Promise<Readon
     const written = await writtenOf(trx, batch)
     if (written.size > 0) return new Set(idsOf(batch).filter((id) => !written.has(id)))
     const callers = [...new Set(batch.map(({ receipt }) => receipt.caller_id))].sort()
+    /** Callers whose spendable money changes, too. */
     const owing = callers.filter((caller) =>
-      batch.some(({ receipt, beyondMicros = 0 }) => receipt.caller_id === caller && beyondMicros > 0),
+      batch.some(
+        ({ receipt, beyondMicros = 0 }) =>
+          receipt.caller_id === caller && (beyondMicros > 0 || receipt.absorbed_micros > 0),
+      ),
     )
     // Accounts before allowances: the lock order of the sweep.
     const accounts = await lockAccounts(trx, [
@@ -141,7 +145,9 @@ async function chargeAll(store: Store, batch: readonly Charge[]): Promise<Readon
       booked.push(...(await take(trx, receipts, { key: `${transfer}:${of}`, engine: store.engine, beyond })))
     await addUsage(trx, booked)
     await addSpending(trx, 'charged', covered.map(spendingOf))
-    await addSpending(trx, 'recorded', covered.flatMap(absorbedOf))
+    const absorbing = covered.filter(({ receipt }) => receipt.absorbed_micros > 0)
+    await bearAllowances(trx, absorbing.map(borneOf))
+    await addSpending(trx, 'recorded', absorbing.map(absorbedOf))
     for (const { allowanceId, keep } of batch) if (!gone.has(allowanceId)) await keep?.(trx)
     return new Set(idsOf(batch.filter(({ allowanceId }) => gone.has(allowanceId))))
   })
@@ -160,16 +166,15 @@ const spendingOf = ({ receipt, beyondMicros = 0 }: Charge) => ({
 })
 
 /** Part of a call's cost that the operator bears. Budgets count it. */
-const absorbedOf = (charge: Charge): Spent[] =>
-  charge.receipt.absorbed_micros === 0
-    ? []
-    : [
-        {
-          ...spendingOf(charge),
-          micros: charge.receipt.absorbed_micros,
-          beyondMicros: charge.absorbedBeyondMicros ?? 0,
-        },
-      ]
+const absorbedOf = (charge: Charge): Spent => ({
+  ...spendingOf(charge),
+  micros: charge.receipt.absorbed_micros,
+  beyondMicros: charge.absorbedBeyondMicros ?? 0,
+})
+
+/** Reserved part of what the operator bears. */
+const borneOf = ({ allowanceId, receipt, absorbedBeyondMicros = 0 }: Charge): AllowanceBorne =>
+  borneBy(allowanceId, receipt, receipt.absorbed_micros - absorbedBeyondMicros)
 
 /**
  * Adds to receipts the part of their cost that neither was reserved nor does the credit of their callers hold.

@@ -4,7 +4,9 @@ import type { Engine } from '../../store/engine.ts'
 import type { Schema } from '../../store/schema.ts'
 import type { Store } from '../../store/store.ts'
 import type { Micros } from '../../text/money.ts'
-import { type ChargedCall, type NotedCharge, writeRecorded } from './store-receipts.ts'
+import { bearAllowances } from '../budget/allowances.ts'
+import { accountOf, lockAccounts } from '../ledger/accounts.ts'
+import { borneBy, type ChargedCall, type NotedCharge, writeRecorded } from './store-receipts.ts'
 
 /** Charges recorded in one transaction. */
 const MOST = 200
@@ -30,9 +32,9 @@ export function createFailedCharges(store: Store, onError: (error: unknown) => v
   let isWaiting = false
 
   function end(charges: readonly FailedCharge[], isRecorded: boolean): void {
-    for (const { receipt, beyondMicros = 0, absorbedBeyondMicros = 0, recorded, noted } of charges) {
-      recorded?.(isRecorded ? billedOf(receipt) - beyondMicros - absorbedBeyondMicros : 0)
-      noted?.()
+    for (const charge of charges) {
+      charge.recorded?.(isRecorded ? reservedOf(charge) : 0)
+      charge.noted?.()
     }
   }
 
@@ -84,21 +86,35 @@ export async function recordUncharged(
   const ids = charges.map(({ receipt }) => receipt.call_id)
   const rows = await trx.selectFrom('metered_calls').select('call_id').where('call_id', 'in', ids).execute()
   const stored = new Set(rows.map(({ call_id }) => call_id))
-  const spends = charges
-    .filter(({ receipt }) => !stored.has(receipt.call_id) && billedOf(receipt) > 0)
-    .map(({ allowanceId, receipt, beyondMicros = 0, absorbedBeyondMicros = 0 }) => ({
-      spender: { id: receipt.caller_id, groupId: receipt.group_id },
-      day: receipt.counted_on,
-      micros: billedOf(receipt),
-      beyondMicros: beyondMicros + absorbedBeyondMicros,
-      allowanceId,
-      receipt: { ...receipt, charged: 0, margin_micros: 0 },
-      written() {},
-    }))
-  if (spends.length > 0) await writeRecorded(trx, spends, engine)
-  return spends.length
+  const fresh = charges.filter(({ receipt }) => !stored.has(receipt.call_id) && billedOf(receipt) > 0)
+  if (fresh.length === 0) return 0
+  const callers = [...new Set(fresh.map(({ receipt }) => receipt.caller_id))].sort()
+  // Accounts before allowances: the lock order of the sweep.
+  await lockAccounts(
+    trx,
+    (['caller', 'held'] as const).flatMap((kind) => callers.map((caller) => accountOf(kind, caller))),
+  )
+  const spends = fresh.map(({ allowanceId, receipt, beyondMicros = 0, absorbedBeyondMicros = 0 }) => ({
+    spender: { id: receipt.caller_id, groupId: receipt.group_id },
+    day: receipt.counted_on,
+    micros: billedOf(receipt),
+    beyondMicros: beyondMicros + absorbedBeyondMicros,
+    allowanceId,
+    receipt: { ...receipt, charged: 0, margin_micros: 0 },
+    written() {},
+  }))
+  await bearAllowances(
+    trx,
+    fresh.map((charge) => borneBy(charge.allowanceId, charge.receipt, reservedOf(charge))),
+  )
+  await writeRecorded(trx, spends, engine)
+  return fresh.length
 }
 
 /** Sums what the provider billed: the part of the caller, and that of the operator. */
 const billedOf = ({ upstream_cost_micros, absorbed_micros }: ChargedCall): Micros =>
   upstream_cost_micros + absorbed_micros
+
+/** Part of what the provider billed that was reserved. */
+const reservedOf = ({ receipt, beyondMicros = 0, absorbedBeyondMicros = 0 }: NotedCharge): Micros =>
+  billedOf(receipt) - beyondMicros - absorbedBeyondMicros

@@ -5,7 +5,7 @@ import type { Engine } from '../../store/engine.ts'
 import type { Schema } from '../../store/schema.ts'
 import type { MeteredCallRow } from '../../store/tables/wallet-tables.ts'
 import type { Micros } from '../../text/money.ts'
-import { writeCallSpending } from '../budget/allowances.ts'
+import { type AllowanceBorne, writeCallSpending } from '../budget/allowances.ts'
 import { openTime } from '../ledger/closed-periods.ts'
 import { addUsage } from './usage-sums.ts'
 
@@ -21,6 +21,17 @@ export interface NotedCharge {
   /** Part of what the operator bears that was not reserved. */
   absorbedBeyondMicros?: Micros | undefined
 }
+
+/** Names the allowance that an amount was reserved in which the caller of a receipt does not pay. */
+export const borneBy = (
+  id: string,
+  { caller_id, group_id, call_id, at }: ChargedCall,
+  micros: Micros,
+): AllowanceBorne => ({
+  ...{ id, micros, at },
+  spender: { id: caller_id, groupId: group_id },
+  callId: call_id,
+})
 
 /** Stores receipts of recorded calls, whose money does not move, and adds them to the sums. */
 async function recordReceipts(
