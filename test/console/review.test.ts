@@ -90,8 +90,10 @@ describe('the page of gazeway review', { skip: WITHOUT_BROWSER }, () => {
     browser = await chromium.connectOverCDP(await said(own.stderr, /ws:\/\/\S+/), { noDefaults: true })
   })
   after(async () => {
+    // Ended by itself, so that none of its processes writes into the profile while it is removed.
     const gone = own.exitCode === null && own.signalCode === null && once(own, 'exit')
-    own.kill('SIGKILL')
+    const devtools = await browser.newBrowserCDPSession()
+    await devtools.send('Browser.close').catch(() => own.kill('SIGKILL'))
     await gone
     rmSync(profile, { recursive: true, force: true, maxRetries: 5 })
   })
