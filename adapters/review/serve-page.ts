@@ -62,7 +62,7 @@ const HEADERS = {
  * request to `/api/reviews` and `/api/passkeys` needs.
  *
  * @param files of the built console, which has the page
- * @param opened what the page is told when it opens
+ * @param opened reply to the page's first request, beside its token
  * @param addRoutes adds what the page asks for
  */
 export async function servePage(

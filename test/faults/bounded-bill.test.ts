@@ -187,7 +187,7 @@ it('is counted where a request hides it', async () => {
   upstream.on('/chat/completions', provider)
 })
 
-/** Usage that the provider tells of an answer with 700 tokens, and its bill. */
+/** Usage in the provider's answer of 700 tokens, and its bill. */
 const TOLD = { prompt_tokens: 40, completion_tokens: 700, total_tokens: 740 }
 const TOLD_MICROS = 40 * PRICES.input + 700 * PRICES.output
 const [ROLE, WORD, STOP] = chunks(['Hi'], null) as [object, object, object]
@@ -211,7 +211,7 @@ const silently =
     return behaviour(reply, request)
   }
 
-/** Answers whose cost is told late, in an unusual place, or not at all. */
+/** Answers with their usage at the end, in an unusual field, or nowhere. */
 const UNTOLD: Array<[what: string, body: object, reply: Behaviour, of: 'told' | 'estimated']> = [
   ['usage after [DONE]', { stream: true }, streams([ROLE, WORD, STOP], [{ choices: [], usage: TOLD }]), 'told'],
   ['usage in x_groq alone', { stream: true }, streams([ROLE, WORD, { ...STOP, x_groq: { usage: TOLD } }]), 'told'],

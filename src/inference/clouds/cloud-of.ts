@@ -5,7 +5,7 @@ import type { Credentials } from './held-credentials.ts'
 
 const loadClouds = lazily(() => import('./open-cloud.ts'))
 
-/** Clouds by their upstream, so that whoever asks one shares its credentials. */
+/** Clouds by their upstream: all calls of an upstream use the same credentials. */
 const opened = new WeakMap<Provider, Promise<Cloud>>()
 
 /** The cloud of an upstream. Its code is loaded once a request needs it. */

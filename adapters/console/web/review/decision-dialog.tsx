@@ -4,6 +4,7 @@ import type { DecideReview } from '../../../../src/review/review-record.ts'
 import { Modal } from './modal.tsx'
 import type { Unconfirmed } from './passkey-step.tsx'
 import { linesRead, type ReviewState, standingOf } from './review-state.ts'
+import { ReviewerField } from './reviewer-field.tsx'
 
 type Decision = DecideReview['decision']
 
@@ -58,15 +59,7 @@ export function DecisionDialog(props: {
         }}
       >
         <Choice chosen={decision} onChoose={setDecision} />
-        <label class="field">
-          Reviewer, as in the allowed signers
-          <input
-            required
-            maxLength={256}
-            value={reviewer}
-            onInput={(event) => setReviewer(event.currentTarget.value)}
-          />
-        </label>
+        <ReviewerField reviewer={reviewer} onInput={setReviewer} />
         <label class="field">
           About all of it
           <textarea rows={3} maxLength={10_000} value={text} onInput={(event) => setText(event.currentTarget.value)} />

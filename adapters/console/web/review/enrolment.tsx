@@ -2,6 +2,7 @@ import './review.css'
 import { useState } from 'preact/hooks'
 import { makePasskey } from './passkey.ts'
 import type { OpenEnrolment } from './review-api.ts'
+import { ReviewerField } from './reviewer-field.tsx'
 
 /** The page that makes a passkey for reviews. */
 export function Enrolment({ opened }: { opened: OpenEnrolment }) {
@@ -39,15 +40,7 @@ export function Enrolment({ opened }: { opened: OpenEnrolment }) {
           if (!isBusy) make()
         }}
       >
-        <label class="field">
-          Reviewer, as in the allowed signers
-          <input
-            required
-            maxLength={256}
-            value={reviewer}
-            onInput={(event) => setReviewer(event.currentTarget.value)}
-          />
-        </label>
+        <ReviewerField reviewer={reviewer} onInput={setReviewer} />
         {fault !== null && (
           <p class="bad" role="alert">
             {fault}
