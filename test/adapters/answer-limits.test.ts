@@ -151,14 +151,43 @@ describe('a limit that the upstream refuses', () => {
     )
 
   for (const stream of [false, true])
-    it(`is retried once, lower, and not remembered, where the gateway set it: ${stream ? 'streamed' : 'whole'}`, async () => {
+    it(`is retried once, lower, and remembered for the key that met it alone: ${stream ? 'streamed' : 'whole'}`, async () => {
       upstream.on('/chat/completions', refuses)
       const before = sent().length
-      const model = `small-${stream}`
-      assert.equal(await limitSent(10, { model, stream }), 3000)
-      assert.equal(await limitSent(10, { model, stream }), 3000)
-      assert.deepEqual(sent().slice(before), [8192, 3000, 8192, 3000])
+      const keys = await Promise.all([newKey(10), newKey(10), newKey(10)])
+      const [one, two, other] = keys.map(({ key }) => key) as [string, string, string]
+      for (const key of [one, one, two, other]) {
+        const reply = await ask(key, { model: `small-${stream}`, stream })
+        assert.equal(reply.status, 200, await reply.text())
+      }
+      assert.deepEqual(sent().slice(before), [8192, 3000, 3000, 8192, 3000, 8192, 3000])
     })
+
+  it('is lowered for one call where it depends on the prompt, the minute or the credit', async () => {
+    for (const message of [
+      "This model's maximum context length is 9000 tokens. However, you requested 14192 tokens (6000 in the messages, 8192 in the completion).",
+      'This request requires more credits, or fewer max_tokens. You requested up to 8192 tokens, but can only afford 3000.',
+    ]) {
+      const refuse = json(400, { error: { message } })
+      upstream.on('/chat/completions', (reply, request) =>
+        ((request.body as { max_tokens: number }).max_tokens > 3000 ? refuse : answers)(reply, request),
+      )
+      const before = sent().length
+      const { key } = await newKey(10)
+      for (let call = 0; call < 2; call++) assert.equal((await ask(key, { model: 'moment' })).status, 200)
+      assert.deepEqual(sent().slice(before), [8192, 3000, 8192, 3000], message)
+    }
+  })
+
+  it('teaches nothing where the lower one is refused too', async () => {
+    const refuse = json(400, { error: { message: 'max_tokens: at most 1 completion tokens' } })
+    upstream.on('/chat/completions', refuse, refuse, answers)
+    const before = sent().length
+    const { key } = await newKey(10)
+    assert.equal((await ask(key, { model: 'liar' })).status, 400)
+    assert.equal((await ask(key, { model: 'liar' })).status, 200)
+    assert.deepEqual(sent().slice(before), [8192, 1, 8192])
+  })
 
   it('is retried once alone', async () => {
     const never: Behaviour = json(400, { error: { message: 'max_tokens is invalid' } })

@@ -8,6 +8,7 @@ import { mostDroppedOf } from '../convert/lenient.ts'
 import { wholeMark } from '../convert/prompt-cache.ts'
 import { mendedHeaders } from '../dialect/betas.ts'
 import type { Facts } from '../dialect/facts.ts'
+import { knownLimit } from '../dialect/limit-facts.ts'
 import { apiOf, type Mend, mendedFields } from '../dialect/mend.ts'
 import { knownMends } from '../dialect/mends.ts'
 import { nextMend } from '../dialect/next-mend.ts'
@@ -121,8 +122,16 @@ interface Draft {
 
 function write(input: BoundInput, choice: ModelChoice | null): PreparedRequest | Promise<PreparedRequest> {
   const { request, bill } = input.call
-  const limit = choice === null ? bill.answerLimit : bill.limitAt(choice)
+  const limit = limitOf(input, choice)
   return prepare(input, choice, limit === bill.answerLimit ? request : withLimit(input.call, limit), limit)
+}
+
+/** Limit that Gazeway adds: what the bill allows, and no more than the model has accepted of this key. Null for none. */
+function limitOf({ call, selection, facts }: BoundInput, choice: ModelChoice | null): number | null {
+  const { bill, context } = call
+  const limit = choice === null ? bill.answerLimit : bill.limitAt(choice)
+  if (limit === null) return null
+  return knownLimit(limit, facts.of(selection.relay.provider.name, choice?.upstream ?? '', context.callerId))
 }
 
 /** Sets the limit that Gazeway adds to a request; null to leave it out. */

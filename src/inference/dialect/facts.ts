@@ -1,4 +1,5 @@
 import { LRUCache } from 'lru-cache'
+import { isLimitFact } from './limit-facts.ts'
 
 /** Time for which a fact holds after it was met, in milliseconds: upstreams change. */
 export const FACT_MS = 60 * 60 * 1000
@@ -19,7 +20,7 @@ export interface Fact {
   metAt: number
 }
 
-/** Facts about the models of upstreams. One holds for the key that met it; for all keys once a second one has. */
+/** Facts about the models of upstreams. One holds for the key that met it; for all keys once a second one has, but for limits. */
 export interface Facts {
   /**
    * Names of the mends that a request of a key needs.
@@ -69,6 +70,7 @@ export function createFacts(now: () => number = Date.now): KnownFacts {
 }
 
 const holdsFor = (fact: Fact, all: readonly Fact[], keyId: string): boolean =>
-  fact.keyId === keyId || all.some(({ name, keyId: other }) => name === fact.name && other !== fact.keyId)
+  fact.keyId === keyId ||
+  (!isLimitFact(fact.name) && all.some(({ name, keyId: other }) => name === fact.name && other !== fact.keyId))
 
 const keyOf = (upstream: string, model: string): string => `${upstream}\n${model}`

@@ -13,8 +13,7 @@ const BOTH = /limit (\d+), requested (\d+)/i
 const ACCEPTED = 4096
 
 /**
- * Finds the limit to try after an upstream refused the one that Gazeway sent. It serves this call alone: a refusal may quote
- * whatever its client wrote.
+ * Finds the limit to try after an upstream refused the one that Gazeway sent.
  *
  * @param sent the refused limit
  * @returns null when the error is about something else, or no lower limit exists

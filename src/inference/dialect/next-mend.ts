@@ -3,6 +3,7 @@ import { limitsAt } from '../api/answer-limit.ts'
 import { UNNOTED } from '../convert/changes.ts'
 import type { Written } from '../passages/write-request.ts'
 import { refusedBetas } from './betas.ts'
+import { isLimitFact, isOfModel, limitFact } from './limit-facts.ts'
 import { lowerLimit } from './lower-limit.ts'
 import type { Api, Mend, Refusal } from './mend.ts'
 import { mendsFor } from './mends.ts'
@@ -35,17 +36,16 @@ export function nextMend(
   const found = mendsFor(api, refusal, applied).find((mend) => Object.keys(mend.fields(body, UNNOTED, own)).length > 0)
   const mend = found ?? (api === 'messages' ? refusedBetas(refusal, headers) : null)
   if (mend !== null) return mend
-  const isLowered = applied.some(({ name }) => name === LOWERED)
+  const isLowered = applied.some(({ name }) => name === LOWERED || isLimitFact(name))
   return limit === null || isLowered ? null : loweredLimit(api, refusal, limit)
 }
 
-/** Lowers the limit for this call alone: what a refusal says of limits is no fact. */
+/** Lowers the limit: for this call alone, unless it is above what the model ever gives. */
 function loweredLimit(api: Api, refusal: Refusal, limit: number): Mend | null {
   const lower = lowerLimit(refusal, limit)
   if (lower === null) return null
   return {
-    name: LOWERED,
-    isOfCall: true,
+    ...(isOfModel(refusal) ? { name: limitFact(lower) } : { name: LOWERED, isOfCall: true }),
     apis: [api],
     isRefused: () => false,
     fields(body, note) {
