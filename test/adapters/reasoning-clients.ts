@@ -46,27 +46,30 @@ const anthropic: TwoQuestions = async ({ url, key }, how) => {
   return last
 }
 
-/** The official SDK for Responses: its user adds the output to the next input. */
-const responses: TwoQuestions = async ({ url, key }, how) => {
-  const client = new OpenAI({ baseURL: `${url}/v1`, apiKey: key, maxRetries: 0 })
-  const tools = [{ type: 'function' as const, name: NAME, parameters: SCHEMA, strict: false }]
-  const input: OpenAI.Responses.ResponseInputItem[] = []
-  let last = ''
-  for (const content of QUESTIONS) {
-    input.push({ role: 'user', content })
-    for (let step = 0; step < MOST_STEPS; step++) {
-      const asked = { model: MODEL, store: false, tools, input, reasoning: { effort: 'high' as const } }
-      const answer =
-        how === 'whole' ? await client.responses.create(asked) : await client.responses.stream(asked).finalResponse()
-      input.push(...(answer.output as OpenAI.Responses.ResponseInputItem[]))
-      const made = answer.output.flatMap((item) => (item.type === 'function_call' ? [item] : []))
-      last = answer.output_text
-      if (made.length === 0) break
-      for (const { call_id } of made) input.push({ type: 'function_call_output', call_id, output: RESULT })
+/** The official SDK for Responses: its user adds the output to the next input, or the part that `brings` selects. */
+const responses =
+  (brings: (type: string) => boolean): TwoQuestions =>
+  async ({ url, key }, how) => {
+    const client = new OpenAI({ baseURL: `${url}/v1`, apiKey: key, maxRetries: 0 })
+    const tools = [{ type: 'function' as const, name: NAME, parameters: SCHEMA, strict: false }]
+    const input: OpenAI.Responses.ResponseInputItem[] = []
+    let last = ''
+    for (const content of QUESTIONS) {
+      input.push({ role: 'user', content })
+      for (let step = 0; step < MOST_STEPS; step++) {
+        const asked = { model: MODEL, store: false, tools, input, reasoning: { effort: 'high' as const } }
+        const answer =
+          how === 'whole' ? await client.responses.create(asked) : await client.responses.stream(asked).finalResponse()
+        const brought = answer.output.filter(({ type }) => brings(type))
+        input.push(...(brought as OpenAI.Responses.ResponseInputItem[]))
+        const made = answer.output.flatMap((item) => (item.type === 'function_call' ? [item] : []))
+        last = answer.output_text
+        if (made.length === 0) break
+        for (const { call_id } of made) input.push({ type: 'function_call_output', call_id, output: RESULT })
+      }
     }
+    return last
   }
-  return last
-}
 
 /** The official SDK for chat, whose user brings back the text and the calls alone. */
 const chat: TwoQuestions = async ({ url, key }, how) => {
@@ -167,10 +170,13 @@ const aiSdk =
     return last
   }
 
+/** A user of the official SDK who returns no reasoning, as LangChain's `zdrEnabled` without `include`. */
+export const withoutReasoning = responses((type) => type !== 'reasoning')
+
 /** Real clients, by name. */
 export const CLIENTS: Readonly<Record<string, TwoQuestions>> = {
   '@anthropic-ai/sdk': anthropic,
-  'openai over Responses': responses,
+  'openai over Responses': responses(() => true),
   'openai over chat completions': chat,
   '@openai/agents over Responses': agents(true),
   '@openai/agents over chat completions': agents(false),

@@ -3,7 +3,7 @@ import { after, before, describe, it } from 'node:test'
 import { claudeLike, DELIVERED, deepSeekLike, geminiLike, openRouterLike } from '../doubles/thinking.ts'
 import { startUpstream, type UpstreamDouble } from '../doubles/upstream.ts'
 import { type RunningGateway, startGateway } from './gateway.ts'
-import { CLIENTS } from './reasoning-clients.ts'
+import { CLIENTS, withoutReasoning } from './reasoning-clients.ts'
 
 /** Clients of each API. */
 const OF_EACH = ['@anthropic-ai/sdk', 'openai over Responses', 'openai over chat completions']
@@ -38,6 +38,16 @@ for (const [name, provider] of Object.entries(PROVIDERS))
           assert.equal(await ask(running, how), DELIVERED)
           assert.doesNotMatch(String(upstream.received.map(({ text }) => text)), LOST)
         })
+
+    for (const how of ['whole', 'streamed'] as const)
+      it(`has its reasoning back where a Responses client returns none of it, ${how}`, async () => {
+        const before = upstream.received.length
+        assert.equal(await withoutReasoning(running, how), DELIVERED)
+        const asked = upstream.received.slice(before)
+        assert.equal(asked.length, 4, 'no request was refused')
+        const [, second] = asked
+        assert.match(second?.text ?? '', provider.state)
+      })
   })
 
 describe('A signature that comes after its call, and after a text beside it', () => {

@@ -7,6 +7,8 @@ export interface ThinkingProvider {
   path: '/chat/completions' | '/messages'
   protocol: 'openai' | 'anthropic'
   behaviour: Behaviour
+  /** What a request has that brings the reasoning of its calls back. */
+  state: RegExp
 }
 
 type Fields = Record<string, unknown>
@@ -82,6 +84,7 @@ const assistants = (request: Received) =>
 export const deepSeekLike = (called = CALL): ThinkingProvider => ({
   path: '/chat/completions',
   protocol: 'openai',
+  state: new RegExp(`"reasoning_content":"${THOUGHT}"`),
   behaviour(response, request) {
     const { tools } = request.body as { tools?: unknown }
     const lacks = list(tools).length > 0 && assistants(request).some((one) => !('reasoning_content' in one))
@@ -109,6 +112,7 @@ export const deepSeekLike = (called = CALL): ThinkingProvider => ({
 export const openRouterLike = (called = CALL): ThinkingProvider => ({
   path: '/chat/completions',
   protocol: 'openai',
+  state: /"reasoning_details":\[\{[^\]]*"signature":/,
   behaviour(response, request) {
     const detail = { type: 'reasoning.text', format: 'anthropic-claude-v1', index: 0 }
     const signature = signed('openrouter', THOUGHT)
@@ -147,6 +151,7 @@ export const openRouterLike = (called = CALL): ThinkingProvider => ({
 export const geminiLike = ({ isLate = false } = {}, called = CALL): ThinkingProvider => ({
   path: '/chat/completions',
   protocol: 'openai',
+  state: /"thought_signature":"(?!skip_)/,
   behaviour(response, request) {
     const messages = list((request.body as Fields).messages)
     const turn = messages.slice(messages.findLastIndex(({ role }) => role === 'user'))
@@ -194,6 +199,7 @@ export const geminiLike = ({ isLate = false } = {}, called = CALL): ThinkingProv
 export const claudeLike = (called = CALL): ThinkingProvider => ({
   path: '/messages',
   protocol: 'anthropic',
+  state: /"type":"thinking","thinking":"The[^}]*"signature":/,
   behaviour(response, request) {
     const { messages, thinking, tools, stream } = request.body as {
       messages: Fields[]

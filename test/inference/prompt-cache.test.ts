@@ -79,13 +79,7 @@ describe('Marks for the prompt cache', () => {
     const request = { input, tools, ...mark } as unknown as ResponseRequest
     const notes: string[] = []
     const sent = (cacheMarks: boolean) =>
-      toChatRequest(
-        request,
-        null,
-        (field) => void notes.push(field),
-        () => null,
-        { cacheMarks },
-      )
+      toChatRequest(request, null, (field) => void notes.push(field), { open: () => null }, { cacheMarks })
     const kept = sent(true)
     const contents = ['Rules.', 'a\nb', 'c', 'e']
     assert.deepEqual(

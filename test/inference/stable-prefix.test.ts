@@ -155,7 +155,7 @@ function sentAs(api: Api, request: object): Fields {
   return { ...body, ...mendedFields(knownMends(api, [], true, []), body, UNNOTED) }
 }
 
-const toChat = (request: Fields) => toChatRequest(request as unknown as ResponseRequest, null, UNNOTED, open)
+const toChat = (request: Fields) => toChatRequest(request as unknown as ResponseRequest, null, UNNOTED, { open })
 const CONVERSIONS: [title: string, requestOf: (steps: Step[]) => Fields, convert: (request: Fields) => Fields][] = [
   [
     'Messages over chat',

@@ -88,8 +88,9 @@ function load(input: RequestInput, choice: ModelChoice | null): PreparedRequest 
   const bond = { callerId: context.callerId, upstream: relay.provider.baseUrl, model: choice?.upstream ?? '' }
   const reasoning = input.reasoning.of(bond)
   const bound = { ...input, reasoning }
-  const { messages, tools } = endpoint === '/chat/completions' ? request.json : { messages: null }
-  const { seals, carriesReasoning = false } = candidate.passage
+  const { seals, answersIn, carriesReasoning = false } = candidate.passage
+  const { messages: asked, tools } = endpoint === '/chat/completions' ? request.json : { messages: null }
+  const messages = answersIn === undefined ? asked : readable(() => answersIn(request.json))
   const text = seals === undefined ? request.text : seals(request.json)
   const loaded = { text, messages, tools, mayBringSummary: mayHoldState(endpoint) }
   const loading = reasoning.load(loaded, carriesReasoning)

@@ -20,7 +20,7 @@ export function inputPlace(chatField: string, request: ResponseRequest): string 
   if (!Array.isArray(input)) return 'input'
   const place = path.slice(0, 3)
   const hasPlace = (items: number): boolean => {
-    const chat = toChatRequest({ ...request, input: input.slice(0, items) }, null, UNNOTED, UNOPENED, ALL)
+    const chat = toChatRequest({ ...request, input: input.slice(0, items) }, null, UNNOTED, { open: UNOPENED }, ALL)
     return valueAt(chat.messages, place) !== undefined
   }
   let [fewest, most] = [1, input.length]

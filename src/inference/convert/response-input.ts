@@ -6,6 +6,7 @@ import type { ResponseRequest } from '../api/requests.ts'
 import { textOfFile } from '../dialect/media.ts'
 import { acceptable, joinStates, putBack, type ReasoningState } from '../reasoning/reasoning-state.ts'
 import { type CallableTools, itemsOf, WITH_TOOLS } from './callable-tools.ts'
+import { isCall, isResult, isSaidToModel } from './calls-alone.ts'
 import { toCustomCall } from './custom-tools.ts'
 import { asFunctionItem } from './own-tools.ts'
 import { markIn, withMark } from './prompt-cache.ts'
@@ -78,10 +79,6 @@ function withResults(items: Fields[]): Fields[] {
   return ordered
 }
 
-const isCall = ({ type }: Fields) => type === 'function_call' || type === 'custom_tool_call'
-const isResult = ({ type }: Fields) => type === 'function_call_output' || type === 'custom_tool_call_output'
-const isSaidToModel = ({ type, role }: Fields) => (type ?? 'message') === 'message' && role !== 'assistant'
-
 /** Context of an item. */
 interface Place {
   path: string
@@ -95,6 +92,8 @@ interface Place {
 
 function append(thread: Thread, item: Fields, { path, answered, chatName, thoughts, takesUrls }: Place): void {
   const callId = () => read.text(item.call_id, `${path}.call_id`)
+  const kept = isCall(item) ? thoughts.kept?.(item) : null
+  if (kept) thread.think(kept)
   switch (read.optionalText(item.type, `${path}.type`) ?? 'message') {
     case 'message':
       appendMessage(thread, item, { path, takesUrls })

@@ -64,7 +64,8 @@ const NEEDED = ['messages']
  * @param refused field that the upstream has just rejected (`temperature`, `text.format.schema`, `tools[1].type`),
  *   which is not sent again; for a list of tools, only the one at fault
  * @param note notes what was dropped
- * @param open opens the reasoning state that reasoning items bring back; others are dropped
+ * @param thoughts.open opens the reasoning state that reasoning items bring back; others are dropped
+ * @param thoughts.kept finds the state of calls that came without such items
  * @param takes forms beyond the common one that the upstream takes
  * @throws GazewayError `invalid_request` naming what is malformed, or what chat completions cannot express
  */
@@ -72,7 +73,7 @@ export function toChatRequest(
   request: ResponseRequest,
   refused: string | null = null,
   note: Note = UNNOTED,
-  open: Thoughts['open'] = UNOPENED,
+  thoughts: Omit<Thoughts, 'note'> = { open: UNOPENED },
   takes: Takes = {},
 ): ChatRequest {
   const given = request as unknown as Fields
@@ -83,7 +84,7 @@ export function toChatRequest(
   const text = read.fields(request.text, 'text')
   const { offered, chatName } = callableTools(request)
   const chat: Fields = {
-    messages: toMessages(request, chatName, { note, open }, takes),
+    messages: toMessages(request, chatName, { ...thoughts, note }, takes),
     ...Object.fromEntries(SHARED.map((name) => [name, given[name]])),
     [CHAT_LIMIT]: request[RESPONSES_LIMIT],
     reasoning_effort: read.fields(request.reasoning, 'reasoning').effort,

@@ -97,6 +97,8 @@ export interface Passage {
   convert(asked: object, conversion: Conversion): object
   /** True when requests bring reasoning back, and answers carry it. Native passages only take out what is sealed. */
   carriesReasoning?: boolean
+  /** Messages of the request by which kept reasoning is found, where its API has them in another form. */
+  answersIn?(asked: ModelBody): object[]
   /** The seals that a request brings back, as JSON, where its API has them in another form. */
   seals?(asked: object): string
   /** Writes the request to send. A promise only when numbers that JavaScript cannot represent must be kept, or a form. */

@@ -4,7 +4,7 @@ const DAY_MS = 24 * 3_600_000
 /** Answers looked up for one request, the latest: more than a context window holds. */
 const MOST_ANSWERS = 500
 
-/** Sealed reasoning of answers to chat clients, which bring back only its tool calls. */
+/** Sealed reasoning of answers, for clients that bring back only their tool calls. */
 export interface KeptStates {
   /**
    * Keeps a state for `responses.keep_days`. Never rejects.

@@ -26,7 +26,8 @@ export interface CallReasoning {
    * Loads what the other methods need. Never rejects.
    *
    * @param request.text its JSON
-   * @param request.messages its messages, for a chat request. Null for other APIs
+   * @param request.messages its messages, for a chat request; messages of calls that came without their reasoning, for
+   *   Responses. Null for other APIs
    * @param request.tools the tools that it offers
    * @param request.mayBringSummary true when it may bring back the summary of a conversation, for any upstream
    * @param carries true for a conversion, whose answers are sealed
@@ -43,11 +44,12 @@ export interface CallReasoning {
   sealSummary(summary: string): string
   /** Opens a summary. Null for anything else, such as a forged seal, or that of another caller. */
   openSummary(sealed: unknown): string | null
-  /** Keeps the state of an answer, for a client that brings back only its text and its tool calls. */
+  /** Keeps the state of an answer, for a client that may bring back only its text and its tool calls. */
   keep(message: Fields, state: ReasoningState): void
   /**
    * State that was kept for an assistant message of the request. Null without one.
    *
+   * @param message of several calls, all of them; for Responses, the first one alone
    * @param before the message before it
    */
   kept(message: Fields, before: Fields | null): ReasoningState | null
@@ -133,13 +135,14 @@ export function createReasoning(deps: {
 
     const reference = (message: Fields, before: Fields | null) => referenceOf(bound, message, hasTools ? before : null)
 
-    async function find(messages: readonly Fields[]): Promise<void> {
+    /** @param keyIds keys of the seals that the request brings */
+    async function find(messages: readonly Fields[], keyIds: readonly string[]): Promise<void> {
       const isSought = await states.areAny()
       const references = isSought
         ? messages.flatMap((message, index) => reference(message, messages[index - 1] ?? null) ?? [])
         : []
       if (references.length > 0) found = await states.find(references)
-      await keys.load(keyIdsIn([...found.values()].map((one) => `"${one}`).join()))
+      await keys.load([...keyIds, ...keyIdsIn([...found.values()].map((one) => `"${one}`).join())])
     }
 
     return {
@@ -148,8 +151,9 @@ export function createReasoning(deps: {
         const all = objectsOrNone(messages)
         hasTools = objectsOrNone(tools).length > 0
         asks = all.at(-1) ?? null
-        if (all.some(isAnswer)) return find(all)
-        if (carries) return keys.load(mayBring() ? keyIdsIn(text) : [])
+        const keyIds = carries && mayBring() ? keyIdsIn(text) : []
+        if (all.some(isAnswer)) return find(all, keyIds)
+        if (carries) return keys.load(keyIds)
         return mayBringSummary && mayBring() ? keys.load(keyIdsIn(text)) : null
       },
       mayBring,
