@@ -21,6 +21,7 @@ const ROOMS = [
   'idempotency',
   'identity',
   'calls',
+  'coding-sessions',
   'wallet',
   'alerts',
   'inference',

@@ -4,6 +4,7 @@ import { type Base, openBase } from './base.ts'
 import { type LiveCalls, liveCalls } from './calls/calls.ts'
 import { type Chain, liveChain, type OnConfirmed } from './chain/chain.ts'
 import { liveWithdrawals, type Withdrawals } from './chain/withdrawals.ts'
+import { type CodingSessions, liveCodingSessions } from './coding-sessions/coding-sessions.ts'
 import type { LoadedConfig } from './config/config.ts'
 import type { Log } from './config/log.ts'
 import { connectionSweeps } from './connections/connections.ts'
@@ -57,6 +58,7 @@ export interface Gateway
   /** Another Gazeway whose memories and audit trail are used in place of the store's; null without one. */
   remote: Remote | null
   calls: LiveCalls
+  codingSessions: CodingSessions
   upstream: Upstream
   research: Research
   /** Conversations through the tools, which can be continued. */
@@ -114,6 +116,7 @@ export async function createGateway(read: LoadedConfig, log: Log): Promise<Gatew
     note: journal.noteCall,
     idOf: (model) => upstream.idOf(model),
   })
+  const codingSessions = liveCodingSessions(base, calls)
   const keys = liveKeys(base, { ...accounts, onEnded: endSpace })
   const groups = createGroups({ store, now, spendOf: accounts.spendOf, onChanged: keys.groupChanged })
   const idempotency = liveIdempotency(base)
@@ -147,6 +150,7 @@ export async function createGateway(read: LoadedConfig, log: Log): Promise<Gatew
   const sessions = createSessions({ store, now, chatModel })
   const rooms = {
     calls: { ...calls, ...remote?.calls },
+    codingSessions,
     gaze,
     memory,
     conversations,

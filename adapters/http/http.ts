@@ -2,6 +2,8 @@ import type { IncomingMessage } from 'node:http'
 import { Hono } from 'hono'
 import type { Gateway } from '../../src/gateway.ts'
 import type { Passes } from '../../src/identity/passes.ts'
+import { registerRoutes } from '../platform/register.ts'
+import { codingSessionRoutes } from '../platform/routes/coding-sessions-routes.ts'
 import { arrivalOf } from '../web/arrival.ts'
 import { addressOf } from '../web/client-address.ts'
 import { errorHandler, notFound, refuseOtherMethods } from '../web/error-handler.ts'
@@ -64,6 +66,7 @@ export async function serveHttp(gateway: Gateway, passes?: Passes): Promise<List
   geminiRoutes(app, calls, gateway)
   modelRoutes(app, gateway)
   memoryRoutes(app, gateway)
+  registerRoutes(app, { gateway, routes: codingSessionRoutes(gateway), limit: null })
   refuseOtherMethods(app)
 
   const lane = fastLane({

@@ -9,9 +9,10 @@ import type { FrameContext } from '../web/frame-context.ts'
  * - `open`: everyone
  * - `caller`: the caller that the body names and proves
  * - `platform`: keys with that scope
+ * - `key`: keys with the scope platform or inference, on the ports of both
  * - `admin`: keys of admins
  */
-export type Access = 'open' | 'caller' | 'platform' | 'admin'
+export type Access = 'open' | 'caller' | 'platform' | 'key' | 'admin'
 
 /** Validated input of a route. */
 export interface RouteInput<Params, Query, Body, Reply> {

@@ -49,6 +49,10 @@ const ACCESS: Readonly<Record<Access, { security: Record<string, string[]>[]; wo
   open: { security: [{}], words: 'Needs no key.' },
   caller: { security: [{}, { key: [] }], words: 'The body names the caller, and proves it.' },
   platform: { security: [{ key: [] }], words: 'Needs a key with the scope platform.' },
+  key: {
+    security: [{ key: [] }],
+    words: 'Needs a key with the scope platform or inference. On the gateway port, too.',
+  },
   admin: { security: [{ key: [] }], words: 'Needs a key with the scope admin.' },
 }
 

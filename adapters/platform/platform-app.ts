@@ -17,6 +17,7 @@ import { checkPaidRequest } from './payments/paid-request.ts'
 import { paymentGate } from './payments/payment-gate.ts'
 import type { Passage } from './proxy/proxy.ts'
 import { registerRoutes } from './register.ts'
+import { isCodingSessionPath } from './routes/coding-sessions-routes.ts'
 import { docsRoutes } from './routes/docs-routes.ts'
 
 /** Parts of the platform's app besides the gateway's services. */
@@ -48,6 +49,7 @@ export function createPlatformApp(gateway: Gateway, deps: PlatformAppDeps): Hono
     frame({
       keys: gateway.keys,
       scope: 'platform',
+      alsoFor: (path) => (isCodingSessionPath(path) ? 'inference' : null),
       hosts,
       open(c) {
         const { path } = c.req

@@ -8,6 +8,7 @@ import type { KeylessPayments } from './payments/open-payments.ts'
 import { agentRegistrationRoutes } from './routes/agent-registration-routes.ts'
 import { attestationRoutes } from './routes/attestation-routes.ts'
 import { callRoutes } from './routes/calls-routes.ts'
+import { codingSessionRoutes } from './routes/coding-sessions-routes.ts'
 import { configKeyRoutes } from './routes/config-keys-routes.ts'
 import { configModelRoutes } from './routes/config-model-routes.ts'
 import { configRoutes } from './routes/config-routes.ts'
@@ -60,6 +61,7 @@ export function platformRoutes(
     Tasks: [...taskRoutes(gateway), ...swarmRoutes(gateway, stopping)],
     Escrow: escrowRoutes(gateway),
     Calls: callRoutes(gateway),
+    'Coding sessions': codingSessionRoutes(gateway),
     Configuration: [...configRoutes(gateway), ...configKeyRoutes(), ...configModelRoutes(gateway, stopping)],
     Upstreams: upstreamRoutes(gateway, stopping),
     Gaze: [...gazeRoutes(gateway, stopping), ...attestationRoutes(gateway), ...verifySessionRoutes(gateway)],

@@ -27,6 +27,7 @@ const BEARER = /^bearer +([^ ]+)/i
  * - authentication by bearer key
  *
  * @param options.open tells whether a request needs no key; probes never need one
+ * @param options.alsoFor another scope whose keys may use a path, besides `scope`; null for most
  * @throws GazewayError `invalid_api_key`, or the fault that a guard finds
  */
 export function frame(options: {
@@ -34,8 +35,9 @@ export function frame(options: {
   scope: Scope
   hosts: HostRules
   open: (c: FrameContext) => boolean
+  alsoFor?: (path: string) => Scope | null
 }): MiddlewareHandler<Frame> {
-  const { keys, scope, hosts, open } = options
+  const { keys, scope, hosts, open, alsoFor } = options
   return async (c, next) => {
     const { incoming } = c.env
     const requestId = requestIdOf(incoming.headers)
@@ -52,7 +54,8 @@ export function frame(options: {
       if (identity.address !== undefined) noteAddress(incoming, identity.address)
       // Set before the guards, so that a refusal is recorded under its key.
       c.set('identity', identity)
-      const refused = callerFault(identity, scope)
+      const other = alsoFor?.(c.req.path) ?? scope
+      const refused = callerFault(identity, identity.scopes.has(other) ? other : scope)
       if (refused !== null) throw refused
     }
     await next()

@@ -61,6 +61,8 @@ export interface CallContext {
   address?: string | null | undefined
   /** Session that the call belongs to, as its client says. */
   session?: CallSession | undefined
+  /** Turn and folder as the client says, in JSON: `x-codex-turn-metadata` of Codex. */
+  turnMetadata?: string | undefined
   /** True when the caller of this function charges for the call itself. */
   isPaid?: boolean | undefined
   /** Aborted when the client cancels or disconnects. When the service ends the call, the reason is an error. */

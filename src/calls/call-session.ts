@@ -28,3 +28,9 @@ export const NO_SESSION: CallSession = Object.freeze({
 
 /** Longest id of a session, thread, turn or parent, in characters. Longer ones are ignored. */
 export const LONGEST_SESSION_ID = 128
+
+/** Beginning of the ids of sessions that stand for a trace. */
+export const TRACE = 'trace:'
+
+/** Tells whether a session stands for a trace, which may be that of one request alone. */
+export const isTrace = (sessionId: string): boolean => sessionId.startsWith(TRACE)

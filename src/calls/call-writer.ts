@@ -14,6 +14,7 @@ import type { CallSpend } from './call-spend.ts'
 import { addTotals } from './call-totals.ts'
 import { latencyBucket } from './latency-buckets.ts'
 import type { QueuedCall } from './queued-call.ts'
+import { addToSessions } from './session-sums.ts'
 import { addObjects } from './upstream-objects.ts'
 
 /** Existing records looked up per statement. */
@@ -23,7 +24,8 @@ const LOOKED_FOR = 500
 export type WriteSpending = (trx: Transaction<Schema>, spends: readonly CallSpend[], engine: Engine) => Promise<void>
 
 /**
- * Writes a batch of call records in one transaction, with the hourly rollups, the totals and the spends. The first
+ * Writes a batch of call records in one transaction, with the hourly rollups, the totals, the sessions and the
+ * spends. The first
  * `tried` records may be stored already, when a connection was lost during the commit; those found are skipped.
  */
 export type CallWriter = (batch: readonly QueuedCall[], tried: number) => Promise<void>
@@ -42,6 +44,7 @@ export function createCallWriter(store: Store, writeSpending: WriteSpending): Ca
       const rollups = rollUp(rows)
       await addToRollups(trx, rollups)
       await addTotals(trx, rollups)
+      await addToSessions(trx, rows)
       const spends = fresh.flatMap(({ spend }) => spend ?? [])
       if (spends.length > 0) await writeSpending(trx, spends, store.engine)
       await addObjects(trx, fresh)

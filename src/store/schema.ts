@@ -1,5 +1,6 @@
 import type { AlertTables } from './tables/alerts-tables.ts'
 import type { CallTables } from './tables/calls-tables.ts'
+import type { CodingSessionTables } from './tables/coding-sessions-tables.ts'
 import type { ConnectionTables } from './tables/connections-tables.ts'
 import type { ConversationTables } from './tables/conversations-tables.ts'
 import type { EscrowTables } from './tables/escrow-tables.ts'
@@ -25,6 +26,7 @@ import type { WalletTables } from './tables/wallet-tables.ts'
 export interface Schema
   extends AlertTables,
     CallTables,
+    CodingSessionTables,
     ConnectionTables,
     ConversationTables,
     FactTables,
@@ -61,6 +63,10 @@ export const RECORD_TABLES = {
   call_sums: ['level', 'start', 'caller_id', 'model', 'path', 'status'],
   call_totals: ['model', 'caller_id', 'path', 'status'],
   upstream_objects: ['id', 'caller_id'],
+  coding_sessions: ['caller_id', 'session_id'],
+  session_facts: ['caller_id', 'session_id', 'from_at'],
+  session_commits: ['caller_id', 'session_id', 'sha'],
+  call_tags: ['call_id', 'tag'],
   gaze_sessions: ['session_id'],
   gaze_records: ['id'],
   gaze_prints: ['hash'],

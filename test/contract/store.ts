@@ -8,6 +8,7 @@ import { migrate } from '../../src/store/migrate.ts'
 import { MIGRATIONS } from '../../src/store/migrations/migrations.ts'
 import type { Store } from '../../src/store/store.ts'
 import { callsContract } from './calls.ts'
+import { codingSessionsContract } from './coding-sessions.ts'
 import { connectionsContract } from './connections.ts'
 import { conversationsContract } from './conversations.ts'
 import { factsContract } from './facts.ts'
@@ -160,6 +161,7 @@ export function storeContract(name: string, open: () => Promise<Store>): void {
     connectionsContract(open)
     conversationsContract(open)
     reviewsContract(open)
+    codingSessionsContract(open)
     factsContract(open)
     reasoningContract(open)
     retentionContract(open)

@@ -8,6 +8,7 @@ import type { OpenCalls } from '../../../src/inference/inference.ts'
 import type { Receiver } from '../../../src/inference/relay/receiver.ts'
 import type { ClientRequest } from '../../../src/inference/relay/request-body.ts'
 import { sessionOf } from '../../../src/inference/session/session.ts'
+import { turnMetadataOf } from '../../../src/inference/session/turn-metadata.ts'
 import { LIST_LIMIT, parseInput } from '../../../src/wire/validation.ts'
 import type { Arrival, Endpoint } from '../../web/arrival.ts'
 import { modelBodyLimit } from '../../web/body-limit.ts'
@@ -119,6 +120,7 @@ export function callContext(
     requestId,
     headers,
     session: sessionOf(incoming.headers, body),
+    turnMetadata: turnMetadataOf(incoming.headers, body),
     traceparent: typeof traceparent === 'string' ? traceparent : undefined,
     via,
   }

@@ -5,6 +5,7 @@ import type { Headers, Send } from '../../../src/inference/relay/exchange.ts'
 import type { ClientRequest } from '../../../src/inference/relay/request-body.ts'
 import type { RequestPool } from '../../../src/inference/relay/request-pool.ts'
 import { sessionOf } from '../../../src/inference/session/session.ts'
+import { turnMetadataOf } from '../../../src/inference/session/turn-metadata.ts'
 import { createProvider } from '../../../src/inference/upstreams/provider.ts'
 import { serviceStopping } from '../../../src/wire/stopping.ts'
 import { arrivalOf } from '../../web/arrival.ts'
@@ -64,6 +65,7 @@ export function passModelRequest(c: FrameContext, asked: Asked, way: Way): Promi
     requestId,
     via,
     session: sessionOf(incoming.headers, asked.request.json),
+    turnMetadata: turnMetadataOf(incoming.headers, asked.request.json),
     traceparent: typeof traceparent === 'string' ? traceparent : undefined,
   }
   return callAgentGateway(passedOn, receiverOf(arrival, timeoutMs), context)

@@ -1,9 +1,9 @@
 import type { CallSession } from '../../calls/call-session.ts'
+import { isTrace } from '../../calls/call-session.ts'
 import { objectsOrNone } from '../../text/lenient-reader.ts'
 import { present } from '../../text/present.ts'
 import type { Fields } from '../../text/typed-reader.ts'
 import type { MessagesRequest } from '../api/requests.ts'
-import { isTrace } from '../session/session-words.ts'
 
 /** Mark at which Anthropic's prompt cache keeps what is before it, for five minutes. */
 const MARK = { cache_control: { type: 'ephemeral' } } as const

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import type { CallContext } from '../../calls/call-record.ts'
-import { isTrace } from './session-words.ts'
+import { isTrace } from '../../calls/call-session.ts'
 
 /** Names a session among those of all keys. */
 export type Affinity = string

@@ -1,4 +1,5 @@
 import { endUser, field, header, headerMember, saidBy, sessionOfUser, trace, type Word } from './session-words.ts'
+import { TURN_METADATA } from './turn-metadata.ts'
 
 /** A client that is known by its requests, and where it says its session. The first word that is said counts. */
 export interface SessionClient {
@@ -15,8 +16,6 @@ export interface SessionClient {
   turn?: readonly Word[]
   kind?: readonly Word[]
 }
-
-const CODEX_TURN = 'x-codex-turn-metadata'
 
 /**
  * Known clients, a row each. Facts are of their public sources and of recorded requests, November 2026:
@@ -42,18 +41,18 @@ export const SESSION_CLIENTS: readonly SessionClient[] = [
   {
     name: 'codex',
     agents: ['codex_', 'codex-', 'codex/'],
-    marks: [headerMember(CODEX_TURN, 'session_id')],
+    marks: [headerMember(TURN_METADATA, 'session_id')],
     session: [
       header('session-id'),
       header('session_id'),
-      headerMember(CODEX_TURN, 'session_id'),
+      headerMember(TURN_METADATA, 'session_id'),
       header('thread-id'),
       field('prompt_cache_key'),
     ],
-    thread: [header('thread-id'), headerMember(CODEX_TURN, 'thread_id')],
+    thread: [header('thread-id'), headerMember(TURN_METADATA, 'thread_id')],
     parent: [header('x-codex-parent-thread-id')],
-    turn: [headerMember(CODEX_TURN, 'turn_id')],
-    kind: [header('x-openai-subagent'), headerMember(CODEX_TURN, 'request_kind')],
+    turn: [headerMember(TURN_METADATA, 'turn_id')],
+    kind: [header('x-openai-subagent'), headerMember(TURN_METADATA, 'request_kind')],
   },
   {
     name: 'opencode',

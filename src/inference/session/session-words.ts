@@ -1,4 +1,4 @@
-import { LONGEST_SESSION_ID } from '../../calls/call-session.ts'
+import { isTrace, LONGEST_SESSION_ID, TRACE } from '../../calls/call-session.ts'
 import { isObject, parseJson } from '../../text/json.ts'
 
 /** A request, as far as it may say which session it belongs to. */
@@ -19,8 +19,7 @@ const PRINTABLE = /^[\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?$/
 const SESSION_OF_USER = /^user_\w+_account_[\w-]*_session_([\w-]+)$/
 /** Trace id of https://www.w3.org/TR/trace-context/, other than that of no trace. */
 const TRACE_ID = /^[\da-f]{2}-(?!0{32})([\da-f]{32})-/
-/** Beginnings of sessions that stand for a trace, and for an end user. */
-const TRACE = 'trace:'
+/** Beginning of sessions that stand for an end user. */
 const USER = 'user:'
 
 /** Reads a header. */
@@ -69,9 +68,6 @@ export const trace: Word = ({ headers: { traceparent } }) => {
   const id = typeof traceparent === 'string' ? TRACE_ID.exec(traceparent)?.[1] : undefined
   return id === undefined ? null : TRACE + id
 }
-
-/** Tells whether a session stands for a trace, which may be that of one request alone. */
-export const isTrace = (sessionId: string): boolean => sessionId.startsWith(TRACE)
 
 /** Tells whether a session is one conversation, as far as known. */
 export const isConversation = (sessionId: string | null): boolean =>

@@ -24,6 +24,7 @@ import { up as reviewTerms } from './026_review_terms.ts'
 import { up as cacheKeys } from './027_cache_keys.ts'
 import { up as cacheCosts } from './028_cache_costs.ts'
 import { up as keptResponses } from './029_kept_responses.ts'
+import { up as codingSessions } from './030_coding_sessions.ts'
 
 /** Migrates the store by one step, forward only. */
 export type Migrate = (db: Kysely<unknown>, engine: Engine) => Promise<void>
@@ -57,4 +58,5 @@ export const MIGRATIONS: Migrations = {
   '027_cache_keys': cacheKeys,
   '028_cache_costs': cacheCosts,
   '029_kept_responses': keptResponses,
+  '030_coding_sessions': codingSessions,
 }

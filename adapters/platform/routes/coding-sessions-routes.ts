@@ -1,0 +1,34 @@
+import * as z from 'zod'
+import { LONGEST_SESSION_ID } from '../../../src/calls/call-session.ts'
+import { PresentFacts, SessionFacts } from '../../../src/coding-sessions/session-facts.ts'
+import type { Gateway } from '../../../src/gateway.ts'
+import { callerOf } from '../../web/frame-context.ts'
+import { defineRoute, type Route } from '../define-route.ts'
+
+const PATH = '/api/coding-sessions'
+
+/** Tells whether a path is one of these routes, which keys with the scope inference may use, too. */
+export const isCodingSessionPath = (path: string): boolean => path === PATH || path.startsWith(`${PATH}/`)
+
+/** A session in a path, as calls name it: printable characters. */
+const SessionParam = z.object({
+  id: z
+    .string()
+    .regex(/^[\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?$/)
+    .max(LONGEST_SESSION_ID),
+})
+
+/** Routes of the sessions of coding agents, on both ports. A session belongs to the key of its calls. */
+export const codingSessionRoutes = ({ codingSessions }: Gateway): Route[] => [
+  defineRoute(`POST ${PATH}/{id}/facts`, {
+    summary: 'Note the repository, branch and commit of a session',
+    description:
+      'For hooks of coding agents. The facts hold for the calls from here on; the first ones for those before as well. ' +
+      "The session is one of the caller's own, and may be without calls yet.",
+    access: 'key',
+    params: SessionParam,
+    body: SessionFacts,
+    reply: PresentFacts,
+    run: ({ params: { id }, body, c }) => codingSessions.noteFacts({ callerId: callerOf(c).id, sessionId: id }, body),
+  }),
+]

@@ -1,0 +1,89 @@
+import { sql, type Transaction } from 'kysely'
+import { runBuiltRows } from '../store/built.ts'
+import type { Schema } from '../store/schema.ts'
+import type { CallRow } from '../store/tables/calls-tables.ts'
+import type { CodingSessionRow } from '../store/tables/coding-sessions-tables.ts'
+import { FIGURES, NO_CALLS } from './call-figures.ts'
+import { isTrace } from './call-session.ts'
+import { statusOf } from './call-status.ts'
+
+/** Columns of a session that are added up. */
+const SUMS = [...FIGURES, 'errors', 'refused', 'retries'] as const
+
+/**
+ * Adds calls to the sums of their sessions. Traces are omitted: each may be that of one call. Rows are written in key
+ * order to avoid deadlocks.
+ */
+export async function addToSessions(trx: Transaction<Schema>, rows: readonly CallRow[]): Promise<void> {
+  const sessions = new Map<string, CodingSessionRow>()
+  for (const row of rows) {
+    if (row.session_id === null || isTrace(row.session_id)) continue
+    const key = `${row.caller_id ?? ''}\0${row.session_id}`
+    const session = sessions.get(key) ?? emptySession(row.caller_id ?? '', row.session_id, row.at)
+    addCall(session, row)
+    sessions.set(key, session)
+  }
+  if (sessions.size === 0) return
+  const ordered = [...sessions].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, session]) => session)
+  await runBuiltRows(trx, 'add to coding sessions', ordered, (part) => addSessions(trx, part).compile())
+}
+
+/** A session before its first call. Every row has the same columns in the same order; the statements rely on it. */
+export const emptySession = (caller_id: string, session_id: string, at: string): CodingSessionRow => ({
+  caller_id,
+  session_id,
+  client: null,
+  client_version: null,
+  started_at: at,
+  last_at: at,
+  ...NO_CALLS,
+  errors: 0,
+  refused: 0,
+  retries: 0,
+  turns: 0,
+  first_turn: null,
+  last_turn: null,
+})
+
+function addCall(session: CodingSessionRow, row: CallRow): void {
+  for (const figure of FIGURES) session[figure] += figure === 'calls' ? 1 : (row[figure] ?? 0)
+  const { counts } = statusOf(row.status)
+  if (counts === 'error') session.errors += 1
+  if (counts === 'refusal') session.refused += 1
+  if (row.fallback_from !== null) session.retries += 1
+  session.client = row.client ?? session.client
+  session.client_version = row.client_version ?? session.client_version
+  if (row.at < session.started_at) session.started_at = row.at
+  const end = new Date(Date.parse(row.at) + row.latency_ms).toISOString()
+  if (end > session.last_at) session.last_at = end
+  // Agents that the main one started have turns of their own, beside its turns.
+  if (row.turn_id === null || row.parent_id !== null || row.turn_id === session.last_turn) return
+  session.turns += 1
+  session.first_turn ??= row.turn_id
+  session.last_turn = row.turn_id
+}
+
+const stored = (name: keyof CodingSessionRow) => sql.ref(`coding_sessions.${name}`)
+const added = (name: keyof CodingSessionRow) => sql.ref(`excluded.${name}`)
+const newest = (name: keyof CodingSessionRow) => sql`coalesce(${added(name)}, ${stored(name)})`
+
+function addSessions(trx: Transaction<Schema>, sessions: readonly CodingSessionRow[]) {
+  const sums = SUMS.map((name) => [name, sql`${stored(name)} + ${added(name)}`])
+  const goesOn = sql`case when ${added('first_turn')} = ${stored('last_turn')} then 1 else 0 end`
+  return trx
+    .insertInto('coding_sessions')
+    .values(sessions)
+    .onConflict((conflict) =>
+      conflict.columns(['caller_id', 'session_id']).doUpdateSet({
+        ...Object.fromEntries(sums),
+        client: newest('client'),
+        client_version: newest('client_version'),
+        started_at: sql`case when ${added('started_at')} < ${stored('started_at')}
+          then ${added('started_at')} else ${stored('started_at')} end`,
+        last_at: sql`case when ${added('last_at')} > ${stored('last_at')} then ${added('last_at')} else ${stored('last_at')} end`,
+        turns: sql`${stored('turns')} + ${added('turns')} - ${goesOn}`,
+        first_turn: newest('first_turn'),
+        last_turn: newest('last_turn'),
+      }),
+    )
+}

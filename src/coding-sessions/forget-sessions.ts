@@ -1,0 +1,53 @@
+import { sql, type Transaction } from 'kysely'
+import type { Schema } from '../store/schema.ts'
+import type { Store } from '../store/store.ts'
+import type { Sweep } from '../store/sweeps.ts'
+import type { CodingSessionRow } from '../store/tables/coding-sessions-tables.ts'
+
+const DAY_MS = 86_400_000
+/** Interval of the sweep, in milliseconds. */
+const EVERY_MS = 600_000
+
+/** Tables that know a session, the facts first. */
+const TABLES = ['session_facts', 'session_commits', 'coding_sessions'] as const
+
+/** Deletes sessions with their facts and commits. Records of their calls stay. */
+export async function forgetSessions(
+  trx: Transaction<Schema>,
+  sessions: readonly Pick<CodingSessionRow, 'caller_id' | 'session_id'>[],
+): Promise<void> {
+  if (sessions.length === 0) return
+  const keys = sql.join(sessions.map(({ caller_id, session_id }) => sql`(${caller_id}, ${session_id})`))
+  for (const table of TABLES)
+    await sql`delete from ${sql.table(table)} where (caller_id, session_id) in (values ${keys})`.execute(trx)
+}
+
+/**
+ * Sweep that deletes the sessions whose last call is older than the audit trail keeps.
+ *
+ * @param retentionDays `audit.retention_days`, read at each run; null keeps all
+ */
+export function sessionRetention(store: Store, now: () => Date, retentionDays: () => number | null): Sweep {
+  return {
+    name: 'coding_sessions.retention',
+    everyMs: EVERY_MS,
+    async batch(limit) {
+      const days = retentionDays()
+      if (days === null) return 0
+      const before = new Date(now().getTime() - days * DAY_MS).toISOString()
+      return store.write(async (trx) => {
+        const old = await trx
+          .selectFrom('coding_sessions')
+          .select(['caller_id', 'session_id'])
+          .where('last_at', '<', before)
+          .orderBy('last_at')
+          .limit(limit)
+          .forUpdate()
+          .skipLocked()
+          .execute()
+        await forgetSessions(trx, old)
+        return old.length
+      })
+    },
+  }
+}

@@ -1,0 +1,205 @@
+import assert from 'node:assert/strict'
+import { after, before, describe, it } from 'node:test'
+import type { CallRecord } from '../../src/calls/call-record.ts'
+import { NO_SESSION } from '../../src/calls/call-session.ts'
+import { type Calls, createCalls } from '../../src/calls/calls.ts'
+import { emptySession } from '../../src/calls/session-sums.ts'
+import { sessionRetention } from '../../src/coding-sessions/forget-sessions.ts'
+import { noteFacts } from '../../src/coding-sessions/note-facts.ts'
+import type { Store } from '../../src/store/store.ts'
+import { newId } from '../../src/text/ids.ts'
+
+const START = Date.parse('2026-11-27T09:00:00.000Z')
+const at = (minutes: number) => new Date(START + minutes * 60_000)
+
+/** Builds a record at a minute after the start. */
+const callOf = (session_id: string, minute: number, changes: Partial<CallRecord> = {}): CallRecord => ({
+  call_id: newId('call'),
+  at: at(minute).toISOString(),
+  surface: 'http',
+  address: null,
+  caller_id: 'key_a',
+  path: '/v1/messages',
+  requested_model: 'm',
+  model: 'm',
+  upstream: 'double',
+  stream: false,
+  status: 'ok',
+  http_status: 200,
+  fallback_from: null,
+  price_from: null,
+  provider_key: null,
+  ...NO_SESSION,
+  session_id,
+  skipped: [],
+  latency_ms: 1500,
+  first_token_ms: null,
+  usage: { prompt_tokens: 10, completion_tokens: 2, total_tokens: 12, cached_tokens: 4, cache_write_tokens: 1 },
+  upstream_cost_usd: 0.001,
+  error: null,
+  ...changes,
+})
+
+/** Sessions of coding agents, on every engine. `open` opens an empty store. */
+export function codingSessionsContract(open: () => Promise<Store>): void {
+  describe('sessions of coding agents', () => {
+    let store: Store
+    let calls: Calls
+
+    before(async () => {
+      store = await open()
+      calls = createCalls({ store, onError: (error) => assert.fail(String(error)) })
+    })
+    after(() => store.close())
+
+    const write = async (...records: CallRecord[]) => {
+      for (const record of records) calls.record(record)
+      await calls.flush()
+    }
+    const rows = (session_id: string) =>
+      store.db
+        .selectFrom('coding_sessions')
+        .selectAll()
+        .where('session_id', '=', session_id)
+        .orderBy('caller_id')
+        .execute()
+    const ranges = (session_id: string) =>
+      store.db.selectFrom('session_facts').selectAll().where('session_id', '=', session_id).orderBy('from_at').execute()
+    const note = (sessionId: string, facts: Parameters<typeof noteFacts>[2], minute: number, callerId = 'key_a') =>
+      noteFacts(store, { callerId, sessionId }, facts, at(minute))
+
+    it('add up their calls with each batch, for each key apart, and leave traces out', async () => {
+      const client = { client: 'codex', client_version: '0.171' }
+      await write(
+        callOf('ses', 3, { turn_id: 't1', ...client }),
+        callOf('ses', 4, { turn_id: 't1', status: 'error', usage: null, upstream_cost_usd: 0 }),
+        callOf('ses', 5, { turn_id: 'of a subagent', parent_id: 'x', fallback_from: 'call_0' }),
+        callOf('ses', 3, { caller_id: 'key_b' }),
+        callOf('ses', 3, { caller_id: null }),
+        callOf('trace:1', 3),
+      )
+      await write(
+        callOf('ses', 1, { turn_id: 't1' }),
+        callOf('ses', 6, { turn_id: 't2' }),
+        callOf('ses', 7, { status: 'refused' }),
+      )
+      const [local, mine, other, ...none] = await rows('ses')
+      assert.deepEqual([local?.caller_id, mine?.caller_id, other?.caller_id, none.length], ['', 'key_a', 'key_b', 0])
+      assert.deepEqual([local?.calls, other?.calls], [1, 1])
+      assert.deepEqual(
+        { ...mine },
+        {
+          ...{ caller_id: 'key_a', session_id: 'ses', ...client },
+          ...{ started_at: at(1).toISOString(), last_at: new Date(at(7).getTime() + 1500).toISOString() },
+          ...{ calls: 6, errors: 1, refused: 1, retries: 1, turns: 2, first_turn: 't1', last_turn: 't2' },
+          ...{ prompt_tokens: 50, completion_tokens: 10, total_tokens: 60, upstream_cost_micros: 5000 },
+          ...{ cached_tokens: 20, cache_write_tokens: 5 },
+          ...{ cache_saved_micros: 0, cache_missed_tokens: 0, cache_missed_micros: 0 },
+        },
+      )
+      assert.deepEqual(await rows('trace:1'), [])
+    })
+
+    it('have their facts in ranges of time, the first from the beginning on', async () => {
+      const [shop, main] = [{ repository: 'github.com/ann/shop' }, { branch: 'main' }]
+      await note('facts', { ...shop, ...main, dirty: false }, 10)
+      await note('facts', { commit: 'aaaaaaa' }, 11)
+      await note('facts', { ...shop, ...main, dirty: true, commit: 'aaaaaaa' }, 12)
+      await note(
+        'facts',
+        { branch: 'fix', commits: [{ sha: 'bbbbbbb', at: at(13).toISOString(), subject: 'Fix' }] },
+        13,
+      )
+      const found = (await ranges('facts')).map(({ from_at, until_at, branch, commit_sha, dirty }) => [
+        from_at.slice(11, 16),
+        until_at?.slice(11, 16),
+        branch,
+        commit_sha,
+        dirty,
+      ])
+      assert.deepEqual(found, [
+        ['00:00', '09:13', 'main', 'aaaaaaa', 1],
+        ['09:13', undefined, 'fix', 'aaaaaaa', 1],
+      ])
+      // Another repository, and no branch.
+      const present = await note('facts', { repository: 'root:'.padEnd(45, 'c'), branch: null }, 14)
+      assert.deepEqual(present, {
+        session_id: 'facts',
+        repository: 'root:'.padEnd(45, 'c'),
+        branch: null,
+        commit: null,
+        dirty: null,
+      })
+      assert.deepEqual(
+        await store.db.selectFrom('session_commits').selectAll().where('session_id', '=', 'facts').execute(),
+        [
+          {
+            caller_id: 'key_a',
+            session_id: 'facts',
+            sha: 'bbbbbbb',
+            at: at(13).toISOString(),
+            subject: 'Fix',
+            ...shop,
+            branch: 'fix',
+          },
+        ],
+      )
+      assert.deepEqual(
+        (await rows('facts')).map(({ calls, client }) => [calls, client]),
+        [[0, null]],
+      )
+    })
+
+    it('have ranges that follow each other, whatever the clocks of their machines say', async () => {
+      const day = 24 * 60
+      await note('clocks', { branch: 'a' }, 20)
+      await note('clocks', { branch: 'b', at: at(day).toISOString() }, 21)
+      await note('clocks', { branch: 'c', at: at(-day).toISOString() }, 22)
+      await note('clocks', { branch: 'd', at: at(19).toISOString() }, 22)
+      const found = await ranges('clocks')
+      assert.deepEqual(found.map(({ branch, from_at }) => [branch, from_at.slice(11)]).slice(1), [
+        ['b', '09:21:00.000Z'],
+        ['c', '09:22:00.000Z'],
+        ['d', '09:22:00.001Z'],
+      ])
+      assert.deepEqual(
+        found.map(({ until_at }) => until_at),
+        [...found.slice(1).map(({ from_at }) => from_at), null],
+      )
+    })
+
+    it('are kept without calls up to a number for each key, the newest', async () => {
+      for (const i of [0, 1, 2, 3]) await note(`idle_${i}`, { branch: `b${i}` }, 100 + i, 'key_idle')
+      const more = Array.from({ length: 197 }, (_, i) => emptySession('key_idle', `more_${i}`, at(200).toISOString()))
+      await store.db.insertInto('coding_sessions').values(more).execute()
+      await note('newest', { branch: 'new' }, 300, 'key_idle')
+      await note('newest', { branch: 'newer' }, 301, 'key_idle')
+      const kept = await store.db
+        .selectFrom('coding_sessions')
+        .select('session_id')
+        .where('caller_id', '=', 'key_idle')
+        .execute()
+      assert.equal(kept.length, 200)
+      assert.deepEqual([await ranges('idle_1'), (await ranges('idle_2')).length], [[], 1])
+      assert.equal((await rows('facts')).length, 1)
+    })
+
+    it('are deleted with their facts once their calls are older than the trail', async () => {
+      await write(callOf('old', 0), callOf('young', 60))
+      await note('old', { branch: 'x', commits: [{ sha: 'ddddddd', at: at(0).toISOString() }] }, 1)
+      const now = () => new Date(at(30).getTime() + 30 * 86_400_000)
+      assert.equal(await sessionRetention(store, now, () => null).batch(500), 0)
+      const { batch } = sessionRetention(store, now, () => 30)
+      assert.ok((await batch(500)) > 0)
+      assert.equal(await batch(500), 0)
+      assert.deepEqual(
+        [(await rows('old')).length, (await ranges('old')).length, (await rows('young')).length],
+        [0, 0, 1],
+      )
+      assert.deepEqual(
+        await store.db.selectFrom('session_commits').select('sha').where('sha', '=', 'ddddddd').execute(),
+        [],
+      )
+    })
+  })
+}
