@@ -12,6 +12,7 @@ const OPERATIONS: Readonly<Record<string, string>> = {
   '/generateContent': 'generate_content',
   '/completions': 'text_completion',
   '/embeddings': 'embeddings',
+  '/embedContent': 'embeddings',
 }
 /** Provider names of the conventions that differ from Gazeway's. */
 const PROVIDERS: Readonly<Record<string, string>> = { xai: 'x_ai' }

@@ -2,6 +2,7 @@ import { createOwnObjects } from './admit/own-objects.ts'
 import { type CallDeps, type CallModel, createCallModel, createMakeCall, type MakeCall } from './call.ts'
 import { cloudOf } from './clouds/cloud-of.ts'
 import { cloudSend } from './clouds/cloud-send.ts'
+import { geminiSend } from './relay/gemini-send.ts'
 import { inProcessSend } from './relay/in-process.ts'
 import { createRelays, type Relays } from './relay/relays.ts'
 import { poolSend, type RequestPool } from './relay/request-pool.ts'
@@ -32,8 +33,10 @@ export function openUpstream(deps: CallDeps): OpenUpstream {
   function open(upstream: NamedUpstream): Relays {
     const { provider, connectTimeoutMs } = upstream
     if (provider.inProcess) return createRelays(upstream, inProcessSend(provider))
-    const pool = poolSend(provider, connectTimeoutMs)
+    const { googleApi } = provider
+    const pool = poolSend(googleApi === null ? provider : { ...provider, baseUrl: googleApi.baseUrl }, connectTimeoutMs)
     pools.push(pool)
+    if (googleApi !== null) return createRelays(upstream, geminiSend(pool.send, googleApi.compatible))
     return createRelays(upstream, provider.cloud === null ? pool.send : cloudSend(() => cloudOf(provider), pool.send))
   }
   for (const upstream of deps.routing.upstreams) relays.set(upstream, open(upstream))

@@ -8,6 +8,7 @@ export const gemini: Preset = {
   label: 'Google Gemini',
   baseUrl: 'https://generativelanguage.googleapis.com/v1beta/openai',
   protocol: 'openai',
+  besideGoogleApi: '/openai',
   key: { variable: 'GEMINI_API_KEY', page: 'https://aistudio.google.com/apikey' },
   stopsOnClose: { stops: false, source: STREAM_CANCELLATION },
   roles: {

@@ -112,6 +112,11 @@ export interface Preset {
   baseUrl: string
   /** API protocol of the provider. */
   protocol: 'openai' | 'anthropic'
+  /**
+   * Path of its OpenAI-compatible API below the base of Google's own API, where it has both: requests of the latter are
+   * then passed on as they are. Absent elsewhere.
+   */
+  besideGoogleApi?: string
   /** The provider's own environment variable for its key, and the page that issues keys. Null when no key is needed. */
   key: { variable: string; page: string } | null
   /** Addresses of its upstreams, and credentials beside a key. Absent outside of clouds. */

@@ -47,6 +47,8 @@ export interface FieldKinds {
   kinds: Readonly<Record<string, FieldKind>>
   /** Entries of other kinds. */
   others: 'refused' | 'allowed'
+  /** Rules of the members of entries that have no kind and no name: the tools of Google's own API. */
+  unnamed?: FieldRules
 }
 
 /** A kind of tool or plugin. */

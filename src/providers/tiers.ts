@@ -2,6 +2,8 @@
 export interface TierFields {
   /** OpenAI, Groq, Google, Anthropic and others. */
   service_tier?: unknown
+  /** Google's own API. */
+  serviceTier?: unknown
   /** Anthropic: `fast`. */
   speed?: unknown
   /** Anthropic: the region, such as `us`. */
@@ -31,7 +33,8 @@ const ANYWHERE: ReadonlySet<string> = new Set(['global', 'not_available'])
  * @example tierIn({ service_tier: 'flex' }).service // 'flex'
  */
 export function tierIn(fields: TierFields, project: TierFields = {}): CallTier {
-  const service = named(fields.service_tier, BY_PROJECT) ?? named(project.service_tier, BY_PROJECT)
+  const service =
+    named(fields.service_tier ?? fields.serviceTier, BY_PROJECT) ?? named(project.service_tier, BY_PROJECT)
   const speed = named(fields.speed)
   const region = named(fields.inference_geo) ?? named(project.inference_geo)
   if (service === null && speed === null && region === null) return STANDARD_TIER

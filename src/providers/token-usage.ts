@@ -17,7 +17,7 @@ export type Usage = z.infer<typeof Usage>
 const MAX_TOKENS = 1e9
 
 /**
- * Reads the usage field of a chat completion, a Response or a Message into one shape. Null when it is missing or
+ * Reads the usage field of a chat completion, a Response, a Message or a Gemini reply into one shape. Null when it is missing or
  * implausible, as one without any token: some servers send zeros until they know it, or always. The total is the sum:
  * tokens that appear only in the upstream's total count as completion.
  *
@@ -48,9 +48,24 @@ export function audioTokens(reported: unknown): { input: number | null; output: 
     return isCount(tokens) ? tokens : null
   }
   return {
-    input: count(of.prompt_tokens_details ?? of.input_tokens_details ?? of.input_token_details),
-    output: count(of.completion_tokens_details ?? of.output_tokens_details ?? of.output_token_details),
+    input:
+      spoken(of.promptTokensDetails) ??
+      count(of.prompt_tokens_details ?? of.input_tokens_details ?? of.input_token_details),
+    output:
+      spoken(of.candidatesTokensDetails) ??
+      count(of.completion_tokens_details ?? of.output_tokens_details ?? of.output_token_details),
   }
+}
+
+/** Tokens of speech in the counts of a Gemini reply, by their modality. Null where it has none. */
+function spoken(details: unknown): number | null {
+  if (!Array.isArray(details)) return null
+  const counts = details
+    .map(objectOf)
+    .map(({ modality, tokenCount }: { modality?: unknown; tokenCount?: unknown }) =>
+      modality === 'AUDIO' ? countOf(tokenCount) : 0,
+    )
+  return counts.reduce((all, one) => all + one, 0)
 }
 
 /** Usage of one model within an answer. */
@@ -104,7 +119,9 @@ function added(one: Usage, other: Usage): Usage {
 }
 
 function readTotals(reported: object): Usage | null {
-  const [prompt, completion] = countsOfChat(reported) ?? countsOfResponse(reported) ?? [null, null]
+  const [prompt, completion] = countsOfChat(reported) ??
+    countsOfResponse(reported) ??
+    countsOfContent(reported) ?? [null, null]
   if (prompt === null || prompt + completion === 0) return null
   return {
     prompt_tokens: prompt,
@@ -136,6 +153,15 @@ interface Reported {
   cache_creation_input_tokens?: unknown
   cache_creation?: unknown
   iterations?: unknown
+  /** Google's own API. The results of its tools are prompt, thoughts are answer. */
+  promptTokenCount?: unknown
+  toolUsePromptTokenCount?: unknown
+  candidatesTokenCount?: unknown
+  thoughtsTokenCount?: unknown
+  totalTokenCount?: unknown
+  cachedContentTokenCount?: unknown
+  promptTokensDetails?: unknown
+  candidatesTokensDetails?: unknown
 }
 
 /** Prompt details of chat completions and Responses. */
@@ -161,6 +187,14 @@ function countsOfResponse(reported: Reported): Counts | null {
   return [input, isCount(total) ? withRest(input, output, total) : output]
 }
 
+/** Counts of a Gemini reply, where those that are 0 are missing. */
+function countsOfContent(reported: Reported): Counts | null {
+  const { promptTokenCount: prompt = 0, toolUsePromptTokenCount: results = 0 } = reported
+  const { candidatesTokenCount: said = 0, thoughtsTokenCount: thought = 0, totalTokenCount: total = 0 } = reported
+  if (!isCount(prompt) || !isCount(results) || !isCount(said) || !isCount(thought) || !isCount(total)) return null
+  return [prompt + results, withRest(prompt + results, said + thought, total)]
+}
+
 /** Sums the input of a Message, which counts cache reads and writes apart. */
 function inputOf({ input_tokens, cache_read_input_tokens, cache_creation_input_tokens }: Reported): number | null {
   const [input, read, created] = [input_tokens, cache_read_input_tokens ?? 0, cache_creation_input_tokens ?? 0]
@@ -172,7 +206,8 @@ type CacheCounts = Pick<Usage, 'cached_tokens' | 'cache_write_tokens' | 'cache_w
 /** Prompt tokens read from or written to the cache. Counts above the prompt earn no discount. */
 function cacheCounts(reported: Reported, prompt: number): CacheCounts {
   const details: PromptDetails = objectOf(reported.prompt_tokens_details ?? reported.input_tokens_details)
-  const read = details.cached_tokens ?? reported.cache_read_input_tokens ?? reported.prompt_cache_hit_tokens
+  const { cache_read_input_tokens, prompt_cache_hit_tokens, cachedContentTokenCount } = reported
+  const read = details.cached_tokens ?? cache_read_input_tokens ?? prompt_cache_hit_tokens ?? cachedContentTokenCount
   const written = Math.min(countOf(details.cache_write_tokens ?? reported.cache_creation_input_tokens), prompt)
   const { ephemeral_1h_input_tokens: hour }: { ephemeral_1h_input_tokens?: unknown } = objectOf(reported.cache_creation)
   const forAnHour = Math.min(countOf(details.cache_write_1h_tokens ?? hour), written)

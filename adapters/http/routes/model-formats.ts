@@ -1,4 +1,4 @@
-import { GEMINI_METHODS } from '../../../src/inference/api/gemini-endpoints.ts'
+import { CONTENT_METHODS } from '../../../src/inference/api/gemini-endpoints.ts'
 import type { ModelDescription } from '../../../src/inference/status/describe-model.ts'
 import type { Model } from '../../../src/inference/upstreams/model-list.ts'
 import type { ModelPrices } from '../../../src/providers/preset.ts'
@@ -68,7 +68,7 @@ export const inGemini = ({ model, known }: DescribedModel): { name: string } => 
     displayName: known.name ?? model.id,
     inputTokenLimit: known.context,
     outputTokenLimit: known.maxOutput,
-    supportedGenerationMethods: GEMINI_METHODS,
+    supportedGenerationMethods: CONTENT_METHODS,
   }),
 })
 

@@ -182,8 +182,14 @@ function readObjects(rule: Exclude<FieldRule, string>, value: unknown, place: Pl
 function readEntry(rule: FieldKinds, entry: Fields, place: Place): void {
   const { by, others } = rule
   const name = entry[by] ?? null
-  // Tools of Messages without a type are the client's.
-  if (name === null) return
+  if (name === null) {
+    // Tools of Messages without a type are the client's.
+    if (rule.unnamed !== undefined && (entry.name ?? null) === null) {
+      place.parts.isRouted = true
+      readMembers(rule.unnamed, entry, place)
+    }
+    return
+  }
   const kind = kindOf(rule, String(name))
   if (kind !== undefined) readKind(kind, entry, place)
   else if (others === 'refused' && !(by === 'type' && isKnownTool(String(name))))

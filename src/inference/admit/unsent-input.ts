@@ -6,7 +6,7 @@ import type { Fields } from '../../text/typed-reader.ts'
  * may be referenced by URL.
  */
 const NAMED_INPUT =
-  /"(?:previous_response_id|conversation|file_id|file_url|vector_store_ids|mcp_servers|cached_?content|compound_custom)"\s*:|"prompt"\s*:\s*\{|"audio"\s*:\s*\{\s*"id"|"type"\s*:\s*"(?:document|item_reference)"/iu
+  /"(?:previous_response_id|conversation|file_id|file_url|vector_store_ids|mcp_servers|cached_?content|compound_custom|url_?context|file_?search|code_?execution)"\s*:|"prompt"\s*:\s*\{|"audio"\s*:\s*\{\s*"id"|"type"\s*:\s*"(?:document|item_reference)"/iu
 /** Media and documents referenced by URL instead of embedded: `url`, `image_url`, `document_url`, `file_uri`, `fileUri` and the like. */
 const LINKED_MEDIUM = /"(?:[a-z]+_|file)?ur[il]"\s*:\s*"(?:https?|gs):/gi
 

@@ -1,4 +1,4 @@
-import { COUNT_CONTENT, GENERATE_CONTENT } from './gemini-endpoints.ts'
+import { COUNT_CONTENT, EMBED_CONTENT, GENERATE_CONTENT } from './gemini-endpoints.ts'
 import { VERBATIM_PATHS } from './verbatim-paths.ts'
 
 /**
@@ -13,5 +13,5 @@ export const COUNT_TOKENS = '/messages/count_tokens'
 
 /** Paths of `/v1` that may lead to a call, as records and metrics name them. */
 export const CALL_PATHS: readonly string[] = [
-  ...new Set([...ENDPOINTS, COUNT_TOKENS, COUNT_CONTENT, ...VERBATIM_PATHS.map(({ path }) => path)]),
+  ...new Set([...ENDPOINTS, COUNT_TOKENS, COUNT_CONTENT, EMBED_CONTENT, ...VERBATIM_PATHS.map(({ path }) => path)]),
 ]

@@ -1,3 +1,5 @@
+import { EMBED_CONTENT } from './gemini-endpoints.ts'
+
 /** Cost of a request to a verbatim path: of its input, also of its answer, unknown beforehand, or none. */
 export type Cost = 'input' | 'answer' | 'unbounded' | 'nothing'
 
@@ -64,6 +66,7 @@ export const asksModel = ({ cost }: VerbatimPath): boolean => cost === 'input' |
 export const isOfText = ({ path, cost }: VerbatimPath): boolean => cost === 'input' || path === '/completions'
 
 /** Paths that cost only their input. */
-export const INPUT_ALONE: ReadonlySet<string> = new Set(
-  VERBATIM_PATHS.filter(({ cost }) => cost === 'input').map(({ path }) => path),
-)
+export const INPUT_ALONE: ReadonlySet<string> = new Set([
+  ...VERBATIM_PATHS.filter(({ cost }) => cost === 'input').map(({ path }) => path),
+  EMBED_CONTENT,
+])

@@ -1,4 +1,5 @@
 import { fieldsOrNone } from '../../text/lenient-reader.ts'
+import type { Fields } from '../../text/typed-reader.ts'
 import { RESPONSES_LIMIT } from '../api/answer-limit.ts'
 import type { ClientRequest } from '../relay/request-body.ts'
 import { documentedName } from './gemini-names.ts'
@@ -29,6 +30,23 @@ export function geminiRequest<Body extends object>(
   }
   return { ...request, json: { ...request.json, ...edits }, edits: { ...request.edits, ...edits } }
 }
+
+/** Fields that a request has within Gazeway alone. */
+const OWN = { model: undefined, stream: undefined, n: undefined, [RESPONSES_LIMIT]: undefined }
+
+/**
+ * Fields to set in the body of a request to Google's own API: those of Gazeway alone are removed.
+ *
+ * @param isBounded true for a request whose cost is limited: its limits are then written once, in one spelling
+ */
+export const contentFields =
+  (request: Fields, isBounded: boolean) =>
+  (body: Fields): Fields => {
+    if (!isBounded) return OWN
+    const { [RESPONSES_LIMIT]: limit, n } = request
+    const config = { ...membersOf(membersOf(body)[CONFIG]), maxOutputTokens: limit, candidateCount: n }
+    return { ...OWN, [CONFIG]: config, generation_config: undefined }
+  }
 
 /** Members of an object by the names of Google's reference. */
 const membersOf = (value: unknown): Record<string, unknown> =>

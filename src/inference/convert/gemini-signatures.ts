@@ -1,6 +1,7 @@
 import { objectsOrNone } from '../../text/lenient-reader.ts'
 import type { Fields } from '../../text/typed-reader.ts'
-import { fromBase64 } from '../reasoning/seal.ts'
+import { fromBase64, isSealed } from '../reasoning/seal.ts'
+import type { Note } from './changes.ts'
 
 /** Letters of a signature that tell which key has sealed it. */
 const READ_LENGTH = 80
@@ -17,4 +18,23 @@ export function broughtSignatures({ contents }: Fields): string {
     }),
   )
   return JSON.stringify(signatures)
+}
+
+/** Signature by which Google's API takes a call that another provider made (https://ai.google.dev/gemini-api/docs/thought-signatures). */
+const SKIPPED = 'skip_thought_signature_validator'
+
+/** A Gemini request without signatures that Gazeway has sealed. Calls get one in their place. */
+export function withoutSeals(request: Fields, note: Note): Fields {
+  const contents = objectsOrNone(request.contents).map((content, turn) => {
+    if (!Array.isArray(content.parts)) return content
+    const parts = objectsOrNone(content.parts).map((part, at) => {
+      const { thoughtSignature, thought_signature = thoughtSignature, ...others } = part
+      if (typeof thought_signature !== 'string' || !isSealed(fromBase64(thought_signature))) return part
+      note(`contents.${turn}.parts.${at}.thoughtSignature`, 'dropped')
+      const isCall = (part.functionCall ?? part.function_call ?? null) !== null
+      return isCall ? { ...others, thoughtSignature: SKIPPED } : others
+    })
+    return { ...content, parts }
+  })
+  return { ...request, contents }
 }

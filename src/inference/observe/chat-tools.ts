@@ -1,5 +1,6 @@
 import { GROUNDED_ONCE } from '../../providers/gemini-fields.ts'
 import type { FeeUnit } from '../../providers/priced-fields.ts'
+import { isObject } from '../../text/json.ts'
 import { fieldsOrNone, objectsOrNone } from '../../text/lenient-reader.ts'
 import type { Fields } from '../../text/typed-reader.ts'
 
@@ -40,8 +41,12 @@ export function createChatTools(): ChatTools {
     if (unit !== undefined && executed.size < MOST_USES) executed.set(`${index ?? at} ${kind}`, unit)
   }
 
-  /** Searches of Gemini: `webSearchQueries` of its grounding metadata. */
+  /** Searches of Gemini: `webSearchQueries` of its grounding metadata. Places of maps name no query. */
   function addGrounding(metadata: Fields): void {
+    if (objectsOrNone(metadata.groundingChunks).some(({ maps }) => isObject(maps))) {
+      isGrounded = true
+      queries.add('maps')
+    }
     const found = metadata.webSearchQueries ?? metadata.web_search_queries
     if (!Array.isArray(found)) return
     isGrounded ||= found.length > 0

@@ -44,18 +44,18 @@ const MOST_TOKENS = 10_000_000
 const MOST_SECONDS = 2_678_400
 
 /**
- * Reads the terms of a whole answer, or of the event of a stream that reports its usage: a chat completion, a Response
- * or a Message.
+ * Reads the terms of a whole answer, or of the event of a stream that reports its usage: a chat completion, a Response,
+ * a Message or a Gemini reply.
  *
  * @param chatTools tools in the chunks of a stream; those of the answer by default
  */
 export function readTerms(answer: unknown, usage: unknown, chatTools?: ChatTools): ReportedTerms {
-  const { model, service_tier } = fieldsOrNone(answer)
+  const { modelVersion, model = modelVersion, service_tier } = fieldsOrNone(answer)
   const used = fieldsOrNone(usage)
   return {
     model: typeof model === 'string' && model !== '' ? model : null,
     tier: {
-      service_tier: service_tier ?? used.service_tier,
+      service_tier: service_tier ?? used.service_tier ?? used.serviceTier,
       speed: used.speed,
       inference_geo: used.inference_geo,
     },
@@ -94,16 +94,17 @@ export function usesIn(request: unknown, counted: Uses): Uses {
 
 function toolsOf(answer: unknown): ChatTools {
   const tools = createChatTools()
-  tools.read(fieldsOrNone(answer).choices)
+  const { choices, candidates } = fieldsOrNone(answer)
+  tools.read(choices ?? candidates)
   return tools
 }
 
 /** Uses that the usage counts (Anthropic, OpenRouter, xAI), else those in a chat completion, or the items of a Response. */
-function countedIn(usage: Fields, { output, tool_usage, model }: Fields, chatTools: ChatTools): Uses {
+function countedIn(usage: Fields, { output, tool_usage, model, modelVersion }: Fields, chatTools: ChatTools): Uses {
   const counts = usage.server_tool_use ?? usage.server_tool_use_details ?? usage.server_side_tool_usage_details
   const counted = isObject(counts) ? usesCounted(counts) : null
   if (counted !== null) return counted
-  if (output === undefined) return chatTools.uses(model)
+  if (output === undefined) return chatTools.uses(model ?? modelVersion)
   return withImageTokens(itemsIn(output), fieldsOrNone(fieldsOrNone(tool_usage).image_gen))
 }
 

@@ -12,9 +12,11 @@ import { readReport, type UsageReport } from './usage-report.ts'
 /** Matches what may separate the parts of a field: an event can span several lines. */
 const GAP = String.raw`(?:\s|data:)*`
 /** Matches events that report usage, tools with a fee or an `error`, and few others. Most chunks have `"usage":null` or none. */
-const TELLING = new RegExp(`"(?:${FAILED_FINISHES.join('|')})"|"usage"${GAP}:${GAP}\\{|${NAMES_CHAT_TOOLS}`)
+const TELLING = new RegExp(
+  `"(?:${FAILED_FINISHES.join('|')})"|"usage(?:Metadata)?"${GAP}:${GAP}\\{|${NAMES_CHAT_TOOLS}`,
+)
 /** Some providers send an empty one with each chunk. */
-const FINISHED = new RegExp(`"finish_reason"${GAP}:${GAP}"[^"]`)
+const FINISHED = new RegExp(`"(?:finish_?[rR]eason|blockReason)"${GAP}:${GAP}"[^"]`)
 /** Matches events that contain a whole Response. It repeats the request and adds no output. */
 const ECHO = new RegExp(`"type"${GAP}:${GAP}"response\\.(?:created|queued|in_progress|completed|incomplete|failed)"`)
 /** Only as a whole line, because a model may mention it. */

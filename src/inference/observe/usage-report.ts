@@ -47,7 +47,7 @@ export function readReport(kept: KeptEvents): UsageReport {
   }
   return {
     read(data) {
-      tools.read(data?.choices)
+      tools.read(data?.choices ?? data?.candidates)
       if (data?.type === 'message_start') begun = fieldsOrNone(data.message)
       const found = usageIn(data)
       if (found) telling = { answer: data?.type === 'message_delta' ? begun : (data?.response ?? data), used: found }

@@ -184,7 +184,16 @@ const announcedHeaders = ({ headers, announced }: WholeReply | StreamReply) => (
 
 /** Usage of a whole reply, or the text to estimate it from. */
 function observedIn({ route }: VerbatimRequest, value: unknown): Observed {
-  const { usage, response, choices, output, content, output_file_id, error_file_id } = fieldsOrNone(value)
+  const {
+    usageMetadata,
+    usage = usageMetadata,
+    response,
+    choices,
+    output,
+    content,
+    output_file_id,
+    error_file_id,
+  } = fieldsOrNone(value)
   const files = [output_file_id, error_file_id].filter((one): one is string => typeof one === 'string')
   const made = route.makes ? [...madeByResponse(value, {}), ...files] : []
   if (route.cost === 'nothing' || route.cost === 'unbounded') return { ...NOTHING, answer: value, made }
@@ -203,7 +212,7 @@ function observedIn({ route }: VerbatimRequest, value: unknown): Observed {
 
 /** Terms of the price in a whole reply; images without a usage count by the piece, recordings by the length it names. */
 function termsOf(path: string, value: unknown): ReportedTerms {
-  const { usage, response, data, duration } = fieldsOrNone(value)
+  const { usageMetadata, usage = usageMetadata, response, data, duration } = fieldsOrNone(value)
   const terms = readTerms(isObject(response) ? response : value, usage ?? fieldsOrNone(response).usage)
   const isOfPieces = path === '/images/generations' && !isObject(usage)
   if (isOfPieces) return { ...terms, uses: { image: objectsOrNone(data).length } }

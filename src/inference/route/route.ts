@@ -1,11 +1,13 @@
 import type { CallContext } from '../../calls/call-record.ts'
 import type { Answering } from '../admit/admit.ts'
 import { COUNT_TOKENS, type Endpoint } from '../api/endpoints.ts'
-import { COUNT_CONTENT, GENERATE_CONTENT } from '../api/gemini-endpoints.ts'
+import { COUNT_CONTENT, EMBED_CONTENT, GENERATE_CONTENT } from '../api/gemini-endpoints.ts'
 import { chatOverMessages } from '../passages/chat-over-messages.ts'
 import { chatPassage } from '../passages/chat-passage.ts'
-import { contentEstimate } from '../passages/gemini-count.ts'
+import { contentCount, contentEstimate } from '../passages/gemini-count.ts'
+import { embedPassage, noEmbedPassage } from '../passages/gemini-embed.ts'
 import { geminiOverChat } from '../passages/gemini-over-chat.ts'
+import { geminiPassage } from '../passages/gemini-passage.ts'
 import { messageOverChat } from '../passages/message-over-chat.ts'
 import { messagePassage } from '../passages/message-passage.ts'
 import type { Passage } from '../passages/passage.ts'
@@ -53,7 +55,7 @@ export interface Plan extends Answering {
 }
 
 /** Endpoints whose requests are answered for a model. */
-export type Planned = Endpoint | typeof COUNT_TOKENS | typeof COUNT_CONTENT
+export type Planned = Endpoint | typeof COUNT_TOKENS | typeof COUNT_CONTENT | typeof EMBED_CONTENT
 
 /**
  * Finds the plan for an endpoint and a model; the role's model when the client named none.
@@ -164,7 +166,8 @@ interface Asked {
 
 /**
  * Candidates at one upstream. A Responses request goes to the responses endpoint, then to chat completions with the
- * fallback role's model. An upstream that speaks Messages is called at that endpoint, whatever the client speaks.
+ * fallback role's model. An upstream that speaks Messages is called at that endpoint, whatever the client speaks; one
+ * with Google's own API at that, when the client speaks it.
  */
 function candidatesAt(
   target: Target,
@@ -199,7 +202,10 @@ function candidatesAt(
     }
   }
   const isMessages = provider.protocol === 'anthropic'
-  if (endpoint === COUNT_CONTENT) return [at(endpoint, estimates[endpoint])]
+  const isGoogle = provider.googleApi !== null
+  if (endpoint === COUNT_CONTENT) return [at(endpoint, isGoogle ? contentCount : estimates[endpoint])]
+  if (endpoint === EMBED_CONTENT) return [at(endpoint, isGoogle ? embedPassage : noEmbedPassage)]
+  if (endpoint === GENERATE_CONTENT && isGoogle) return [at(endpoint, geminiPassage)]
   // Bedrock counts in a form of its own.
   const counts = isMessages && provider.cloud?.kind !== 'bedrock'
   if (endpoint === COUNT_TOKENS) return [at(endpoint, counts ? promptPassage : estimates[endpoint])]

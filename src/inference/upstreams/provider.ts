@@ -67,6 +67,14 @@ export interface ModelChoice extends PricedModel {
 /** Most tokens of a model, as far as known. */
 export const limitsOf = ({ limits, upstream }: ModelChoice): ModelLimits => limits?.of(upstream) ?? UNKNOWN_LIMITS
 
+/** Google's own API of an upstream that is also compatible with OpenAI's. */
+export interface GoogleApi {
+  /** Its base. */
+  baseUrl: string
+  /** Path of the compatible API below it. */
+  compatible: string
+}
+
 /** One configured upstream: its address, credentials and model names. */
 export interface Provider {
   /** Name in the configuration: `default`, or one of `upstreams`. */
@@ -83,6 +91,8 @@ export interface Provider {
   baseUrl: string
   /** API protocol of the provider. */
   protocol: Preset['protocol']
+  /** Google's own API beside it. Null where there is none. */
+  googleApi: GoogleApi | null
   apiKey: string | null
   /** The provider's id of the key, which is no secret. Null where none is known. */
   keyId: string | null
@@ -185,6 +195,7 @@ export function createProvider(config: ProviderConfig): Provider {
     vendor,
     baseUrl,
     protocol: config.protocol ?? preset?.protocol ?? 'openai',
+    googleApi: googleApiAt(baseUrl, preset?.besideGoogleApi),
     apiKey: config.api_key,
     keyId: keyIdOf(preset, config.api_key, config.key_id ?? config.key_ids?.[0]),
     headers: { via: VIA, ...lowerCased(config.headers) },
@@ -219,6 +230,12 @@ export function createProvider(config: ProviderConfig): Provider {
     },
   }
 }
+
+/** Google's own API at an address of the other one. Null for an address that does not end as it does at Google. */
+const googleApiAt = (baseUrl: string, compatible?: string): GoogleApi | null =>
+  compatible === undefined || !baseUrl.endsWith(compatible)
+    ? null
+    : { baseUrl: baseUrl.slice(0, -compatible.length), compatible }
 
 /** Longest answers of the models of a preset, as far as it states them. */
 const maxOutputs = (catalogue: Catalogue): ReadonlyMap<string, number> =>
