@@ -32,6 +32,10 @@ const strictSchemas: strict.Rule = ({ tools }) =>
       }
     : null
 
+const PDF_ALONE =
+  "Expected a base64-encoded data URL with an application/pdf MIME type (e.g. 'data:application/pdf;base64,SGVsbG8='), but got unsupported MIME type 'image/png'."
+const isImageData = (data: unknown): boolean => String(data).startsWith('data:image/')
+
 /** OpenAI: a part of a message is text, image, audio or file, and a file is a PDF. */
 const knownParts: strict.Rule = ({ messages }) => {
   const fault = partsOf(messages).find(
@@ -39,7 +43,11 @@ const knownParts: strict.Rule = ({ messages }) => {
       !['text', 'image_url', 'input_audio', 'file', 'refusal'].includes(String(type)) ||
       (type === 'file' && /^https?:/.test(String((file as Fields).file_data))),
   )
-  return fault === undefined ? null : { message: `Invalid value: '${fault.type}'.`, param: 'messages' }
+  if (fault !== undefined) return { message: `Invalid value: '${fault.type}'.`, param: 'messages' }
+  const image = partsOf(messages).find(({ file }) => isImageData((file as Fields | undefined)?.file_data))
+  return image === undefined
+    ? null
+    : { message: `Invalid file data: 'messages[0].content[0].file.file_data'. ${PDF_ALONE}` }
 }
 
 /** Gemini: no turn without words. */
@@ -186,6 +194,12 @@ function messageFault(messages: Fields[]): string | null {
     const media = list(content).find(({ source }) =>
       /^image\/(?!jpeg$|png$|gif$|webp$)/.test(String((source as Fields)?.media_type)),
     )
+    if (
+      list(content).some(
+        ({ type, source }) => type === 'document' && /^image/.test(String((source as Fields).media_type)),
+      )
+    )
+      return `messages.${at}.content.0.document.source.base64.media_type: Input should be 'application/pdf'`
     if (media !== undefined)
       return `messages.${at}.content.0.image.source.base64.media_type: Input should be 'image/jpeg', 'image/png', 'image/gif' or 'image/webp'`
   }
@@ -217,6 +231,9 @@ function refusedByResponses(body: Fields): { message: string; param: string } | 
     return { message: `No tool call found for function call output with call_id ${orphan}.`, param: 'input' }
   const open = calls.find((id) => !results.includes(id))
   if (open !== undefined) return { message: `No tool output found for function call ${open}.`, param: 'input' }
+  const files = list(body.input).flatMap(({ content }) => list(content))
+  if (files.some(({ file_data }) => isImageData(file_data)))
+    return { message: `Invalid file data: 'input[0].content[0].file_data'. ${PDF_ALONE}`, param: 'input' }
   if ('top_k' in body) return { message: "Unknown parameter: 'top_k'.", param: 'top_k' }
   const at = list(body.tools).findIndex(({ name }) => String(name ?? '').length > 64)
   return at < 0 ? null : { message: `Invalid 'tools[${at}].name': string too long.`, param: `tools[${at}].name` }

@@ -535,6 +535,16 @@ const MEDIA = of('Images and files', [
     },
   ],
   [
+    'an image as a file',
+    'vercel/ai#7266',
+    'OpenAI',
+    {
+      C: file({ filename: 'a.png', file_data: `data:image/png;base64,${PNG}` }),
+      R: inputFile({ filename: 'a.png', file_data: `data:image/png;base64,${PNG}` }),
+      M: document(mediaSource('image/png')),
+    },
+  ],
+  [
     'a text file',
     OPENAI,
     'OpenAI',

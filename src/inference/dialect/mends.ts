@@ -3,6 +3,7 @@ import { BLANK_TEXTS } from './blank-texts.ts'
 import { CACHE_MARKS } from './cache-marks.ts'
 import { EARLIER_REASONING } from './earlier-reasoning.ts'
 import { EFFORT } from './effort.ts'
+import { IMAGE_FILES } from './image-files.ts'
 import { images, imageTypes } from './media.ts'
 import type { Api, Mend, Refusal } from './mend.ts'
 import { REQUEST_TERMS } from './request-terms.ts'
@@ -28,6 +29,7 @@ const MENDS: readonly Mend[] = [
   ...TOOL_HINTS,
   ...TOOL_SCHEMAS,
   ...SAMPLERS,
+  ...IMAGE_FILES,
   ...UNREAD_IMAGES,
   images,
   imageTypes,

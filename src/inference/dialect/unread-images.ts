@@ -1,7 +1,6 @@
-import { isObject } from '../../text/json.ts'
 import { objectsOrNone } from '../../text/lenient-reader.ts'
-import type { Fields } from '../../text/typed-reader.ts'
 import { API_NAMES, type Api, type Mend } from './mend.ts'
+import { mapParts, PLACES } from './parts.ts'
 import { wording } from './wording.ts'
 
 /**
@@ -20,19 +19,11 @@ const ABOUT_FORM =
 /** Tells whether a refusal says that a model reads no images at all. */
 export const readsNoImages = (message: string): boolean => UNREAD.test(message) && !ABOUT_FORM.test(message)
 
-/** Words of an API for a text in place of an image, and the places of the parts of a message. */
-interface Form {
-  messages: 'messages' | 'input'
-  image: string
-  text: string
-  /** Fields of a message that hold parts. */
-  parts: readonly string[]
-}
-
-const FORMS: Readonly<Record<Api, Form>> = {
-  chat: { messages: 'messages', image: 'image_url', text: 'text', parts: ['content'] },
-  messages: { messages: 'messages', image: 'image', text: 'text', parts: ['content'] },
-  responses: { messages: 'input', image: 'input_image', text: 'input_text', parts: ['content', 'output'] },
+/** Types of a part that is an image, and of the text in its place. */
+const TYPES: Readonly<Record<Api, { image: string; text: string }>> = {
+  chat: { image: 'image_url', text: 'text' },
+  messages: { image: 'image', text: 'text' },
+  responses: { image: 'input_image', text: 'input_text' },
 }
 
 const INSTEAD = 'There is an image here, which this model cannot see. Say so where it matters, and go on without it.'
@@ -46,37 +37,23 @@ const noImages = (api: Api): Mend => ({
   apis: [api],
   isRefused: ({ message }) => readsNoImages(message),
   fields(body, note) {
-    const form = FORMS[api]
-    const all = objectsOrNone(body[form.messages])
+    const { messages, parts } = PLACES[api]
+    const { image, text } = TYPES[api]
+    const all = objectsOrNone(body[messages])
     const changed: string[] = []
     const rest = all.map((message, index) =>
-      withoutImages(message, form, `${form.messages}.${index}`, (field) => changed.push(field)),
+      mapParts(message, parts, `${messages}.${index}`, (part, path) => {
+        if (part.type !== image) return part
+        changed.push(path)
+        return { type: text, text: INSTEAD, ...('cache_control' in part && { cache_control: part.cache_control }) }
+      }),
     )
     const isAsked = objectsOrNone(body.tools).length === 0 && rest.at(-1) !== all.at(-1)
     if (changed.length === 0 || isAsked) return {}
     for (const field of changed) note(field, 'rewritten')
-    return { [form.messages]: rest }
+    return { [messages]: rest }
   },
 })
-
-/** A message, or a result inside of one, with texts in place of its images. */
-function withoutImages(message: Fields, form: Form, path: string, found: (field: string) => void): Fields {
-  let changed = message
-  for (const name of form.parts) {
-    const parts = message[name]
-    if (!Array.isArray(parts)) continue
-    const rest = parts.map((part, at) => {
-      if (!isObject(part)) return part
-      const where = `${path}.${name}.${at}`
-      if (part.type === 'tool_result') return withoutImages(part, form, where, found)
-      if (part.type !== form.image) return part
-      found(where)
-      return { type: form.text, text: INSTEAD, ...('cache_control' in part && { cache_control: part.cache_control }) }
-    })
-    if (rest.some((part, at) => part !== parts[at])) changed = { ...changed, [name]: rest }
-  }
-  return changed
-}
 
 /** Mends of images that a model cannot read. */
 export const UNREAD_IMAGES: readonly Mend[] = API_NAMES.map(noImages)
