@@ -37,7 +37,9 @@ const ALL = 'all'
 export function checked<S extends z.ZodType>(flag: string, schema: S, value: string): z.output<S> {
   const result = schema.safeParse(value)
   if (result.success) return result.data
-  throw new GazewayError('validation_failed', explain(result.error, schema, value, flag).message, { param: flag })
+  throw new GazewayError('validation_failed', explain(result.error, schema, value, { name: flag }).message, {
+    param: flag,
+  })
 }
 
 /** Reads the limits that flags set. A limit without a flag is absent. @throws as {@link checked} */

@@ -7,6 +7,7 @@ import { checkConfig } from './check-config.ts'
 import { CONFIG_KEYS } from './config-keys.ts'
 import { Config, type ConfigDocument } from './config-schema.ts'
 import { variableOf } from './environment.ts'
+import { nearestKey } from './nearest-key.ts'
 import { routingFault } from './routing-fault.ts'
 
 /**
@@ -45,7 +46,7 @@ export function parseDocument(text: string, file: string): ConfigDocument {
     if (fault) throw new GazewayError('config_invalid', `${file}: ${fault.message}`, { param: fault.param })
     return value as ConfigDocument
   }
-  const { param, message } = explain(checked.error, Config, value, 'configuration')
+  const { param, message } = explain(checked.error, Config, value, { name: 'configuration', nearest: nearestKey })
   throw new GazewayError('config_invalid', `${file}: ${message}`, param === null ? {} : { param })
 }
 

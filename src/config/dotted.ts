@@ -1,6 +1,5 @@
 import { isDeepStrictEqual } from 'node:util'
 import { deleteProperty, getProperty, setProperty } from 'dot-prop'
-import { closest } from 'fastest-levenshtein'
 import { GazewayError } from '../errors.ts'
 import { cut } from '../text/cut.ts'
 import { explain } from '../wire/validation.ts'
@@ -8,6 +7,7 @@ import { checkConfig } from './check-config.ts'
 import { CONFIG_KEYS, type ConfigKey, configKey } from './config-keys.ts'
 import { Config, type ConfigDocument } from './config-schema.ts'
 import { variableOf } from './environment.ts'
+import { nearestKey } from './nearest-key.ts'
 import { REDACTED, redactConfig, redactUrl } from './redact.ts'
 import { routingFault } from './routing-fault.ts'
 import { keepUpstreamSecrets } from './upstream-keys.ts'
@@ -42,7 +42,7 @@ export function setDotted(
     if (fault) throw new GazewayError('validation_failed', fault.message, { param: fault.param })
     return next
   }
-  const { param, message } = explain(checked.error, Config, next, 'configuration')
+  const { param, message } = explain(checked.error, Config, next, { name: 'configuration', nearest: nearestKey })
   throw new GazewayError('validation_failed', message, param === null ? {} : { param })
 }
 
@@ -169,11 +169,11 @@ function withKeptEntries(value: unknown, current: Record<string, unknown> = {}):
 
 function unknownKey(key: string): GazewayError {
   const shown = cut(key, 0, 80).replace(/\p{Cc}/gu, '?')
-  const nearest = closest(
-    shown,
-    CONFIG_KEYS.map((known) => known.key),
+  return new GazewayError(
+    'unknown_config_key',
+    `${shown} is not a configuration key; the nearest is ${nearestKey(shown)}.`,
+    {
+      param: shown,
+    },
   )
-  return new GazewayError('unknown_config_key', `${shown} is not a configuration key; the nearest is ${nearest}.`, {
-    param: shown,
-  })
 }

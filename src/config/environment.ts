@@ -122,7 +122,7 @@ function parseText(key: string, text: string, name: string): unknown {
   const result = value === text ? asText : schema.safeParse(value)
   if (result.success) return result.data
   // Text cannot be null: omit a variable to unset it.
-  const { message } = explain(result.error, schema, value, name)
+  const { message } = explain(result.error, schema, value, { name })
   // The place in a list is not what was typed: name the flag or variable.
   throw invalid(name, message.replaceAll(/(?<=^|\. )\d+: /g, `${name}: `).replace(/,? or null\.$/, '.'))
 }

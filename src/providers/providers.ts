@@ -47,5 +47,13 @@ export const KEY_VARIABLES: readonly string[] = PRESETS.flatMap(({ key }) => (ke
 /** Preset by name. Undefined for a base URL. */
 export const presetOf = (provider: string): Preset | undefined => PRESETS.find(({ name }) => name === provider)
 
+/** Preset whose API has the host of a base URL. Undefined for any other host. */
+export function presetAt(baseUrl: string): Preset | undefined {
+  const host = hostOf(baseUrl)
+  return host === null ? undefined : PRESETS.find((preset) => hostOf(preset.baseUrl) === host)
+}
+
+const hostOf = (url: string): string | null => (URL.canParse(url) ? new URL(url).host : null)
+
 /** Tells whether a value of `--upstream` is a known provider or a base URL. */
 export const isProvider = (provider: string): boolean => presetOf(provider) !== undefined || provider.includes('://')

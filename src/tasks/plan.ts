@@ -30,7 +30,8 @@ export function readPlan(reply: string, limits: PlanLimits): PlanResult {
   const value = parseJson(unfenced(reply))
   if (value === undefined) return faulty('the reply is not valid JSON')
   const parsed = PlanReply.safeParse(value)
-  if (!parsed.success) return faulty(explain(parsed.error, PlanReply, value, 'the plan').message.replace(/\.$/, ''))
+  if (!parsed.success)
+    return faulty(explain(parsed.error, PlanReply, value, { name: 'the plan' }).message.replace(/\.$/, ''))
   return checkPlan(parsed.data.tasks, limits)
 }
 

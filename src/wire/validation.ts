@@ -16,6 +16,8 @@ interface Fault {
   problem: string
   /** Describes the accepted input, where the path is not in the schema (an unknown field, the key of a record). */
   accepted?: () => string
+  /** Known field that an unknown one is nearest to. */
+  near?: () => string | undefined
 }
 
 /** Reasons for a rejected input, for the caller. */
@@ -45,15 +47,23 @@ export function parseInput<S extends z.ZodType>(schema: S, value: unknown): z.ou
  * Explains why a value was rejected and what is accepted. Names field names and kinds only, since a value may be a
  * secret.
  *
- * @param name name for the value itself, when none of its fields is at fault
+ * @param options.name name for the value itself, when none of its fields is at fault
+ * @param options.nearest known field that an unknown one is nearest to, both dotted
  */
-export function explain(error: z.ZodError, schema: z.ZodType, value: unknown, name = 'input'): Explanation {
+export function explain(
+  error: z.ZodError,
+  schema: z.ZodType,
+  value: unknown,
+  { name = 'input', nearest }: { name?: string; nearest?: (unknown: string) => string } = {},
+): Explanation {
   const found: Fault[] = []
   for (const fault of faultsOf(error.issues, [])) if (found.push(fault) === ENOUGH_FAULTS) break
   const faults = distinct(found)
   const described = faults.slice(0, MAX_FAULTS).map((fault) => {
     const accepted = fault.accepted?.() ?? acceptedAt(schema, fault.path)
-    return `${dotted(fault.path) ?? name}: ${fault.problem}${accepted ? `; must be ${accepted}` : ''}.`
+    const near = fault.near?.()
+    const hint = near === undefined ? '' : ` The nearest is ${near}.`
+    return `${dotted(fault.path) ?? name}: ${fault.problem}${accepted ? `; must be ${accepted}` : ''}.${hint}`
   })
   const more = found.length < ENOUGH_FAULTS ? '' : 'At least '
   if (faults.length > MAX_FAULTS) described.push(`${more}${faults.length - MAX_FAULTS} more.`)
@@ -66,7 +76,11 @@ export function explain(error: z.ZodError, schema: z.ZodType, value: unknown, na
       if (entered) yield* faultsOf(entered, path)
       else if (issue.code === 'unrecognized_keys') {
         const accepted = () => `one of ${fieldsAt(schema, path)}`
-        for (const key of issue.keys) yield { path: [...path, key], problem: 'unknown field', accepted }
+        for (const key of issue.keys) {
+          const field = [...path, key]
+          const near = () => nearest?.(dotted(field) ?? key)
+          yield { path: field, problem: 'unknown field', accepted, near }
+        }
       } else if (issue.code === 'invalid_key')
         yield { path, problem: 'invalid name', accepted: () => namesAt(schema, path) }
       else yield { path, problem: problemOf(issue, valueAt(value, path)) }

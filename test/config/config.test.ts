@@ -114,6 +114,18 @@ describe('loadConfig', () => {
       'htp',
     ],
     [
+      'what other programs call a setting',
+      '{"upstream": {"base_url": "http://127.0.0.1:1/v1"}}',
+      /: upstream\.base_url: unknown field; .*\. The nearest is upstream\.provider\.$/,
+      'upstream.base_url',
+    ],
+    [
+      'a misspelt field of an entry',
+      '{"upstreams": {"mine": {"provider": "openai", "apikeys": ["secret-of-mine"]}}}',
+      /: upstreams\.mine\.apikeys: unknown field; [^"]*\. The nearest is upstreams\.mine\.api_keys\.$/,
+      'upstreams.mine.apikeys',
+    ],
+    [
       'a value out of range',
       '{"gaze": {"min_score": 2}}',
       /: gaze\.min_score: too large; must be a number from 0 to 1/,

@@ -565,6 +565,13 @@ describe('the upstream', () => {
         })
   })
 
+  it('has the name of a known provider at its host, and shows no other host to callers', () => {
+    const labelOf = (provider: string) => upstream({ provider }).provider.label
+    assert.equal(labelOf('https://user:password@api.deepseek.com/beta'), 'deepseek')
+    assert.equal(labelOf('deepseek'), 'deepseek')
+    assert.equal(labelOf('https://models.example.com/v1'), 'default')
+  })
+
   it('names both ways out when there is no key', async () => {
     const without = upstream({ provider: 'xai', api_key: null })
     await assert.rejects(without.chat(ask, quiet), {

@@ -5,7 +5,7 @@ import { keyIdOf } from '../../providers/key-id.ts'
 import { createListedPrices, type ListedPrices } from '../../providers/listed-prices.ts'
 import { aliasesOf, type Catalogue, OWN_MODELS, type Preset } from '../../providers/preset.ts'
 import type { PricedModel, UnknownPriceAtUpstream } from '../../providers/prices.ts'
-import { presetOf } from '../../providers/providers.ts'
+import { presetAt, presetOf } from '../../providers/providers.ts'
 import { networkFetch } from '../../wire/network-fetch.ts'
 import type { OwnProxy } from '../../wire/proxy-choice.ts'
 import { VIA } from '../../wire/via.ts'
@@ -83,7 +83,10 @@ export interface Provider {
   section: string
   /** Name in records: its name in `upstreams`; for `default` the preset's, or the host of a custom base URL. */
   name: string
-  /** Name for callers, in errors and health: as `name`, but `default` in place of the host of a custom base URL. */
+  /**
+   * Name for callers, in errors and health: as `name`, but for a base URL the known provider at its host, else `default`.
+   * Other hosts are for admins.
+   */
   label: string
   /** Name of the known provider. Null for any other server. */
   vendor: string | null
@@ -191,7 +194,7 @@ export function createProvider(config: ProviderConfig): Provider {
     id,
     section,
     name: config.name ?? nameInRecords(config),
-    label: config.name ?? config.id ?? (preset ? config.provider : DEFAULT_UPSTREAM),
+    label: config.name ?? config.id ?? (preset ?? presetAt(config.provider))?.name ?? DEFAULT_UPSTREAM,
     vendor,
     baseUrl,
     protocol: config.protocol ?? preset?.protocol ?? 'openai',
