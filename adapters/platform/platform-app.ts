@@ -1,6 +1,7 @@
 import { Hono, type MiddlewareHandler } from 'hono'
 import type { AgentGatewayTarget } from '../../src/agent-gateway/target.ts'
 import type { Gateway } from '../../src/gateway.ts'
+import { OWN_VERSIONS } from '../../src/inference/api/gemini-endpoints.ts'
 import { consoleRoutes, isConsolePath } from '../console/routes.ts'
 import { errorHandler, notFound, refuseOtherMethods } from '../web/error-handler.ts'
 import { errorPages, isErrorPage } from '../web/error-pages.ts'
@@ -35,7 +36,7 @@ export interface PlatformAppDeps {
 
 /** Creates the app: the routes of the platform, the console, and `/v1`, which is forwarded. */
 export function createPlatformApp(gateway: Gateway, deps: PlatformAppDeps): Hono<Frame> {
-  const { routes, hosts, payments, proxy, limit, consoleFolder } = deps
+  const { routes, hosts, agentGateway, payments, proxy, limit, consoleFolder } = deps
   const withoutKey = new Set([
     '/openapi.json',
     '/docs',
@@ -72,6 +73,8 @@ export function createPlatformApp(gateway: Gateway, deps: PlatformAppDeps): Hono
   consoleRoutes(app, consoleFolder)
   if (payments) app.use('/v1/*', paymentsFor(payments, gateway, deps))
   app.all('/v1/*', proxy.handle)
+  // What Google's API asks of another agent gateway could not be billed.
+  if (agentGateway.isOwn) for (const version of OWN_VERSIONS) app.all(`/${version}/*`, proxy.handle)
   refuseOtherMethods(app)
   return app
 }

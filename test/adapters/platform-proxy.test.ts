@@ -389,6 +389,32 @@ describe('the passage to this process’s own gateway', () => {
     assert.match(await reply.text(), /data: \[DONE\]\n\n: x-gazeway-call-id=\S+ x-gazeway-cost-usd=0\.080045\n\n$/)
   })
 
+  it('has Google’s Gemini API, charged as the rest, which another agent gateway has not', async () => {
+    const key = { 'x-goog-api-key': running.key }
+    const asked = { contents: [{ parts: [{ text: 'Hello' }] }] }
+    const body = JSON.stringify(asked)
+    for (const version of ['v1', 'v1beta', 'v1alpha'])
+      for (const [method, answer] of [
+        ['generateContent', double.json(200, double.completion('Hello.'))],
+        ['streamGenerateContent?alt=sse', double.sse(double.chunks(['Hel', 'lo.']))],
+      ] as const) {
+        upstream.on('/chat/completions', answer)
+        const at = `${running.url}/${version}/models/m:${method}`
+        const reply = await fetch(at, { method: 'POST', headers: { 'content-type': 'application/json', ...key }, body })
+        assert.equal(reply.status, 200)
+        assert.match(await reply.text(), /"role":"model"/)
+      }
+    await running.gateway.calls.flush()
+    const [record] = (await running.gateway.calls.history({ limit: 1 })).items
+    assert.equal(record?.caller_id, running.keyId)
+    const { items } = await running.gateway.wallet.receipts({ caller_id: running.keyId, limit: 10 })
+    assert.equal(items.filter(({ path }) => path === '/v1/generateContent').length, 6)
+    const other = await startPlatform('sandbox', { env: { GAZEWAY_AGENT_GATEWAY_URL: upstream.url }, withHttp: false })
+    const elsewhere = await ask(other, 'POST', '/v1beta/models/m:generateContent', { body: asked })
+    await other.close()
+    assert.equal(elsewhere.status, 404)
+  })
+
   it('aborts the provider when the client of a key without limits goes away', async () => {
     const { key } = await running.gateway.keys.create({ name: 'free', scopes: ['platform'], billing: 'recorded' })
     upstream.received.length = 0

@@ -1,4 +1,5 @@
 import type { GazewayError } from '../../../src/errors.ts'
+import { GENERATE_CONTENT, isGeminiPath } from '../../../src/inference/api/gemini-endpoints.ts'
 import { readReported } from '../../../src/inference/api/reported-error.ts'
 import { createSseTap } from '../../../src/inference/observe/sse-tap.ts'
 import { errorEvent } from '../../../src/inference/passages/error-event.ts'
@@ -35,7 +36,8 @@ export function watchEvents(
 ): PassedEvents | null {
   const { 'content-encoding': encoding, 'content-length': length } = headers
   if (!isEventStream(headers) || encoding !== undefined || length !== undefined) return null
-  const endpoint = (path.split('?')[0] ?? '').slice('/v1'.length)
+  const [pathname = ''] = path.split('?')
+  const endpoint = isGeminiPath(pathname) ? GENERATE_CONTENT : pathname.slice('/v1'.length)
   const isResponse = endpoint === '/responses'
   let tail = ''
   let numbered: Buffer | null = null

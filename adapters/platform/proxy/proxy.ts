@@ -106,9 +106,12 @@ export function pathBelowV1(url: string): string {
   const { pathname, search } = new URL(url)
   const decoded = pathname.replaceAll(/%2f|%5c|\\/gi, '/').replaceAll(/%2e/gi, '.')
   if (pathname === '/v1') throw new GazewayError('not_found', 'There is nothing at /v1; its routes are below it.')
-  if (pathname.startsWith('/v1/') && !/\/\.\.?(\/|$)/.test(decoded)) return pathname + search
+  if (BELOW_V1.test(pathname) && !/\/\.\.?(\/|$)/.test(decoded)) return pathname + search
   throw new GazewayError('forbidden_path', 'The path leads out of /v1. No request was made.', { param: 'path' })
 }
+
+/** Paths below `/v1`, and below the other versions of Google's API. */
+const BELOW_V1 = /^\/v1(?:beta|alpha)?\//
 
 /** Path and query as sent, without the key of the caller: the query of Google's API may have it. */
 function forwardedPath({ req }: FrameContext): string {

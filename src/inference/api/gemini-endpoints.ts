@@ -8,6 +8,8 @@ export const EMBED_CONTENT = '/embedContent'
 
 /** Versions of Google's API that its clients name. `@google/genai` calls the first from 3.0 on. */
 export const GEMINI_VERSIONS = ['v1', 'v1beta', 'v1alpha'] as const
+/** Those that no other API has. */
+export const OWN_VERSIONS = ['v1beta', 'v1alpha'] as const
 
 /** Methods of a model, at the end of a path. */
 export const CONTENT_METHODS = ['generateContent', 'streamGenerateContent', 'countTokens'] as const
