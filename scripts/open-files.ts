@@ -183,6 +183,7 @@ export const OPEN_FILES: Readonly<Record<string, readonly string[]>> = {
     'upstreams/model-for.ts',
     'upstreams/model-list.ts',
     'upstreams/named-upstream.ts',
+    'upstreams/own-key.ts',
     'upstreams/provider.ts',
     'upstreams/upstream-configs.ts',
     'verbatim/call-verbatim.ts',

@@ -46,6 +46,7 @@ export const CODES = {
   model_not_allowed: { status: 403, type: 'permission_error', kept: true },
   model_not_priced: { status: 403, type: 'permission_error', kept: false },
   limit_not_kept: { status: 403, type: 'permission_error', kept: false },
+  own_key_refused: { status: 403, type: 'permission_error', kept: false },
   forbidden: { status: 403, type: 'permission_error', kept: false },
   gaze_verification_failed: { status: 403, type: 'permission_error', kept: false },
   forbidden_path: { status: 403, type: 'permission_error', kept: true },

@@ -3,6 +3,7 @@ import { sessionOf } from '../../src/inference/session/session.ts'
 import { serviceStopping } from '../../src/wire/stopping.ts'
 import { addressOf } from '../web/client-address.ts'
 import type { FrameContext } from '../web/frame-context.ts'
+import { ownKeyOf, ownKeyUnused } from '../web/own-key.ts'
 
 /**
  * Context of a model call for a platform request. The call ends when the client disconnects, or with
@@ -13,6 +14,7 @@ import type { FrameContext } from '../web/frame-context.ts'
 export function callContext(c: FrameContext, callerId: string, stopping: AbortSignal): CallContext {
   const { incoming, outgoing } = c.env
   const { traceparent } = incoming.headers
+  if (ownKeyOf(incoming.headers) !== undefined) throw ownKeyUnused(`${incoming.method} ${c.req.path}`)
   const ending = new AbortController()
   const stop = () => ending.abort(serviceStopping())
   // Removed below. Combined with AbortSignal.any, `stopping` would retain memory of every finished call.

@@ -90,6 +90,11 @@ export const GUIDANCE: Readonly<Record<ErrorCode, Guidance>> = {
       'The operator bears no more for this key today: the model has ignored the limit of its answers, or the key has left answers before their end that the provider bills.',
     todo: 'Ask another model if the message names one, wait until midnight UTC, or have the operator raise `wallet.absorbed_usd_per_day`.',
   },
+  own_key_refused: {
+    happened:
+      'The request brings a credential for the provider itself, and the upstream that its model leads to takes none, or not for this endpoint.',
+    todo: 'Omit `x-provider-key`, or `Authorization` beside `x-gazeway-key`, to use the operator’s key; or ask the operator for `own_keys` or `passthrough_credentials` of the upstream.',
+  },
   forbidden: {
     happened: 'The key is valid, but the resource belongs to another key, or only admins may use it.',
     todo: 'Use the key of the owner, such as the creator or claimant of the task, or an admin key.',

@@ -77,14 +77,15 @@ const queryKey = ({ req }: FrameContext): string | null => (isGeminiPath(req.pat
 
 /**
  * Reads the key of a request: its bearer token, `x-api-key` on Anthropic's endpoints, or `x-goog-api-key` on Google's.
- * The list of models takes each.
+ * The list of models takes each. `x-gazeway-key` takes precedence: the others may then be for the provider.
  *
  * @param path path without the query
  */
 export function keyOf(
-  { authorization, 'x-api-key': key, 'x-goog-api-key': googleKey }: IncomingHttpHeaders,
+  { authorization, 'x-gazeway-key': ownKey, 'x-api-key': key, 'x-goog-api-key': googleKey }: IncomingHttpHeaders,
   path: string,
 ): string | null {
+  if (typeof ownKey === 'string') return ownKey
   const token = bearerToken(authorization)
   const isGoogle = token === null && typeof googleKey === 'string' && googleKey !== ''
   if (isGoogle && (isGeminiPath(path) || MODELS.test(path))) return googleKey

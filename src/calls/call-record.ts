@@ -42,7 +42,7 @@ export const CallRecord = z.object({
   upstream_cost_usd: z.number().nullable().describe('null: unknown, for a hedged call'),
   cache: CallCache.optional(),
   price_from: CostOrigin.nullable().describe(
-    'Origin of the cost. stated: by the provider; flat, dearest: the model has no price; null: unknown usage',
+    'Origin of the cost. stated: by the provider; flat, dearest: the model has no price; own_key, own_plan: the client paid; null: unknown usage',
   ),
   provider_key: z.string().nullable().describe("The provider's id of its key (key_id); null: unknown"),
   ...CallSession.shape,

@@ -62,6 +62,14 @@ export const identityWithoutKey = (of: Pick<Identity, 'id' | 'name' | 'scopes' |
 export const isHeld = ({ billing, budgets, group }: Identity): boolean =>
   billing !== 'recorded' || budgets.length > 0 || (group?.budgets.length ?? 0) > 0
 
+/** A caller whose call costs the operator nothing, so that only its other limits hold. */
+export const withoutMoney = (caller: Identity): Identity => ({
+  ...caller,
+  billing: 'recorded',
+  budgets: [],
+  group: null,
+})
+
 /** Identity of the configuration's fixed key. */
 export const ENVIRONMENT_IDENTITY: Identity = identityWithoutKey({
   id: 'key_environment',

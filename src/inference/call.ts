@@ -9,6 +9,7 @@ import { type AttemptDeps, tryCandidates } from './attempt/try-candidates.ts'
 import { errorEvent } from './passages/error-event.ts'
 import { UNCOUNTED_CALL } from './rates/call-rates.ts'
 import type { Receiver } from './relay/receiver.ts'
+import { ownPlan } from './route/own-plan.ts'
 import { atKeeper, type Candidate, type Plan, type Planned, type Plans } from './route/route.ts'
 import type { Routing } from './route/routing.ts'
 import { affinityOf } from './session/affinity.ts'
@@ -48,9 +49,12 @@ const candidatesFor = ({ context, keeper = null }: Admission, plan: Plan): reado
 /** Creates the function that makes calls. */
 export function createMakeCall(deps: CallDeps): MakeCall {
   const admits = admitting(deps)
+  // What the account of a client needs is no fact about ours.
+  const ofOwnKeys = { ...deps, facts: { of: deps.facts.of, learn() {} } }
 
   // Avoids promises where possible: each one is a measurable share of a request.
-  return (asked, plan, receiver, context) => {
+  return (asked, planned, receiver, context) => {
+    const plan = context.ownKey === undefined ? planned : ownPlan(planned, context.ownKey, asked.endpoint)
     const admitted = admit(admits, asked, plan, context, receiver.isGone)
     if (!(admitted instanceof Promise)) return make(admitted, plan, receiver)
     const waiting = { asked, admitted, receiver, context }
@@ -63,7 +67,8 @@ export function createMakeCall(deps: CallDeps): MakeCall {
     const mayStream = call.verbatim !== null || call.request.json.stream === true
     if (isCharged || (isBounded && mayStream)) return billed(call, plan, receiver)
     // An answer that is not streamed has a token limit, and need not wait for money when it is not charged.
-    const made = tryCandidates(deps, call, candidatesFor(call, plan), receiver)
+    const by = call.context.ownKey === undefined ? deps : ofOwnKeys
+    const made = tryCandidates(by, call, candidatesFor(call, plan), receiver)
     return isBounded || headers !== UNCOUNTED_CALL.headers ? made.finally(end) : made
   }
 
@@ -104,12 +109,17 @@ export type CallModel = (
   context: CallerContext,
 ) => Promise<Result>
 
-/** Creates the function that calls model endpoints. */
+/**
+ * Creates the function that calls model endpoints.
+ *
+ * @param ownPlans plans of calls with a credential of their client
+ */
 export const createCallModel =
-  (makeCall: MakeCall, plans: Plans): CallModel =>
+  (makeCall: MakeCall, plans: Plans, ownPlans: Plans = plans): CallModel =>
   (asked, receiver, context) => {
     try {
-      return makeCall(asked, plans(asked.endpoint, asked.request.json.model ?? undefined), receiver, context)
+      const planned = context.ownKey === undefined ? plans : ownPlans
+      return makeCall(asked, planned(asked.endpoint, asked.request.json.model ?? undefined), receiver, context)
     } catch (error) {
       return Promise.reject(error)
     }

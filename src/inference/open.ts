@@ -7,6 +7,7 @@ import { inProcessSend } from './relay/in-process.ts'
 import { createRelays, type Relays } from './relay/relays.ts'
 import { poolSend, type RequestPool } from './relay/request-pool.ts'
 import type { Replaceable } from './relay/succession.ts'
+import { ownRouting } from './route/own-plan.ts'
 import { createPlans } from './route/route.ts'
 import { createVerbatimRoutes } from './route/verbatim-routes.ts'
 import type { NamedUpstream } from './upstreams/named-upstream.ts'
@@ -44,15 +45,17 @@ export function openUpstream(deps: CallDeps): OpenUpstream {
   const objects = createOwnObjects(deps.calls)
 
   const makeCall = createMakeCall(deps)
+  const own = ownRouting(deps.routing)
   const routes = createVerbatimRoutes(deps.routing, relaysOf)
+  const ownRoutes = createVerbatimRoutes(own, relaysOf, false)
   const { identity } = deps.billing
-  const call = createCallModel(makeCall, createPlans(deps, relaysOf))
+  const call = createCallModel(makeCall, createPlans(deps, relaysOf), createPlans({ ...deps, routing: own }, relaysOf))
 
   return {
     makeCall,
     call,
     countPrompt: createCountPrompt(call, objects, deps.billing),
-    callVerbatim: createCallVerbatim({ makeCall, routes, objects, identity }),
+    callVerbatim: createCallVerbatim({ makeCall, routes, ownRoutes, objects, identity }),
     relaysOf,
     watch(listener) {
       let busy = 0

@@ -33,9 +33,16 @@ export type UnknownPriceAtUpstream = (typeof UNKNOWN_PRICES_AT_UPSTREAM)[number]
 export const PRICE_ORIGINS = ['configuration', 'catalogue', 'fixed', 'free', 'dearest', 'flat'] as const
 export type PriceOrigin = (typeof PRICE_ORIGINS)[number]
 
-/** Origins of the cost of a call; `stated`: the provider states it. */
-export const CostOrigin = z.enum(['stated', ...PRICE_ORIGINS])
+/** Credentials of a client that pays its provider itself: its API key, or the plan of a person. */
+export const CLIENT_PAID = ['own_key', 'own_plan'] as const
+export type ClientPaid = (typeof CLIENT_PAID)[number]
+
+/** Origins of the cost of a call; `stated`: the provider states it; `own_key`, `own_plan`: it costs its client alone. */
+export const CostOrigin = z.enum(['stated', ...PRICE_ORIGINS, ...CLIENT_PAID])
 export type CostOrigin = z.infer<typeof CostOrigin>
+
+/** Tells whether a call was made with a credential of its client. It tells nothing of our keys. */
+export const isClientPaid = (from: CostOrigin | null): boolean => from === 'own_key' || from === 'own_plan'
 
 /** Tells whether a cost is that of a model without a price. */
 export const isUnpriced = (from: CostOrigin): boolean => from === 'flat' || from === 'dearest'

@@ -45,6 +45,7 @@ export async function countedCalls(
     const to = new Date(Date.parse(from) + DAY_MS).toISOString()
     const isUnpriced = sql`price_from in ('flat', 'dearest')`
     const isStated = sql`price_from = 'stated'`
+    const isOurs = sql`(price_from is null or price_from not in ('own_key', 'own_plan'))`
     const isUnknown = sql`prompt_tokens is null and (http_status is null or http_status < 400)`
     const { rows } = await sql<Omit<CountedCalls, 'day'>>`
       select upstream, coalesce(provider_key, '') as provider_key, coalesce(model, '') as model, coalesce(caller_id, '') as caller_id, count(*) as calls,
@@ -57,7 +58,7 @@ export async function countedCalls(
         sum(case when ${isStated} then 1 else 0 end) as stated_calls,
         sum(case when ${isStated} then upstream_cost_micros else 0 end) as stated_micros,
         sum(case when ${isUnknown} then 1 else 0 end) as unknown_calls
-      from calls where at >= ${from} and at < ${to} and status <> 'refused'
+      from calls where at >= ${from} and at < ${to} and status <> 'refused' and ${isOurs}
       group by 1, 2, 3, 4`.execute(store.reads)
     counted.push(...rows.map((row) => inNumbers({ day, ...row })))
   }

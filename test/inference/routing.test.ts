@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import type { Route } from '../../src/inference/route/routing.ts'
+import type { Route, Routing } from '../../src/inference/route/routing.ts'
 import { errorOf } from '../doubles/error-of.ts'
 import { routingTo, upstreamAt } from '../doubles/routing.ts'
 
@@ -82,6 +82,16 @@ describe('the upstreams that can answer for a model', () => {
     assert.match(message, /"llama4"; the nearest is fast\/llama-4\./)
     assert.match(errorOf(() => routing.targets('exact-nam', 'chat')).message, /the nearest is exact-name\./)
     assert.equal(errorOf(() => routing.targets(undefined, 'chat')).code, 'upstream_not_configured')
+  })
+
+  it('are the first alone for a client with its own key, which ours need not be beside', () => {
+    const keyless = at('groq', { provider: 'groq', api_key: null })
+    const none = upstreamAt('xai', { provider: 'xai', api_key: null })
+    const of = (routing: Routing, model?: string) => routing.first(model, 'chat').upstream.provider.id
+    assert.equal(of(routingTo(first, [keyless, wide], [route('m', ['groq', 'wide'])]), 'm'), 'groq')
+    assert.equal(of(routingTo(first, [keyless]), 'groq/llama-4'), 'groq')
+    assert.equal(of(routingTo(none), 'grok'), 'default')
+    assert.equal(errorOf(() => of(routingTo(none, [fast]), 'claude')).code, 'model_not_found', 'a key for another')
   })
 
   it('name the provider’s id of a model', () => {

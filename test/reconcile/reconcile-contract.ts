@@ -65,6 +65,7 @@ export function reconcileContract(engine: string, open: () => Promise<Store>): v
         callAt('2026-10-31T10:00:00.000Z', 'bill', 'gpt-5-mini', 0.1, { caller_id: null }),
         callAt('2026-11-01T00:00:00.000Z', 'bill', 'gpt-5', 50),
         callAt('2026-10-05T10:00:00.000Z', 'bill', 'gpt-5', 0, { status: 'refused', usage: null }),
+        callAt('2026-10-06T10:00:00.000Z', 'bill', 'gpt-5', 0, { price_from: 'own_key' }),
       ])
       const { totals, days, notes } = only(await ask('2026-10'))
       assert.deepEqual(

@@ -13,6 +13,7 @@ import { LIST_LIMIT, parseInput } from '../../../src/wire/validation.ts'
 import type { Arrival, Endpoint } from '../../web/arrival.ts'
 import { modelBodyLimit } from '../../web/body-limit.ts'
 import { readJson } from '../../web/json-body.ts'
+import { ownKeyOf } from '../../web/own-key.ts'
 import { relayOnce } from '../relay-once.ts'
 
 /** Fields that Gazeway acts on; the upstream validates the others. */
@@ -119,6 +120,7 @@ export function callContext(
     isCacheOff,
     requestId,
     headers,
+    ownKey: ownKeyOf(incoming.headers),
     session: sessionOf(incoming.headers, body),
     turnMetadata: turnMetadataOf(incoming.headers, body),
     traceparent: typeof traceparent === 'string' ? traceparent : undefined,

@@ -7,10 +7,8 @@ import { GEMINI_VERSIONS, isGeminiPath } from '../../../src/inference/api/gemini
 import type { Upstream } from '../../../src/inference/inference.ts'
 import type { Model } from '../../../src/inference/upstreams/model-list.ts'
 import { parseInput } from '../../../src/wire/validation.ts'
-import { arrivalOf } from '../../web/arrival.ts'
 import type { Frame, FrameContext } from '../../web/frame-context.ts'
 import { readQuery } from '../../web/read-query.ts'
-import { callContext } from './chat-completions-route.ts'
 import { inCodex } from './codex-models.ts'
 import { geminiPage } from './gemini-model-page.ts'
 import { inAnthropic, inGemini, inOpenAi } from './model-formats.ts'
@@ -32,7 +30,7 @@ export function modelRoutes(app: Hono<Frame>, { upstream }: Gateway): void {
 
   for (const version of GEMINI_VERSIONS) {
     app.get(`/${version}/models`, async (c) => {
-      const models = await upstream.models(callContext(arrivalOf(c)))
+      const models = await upstream.models(contextOf(c))
       if (isGoogle(c)) return c.json(geminiPage(models, c, (model) => inGemini(described(model))))
       if (isAnthropic(c)) return c.json(page(models, c, (model) => inAnthropic(described(model))))
       const all = models.map(described)
@@ -40,12 +38,19 @@ export function modelRoutes(app: Hono<Frame>, { upstream }: Gateway): void {
       return c.json({ object: 'list', data: all.map(inOpenAi), ...codex })
     })
     app.get(`/${version}/models/:id{.+}`, async (c) => {
-      const model = described(await knownModel(upstream, c.req.param('id'), callContext(arrivalOf(c))))
+      const model = described(await knownModel(upstream, c.req.param('id'), contextOf(c)))
       if (isGoogle(c)) return c.json(inGemini(model))
       return c.json(isAnthropic(c) ? inAnthropic(model) : inOpenAi(model))
     })
   }
 }
+
+/** Context of a request that asks no model: the client's credential for a provider, if any, is not read. */
+const contextOf = (c: FrameContext): CallContext => ({
+  surface: 'http',
+  callerId: c.get('identity')?.id ?? null,
+  via: c.env.incoming.headers.via,
+})
 
 /** Tells whether a client is one of Google's: only by its headers, where it calls the version that others have, too. */
 const isGoogle = ({ req, env: { incoming } }: FrameContext): boolean =>

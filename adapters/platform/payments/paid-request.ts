@@ -12,6 +12,7 @@ import { checkVerbatim, verbatimPathAt } from '../../http/routes/verbatim-path-r
 import { modelBodyLimit } from '../../web/body-limit.ts'
 import type { FrameContext } from '../../web/frame-context.ts'
 import { parseJson, readBytes } from '../../web/json-body.ts'
+import { ownKeyOf, ownKeyUnused } from '../../web/own-key.ts'
 import { pathBelowV1 } from '../proxy/proxy.ts'
 
 /** Identity of a client that has not paid yet. */
@@ -30,6 +31,7 @@ export async function checkPaidRequest(c: FrameContext, gateway: Gateway, target
   const { headers, method = 'GET' } = incoming
   const [path = ''] = pathBelowV1(c.req.url).split('?')
   refuseLoop(headers.via, PLATFORM_VIA)
+  if (ownKeyOf(headers) !== undefined) throw ownKeyUnused('A request that is paid for')
   target.admit(NOBODY, null)?.end()
   if (target.isOwn) requirePath(c, method, path)
   const bytes = await readBytes(incoming, modelBodyLimit(gateway, null))

@@ -1,6 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import type { Identity } from '../../../src/identity/identity.ts'
 import type { Headers } from '../../../src/inference/relay/exchange.ts'
+import type { OwnKey } from '../../../src/inference/upstreams/own-key.ts'
 import { PLATFORM_VIA } from '../../../src/wire/via.ts'
 import { isEventStream } from './passed-events.ts'
 
@@ -24,6 +25,8 @@ const NOT_SENT = new Set([
   'x-api-key',
   'x-goog-api-key',
   'api-key',
+  'x-provider-key',
+  'x-gazeway-key',
   'host',
   'expect',
   'origin',
@@ -57,11 +60,19 @@ const SESSION = 'x-hermes-session'
  *
  * @param of.address address of the client, in place of what its headers say
  * @param of.token bearer token for the agent gateway; null for none
+ * @param of.ownKey credential of the client for the provider, which this process's own gateway alone receives
  * @param of.isRead whether the reply is read on the way and must therefore be uncompressed
  */
 export function requestHeaders(
   headers: IncomingHttpHeaders,
-  of: { caller: Identity; address: string | null; token: string | null; requestId: string; isRead: boolean },
+  of: {
+    caller: Identity
+    address: string | null
+    token: string | null
+    ownKey?: OwnKey | undefined
+    requestId: string
+    isRead: boolean
+  },
 ): Record<string, string> {
   const sent = passed(headers, NOT_SENT)
   if (!of.caller.scopes.has('admin'))
@@ -71,7 +82,14 @@ export function requestHeaders(
   if (of.address !== null) sent['x-forwarded-for'] = of.address
   sent.via = headers.via === undefined ? PLATFORM_VIA : `${headers.via}, ${PLATFORM_VIA}`
   if (of.token !== null) sent.authorization = `Bearer ${of.token}`
-  return sent as Record<string, string>
+  return { ...sent, ...ownKeyHeaders(of) } as Record<string, string>
+}
+
+/** Headers that bring the credential of a client, beside the key of this process. */
+function ownKeyHeaders({ ownKey, token }: { ownKey?: OwnKey | undefined; token: string | null }) {
+  if (ownKey === undefined || token === null) return {}
+  if (ownKey.kind === 'own_key') return { 'x-provider-key': ownKey.secret }
+  return { ...ownKey.headers, 'x-gazeway-key': token }
 }
 
 /** Builds the headers of a returned reply. For event streams they tell nginx not to buffer. */

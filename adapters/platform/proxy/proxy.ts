@@ -13,6 +13,7 @@ import { type BodyLimit, tooLarge } from '../../web/body-limit.ts'
 import { addressOf } from '../../web/client-address.ts'
 import { callerOf, type FrameContext } from '../../web/frame-context.ts'
 import { ALREADY_SENT } from '../../web/http-receiver.ts'
+import { ownKeyOf, ownKeyUnused } from '../../web/own-key.ts'
 import { passModelRequest } from './billed-passage.ts'
 import { forward } from './forward.ts'
 import { decoded, type ReadPost, readPost } from './model-request.ts'
@@ -56,6 +57,8 @@ export function createProxy(options: ProxyOptions): Passage {
       const path = forwardedPath(c)
       refuseLoop(incoming.headers.via, PLATFORM_VIA)
       const caller = callerOf(c)
+      const ownKey = ownKeyOf(incoming.headers)
+      if (ownKey !== undefined && !target.isOwn) throw ownKeyUnused('The agent gateway')
       const limit = bodyLimit(caller.id)
       if (Number(incoming.headers['content-length'] ?? 0) > limit.bytes) throw tooLarge(limit)
       const address = addressOf(incoming)
@@ -79,7 +82,14 @@ export function createProxy(options: ProxyOptions): Passage {
         const request = {
           method,
           path,
-          headers: requestHeaders(incoming.headers, { caller, address, token, requestId, isRead: paid !== null }),
+          headers: requestHeaders(incoming.headers, {
+            caller,
+            address,
+            token,
+            ownKey,
+            requestId,
+            isRead: paid !== null,
+          }),
           body: read ? nullIfEmpty(read) : bodyOf(incoming, limit),
           callerId: caller.id,
         }

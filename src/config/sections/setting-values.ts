@@ -103,6 +103,11 @@ export const unknownPrice = z.enum(UNKNOWN_PRICES_AT_UPSTREAM).nullable().defaul
   accepted: 'refuse, dearest, flat, free or null',
 })
 
+/** Keys of clients for the provider of an upstream. */
+export const ownKeys = z.enum(['allow', 'refuse']).nullable().default(null).meta({
+  accepted: 'allow, refuse or null',
+})
+
 /** Tier or region of a provider's project. */
 export const projectDefault = z
   .string()

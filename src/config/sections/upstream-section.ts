@@ -9,6 +9,7 @@ import {
   keyId,
   milliseconds,
   modelId,
+  ownKeys,
   projectDefault,
   proxy,
   unknownPrice,
@@ -61,6 +62,15 @@ export const upstreamSection = section(() => ({
   unknown_price: unknownPrice.describe(
     'Calls to models without a price here: refuse, dearest or flat as pricing.unknown, or free. null: free for the sandbox and known local servers, else pricing.unknown.',
   ),
+  own_keys: ownKeys.describe(
+    "Calls with a client's own key for the provider, sent as x-provider-key: allow, or refuse. null: allow at a known provider's own address that asks for a key, refuse elsewhere.",
+  ),
+  passthrough_credentials: z
+    .boolean()
+    .default(false)
+    .describe(
+      "Pass a person's own Authorization, sent beside x-gazeway-key, to the provider unchanged, for its native API alone (anthropic, openai). Read the provider's terms first.",
+    ),
   project_tier: projectDefault.meta({
     description:
       "Service tier of the provider's project, which answers where a request names none, such as priority or flex; null: the standard tier. Budgets reserve its price, and the tier that the reply names is charged.",

@@ -10,6 +10,7 @@ import {
   milliseconds,
   modelGlob,
   modelId,
+  ownKeys,
   projectDefault,
   proxy,
   unknownPrice,
@@ -58,6 +59,8 @@ const namedUpstream = lazySchema(() =>
     headers: headers.default({}).meta({ description: 'Headers added to all calls to this upstream.', secret: 'value' }),
     proxy: proxy.meta({ ...proxy.meta(), description: 'As upstream.proxy.' }),
     unknown_price: unknownPrice.describe('As upstream.unknown_price.'),
+    own_keys: ownKeys.describe('As upstream.own_keys.'),
+    passthrough_credentials: z.boolean().default(false).describe('As upstream.passthrough_credentials.'),
     project_tier: projectDefault.meta({
       description: 'As upstream.project_tier.',
       accepted: 'a service tier such as priority, or null',
@@ -80,7 +83,7 @@ export const upstreamsSection = lazySchema(() =>
     .default({})
     .meta({
       description:
-        'Additional model providers by name, each with provider, base_url, protocol, api_keys, key_ids, models, aliases, cloud, headers, proxy, unknown_price, project_tier, project_region, weight, ' +
+        'Additional model providers by name, each with provider, base_url, protocol, api_keys, key_ids, models, aliases, cloud, headers, proxy, unknown_price, own_keys, passthrough_credentials, project_tier, project_region, weight, ' +
         'timeout_ms, first_byte_timeout_ms and connect_timeout_ms. A call to NAME/MODEL goes to the upstream of that name.',
     }),
 )

@@ -1,11 +1,11 @@
 import { GazewayError } from '../../errors.ts'
-import { type Identity, identityWithoutKey, isHeld } from '../../identity/identity.ts'
+import { type Identity, identityWithoutKey, isHeld, withoutMoney } from '../../identity/identity.ts'
 import type { Cost } from '../api/verbatim-paths.ts'
 import type { CallRates } from '../rates/call-rates.ts'
 import type { CountedCall } from '../rates/rate-share.ts'
 import type { CallTokens } from '../rates/shared-window.ts'
 import type { ModelChoice } from '../upstreams/provider.ts'
-import { type Bill, countedBill, NO_BILL, type PaidContext, paidBill } from './bill.ts'
+import { type Bill, billOfOthers, countedBill, NO_BILL, type PaidContext } from './bill.ts'
 import { requireCounts, requireExactNames } from './billed-fields.ts'
 import { NO_PARTS, type PricedParts, pricedParts } from './priced-parts.ts'
 import type { NoteRefusal } from './refusals.ts'
@@ -48,8 +48,9 @@ export interface BilledRequest {
  *   `insufficient_credit`, `debt_open` or `budget_reached`
  */
 export function billFor(deps: RequestBillDeps, asked: BilledRequest, context: PaidContext): Bill | Promise<Bill> {
-  const { callerId, isPaid = false } = context
-  const paid = isPaid ? paidBill(context) : null
+  const { callerId, ownKey } = context
+  const paid = billOfOthers(context)
+  const isOurs = ownKey === undefined
   const refuse = (error: unknown): never =>
     refuseNoted(deps, { ...asked, requested: asked.models()[0]?.requested }, context, error)
   try {
@@ -60,8 +61,8 @@ export function billFor(deps: RequestBillDeps, asked: BilledRequest, context: Pa
     const known = deps.identity(callerId)
     const key = known instanceof Promise ? null : known
     if (known instanceof Promise)
-      return known.then((found) => billOf(deps, asked, { callerId, paid, key: found })).catch(refuse)
-    const bill = billOf(deps, asked, { callerId, paid, key })
+      return known.then((found) => billOf(deps, asked, { callerId, paid, isOurs, key: found })).catch(refuse)
+    const bill = billOf(deps, asked, { callerId, paid, isOurs, key })
     return bill instanceof Promise ? bill.catch(refuse) : bill
   } catch (error) {
     return refuse(error)
@@ -109,7 +110,8 @@ export async function billUnpriced(
   const key = callerId === null ? null : await deps.identity(callerId)
   if (key === null) return NO_BILL
   try {
-    const refusal = cost === 'unbounded' ? unboundedRefusal(key, path) : null
+    const caller = context.ownKey === undefined ? key : withoutMoney(key)
+    const refusal = cost === 'unbounded' ? unboundedRefusal(caller, path) : null
     if (refusal) throw refusal
     if (models.length > 0) requireModels(key, models)
     return countedBill(NO_BILL, await deps.rates.begin(key, () => ({ prompt: 0, answer: 0 })))
@@ -134,22 +136,23 @@ export function unboundedRefusal(key: Identity, path: string): GazewayError | nu
 function billOf(
   deps: RequestBillDeps,
   asked: BilledRequest,
-  { callerId, paid, key }: { callerId: string; paid: Bill | null; key: Identity | null },
+  { callerId, paid, isOurs, key }: { callerId: string; paid: Bill | null; isOurs: boolean; key: Identity | null },
 ): Bill | Promise<Bill> {
   if (key === null && paid !== null) return paid
-  const caller = key ?? identityWithoutKey({ id: callerId, name: callerId, scopes: new Set(), wallet: null })
+  const named = key ?? identityWithoutKey({ id: callerId, name: callerId, scopes: new Set(), wallet: null })
+  const caller = isOurs ? named : withoutMoney(named)
   const choices = asked.models()
   const { json } = asked.request
   const isLimited = isHeld(caller) || caller.models !== null
   if (isLimited) requireExactNames(json)
   requireModels(caller, choices)
   const parts = isLimited ? pricedParts(choices, json) : NO_PARTS
-  const named = [...parts.instead, ...parts.beside.map(({ model }) => model)]
-  requireNamed(caller, choices, named)
+  const fielded = [...parts.instead, ...parts.beside.map(({ model }) => model)]
+  requireNamed(caller, choices, fielded)
   // The list of a provider may state prices that are not known yet.
   const limits = isHeld(caller) ? asked.limits() : null
   const terms = { isHeld: isHeld(caller), path: asked.path }
-  if (limits === null) requirePrices(deps.prices, [...choices, ...named], terms)
+  if (limits === null && isOurs) requirePrices(deps.prices, [...choices, ...fielded], terms)
   if (!isHeld(caller)) return billWithin(deps, asked, { caller, paid, bound: UNBOUNDED, parts })
   const within = (all: readonly ModelChoice[]) =>
     billWithin(deps, asked, { caller, paid, bound: boundOfHeld(deps, asked, all, parts), parts })
@@ -157,7 +160,7 @@ function billOf(
   const standIns = asked.standIns?.()
   if (standIns === undefined && limits === null && kept === undefined) return within(choices)
   return Promise.all([standIns ?? [], limits, kept]).then(([found]) => {
-    requirePrices(deps.prices, [...choices, ...named, ...found], terms)
+    requirePrices(deps.prices, [...choices, ...fielded, ...found], terms)
     return within([...choices, ...found])
   })
 }

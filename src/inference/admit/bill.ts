@@ -4,6 +4,7 @@ import type { GazewayError } from '../../errors.ts'
 import type { ChargedCall } from '../../wallet/receipts/store-receipts.ts'
 import { UNCOUNTED_CALL } from '../rates/call-rates.ts'
 import type { CountedCall } from '../rates/rate-share.ts'
+import type { OwnKey } from '../upstreams/own-key.ts'
 import type { ModelChoice } from '../upstreams/provider.ts'
 import { overBudget } from './answer-length.ts'
 import type { Billed, BilledAttempt } from './billed-attempt.ts'
@@ -97,10 +98,12 @@ export const NO_BILL: Bill = {
 export interface PaidContext extends CallContext {
   /** Called with the cost of each attempt, for a caller that charges for the call itself. */
   onAttempt?: ((attempt: BilledAttempt) => void) | undefined
+  /** Credential of the client for the provider itself, which the client pays. Undefined where our keys are used. */
+  ownKey?: OwnKey | undefined
 }
 
 /** Bill of a call that its caller charges for itself, see {@link meteredBill}. It has no money for a second upstream. */
-export const paidBill = ({ onAttempt }: Pick<PaidContext, 'onAttempt'>): Bill => ({
+const paidBill = ({ onAttempt }: Pick<PaidContext, 'onAttempt'>): Bill => ({
   ...NO_BILL,
   isReadOn: true,
   reserveAgain: async () => null,
@@ -109,6 +112,12 @@ export const paidBill = ({ onAttempt }: Pick<PaidContext, 'onAttempt'>): Bill =>
     return null
   },
 })
+
+/** Bill of a call that its caller or its client pays. Null where it is ours to pay. */
+export function billOfOthers(context: PaidContext): Bill | null {
+  if (context.ownKey !== undefined) return NO_BILL
+  return context.isPaid === true ? paidBill(context) : null
+}
 
 /** Counts the calls of a bill without a reservation against the rate limits of their key. */
 export function countedBill(bill: Bill, counted: CountedCall): Bill {

@@ -21,6 +21,8 @@ export interface Relays {
   awake(circuit: Circuit | null): readonly Relay[]
   /** Relay whose cooldown ends first. */
   firstAwake(circuit: Circuit | null): Relay
+  /** Creates a relay that calls the upstream as another provider would, with circuits of its own. */
+  relayWith(provider: NamedUpstream['provider']): Relay
   /** Lets the key of a relay cool down after a refusal. */
   rest(relay: Relay, circuit: Circuit | null, cooldown: Cooldown | null): void
   /** Keys that are cooling down. */
@@ -40,9 +42,9 @@ export interface Cooldown {
 /** Creates the relays of an upstream over one transport. They share its circuit breakers. */
 export function createRelays(upstream: NamedUpstream, send: Send): Relays {
   const { circuits, rests } = upstream.health
-  const relayWith = (provider: NamedUpstream['provider']) => createRelay(provider, send, circuits)
+  const ofOurs = (provider: NamedUpstream['provider']) => createRelay(provider, send, circuits)
   const [first, ...others] = upstream.keys
-  const all: Relays['all'] = [relayWith(first), ...others.map(relayWith)]
+  const all: Relays['all'] = [ofOurs(first), ...others.map(ofOurs)]
   const left = ({ provider }: Relay, circuit: Circuit | null): number => rests.leftMs(provider.apiKey, circuit)
 
   return {
@@ -54,6 +56,7 @@ export function createRelays(upstream: NamedUpstream, send: Send): Relays {
     },
     firstAwake: (circuit) =>
       all.reduce((soonest, relay) => (left(relay, circuit) < left(soonest, circuit) ? relay : soonest)),
+    relayWith: (provider) => createRelay(provider, send),
     rest({ provider: { apiKey } }, circuit, cooldown) {
       if (cooldown?.of === 'key') rests.reject(apiKey, cooldown.forMs)
       else if (cooldown && circuit) rests.limit(apiKey, circuit, cooldown.forMs)

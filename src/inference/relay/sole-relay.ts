@@ -11,6 +11,7 @@ export const soleRelay = (relay: Relay): Relays => ({
   all: [relay],
   awake: () => [relay],
   firstAwake: () => relay,
+  relayWith: () => relay,
   rest() {},
   resting: () => [],
   openCircuits: () => [],

@@ -57,6 +57,12 @@ export interface Routing {
    *   upstream with a key serves the model
    */
   targets(asked: string | undefined, role: ModelRole): Targets
+  /**
+   * Upstream that comes first for a model, even without a key of ours: for a client that brings its own.
+   *
+   * @throws GazewayError `model_not_found` where only `default` is left, and others are configured in place of its key
+   */
+  first(asked: string | undefined, role: ModelRole): Target
   /** The same upstreams; none when {@link Routing.targets} throws. */
   find(asked: string | undefined, role: ModelRole): readonly Target[]
   /** Targets of a model and the rule that applies, including upstreams that lack their key. */
@@ -145,6 +151,15 @@ export function createRouting(
     explain(model) {
       const { all: targets, rule } = found(model)
       return { rule, targets }
+    },
+    first(asked, role) {
+      const model = asked ?? first.provider.resolve(undefined, role).requested
+      const { all, rule } = found(model)
+      const [target] = all
+      // A key for one of the others must not go to a provider that nobody has named.
+      const isLeftOver = rule.by === 'default' && !first.provider.hasKey && named.length > 0
+      if (target === undefined || isLeftOver) throw modelNotFound(model, knownNames(upstreams, names))
+      return target
     },
     find: (asked, role) => choose(asked, role).answering,
     idOf(name) {

@@ -61,8 +61,13 @@ export const planOf = (candidates: readonly Candidate[]): Plan => ({
  * First step of a call that is passed on verbatim.
  *
  * @param relaysOf finds the relays of an upstream
+ * @param needsKey false where clients bring keys of their own
  */
-export function createVerbatimRoutes(routing: Routing, relaysOf: (upstream: NamedUpstream) => Relays): VerbatimRoutes {
+export function createVerbatimRoutes(
+  routing: Routing,
+  relaysOf: (upstream: NamedUpstream) => Relays,
+  needsKey = true,
+): VerbatimRoutes {
   const at = (upstream: NamedUpstream, way: VerbatimWay, choice: ModelChoice | null): Candidate => ({
     ...verbatimCandidate(relaysOf(upstream), way, choice),
     ...(choice !== null && { limits: upstream.models.limits }),
@@ -79,7 +84,7 @@ export function createVerbatimRoutes(routing: Routing, relaysOf: (upstream: Name
       // Another upstream may have the name of the provider of `default`, and only one of the two may have a key.
       const all = routing.upstreams.filter(({ provider }) => provider.name === name)
       const upstream = all.find(({ provider }) => provider.hasKey) ?? all[0]
-      upstream?.provider.requireKey()
+      if (needsKey) upstream?.provider.requireKey()
       return upstream === undefined ? null : [at(upstream, way, null)]
     },
     first(way, asks = 'no model') {

@@ -207,9 +207,11 @@ export function beginCall(deps: SettleDeps, invocation: Invocation, context: Cal
     const uses = usesIn(invocation.request, terms?.uses ?? {})
     const audio = audioOf(invocation, terms, priced, prices)
     const used = { usage, parts: terms?.parts ?? null, audio, uses, tier: tierOf(outcome), stated }
-    const { micros: costMicros, from } = costOfCall(used, priced, prices)
+    const { paidBy } = provider
+    const { micros: costMicros, from } =
+      paidBy === null ? costOfCall(used, priced, prices) : { micros: 0, from: paidBy }
     const isByPiece = usage === null && costMicros > 0
-    const priceFrom = usage === null && from !== 'stated' && !isByPiece ? null : from
+    const priceFrom = usage === null && from !== 'stated' && !isByPiece ? paidBy : from
     if (invocation.stream && error === null && usage !== null && usage.estimated !== true)
       rates.note(rateKey(), usage.completion_tokens, elapsedMs() - (firstTokenMs ?? 0))
     // A client that disconnects before the first word pays nothing.
@@ -264,7 +266,8 @@ export function beginCall(deps: SettleDeps, invocation: Invocation, context: Cal
       ...(context.session ?? NO_SESSION),
       error: error && recordedError(error, provider, storeContent),
     }
-    const cache = cacheEffect(deps, invocation, { context, callId, used, priced })
+    // The cache of another account has saved and cost us nothing.
+    const cache = paidBy === null ? cacheEffect(deps, invocation, { context, callId, used, priced }) : undefined
     if (cache !== undefined) recorded.cache = cache
     const changes = invocation.changes.list()
     if (changes.length > 0) recorded.changed = changeTexts(changes)

@@ -1,5 +1,6 @@
 import { CALL_STATUSES } from '../../calls/call-status.ts'
 import type { Calls } from '../../calls/calls.ts'
+import { isClientPaid } from '../../providers/prices.ts'
 import { inTime } from '../../wire/in-time.ts'
 import { askForList } from '../clouds/cloud-of.ts'
 import type { Routing } from '../route/routing.ts'
@@ -68,7 +69,8 @@ export function createLiveness(deps: {
     Object.assign(knownOf(provider), { alive, at: elapsedMs() })
   }
 
-  calls.listen(({ status, http_status, upstream }) => {
+  calls.listen(({ status, http_status, upstream, price_from }) => {
+    if (isClientPaid(price_from)) return
     const { counts } = CALL_STATUSES[status]
     // Without a status, it was unreachable or timed out.
     const isDead = counts === 'error' && http_status === null

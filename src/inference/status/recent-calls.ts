@@ -1,6 +1,7 @@
 import type { CallRecord } from '../../calls/call-record.ts'
 import { CALL_STATUSES } from '../../calls/call-status.ts'
 import type { Calls } from '../../calls/calls.ts'
+import { isClientPaid } from '../../providers/prices.ts'
 
 /** Calls kept per upstream. */
 const KEPT = 100
@@ -28,7 +29,8 @@ interface Ended extends Pick<CallRecord, 'latency_ms'> {
 export function watchRecentCalls(calls: Pick<Calls, 'listen'>): (upstream: string) => RecentCalls {
   const kept = new Map<string, Ended[]>()
 
-  calls.listen(({ upstream, status, latency_ms }) => {
+  calls.listen(({ upstream, status, latency_ms, price_from }) => {
+    if (isClientPaid(price_from)) return
     const { counts } = CALL_STATUSES[status]
     if (counts !== 'answer' && counts !== 'error') return
     const last = kept.get(upstream)

@@ -4,7 +4,7 @@ import { type CloudSettings, NO_CLOUD_SETTINGS, type PresetCloud } from '../../p
 import { keyIdOf } from '../../providers/key-id.ts'
 import { createListedPrices, type ListedPrices } from '../../providers/listed-prices.ts'
 import { aliasesOf, type Catalogue, OWN_MODELS, type Preset } from '../../providers/preset.ts'
-import type { PricedModel, UnknownPriceAtUpstream } from '../../providers/prices.ts'
+import type { ClientPaid, PricedModel, UnknownPriceAtUpstream } from '../../providers/prices.ts'
 import { presetAt, presetOf } from '../../providers/providers.ts'
 import { networkFetch } from '../../wire/network-fetch.ts'
 import type { OwnProxy } from '../../wire/proxy-choice.ts'
@@ -39,6 +39,10 @@ export interface ProviderConfig {
   proxy?: string | null
   /** Calls to models without a price. Null: free at the sandbox and known local servers, else `pricing.unknown`. */
   unknown_price?: UnknownPriceAtUpstream | null
+  /** Keys of clients. Null: allowed at a known provider's own address. */
+  own_keys?: 'allow' | 'refuse' | null
+  /** True where the plans of persons pass to the provider. */
+  passthrough_credentials?: boolean
   /** Service tier and region of its project, where a request names none. Null for the standard ones. */
   project_tier?: string | null
   project_region?: string | null
@@ -99,6 +103,12 @@ export interface Provider {
   apiKey: string | null
   /** The provider's id of the key, which is no secret. Null where none is known. */
   keyId: string | null
+  /** The client whose credential takes the place of our key pays the provider itself. Null for our own keys. */
+  paidBy: ClientPaid | null
+  /** True where it may be called with a key of the client. */
+  takesOwnKeys: boolean
+  /** True where it may be called with the plan of a person. */
+  takesOwnPlans: boolean
   /** Headers of each request: those of the configuration, and the mark of this process. */
   headers: Record<string, string>
   /** Secrets in the key and the headers, masked in errors and headers. Longest first. */
@@ -201,6 +211,9 @@ export function createProvider(config: ProviderConfig): Provider {
     googleApi: googleApiAt(baseUrl, preset?.besideGoogleApi),
     apiKey: config.api_key,
     keyId: keyIdOf(preset, config.api_key, config.key_id ?? config.key_ids?.[0]),
+    paidBy: null,
+    takesOwnKeys: takesOwnKeys(config, preset),
+    takesOwnPlans: config.passthrough_credentials ?? false,
     headers: { via: VIA, ...lowerCased(config.headers) },
     proxy,
     secrets: secretsOf(config),
@@ -256,6 +269,15 @@ function secretsOf({ api_key, api_keys = [], headers }: ProviderConfig): string[
   const values = Object.values(headers).flatMap((value) => [value, value.replace(/^(?:bearer|basic) +/i, '')])
   const long = [api_key ?? '', ...api_keys, ...values].filter((value) => value.length >= SHORTEST_SECRET)
   return [...new Set(long)].sort((a, b) => b.length - a.length)
+}
+
+/**
+ * Tells whether clients may call an upstream with keys of their own. By default where the provider itself asks for a key:
+ * another address may answer without one, at the cost of the operator. Clouds are called with the signature of ours.
+ */
+function takesOwnKeys({ own_keys = null, base_url = null }: ProviderConfig, preset: Preset | undefined): boolean {
+  if (preset?.cloud) return false
+  return own_keys === null ? base_url === null && (preset?.key ?? null) !== null : own_keys === 'allow'
 }
 
 /** Copies of a provider with one key each. They share the facts learned about it. */

@@ -41,20 +41,29 @@ export type CallVerbatim = (asked: PathRequest, receiver: Receiver, context: Cal
 export interface CallVerbatimDeps {
   makeCall: MakeCall
   routes: VerbatimRoutes
+  /** Routes of requests with a credential of their client. */
+  ownRoutes: VerbatimRoutes
   objects: OwnObjects
   /** Finds a key by id. */
   identity(id: string): Identity | null | Promise<Identity | null>
 }
 
 /** Creates the function that passes requests on. */
-export function createCallVerbatim({ makeCall, routes, objects, identity }: CallVerbatimDeps): CallVerbatim {
+export function createCallVerbatim({
+  makeCall,
+  routes: ofOurs,
+  ownRoutes,
+  objects,
+  identity,
+}: CallVerbatimDeps): CallVerbatim {
   return async (asked, receiver, context) => {
     const { route, body: request, formType } = asked
     const caller = await callerOf(context.callerId, identity)
     const isPartial = route.lists === true && caller?.scopes.has('admin') !== true
     const visible = isPartial ? (ids: readonly string[]) => objects.visible(ids, caller) : null
     const way = { path: route.path, passage: verbatimPassage({ ...asked, visible }) }
-    const plan = planOf(await candidatesFor(asked, way, { caller, affinity: affinityOf(context) }))
+    const routes = context.ownKey === undefined ? ofOurs : ownRoutes
+    const plan = planOf(await candidatesFor(asked, way, { routes, caller, affinity: affinityOf(context) }))
     const verbatim = { cost: route.cost, formType }
     const call = { endpoint: route.path, request, retries: 0, needsText: false, verbatim }
     await makeCall(call, plan, receiver, context)
@@ -63,7 +72,7 @@ export function createCallVerbatim({ makeCall, routes, objects, identity }: Call
   async function candidatesFor(
     { route, id, body, holdsRequests }: PathRequest,
     way: VerbatimWay,
-    { caller, affinity }: { caller: Caller; affinity: Affinity | null },
+    { routes, caller, affinity }: { routes: VerbatimRoutes; caller: Caller; affinity: Affinity | null },
   ): Promise<readonly Candidate[]> {
     // A batch executes the lines of its file, so these are checked too.
     // Without NULs, ids in UTF-16 and UTF-32 read as in UTF-8.

@@ -9,4 +9,6 @@ export const COST_FROM = {
   free: 'free',
   dearest: 'no price: dearest of the provider',
   flat: 'no price: flat price',
+  own_key: 'paid with an own key',
+  own_plan: 'paid with an own plan',
 } satisfies Record<NonNullable<CallRecord['price_from']>, string>
