@@ -66,6 +66,7 @@ export const OPEN_FILES: Readonly<Record<string, readonly string[]>> = {
     'width.ts',
   ],
   config: [
+    'addresses.ts',
     'config-keys.ts',
     'config-schema.ts',
     'environment.ts',
@@ -206,7 +207,7 @@ export const OPEN_FILES: Readonly<Record<string, readonly string[]>> = {
     'tensor.ts',
     'verification.ts',
   ],
-  context: ['allowed-root.ts', 'confine.ts', 'git-command.ts', 'render.ts', 'repository.ts'],
+  context: ['allowed-root.ts', 'confine.ts', 'git-command.ts', 'git-status.ts', 'render.ts', 'repository.ts'],
   review: [
     'change.ts',
     'checkout.ts',

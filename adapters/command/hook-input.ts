@@ -1,8 +1,15 @@
-import type * as z from 'zod'
+import * as z from 'zod'
 import { GazewayError } from '../../src/errors.ts'
 
 /** Largest input of a hook, in bytes. Claude Code sends a few kilobytes. */
 const MAX_BYTES = 8 << 20
+
+/** Claude Code's id of a session; another one is ignored. */
+export const SessionId = z
+  .string()
+  .regex(/^[\w-]{1,50}$/)
+  .optional()
+  .catch(undefined)
 
 /**
  * Reads the input that Claude Code gives to a hook.

@@ -8,7 +8,9 @@ const LIMIT_MS = 10_000
 
 /** Adds the commands that the hooks of the Claude Code plugin call (`plugin/hooks/hooks.json`). */
 export function addHookCommands(program: Command, start: () => Promise<{ loaded: LoadedConfig; log: Log }>): void {
-  const hook = program.command('hook').description('handle Claude Code hooks; called by the plugin')
+  const hook = program
+    .command('hook')
+    .description('handle hooks of Claude Code and git; called by the plugin and by git')
   hook
     .command('session-start')
     .description('print the memories of the project as context for a new session')
@@ -27,6 +29,19 @@ export function addHookCommands(program: Command, start: () => Promise<{ loaded:
         await (await import('./hook-stop.ts')).answerStop(loaded, log)
       }),
     )
+  hook
+    .command('post-commit')
+    .description('note the commit that git has just made for the session that made it')
+    .action(() =>
+      inTime(async () => {
+        const { loaded, log } = await start()
+        await (await import('./hook-post-commit.ts')).answerPostCommit(loaded, log, process.cwd())
+      }),
+    )
+  hook
+    .command('install')
+    .description('have git note each commit of this repository for the session that made it')
+    .action(async () => (await import('./hook-install.ts')).installPostCommit())
 }
 
 /**

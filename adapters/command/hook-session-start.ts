@@ -12,22 +12,24 @@ import { shorten } from '../../src/text/cut.ts'
 import { defused } from '../../src/text/defused.ts'
 import { NOTICE } from '../../src/text/notice.ts'
 import { plain } from '../../src/text/plain.ts'
-import { answerHook, hookInput } from './hook-input.ts'
+import { answerHook, hookInput, SessionId } from './hook-input.ts'
+import { noteSession } from './note-session.ts'
 
 /** Maximum number of memories given to a new session. */
 const MOST = 20
 /** Maximum length of each memory, in characters. */
 const LENGTH = 300
 
-const Begun = z.object({ cwd: z.string() })
+const Begun = z.object({ cwd: z.string(), session_id: SessionId })
 
 /**
  * Gives a new session of Claude Code the newest memories of its project, by writers that this machine trusts, and says
  * when the folder may belong to another project. Prints nothing when there is nothing of the kind.
  */
 export async function answerSessionStart(loaded: LoadedConfig, log: Log): Promise<void> {
-  const { cwd } = await hookInput(Begun)
-  const { memories, note } = await startOf(loaded, log, cwd)
+  const { cwd, session_id: sessionId } = await hookInput(Begun)
+  const noted = sessionId === undefined ? undefined : noteSession(loaded, log, { sessionId, folder: cwd })
+  const [{ memories, note }] = await Promise.all([startOf(loaded, log, cwd), noted])
   if (memories.length === 0 && note === null) return
   const lines = memories.map(({ value, ...memory }) => {
     const text = typeof value === 'string' ? value : JSON.stringify(value)

@@ -6,7 +6,8 @@ import type { Log } from '../../src/config/log.ts'
 import { openConfig } from '../../src/config/open-config.ts'
 import { GazewayError } from '../../src/errors.ts'
 import { openStore } from '../../src/store/open-store.ts'
-import { answerHook, hookInput } from './hook-input.ts'
+import { answerHook, hookInput, SessionId } from './hook-input.ts'
+import { noteSession } from './note-session.ts'
 
 /** Bytes read from the end of a transcript. */
 const READ_BYTES = 16 << 20
@@ -34,20 +35,25 @@ const STORES = /"name":\s?"[\w-]*gateway_memory_store"/
 const Stopped = z.object({
   transcript_path: z.string(),
   stop_hook_active: z.boolean().default(false),
-  /** Names the session in a tag. */
-  session_id: z
-    .string()
-    .regex(/^[\w-]{1,50}$/)
-    .optional()
-    .catch(undefined),
+  cwd: z.string().optional(),
+  /** Names the session in a tag, too. */
+  session_id: SessionId,
 })
 
 /**
- * Makes Claude Code offer to store what was learned, or store it, by `memory.capture`. Asks once per session, and only
+ * Makes Claude Code offer to store what was learned, or store it, by `memory.capture`, and notes the commits of the
+ * session. Asks once per session, and only
  * when the session changed files. Nothing is offered when it stored something itself.
  */
 export async function answerStop(loaded: LoadedConfig, log: Log): Promise<void> {
-  const { transcript_path: path, stop_hook_active: isAnswering, session_id: session } = await hookInput(Stopped)
+  const stopped = await hookInput(Stopped)
+  const { session_id: sessionId, cwd: folder } = stopped
+  const isNoted = sessionId !== undefined && folder !== undefined
+  await Promise.all([offerToRemember(loaded, log, stopped), isNoted && noteSession(loaded, log, { sessionId, folder })])
+}
+
+async function offerToRemember(loaded: LoadedConfig, log: Log, stopped: z.infer<typeof Stopped>): Promise<void> {
+  const { transcript_path: path, stop_hook_active: isAnswering, session_id: session } = stopped
   if (isAnswering || !existsSync(path)) return
   const text = await endOf(path)
   if (!CHANGES_FILES.test(text) || ASKED.some((words) => text.includes(words))) return

@@ -10,6 +10,7 @@ import { GazewayError, isOutOfFiles } from '../../src/errors.ts'
 import { missingKeys } from '../../src/inference/upstreams/upstream-configs.ts'
 import { OUT_OF_FILES } from '../../src/lazily.ts'
 import { PRESET_NAMES } from '../../src/providers/providers.ts'
+import { addCostCommand } from './cost-program.ts'
 import { addHookCommands } from './hook-program.ts'
 import { addKeyCommands } from './key-program.ts'
 import { addMemoryCommands } from './memory-program.ts'
@@ -108,6 +109,7 @@ addMemoryCommands(program, start)
 addProjectCommands(program, start)
 addReviewCommands(program, start)
 addStatementCommand(program, start)
+addCostCommand(program, start)
 addReconcileCommand(program, start)
 
 program

@@ -1,11 +1,10 @@
 import { mkdir, readFile } from 'node:fs/promises'
-import { join, relative, resolve } from 'node:path'
-import { type Checkout, git } from '../../src/context/git-command.ts'
+import { join, relative } from 'node:path'
 import { GazewayError } from '../../src/errors.ts'
 import { openCheckout } from '../../src/review/checkout.ts'
 import { replaceFile } from '../../src/store/replace-file.ts'
 import { nullIfMissing } from '../../src/text/missing-file.ts'
-import { commonFolder } from './review-receipts.ts'
+import { hooksFolder } from './hooks-folder.ts'
 
 /** Flags of `gazeway review install`. */
 export interface InstallFlags {
@@ -42,13 +41,4 @@ export async function installHook({ branch, policy }: InstallFlags): Promise<voi
     `Wrote ${relative(process.cwd(), file)}: pushes to ${branch} need receipts that ${policy} accepts.\n` +
       'It is a reminder on this machine: git push --no-verify passes it by. A gate is a check on a server.\n',
   )
-}
-
-/** Finds the folder of hooks, wherever the configuration has it. Git is run here with hooks off, so it cannot say so itself. */
-async function hooksFolder(checkout: Checkout): Promise<string> {
-  for (const scope of ['--local', '--global']) {
-    const { output } = await git(checkout, ['config', scope, '--type=path', '--get', 'core.hooksPath'])
-    if (output.trim() !== '') return resolve(checkout.top, output.trim())
-  }
-  return join(await commonFolder(checkout), 'hooks')
 }

@@ -15,7 +15,7 @@ import { unfinishedPayments } from '../platform/payments/unfinished-payments.ts'
 import { type Address, requireFree } from '../web/listen.ts'
 import type { Listening } from '../web/serve.ts'
 import { STOP_SIGNALS } from './stop-signals.ts'
-import { startAlerts, startGatewaySweeps } from './sweeping.ts'
+import { startAlerts, startGatewaySweeps, startTakingFacts } from './sweeping.ts'
 
 const NO_ADMIN =
   'No key has the scope admin. To create one: gazeway key create --name admin --scope inference,platform,admin ' +
@@ -46,6 +46,7 @@ export async function runServices(services: Services, loaded: LoadedConfig, log:
   let alerting: Sweeps | null = null
   let payments: PlatformPayments | undefined
   let settling: { stop(): Promise<void> } | null = null
+  let taking: { stop(): Promise<void> } | null = null
   const stopRequest = untilStopRequest()
   try {
     const { config } = gateway
@@ -82,12 +83,13 @@ export async function runServices(services: Services, loaded: LoadedConfig, log:
     }
     sweeps = startGatewaySweeps(gateway, payments?.sweeps ?? (platform ? [unfinishedPayments(gateway)] : []))
     alerting = startAlerts(gateway)
+    taking = startTakingFacts(gateway)
     await stopRequest
     say('Stopping; replies in progress have 10 s to finish.')
   } finally {
     // All parts stop together, so that they share one time limit for replies in progress. Requests that the platform
     // passes on to the gateway keep their connection.
-    await inTime(STOP_MS, Promise.all([...running, sweeps, alerting, settling].map((part) => part?.stop())))
+    await inTime(STOP_MS, Promise.all([...running, sweeps, alerting, settling, taking].map((part) => part?.stop())))
     await tracing?.stop()
     await gateway.close()
   }

@@ -4,6 +4,7 @@ import type { Sweep } from '../store/sweeps.ts'
 import { followTurns } from './follow-turns.ts'
 import { sessionRetention } from './forget-sessions.ts'
 import { noteFacts, type SessionKey } from './note-facts.ts'
+import { type CostQuery, type SessionCosts, sessionCosts } from './session-costs.ts'
 import type { PresentFacts, SessionFacts } from './session-facts.ts'
 
 /** Sessions of coding agents: what their calls sum up to, and the repository, branch and commit that they worked on. */
@@ -14,6 +15,8 @@ export interface CodingSessions {
    * @returns its facts after these
    */
   noteFacts(session: SessionKey, facts: SessionFacts): Promise<PresentFacts>
+  /** Sums what the calls of sessions cost. */
+  costs(query: CostQuery): Promise<SessionCosts>
   sweeps: readonly Sweep[]
 }
 
@@ -25,6 +28,7 @@ export function liveCodingSessions(base: Base, calls: Pick<Calls, 'listen'>): Co
   calls.listen(followTurns((session, facts) => void note(session, facts).catch(onError)))
   return {
     noteFacts: note,
+    costs: (query) => sessionCosts(store, query),
     sweeps: [sessionRetention(store, now, () => config.current().config.audit.retention_days)],
   }
 }

@@ -14,8 +14,8 @@ export interface SessionKey {
   sessionId: string
 }
 
-/** Oldest time of a fact that is believed, in milliseconds: clocks differ, and facts are sent at once. */
-const LATEST_MS = 5 * 60_000
+/** Oldest time of a fact that is believed, in milliseconds: a turn may take hours, and its end says when its branch changed. */
+const LATEST_MS = 24 * 3_600_000
 /** Limits of a session's ranges and commits, and of a key's sessions without calls. */
 const MOST = { ranges: 1_000, commits: 1_000, idle: 200 }
 
@@ -53,6 +53,7 @@ export function noteFacts(
       .executeTakeFirst()
     const known = merged(present ?? NOTHING, facts)
     await writeRange(trx, key, present, known, timeOf(facts, now))
+    await dropCommits(trx, key, facts.replaced ?? [])
     await addCommits(trx, key, known, facts.commits ?? [])
     const { repository, branch, commit_sha, dirty } = known
     return {
@@ -161,6 +162,20 @@ async function changeRange(
 
 async function isFull(trx: Transaction<Schema>, key: Columns): Promise<boolean> {
   return (await countOf(trx, 'session_facts', key)) >= MOST.ranges
+}
+
+async function dropCommits(
+  trx: Transaction<Schema>,
+  { caller_id, session_id }: Columns,
+  shas: readonly string[],
+): Promise<void> {
+  if (shas.length === 0) return
+  await trx
+    .deleteFrom('session_commits')
+    .where('caller_id', '=', caller_id)
+    .where('session_id', '=', session_id)
+    .where('sha', 'in', shas)
+    .execute()
 }
 
 async function addCommits(

@@ -48,12 +48,17 @@ export const SessionFacts = z.strictObject({
   commit: Sha.optional().describe('The commit that is checked out'),
   dirty: z.boolean().optional().describe('Whether the folder has changes that are in no commit'),
   commits: z.array(CommitMade).max(MOST_COMMITS).optional().describe('Commits made during the session'),
+  replaced: z
+    .array(Sha)
+    .max(MOST_COMMITS)
+    .optional()
+    .describe('Commits noted before that an amend or a rebase has replaced'),
   path: line(1024).optional().describe('Folder; only where its machine may send it'),
   client: line(64).optional(),
   at: z.iso
     .datetime({ offset: true })
     .optional()
-    .describe('When this was so; ignored where it is in the future, or older than five minutes'),
+    .describe('When this was so; ignored where it is in the future, or older than a day'),
 })
 export type SessionFacts = z.output<typeof SessionFacts>
 

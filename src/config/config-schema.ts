@@ -16,6 +16,7 @@ import { remoteSection } from './sections/remote-section.ts'
 import { responsesSection } from './sections/responses-section.ts'
 import { reviewSection } from './sections/review-section.ts'
 import { routesSection } from './sections/routes-section.ts'
+import { sessionsSection } from './sections/sessions-section.ts'
 import { skillsSection } from './sections/skills-section.ts'
 import { storeSection } from './sections/store-section.ts'
 import { upstreamSection } from './sections/upstream-section.ts'
@@ -36,6 +37,7 @@ export const SECTIONS = {
   context: contextSection,
   memory: memorySection,
   remote: remoteSection,
+  sessions: sessionsSection,
   skills: skillsSection,
   responses: responsesSection,
   audit: auditSection,

@@ -1,6 +1,7 @@
 import { relative, sep } from 'node:path'
 import { type Answer, type Checkout, git, TOO_MUCH } from './git-command.ts'
 import { parseIndex, parseLog, parseStatus, parseSubmodules, parseUntracked } from './git-output.ts'
+import { readFilters, readStatus } from './git-status.ts'
 import { findRepository, indexVersion } from './repository.ts'
 import { createSubmoduleReader } from './submodules.ts'
 
@@ -10,8 +11,6 @@ const COMMITS_READ = 100
 const UNKNOWN = 'changes and commits are unknown'
 /** Roots whose commits and tracked files are cached. */
 const ROOTS_KEPT = 8
-/** The exit code of `git config --get-regexp` when nothing matches. */
-const NO_MATCH = 1
 /** The `branch.oid` of porcelain v2 before the first commit. */
 const NO_COMMITS = '(initial)'
 
@@ -131,34 +130,7 @@ function keep<T>(kept: Map<string, T>, root: string, value: T): T {
   return value
 }
 
-async function readStatus(checkout: Checkout, filters: Answer, signal?: AbortSignal): Promise<Answer> {
-  if (filters.failure !== null && filters.exitCode !== NO_MATCH) return filters
-  const keys = filters.output.split('\0').filter(Boolean)
-  const names = [...new Set(keys.map((key) => key.slice(0, key.lastIndexOf('.'))))]
-  // `-c` splits at the first '=', so such a filter cannot be switched off and status must not run.
-  const unstoppable = names.find((name) => name.includes('='))
-  if (unstoppable !== undefined) return { ...filters, failure: `its configuration has a filter called ${unstoppable}` }
-  const off = names.flatMap((name) => [
-    '-c',
-    `${name}.clean=`,
-    '-c',
-    `${name}.process=`,
-    '-c',
-    `${name}.required=false`,
-  ])
-  const status = ['status', '--porcelain=v2', '-z', '--branch', '--no-ahead-behind', '--ignore-submodules=all']
-  return git(checkout, [...off, ...status, '--untracked-files=no', '--', '.'], signal)
-}
-
 /** Lists the untracked files. `git status` could list them, but only after it has read all tracked files. */
 function readUntracked(checkout: Checkout, signal?: AbortSignal): Promise<Answer> {
   return git(checkout, ['ls-files', '--others', '--exclude-standard', '-x', 'node_modules/', '-z'], signal)
-}
-
-/**
- * Lists the filters that `git status` could run, as `filter.<name>.<key>`. Only git knows where a repository's
- * configuration is: it may have no `.git`, or keep it in another folder.
- */
-function readFilters(checkout: Checkout, signal?: AbortSignal): Promise<Answer> {
-  return git(checkout, ['config', '-z', '--name-only', '--get-regexp', '^filter\\.'], signal)
 }

@@ -62,19 +62,25 @@ export async function readId(folder: string): Promise<string | null> {
 }
 
 /** The first commit of the current branch. Null before the first one, and in a shallow clone, which lacks it. */
-async function readRootCommit({ top, commonDir }: Repository): Promise<string | null> {
+export async function readRootCommit({ top, commonDir }: Repository): Promise<string | null> {
   if (await exists(join(commonDir, 'shallow'))) return null
   const { output } = await git({ root: top, top }, ['rev-list', '--max-parents=0', '--first-parent', 'HEAD'])
   return output.trim().split('\n').at(-1) || null
 }
 
-/** The address of `origin`, or of the first other remote: host and path alone, which are the same over all protocols. */
-async function readRemote({ top, commonDir }: Repository): Promise<string | null> {
+/** The address of the remote: host and path alone, which are the same over all protocols. */
+async function readRemote(repository: Repository): Promise<string | null> {
+  const url = await readRemoteUrl(repository)
+  return url === null ? null : addressOf(url)
+}
+
+/** The URL of `origin`, or of the first other remote. It may hold a credential. */
+export async function readRemoteUrl({ top, commonDir }: Repository): Promise<string | null> {
   const file = ['config', '--file', join(commonDir, 'config'), '--no-includes', '-z']
   const { output } = await git({ root: top, top }, [...file, '--get-regexp', '^remote\\..*\\.url$'])
   const remotes = output.split('\0').filter(Boolean)
   const named = remotes.find((remote) => remote.startsWith('remote.origin.url\n')) ?? remotes[0]
-  return named === undefined ? null : addressOf(named.slice(named.indexOf('\n') + 1))
+  return named === undefined ? null : named.slice(named.indexOf('\n') + 1)
 }
 
 /** Host and path of a remote: `git@host:ann/shop.git` becomes `host/ann/shop`. */

@@ -29,6 +29,7 @@ import { retentionContract } from './retention.ts'
 import { reviewsContract } from './reviews.ts'
 import { searchContract } from './search.ts'
 import { searchMeaningContract } from './search-meaning.ts'
+import { sessionCostsContract } from './session-costs.ts'
 import { sessionsContract } from './sessions.ts'
 import { togetherContract } from './together.ts'
 
@@ -168,5 +169,6 @@ export function storeContract(name: string, open: () => Promise<Store>): void {
     plansContract(open)
     projectsContract(open)
     sessionsContract(open)
+    sessionCostsContract(open)
   })
 }

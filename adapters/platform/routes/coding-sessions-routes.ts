@@ -1,8 +1,10 @@
 import * as z from 'zod'
 import { LONGEST_SESSION_ID } from '../../../src/calls/call-session.ts'
+import { CostQuery, SessionCosts } from '../../../src/coding-sessions/session-costs.ts'
 import { PresentFacts, SessionFacts } from '../../../src/coding-sessions/session-facts.ts'
 import type { Gateway } from '../../../src/gateway.ts'
 import { callerOf } from '../../web/frame-context.ts'
+import { shownTo } from '../caller.ts'
 import { defineRoute, type Route } from '../define-route.ts'
 
 const PATH = '/api/coding-sessions'
@@ -20,6 +22,16 @@ const SessionParam = z.object({
 
 /** Routes of the sessions of coding agents, on both ports. A session belongs to the key of its calls. */
 export const codingSessionRoutes = ({ codingSessions }: Gateway): Route[] => [
+  defineRoute(`GET ${PATH}/costs`, {
+    summary: 'Sum what sessions cost, by session, day, model or commit',
+    description:
+      'A call belongs to the branch that its session worked on when it began, and to the first commit that the session ' +
+      'made from then on. A key sees its own sessions; an admin sees all. Computed from the kept calls.',
+    access: 'key',
+    query: CostQuery,
+    reply: SessionCosts,
+    run: ({ query, c }) => codingSessions.costs({ ...query, caller_id: shownTo(callerOf(c), query.caller_id) }),
+  }),
   defineRoute(`POST ${PATH}/{id}/facts`, {
     summary: 'Note the repository, branch and commit of a session',
     description:

@@ -1,0 +1,218 @@
+import assert from 'node:assert/strict'
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { join } from 'node:path'
+import { after, before, describe, it, type TestContext } from 'node:test'
+import { answerPostCommit } from '../../adapters/command/hook-post-commit.ts'
+import { noteSession } from '../../adapters/command/note-session.ts'
+import type { SessionFacts } from '../../src/coding-sessions/session-facts.ts'
+import { takePending } from '../../src/coding-sessions/take-pending.ts'
+import { loadConfig } from '../../src/config/config.ts'
+import { createLog } from '../../src/config/log.ts'
+import { type RunningGateway, startGateway } from '../adapters/gateway.ts'
+import { createRepository } from '../review/repository.ts'
+import { runHere } from './in-process.ts'
+import { newPlace, type Place } from './server.ts'
+
+const log = createLog({ level: 'silent', secrets: () => [] })
+
+/** Facts that wait in the data folder of a machine, oldest first. */
+function pendingOf({ data }: Place): SessionFacts[] {
+  const folder = join(data, 'coding-sessions', 'pending')
+  return readdirSync(folder)
+    .sort()
+    .map((name) => JSON.parse(readFileSync(join(folder, name), 'utf8')).facts)
+}
+
+describe('hooks of a coding agent, and gazeway cost', () => {
+  let gateway: RunningGateway
+  before(async () => {
+    gateway = await startGateway('sandbox', {}, { upstream: { unknown_price: 'flat' } })
+  })
+  after(() => gateway.close())
+
+  /** A machine with an agent in a repository; `env` is the agent's. */
+  async function machine(t: TestContext, env: Record<string, string>) {
+    const repository = createRepository(t)
+    const place = newPlace()
+    const loaded = (more: Record<string, string> = {}) =>
+      loadConfig({ env: { ...place.env, ...env, ...more }, flags: { data: place.data } })
+    return {
+      ...repository,
+      place,
+      hook: async (sessionId: string, more?: Record<string, string>) =>
+        noteSession(await loaded(more), log, { sessionId, folder: repository.root }),
+      postCommit: async (more?: Record<string, string>) => answerPostCommit(await loaded(more), log, repository.root),
+      call: async (session: string) => {
+        const reply = await fetch(`${gateway.url}/v1/messages`, {
+          method: 'POST',
+          headers: { 'x-api-key': gateway.key, 'content-type': 'application/json', 'x-gazeway-session': session },
+          body: JSON.stringify({ model: 'm', max_tokens: 50, messages: [{ role: 'user', content: 'Pay.' }] }),
+        })
+        assert.equal(reply.status, 200)
+        await gateway.gateway.calls.flush()
+      },
+      cost: async (...args: string[]) => {
+        const { url } = gateway
+        const remote = { GAZEWAY_REMOTE: url, GAZEWAY_REMOTE_KEY: gateway.key }
+        return runHere(place, ['cost', '--repo', repository.root, ...args], remote)
+      },
+    }
+  }
+  const agent = () => ({ ANTHROPIC_BASE_URL: gateway.url, ANTHROPIC_AUTH_TOKEN: gateway.key })
+
+  it('puts the money beside the branch and the commits of three sessions', async (t) => {
+    const { git, commit, hook, postCommit, call, cost } = await machine(t, agent())
+    git('remote', 'add', 'origin', `https://${'x'.repeat(20)}:secret@github.com/ann/shop.git`)
+    const base = commit('First')
+    git('checkout', '-q', '-b', 'feature/pay')
+    await hook('one')
+    await call('one')
+    const pay = commit('Pay | `fast`')
+    await postCommit({ CLAUDE_CODE_SESSION_ID: 'one' })
+    await hook('two')
+    await call('two')
+    await call('two')
+    await hook('three')
+    const draft = commit('Refund')
+    await hook('two')
+    git('commit', '-q', '--amend', '--allow-empty', '-m', 'Refund all')
+    const refund = git('rev-parse', 'HEAD')
+    await hook('two')
+    await call('three')
+
+    const { stdout, code, stderr } = await cost('--branch', 'feature/pay')
+    assert.deepEqual([code, stderr], [0, ''])
+    assert.match(stdout, /^SESSION +BEGAN +CALLS +INPUT +OUTPUT +COST\none .*\ntwo .*\nthree .*\n\n/)
+    assert.match(stdout, /\nfeature\/pay cost \$0\.\d+ in 3 sessions\.\n$/)
+    assert.ok(!stdout.includes('secret'))
+
+    const json = JSON.parse((await cost('--by', 'commit', '--json')).stdout)
+    assert.equal(json.repository, 'github.com/ann/shop')
+    assert.deepEqual(
+      json.lines.map(({ key, calls }: { key: string; calls: number }) => [key, calls]),
+      [
+        [pay, 1],
+        [refund, 2],
+        [null, 1],
+      ],
+    )
+    const { items } = await gateway.gateway.calls.history({ limit: 50 })
+    const micros = items.reduce((sum, call) => sum + Math.round((call.upstream_cost_usd ?? 0) * 1e6), 0)
+    assert.equal(Math.round(json.total.cost_usd * 1e6), micros)
+
+    const { stdout: markdown } = await cost('--pr', `${base}..HEAD`)
+    const rows = markdown.split('\n')
+    assert.equal(rows[0], '| Commit | Subject | Sessions | Calls | Cost |')
+    assert.match(
+      rows[2] ?? '',
+      new RegExp(`^\\| \`${pay.slice(0, 10)}\` \\| Pay \\\\\\| \\\\\`fast\\\\\` \\| 1 \\| 1 \\| \\$0\\.\\d+ \\|$`),
+    )
+    assert.match(rows[3] ?? '', new RegExp(`^\\| \`${refund.slice(0, 10)}\` \\| Refund all \\| 1 \\| 2 \\| `))
+    assert.match(markdown, /\*\*\$0\.\d+\*\* for 2 commits, 2 of them by agents\.\n$/)
+    assert.ok(!markdown.includes(draft.slice(0, 10)))
+  })
+
+  it('keeps facts in the data folder without a gateway, for the one of this machine', async (t) => {
+    const { git, commit, hook, call, place } = await machine(t, {})
+    const first = commit('First')
+    await hook('alone')
+    git('checkout', '-q', '-b', 'feature/pay')
+    const pay = commit('Pay')
+    await hook('alone')
+    await hook('alone')
+    const facts = pendingOf(place)
+    assert.deepEqual(
+      facts.map(({ repository, branch, commits = [] }) => [repository, branch, commits.map(({ sha }) => sha)]),
+      [
+        [`root:${first}`, 'main', []],
+        [`root:${first}`, 'main', []],
+        [`root:${first}`, 'feature/pay', [pay]],
+        [`root:${first}`, 'feature/pay', []],
+      ],
+    )
+    const { store } = gateway.gateway
+    assert.equal(await takePending(store, place.data, new Date()), 0, 'its calls are still to come')
+    await call('alone')
+    assert.equal(await takePending(store, place.data, new Date()), 4)
+    assert.deepEqual(pendingOf(place), [])
+    const { lines } = await gateway.gateway.codingSessions.costs({ repository: `root:${first}`, by: 'session' })
+    assert.deepEqual(
+      lines.map(({ key, calls }) => [key, calls]),
+      [['alone', 1]],
+    )
+  })
+
+  it('sends the folder only where it may, and finds the sessions of a commit that a person makes', async (t) => {
+    const { commit, hook, postCommit, place, root } = await machine(t, {})
+    commit('First')
+    await hook('one')
+    await hook('two')
+    assert.ok(!JSON.stringify(pendingOf(place)).includes(root), 'the folder stays on the machine')
+    const pay = commit('By hand')
+    await postCommit()
+    const noted = pendingOf(place).filter(({ commits }) => commits?.some(({ sha }) => sha === pay))
+    assert.equal(noted.length, 2, 'two agents in one folder')
+    await postCommit({ CODEX_THREAD_ID: 'codex' })
+    assert.deepEqual(
+      pendingOf(place)
+        .at(-1)
+        ?.commits?.map(({ subject }) => subject),
+      ['By hand'],
+    )
+    writeFileSync(join(place.data, 'config.json'), JSON.stringify({ sessions: { send_paths: true } }))
+    await hook('one')
+    assert.equal(pendingOf(place).at(-1)?.path, root)
+  })
+
+  it('says nothing to a server that is no Gazeway, and keeps the clock of the one that is', async (t) => {
+    const asked: { path: string; body: string }[] = []
+    let isGazeway = false
+    const AHEAD_MS = 3_600_000
+    const server = createServer((request, response) => {
+      const chunks: Buffer[] = []
+      request.on('data', (chunk) => chunks.push(chunk))
+      request.on('end', () => {
+        asked.push({ path: request.url ?? '', body: Buffer.concat(chunks).toString() })
+        response.setHeader('date', new Date(Date.now() + AHEAD_MS).toUTCString())
+        response.statusCode = isGazeway ? 200 : 404
+        response.end(JSON.stringify(isGazeway ? { message: 'hello' } : {}))
+      })
+    })
+    await new Promise<void>((done) => server.listen(0, '127.0.0.1', done))
+    t.after(() => server.close())
+    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+    const { commit, hook, place } = await machine(t, { ANTHROPIC_BASE_URL: url, ANTHROPIC_API_KEY: 'gzw_key' })
+    commit('First')
+    await hook('one')
+    assert.deepEqual(asked, [{ path: '/api/hello', body: '' }])
+    isGazeway = true
+    await hook('one')
+    const { path, body } = asked.at(-1) ?? assert.fail('nothing was sent')
+    assert.equal(path, '/api/coding-sessions/one/facts')
+    const aheadMs = Date.parse(JSON.parse(body).at) - Date.now()
+    assert.ok(aheadMs > AHEAD_MS / 2 && aheadMs < AHEAD_MS * 2)
+    assert.deepEqual(pendingOf(place), [])
+  })
+
+  it('names what it cannot read', async () => {
+    const place = newPlace()
+    const outside = await runHere(place, ['cost', '--repo', 'missing'])
+    assert.equal(outside.code, 2)
+    assert.match(
+      outside.stderr,
+      /^gazeway: missing is in no git repository\. Name one with --repo, such as github\.com/,
+    )
+    const faults: [string[], RegExp][] = [
+      [['--since', 'soon'], /--since: must be a duration such as 7d/],
+      [['--by', 'week'], /must be|Allowed choices/],
+      [['--pr', 'main'], /--pr: must be BASE\.\.HEAD/],
+    ]
+    for (const [flags, fault] of faults) {
+      const { code, stderr } = await runHere(place, ['cost', '--repo', 'github.com/ann/shop', ...flags])
+      assert.notEqual(code, 0)
+      assert.match(stderr, fault)
+    }
+  })
+})
