@@ -10,6 +10,7 @@ export const UNBILLED: CallDeps['billing'] = {
     reserve: ({ spender }) => ({
       left: () => Infinity,
       extend: async () => true,
+      grow: async () => {},
       take: (micros) => ({ spender, day: '2026-11-21', micros, allowanceId: null, written() {}, recorded() {} }),
       renew: () => () => {},
       end() {},

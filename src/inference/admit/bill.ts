@@ -50,6 +50,19 @@ export interface Bill {
    * @returns releases it, once both have ended; null when there is not enough money left, or no more is borne
    */
   reserveAgain(): Promise<(() => void) | null>
+  /**
+   * Reserves again what earlier attempts have used, for one more.
+   *
+   * @returns null when they have used nothing
+   * @throws GazewayError `budget_reached`, `insufficient_credit`, `debt_open`, or as `extend`
+   */
+  reserveNext(): Promise<void> | null
+  /**
+   * Keeps the bill open beyond its end for an attempt whose answer nobody waits for.
+   *
+   * @returns once it has ended
+   */
+  keepOpen(until: Promise<unknown>): Promise<unknown>
   /** Marks the cost of the answer as unknown. The call then costs its whole reservation, if there is one. */
   cutOff(): void
   /**
@@ -88,6 +101,8 @@ export const NO_BILL: Bill = {
   extend: async () => true,
   outgrown: overBudget,
   reserveAgain: async () => () => {},
+  reserveNext: () => null,
+  keepOpen: (until) => until,
   cutOff() {},
   attempted: () => null,
   settle: async () => null,

@@ -69,13 +69,33 @@ function reserveQuote(
     : { reservation, quote }
 }
 
+const reserveInTime = (deps: ReserveDeps, key: Identity, quote: Quote, isGone: () => boolean): Promise<Reserved> =>
+  inTime(deps, { key, isGone }, async (present) => reserveQuote(deps, present, quote))
+
+/**
+ * Extends a reservation for another attempt. Waits as {@link reserveFor}.
+ *
+ * @throws GazewayError `budget_reached`, `insufficient_credit`, `debt_open`, `invalid_api_key` or `key_expired`
+ */
+export const extendInTime = (
+  deps: ReserveDeps,
+  key: Identity,
+  { grow }: Pick<Reservation, 'grow'>,
+  micros: Micros,
+): Promise<void> =>
+  inTime(deps, { key, isGone: () => false }, (present) => grow(micros, payerOf(present, deps.defaultCreditMicros)))
+
 /** Reserves as soon as calls in flight have freed enough. */
-async function reserveInTime(deps: ReserveDeps, key: Identity, quote: Quote, isGone: () => boolean): Promise<Reserved> {
+async function inTime<T>(
+  deps: ReserveDeps,
+  { key, isGone }: { key: Identity; isGone: () => boolean },
+  reserve: (present: Identity) => Promise<T>,
+): Promise<T> {
   const endsAt = performance.now() + deps.waitMs
   let present = key
   for (let pauseMs = FIRST_PAUSE_MS; ; pauseMs = Math.min(2 * pauseMs, LONGEST_PAUSE_MS)) {
     try {
-      return await reserveQuote(deps, present, quote)
+      return await reserve(present)
     } catch (error) {
       if (!(error instanceof HeldByOthers) || performance.now() + pauseMs > endsAt || isGone()) throw error
     }

@@ -10,7 +10,7 @@ import type { Bill } from './bill.ts'
 import { type ChargeDeps, chargedBooking } from './charged-booking.ts'
 import { sharesOf } from './cost-shares.ts'
 import { type BookedCall, type CostBooking, type RecordDeps, recordedBooking } from './recorded-booking.ts'
-import { marginFor, payerOf, type ReserveDeps, type Reserved, reserveFor } from './reserve.ts'
+import { extendInTime, marginFor, payerOf, type ReserveDeps, type Reserved, reserveFor } from './reserve.ts'
 import type { CallBound } from './worst-case.ts'
 
 /** Dependencies of billing. */
@@ -61,6 +61,14 @@ export function reservedBill(deps: BillDeps, of: BillOf): Bill {
   })
   let tokens = 0
   let isCut = false
+  let keptOpen: Promise<unknown> | null = null
+  let onEnded = (): void => {}
+
+  function endBookings(): void | Promise<void> {
+    const ended = booking.end()
+    const besideEnded = beside?.ended()
+    return besideEnded === undefined ? ended : Promise.all([ended, besideEnded]).then(() => undefined)
+  }
 
   return {
     answerLimit,
@@ -80,6 +88,17 @@ export function reservedBill(deps: BillDeps, of: BillOf): Bill {
       if (again === null) return null
       beside = besideOf(bookingOf({ ...call, reservation: again.reservation, margin: 0 }), again.end)
       return beside.release
+    },
+    reserveNext() {
+      const used = atFirst - margin - booking.left()
+      return isBounded && used > 0 ? extendInTime(deps, key, reservation, used) : null
+    },
+    keepOpen(until) {
+      if (!isBounded) return until
+      keptOpen = until
+      return new Promise<void>((resolve) => {
+        onEnded = resolve
+      })
     },
     cutOff() {
       isCut = isBounded
@@ -110,9 +129,8 @@ export function reservedBill(deps: BillDeps, of: BillOf): Bill {
     end() {
       counted.end(tokens)
       length.end()
-      const ended = booking.end()
-      const besideEnded = beside?.ended()
-      return besideEnded === undefined ? ended : Promise.all([ended, besideEnded]).then(() => undefined)
+      if (keptOpen === null) return endBookings()
+      void keptOpen.then(endBookings).then(onEnded, onEnded)
     },
   }
 }

@@ -18,14 +18,26 @@ import { circuitOf, keyOrder, type Selection, skippedAs, whySkipped } from './ca
 export interface Race {
   /** Creates the receiver of another attempt. It counts as disconnected once another attempt has begun to answer. */
   enter(): Receiver
+  /**
+   * Awaits an attempt.
+   *
+   * @returns null as soon as another one has begun to answer: what the overtaken one costs is still read
+   */
+  unlessOvertaken<Made>(receiver: Receiver, made: Promise<Made>): Promise<Made | null>
+  /** Waits until all attempts have ended, overtaken ones too. */
+  over(): Promise<unknown>
   /** True once an attempt has begun to answer, or the first is over. */
   isDecided(): boolean
   /**
    * Awaits the first attempt, and starts `next` when the race is undecided after `afterMs` milliseconds.
    *
-   * @returns both results; null for a second attempt that was not started
+   * @returns both results; null for an attempt that was overtaken or not started
    */
-  run<Made>(first: Promise<Made>, afterMs: number, next: () => Promise<Made | null>): Promise<[Made, Made | null]>
+  run<Made>(
+    first: Promise<Made | null>,
+    afterMs: number,
+    next: () => Promise<Made | null>,
+  ): Promise<[Made | null, Made | null]>
 }
 
 /**
@@ -35,6 +47,7 @@ export interface Race {
  */
 export function createRace(client: Receiver, attempts: () => number): Race {
   const entered = new Map<Receiver, Array<() => void>>()
+  const attempted: Promise<unknown>[] = []
   let winner: Receiver | null = null
   const decision = createDecision()
 
@@ -83,8 +96,16 @@ export function createRace(client: Receiver, attempts: () => number): Race {
     return receiver
   }
 
+  function unlessOvertaken<Made>(receiver: Receiver, made: Promise<Made>): Promise<Made | null> {
+    attempted.push(made)
+    const overtaken = new Promise<null>((resolve) => entered.get(receiver)?.push(() => resolve(null)))
+    return Promise.race([made, overtaken])
+  }
+
   return {
     enter,
+    unlessOvertaken,
+    over: () => Promise.allSettled(attempted),
     isDecided: decision.isMade,
     run: (first, afterMs, next) =>
       Promise.all([

@@ -131,6 +131,8 @@ async function lastAttempt(trial: Trial, client: Receiver): Promise<Attempt> {
   for (const selection of candidateOrder(candidates, () => last && seenBy(trial, last), call)) {
     if (trial.attempts >= MAX_ATTEMPTS || performance.now() - began > MAX_TIME_MS) break
     if (trial.failedBeside !== null && isSame(selection, trial.failedBeside)) continue
+    const reserving = trial.attempts === 0 ? null : call.bill.reserveNext()
+    if (reserving !== null) await reserving
     const begun = begunIn(trial)
     const race = trial.mayHedge && begun === null ? createRace(client, () => trial.attempts) : null
     const entered = race === null ? client : race.enter()
@@ -156,7 +158,7 @@ async function lastAttempt(trial: Trial, client: Receiver): Promise<Attempt> {
     last =
       race === null
         ? noted(trial, await tryCandidate(trial.deps, call, selection, request, turn))
-        : await hedged(trial, race, selection, request, turn)
+        : await hedged(trial, { race, entered }, selection, request, turn)
     const { kind, outcome } = last.passed
     if (kind === 'answered' || isEnded(outcome.error)) return last
   }
@@ -177,13 +179,13 @@ function noted({ call, candidates, before }: Trial, made: Attempt): Attempt {
 }
 
 /**
- * Tries a candidate, and hedges it with the next when it is slow.
+ * Tries a candidate, and hedges it with the next when it is slow. The bill stays open for one that was overtaken.
  *
  * @returns the attempt that decides how the call continues
  */
 async function hedged(
   trial: Trial,
-  race: Race,
+  { race, entered }: { race: Race; entered: Receiver },
   selection: Selection,
   request: PreparedRequest,
   turn: Turn,
@@ -193,20 +195,26 @@ async function hedged(
     firstId ??= id
     turn.onCall?.(id)
   }
-  const made = tryCandidate(trial.deps, trial.call, selection, request, { ...turn, onCall })
+  const { deps, call } = trial
+  const made = race.unlessOvertaken(entered, tryCandidate(deps, call, selection, request, { ...turn, onCall }))
   const afterMs = trial.candidates[0]?.hedgeAfterMs as number
   let giveBack: (() => void) | null = null
   async function tryBeside(): Promise<Attempt | null> {
-    giveBack = await trial.call.bill.reserveAgain()
+    giveBack = await call.bill.reserveAgain()
     return giveBack && tryNext(trial, race, selection, firstId)
   }
-  const [first, second] = await race.run(made, afterMs, tryBeside).finally(() => giveBack?.())
+  const [first, second] = await race.run(made, afterMs, tryBeside).finally(() => {
+    if (giveBack !== null) deps.late.reads.follow(call.bill.keepOpen(race.over().then(giveBack)))
+  })
   // A cancelled attempt has not failed: it can be retried.
-  if (second === null || isRaceLost(second.passed.outcome.error)) return noted(trial, first)
+  if (isOvertaken(second)) return noted(trial, first as Attempt)
   trial.failedBeside = second.selection
-  if (isRaceLost(first.passed.outcome.error)) return noted(trial, second)
+  if (isOvertaken(first)) return noted(trial, second)
   return [noted(trial, first), noted(trial, second)].find(isBegun) ?? first
 }
+
+/** Tells whether an attempt has no result: another one has answered first, or it was not made. */
+const isOvertaken = (made: Attempt | null): made is null => made === null || isRaceLost(made.passed.outcome.error)
 
 /**
  * Hedges a slow candidate with the next one, once per call.
@@ -236,7 +244,7 @@ async function tryNext(
     })
     trial.mayHedge = false
     const turn = { receiver, late, attempt: ++trial.attempts, fallbackFrom, begun: null }
-    return await tryCandidate(deps, call, selection, request, turn)
+    return await race.unlessOvertaken(entered, tryCandidate(deps, call, selection, request, turn))
   } catch (error) {
     // Its API cannot express the request.
     if (!(error instanceof GazewayError)) throw error
@@ -253,14 +261,15 @@ function lateFor(
 ): LateReceiver | null {
   if (!bill.isReadOn) return null
   // An answer in the background goes on without its reader, and costs its reservation.
-  if ((request.json.background ?? false) !== false) return lateReceiver(receiver, { reads: NO_READS, forMs: null })
+  if ((request.json.background ?? false) !== false)
+    return lateReceiver(receiver, { reads: NO_READS, forMs: null, overtakenForMs: 0 })
   // Closing stops streams alone.
   const isStopped = request.json.stream === true && (provider.stopsOnClose || provider.generations !== null)
   const readMs = provider.generations === null ? readOnMs : 0
-  return lateReceiver(receiver, { reads, forMs: isStopped ? readMs : null })
+  return lateReceiver(receiver, { reads, forMs: isStopped ? readMs : null, overtakenForMs: isStopped ? 0 : readOnMs })
 }
 
-const NO_READS: LateReads = { begin: () => null }
+const NO_READS: Pick<LateReads, 'begin'> = { begin: () => null }
 const NONE: Selection['skipped'] = []
 
 const isSame = (one: Selection, other: Selection): boolean =>

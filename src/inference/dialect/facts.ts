@@ -20,7 +20,10 @@ export interface Fact {
   metAt: number
 }
 
-/** Facts about the models of upstreams. One holds for the key that met it; for all keys once a second one has, but for limits. */
+/**
+ * Facts about the models of upstreams. One holds for the key that met it; for all keys once a second one has, but for
+ * limits.
+ */
 export interface Facts {
   /**
    * Names of the mends that a request of a key needs.

@@ -1,5 +1,6 @@
 import { GazewayError } from '../../errors.ts'
 import { hasWords, textOf } from '../observe/generated-text.ts'
+import { isRaceLost } from '../upstreams/race-lost.ts'
 import type { Receiver } from './receiver.ts'
 
 /** Most answers that a process reads to their end for clients that have left. */
@@ -9,12 +10,22 @@ const MOST_READS = 64
 export interface LateReads {
   /** Begins one. @returns ends it; null when there are as many as a process reads */
   begin(): (() => void) | null
+  /** Notes a call that goes on after its client has its answer. */
+  follow(call: Promise<unknown>): void
+  /** Waits for these calls. */
+  ended(): Promise<unknown>
 }
 
 /** Creates the late reads of this process. */
 export function createLateReads(): LateReads {
   let reads = 0
+  const followed = new Set<Promise<unknown>>()
   return {
+    follow(call) {
+      const ending = call.finally(() => followed.delete(ending))
+      followed.add(ending)
+    },
+    ended: () => Promise.allSettled(followed),
     begin() {
       if (reads >= MOST_READS) return null
       reads += 1
@@ -27,9 +38,11 @@ export function createLateReads(): LateReads {
 
 /** Terms on which an answer is read once its client has left. */
 export interface LateReading {
-  reads: LateReads
+  reads: Pick<LateReads, 'begin'>
   /** Time until the upstream is ended, in milliseconds. Null: the answer is read to its end. */
   forMs: number | null
+  /** The same once another attempt has answered first. */
+  overtakenForMs: number
 }
 
 /** The receiver of an answer that is read on, for what it costs, after its client has left. */
@@ -51,7 +64,7 @@ export interface LateReceiver extends Receiver {
  * Keeps an upstream answering for a client that leaves, so that its usage is known. What comes then is discarded. The
  * upstream is ended at once when the service itself ends the call.
  */
-export function lateReceiver(receiver: Receiver, { reads, forMs }: LateReading): LateReceiver {
+export function lateReceiver(receiver: Receiver, { reads, forMs, overtakenForMs }: LateReading): LateReceiver {
   const listeners: Array<() => void> = []
   let left = false
   let isUnread = false
@@ -68,17 +81,19 @@ export function lateReceiver(receiver: Receiver, { reads, forMs }: LateReading):
 
   receiver.onGone(() => {
     if (isWhole || isOver) return
-    if (receiver.reason?.() instanceof GazewayError) return end()
+    const reason = receiver.reason?.()
+    const isOvertaken = reason instanceof GazewayError && isRaceLost(reason)
+    if (reason instanceof GazewayError && !(isOvertaken && overtakenForMs > 0)) return end()
     if (left) return
     left = true
-    readOn()
+    readOn(isOvertaken ? overtakenForMs : forMs)
     onDrain?.()
   })
 
-  function readOn(): void {
-    if (isSent && forMs !== null) timer = setTimeout(end, forMs)
+  function readOn(ms: number | null): void {
+    if (isSent && ms !== null) timer = setTimeout(end, ms)
     else if (isSent) endRead = reads.begin() ?? undefined
-    isUnread = isSent && forMs === null && endRead === undefined
+    isUnread = isSent && ms === null && endRead === undefined
     if (!isSent || isUnread) end()
   }
   function end(): void {

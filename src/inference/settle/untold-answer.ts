@@ -120,18 +120,18 @@ export async function costOfUntold(
 ): Promise<UntoldCost> {
   const endedAt = performance.now()
   const firstTextAt = late.firstTextAt()
-  const isPaidFor = firstTextAt !== null
+  const reason = late.reason?.()
+  const isOvertaken = reason instanceof GazewayError && isRaceLost(reason)
+  const isPaidFor = firstTextAt !== null && !isOvertaken
   const none = { usage: null, unseen: NOTHING_UNSEEN, statedMicros: null, isPaidFor }
   const stated = generationId === null ? null : await statedLater(provider, generationId)
   if (stated !== null) {
-    const isPaid = isPaidFor || late.hasLeft()
+    const isPaid = isPaidFor || (late.hasLeft() && !isOvertaken)
     return { ...none, usage: stated.usage, statedMicros: stated.costMicros, isPaidFor: isPaid }
   }
   const text = generated ?? (() => ({ text: '', factor: 1 }))
   const usage = await countUsage(countTokens, request, text, null, promptUsage)
   const isStopped = stream && (provider.stopsOnClose === true || provider.generations !== null)
-  const reason = late.reason?.()
-  const isOvertaken = reason instanceof GazewayError && isRaceLost(reason)
   const isEndedHere = late.isGone() && (!stream || (isOvertaken && !isStopped))
   const isDetached = (fieldsOrNone(request).background ?? false) !== false
   const isUncounted = usage === null || usage === UNCOUNTED || !isOfText

@@ -54,7 +54,7 @@ export interface Missing extends Wish {
   size: Micros
   /** Free and held by the process already. */
   free: Micros
-  /** Spent and not written yet, so that the store still takes it for reserved. */
+  /** Spent and not written yet, or held by the call itself, so that the store takes it for reserved by others. */
   unwritten: Micros
   /** Usage beyond its reservations that is not written yet. */
   owed: Micros

@@ -7,6 +7,8 @@ const CALL_SHARE = 4
 export interface Wish {
   least: Micros
   most: Micros
+  /** Reserved by the call already: no call that it may wait for holds that. */
+  own?: Micros
 }
 
 /** Amount that is reserved for a call: a quarter of what is free, unless it needs more or could not use as much. */

@@ -134,7 +134,8 @@ async function more(deps: PoolDeps, pool: Pool, wish: Wish): Promise<void> {
     const { free, unwritten } = pool
     if (free >= shareFor(wish, free + pool.left)) return
     const turn = { turn: ++pool.turn, at: now().toISOString() }
-    const has = { free, unwritten, owed: beyond.get(pool.of.spender.id) ?? 0, size: sizeFor(pool) }
+    const own = wish.own ?? 0
+    const has = { free, unwritten: unwritten + own, owed: beyond.get(pool.of.spender.id) ?? 0, size: sizeFor(pool) }
     const { granted, left, idle } = await takeAllowance(store, pool.of, { ...turn, ...wish, ...has })
     // Not `pool.free += await …`: that reads `free` first, and loses what calls free or draw during the wait.
     pool.free += granted

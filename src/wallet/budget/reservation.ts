@@ -29,6 +29,12 @@ export interface Reservation {
    * @returns whether enough was left
    */
   extend(micros: Micros, payer?: Payer | null): Promise<boolean>
+  /**
+   * Reserves more, or says why not.
+   *
+   * @throws GazewayError `budget_reached`, `insufficient_credit` or `debt_open`
+   */
+  grow(micros: Micros, payer?: Payer | null): Promise<void>
   /** Takes the amount spent, at most what is left. */
   take(micros: Micros): Taken
   /**
@@ -47,6 +53,7 @@ export function unbounded(spender: Spender, day: string): Reservation {
   return {
     left: () => Infinity,
     extend: async () => true,
+    grow: async () => {},
     take: (micros) => ({ spender, day, micros, allowanceId: null, written() {}, recorded() {} }),
     renew: () => () => {},
     end() {},
@@ -57,26 +64,32 @@ export function unbounded(spender: Spender, day: string): Reservation {
 export function reservationIn(deps: PoolDeps & { elapsedMs: () => number }, pool: Pool, reserved: Micros): Reservation {
   let left = reserved
   let isOver = false
+
+  async function grow(micros: Micros, payer: Payer | null = null): Promise<void> {
+    if (payer !== null) applyChanges(deps, pool, payer)
+    const wish = { least: micros, most: micros, own: left }
+    if (drawFree(deps, pool, wish) === null) await draw(deps, pool, wish)
+    if (!isOver) {
+      left += micros
+      return
+    }
+    // The client of the call left meanwhile, and the pool may already be retired.
+    pool.free += micros
+    pool.out -= micros
+    giveBack(deps, pool)
+  }
+
   return {
     left: () => left,
+    grow,
     async extend(micros, payer = null) {
-      if (payer !== null) applyChanges(deps, pool, payer)
       try {
-        const wish = { least: micros, most: micros }
-        if (drawFree(deps, pool, wish) === null) await draw(deps, pool, wish)
+        await grow(micros, payer)
+        return !isOver
       } catch (error) {
         if (isRefusal(error)) return false
         throw error
       }
-      if (isOver) {
-        // The client of the call left meanwhile, and the pool may already be retired.
-        pool.free += micros
-        pool.out -= micros
-        giveBack(deps, pool)
-        return false
-      }
-      left += micros
-      return true
     },
     take(micros) {
       const taken = Math.min(micros, left)
