@@ -1,3 +1,5 @@
+import { GazewayError } from '../errors.ts'
+
 /** Sources of credentials for a cloud. `auto` takes the first that has some, in this order. */
 export const CREDENTIAL_SOURCES = ['auto', 'key', 'environment', 'file', 'machine'] as const
 export type CredentialSource = (typeof CREDENTIAL_SOURCES)[number]
@@ -59,15 +61,38 @@ export interface PresetCloud {
 export const lackingSettings = ({ needs }: PresetCloud, settings: CloudSettings): Named[] =>
   needs.filter((name) => settings[name] === null)
 
-/** Settings of a cloud, with those of its own environment variables where there are none. */
+/** Form of settings that make up an address, and how it is told. */
+const FORMS: Readonly<Partial<Record<Named, { pattern: RegExp; accepted: string }>>> = {
+  resource: {
+    pattern: /^(?:[A-Za-z0-9][A-Za-z0-9-]{1,63}|https?:\/\/[\w.-]+(?::\d+)?(?:\/openai(?:\/v1)?)?\/?)$/,
+    accepted: 'a name such as my-resource, or its endpoint such as https://my-resource.openai.azure.com',
+  },
+  region: { pattern: /^[a-z0-9-]{2,40}$/, accepted: 'a region such as us-east-1' },
+  project: { pattern: /^[\w.:-]{1,128}$/, accepted: 'a project such as my-project' },
+}
+
+function wellFormed(name: Named, variable: string, value: string): string {
+  const form = FORMS[name]
+  if (form === undefined || form.pattern.test(value)) return value
+  throw new GazewayError('config_invalid', `${variable}: invalid format; must be ${form.accepted}.`, {
+    param: variable,
+  })
+}
+
+/**
+ * Settings of a cloud, with those of its own environment variables where there are none.
+ *
+ * @throws GazewayError `config_invalid` for a variable whose value makes no address
+ */
 export function cloudSettings<Settings extends CloudSettings>(
   { variables }: PresetCloud,
   settings: Settings,
   env: Readonly<Record<string, string | undefined>>,
 ): Settings {
-  const given = Object.entries(variables).flatMap(([name, names]) => {
-    const value = names.map((variable) => env[variable]?.trim()).find(Boolean)
-    return settings[name as Named] === null && value !== undefined ? [[name, value] as const] : []
+  const given = (Object.entries(variables) as [Named, readonly string[]][]).flatMap(([name, names]) => {
+    const variable = names.find((one) => env[one]?.trim())
+    if (settings[name] !== null || variable === undefined) return []
+    return [[name, wellFormed(name, variable, env[variable]?.trim() ?? '')] as const]
   })
   return given.length === 0 ? settings : { ...settings, ...Object.fromEntries(given) }
 }

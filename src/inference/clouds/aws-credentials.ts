@@ -5,8 +5,10 @@ import { GazewayError } from '../../errors.ts'
 import type { CloudSettings } from '../../providers/cloud.ts'
 import { isText } from '../../text/lenient-reader.ts'
 import { askForToken } from './ask-for-token.ts'
+import { processKeys } from './aws-process.ts'
 import type { CloudEnvironment } from './cloud.ts'
 import type { Credentials } from './held-credentials.ts'
+import { iniSection } from './ini-section.ts'
 import type { AwsKeys } from './sigv4.ts'
 
 /** Keys of AWS, with their origin and end. */
@@ -22,7 +24,7 @@ const METADATA_SECONDS = '21600'
 /**
  * Finds keys of AWS where its own tools look, in their order: environment, shared credentials file, container, instance
  * (https://docs.aws.amazon.com/sdkref/latest/guide/standardized-credentials.html). `@aws-sdk/credential-providers` knows
- * more places (SSO, roles to assume), with some thirty packages; `credential_process` and `aws sso login` are not read.
+ * more places (SSO, roles to assume), with some thirty packages; here they are for the `credential_process` of a profile.
  *
  * @throws GazewayError `upstream_not_configured` when there are none
  */
@@ -51,8 +53,7 @@ async function ofFile(settings: CloudSettings, env: CloudEnvironment): Promise<A
   const profile = settings.profile ?? 'default'
   const file = settings.credentials_file ?? (env.AWS_SHARED_CREDENTIALS_FILE || join(homedir(), '.aws', 'credentials'))
   const text = await readFile(file, 'utf8').catch(() => '')
-  const fields = sectionOf(text, profile)
-  const { aws_access_key_id: id, aws_secret_access_key: secret, aws_session_token: session } = fields
+  const { aws_access_key_id: id, aws_secret_access_key: secret, aws_session_token: session } = iniSection(text, profile)
   if (id && secret)
     return {
       keys: { id, secret, session: session || null },
@@ -60,20 +61,15 @@ async function ofFile(settings: CloudSettings, env: CloudEnvironment): Promise<A
       until: null,
       isReread: true,
     }
+  const told = await processKeys(profile, text, env)
+  if (told !== null) {
+    const keys = keysIn(told, `credential_process of the profile ${profile}`)
+    return keys.until === null ? { ...keys, isReread: true } : keys
+  }
   if (settings.profile === null) return null
-  throw new GazewayError('upstream_not_configured', `${file} has no keys for the profile ${profile}.`)
-}
-
-/** Fields of a section of an INI file. */
-function sectionOf(text: string, name: string): Record<string, string> {
-  const [, ...sections] = text.split(/^[ \t]*\[/m)
-  const found = sections.find((section) => section.slice(0, section.indexOf(']')).trim() === name) ?? ''
-  const lines = found.split('\n').slice(1)
-  return Object.fromEntries(
-    lines.flatMap((line) => {
-      const [, field, value] = /^\s*([\w-]+)\s*=\s*(\S.*?)\s*$/.exec(line) ?? []
-      return field !== undefined && value !== undefined ? [[field, value]] : []
-    }),
+  throw new GazewayError(
+    'upstream_not_configured',
+    `${file} has no keys for the profile ${profile}. For a role or \`aws sso login\`, set credential_process in ~/.aws/config: aws configure export-credentials --profile ${profile} --format process.`,
   )
 }
 

@@ -1,8 +1,11 @@
+import { cut } from '../../text/cut.ts'
 import { isObject, parseJson } from '../../text/json.ts'
 import { isText } from '../../text/lenient-reader.ts'
 import { hideSecrets } from '../upstreams/failure.ts'
 import type { Cloud, CloudError } from './cloud.ts'
 
+/** Letters that are told of an error which is longer than what is read of one. */
+const LONGEST_TOLD = 1000
 /** Values of headers that are shorter are no secrets. */
 const SHORTEST_SECRET = 8
 
@@ -19,7 +22,9 @@ export function advisedError(
   const secrets = Object.values(sent)
     .flatMap((value) => [value, value.replace(/^Bearer /, '')])
     .filter((value) => value.length >= SHORTEST_SECRET)
-  const hidden = { ...error, text: hideSecrets(error.text, secrets) }
+  const masked = hideSecrets(error.text, secrets)
+  // The end of a text that was cut may have a part of a secret.
+  const hidden = { ...error, text: error.isCut === true ? cut(masked, 0, LONGEST_TOLD) : masked }
   const shaped = shapeError?.(hidden) ?? hidden
   const todo = advice(hidden)
   return todo === null ? shaped : { ...shaped, text: withAdvice(shaped.text, todo) }

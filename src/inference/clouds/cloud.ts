@@ -23,6 +23,8 @@ export interface CloudError {
   status: number
   headers: Readonly<Record<string, string | string[] | undefined>>
   text: string
+  /** True when the end of the text is missing. */
+  isCut?: boolean
 }
 
 /** Ways of one cloud: where a request goes, how it is signed, and what its errors mean. */

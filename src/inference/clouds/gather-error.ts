@@ -1,7 +1,7 @@
 import type { Headers, ReplyListener } from '../relay/exchange.ts'
 import type { CloudError } from './cloud.ts'
 
-/** Longest error that is read, in bytes. A longer one passes as it is. */
+/** Longest error that is read, in bytes. The rest of a longer one is dropped: a token in it could not be masked. */
 const LONGEST_BYTES = 64 * 1024
 
 /**
@@ -30,13 +30,13 @@ export function gatherError(listener: ReplyListener, onError: (error: CloudError
     },
     onData(chunk) {
       if (head === null) return listener.onData(chunk)
-      chunks.push(chunk)
+      if (size <= LONGEST_BYTES) chunks.push(chunk)
       size += chunk.length
-      if (size > LONGEST_BYTES) passOn()
     },
     onEnd() {
       if (head === null) return listener.onEnd()
-      const told = onError({ ...head, text: Buffer.concat(chunks).toString() })
+      const read = Buffer.concat(chunks)
+      const told = onError({ ...head, text: read.toString(), isCut: read.length < size })
       if (told === null) return
       const { 'content-length': _, ...headers } = told.headers
       listener.onHead(told.status, headers)

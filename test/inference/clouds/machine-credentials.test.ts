@@ -77,7 +77,8 @@ describe('credentials of a machine', () => {
       proxy: null,
     })
   const google = (env: Env) => googleToken({ settings: NO_CLOUD_SETTINGS, env, proxy: null })
-  const aws = (env: Env) => awsCredentials(NO_CLOUD_SETTINGS, { AWS_SHARED_CREDENTIALS_FILE: nowhere, ...env })
+  const aws = (env: Env) =>
+    awsCredentials(NO_CLOUD_SETTINGS, { AWS_SHARED_CREDENTIALS_FILE: nowhere, AWS_CONFIG_FILE: nowhere, ...env })
 
   const cases: [string, () => Promise<{ from: string; until: number | null }>, RegExp, number | null][] = [
     [
@@ -85,6 +86,17 @@ describe('credentials of a machine', () => {
       () => aws({ AWS_ACCESS_KEY_ID: 'AKIA', AWS_SECRET_ACCESS_KEY: 's' }),
       /ACCESS_KEY/,
       null,
+    ],
+    [
+      'answer of a command',
+      () => {
+        const said = { Version: 1, ...ROLE, SessionToken: ROLE.Token }
+        const script = file('keys.cjs', `console.log(${JSON.stringify(JSON.stringify(said))})`)
+        const AWS_CONFIG_FILE = file('config', `[default]\ncredential_process = "${process.execPath}" "${script}"\n`)
+        return aws({ AWS_CONFIG_FILE })
+      },
+      /^credential_process of the profile default$/,
+      Date.UTC(2030, 0),
     ],
     [
       'role of a container',
@@ -143,6 +155,14 @@ describe('credentials of a machine', () => {
   it('name the file of a token that is not there', async () => {
     const env = { AWS_CONTAINER_CREDENTIALS_FULL_URI: server.url, AWS_CONTAINER_AUTHORIZATION_TOKEN_FILE: nowhere }
     await assert.rejects(aws(env), { code: 'upstream_not_configured' })
+  })
+
+  it('tell of a command that fails, without what it printed', async () => {
+    const AWS_SHARED_CREDENTIALS_FILE = file('credentials', '[default]\ncredential_process = echo secret && exit 3\n')
+    await assert.rejects(aws({ AWS_SHARED_CREDENTIALS_FILE }), (fault: Error) => {
+      assert.equal(fault.message, 'The credential_process of the profile default ended with code 3.')
+      return !String(fault.cause).includes('secret')
+    })
   })
 
   it('of AWS go to the hosts of Bedrock alone', () => {
