@@ -7,11 +7,14 @@ import { receiverOf } from '../../adapters/web/http-receiver.ts'
 import type { CallRecord } from '../../src/calls/call-record.ts'
 import type { Calls } from '../../src/calls/calls.ts'
 import { GazewayError } from '../../src/errors.ts'
+import { type Identity, identityWithoutKey } from '../../src/identity/identity.ts'
 import { ENDPOINTS, type Endpoint } from '../../src/inference/api/endpoints.ts'
 import { VERBATIM_PATHS } from '../../src/inference/api/verbatim-paths.ts'
 import { responseEvents } from '../../src/inference/convert/response-events.ts'
 import { createUpstream, type OpenCalls } from '../../src/inference/inference.ts'
 import { createLateTerms } from '../../src/inference/settle/untold-answer.ts'
+import type { Micros } from '../../src/text/money.ts'
+import type { Reservation } from '../../src/wallet/budget/reservation.ts'
 import { watchSilence } from '../../src/wire/silence.ts'
 import { message, messageStream, named, refuses } from '../doubles/anthropic.ts'
 import { UNBILLED } from '../doubles/unbilled.ts'
@@ -45,7 +48,10 @@ describe('the client of a stream', { timeout: 30_000 }, () => {
   let refusals: GazewayError[] = []
   let served: Promise<unknown>
   /** Admission of a caller with a key. */
-  let admission: () => Promise<null>
+  let admission: () => Promise<Identity | null>
+  /** What the budget of such a caller holds, and what its calls took of it. */
+  let budgetMicros: Micros
+  let takenMicros: Micros
   /** Bytes that the client was sent, with an event `beat` for each heartbeat. */
   let sent = ''
   const beats = new EventEmitter<{ beat: [] }>()
@@ -107,6 +113,8 @@ describe('the client of a stream', { timeout: 30_000 }, () => {
     recorded = []
     refusals = []
     sent = ''
+    budgetMicros = Infinity
+    takenMicros = 0
     upstream.received.length = 0
     for (const path of ENDPOINTS) upstream.on(path, double.fails(404))
     calls = await openCalls()
@@ -117,6 +125,22 @@ describe('the client of a stream', { timeout: 30_000 }, () => {
     gateway.closeAllConnections()
     await upstream.close()
   })
+
+  const reservations: typeof UNBILLED.reservations = {
+    ...UNBILLED.reservations,
+    reserve(...asked) {
+      const unlimited = UNBILLED.reservations.reserve(...asked) as Reservation
+      return {
+        ...unlimited,
+        left: () => budgetMicros,
+        extend: async () => budgetMicros === Infinity,
+        take(micros) {
+          takenMicros += micros
+          return unlimited.take(micros)
+        },
+      }
+    },
+  }
 
   function openCalls(): Promise<OpenCalls> {
     const at = (id: string, protocol: 'openai' | 'anthropic') => ({
@@ -150,9 +174,15 @@ describe('the client of a stream', { timeout: 30_000 }, () => {
       ],
       calls: { record: (record: CallRecord) => void recorded.push(record) } as unknown as Calls,
       heartbeat,
-      billing: { ...UNBILLED, identity: () => admission(), noteRefusal: ({ error }) => void refusals.push(error) },
+      billing: {
+        ...UNBILLED,
+        reservations,
+        identity: () => admission(),
+        maxOutputTokens: 20,
+        noteRefusal: ({ error }) => void refusals.push(error),
+      },
       late: createLateTerms(0),
-      prices: { models: {}, price_per_1k_tokens_usd: 0.003 },
+      prices: { models: { m: { input: 1, output: 3 } }, price_per_1k_tokens_usd: 0.003 },
       storeContent: false,
       countTokens: async (text) => text.length,
     }).openCalls()
@@ -327,6 +357,23 @@ describe('the client of a stream', { timeout: 30_000 }, () => {
       assert.deepEqual([late.said, late.status, late.faults], [null, 200, []])
     })
   }
+
+  for (const path of ['R', 'C'] as const)
+    it(`of ${PATHS[path]} is told in its format that its budget ends, after heartbeats, and pays what it got`, async () => {
+      const key = identityWithoutKey({ id: 'key_1', name: 'one', scopes: new Set(), wallet: null })
+      admission = async () => ({ ...key, budgets: [{ per: 'day', micros: budgetMicros }] })
+      budgetMicros = 300
+      const words = double.chunks(Array.from({ length: 9 }, () => 'word '))
+      upstream.on('/chat/completions', halting(words))
+      const asked = { ...BODIES[path], model: 'over-chat', stream: true }
+      const got = await ask(path, asked, { ...door(), headers: { 'x-caller': 'key_1' } })
+      assert.deepEqual([got.said, got.status, got.faults], [null, 200, []], got.reason)
+      assert.match(got.reason, /was cut off: the budget/)
+      await served
+      const delivered = sent.split('word').length - 1
+      assert.ok(delivered > 0 && delivered < 9 && countOf(COMMENT) > 0, sent)
+      assert.ok(takenMicros >= delivered * 15 && takenMicros <= 300, `${takenMicros} for ${delivered} words`)
+    })
 
   it('that has heartbeats of its own hears no others, and gets a refusal that comes late as a status', async () => {
     upstream.on('/chat/completions', async (...exchange) => {
