@@ -11,17 +11,18 @@ const OF_PLAN = ['authorization', 'chatgpt-account-id', 'user-agent']
 
 /**
  * Reads the credential for the provider that a client sends beside the gateway's key: a key of its own as
- * `x-provider-key`. Where the gateway's key is `x-gazeway-key`, also as `x-api-key`, or a person's plan as `Authorization`.
+ * `x-provider-key`. Where the gateway's key is `x-gazeway-key`, also as `x-api-key` or `x-goog-api-key`, or a person's plan as `Authorization`.
  *
  * @returns undefined where it sends none
  * @throws GazewayError `validation_failed`, which holds no part of it
  */
 export function ownKeyOf(headers: IncomingHttpHeaders): OwnKey | undefined {
   if (headers['x-provider-key'] === undefined && headers['x-gazeway-key'] === undefined) return undefined
-  const { 'x-gazeway-key': gatewayKey, 'x-api-key': apiKey, authorization } = headers
+  const { 'x-gazeway-key': gatewayKey, authorization } = headers
   const isBeside = (secret: string | null | undefined) => gatewayKey !== undefined && secret !== gatewayKey
-  // Claude Code sends the API key of its configuration as x-api-key.
-  const key = headers['x-provider-key'] ?? (isBeside(apiKey as string | undefined) ? apiKey : undefined)
+  // Agents send the API key of their configuration in the header of its provider.
+  const ofAgent = (headers['x-api-key'] ?? headers['x-goog-api-key']) as string | undefined
+  const key = headers['x-provider-key'] ?? (isBeside(ofAgent) ? ofAgent : undefined)
   const isPlan = authorization !== undefined && isBeside(bearerToken(authorization))
   if (key === undefined) return isPlan ? planIn(headers) : undefined
   if (isPlan)

@@ -217,11 +217,13 @@ describe('the credentials of clients', () => {
     assert.equal(count(), 0)
   })
 
-  it('takes the key of an agent that can send it as x-api-key alone', async () => {
-    const reply = await post('/v1/messages', CLAUDE, { 'x-gazeway-key': thief, 'x-api-key': OWN_KEY })
-    assert.equal(reply.status, 200)
-    assert.equal(claude.received.at(-1)?.headers['x-api-key'], OWN_KEY)
-    assert.equal((await newest())?.price_from, 'own_key')
+  it('takes the key of an agent that can send it in the header of its provider alone', async () => {
+    for (const name of ['x-api-key', 'x-goog-api-key']) {
+      const reply = await post('/v1/messages', CLAUDE, { 'x-gazeway-key': thief, [name]: OWN_KEY })
+      assert.equal(reply.status, 200)
+      assert.equal(claude.received.at(-1)?.headers['x-api-key'], OWN_KEY)
+      assert.equal((await newest())?.price_from, 'own_key')
+    }
   })
 
   it('takes the same key in either place as no credential', async () => {
