@@ -7,13 +7,13 @@ import type { GroupRecord, Groups } from '../../src/identity/groups.ts'
 import { toUsd } from '../../src/text/money.ts'
 import { forgiveDebts } from '../../src/wallet/budget/forgive-debts.ts'
 import { releasePresumed } from '../../src/wallet/budget/presumed.ts'
-import { alertsIn, budgetsIn, checked } from './key-flags.ts'
+import { alertsIn, budgetsIn, checked, type SessionFlags, sessionLimitsIn } from './key-flags.ts'
 import { groupTable } from './key-table.ts'
 import { warn } from './warn.ts'
 import { all, printList, withKeys, withStoredKeys } from './with-keys.ts'
 
 /** Flags of `gazeway group create` and `gazeway group edit`, as commander names them. */
-export interface GroupFlags {
+export interface GroupFlags extends SessionFlags {
   name?: string
   /** Each such as `5/day`. */
   budget?: string[]
@@ -30,9 +30,10 @@ export async function createGroup(loaded: LoadedConfig, log: Log, flags: GroupFl
   const name = checked('--name', GroupName, flags.name ?? '')
   const budgets = budgetsIn(flags.budget ?? [])
   const alerts = alertsIn(flags.alert ?? [])
+  const limits = sessionLimitsIn(flags)
   const { id } = await withKeys(loaded, log, ({ groups, config }) => {
     warn(alertWarnings({ alerts, budgets }, config.alerts))
-    return groups.create({ name, budgets, alerts })
+    return groups.create({ name, budgets, limits, alerts })
   })
   process.stdout.write(`${id}\n`)
   process.stderr.write(
@@ -56,15 +57,17 @@ export async function listGroups(loaded: LoadedConfig, log: Log, { json }: { jso
  * @throws GazewayError `not_found`, `conflict` when another group has the name, `validation_failed`
  */
 export async function editGroup(loaded: LoadedConfig, log: Log, group: string, flags: GroupFlags): Promise<void> {
+  const limits = sessionLimitsIn(flags)
   const change = {
     ...(flags.name !== undefined && { name: checked('--name', GroupName, flags.name) }),
     ...(flags.budget !== undefined && { budgets: budgetsIn(flags.budget) }),
+    ...(Object.keys(limits).length > 0 && { limits }),
     ...(flags.alert !== undefined && { alerts: alertsIn(flags.alert) }),
   }
   if (Object.keys(change).length === 0)
     throw new GazewayError(
       'validation_failed',
-      'Nothing to change. Give --name, --budget, --alert, or several of them.',
+      'Nothing to change. Give --name, --budget, --session, --alert, or several of them.',
       {
         param: '--budget',
       },

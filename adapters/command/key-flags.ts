@@ -3,14 +3,23 @@ import { GazewayError } from '../../src/errors.ts'
 import { Alerts } from '../../src/identity/alerts.ts'
 import { Period } from '../../src/identity/budgets.ts'
 import { type KeyChange, Limits, ModelGlob } from '../../src/identity/key.ts'
+import { SESSION_LIMITS } from '../../src/identity/session-limits.ts'
 import { accepts } from '../../src/text/accepted.ts'
 import { DURATION, durationMs } from '../../src/text/duration.ts'
 import { Amount, AmountAboveZero } from '../../src/text/money.ts'
 import { PERIOD_NAMES } from '../../src/text/period.ts'
 import { explain } from '../../src/wire/validation.ts'
 
+/** Limits of each session of a key or group, as commander names their flags. */
+export interface SessionFlags {
+  /** Budget in USD. */
+  session?: string
+  sessionCalls?: string
+  sessionMinutes?: string
+}
+
 /** Limits of a key, as commander names their flags. An absent flag is undefined. */
-export interface LimitFlags {
+export interface LimitFlags extends SessionFlags {
   credit?: string
   /** Each such as `5/day`. */
   budget?: string[]
@@ -20,6 +29,7 @@ export interface LimitFlags {
 }
 
 type LimitChange = NonNullable<z.input<typeof KeyChange>['limits']>
+type SessionChange = Pick<LimitChange, keyof typeof SESSION_LIMITS>
 type BudgetChange = NonNullable<LimitChange['budgets']>
 
 /** Flag value that removes a limit. */
@@ -43,7 +53,14 @@ export function checked<S extends z.ZodType>(flag: string, schema: S, value: str
 }
 
 /** Reads the limits that flags set. A limit without a flag is absent. @throws as {@link checked} */
-export function limitsIn({ credit, budget, requestsPerMinute, tokensPerMinute, concurrent }: LimitFlags): LimitChange {
+export function limitsIn({
+  credit,
+  budget,
+  requestsPerMinute,
+  tokensPerMinute,
+  concurrent,
+  ...session
+}: LimitFlags): LimitChange {
   return {
     ...(credit !== undefined && { credit_limit_usd: credit === NONE ? null : amountIn('--credit', Amount, credit) }),
     ...(budget !== undefined && { budgets: budgetsIn(budget) }),
@@ -54,6 +71,21 @@ export function limitsIn({ credit, budget, requestsPerMinute, tokensPerMinute, c
       tokens_per_minute: countIn('--tokens-per-minute', Limits.shape.tokens_per_minute, tokensPerMinute),
     }),
     ...(concurrent !== undefined && { concurrent: countIn('--concurrent', Limits.shape.concurrent, concurrent) }),
+    ...sessionLimitsIn(session),
+  }
+}
+
+/** Reads the limits of sessions that flags set. @throws as {@link checked} */
+export function sessionLimitsIn({ session, sessionCalls, sessionMinutes }: SessionFlags): SessionChange {
+  const { session_calls, session_minutes } = SESSION_LIMITS
+  return {
+    ...(session !== undefined && {
+      session_usd: session === NONE ? null : amountIn('--session', AmountAboveZero, session, SESSION),
+    }),
+    ...(sessionCalls !== undefined && { session_calls: countIn('--session-calls', session_calls, sessionCalls) }),
+    ...(sessionMinutes !== undefined && {
+      session_minutes: countIn('--session-minutes', session_minutes, sessionMinutes),
+    }),
   }
 }
 
@@ -81,6 +113,8 @@ export function alertsIn(texts: readonly string[]): z.input<typeof Alerts> {
 }
 
 const BUDGET = `${NONE}, or USD/PERIOD with an ${accepts(AmountAboveZero).replace(/^an /, '')} and ${PERIOD_NAMES.join(', ')}, such as 5/day`
+
+const SESSION = `${NONE}, or ${accepts(AmountAboveZero)} in USD, such as 2`
 
 /** Parses comma-separated globs; `all` allows all models. @throws as {@link checked} */
 export const modelsIn = (text: string): string[] | null =>

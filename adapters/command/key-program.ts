@@ -24,6 +24,7 @@ Examples:
   $ gazeway key create --name laptop
   $ gazeway key create --name ann --group team --budget 5/day --budget 50/month
   $ gazeway key create --name eve --budget 50/month --alert 80% --alert 100%
+  $ gazeway key create --name agents --budget 20/day --session 2
   $ gazeway key create --name ci --models 'gpt-*,llm-3-fast' --expires 90d --requests-per-minute 60 --concurrent 4
   $ gazeway key create --name shop --scope platform --billing metered --credit 0`
 
@@ -62,6 +63,10 @@ const ALERT = [
   'spent share of a budget that sends an alert to alerts.webhook_url, such as 80%, or none; repeatable',
   collect,
 ] as const
+
+const SESSION_USD = ['--session <usd>', 'spending limit of each session of a coding agent, such as 2, or none'] as const
+const SESSION_CALLS = ['--session-calls <n>', 'limit of calls of each session, or none'] as const
+const SESSION_MINUTES = ['--session-minutes <n>', 'minutes of each session from its first call, or none'] as const
 
 /** Adds the commands for keys and groups. Their code is loaded when one is called. */
 export function addKeyCommands(program: Command, start: Start): void {
@@ -162,6 +167,9 @@ function addGroupCommands(program: Command, start: Start): void {
     .description('create a group and print its id')
     .requiredOption('--name <name>', 'unique name of the group')
     .option(...budget)
+    .option(...SESSION_USD)
+    .option(...SESSION_CALLS)
+    .option(...SESSION_MINUTES)
     .option(...ALERT)
     .addHelpText('after', GROUP_EXAMPLES)
     .action(async (flags: GroupFlags) => {
@@ -182,6 +190,9 @@ function addGroupCommands(program: Command, start: Start): void {
     .argument('<group>', GROUP)
     .option('--name <name>', 'unique name of the group')
     .option(...budget)
+    .option(...SESSION_USD)
+    .option(...SESSION_CALLS)
+    .option(...SESSION_MINUTES)
     .option(...ALERT)
     .addHelpText('after', GROUP_EXAMPLES)
     .action(async (idOrName: string, flags: GroupFlags) => {
@@ -229,3 +240,6 @@ const withTerms = (command: Command): Command =>
     .option('--requests-per-minute <n>', 'limit of calls per minute')
     .option('--tokens-per-minute <n>', 'limit of tokens per minute')
     .option('--concurrent <n>', 'limit of concurrent calls')
+    .option(...SESSION_USD)
+    .option(...SESSION_CALLS)
+    .option(...SESSION_MINUTES)

@@ -37,6 +37,7 @@ export const groupTable = (records: readonly GroupRecord[]): string =>
       cells: [group.id, clipped(group.name), String(group.keys), dayOf(group.created_at)],
       details: {
         budgets: budgetsOf(group.budgets).join(', '),
+        limits: sessionLimitsOf(group.limits).join(', '),
         alerts: alertsOf(group.alerts),
         'spent USD': spent(group.spend),
         'owed USD': owed(group.debt_usd),
@@ -57,7 +58,17 @@ function limitsOf({ limits }: KeyRecord): string {
     ...(requests_per_minute === null ? [] : [`${requests_per_minute} requests per minute`]),
     ...(tokens_per_minute === null ? [] : [`${tokens_per_minute} tokens per minute`]),
     ...(concurrent === null ? [] : [`${concurrent} concurrent calls`]),
+    ...sessionLimitsOf(limits),
   ].join(', ')
+}
+
+/** `2 per session, 500 calls per session` */
+function sessionLimitsOf({ session_usd, session_calls, session_minutes }: GroupRecord['limits']): string[] {
+  return [
+    ...(session_usd === null ? [] : [`${session_usd} per session`]),
+    ...(session_calls === null ? [] : [`${session_calls} calls per session`]),
+    ...(session_minutes === null ? [] : [`${session_minutes} minutes per session`]),
+  ]
 }
 
 const budgetsOf = (budgets: readonly BudgetRecord[]): string[] =>

@@ -67,6 +67,11 @@ export const GUIDANCE: Readonly<Record<ErrorCode, Guidance>> = {
       'The call can cost more than is left of a budget of the key or its group. In a stream: the answer cost more than its reservation.',
     todo: 'Wait until the budget resets, lower `max_tokens`, or have an admin raise it: `gazeway key edit ID --budget 10/day`.',
   },
+  session_budget_reached: {
+    happened:
+      'The session of a coding agent has reached a limit of its key or group: its budget, its calls or its minutes. In a stream: the answer cost more than was left.',
+    todo: 'Start a new session, or ask an admin to raise this one: `gazeway session resume ID --raise 2`, or `POST /api/coding-sessions/{id}/resume`.',
+  },
   debt_open: {
     happened:
       'The account owes more than its credit: the provider read or generated more than was reserved for earlier calls.',

@@ -2,8 +2,8 @@ import type { MeteredCallRow } from '../store/tables/wallet-tables.ts'
 
 /** Amount that a call takes from its caller's budgets. Written together with the call record. */
 export interface CallSpend {
-  /** Key or wallet that made the call, and its group. */
-  spender: { id: string; groupId: string | null }
+  /** Key or wallet that made the call, its group, and the name of its session's spending where a budget holds for it. */
+  spender: { id: string; groupId: string | null; session?: string | null | undefined }
   /** UTC day on which the call began. */
   day: string
   /** In micro-dollars. */

@@ -87,7 +87,7 @@ export async function lock(trx: Transaction<Schema>, funding: Funding, of: NewLo
   })
   // Updates accounts before spending, as all transactions do: another order could deadlock.
   const spender = { id: payer, groupId: limits.groupId }
-  await spendWithin(trx, { spender, day: row.counted_on, micros: of.micros })
+  await spendWithin(trx, { spender, day: row.counted_on, at: of.at, micros: of.micros })
   tally.add('escrow_locked', 1)
   tally.add('locked_micros', of.micros)
   const isDeposited = entries.some(({ deposited }) => deposited === of.micros)

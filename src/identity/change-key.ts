@@ -9,6 +9,7 @@ import { type KeyChange, scopesOf } from './key.ts'
 import { KEY_COLUMNS, type KeyTerms, type ShownRow, toChangedColumns } from './key-record.ts'
 import { hashToken } from './key-token.ts'
 import { checkBilling, groupIn } from './new-key.ts'
+import { changeSessionLimits, readSessionLimits } from './session-limits.ts'
 
 /**
  * Changes the given fields of a key.
@@ -16,7 +17,8 @@ import { checkBilling, groupIn } from './new-key.ts'
  * @throws GazewayError `validation_failed`, `not_found`, or `conflict` for a revoked key
  */
 export function changeKey(store: Store, id: string, change: z.output<typeof KeyChange>): Promise<ShownRow> {
-  const { group, alerts, limits: { budgets } = {} } = change
+  const { group, alerts, limits = {} } = change
+  const { budgets } = limits
   return store.write(async (trx) => {
     const groupId = group == null ? group : await groupIn(trx, group)
     const changed = await trx
@@ -30,6 +32,7 @@ export function changeKey(store: Store, id: string, change: z.output<typeof KeyC
     if (changed === undefined) throw await unchangeable(id, trx)
     checkBilling(scopesOf(changed), changed.billing)
     if (budgets !== undefined) await replaceBudgets(trx, id, toBudgetRows(id, budgets ?? []))
+    await changeSessionLimits(trx, id, limits)
     if (alerts !== undefined) await replaceAlerts(trx, id, toAlertRows(id, alerts))
     return changed
   })
@@ -100,10 +103,14 @@ export async function revokeKey(store: Store, id: string, at: string, hooks: Rev
   return row
 }
 
-/** Reads the budgets and alerts of keys. */
+/** Reads the budgets, alerts and limits of the sessions of keys. */
 export async function readTerms(db: Store['db'], ids: readonly string[]): Promise<(id: string) => KeyTerms> {
-  const [budgets, alerts] = await Promise.all([readBudgets(db, ids), readAlerts(db, ids)])
-  return (id) => ({ budgets: budgets.get(id) ?? [], alerts: alerts.get(id) ?? [] })
+  const [budgets, alerts, sessions] = await Promise.all([
+    readBudgets(db, ids),
+    readAlerts(db, ids),
+    readSessionLimits(db, ids),
+  ])
+  return (id) => ({ budgets: budgets.get(id) ?? [], alerts: alerts.get(id) ?? [], sessions: sessions.get(id) })
 }
 
 /** Explains why a key cannot change: it does not exist, or was revoked. */

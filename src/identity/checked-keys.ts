@@ -1,6 +1,7 @@
 import { type Kysely, sql } from 'kysely'
 import type { Schema } from '../store/schema.ts'
 import type { BudgetRow, KeyRow } from '../store/tables/keys-tables.ts'
+import type { SessionLimitsRow } from '../store/tables/session-limits-tables.ts'
 
 /** Columns that authentication needs. */
 const CHECKED_COLUMNS = [
@@ -24,14 +25,18 @@ const CHECKED_COLUMNS = [
   'revoked_at',
 ] as const
 
-/** Row of a key for authentication, with its budgets and those of its group. */
+/** Row of a key for authentication, with its budgets, the limits of its sessions, and those of its group. */
 export interface CheckedRow extends Pick<KeyRow, (typeof CHECKED_COLUMNS)[number]> {
   budgets: BudgetRow[]
+  sessions: Omit<SessionLimitsRow, 'owner'>[]
 }
 
+/** Columns of the limits of sessions. */
+const LIMITS = ['micros', 'calls', 'minutes', 'repeat_times', 'repeat_minutes'] as const
+
 /**
- * Reads a key by id, or the unrevoked keys of a wallet (in lower case), newest first. One statement reads keys and
- * budgets, so that they are consistent.
+ * Reads a key by id, or the unrevoked keys of a wallet (in lower case), newest first. One statement reads keys,
+ * budgets and limits, so that they are consistent.
  */
 export async function readCheckedKeys(
   db: Kysely<Schema>,
@@ -40,8 +45,12 @@ export async function readCheckedKeys(
   const query = db
     .selectFrom('keys')
     .leftJoin('budgets', (join) => join.on(sql<boolean>`budgets.owner in (keys.id, keys.group_id)`))
+    .leftJoin('session_limits as own', 'own.owner', 'keys.id')
+    .leftJoin('session_limits as of_group', 'of_group.owner', 'keys.group_id')
     .select(CHECKED_COLUMNS.map((column) => `keys.${column}` as const))
     .select(['budgets.owner', 'budgets.per', 'budgets.micros'])
+    .select(LIMITS.map((column) => `own.${column} as own_${column}` as const))
+    .select(LIMITS.map((column) => `of_group.${column} as group_${column}` as const))
     .orderBy('keys.id', 'desc')
   const found =
     'id' in of
@@ -49,7 +58,14 @@ export async function readCheckedKeys(
       : query.where('keys.wallet', '=', of.wallet).where('keys.revoked_at', 'is', null)
   const keys = new Map<string, CheckedRow>()
   for (const { owner, per, micros, ...row } of await found.execute()) {
-    const key = keys.get(row.id) ?? { ...row, budgets: [] }
+    const limitsOf = (whose: 'own' | 'group') => ({
+      micros: row[`${whose}_micros`],
+      calls: row[`${whose}_calls`],
+      minutes: row[`${whose}_minutes`],
+      repeat_times: row[`${whose}_repeat_times`],
+      repeat_minutes: row[`${whose}_repeat_minutes`],
+    })
+    const key = keys.get(row.id) ?? { ...row, budgets: [], sessions: [limitsOf('own'), limitsOf('group')] }
     keys.set(row.id, key)
     if (owner !== null && per !== null && micros !== null) key.budgets.push({ owner, per, micros })
   }

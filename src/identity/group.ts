@@ -2,6 +2,7 @@ import * as z from 'zod'
 import { isWhole, WHOLE } from '../store/text.ts'
 import { Alerts, ShownAlerts } from './alerts.ts'
 import { Budgets, Period } from './budgets.ts'
+import { SESSION_LIMITS } from './session-limits.ts'
 import { Debt, PresumedUsd, Spend } from './spend.ts'
 
 const GROUP_ID = /^grp_[0-9a-f]{32}$/
@@ -25,10 +26,14 @@ export const GroupName = Name.refine((name) => !GROUP_ID.test(name), 'must not l
   'Unique name of the group.',
 )
 
+/** Limits of the sessions of all keys of a group. */
+const GroupLimits = z.strictObject(SESSION_LIMITS)
+
 /** A request to create a group. */
 export const NewGroup = z.strictObject({
   name: GroupName,
   budgets: Budgets.default([]).describe('Budgets of the calls of all its keys; [] for no limit.'),
+  limits: GroupLimits.partial().default({}).describe('Limits of each session of its keys; absent ones are unlimited.'),
   alerts: Alerts.default([]).describe('Alerts to alerts.webhook_url.'),
 })
 
@@ -37,17 +42,19 @@ export const GroupChange = z
   .strictObject({
     name: GroupName,
     budgets: Budgets.describe('Replaces all budgets of the group; [] for no limit.'),
+    limits: GroupLimits.partial().describe('Absent limits stay; null removes one.'),
     alerts: Alerts.describe('Replaces all alerts of the group; [] for none.'),
   })
   .partial()
   .refine((change) => Object.keys(change).length > 0, 'nothing to change')
-  .meta({ accepted: 'an object with name, budgets, alerts, or several of them' })
+  .meta({ accepted: 'an object with name, budgets, limits, alerts, or several of them' })
 
 /** A group in replies. */
 export const GroupRecord = z.object({
   id: GroupId,
   name: z.string(),
   budgets: z.array(z.object({ usd: z.number(), per: Period })),
+  limits: z.object(SESSION_LIMITS),
   alerts: ShownAlerts,
   keys: z.int().describe('Number of its unrevoked keys'),
   spend: Spend,

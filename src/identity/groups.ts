@@ -11,6 +11,13 @@ import { parseInput } from '../wire/validation.ts'
 import { readAlerts, replaceAlerts, toAlertRecords, toAlertRows } from './alerts.ts'
 import { readBudgets, replaceBudgets, toBudgetRecords, toBudgetRows } from './budgets.ts'
 import { GroupChange, GroupId, type GroupRecord, NewGroup } from './group.ts'
+import {
+  changeSessionLimits,
+  readSessionLimits,
+  removeSessionLimits,
+  toSessionLimits,
+  toSessionRow,
+} from './session-limits.ts'
 import { nothingSpent, type SpendOf, toDebt, toPresumed, toSpend } from './spend.ts'
 
 export { GroupChange, GroupId, GroupRecord, NewGroup } from './group.ts'
@@ -32,7 +39,7 @@ export interface Groups {
   /** Finds a group by id or name; null when there is none. */
   find(idOrName: string): Promise<GroupRecord | null>
   /**
-   * Changes a group's name, budgets or alerts. New budgets apply at once in this process, within 5 s in others.
+   * Changes a group's name, budgets, limits or alerts. New budgets and limits apply at once in this process, within 5 s in others.
    *
    * @throws GazewayError `validation_failed`, `not_found`, or `conflict` when another group has the name
    */
@@ -47,7 +54,7 @@ export interface GroupsDeps {
   now: () => Date
   /** Reads the spending of groups, for their records; none by default. */
   spendOf?: SpendOf
-  /** Called after the budgets of a group were changed here. */
+  /** Called after the budgets or limits of a group were changed here. */
   onChanged?: (id: string) => void
 }
 
@@ -69,7 +76,7 @@ export function createGroups({ store, now, spendOf = nothingSpent, onChanged }: 
 
   return {
     async create(input, keep) {
-      const { name, budgets, alerts } = parseInput(NewGroup, input)
+      const { name, budgets, limits, alerts } = parseInput(NewGroup, input)
       const group = { id: newId('grp'), name, created_at: now().toISOString() }
       const record = {
         ...group,
@@ -82,10 +89,16 @@ export function createGroups({ store, now, spendOf = nothingSpent, onChanged }: 
       }
       const rows = toBudgetRows(group.id, budgets)
       const alertRows = toAlertRows(group.id, alerts)
-      const made = { ...record, budgets: toBudgetRecords(rows), alerts: toAlertRecords(alertRows) }
+      const made = {
+        ...record,
+        budgets: toBudgetRecords(rows),
+        limits: toSessionLimits(toSessionRow(group.id, limits)),
+        alerts: toAlertRecords(alertRows),
+      }
       await store.write(async (trx) => {
         if (!(await isInserted(trx, group))) return
         await replaceBudgets(trx, group.id, rows)
+        await changeSessionLimits(trx, group.id, limits)
         await replaceAlerts(trx, group.id, alertRows)
         await keep?.(trx, made)
       })
@@ -112,15 +125,16 @@ export function createGroups({ store, now, spendOf = nothingSpent, onChanged }: 
     },
 
     async change(id, input) {
-      const { name, budgets, alerts } = parseInput(GroupChange, input)
+      const { name, budgets, limits, alerts } = parseInput(GroupChange, input)
       const group = await store.write(async (trx) => {
         const present = await lockGroup(trx, id)
         if (present === undefined) throw unknownGroup('id')
         if (budgets !== undefined) await replaceBudgets(trx, id, toBudgetRows(id, budgets))
+        if (limits !== undefined) await changeSessionLimits(trx, id, limits)
         if (alerts !== undefined) await replaceAlerts(trx, id, toAlertRows(id, alerts))
         return name === undefined ? present : rename(trx, present, name)
       })
-      if (budgets !== undefined) onChanged?.(id)
+      if (budgets !== undefined || limits !== undefined) onChanged?.(id)
       return recordOf(group)
     },
 
@@ -134,9 +148,10 @@ async function recordsOf(
   spend: ReturnType<SpendOf>,
 ): Promise<GroupRecord[]> {
   const ids = groups.map(({ id }) => id)
-  const [budgets, alerts, spent, keys] = await Promise.all([
+  const [budgets, alerts, sessions, spent, keys] = await Promise.all([
     readBudgets(db, ids),
     readAlerts(db, ids),
+    readSessionLimits(db, ids),
     spend,
     countKeys(db, ids),
   ])
@@ -144,6 +159,7 @@ async function recordsOf(
     id,
     name,
     budgets: toBudgetRecords(budgets.get(id) ?? []),
+    limits: toSessionLimits(sessions.get(id)),
     alerts: toAlertRecords(alerts.get(id) ?? []),
     keys: keys.get(id) ?? 0,
     spend: toSpend(spent.get(id)),
@@ -159,6 +175,7 @@ async function removeGroup(trx: Transaction<Schema>, id: string): Promise<void> 
   if (keys > 0) throw groupInUse(keys)
   await replaceBudgets(trx, id, [])
   await replaceAlerts(trx, id, [])
+  await removeSessionLimits(trx, id)
   await trx.deleteFrom('key_groups').where('id', '=', id).execute()
 }
 

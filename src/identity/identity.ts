@@ -4,6 +4,7 @@ import type { Micros } from '../text/money.ts'
 import { type Budget, toBudgets } from './budgets.ts'
 import type { CheckedRow } from './checked-keys.ts'
 import { type KeyCache, modelsOf, Scope, scopesOf } from './key.ts'
+import { type SessionLimits, sessionLimitsOf } from './session-limits.ts'
 
 /** Caller and its limits, as its key states them. Null limits are unlimited. */
 export interface Identity {
@@ -19,6 +20,8 @@ export interface Identity {
   group: { id: string; budgets: readonly Budget[] } | null
   /** Own budgets of the key. */
   budgets: readonly Budget[]
+  /** Limits of each of its sessions, its group's included. */
+  sessionLimits: SessionLimits | null
   /** Credit beyond its deposits; null for `wallet.default_credit_limit_usd`. */
   creditLimitMicros: Micros | null
   requestsPerMinute: number | null
@@ -44,6 +47,7 @@ const UNLIMITED = {
   billing: 'recorded',
   group: null,
   budgets: [],
+  sessionLimits: null,
   creditLimitMicros: null,
   requestsPerMinute: null,
   tokensPerMinute: null,
@@ -59,8 +63,11 @@ export const identityWithoutKey = (of: Pick<Identity, 'id' | 'name' | 'scopes' |
   Object.freeze({ ...UNLIMITED, ...of })
 
 /** Tells whether the cost of a call is reserved first. */
-export const isHeld = ({ billing, budgets, group }: Identity): boolean =>
-  billing !== 'recorded' || budgets.length > 0 || (group?.budgets.length ?? 0) > 0
+export const isHeld = ({ billing, budgets, group, sessionLimits }: Identity): boolean =>
+  billing !== 'recorded' ||
+  budgets.length > 0 ||
+  (group?.budgets.length ?? 0) > 0 ||
+  (sessionLimits?.micros ?? null) !== null
 
 /** A caller whose call costs the operator nothing, so that only its other limits hold. */
 export const withoutMoney = (caller: Identity): Identity => ({
@@ -68,6 +75,7 @@ export const withoutMoney = (caller: Identity): Identity => ({
   billing: 'recorded',
   budgets: [],
   group: null,
+  sessionLimits: caller.sessionLimits && { ...caller.sessionLimits, micros: null },
 })
 
 /** Identity of the configuration's fixed key. */
@@ -90,6 +98,7 @@ export function identityOf(row: CheckedRow): Identity {
     billing: row.billing,
     group: group_id === null ? null : { id: group_id, budgets: budgetsOf(group_id) },
     budgets: budgetsOf(id),
+    sessionLimits: sessionLimitsOf(row.sessions),
     creditLimitMicros: row.credit_limit_micros,
     requestsPerMinute: row.requests_per_minute,
     tokensPerMinute: row.tokens_per_minute,

@@ -1,9 +1,11 @@
 import type * as z from 'zod'
 import type { AlertRow, BudgetRow, KeyRow } from '../store/tables/keys-tables.ts'
+import type { SessionLimitsRow } from '../store/tables/session-limits-tables.ts'
 import { type Micros, toMicros, toUsd } from '../text/money.ts'
 import { toAlertRecords } from './alerts.ts'
 import { toBudgetRecords } from './budgets.ts'
 import { type KeyChange, type KeyRecord, modelsOf, type NewKey, Scope, scopesOf } from './key.ts'
+import { toSessionLimits } from './session-limits.ts'
 import { type Spent, toDebt, toPresumed, toSpend } from './spend.ts'
 
 /** Columns of `keys` in a record. */
@@ -82,14 +84,15 @@ export function toChangedColumns(change: z.output<typeof KeyChange>) {
   }
 }
 
-/** Budgets and alerts of a key, stored in their own rows. */
+/** Budgets, alerts and limits of the sessions of a key, stored in their own rows. */
 export interface KeyTerms {
   budgets: readonly BudgetRow[]
   alerts: readonly AlertRow[]
+  sessions: SessionLimitsRow | undefined
 }
 
 /** Builds the record of a stored key. */
-export function toRecord(row: ShownRow, { budgets, alerts }: KeyTerms, spent: Spent | undefined): KeyRecord {
+export function toRecord(row: ShownRow, { budgets, alerts, sessions }: KeyTerms, spent: Spent | undefined): KeyRecord {
   return {
     id: row.id,
     name: row.name,
@@ -103,6 +106,7 @@ export function toRecord(row: ShownRow, { budgets, alerts }: KeyTerms, spent: Sp
       requests_per_minute: row.requests_per_minute,
       tokens_per_minute: row.tokens_per_minute,
       concurrent: row.concurrent,
+      ...toSessionLimits(sessions),
     },
     alerts: toAlertRecords(alerts),
     models: modelsOf(row),

@@ -7,6 +7,7 @@ import { Amount } from '../text/money.ts'
 import { Alerts, ShownAlerts } from './alerts.ts'
 import { Budgets, Period } from './budgets.ts'
 import { GroupId, Name } from './group.ts'
+import { SESSION_LIMITS } from './session-limits.ts'
 import { Debt, PresumedUsd, Spend } from './spend.ts'
 
 /** Maximum number of globs of one key. */
@@ -60,6 +61,7 @@ export const Limits = z.strictObject({
   requests_per_minute: count(1_000_000).describe('Calls per minute.'),
   tokens_per_minute: count(1_000_000_000).describe('Tokens per minute.'),
   concurrent: count(100_000).describe('Concurrent calls.'),
+  ...SESSION_LIMITS,
 })
 
 const Time = z.iso.datetime({ offset: true })
@@ -149,6 +151,7 @@ export const KeyRecord = z.object({
     requests_per_minute: z.int().nullable(),
     tokens_per_minute: z.int().nullable(),
     concurrent: z.int().nullable(),
+    ...SESSION_LIMITS,
   }),
   alerts: ShownAlerts,
   models: z.array(z.string()).nullable().describe('Globs of allowed models; null for all.'),

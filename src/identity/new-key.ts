@@ -14,6 +14,7 @@ import { lockGroup, unknownGroup } from './groups.ts'
 import type { KeyRecord, NewKey, Scope } from './key.ts'
 import { toRecord, toRow } from './key-record.ts'
 import { hashToken, newToken } from './key-token.ts'
+import { changeSessionLimits, toSessionRow } from './session-limits.ts'
 
 /** A new key: its secret and its record. */
 export interface NewlyMade {
@@ -61,13 +62,15 @@ export function insertKey(
     const row = { ...ungrouped, group_id: key.group === null ? null : await groupIn(trx, key.group) }
     const budgets = toBudgetRows(row.id, key.limits.budgets ?? [])
     const alerts = toAlertRows(row.id, key.alerts)
-    const newlyMade = { key: token, record: toRecord(row, { budgets, alerts }, undefined) }
+    const sessions = toSessionRow(row.id, key.limits)
+    const newlyMade = { key: token, record: toRecord(row, { budgets, alerts, sessions }, undefined) }
     const insertion = trx.insertInto('keys').values(row).returning('id')
     const made = await insertion.onConflict((conflict) => conflict.column('id').doNothing()).executeTakeFirst()
     // Inserted before: the connection was lost after the commit.
     if (!made) return newlyMade
     await replaceBudgets(trx, row.id, budgets)
     await replaceAlerts(trx, row.id, alerts)
+    await changeSessionLimits(trx, row.id, key.limits)
     if (row.wallet !== null) await hooks.onBound?.(trx, { ...row, wallet: row.wallet })
     await hooks.keep?.(trx, newlyMade)
     return newlyMade

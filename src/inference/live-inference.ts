@@ -14,6 +14,7 @@ import type { OpenUpstream } from './open.ts'
 import { createCallRates } from './rates/call-rates.ts'
 import { createReasoning } from './reasoning/reasoning.ts'
 import { createCacheWatch } from './session/cache-watch.ts'
+import { createSessionGate } from './session/session-gate.ts'
 import { createLateTerms } from './settle/untold-answer.ts'
 import { createLiveness, type Liveness } from './status/liveness.ts'
 import { watchRecentCalls } from './status/recent-calls.ts'
@@ -65,7 +66,12 @@ export function liveInference(
     keepDays: () => config.current().config.responses.keep_days,
     onError: logged(base, 'Failed to carry the reasoning of a provider; calls go on without it.', 'warn'),
   })
-  const billing = { ...deps.billing, rates, noteRefusal, now }
+  const sessionGate = createSessionGate({
+    store,
+    now,
+    onError: logged(base, 'Failed to take a refused call out of the calls of its session.', 'warn'),
+  })
+  const billing = { ...deps.billing, rates, sessionGate, noteRefusal, now }
   const healthOf = keepHealth()
   const facts = createSharedFacts({
     store,

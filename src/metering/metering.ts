@@ -124,7 +124,13 @@ function createMeteredCall(deps: MeteringDeps): MakeMeteredCall {
     const started = performance.now()
     const call = checkCall(input, deps)
     const isGone = () => context.signal?.aborted === true
-    const bill = await meteredBill(billing, { callerId, model: call.model }, await boundOf(call, deps), isGone)
+    const sessionId = context.session?.session_id ?? null
+    const bill = await meteredBill(
+      billing,
+      { callerId, sessionId, model: call.model },
+      await boundOf(call, deps),
+      isGone,
+    )
     try {
       const asking: PaidContext = {
         ...context,

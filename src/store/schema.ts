@@ -15,6 +15,7 @@ import type { RateTables } from './tables/rates-tables.ts'
 import type { ReasoningTables } from './tables/reasoning-tables.ts'
 import type { ReconcileTables } from './tables/reconcile-tables.ts'
 import type { ReviewTables } from './tables/reviews-tables.ts'
+import type { SessionLimitTables } from './tables/session-limits-tables.ts'
 import type { SessionTables } from './tables/sessions-tables.ts'
 import type { SettingsTables } from './tables/settings-tables.ts'
 import type { SettlementTables } from './tables/settlements-tables.ts'
@@ -42,6 +43,7 @@ export interface Schema
     ReviewTables,
     SettingsTables,
     SettlementTables,
+    SessionLimitTables,
     SessionTables,
     SweepTables,
     TaskTables,
@@ -78,6 +80,8 @@ export const RECORD_TABLES = {
   keys: ['id'],
   budgets: ['owner', 'per'],
   alerts: ['owner', 'percent'],
+  session_limits: ['owner'],
+  session_states: ['caller_id', 'session_id'],
   key_groups: ['id'],
   idempotency_keys: ['scope', 'key'],
   ledger_accounts: ['id'],

@@ -6,6 +6,7 @@ import type { Sweep } from '../store/sweeps.ts'
 import type { ClosedPeriodRow } from '../store/tables/wallet-tables.ts'
 import { type Micros, toMicros, toUsd } from '../text/money.ts'
 import { type Absorbed, type AbsorbedCall, createAbsorbed } from './budget/absorbed.ts'
+import { forgetSessions } from './budget/forget-sessions.ts'
 import { forgiveDebts } from './budget/forgive-debts.ts'
 import { createLimits, type LimitsOf } from './budget/limits.ts'
 import { spentAndOwed } from './budget/open-debts.ts'
@@ -52,6 +53,8 @@ export { statementCsv } from './statements/statement-csv.ts'
 
 /** Interval of the sweep for expired allowances, in milliseconds. */
 const ALLOWANCES_MS = 60_000
+/** Interval of the sweep for sessions that are over, in milliseconds. */
+const SESSIONS_MS = 3_600_000
 
 /** Accounts of callers and the receipts of their calls. */
 export interface Wallet {
@@ -137,6 +140,7 @@ export function createWallet(deps: WalletDeps): Wallet {
     },
     sweeps: [
       { name: 'wallet.allowances', everyMs: ALLOWANCES_MS, batch: (limit) => sweepAllowances(store, now(), limit) },
+      { name: 'wallet.sessions', everyMs: SESSIONS_MS, batch: (limit) => forgetSessions(store, now(), limit) },
       missingRecords(store, now, retentionDays),
     ],
   }

@@ -44,7 +44,7 @@ async function period(store: Store) {
     size: 0,
     free: 0,
     unwritten: 0,
-    owed: 0,
+    owed: () => 0,
   })
   const spends = await spendOf(store.db, [spender.id], new Date(day))
   return {

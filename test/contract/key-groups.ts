@@ -28,6 +28,7 @@ export function keyGroupsContract(open: () => Promise<Store>): void {
       const record = {
         name: 'team',
         budgets: [DAILY, TOTAL],
+        limits: { session_usd: null, session_calls: null, session_minutes: null },
         alerts: [],
         keys: 0,
         spend: NOTHING,
@@ -149,6 +150,30 @@ export function keyGroupsContract(open: () => Promise<Store>): void {
       await keys.change(record.id, { group: null })
       assert.equal(await held(keys), null)
       await Promise.all([keys.close(), elsewhere.close()])
+      await store.close()
+    })
+
+    it('hold each session of their keys to the tighter limits, until they are removed', async () => {
+      const { store, keys, groups } = await start()
+      const { id, limits } = await groups.create({ name: 'team', limits: { session_usd: 2, session_minutes: 30 } })
+      assert.deepEqual(limits, { session_usd: 2, session_calls: null, session_minutes: 30 })
+      const own = { session_usd: 3, session_calls: 10, session_minutes: 20 }
+      const { key, record } = await keys.create({ name: 'a', group: id, limits: own })
+      const limitsOf = async () => (await keys.authenticate(key)).sessionLimits
+      assert.deepEqual(await limitsOf(), { micros: 2_000_000, calls: 10, minutes: 20 })
+      const changed = await groups.change(id, { limits: { session_usd: 4, session_minutes: null } })
+      assert.deepEqual(changed.limits, { session_usd: 4, session_calls: null, session_minutes: null })
+      assert.deepEqual(await limitsOf(), { micros: 3_000_000, calls: 10, minutes: 20 })
+      const none = { session_usd: null, session_calls: null, session_minutes: null }
+      assert.deepEqual((await keys.change(record.id, { limits: none })).limits, { ...record.limits, ...none })
+      assert.deepEqual(await limitsOf(), { micros: 4_000_000, calls: null, minutes: null })
+      await keys.change(record.id, { group: null })
+      assert.equal(await limitsOf(), null)
+      await keys.revoke(record.id)
+      await groups.remove(id)
+      assert.deepEqual(await store.db.selectFrom('session_limits').selectAll().execute(), [])
+      await assert.rejects(groups.create({ name: 'b', limits: { session_usd: 0 } }), { param: 'limits.session_usd' })
+      await keys.close()
       await store.close()
     })
 

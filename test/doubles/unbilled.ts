@@ -6,11 +6,13 @@ import { UNCOUNTED_CALL } from '../../src/inference/rates/call-rates.ts'
 export const UNBILLED: CallDeps['billing'] = {
   identity: () => null,
   rates: { begin: () => UNCOUNTED_CALL, close: async () => {} },
+  sessionGate: { begin: () => null },
   reservations: {
     reserve: ({ spender }) => ({
       left: () => Infinity,
       extend: async () => true,
       grow: async () => {},
+      refusal: () => null,
       take: (micros) => ({ spender, day: '2026-11-21', micros, allowanceId: null, written() {}, recorded() {} }),
       renew: () => () => {},
       end() {},

@@ -24,6 +24,7 @@ const ROW: CheckedRow = {
   previous_until: null,
   revoked_at: null,
   budgets: [],
+  sessions: [],
 }
 
 describe('the key cache', () => {

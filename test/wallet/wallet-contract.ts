@@ -9,6 +9,7 @@ import { ledgerContract } from './ledger-contract.ts'
 import { meteringContract } from './metering-contract.ts'
 import { periodStatementContract } from './period-statement-contract.ts'
 import { reservationsContract } from './reservations-contract.ts'
+import { sessionBudgetsContract } from './session-budgets-contract.ts'
 import type { OpenStore } from './setup.ts'
 import { statementContract } from './statement-contract.ts'
 import { tamperingContract } from './tampering-contract.ts'
@@ -30,6 +31,7 @@ export function walletContract(name: string, open: () => Promise<Store>): void {
   describe(`statements of periods on ${name}`, () => periodStatementContract(openFor))
   describe(`debts on ${name}`, () => debtsContract(openFor))
   describe(`reservations on ${name}`, () => reservationsContract(openFor))
+  describe(`budgets of sessions on ${name}`, () => sessionBudgetsContract(openFor))
   describe(`statements on ${name}`, () => statementContract(openFor))
   describe(`a store changed by hand on ${name}`, () => tamperingContract(openFor))
   describe(`usage on ${name}`, () => usageContract(openFor))

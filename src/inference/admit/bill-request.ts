@@ -4,6 +4,7 @@ import type { Cost } from '../api/verbatim-paths.ts'
 import type { CallRates } from '../rates/call-rates.ts'
 import type { CountedCall } from '../rates/rate-share.ts'
 import type { CallTokens } from '../rates/shared-window.ts'
+import type { SessionGate } from '../session/session-gate.ts'
 import type { ModelChoice } from '../upstreams/provider.ts'
 import { type Bill, billOfOthers, countedBill, NO_BILL, type PaidContext } from './bill.ts'
 import { requireCounts, requireExactNames } from './billed-fields.ts'
@@ -21,6 +22,7 @@ const BYTES_PER_TOKEN = 4
 /** Dependencies of the bill of a request. */
 export interface RequestBillDeps extends BillDeps, BoundDeps {
   rates: CallRates
+  sessionGate: SessionGate
   noteRefusal: NoteRefusal
 }
 
@@ -45,10 +47,11 @@ export interface BilledRequest {
  * Creates the bill of a request: checks the permissions of the key and reserves the worst-case cost.
  *
  * @throws GazewayError `model_not_allowed`, `model_not_priced`, `limit_not_kept`, `too_many_requests`,
- *   `insufficient_credit`, `debt_open` or `budget_reached`
+ *   `insufficient_credit`, `debt_open`, `budget_reached` or `session_budget_reached`
  */
 export function billFor(deps: RequestBillDeps, asked: BilledRequest, context: PaidContext): Bill | Promise<Bill> {
   const { callerId, ownKey } = context
+  const sessionId = context.session?.session_id ?? null
   const paid = billOfOthers(context)
   const isOurs = ownKey === undefined
   const refuse = (error: unknown): never =>
@@ -61,8 +64,10 @@ export function billFor(deps: RequestBillDeps, asked: BilledRequest, context: Pa
     const known = deps.identity(callerId)
     const key = known instanceof Promise ? null : known
     if (known instanceof Promise)
-      return known.then((found) => billOf(deps, asked, { callerId, paid, isOurs, key: found })).catch(refuse)
-    const bill = billOf(deps, asked, { callerId, paid, isOurs, key })
+      return known
+        .then((found) => billInSession(deps, asked, { callerId, sessionId, paid, isOurs, key: found }))
+        .catch(refuse)
+    const bill = billInSession(deps, asked, { callerId, sessionId, paid, isOurs, key })
     return bill instanceof Promise ? bill.catch(refuse) : bill
   } catch (error) {
     return refuse(error)
@@ -133,10 +138,38 @@ export function unboundedRefusal(key: Identity, path: string): GazewayError | nu
   )
 }
 
+/** Caller of a request, as far as it is known. */
+interface RequestCaller {
+  callerId: string
+  /** Session that its client names. */
+  sessionId: string | null
+  /** Bill of a call that its caller charges for itself. */
+  paid: Bill | null
+  /** False for a call with the client's own key of the provider, which costs nothing here. */
+  isOurs: boolean
+  /** Null for one without a key. */
+  key: Identity | null
+}
+
+/** Counts the call in its session, for a key that limits the calls or minutes of sessions, and creates its bill. */
+function billInSession(deps: RequestBillDeps, asked: BilledRequest, caller: RequestCaller): Bill | Promise<Bill> {
+  const { key, sessionId } = caller
+  const begun = key === null || sessionId === null ? null : deps.sessionGate.begin(key, sessionId)
+  if (begun === null) return billOf(deps, asked, caller)
+  return begun.then(async (call) => {
+    try {
+      return await billOf(deps, asked, caller)
+    } catch (error) {
+      await call.undo()
+      throw error
+    }
+  })
+}
+
 function billOf(
   deps: RequestBillDeps,
   asked: BilledRequest,
-  { callerId, paid, isOurs, key }: { callerId: string; paid: Bill | null; isOurs: boolean; key: Identity | null },
+  { callerId, sessionId, paid, isOurs, key }: RequestCaller,
 ): Bill | Promise<Bill> {
   if (key === null && paid !== null) return paid
   const named = key ?? identityWithoutKey({ id: callerId, name: callerId, scopes: new Set(), wallet: null })
@@ -153,9 +186,9 @@ function billOf(
   const limits = isHeld(caller) ? asked.limits() : null
   const terms = { isHeld: isHeld(caller), path: asked.path }
   if (limits === null && isOurs) requirePrices(deps.prices, [...choices, ...fielded], terms)
-  if (!isHeld(caller)) return billWithin(deps, asked, { caller, paid, bound: UNBOUNDED, parts })
+  if (!isHeld(caller)) return billWithin(deps, asked, { caller, sessionId, paid, bound: UNBOUNDED, parts })
   const within = (all: readonly ModelChoice[]) =>
-    billWithin(deps, asked, { caller, paid, bound: boundOfHeld(deps, asked, all, parts), parts })
+    billWithin(deps, asked, { caller, sessionId, paid, bound: boundOfHeld(deps, asked, all, parts), parts })
   const kept = caller.billing === 'recorded' ? undefined : deps.absorbed.require(caller.id, choices)
   const standIns = asked.standIns?.()
   if (standIns === undefined && limits === null && kept === undefined) return within(choices)
@@ -169,7 +202,13 @@ function billOf(
 function billWithin(
   deps: RequestBillDeps,
   { path, request, isGone }: BilledRequest,
-  { caller, paid, bound, parts }: { caller: Identity; paid: Bill | null; bound: CallBound; parts: PricedParts },
+  {
+    caller,
+    sessionId,
+    paid,
+    bound,
+    parts,
+  }: { caller: Identity; sessionId: string | null; paid: Bill | null; bound: CallBound; parts: PricedParts },
 ): Bill | Promise<Bill> {
   const { stream, background } = request.json
   // Lenient servers read other values than true as true.
@@ -185,6 +224,7 @@ function billWithin(
     const bill = (counted: CountedCall) =>
       reservedBill(deps, {
         key: caller,
+        sessionId,
         bound,
         reserved,
         counted,
@@ -199,7 +239,7 @@ function billWithin(
       throw error
     })
   }
-  const reserved = reserveFor(deps, caller, bound, isGone)
+  const reserved = reserveFor(deps, { key: caller, sessionId }, bound, isGone)
   return reserved instanceof Promise ? reserved.then(begin) : begin(reserved)
 }
 

@@ -61,10 +61,11 @@ export function chargedBooking(deps: ChargeDeps, call: BookedCall): CostBooking 
       )
       await charge({
         allowanceId: spend.allowanceId as string,
+        session: spend.spender.session,
         receipt,
         beyondMicros: causedMicros,
         absorbedBeyondMicros: borneBeyondMicros,
-        creditMicros: payerOf(key, defaultCreditMicros).creditMicros ?? 0,
+        creditMicros: payerOf({ key, sessionId: null }, defaultCreditMicros).creditMicros ?? 0,
         keep: keep && ((trx) => keep(trx, receipt)),
         recorded: spend.recorded,
       })
@@ -92,6 +93,7 @@ function bear(deps: ChargeDeps, call: BookedCall, { attempt, shares }: SharedAtt
   const terms = { ...recordedTerms(call.at, deps.pricing), isCapped: shares.isCapped, absorbedMicros }
   return deps.charge({
     allowanceId: spend.allowanceId as string,
+    session: spend.spender.session,
     receipt: receiptOf(spend, attempt, terms),
     absorbedBeyondMicros: beyondMicros,
     recorded(spent) {

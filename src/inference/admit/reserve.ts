@@ -5,6 +5,7 @@ import type { Micros } from '../../text/money.ts'
 import { HeldByOthers } from '../../wallet/budget/held-by-others.ts'
 import type { Payer, Reservation } from '../../wallet/budget/reservation.ts'
 import type { Reservations } from '../../wallet/budget/reservations.ts'
+import { sessionOwner } from '../../wallet/budget/session-budget.ts'
 import { marginOf, type PricingConfig } from '../../wallet/receipts/pricing.ts'
 import type { CallBound, Quote } from './worst-case.ts'
 
@@ -27,6 +28,12 @@ export interface ReserveDeps {
   identity(id: string): Identity | null | Promise<Identity | null>
 }
 
+/** A key that makes a call, and the session that its client names. */
+export interface SessionCaller {
+  key: Identity
+  sessionId: string | null
+}
+
 /** A reservation, and the bound that it was made by. */
 export interface Reserved {
   reservation: Reservation
@@ -41,14 +48,14 @@ export interface Reserved {
  */
 export function reserveFor(
   deps: ReserveDeps,
-  key: Identity,
+  caller: SessionCaller,
   bound: CallBound,
   isGone = () => false,
 ): Reserved | Promise<Reserved> {
   const { quick } = bound
-  const inTime = async () => reserveInTime(deps, key, await bound.counted(), isGone)
+  const inTime = async () => reserveInTime(deps, caller, await bound.counted(), isGone)
   if (quick === null) return inTime()
-  const reserved = reserveQuote(deps, key, quick)
+  const reserved = reserveQuote(deps, caller, quick)
   if (!(reserved instanceof Promise)) return reserved
   return reserved.catch((error: unknown) => {
     if (!isShort(error)) throw error
@@ -58,41 +65,48 @@ export function reserveFor(
 
 function reserveQuote(
   { reservations, pricing, defaultCreditMicros }: ReserveDeps,
-  key: Identity,
+  caller: SessionCaller,
   quote: Quote,
 ): Reserved | Promise<Reserved> {
-  const margin = marginFor(key, pricing)
+  const margin = marginFor(caller.key, pricing)
   const wish = { least: quote.least + margin, most: quote.most + margin }
-  const reservation = reservations.reserve(payerOf(key, defaultCreditMicros), wish)
+  const reservation = reservations.reserve(payerOf(caller, defaultCreditMicros), wish)
   return reservation instanceof Promise
     ? reservation.then((made) => ({ reservation: made, quote }))
     : { reservation, quote }
 }
 
-const reserveInTime = (deps: ReserveDeps, key: Identity, quote: Quote, isGone: () => boolean): Promise<Reserved> =>
-  inTime(deps, { key, isGone }, async (present) => reserveQuote(deps, present, quote))
+const reserveInTime = (
+  deps: ReserveDeps,
+  caller: SessionCaller,
+  quote: Quote,
+  isGone: () => boolean,
+): Promise<Reserved> => inTime(deps, { ...caller, isGone }, async (present) => reserveQuote(deps, present, quote))
 
 /**
  * Extends a reservation for another attempt. Waits as {@link reserveFor}.
  *
- * @throws GazewayError `budget_reached`, `insufficient_credit`, `debt_open`, `invalid_api_key` or `key_expired`
+ * @throws GazewayError `budget_reached`, `session_budget_reached`, `insufficient_credit`, `debt_open`,
+ *   `invalid_api_key` or `key_expired`
  */
 export const extendInTime = (
   deps: ReserveDeps,
-  key: Identity,
+  caller: SessionCaller,
   { grow }: Pick<Reservation, 'grow'>,
   micros: Micros,
 ): Promise<void> =>
-  inTime(deps, { key, isGone: () => false }, (present) => grow(micros, payerOf(present, deps.defaultCreditMicros)))
+  inTime(deps, { ...caller, isGone: () => false }, (present) =>
+    grow(micros, payerOf(present, deps.defaultCreditMicros)),
+  )
 
 /** Reserves as soon as calls in flight have freed enough. */
 async function inTime<T>(
   deps: ReserveDeps,
-  { key, isGone }: { key: Identity; isGone: () => boolean },
-  reserve: (present: Identity) => Promise<T>,
+  { key, sessionId, isGone }: SessionCaller & { isGone: () => boolean },
+  reserve: (present: SessionCaller) => Promise<T>,
 ): Promise<T> {
   const endsAt = performance.now() + deps.waitMs
-  let present = key
+  let present: SessionCaller = { key, sessionId }
   for (let pauseMs = FIRST_PAUSE_MS; ; pauseMs = Math.min(2 * pauseMs, LONGEST_PAUSE_MS)) {
     try {
       return await reserve(present)
@@ -102,12 +116,13 @@ async function inTime<T>(
     await deps.reservations.giveBackBeside(payerOf(present, deps.defaultCreditMicros))
     await delay(pauseMs)
     // Its limits may have changed, or the key may have ended.
-    present = { ...((await deps.identity(key.id)) ?? key), billing: key.billing }
+    present = { key: { ...((await deps.identity(key.id)) ?? key), billing: key.billing }, sessionId }
   }
 }
 
-const isShort = (error: unknown): boolean =>
-  error instanceof GazewayError && (error.code === 'budget_reached' || error.code === 'insufficient_credit')
+const isShort = (error: unknown): boolean => error instanceof GazewayError && SHORT.includes(error.code)
+
+const SHORT: readonly string[] = ['budget_reached', 'session_budget_reached', 'insufficient_credit']
 
 export const marginFor = ({ billing }: Identity, pricing: PricingConfig): Micros =>
   billing === 'metered' ? marginOf(pricing) : 0
@@ -115,8 +130,17 @@ export const marginFor = ({ billing }: Identity, pricing: PricingConfig): Micros
 /** Cache of payers. Keys are read again every two seconds, and the payer of a key must stay the same object. */
 const payers = new WeakMap<Identity, Payer & { defaultCreditMicros: Micros }>()
 
-/** Payer of a key's calls, and its limits. */
-export function payerOf(key: Identity, defaultCreditMicros: Micros): Payer {
+/** Payer of the calls of a key's session, and its limits. Calls without a session are held to the others alone. */
+export function payerOf({ key, sessionId }: SessionCaller, defaultCreditMicros: Micros): Payer {
+  const payer = payerOfKey(key, defaultCreditMicros)
+  const micros = key.sessionLimits?.micros ?? null
+  if (sessionId === null || micros === null) return payer
+  const { creditMicros, budgets, spender } = payer
+  const session = sessionOwner({ callerId: key.id, sessionId })
+  return { spender: { ...spender, session }, creditMicros, budgets: `${budgets} ${micros}` }
+}
+
+function payerOfKey(key: Identity, defaultCreditMicros: Micros): Payer {
   const known = payers.get(key)
   if (known?.defaultCreditMicros === defaultCreditMicros) return known
   const { id, group, budgets, billing, creditLimitMicros } = key

@@ -1,3 +1,4 @@
+import { GazewayError } from '../../errors.ts'
 import { type Identity, identityWithoutKey } from '../../identity/identity.ts'
 import type { Micros } from '../../text/money.ts'
 import type { Overrun } from '../../wallet/budget/overruns.ts'
@@ -10,7 +11,15 @@ import type { Bill } from './bill.ts'
 import { type ChargeDeps, chargedBooking } from './charged-booking.ts'
 import { sharesOf } from './cost-shares.ts'
 import { type BookedCall, type CostBooking, type RecordDeps, recordedBooking } from './recorded-booking.ts'
-import { extendInTime, marginFor, payerOf, type ReserveDeps, type Reserved, reserveFor } from './reserve.ts'
+import {
+  extendInTime,
+  marginFor,
+  payerOf,
+  type ReserveDeps,
+  type Reserved,
+  reserveFor,
+  type SessionCaller,
+} from './reserve.ts'
 import type { CallBound } from './worst-case.ts'
 
 /** Dependencies of billing. */
@@ -23,8 +32,7 @@ export interface BillDeps extends ReserveDeps, ChargeDeps, RecordDeps {
 }
 
 /** Call that a bill is for. */
-interface BillOf {
-  key: Identity
+interface BillOf extends SessionCaller {
   bound: CallBound
   reserved: Reserved
   counted: CountedCall
@@ -38,7 +46,7 @@ interface BillOf {
 
 /** Creates the bill of a call that reserves money or budget, or is only counted. */
 export function reservedBill(deps: BillDeps, of: BillOf): Bill {
-  const { key, bound, reserved, counted, isOpenEnded, isDetached, isRewritten } = of
+  const { key, sessionId, bound, reserved, counted, isOpenEnded, isDetached, isRewritten } = of
   const { reservation } = reserved
   const atFirst = reservation.left()
   const isBounded = atFirst !== Infinity
@@ -56,7 +64,7 @@ export function reservedBill(deps: BillDeps, of: BillOf): Bill {
     borne: isCharged && bound.isLimitedByClient ? deps.absorbed.bear(key.id) : null,
     async reserve(micros) {
       const present = await deps.identity(key.id)
-      return reservation.extend(micros, present && payerOf(present, deps.defaultCreditMicros))
+      return reservation.extend(micros, present && payerOf({ key: present, sessionId }, deps.defaultCreditMicros))
     },
   })
   let tokens = 0
@@ -82,16 +90,16 @@ export function reservedBill(deps: BillDeps, of: BillOf): Bill {
     isCharged,
     answerTokens: length.tokens,
     extend: length.extend,
-    outgrown: length.outgrown,
+    outgrown: () => sessionCut(reservation.refusal()) ?? length.outgrown(),
     async reserveAgain() {
-      const again = await reserveBeside(deps, key, atFirst)
+      const again = await reserveBeside(deps, { key, sessionId }, atFirst)
       if (again === null) return null
       beside = besideOf(bookingOf({ ...call, reservation: again.reservation, margin: 0 }), again.end)
       return beside.release
     },
     reserveNext() {
       const used = atFirst - margin - booking.left()
-      return isBounded && used > 0 ? extendInTime(deps, key, reservation, used) : null
+      return isBounded && used > 0 ? extendInTime(deps, { key, sessionId }, reservation, used) : null
     },
     keepOpen(until) {
       if (!isBounded) return until
@@ -135,6 +143,12 @@ export function reservedBill(deps: BillDeps, of: BillOf): Bill {
   }
 }
 
+/** Error of a stream that the budget of its session does not hold; null when another limit cut it. */
+function sessionCut(refusal: GazewayError | null): GazewayError | null {
+  if (refusal?.code !== 'session_budget_reached') return null
+  return new GazewayError(refusal.code, `The answer was cut off. ${refusal.message}`)
+}
+
 /** A second reservation, to which one attempt is booked. */
 interface BesideBooking {
   /** Gives the booking to an attempt. Null when another has it. */
@@ -168,13 +182,14 @@ function besideOf(booking: CostBooking, onReleased: () => void): BesideBooking {
  */
 async function reserveBeside(
   deps: BillDeps,
-  key: Identity,
+  caller: SessionCaller,
   micros: Micros,
 ): Promise<{ reservation: Reservation; end(): void } | null> {
+  const { key } = caller
   const borne = key.billing === 'recorded' ? null : deps.absorbed.bear(key.id)
   try {
     if (borne !== null && !(await borne.raise(micros))) return null
-    const reservation = await deps.reservations.reserve(payerOf(key, deps.defaultCreditMicros), micros)
+    const reservation = await deps.reservations.reserve(payerOf(caller, deps.defaultCreditMicros), micros)
     return { reservation, end: () => borne?.end() }
   } catch {
     borne?.end()
@@ -192,16 +207,17 @@ async function reserveBeside(
  */
 export async function meteredBill(
   deps: BillDeps,
-  { callerId, model }: { callerId: string; model: string },
+  { callerId, sessionId, model }: { callerId: string; sessionId: string | null; model: string },
   bound: CallBound,
   isGone: () => boolean,
 ): Promise<Bill> {
   const known = await deps.identity(callerId)
   const key: Identity = { ...(known ?? walletOf(callerId)), billing: 'metered' }
   await deps.absorbed.require(key.id, [{ requested: model, upstream: model }])
-  const reserved = await reserveFor(deps, key, bound, isGone)
+  const reserved = await reserveFor(deps, { key, sessionId }, bound, isGone)
   return reservedBill(deps, {
     key,
+    sessionId,
     bound,
     reserved,
     counted: UNCOUNTED_CALL,

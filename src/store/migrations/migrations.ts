@@ -25,6 +25,7 @@ import { up as cacheKeys } from './027_cache_keys.ts'
 import { up as cacheCosts } from './028_cache_costs.ts'
 import { up as keptResponses } from './029_kept_responses.ts'
 import { up as codingSessions } from './030_coding_sessions.ts'
+import { up as sessionLimits } from './031_session_limits.ts'
 
 /** Migrates the store by one step, forward only. */
 export type Migrate = (db: Kysely<unknown>, engine: Engine) => Promise<void>
@@ -59,4 +60,5 @@ export const MIGRATIONS: Migrations = {
   '028_cache_costs': cacheCosts,
   '029_kept_responses': keptResponses,
   '030_coding_sessions': codingSessions,
+  '031_session_limits': sessionLimits,
 }

@@ -121,6 +121,7 @@ export interface SpendingRow {
  * Allowance: a part of a key's budgets and money that one process may spend. `charged` is 1 while money is held for it.
  * `turn` numbers the changes by its holder, so that none is applied twice; the last change added `granted`.
  * `presumed_at` is set while its holder does not renew it: its budgets count it as spent, and its money is given back.
+ * `session` names the spending of a session, whose budget holds it too.
  */
 export interface AllowanceRow {
   id: string
@@ -134,6 +135,7 @@ export interface AllowanceRow {
   granted: number
   renewed_at: string
   presumed_at: string | null
+  session: string | null
 }
 
 export interface WalletTables {

@@ -56,8 +56,8 @@ export interface Missing extends Wish {
   free: Micros
   /** Spent and not written yet, or held by the call itself, so that the store takes it for reserved by others. */
   unwritten: Micros
-  /** Usage beyond its reservations that is not written yet. */
-  owed: Micros
+  /** Usage beyond reservations of its key and session that is not written yet. */
+  owed(owner: string): Micros
 }
 
 /** A reservation of money and budget. */
@@ -94,7 +94,7 @@ export function takeAllowance(
     // Its money was given back while the process slept, and is taken again.
     const unheld = made && of.creditMicros !== null && made.charged === 0 ? Number(made.micros) : 0
     const { size, free, owed } = missing
-    const budget = lessOwed(await tightestBudget(trx, of.spender, of.day), owed)
+    const budget = await tightestBudget(trx, of.spender, { day: of.day, at, owed })
     const left = Math.min(credit.left - unheld, budget?.left ?? Infinity)
     if (left < missing.least - free) throw shortOf(of.spender, { credit, budget }, missing)
     const lacking = Math.max(0, shareFor(missing, left + free) - free)
@@ -107,9 +107,6 @@ export function takeAllowance(
     return { granted, left: left - granted, idle }
   })
 }
-
-const lessOwed = (budget: BudgetLeft | null, owed: Micros): BudgetLeft | null =>
-  budget && { ...budget, left: budget.left - owed, unspent: budget.unspent - owed }
 
 /** Amount left of a limit, and what would be left without the reservations of calls. */
 interface Left {
@@ -192,6 +189,7 @@ async function addTo(trx: Transaction<Schema>, of: AllowanceOf, { turn, at }: Tu
     granted,
     renewed_at: at,
     presumed_at: null,
+    session: of.spender.session ?? null,
   }
   await trx
     .insertInto('allowances')

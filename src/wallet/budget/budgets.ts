@@ -5,7 +5,17 @@ import type { BudgetRow } from '../../store/tables/keys-tables.ts'
 import { type Micros, toUsd } from '../../text/money.ts'
 import { PERIODS, type Period, periodOf, TOTAL } from '../../text/period.ts'
 import { countedIn, type DaySpent, debtBefore, debtsSince } from './debts.ts'
-import { addSpending, isIn, nothingSpentBy, presentSince, readSpending, type Spender, type Spent } from './spending.ts'
+import { isSession, sessionBudget, sessionIn } from './session-budget.ts'
+import {
+  addSpending,
+  isIn,
+  nothingSpentBy,
+  ownersOf,
+  presentSince,
+  readSpending,
+  type Spender,
+  type Spent,
+} from './spending.ts'
 
 /** A budget and its remaining amount. */
 export interface BudgetLeft {
@@ -25,20 +35,24 @@ export interface BudgetLeft {
 }
 
 /**
- * Finds the budget of a key and its group with the least left on `day`; null when they have none. Locks their spending
- * until the transaction ends.
+ * Finds the budget of a key, its group and its session with the least left on `day`; null when they have none. Locks
+ * their spending until the transaction ends.
+ *
+ * @param now.owed usage beyond reservations by key and session that is not written yet; none by default
  */
 export async function tightestBudget(
   trx: Transaction<Schema>,
-  { id, groupId }: Spender,
-  day: string,
+  spender: Spender,
+  { day, at, owed = () => 0 }: { day: string; at: string; owed?: (owner: string) => Micros },
 ): Promise<BudgetLeft | null> {
-  const owners = groupId === null ? [id] : [groupId, id]
+  const { id } = spender
+  const owners = ownersOf(spender)
   const ofOwners = trx.selectFrom('budgets').selectAll().where('owner', 'in', owners)
-  if ((await ofOwners.execute()).length === 0) return null
+  const isOfSession = (spender.session ?? null) !== null
+  if (!isOfSession && (await ofOwners.execute()).length === 0) return null
   const hasBeyond = await lockSpending(trx, owners.toSorted())
   // Read again, because they may have been lowered while this waited for the lock.
-  const budgets = await ofOwners.execute()
+  const budgets = [...(await ofOwners.execute()), ...(await sessionBudget(trx, spender, at))]
   if (budgets.length === 0) return null
   const waiting = await outstanding(trx, owners)
   const presumed = waiting.filter(({ presumed }) => Number(presumed) === 1)
@@ -50,7 +64,7 @@ export async function tightestBudget(
   const all = budgets.map((budget) => {
     const { owner, per } = budget
     const debt = hasBeyond ? debtBefore(spent, budget, day) : 0
-    const left = unspentOf(budget, spent, { keyId: id, day, debt })
+    const left = unspentOf(budget, spent, { keyId: id, day, debt }) - owed(isSession(owner) ? owner : id)
     return {
       ...budget,
       debt,
@@ -126,7 +140,10 @@ async function outstanding(trx: Transaction<Schema>, owners: readonly string[]):
     where key_id in (${sql.join(owners)}) group by 1, 2, 3
     union all
     select group_id as owner, day, ${isPresumed} as presumed, cast(sum(micros) as bigint) as micros from allowances
-    where group_id in (${sql.join(owners)}) group by 1, 2, 3`.execute(trx)
+    where group_id in (${sql.join(owners)}) group by 1, 2, 3
+    union all
+    select session as owner, day, ${isPresumed} as presumed, cast(sum(micros) as bigint) as micros from allowances
+    where session in (${sql.join(owners)}) group by 1, 2, 3`.execute(trx)
   return rows
 }
 
@@ -135,8 +152,8 @@ async function outstanding(trx: Transaction<Schema>, owners: readonly string[]):
  *
  * @throws GazewayError `budget_reached`; the transaction must then be rolled back
  */
-export async function spendWithin(trx: Transaction<Schema>, spent: Spent): Promise<void> {
-  const budget = await tightestBudget(trx, spent.spender, spent.day)
+export async function spendWithin(trx: Transaction<Schema>, spent: Spent & { at: string }): Promise<void> {
+  const budget = await tightestBudget(trx, spent.spender, spent)
   if (budget && budget.left < spent.micros) throw budgetReached(budget, spent.micros)
   await addSpending(trx, 'charged', [spent])
 }
@@ -146,7 +163,9 @@ export const giveBackSpent = (trx: Transaction<Schema>, { micros, ...spent }: Sp
   addSpending(trx, 'charged', [{ ...spent, micros: -micros }])
 
 /** Error for a call that needs more than a budget has left. */
-export function budgetReached({ owner, per, micros, left, debt, resetsAt }: BudgetLeft, needed: Micros): GazewayError {
+export function budgetReached(budget: BudgetLeft, needed: Micros): GazewayError {
+  const { owner, per, micros, left, debt, resetsAt } = budget
+  if (isSession(owner)) return sessionBudgetReached(budget, needed)
   const whose = owner.startsWith('grp_') ? `group ${owner}` : 'this key'
   const when = resetsAt === null ? 'It does not reset' : `It resets at ${resetsAt}`
   const owed =
@@ -155,5 +174,15 @@ export function budgetReached({ owner, per, micros, left, debt, resetsAt }: Budg
     'budget_reached',
     `This may cost ${toUsd(needed)} USD, and ${toUsd(Math.max(0, left))} USD is left of the budget ${PERIODS[per].each} of ${whose}, ` +
       `${toUsd(micros)} USD${owed}. ${when}. Request less, or have the budget raised.`,
+  )
+}
+
+/** Error for a call that needs more than is left of the budget of its session. */
+function sessionBudgetReached({ owner, micros, left }: BudgetLeft, needed: Micros): GazewayError {
+  const { sessionId } = sessionIn(owner)
+  return new GazewayError(
+    'session_budget_reached',
+    `This may cost ${toUsd(needed)} USD, and ${toUsd(Math.max(0, left))} USD is left of the budget of this session, ` +
+      `${toUsd(micros)} USD. Start a new session, or ask an admin to raise it: gazeway session resume ${sessionId} --raise USD`,
   )
 }

@@ -1,3 +1,4 @@
+import { GazewayError } from '../../errors.ts'
 import type { Store } from '../../store/store.ts'
 import type { Micros } from '../../text/money.ts'
 import { type AllowanceOf, giveBackAllowance, takeAllowance } from './allowances.ts'
@@ -49,7 +50,7 @@ export interface PoolDeps {
   store: Store
   now: () => Date
   onError: (error: unknown) => void
-  /** Usage beyond reservations by key that is not written yet, so that the store does not count it. */
+  /** Usage beyond reservations by key and session that is not written yet, so that the store does not count it. */
   beyond: Map<string, Micros>
   /** Closes a pool to new calls, because the store may have more or less of it than is known here. */
   retire(pool: Pool): void
@@ -87,11 +88,11 @@ export const sizeFor = ({ call, peak, taken, pace, idle }: Pool): Micros =>
 export const isEmpty = ({ calls, free, unwritten, returning }: Pool): boolean =>
   calls === 0 && free === 0 && unwritten === 0 && returning === null
 
-const REFUSALS: readonly unknown[] = ['budget_reached', 'insufficient_credit', 'debt_open']
+const REFUSALS: readonly unknown[] = ['budget_reached', 'session_budget_reached', 'insufficient_credit', 'debt_open']
 
 /** Tells whether an error is the store's refusal for lack of money or budget. */
-export const isRefusal = (error: unknown): boolean =>
-  error instanceof Error && 'code' in error && REFUSALS.includes(error.code)
+export const isRefusal = (error: unknown): error is GazewayError =>
+  error instanceof GazewayError && REFUSALS.includes(error.code)
 
 /** Draws what suits a call from a pool's free amount. @returns the amount; null when there is not enough */
 export function drawFree(deps: PoolDeps, pool: Pool, wish: Wish): Micros | null {
@@ -135,7 +136,8 @@ async function more(deps: PoolDeps, pool: Pool, wish: Wish): Promise<void> {
     if (free >= shareFor(wish, free + pool.left)) return
     const turn = { turn: ++pool.turn, at: now().toISOString() }
     const own = wish.own ?? 0
-    const has = { free, unwritten: unwritten + own, owed: beyond.get(pool.of.spender.id) ?? 0, size: sizeFor(pool) }
+    const owed = (owner: string) => beyond.get(owner) ?? 0
+    const has = { free, unwritten: unwritten + own, owed, size: sizeFor(pool) }
     const { granted, left, idle } = await takeAllowance(store, pool.of, { ...turn, ...wish, ...has })
     // Not `pool.free += await …`: that reads `free` first, and loses what calls free or draw during the wait.
     pool.free += granted

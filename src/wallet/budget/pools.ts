@@ -117,7 +117,7 @@ export function createPools({ store, now, onError, elapsedMs, today, holder, mar
   }
 }
 
-/** Names a pool. Charged and recorded calls of a key have a pool each, as they take from different sources. */
+/** Names a pool. Charged and recorded calls of a key, and of a session with a budget, have a pool each, as they take from different sources. */
 const keyOf = ({
   spender,
   day,
@@ -126,7 +126,7 @@ const keyOf = ({
   spender: Spender
   day: string
   creditMicros: number | null
-}): string => `${spender.id} ${day} ${creditMicros === null ? 'recorded' : 'charged'}`
+}): string => `${spender.session ?? spender.id} ${day} ${creditMicros === null ? 'recorded' : 'charged'}`
 
 const sharesBudget = (one: Spender, other: Spender): boolean =>
   one.id === other.id || (one.groupId !== null && one.groupId === other.groupId)

@@ -1,4 +1,5 @@
 import type { CallSpend } from '../../calls/call-spend.ts'
+import type { GazewayError } from '../../errors.ts'
 import type { Micros } from '../../text/money.ts'
 import { draw, drawFree, giveBack, isRefusal, type Pool, type PoolDeps } from './pool.ts'
 import type { Spender } from './spending.ts'
@@ -32,9 +33,11 @@ export interface Reservation {
   /**
    * Reserves more, or says why not.
    *
-   * @throws GazewayError `budget_reached`, `insufficient_credit` or `debt_open`
+   * @throws GazewayError `budget_reached`, `session_budget_reached`, `insufficient_credit` or `debt_open`
    */
   grow(micros: Micros, payer?: Payer | null): Promise<void>
+  /** Error that the last extension was refused with; null when none was. */
+  refusal(): GazewayError | null
   /** Takes the amount spent, at most what is left. */
   take(micros: Micros): Taken
   /**
@@ -54,6 +57,7 @@ export function unbounded(spender: Spender, day: string): Reservation {
     left: () => Infinity,
     extend: async () => true,
     grow: async () => {},
+    refusal: () => null,
     take: (micros) => ({ spender, day, micros, allowanceId: null, written() {}, recorded() {} }),
     renew: () => () => {},
     end() {},
@@ -63,6 +67,7 @@ export function unbounded(spender: Spender, day: string): Reservation {
 /** A reservation that takes from a pool. @param reserved amount drawn for it */
 export function reservationIn(deps: PoolDeps & { elapsedMs: () => number }, pool: Pool, reserved: Micros): Reservation {
   let left = reserved
+  let refusal: GazewayError | null = null
   let isOver = false
 
   async function grow(micros: Micros, payer: Payer | null = null): Promise<void> {
@@ -87,21 +92,25 @@ export function reservationIn(deps: PoolDeps & { elapsedMs: () => number }, pool
         await grow(micros, payer)
         return !isOver
       } catch (error) {
-        if (isRefusal(error)) return false
-        throw error
+        if (!isRefusal(error)) throw error
+        refusal = error
+        return false
       }
     },
+    refusal: () => refusal,
     take(micros) {
       const taken = Math.min(micros, left)
       left -= taken
       return takenFrom(deps, pool, taken)
     },
     renew(beyond) {
-      const { id } = pool.of.spender
+      const { id, session = null } = pool.of.spender
       function add(micros: Micros): void {
-        const sum = (deps.beyond.get(id) ?? 0) + micros
-        if (sum === 0) deps.beyond.delete(id)
-        else deps.beyond.set(id, sum)
+        for (const owner of session === null ? [id] : [id, session]) {
+          const sum = (deps.beyond.get(owner) ?? 0) + micros
+          if (sum === 0) deps.beyond.delete(owner)
+          else deps.beyond.set(owner, sum)
+        }
       }
       add(beyond)
       deps.retire(pool)

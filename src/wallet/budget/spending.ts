@@ -12,7 +12,13 @@ export const dayOf = (at: string): string => at.slice(0, 10)
 export interface Spender {
   id: string
   groupId: string | null
+  /** Name of the spending of its session, see `sessionOwner`; none where no budget holds for the session. */
+  session?: string | null | undefined
 }
+
+/** Names whose spending a spender's counts for. */
+export const ownersOf = ({ id, groupId, session = null }: Spender): string[] =>
+  [id, groupId, session].filter((owner) => owner !== null)
 
 /** Amount spent by a key and its group on one day; negative when returned. */
 export interface Spent {
@@ -30,7 +36,7 @@ export type Spend = Record<Period, Micros>
 export type SpendingKind = 'charged' | 'recorded'
 
 /**
- * Adds amounts to the day and the total of each key and group. Writes rows in the order of their keys, so that
+ * Adds amounts to the day and the total of each key and group, and to the total of each session. Writes rows in the order of their keys, so that
  * transactions cannot deadlock.
  */
 export async function addSpending(
@@ -77,8 +83,9 @@ function rowsOf(kind: SpendingKind, spent: readonly Spent[]): SpendingRow[] {
     rows.set(key, row)
   }
   for (const one of spent)
-    for (const owner of one.spender.groupId === null ? [one.spender.id] : [one.spender.id, one.spender.groupId]) {
-      add(owner, one.day, one)
+    for (const owner of ownersOf(one.spender)) {
+      // The budget of a session has no other period.
+      if (owner !== one.spender.session) add(owner, one.day, one)
       add(owner, TOTAL, one)
     }
   return [...rows].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, row]) => row)

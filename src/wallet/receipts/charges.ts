@@ -29,6 +29,8 @@ export interface Charge {
   beyondMicros?: Micros | undefined
   /** Part of what the operator bears that was not reserved either; 0 by default. */
   absorbedBeyondMicros?: Micros | undefined
+  /** Name of the spending of the session whose budget it counts in; none by default. */
+  session?: string | null | undefined
   /** Credit of the caller, which tells how much of the cost becomes debt; none by default. */
   creditMicros?: Micros | undefined
   /**
@@ -103,8 +105,8 @@ export function createCharges(
   }
 
   return async (charge) => {
-    const { allowanceId, receipt, beyondMicros, absorbedBeyondMicros } = charge
-    const noted = note({ allowanceId, receipt, beyondMicros, absorbedBeyondMicros })
+    const { allowanceId, receipt, beyondMicros, absorbedBeyondMicros, session } = charge
+    const noted = note({ allowanceId, receipt, beyondMicros, absorbedBeyondMicros, session })
     if (receipt.charged === 0) return failed.add({ ...charge, noted })
     try {
       await chargeOnce(charge)
@@ -158,8 +160,8 @@ const spentOf = ({ allowanceId, receipt, beyondMicros = 0 }: Charge) => ({
   id: allowanceId,
   micros: costOf(receipt) - beyondMicros,
 })
-const spendingOf = ({ receipt, beyondMicros = 0 }: Charge) => ({
-  spender: { id: receipt.caller_id, groupId: receipt.group_id },
+const spendingOf = ({ receipt, beyondMicros = 0, session }: Charge) => ({
+  spender: { id: receipt.caller_id, groupId: receipt.group_id, session },
   day: receipt.counted_on,
   micros: costOf(receipt),
   beyondMicros,

@@ -94,8 +94,8 @@ export async function recordUncharged(
     trx,
     (['caller', 'held'] as const).flatMap((kind) => callers.map((caller) => accountOf(kind, caller))),
   )
-  const spends = fresh.map(({ allowanceId, receipt, beyondMicros = 0, absorbedBeyondMicros = 0 }) => ({
-    spender: { id: receipt.caller_id, groupId: receipt.group_id },
+  const spends = fresh.map(({ allowanceId, receipt, beyondMicros = 0, absorbedBeyondMicros = 0, session }) => ({
+    spender: { id: receipt.caller_id, groupId: receipt.group_id, session },
     day: receipt.counted_on,
     micros: billedOf(receipt),
     beyondMicros: beyondMicros + absorbedBeyondMicros,

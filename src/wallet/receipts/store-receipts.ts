@@ -20,6 +20,8 @@ export interface NotedCharge {
   beyondMicros?: Micros | undefined
   /** Part of what the operator bears that was not reserved. */
   absorbedBeyondMicros?: Micros | undefined
+  /** Name of the spending of the session whose budget it counts in. */
+  session?: string | null | undefined
 }
 
 /** Names the allowance that an amount was reserved in which the caller of a receipt does not pay. */

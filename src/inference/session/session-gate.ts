@@ -1,0 +1,77 @@
+import { GazewayError } from '../../errors.ts'
+import type { Identity } from '../../identity/identity.ts'
+import type { SessionLimits } from '../../identity/session-limits.ts'
+import type { Store } from '../../store/store.ts'
+import type { SessionStateRow } from '../../store/tables/session-limits-tables.ts'
+import { noteUse, type SessionOf } from '../../wallet/budget/session-budget.ts'
+
+const MINUTE_MS = 60_000
+
+/** A call that counts in its session. */
+export interface SessionCall {
+  /** Takes the call out of the count again: it was refused for another reason. */
+  undo(): Promise<void>
+}
+
+/** Lets the calls of coding agents' sessions begin, as far as the limits of their keys allow. */
+export interface SessionGate {
+  /**
+   * Counts a call that is about to begin in its session.
+   *
+   * @returns null at once for a key that limits neither the calls nor the minutes of its sessions
+   * @throws GazewayError `session_budget_reached`
+   */
+  begin(key: Identity, sessionId: string): Promise<SessionCall> | null
+}
+
+/** Dependencies of {@link createSessionGate}. */
+interface SessionGateDeps {
+  store: Store
+  now: () => Date
+  /** Called when a call could not be taken out of the count. */
+  onError: (error: unknown) => void
+}
+
+/** Creates the gate. Calls count in the store, so that the limits hold over all processes. */
+export function createSessionGate({ store, now, onError }: SessionGateDeps): SessionGate {
+  async function count(session: SessionOf, limits: SessionLimits): Promise<SessionCall> {
+    const at = now()
+    const use = { at: at.toISOString(), calls: 1 }
+    await store.write(async (trx) => {
+      const refusal = refusalOf(await noteUse(trx, session, use), limits, at)
+      if (refusal !== null) throw refusal
+    })
+    return { undo: () => uncount(session).catch(onError) }
+  }
+
+  async function uncount(session: SessionOf): Promise<void> {
+    const use = { at: now().toISOString(), calls: -1 }
+    await store.write((trx) => noteUse(trx, session, use))
+  }
+
+  return {
+    begin({ id, sessionLimits }, sessionId) {
+      if (sessionLimits === null || (sessionLimits.calls === null && sessionLimits.minutes === null)) return null
+      return count({ callerId: id, sessionId }, sessionLimits)
+    },
+  }
+}
+
+/** Error for a call beyond the limits of its session; null when it is within them. @param state with the call */
+function refusalOf(
+  { session_id, calls, raised_calls, raised_minutes, started_at }: SessionStateRow,
+  limits: SessionLimits,
+  at: Date,
+): GazewayError | null {
+  const mostCalls = limits.calls === null ? Infinity : limits.calls + Number(raised_calls)
+  if (Number(calls) > mostCalls) return reached(session_id, `its ${mostCalls} calls`, '--calls N')
+  const minutes = limits.minutes === null ? Infinity : limits.minutes + Number(raised_minutes)
+  if (at.getTime() - Date.parse(started_at) < minutes * MINUTE_MS) return null
+  return reached(session_id, `its ${minutes} minutes, since ${started_at}`, '--minutes N')
+}
+
+const reached = (sessionId: string, what: string, raise: string): GazewayError =>
+  new GazewayError(
+    'session_budget_reached',
+    `This session has used ${what}. Start a new session, or ask an admin to raise it: gazeway session resume ${sessionId} ${raise}`,
+  )

@@ -1,0 +1,104 @@
+import assert from 'node:assert/strict'
+import { after, before, describe, it } from 'node:test'
+import type * as z from 'zod'
+import type { NewKey } from '../../src/identity/keys.ts'
+import { chunks, completion, json, response, sse, startUpstream, type UpstreamDouble } from '../doubles/upstream.ts'
+import { type RunningPlatform, startPlatform } from './platform.ts'
+
+const MESSAGES = [{ role: 'user', content: 'Hello' }]
+const CHAT = { model: 'gpt-test', messages: MESSAGES, max_tokens: 100 }
+
+let upstream: UpstreamDouble
+let running: RunningPlatform
+before(async () => {
+  upstream = await startUpstream()
+  upstream.on('/chat/completions', json(200, completion('Hello back')))
+  upstream.on('/responses', json(200, response('Hello back')))
+  running = await startPlatform(upstream.url, {
+    document: { wallet: { wait_ms: 0 }, pricing: { models: { 'gpt-test': { input: 1, output: 5 } } } },
+  })
+})
+after(async () => {
+  await running.close()
+  await upstream.close()
+})
+
+type Limits = NonNullable<z.input<typeof NewKey>['limits']>
+
+async function newKey(limits: Limits, group: string | null = null) {
+  const made = await running.gateway.keys.create({ name: 'agent', scopes: ['inference'], limits, group })
+  return { key: made.key, id: made.record.id }
+}
+const ask = (key: string, session: string | null, path = '/v1/chat/completions', body: object = CHAT) =>
+  fetch(`${running.gatewayUrl}${path}`, {
+    method: 'POST',
+    headers: {
+      'content-type': 'application/json',
+      authorization: `Bearer ${key}`,
+      ...(session !== null && { 'x-gazeway-session': session }),
+    },
+    body: JSON.stringify(body),
+  })
+const statusOf = async (asked: Promise<Response>): Promise<number> => {
+  const reply = await asked
+  await reply.arrayBuffer()
+  return reply.status
+}
+const messageOf = async (asked: Promise<Response>) =>
+  ((await (await asked).json()) as { error: { message: string } }).error.message
+
+describe('a session with a limit', () => {
+  it('is refused beyond its budget, in the words of each client, while others and calls without one go on', async () => {
+    const { key } = await newKey({ session_usd: 0.000_01 })
+    const gemini = {
+      contents: [{ role: 'user', parts: [{ text: 'Hello' }] }],
+      generationConfig: { maxOutputTokens: 100 },
+    }
+    const asked = [
+      ['/v1/chat/completions', CHAT, ['error', 'code'], 'session_budget_reached'],
+      ['/v1/messages', CHAT, ['error', 'type'], 'billing_error'],
+      [
+        '/v1/responses',
+        { model: 'gpt-test', input: 'Hello', max_output_tokens: 100 },
+        ['error', 'code'],
+        'session_budget_reached',
+      ],
+      ['/v1beta/models/gpt-test:generateContent', gemini, ['error', 'status'], 'FAILED_PRECONDITION'],
+    ] as const
+    for (const [path, body, [outer, inner], code] of asked) {
+      const reply = await ask(key, 'agent-1', path, body)
+      const text = await reply.text()
+      assert.equal(reply.status, 402, `${path} ${text}`)
+      assert.equal(JSON.parse(text)[outer][inner], code, `${path} ${text}`)
+      assert.match(text, /Start a new session, or ask an admin to raise it: gazeway session resume agent-1 --raise/)
+    }
+    assert.equal(await statusOf(ask(key, null)), 200, 'a call without a session is held to the other limits alone')
+  })
+
+  it('counts its calls and minutes over all processes, and not what is refused for another reason', async () => {
+    const { key, id } = await newKey({ session_calls: 2, session_minutes: 5 })
+    await running.gateway.keys.change(id, { models: ['other'] })
+    assert.equal(await statusOf(ask(key, 'a')), 403)
+    await running.gateway.keys.change(id, { models: null })
+    assert.deepEqual([await statusOf(ask(key, 'a')), await statusOf(ask(key, 'a'))], [200, 200])
+    assert.match(await messageOf(ask(key, 'a')), /^This session has used its 2 calls\./)
+    assert.deepEqual([await statusOf(ask(key, 'b')), await statusOf(ask(key, null))], [200, 200])
+    const states = running.gateway.store.db.updateTable('session_states').where('caller_id', '=', id)
+    await states.set({ started_at: new Date(Date.now() - 300_000).toISOString() }).execute()
+    assert.match(await messageOf(ask(key, 'b')), /^This session has used its 5 minutes, since /)
+    assert.equal(await statusOf(ask(key, 'c')), 200)
+  })
+
+  it('ends its stream with an error where the answer outgrows what is left', async () => {
+    const long = sse(chunks(Array.from({ length: 400 }, () => 'a few words more '.repeat(20))))
+    upstream.on('/chat/completions', long)
+    const { id: group } = await running.gateway.groups.create({ name: 'streams', limits: { session_usd: 0.05 } })
+    const { key } = await newKey({}, group)
+    const { max_tokens: _, ...open } = CHAT
+    const text = await (await ask(key, 'streaming', '/v1/chat/completions', { ...open, stream: true })).text()
+    assert.match(text, /The answer was cut off\. This may cost .* is left of the budget of this session, 0\.05 USD/)
+    assert.equal(await statusOf(ask(key, 'streaming', '/v1/chat/completions', open)), 402)
+    upstream.on('/chat/completions', json(200, completion('Hello back')))
+    assert.equal(await statusOf(ask(key, 'the next')), 200)
+  })
+})
