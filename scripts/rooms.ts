@@ -17,6 +17,7 @@ const ROOMS = [
   'base.ts',
   'signing',
   'assistants',
+  'coding-agents',
   'idempotency',
   'identity',
   'calls',

@@ -22,6 +22,7 @@ const EMPTY = new Set(
 const CHECKED = `
 src/alerts
 src/assistants
+src/coding-agents
 src/calls
 src/config
 src/conversations

@@ -10,6 +10,7 @@ import { GazewayError, isOutOfFiles } from '../../src/errors.ts'
 import { missingKeys } from '../../src/inference/upstreams/upstream-configs.ts'
 import { OUT_OF_FILES } from '../../src/lazily.ts'
 import { PRESET_NAMES } from '../../src/providers/providers.ts'
+import { addConnectCommands } from './connect-program.ts'
 import { addCostCommand } from './cost-program.ts'
 import { addHookCommands } from './hook-program.ts'
 import { addKeyCommands } from './key-program.ts'
@@ -103,6 +104,7 @@ program
 
 addPriceCommands(program, start)
 addSetupCommands(program)
+addConnectCommands(program, start)
 addKeyCommands(program, start)
 addHookCommands(program, start)
 addMemoryCommands(program, start)

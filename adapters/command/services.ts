@@ -14,6 +14,7 @@ import type { PlatformPayments } from '../platform/payments/open-payments.ts'
 import { unfinishedPayments } from '../platform/payments/unfinished-payments.ts'
 import { type Address, requireFree } from '../web/listen.ts'
 import type { Listening } from '../web/serve.ts'
+import { connectOffer } from './connect-offer.ts'
 import { STOP_SIGNALS } from './stop-signals.ts'
 import { startAlerts, startGatewaySweeps, startTakingFacts } from './sweeping.ts'
 
@@ -69,6 +70,8 @@ export async function runServices(services: Services, loaded: LoadedConfig, log:
       own = { ...(await http.serveHttp(gateway, passes)), passes }
       running.push(own)
       say(`gazeway ${VERSION}: gateway on ${own.url}/v1 (upstream ${gateway.upstream.provider.name})`)
+      const offer = connectOffer(firstKey, process.stderr.isTTY)
+      if (offer !== null) say(offer)
     }
     if (platform) {
       const agentGateway = config.hotReload(

@@ -1,5 +1,3 @@
-import { existsSync, realpathSync } from 'node:fs'
-import { createTwoFilesPatch } from 'diff'
 import type { Assistant, Machine, Scope } from '../../src/assistants/assistant.ts'
 import { ASSISTANT_NAMES, ASSISTANTS } from '../../src/assistants/assistants.ts'
 import {
@@ -14,11 +12,11 @@ import {
 } from '../../src/assistants/change.ts'
 import { launchOf } from '../../src/assistants/launch.ts'
 import { handedOn } from '../../src/assistants/variables.ts'
-import { REDACTED, redactText } from '../../src/config/redact.ts'
 import { GazewayError } from '../../src/errors.ts'
-import { homeFolder } from '../../src/text/home-folder.ts'
 import { plain } from '../../src/text/plain.ts'
 import { ask } from './ask.ts'
+import { shownChange } from './shown-change.ts'
+import { thisMachine } from './this-machine.ts'
 
 /** The flags of `gazeway setup` and `gazeway remove`. */
 export interface SetupFlags {
@@ -42,7 +40,7 @@ interface Planned {
  */
 export async function setUp(clients: readonly string[], flags: SetupFlags): Promise<void> {
   const scope = scopeOf(flags.scope)
-  const machine = thisMachine(scope)
+  const machine = thisMachine(scope, '--scope project')
   const wanted: Wanted = {
     launch: launchOf(process.argv[1] ?? '', scope, machine),
     variables: handedOn(flags.env, machine.env),
@@ -70,7 +68,7 @@ export async function setUp(clients: readonly string[], flags: SetupFlags): Prom
  */
 export async function removeEntries(clients: readonly string[], flags: SetupFlags): Promise<void> {
   const scope = scopeOf(flags.scope)
-  const machine = thisMachine(scope)
+  const machine = thisMachine(scope, '--scope project')
   const chosen = clients.length > 0 ? named(clients) : ASSISTANTS
   const planned = plan(chosen, scope, machine, (targets) => targets.map(removeChange))
   if (planned.length === 0 && !process.exitCode) say('Nothing to remove: no file has the entry.')
@@ -119,7 +117,7 @@ async function carryOut(planned: readonly Planned[], { print, yes }: SetupFlags)
 
 function scopeOf(scope: string): Scope {
   if (scope === 'user' || scope === 'project') return scope
-  throw refusedScope('--scope: invalid value; must be user or project.')
+  throw new GazewayError('config_invalid', '--scope: invalid value; must be user or project.', { param: '--scope' })
 }
 
 function named(clients: readonly string[]): Assistant[] {
@@ -130,21 +128,6 @@ function named(clients: readonly string[]): Assistant[] {
     throw new GazewayError('config_invalid', message, { param: 'CLIENT' })
   })
 }
-
-function thisMachine(scope: Scope): Machine {
-  const home = homeFolder()
-  const project = process.cwd()
-  if (home === null && scope === 'user') throw refusedScope('This user has no home folder. Use --scope project.')
-  if (scope === 'project' && home !== null && realOf(home) === project)
-    throw refusedScope('--scope: this is your home folder, whose files apply to all projects; use --scope user.')
-  return { platform: process.platform, home: home ?? '', env: process.env, project }
-}
-
-const refusedScope = (message: string): GazewayError =>
-  new GazewayError('config_invalid', message, { param: '--scope' })
-
-/** Resolves links in the path of a home folder, which may not exist. */
-const realOf = (path: string): string => (existsSync(path) ? realpathSync(path) : path)
 
 /** Advice about the variables that the entry names. */
 function keysOf(variables: readonly string[], { env }: Machine): string {
@@ -174,20 +157,3 @@ function complain(message: string): void {
 }
 
 const say = (line: string): void => void process.stdout.write(`${line}\n`)
-
-/** Lines of context around a change. */
-const CONTEXT = 2
-/** Matches a value whose name is one of a secret. References to variables do not match. */
-const SECRET = /((?:KEY|TOKEN|SECRET|PASSWORD|CREDENTIALS?)["']?\s{0,4}[:=]\s{0,4}["'])(?![${])[^"']+/gi
-
-/** Formats a change of a file as a unified diff. Redacts secrets in the lines around it. */
-function shownChange({ path, before, after, isThere }: Change): string {
-  const from = isThere ? path : '/dev/null'
-  const to = after === null ? '/dev/null' : path
-  const patch = createTwoFilesPatch(from, to, before, after ?? '', undefined, undefined, { context: CONTEXT })
-  return patch
-    .slice(patch.indexOf('\n--- ') + 1)
-    .split('\n')
-    .map((line) => redactText(plain(line), []).replace(SECRET, `$1${REDACTED}`))
-    .join('\n')
-}

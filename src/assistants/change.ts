@@ -163,7 +163,13 @@ function requireOwn(entry: unknown, path: string): void {
   throw new GazewayError('conflict', `${path}: another server is named gazeway. Rename it; nothing was changed.`)
 }
 
-function change(file: ConfigFile, after: string | null, suffix: string | null, within: string | undefined): Change {
+/** A change of a file that was read. @param suffix that of its backup; null for none */
+export function change(
+  file: ConfigFile,
+  after: string | null,
+  suffix: string | null,
+  within: string | undefined,
+): Change {
   const { path, bytes, text } = file
   const backup = bytes === null || suffix === null ? null : path + suffix
   return {

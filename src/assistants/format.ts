@@ -3,12 +3,16 @@ import { GazewayError } from '../errors.ts'
 /** Name of the entry in every assistant's file. */
 export const SERVER_NAME = 'gazeway'
 
-/** The text of an assistant's file. */
-export interface Source {
+/** The text of a file. */
+export interface TextFile {
   /** Its path, for messages. */
   file: string
   /** Content without a byte order mark; empty when the file does not exist. */
   text: string
+}
+
+/** The text of an assistant's file. */
+export interface Source extends TextFile {
   /** Field that holds the servers by name. */
   servers: string
 }

@@ -7,6 +7,15 @@ export type JsonProperty = Omit<Node, 'children'> & { children: [Node, Node] }
 export type JsonObject = Omit<Node, 'children'> & { children: JsonProperty[] }
 /** Position of a part of a text. */
 type Place = Pick<Node, 'offset' | 'length'>
+/** An object with its properties, or a list with its items. */
+export type JsonContainer = Place & { children: readonly Place[] }
+
+/** A property or an item as text. */
+interface Member {
+  inline: string
+  /** Over several lines, the first of which is indented already. */
+  laidOut(indent: string): string
+}
 
 /** Layout of a file. */
 export interface Style {
@@ -39,9 +48,22 @@ function stepOf(text: string, object: JsonObject, first: JsonProperty): string {
 
 /** Adds a property at the end of an object, formatted like its predecessors. Comments stay where they belong. */
 export function addedProperty(text: string, object: JsonObject, name: string, value: unknown, style: Style): Edit[] {
+  const label = `${JSON.stringify(name)}: `
+  const member = {
+    inline: label + inline(value),
+    laidOut: (indent: string) => label + laidOut(value, indent, style),
+  }
+  return addedMember(text, object, member, style)
+}
+
+/** Adds an item at the end of a list in the same way. */
+export const addedItem = (text: string, list: JsonContainer, value: unknown, style: Style): Edit[] =>
+  addedMember(text, list, { inline: inline(value), laidOut: (indent) => laidOut(value, indent, style) }, style)
+
+function addedMember(text: string, object: JsonContainer, member: Member, style: Style): Edit[] {
   const [first] = object.children
   const last = object.children.at(-1)
-  if (first === undefined || last === undefined) return filled(text, object, name, value, style)
+  if (first === undefined || last === undefined) return filled(text, object, member, style)
   const end = endOf(last)
   const comma = commaAfter(text, end)
   const base = comma === null ? end : comma + 1
@@ -49,12 +71,12 @@ export function addedProperty(text: string, object: JsonObject, name: string, va
   const closing = comma === null ? '' : ','
   const indent = indentOf(text, first)
   if (indent === null) {
-    const content = ` ${JSON.stringify(name)}: ${inline(value)}${closing}`
+    const content = ` ${member.inline}${closing}`
     return [...separator, { offset: base, length: 0, content }]
   }
   const lineEnd = matchEnd(REST_OF_LINE, text, base)
   const offset = /[\r\n]/.test(text[lineEnd] ?? '') ? lineEnd : base
-  const content = `${style.eol}${indent}${member(name, value, indent, style)}${closing}`
+  const content = `${style.eol}${indent}${member.laidOut(indent)}${closing}`
   return [...separator, { offset, length: 0, content }]
 }
 
@@ -65,8 +87,8 @@ export function replacedValue(text: string, property: JsonProperty, value: unkno
   return [{ offset, length, content: indent === null ? inline(value) : laidOut(value, indent, style) }]
 }
 
-/** Removes a property, with its line and comma. */
-export function cutProperty(text: string, object: JsonObject, property: JsonProperty): Edit[] {
+/** Removes a property or an item, with its line and comma. */
+export function cutMember(text: string, object: JsonContainer, property: Place): Edit[] {
   const { offset: start } = property
   const end = endOf(property)
   const index = object.children.indexOf(property)
@@ -89,23 +111,19 @@ export function cutProperty(text: string, object: JsonObject, property: JsonProp
   return comma === null ? [own] : [own, removed(comma, comma + 1)]
 }
 
-/** Adds the first property to an empty object. */
-function filled(text: string, object: JsonObject, name: string, value: unknown, style: Style): Edit[] {
+/** Adds the first property or item. */
+function filled(text: string, object: JsonContainer, member: Member, style: Style): Edit[] {
   const inner = text.slice(object.offset + 1, endOf(object) - 1)
   const offset = object.offset + 1
-  if (style.isInline && inner.trim() === '')
-    return [{ offset, length: inner.length, content: `${JSON.stringify(name)}: ${inline(value)}` }]
+  if (style.isInline && inner.trim() === '') return [{ offset, length: inner.length, content: member.inline }]
   const outer = lineIndent(text, object.offset)
   const indent = outer + style.unit
-  const line = `${style.eol}${indent}${member(name, value, indent, style)}`
+  const line = `${style.eol}${indent}${member.laidOut(indent)}`
   const comments = inner.trimEnd()
   if (comments === '') return [{ offset, length: inner.length, content: `${line}${style.eol}${outer}` }]
   const content = inner.slice(comments.length).includes('\n') ? line : `${line}${style.eol}${outer}`
   return [{ offset: offset + comments.length, length: 0, content }]
 }
-
-const member = (name: string, value: unknown, indent: string, style: Style): string =>
-  `${JSON.stringify(name)}: ${laidOut(value, indent, style)}`
 
 const laidOut = (value: unknown, indent: string, { unit, eol }: Style): string =>
   JSON.stringify(value, null, unit).replaceAll('\n', `${eol}${indent}`)

@@ -1,7 +1,7 @@
 import { type AST, getStaticTOMLValue, ParseError, parseTOML } from 'toml-eslint-parser'
 import { GazewayError } from '../errors.ts'
 import { isObject } from '../text/json.ts'
-import { type Format, invalidFile, SERVER_NAME, type Source, unnested } from './format.ts'
+import { type Format, invalidFile, SERVER_NAME, type Source, type TextFile, unnested } from './format.ts'
 
 /** A part of a text. */
 type Range = readonly [from: number, to: number]
@@ -35,7 +35,8 @@ export const toml: Format = {
   },
 }
 
-function parse({ file, text }: Source): AST.TOMLProgram {
+/** Parses a file. @throws GazewayError `config_invalid` for a text that is not valid TOML, as with a table twice */
+export function parse({ file, text }: TextFile): AST.TOMLProgram {
   try {
     return unnested(file, () => parseTOML(text, { tomlVersion: '1.0' }))
   } catch (error) {
@@ -44,7 +45,8 @@ function parse({ file, text }: Source): AST.TOMLProgram {
   }
 }
 
-const contentOf = (program: AST.TOMLProgram) => getStaticTOMLValue(program) as Record<string, unknown>
+/** Content of a parsed file. */
+export const contentOf = (program: AST.TOMLProgram) => getStaticTOMLValue(program) as Record<string, unknown>
 
 function entryOf({ file, servers }: Source, program: AST.TOMLProgram): unknown {
   const held = contentOf(program)[servers]
@@ -63,11 +65,12 @@ function piecesOf(program: AST.TOMLProgram, { servers }: Source): (AST.TOMLTable
   })
 }
 
-const namesOf = ({ key }: AST.TOMLKeyValue): string[] =>
+/** Names of a key, outermost first. */
+export const namesOf = ({ key }: AST.TOMLKeyValue): string[] =>
   key.keys.map((part) => (part.type === 'TOMLBare' ? part.name : part.value))
 
 /** Lines of a piece. Includes the blank line before a table when it is no longer needed. */
-function linesOf(text: string, { range: [start, end], type }: AST.TOMLTable | AST.TOMLKeyValue): Range {
+export function linesOf(text: string, { range: [start, end], type }: AST.TOMLTable | AST.TOMLKeyValue): Range {
   const from = text.lastIndexOf('\n', start - 1) + 1
   const lineEnd = text.indexOf('\n', end)
   const to = lineEnd === -1 ? text.length : lineEnd + 1
@@ -78,7 +81,8 @@ function linesOf(text: string, { range: [start, end], type }: AST.TOMLTable | AS
   return [from - (blank?.[0].length ?? 0), to]
 }
 
-const without = (text: string, ranges: readonly Range[]): string =>
+/** Text without some of its parts, given in order. */
+export const without = (text: string, ranges: readonly Range[]): string =>
   ranges.toReversed().reduce((rest, [from, to]) => rest.slice(0, from) + rest.slice(to), text)
 
 /** Appends a table after a blank line, where it belongs to nothing else. */
@@ -96,11 +100,14 @@ const tableOf = ({ servers }: Source, entry: Record<string, unknown>): string[] 
   '',
 ]
 
-const eolOf = (text: string): string => /\r?\n/.exec(text)?.[0] ?? '\n'
+/** Line end of a text. */
+export const eolOf = (text: string): string => /\r?\n/.exec(text)?.[0] ?? '\n'
 
-const keyOf = (name: string): string => (/^[\w-]+$/.test(name) ? name : literal(name))
+/** A name as a key. */
+export const keyOf = (name: string): string => (/^[\w-]+$/.test(name) ? name : literal(name))
 
-function literal(value: unknown): string {
+/** A value as TOML writes it. */
+export function literal(value: unknown): string {
   if (value instanceof Date) return value.toISOString()
   if (Array.isArray(value)) return `[${value.map(literal).join(', ')}]`
   if (isObject(value))

@@ -1,0 +1,206 @@
+import type { Machine, Scope } from '../../src/assistants/assistant.ts'
+import { type ConfigFile, readConfigFile } from '../../src/assistants/config-file.ts'
+import { chooseModels } from '../../src/coding-agents/choose-models.ts'
+import type { AgentModel, CodingAgent, Endpoint } from '../../src/coding-agents/coding-agent.ts'
+import {
+  type Connection,
+  type ConnectionFiles,
+  connectionFiles,
+  forgetConnection,
+  keepConnection,
+  readConnection,
+  readKey,
+} from '../../src/coding-agents/connection.ts'
+import { type PlannedFile, planFile, planUndo, revert } from '../../src/coding-agents/plan-connection.ts'
+import type { LoadedConfig } from '../../src/config/config.ts'
+import type { Log } from '../../src/config/log.ts'
+import { GazewayError } from '../../src/errors.ts'
+import { ask } from './ask.ts'
+import { makeAgentKey, renewAgentKey, revokeAgentKey } from './connect-key.ts'
+import { listedModels } from './connect-models.ts'
+import { agentNamed, type Target, type TargetFlags, targetOf } from './connect-target.ts'
+import { modelsIn } from './key-flags.ts'
+import { shownChange } from './shown-change.ts'
+import { thisMachine } from './this-machine.ts'
+import { warn } from './warn.ts'
+
+/** Flags of `gazeway connect`. */
+export interface ConnectFlags extends TargetFlags {
+  model?: string
+  smallModel?: string
+  project?: true
+  print?: true
+  yes?: true
+}
+
+/** Stands for a key that is not made yet. */
+const NO_KEY = 'gzw_the_key_that_is_made'
+
+/** An agent in its place, and the gateway to connect it to. */
+interface Task {
+  agent: CodingAgent
+  scope: Scope
+  machine: Machine
+  target: Target
+  flags: ConnectFlags
+  files: ConnectionFiles
+  earlier: Connection | null
+  /** Files as they were read first, so that later changes by others are noticed. */
+  seen: Map<string, ConfigFile>
+}
+
+/** The key of a connection. */
+interface ChosenKey {
+  key: string
+  /** Null for a key that was given. */
+  id: string | null
+  isNew: boolean
+}
+
+/**
+ * Has an agent use the gateway: makes a key, shows the changes to the agent's files, asks, and writes. A second time
+ * replaces the settings of the first.
+ *
+ * @throws GazewayError `config_invalid` for an agent, a flag or a file that is not accepted; nothing is written then
+ */
+export async function connect(loaded: LoadedConfig, log: Log, name: string, flags: ConnectFlags): Promise<void> {
+  const task = taskOf(loaded, name, flags)
+  const { agent, target, files, earlier } = task
+  const known = target.key ?? readKey(files)
+  // Invalid files are refused before a key is made.
+  const preview = plan(task, endpointOf(task, known ?? NO_KEY, null))
+  if (flags.print) {
+    show(agent, known === null ? preview : plan(task, endpointOf(task, known, await modelsFor(task, known))))
+    return
+  }
+  const chosen = await keyFor(loaded, log, task)
+  let isWritten = false
+  try {
+    const listed = await modelsFor(task, chosen.key)
+    const planned = plan(task, endpointOf(task, chosen.key, listed))
+    const changes = planned.flatMap(({ change }) => change ?? [])
+    if (changes.length > 0) {
+      show(agent, planned)
+      if (!flags.yes && !(await ask(`Change ${changes.length === 1 ? 'this file' : `these ${changes.length} files`}?`)))
+        return say('Nothing was changed.')
+    }
+    await write(task, chosen, planned)
+    isWritten = true
+    report(task, chosen, planned, earlier !== null && changes.length === 0)
+  } finally {
+    if (!isWritten && chosen.isNew && chosen.id !== null) await revokeAgentKey(loaded, log, chosen.id)
+  }
+}
+
+function taskOf(loaded: LoadedConfig, name: string, flags: ConnectFlags): Task {
+  const agent = agentNamed(name)
+  const target = targetOf(loaded, flags)
+  const scope = flags.project ? 'project' : 'user'
+  if (scope === 'project' && agent.notInProject !== null)
+    throw new GazewayError('config_invalid', `--project: ${agent.notInProject}. Omit it.`, { param: '--project' })
+  const machine = thisMachine(scope, '--project')
+  const files = connectionFiles(loaded.dataDir, agent.name, scope === 'project' ? machine.project : null)
+  return { agent, scope, machine, target, flags, files, earlier: readConnection(files), seen: new Map() }
+}
+
+/** Uses the key that was given, or the one of the connection before; otherwise makes one. */
+async function keyFor(
+  loaded: LoadedConfig,
+  log: Log,
+  { agent, target, flags, files, earlier }: Task,
+): Promise<ChosenKey> {
+  if (target.key !== null) return { key: target.key, id: null, isNew: false }
+  const [id, key] = [earlier?.key_id ?? null, readKey(files)]
+  if (id !== null && key !== null && (await renewAgentKey(loaded, log, id, flags))) return { key, id, isNew: false }
+  return { ...(await makeAgentKey(loaded, log, flags, { label: agent.label })), isNew: true }
+}
+
+/** Models of the gateway; says when it does not tell them. */
+async function modelsFor({ target: { url } }: Task, key: string): Promise<AgentModel[] | null> {
+  const { models, status } = await listedModels(url, key)
+  if (models !== null) return models
+  const fault =
+    status === 401
+      ? `The gateway at ${url} refuses the key: does it run with another --data or --store?`
+      : `No gateway tells its models at ${url}. Start it with: gazeway --http`
+  warn([`${fault} Connect again afterwards to have the limits of the models written.`])
+  return null
+}
+
+function endpointOf(
+  { agent, target: { url }, flags, files }: Task,
+  key: string,
+  listed: AgentModel[] | null,
+): Endpoint {
+  const { model, smallModel, models } = flags
+  const allowed = models === undefined ? null : modelsIn(models)
+  return { url, key, keyFile: files.key, ...chooseModels(agent, { model, smallModel, allowed }, listed) }
+}
+
+/** Plans the changes of all files, those that only the connection before has written too. */
+function plan(task: Task, endpoint: Endpoint): PlannedFile[] {
+  const { agent, machine, scope, earlier, seen } = task
+  const within = withinOf(task)
+  return agent.files(endpoint, machine, scope).map((file) => {
+    const read = seen.get(file.path) ?? readConfigFile(file.path, within)
+    seen.set(file.path, read)
+    return planFile(
+      file,
+      read,
+      within,
+      earlier?.files.find(({ path }) => path === file.path),
+    )
+  })
+}
+
+/** Writes the record first, so that what is written can be undone, and then the files: all of them, or none. */
+async function write(task: Task, { key, id }: ChosenKey, planned: readonly PlannedFile[]): Promise<void> {
+  const { agent, target, files, earlier, seen, machine, scope } = task
+  const within = withinOf(task)
+  const paths = planned.map(({ connected }) => connected.path)
+  const left = earlier?.files.filter(({ path }) => !paths.includes(path)) ?? []
+  const earlierKey = readKey(files)
+  const project = scope === 'project' ? machine.project : null
+  const connected = planned.map((one) => one.connected)
+  const connection = { agent: agent.name, project, url: target.url, key_id: id, files: connected }
+  await keepConnection(files, connection, key)
+  try {
+    for (const { change } of planned) await change?.make()
+    for (const file of left) await planUndo(file, within).change?.make()
+  } catch (error) {
+    for (const path of paths) {
+      const file = seen.get(path)
+      if (file !== undefined) await revert(file, within).catch(() => {})
+    }
+    if (earlier !== null && earlierKey !== null) await keepConnection(files, earlier, earlierKey)
+    else forgetConnection(files)
+    throw error
+  }
+}
+
+const withinOf = ({ scope, machine }: Task): string | undefined => (scope === 'project' ? machine.project : undefined)
+
+function show({ label }: CodingAgent, planned: readonly PlannedFile[]): void {
+  const changes = planned.flatMap(({ change }) => change ?? [])
+  if (changes.length === 0) say(`${label}: nothing to change.`)
+  for (const change of changes) process.stdout.write(`${label}\n${shownChange(change)}\n`)
+}
+
+function report(
+  { agent, target, machine, flags }: Task,
+  { id }: ChosenKey,
+  planned: readonly PlannedFile[],
+  isSame: boolean,
+): void {
+  for (const { change } of planned) {
+    if (change === null) continue
+    say(`${agent.label}: ${change.path} written${change.backup === null ? '' : `; backup: ${change.backup}`}`)
+  }
+  const key = id === null ? 'the given key' : `the key ${id}`
+  const undo = `gazeway disconnect ${agent.name}${flags.project ? ' --project' : ''}`
+  say(`${agent.label} ${isSame ? 'is already connected to' : 'now uses'} ${target.url} with ${key}. Undo: ${undo}`)
+  const set = agent.overridden.filter((variable) => machine.env[variable])
+  if (set.length > 0) warn([`${set.join(', ')} of this shell takes precedence over ${agent.label}'s files: unset it.`])
+}
+
+const say = (line: string): void => void process.stdout.write(`${line}\n`)

@@ -1,0 +1,75 @@
+import type { LoadedConfig } from '../../src/config/config.ts'
+import type { Log } from '../../src/config/log.ts'
+import { NewKey } from '../../src/identity/keys.ts'
+import { checked, type LimitFlags, limitsIn, modelsIn } from './key-flags.ts'
+import { type KeyTools, withKeys } from './with-keys.ts'
+
+/** Limits of the key that `gazeway connect` makes, as commander names their flags. */
+export interface ConnectKeyFlags extends Pick<LimitFlags, 'budget'> {
+  name?: string
+  /** Comma-separated globs. */
+  models?: string
+}
+
+/** A key for an agent. */
+export interface AgentKey {
+  id: string
+  key: string
+}
+
+/**
+ * Makes a key for an agent.
+ *
+ * @param label the agent's name for people, which is that of the key by default
+ * @param expires end of the key, as a duration
+ * @throws GazewayError `validation_failed` with the flag in `param`
+ */
+export async function makeAgentKey(
+  loaded: LoadedConfig,
+  log: Log,
+  flags: ConnectKeyFlags,
+  { label, expires }: { label: string; expires?: string },
+): Promise<AgentKey> {
+  const input = {
+    name: checked('--name', NewKey.shape.name, flags.name ?? label),
+    scopes: ['inference' as const],
+    ...termsOf(flags),
+    ...(expires !== undefined && { expires_at: expires }),
+  }
+  return withKeys(loaded, log, async ({ keys }) => {
+    // A first key must not keep the store from having one for its admin.
+    await keys.ensureFirstKey({ dataDir: loaded.dataDir })
+    const { key, record } = await keys.create(input)
+    return { id: record.id, key }
+  })
+}
+
+/** Gives a key that was made before the limits that flags name. @returns false when it is no longer in force */
+export async function renewAgentKey(
+  loaded: LoadedConfig,
+  log: Log,
+  id: string,
+  flags: ConnectKeyFlags,
+): Promise<boolean> {
+  const change = { ...(flags.name !== undefined && { name: flags.name }), ...termsOf(flags) }
+  return withKeys(loaded, log, async ({ keys }) => {
+    if (!(await isInForce(keys, id))) return false
+    if (Object.keys(change).length > 0) await keys.change(id, change)
+    return true
+  })
+}
+
+/** Revokes a key that was made for an agent. @returns its name; null when there is no such key in force */
+export const revokeAgentKey = (loaded: LoadedConfig, log: Log, id: string): Promise<string | null> =>
+  withKeys(loaded, log, async ({ keys }) => ((await isInForce(keys, id)) ? (await keys.revoke(id)).name : null))
+
+const isInForce = async (keys: KeyTools['keys'], id: string): Promise<boolean> =>
+  (await keys.inForce({ id })).length > 0
+
+/** Flags as fields of a key. Absent flags set nothing. */
+function termsOf({ budget, models }: ConnectKeyFlags) {
+  return {
+    ...(budget !== undefined && { limits: limitsIn({ budget }) }),
+    ...(models !== undefined && { models: modelsIn(models) }),
+  }
+}

@@ -1,0 +1,275 @@
+import assert from 'node:assert/strict'
+import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:http'
+import { dirname, join } from 'node:path'
+import { after, before, beforeEach, describe, it } from 'node:test'
+import { parse } from 'smol-toml'
+import { connectOffer } from '../../adapters/command/connect-offer.ts'
+import { CODING_AGENTS } from '../../src/coding-agents/coding-agents.ts'
+import { blocksOf } from '../docs/markdown.ts'
+import { until } from '../doubles/until.ts'
+import { runHere } from './in-process.ts'
+import { newPlace, type Place, putStore } from './server.ts'
+
+/** Files of each agent as a person has them, and what they say once it is connected. */
+const FILES: Record<string, Record<string, [before: string | null, says: RegExp]>> = {
+  'claude-code': {
+    '.claude/settings.json': ['{\n    "theme": "dark"\n}', /"apiKeyHelper": "cat '.*claude-code\.key'"/],
+  },
+  codex: { '.codex/config.toml': ['model = "own" # as always\n\n[tools]\nx = 1', /^model_provider = "gazeway"$/m] },
+  opencode: {
+    '.config/opencode/opencode.jsonc': ['{\n  // mine\n  "theme": "x",\n}\n', /"apiKey": "\{file:.*opencode\.key\}"/],
+  },
+  'qwen-code': { '.qwen/settings.json': ['\uFEFF{\r\n\t"$version": 4\r\n}\r\n', /"GAZEWAY_QWEN_KEY": "gzw_/] },
+  'gemini-cli': {
+    '.gemini/settings.json': [null, /"selectedType": "gemini-api-key"/],
+    '.gemini/.env': ['# mine\nGEMINI_API_KEY=own', /^GEMINI_API_KEY="gzw_/m],
+  },
+}
+
+/** A gateway that tells its models, and what it was asked with. */
+const asked: (string | undefined)[] = []
+const gateway = createServer((request, response) => {
+  asked.push(request.headers.authorization)
+  const data = [
+    { id: 'llm-4.20-0309-reasoning', context_length: 64_000, top_provider: { max_completion_tokens: 4000 } },
+  ]
+  response.setHeader('content-type', 'application/json').end(JSON.stringify({ object: 'list', data }))
+})
+let url: string
+let place: Place
+
+before(async () => {
+  await new Promise<void>((resolve) => gateway.listen(0, '127.0.0.1', resolve))
+  url = `http://127.0.0.1:${(gateway.address() as { port: number }).port}`
+})
+after(() => gateway.close())
+beforeEach(() => {
+  place = newPlace()
+  putStore(place)
+})
+
+const gazeway = (args: string[], env: Record<string, string> = {}) =>
+  runHere(place, args, { XDG_CONFIG_HOME: '', ...env })
+const inHome = (name: string) => join(place.home, name)
+const read = (name: string) => readFileSync(inHome(name), 'utf8')
+
+function write(name: string, content: string): void {
+  mkdirSync(dirname(inHome(name)), { recursive: true })
+  writeFileSync(inHome(name), content)
+}
+
+/** Keys in force that are not the admin's. */
+async function keys(): Promise<
+  { id: string; name: string; limits: { budgets: { usd: number; per: string }[] | null }; models: string[] | null }[]
+> {
+  const { stdout } = await gazeway(['key', 'list', '--json'])
+  const { items } = JSON.parse(stdout) as { items: { name: string; revoked_at: string | null; scopes: string[] }[] }
+  return items.filter(({ revoked_at, scopes }) => revoked_at === null && !scopes.includes('admin')) as never
+}
+
+describe('gazeway connect and disconnect', () => {
+  for (const { name, label } of CODING_AGENTS)
+    it(`connect ${label}, and leave its files byte for byte what they were`, async () => {
+      const files = Object.entries(FILES[name] ?? {})
+      for (const [path, [content]] of files) if (content !== null) write(path, content)
+      const connected = await gazeway(['connect', name, '--yes', '--url', url, '--budget', '20/week'])
+      assert.equal(connected.code, 0, connected.stderr)
+      for (const [path, [content, says]] of files) {
+        assert.match(read(path), says)
+        if (content !== null) assert.equal(read(`${path}.before-connect`), content)
+      }
+      const [key, ...others] = await keys()
+      assert.deepEqual([key?.name, others], [label, []])
+      assert.deepEqual(
+        key?.limits.budgets?.map(({ usd, per }) => [usd, per]),
+        [[20, 'week']],
+      )
+      assert.doesNotMatch(connected.stdout, /gzw_/, 'the diff shows no key')
+      assert.equal(asked.at(-1), `Bearer ${readFileSync(join(place.data, 'connect', `${name}.key`), 'utf8')}`)
+
+      const written = files.map(([path]) => read(path))
+      const again = await gazeway(['connect', name, '--yes', '--url', url])
+      assert.match(again.stdout, /is already connected/)
+      assert.deepEqual([files.map(([path]) => read(path)), (await keys()).length], [written, 1])
+
+      const undone = await gazeway(['disconnect', name, '--yes'])
+      assert.equal(undone.code, 0, undone.stderr)
+      for (const [path, [content]] of files) {
+        if (content === null) assert.ok(!existsSync(inHome(path)))
+        else assert.equal(read(path), content)
+        assert.ok(!existsSync(inHome(`${path}.before-connect`)))
+      }
+      assert.deepEqual([await keys(), readdirSync(join(place.data, 'connect'))], [[], []])
+    })
+
+  it('write the limits of the models that the gateway tells', async () => {
+    await gazeway(['connect', 'opencode', '--yes', '--url', url])
+    const { provider } = JSON.parse(read('.config/opencode/opencode.json'))
+    assert.deepEqual(provider.gazeway.models['llm-4.20-0309-reasoning'].limit, { context: 64_000, output: 4000 })
+    await gazeway(['connect', 'claude-code', '--yes', '--url', url])
+    assert.equal(JSON.parse(read('.claude/settings.json')).env.CLAUDE_CODE_MAX_CONTEXT_TOKENS, '64000')
+  })
+
+  it('replace the settings of an earlier connection, and go back to before the first', async () => {
+    const before = 'model = "own"\n'
+    write('.codex/config.toml', before)
+    await gazeway(['connect', 'codex', '--yes', '--url', url, '--model', 'first'])
+    const { stdout } = await gazeway([
+      'connect',
+      'codex',
+      '--yes',
+      '--url',
+      url,
+      '--model',
+      'second',
+      '--models',
+      'sec*',
+    ])
+    assert.match(stdout, /now uses/)
+    assert.equal(parse(read('.codex/config.toml')).model, 'second')
+    assert.deepEqual(
+      (await keys()).map(({ models }) => models),
+      [['sec*']],
+    )
+    await gazeway(['disconnect', '--yes'])
+    assert.equal(read('.codex/config.toml'), before)
+  })
+
+  it('remove only what they wrote from a file that was edited since, and say so', async () => {
+    write('.claude/settings.json', '{\n  "theme": "dark"\n}\n')
+    await gazeway(['connect', 'claude-code', '--yes', '--url', url])
+    const edited = read('.claude/settings.json')
+      .replace('"dark"', '"light"')
+      .replace(/("ANTHROPIC_MODEL": )"[^"]*"/, '$1"mine"')
+    write('.claude/settings.json', edited)
+    const { stdout } = await gazeway(['disconnect', 'claude-code', '--yes', '--keep-key'])
+    assert.match(stdout, /was edited since: only what connect wrote is removed/)
+    assert.match(stdout, /Left, because they have other values now: env\.ANTHROPIC_MODEL/)
+    assert.equal(
+      read('.claude/settings.json'),
+      '{\n  "theme": "light",\n  "env": {\n    "ANTHROPIC_MODEL": "mine"\n  }\n}\n',
+    )
+    assert.equal((await keys()).length, 1)
+  })
+
+  it('write nothing and leave no key behind where a file cannot be changed', async () => {
+    write('.codex/config.toml', '[model_providers.gazeway]\nname = "a"\n[model_providers.gazeway]\nname = "b"\n')
+    const twice = await gazeway(['connect', 'codex', '--yes', '--url', url])
+    assert.deepEqual([twice.code, await keys()], [1, []])
+    assert.match(twice.stderr, /not valid TOML.*nothing was changed/)
+
+    write('.gemini/.env', 'A=1\n')
+    chmodSync(inHome('.gemini/.env'), 0o444)
+    const readOnly = await gazeway(['connect', 'gemini-cli', '--yes', '--url', url])
+    assert.deepEqual([readOnly.code, await keys()], [1, []])
+    assert.match(readOnly.stderr, /read-only/)
+    assert.ok(!existsSync(inHome('.gemini/settings.json')), 'the file before it was taken back')
+    assert.deepEqual(readdirSync(join(place.data, 'connect')), [])
+  })
+
+  it('show with --print what they would write, and write nothing', async () => {
+    const { code, stdout } = await gazeway(['connect', 'codex', '--print', '--url', url])
+    assert.deepEqual([code, existsSync(inHome('.codex')), await keys()], [0, false, []])
+    assert.match(stdout, /^\+model_provider = "gazeway"$/m)
+  })
+
+  it('use a key that is given, also for a gateway elsewhere, and revoke none', async () => {
+    const env = { GAZEWAY_KEY: 'gzw_of_elsewhere' }
+    const none = await gazeway(['connect', 'codex', '--yes', '--url', 'https://gateway.example.org'])
+    assert.equal(none.code, 2)
+    assert.match(none.stderr, /--key names GAZEWAY_KEY, which is not set/)
+    const given = await gazeway(['connect', 'codex', '--yes', '--url', `${url}/v1/`, '--key', 'env'], env)
+    assert.equal(given.code, 0, given.stderr)
+    assert.match(read('.codex/config.toml'), new RegExp(`base_url = "${url}/v1"`))
+    const file = join(place.data, 'connect', 'codex.key')
+    assert.deepEqual([readFileSync(file, 'utf8'), statSync(file).mode & 0o777], ['gzw_of_elsewhere', 0o600])
+    assert.match((await gazeway(['disconnect', '--yes'])).stdout, /^Codex is disconnected\.$/m)
+    assert.deepEqual(await keys(), [])
+  })
+
+  it('connect one project alone, in files that only the person has', async () => {
+    const file = join(place.project, '.claude/settings.local.json')
+    const { code, stderr } = await gazeway(['connect', 'claude-code', '--project', '--yes', '--url', url])
+    assert.deepEqual([code, existsSync(file), existsSync(inHome('.claude'))], [0, true, false], stderr)
+    const elsewhere = await gazeway(['disconnect', '--yes'])
+    assert.match(elsewhere.stdout, /Nothing to undo/)
+    await gazeway(['disconnect', 'claude-code', '--project', '--yes'])
+    assert.ok(!existsSync(dirname(file)))
+    const refused = await gazeway(['connect', 'codex', '--project', '--yes'])
+    assert.deepEqual([refused.code, /Codex ignores providers/.test(refused.stderr)], [2, true])
+  })
+
+  it('refuse words and flags that mean nothing', async () => {
+    const REFUSED: [string[], RegExp][] = [
+      [['connect', 'nobody'], /unknown agent nobody; must be one of claude-code, codex/],
+      [['disconnect', 'nobody'], /unknown agent nobody/],
+      [['connect', 'codex', 'opencode'], /One agent at a time/],
+      [['connect', 'codex', '--url', 'ftp://x'], /--url: invalid value/],
+      [['connect', 'codex', '--url', 'https://a:b@x'], /--url: invalid value/],
+      [['connect', 'codex', '--budget', '5/fortnight'], /--budget/],
+      [['connect', 'codex', '--key', 'k', '--budget', '5/day'], /--budget is for a key that connect makes/],
+      [['connect', 'codex', '--models', 'gpt-*'], /--models does not allow/],
+      [['connect', 'codex', '--', 'sh'], /COMMAND must be codex/],
+    ]
+    for (const [args, says] of REFUSED) {
+      const { code, stderr } = await gazeway([...args, ...(args.includes('--') ? [] : ['--yes'])])
+      assert.equal(code, 2, `${args.join(' ')}: ${stderr}`)
+      assert.match(stderr, says)
+    }
+    assert.deepEqual([await keys(), readdirSync(place.home)], [[], []])
+  })
+})
+
+it('connects and disconnects as its page shows, and offers it at a first start that someone reads', async () => {
+  const blocks = blocksOf(readFileSync('docs/reference/connect.md', 'utf8')).filter(
+    ({ language }) => language === 'shell',
+  )
+  const lines = blocks.flatMap(({ text }) => text.trim().split('\n'))
+  assert.ok(lines.length > 3)
+  for (const line of lines) {
+    const [program, ...args] = line.split(/\s+#/)[0]?.trim().split(' ') ?? []
+    assert.equal(program, 'gazeway')
+    const { code, stderr } = await gazeway([...args, '--yes', ...(args[0] === 'connect' ? ['--url', url] : [])])
+    assert.equal(code, 0, `${line}: ${stderr}`)
+  }
+  assert.deepEqual(await keys(), [])
+  assert.deepEqual(
+    [connectOffer(null, true), connectOffer('gzw_k', false), connectOffer('gzw_k', undefined)],
+    [null, null, null],
+  )
+  assert.match(connectOffer('gzw_k', true) ?? '', /gazeway connect claude-code/)
+})
+
+describe('gazeway connect AGENT -- COMMAND', () => {
+  const node = (code: string) => ['--', process.execPath, '-e', code]
+
+  it('runs a command with the environment alone, and ends its key and itself as the command does', async () => {
+    const out = join(place.temporary, 'env.json')
+    const script = `require('fs').writeFileSync(${JSON.stringify(out)}, JSON.stringify(process.env)); process.exit(7)`
+    const { code, stderr } = await gazeway([
+      'connect',
+      'claude-code',
+      '--url',
+      url,
+      '--budget',
+      '2/day',
+      ...node(script),
+    ])
+    assert.equal(code, 7, stderr)
+    const env = JSON.parse(readFileSync(out, 'utf8'))
+    assert.deepEqual([env.ANTHROPIC_BASE_URL, env.ANTHROPIC_AUTH_TOKEN.slice(0, 4)], [url, 'gzw_'])
+    assert.deepEqual([readdirSync(place.home), await keys()], [[], []])
+    const missing = await gazeway(['connect', 'claude-code', '--url', url, '--', '/nowhere/claude'])
+    assert.deepEqual([missing.code, /was not started \(ENOENT\)/.test(missing.stderr)], [127, true])
+  })
+
+  it('passes signals on', async () => {
+    const ready = join(place.temporary, 'ready')
+    const script = `process.on('SIGTERM', () => process.exit(9)); setInterval(() => {}, 1000); require('fs').writeFileSync(${JSON.stringify(ready)}, '')`
+    const running = gazeway(['connect', 'gemini-cli', '--url', url, '--key', 'k', ...node(script)])
+    await until(() => existsSync(ready))
+    process.emit('SIGTERM', 'SIGTERM')
+    assert.equal((await running).code, 9)
+  })
+})
