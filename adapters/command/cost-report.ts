@@ -55,7 +55,7 @@ export function costMarkdown(commits: readonly CommitCost[]): string {
   const micros = commits.reduce((sum, { cost }) => sum + Math.round((cost?.cost_usd ?? 0) * 1e6), 0)
   const noted = commits.filter(({ cost }) => cost !== null).length
   const head = [row(['Commit', 'Subject', 'Sessions', 'Calls', 'Cost']), row(['---', '---', '--:', '--:', '--:'])]
-  const sum = `**${dollars(micros / 1e6)}** for ${counted(commits.length, 'commit')}, ${noted} of them by agents.`
+  const sum = `**${dollars(micros / 1e6)}** for ${counted(commits.length, 'commit')}; agents worked on ${noted}.`
   return `${[...head, ...lines, '', sum].join('\n')}\n`
 }
 

@@ -64,7 +64,7 @@ async function note(
   if (gateway !== null) await sendPending(dataDir, sessionId, gateway, signal)
 }
 
-/** Facts that are sent of a repository. What is not known is left out. */
+/** Facts that are sent of a repository. What is unknown is omitted. */
 function factsOf({ repository, branch, commit, dirty }: RepositoryFacts): SessionFacts {
   return {
     ...(repository !== null && { repository }),

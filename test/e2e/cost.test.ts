@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { execFileSync } from 'node:child_process'
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
@@ -110,7 +111,7 @@ describe('hooks of a coding agent, and gazeway cost', () => {
       new RegExp(`^\\| \`${pay.slice(0, 10)}\` \\| Pay \\\\\\| \\\\\`fast\\\\\` \\| 1 \\| 1 \\| \\$0\\.\\d+ \\|$`),
     )
     assert.match(rows[3] ?? '', new RegExp(`^\\| \`${refund.slice(0, 10)}\` \\| Refund all \\| 1 \\| 2 \\| `))
-    assert.match(markdown, /\*\*\$0\.\d+\*\* for 2 commits, 2 of them by agents\.\n$/)
+    assert.match(markdown, /\*\*\$0\.\d+\*\* for 2 commits; agents worked on 2\.\n$/)
     assert.ok(!markdown.includes(draft.slice(0, 10)))
   })
 
@@ -194,6 +195,25 @@ describe('hooks of a coding agent, and gazeway cost', () => {
     const aheadMs = Date.parse(JSON.parse(body).at) - Date.now()
     assert.ok(aheadMs > AHEAD_MS / 2 && aheadMs < AHEAD_MS * 2)
     assert.deepEqual(pendingOf(place), [])
+  })
+
+  it('keeps a post-commit hook that is there, and refuses to change a program', async (t) => {
+    const { root } = await machine(t, {})
+    const place = { ...newPlace(), project: root }
+    const install = () => runHere(place, ['hook', 'install'])
+    const file = join(root, '.git', 'hooks', 'post-commit')
+    const ran = join(root, 'ran')
+    assert.match((await install()).stdout, /^Wrote \.git\/hooks\/post-commit: each commit is noted/)
+    assert.match((await install()).stdout, /notes commits already/)
+    writeFileSync(file, `#!/usr/bin/env bash\ntouch '${ran}'\n`)
+    await install()
+    assert.match(readFileSync(file, 'utf8'), /^#!\/usr\/bin\/env bash\n.*\n.* gazeway hook post-commit .*\ntouch /)
+    execFileSync('sh', [file], { env: { PATH: '/usr/bin:/bin' } })
+    assert.ok(existsSync(ran), 'it still runs, where gazeway is not installed')
+    writeFileSync(file, '#!/usr/bin/env python3\n')
+    const { code, stderr } = await install()
+    assert.deepEqual([code, readFileSync(file, 'utf8')], [1, '#!/usr/bin/env python3\n'])
+    assert.match(stderr, /Have it run: gazeway hook post-commit/)
   })
 
   it('names what it cannot read', async () => {
