@@ -92,7 +92,7 @@ export const GUIDANCE: Readonly<Record<ErrorCode, Guidance>> = {
   },
   limit_not_kept: {
     happened:
-      'The operator bears no more for this key today: the model has ignored the limit of its answers, or the key has left answers before their end that the provider bills.',
+      'The operator bears no more for this key today: the model has ignored the limit of its answers or does not answer this key in time, or the key has left answers before their end, or sent requests that the provider refuses and bills.',
     todo: 'Ask another model if the message names one, wait until midnight UTC, or have the operator raise `wallet.absorbed_usd_per_day`.',
   },
   own_key_refused: {

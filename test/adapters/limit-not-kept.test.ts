@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
 import { until } from '../doubles/until.ts'
-import { type Behaviour, chunks, sse, startUpstream, type UpstreamDouble } from '../doubles/upstream.ts'
+import { type Behaviour, chunks, json, sse, startUpstream, type UpstreamDouble } from '../doubles/upstream.ts'
 import { startWebhook, type WebhookDouble } from '../doubles/webhook.ts'
 import { type RunningPlatform, startPlatform } from './platform.ts'
 
@@ -18,7 +18,10 @@ before(async () => {
   running = await startPlatform(server.url, {
     // A token costs a micro-dollar, or ten.
     document: {
-      pricing: { models: { any: { input: 1, output: 10 } } },
+      pricing: { models: { any: { input: 1, output: 10 }, 'slow/late': { input: 1, output: 10 } } },
+      upstreams: {
+        slow: { provider: server.url, api_keys: ['secret-of-the-double'], models: ['slow/*'], timeout_ms: 1000 },
+      },
       wallet: { absorbed_usd_per_day: MOST / 1e6 },
       alerts: { webhook_url: webhook.url, webhook_secret: webhook.secret },
     },
@@ -50,12 +53,12 @@ const goesOn: Behaviour = async (response) => {
 const newKey = (billing: 'cost' | 'recorded') =>
   running.gateway.keys.create({ name: 'thief', scopes: ['inference'], billing, limits: { credit_limit_usd: 1 } })
 
-const stream = (key: string, content = 'Hello') =>
+const stream = (key: string, content = 'Hello', model = 'any') =>
   fetch(`${running.gatewayUrl}/v1/chat/completions`, {
     method: 'POST',
     headers: { 'content-type': 'application/json', authorization: `Bearer ${key}` },
     body: JSON.stringify({
-      model: 'any',
+      model,
       messages: [{ role: 'user', content }],
       max_tokens: LIMIT,
       stream: true,
@@ -148,4 +151,46 @@ it('is no reason to refuse a key whose provider breaks its answers', async () =>
   answers()
   const reply = await stream(key)
   assert.equal(reply.status, 200, await reply.text())
+})
+
+describe('failures that a client can provoke', () => {
+  /** Its prompt alone costs more than the bound. */
+  const LONG = 'words '.repeat(2 * MOST)
+  const failing = async (key: string, id: string, model: string) => {
+    await (await stream(key, LONG, model)).text()
+    await until(async () => (await absorbedBy(id)).absorbed > MOST)
+    await running.gateway.calls.flush()
+  }
+  const answers = (prompt_tokens = 10) =>
+    server.on(
+      '/chat/completions',
+      sse(chunks(['Hi'], { prompt_tokens, completion_tokens: 1, total_tokens: prompt_tokens + 1 })),
+    )
+
+  it('refuse a key all models once requests that are refused and billed have cost as much', async () => {
+    const { key, record } = await newKey('cost')
+    const usage = { prompt_tokens: 3 * MOST, completion_tokens: 0, total_tokens: 3 * MOST }
+    server.on('/chat/completions', json(400, { error: { message: 'Flagged.' }, usage }))
+    await failing(key, record.id, 'any')
+    answers()
+    for (const model of ['any', 'slow/late']) {
+      const reply = await stream(key, 'Hello', model)
+      assert.deepEqual([reply.status, /limit_not_kept/.test(await reply.text())], [403, true])
+    }
+  })
+
+  it('refuse a key the model that does not answer it in time, unless the key pays as much as it costs', async () => {
+    const [poor, payer] = [await newKey('cost'), await newKey('cost')]
+    answers(4 * MOST)
+    assert.equal((await stream(payer.key, LONG)).status, 200)
+    server.on('/chat/completions', () => {})
+    await Promise.all([poor, payer].map(({ key, record }) => failing(key, record.id, 'slow/late')))
+    answers()
+    const refused = await stream(poor.key, 'Hello', 'slow/late')
+    assert.equal(refused.status, 403)
+    assert.match(await refused.text(), /limit_not_kept.*did not come in time.*more than the key pays/)
+    assert.equal((await stream(poor.key)).status, 200, 'another model')
+    const reply = await stream(payer.key, 'Hello', 'slow/late')
+    assert.equal(reply.status, 200, await reply.text())
+  })
 })

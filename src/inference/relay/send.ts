@@ -1,3 +1,4 @@
+import { TOO_LARGE } from '../../calls/call-errors.ts'
 import type { GazewayError } from '../../errors.ts'
 import { type BodyListener, type Decompressing, decompressing } from '../../wire/decompress.ts'
 import type { Report } from '../upstreams/circuits.ts'
@@ -232,7 +233,7 @@ function beginsAsEvents(beginning: string, isAnnounced: boolean): boolean | null
 
 /** Error for a reply that is too large to keep. */
 export const tooLarge = (provider: Provider): GazewayError =>
-  badReply(provider, `its reply is larger than ${WHOLE_LIMIT_BYTES} bytes`)
+  badReply(provider, `${TOO_LARGE} ${WHOLE_LIMIT_BYTES} bytes`)
 
 /** Adds the status of the upstream's reply to an error. */
 function withStatus(error: GazewayError, status: number): GazewayError {

@@ -1,3 +1,4 @@
+import { NOT_IN_TIME } from '../../calls/call-errors.ts'
 import { GazewayError, isFileGone, isOutOfFiles, isUntrusted } from '../../errors.ts'
 import { cut } from '../../text/cut.ts'
 import { WrongTypeError } from '../../text/typed-reader.ts'
@@ -68,7 +69,7 @@ function silence(error: unknown, { label, section, firstByteMs, timeoutMs }: Pro
   const isBefore = error instanceof Error && 'code' in error && error.code === 'UND_ERR_HEADERS_TIMEOUT'
   const isOwn = isBefore && firstByteMs !== timeoutMs
   const [ms, setting] = isOwn ? [firstByteMs, 'first_byte_timeout_ms'] : [timeoutMs, 'timeout_ms']
-  return `The upstream ${label} sent nothing for ${ms / 1000} s. Retry, or raise ${section}.${setting}.`
+  return `The upstream ${label} ${NOT_IN_TIME} ${ms / 1000} s. Retry, or raise ${section}.${setting}.`
 }
 
 /** Maps a failure of a stream that had begun. The upstream was reached, whatever ended the stream. */

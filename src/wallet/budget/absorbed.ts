@@ -2,6 +2,7 @@ import { LRUCache } from 'lru-cache'
 import { GazewayError } from '../../errors.ts'
 import type { Store } from '../../store/store.ts'
 import { type Micros, toUsd } from '../../text/money.ts'
+import { type BorneCauses, NOT_READ, readCauses } from './borne-causes.ts'
 import { dayOf } from './spending.ts'
 
 const REMEMBERED = 10_000
@@ -23,13 +24,15 @@ export interface AbsorbedCall {
 }
 
 /**
- * Bound of what the operator bears for each charged key on a UTC day: because models ignore their limits, and because the
- * key leaves answers that the provider bills. Failures of providers and overtaken hedges refuse no key a model.
+ * Bound of what the operator bears for each charged key on a UTC day: because models ignore their limits, because the key
+ * leaves answers that the provider bills, and because its requests fail in ways that a client can provoke. Connections
+ * that break, replies that cannot be read and overtaken hedges refuse no key a model.
  */
 export interface Absorbed {
   /**
    * Requires that the operator may bear more for a caller. Beyond the bound, models are refused that have ignored the limit
-   * of an answer of this caller today; all models are, once answers that it did not get have reached the bound alone.
+   * of an answer of this caller today, or failed in ways that a client can provoke while the caller pays little; all models
+   * are, once answers that it left, and requests that the provider refused and billed, have reached the bound alone.
    *
    * @returns a promise only when the store is asked
    * @throws GazewayError `limit_not_kept`
@@ -54,15 +57,9 @@ export interface BorneStream {
   end(): void
 }
 
-/** Amount that was borne for a caller on a day. */
-interface Borne {
+/** Amount that the operator has borne for a caller on a day. Its causes are read once it has reached the bound. */
+interface Borne extends BorneCauses {
   micros: Micros
-  /** Part that the caller left, or its models caused. The parts are read once the bound is reached. */
-  causedMicros: Micros
-  /** Part for answers, and hidden parts of them, that the caller left. */
-  unreadMicros: Micros
-  /** Names and ids of the models that ignored a limit. */
-  models: ReadonlySet<string>
 }
 
 /**
@@ -90,12 +87,15 @@ export function createAbsorbed(store: Store, now: () => Date, mostMicros: () => 
     return borne
   }
 
-  function refuse({ causedMicros, unreadMicros, models: ignoring }: Borne, models: readonly AskedModel[]): void {
+  function refuse({ causedMicros, unreadMicros, ignoring, provoked }: Borne, models: readonly AskedModel[]): void {
     const most = mostMicros()
-    if (causedMicros < most) return
+    const among = (names: ReadonlySet<string>) =>
+      models.find(({ requested, upstream }) => names.has(requested) || names.has(upstream))
     if (unreadMicros > 0 && unreadMicros >= most) throw answersNotRead({ micros: unreadMicros, most })
-    const model = models.find(({ requested, upstream }) => ignoring.has(requested) || ignoring.has(upstream))
-    if (model !== undefined) throw limitNotKept(model, { micros: causedMicros, most })
+    const ignores = causedMicros >= most ? among(ignoring) : undefined
+    if (ignores !== undefined) throw limitNotKept(ignores, { micros: causedMicros, most })
+    const fails = provoked.micros > 0 && provoked.micros >= most ? among(provoked.models) : undefined
+    if (fails !== undefined) throw answersProvoked(fails, { micros: provoked.micros, most })
   }
 
   return {
@@ -140,34 +140,8 @@ export async function absorbedOn({ db }: Store, callerId: string, day: string): 
 }
 
 async function readBorne(store: Store, callerId: string, { day, most }: { day: string; most: Micros }): Promise<Borne> {
-  const { db } = store
-  const borne = await absorbedOn(store, callerId, day)
-  if (borne < most) return { micros: borne, causedMicros: 0, unreadMicros: 0, models: new Set() }
-  const parts = await db
-    .selectFrom('metered_calls as m')
-    .leftJoin('calls as c', 'c.call_id', 'm.call_id')
-    .select(({ fn }) => [
-      'm.model as requested',
-      'c.model as upstream',
-      'm.capped',
-      'm.charged',
-      'c.status',
-      fn.sum<number>('m.absorbed_micros').as('micros'),
-    ])
-    .where('m.caller_id', '=', callerId)
-    .where('m.at', '>=', `${day}T00:00:00.000Z`)
-    .where('m.absorbed_micros', '>', 0)
-    .groupBy(['m.model', 'c.model', 'm.capped', 'm.charged', 'c.status'])
-    .execute()
-  const capped = parts.filter((part) => part.capped === 1)
-  const left = parts.filter(({ status }) => status === 'aborted' || status === 'ok')
-  const sum = (some: typeof parts) => some.reduce((micros, part) => micros + Number(part.micros), 0)
-  return {
-    micros: borne,
-    causedMicros: sum(parts.filter((part) => capped.includes(part) || left.includes(part))),
-    unreadMicros: sum(left.filter((part) => part.capped === 0 || part.charged === 0)),
-    models: new Set(capped.flatMap(({ requested, upstream }) => [requested, upstream ?? requested])),
-  }
+  const micros = await absorbedOn(store, callerId, day)
+  return { micros, ...(micros < most ? NOT_READ : await readCauses(store, callerId, day)) }
 }
 
 const answersNotRead = ({ micros, most }: { micros: Micros; most: Micros }): GazewayError =>
@@ -181,6 +155,14 @@ const limitNotKept = ({ requested }: AskedModel, { micros, most }: { micros: Mic
   new GazewayError(
     'limit_not_kept',
     `The model ${JSON.stringify(requested.slice(0, 100))} has ignored the limit of its answers: the operator bears ${toUsd(micros)} USD for this key today, and ${toUsd(most)} USD at most. ` +
+      'Ask another model, or have the operator raise wallet.absorbed_usd_per_day. It is allowed again tomorrow (UTC).',
+    { param: 'model' },
+  )
+
+const answersProvoked = ({ requested }: AskedModel, { micros, most }: { micros: Micros; most: Micros }): GazewayError =>
+  new GazewayError(
+    'limit_not_kept',
+    `Answers of the model ${JSON.stringify(requested.slice(0, 100))} that did not come in time, or were too large, have cost the operator ${toUsd(micros)} USD for this key today: more than ${toUsd(most)} USD, and more than the key pays. ` +
       'Ask another model, or have the operator raise wallet.absorbed_usd_per_day. It is allowed again tomorrow (UTC).',
     { param: 'model' },
   )
