@@ -109,6 +109,20 @@ describe('Requests of Google’s API to an upstream that speaks chat completions
     assert.deepEqual([status, requested_model, counted?.total_tokens], ['ok', 'double-chat', 29])
   })
 
+  it('may write numbers as text, as JSON of protocol buffers does', async () => {
+    upstream.on('/chat/completions', json(200, completion('Hi.')))
+    const generationConfig = {
+      max_output_tokens: '100',
+      candidateCount: '1',
+      temperature: '0.5',
+      topK: '40',
+      seed: '-7',
+    }
+    await post('/v1beta/models/double-chat:generateContent', { contents: HELLO, generationConfig })
+    const { max_tokens, n, temperature, top_k, seed } = lastBody() as Record<string, unknown>
+    assert.deepEqual([max_tokens, n, temperature, top_k, seed], [100, 1, 0.5, 40, -7])
+  })
+
   it('stream text, thoughts and parallel calls, whose ids and signatures come back', async () => {
     answers(
       chunk({ role: 'assistant', content: '' }),
@@ -236,6 +250,7 @@ describe('Requests of Google’s API to an upstream that speaks chat completions
       [{ contents: [{ role: 'tool', parts: [{ text: 'x' }] }] }, 'contents.0.role'],
       [{ generationConfig: { responseModalities: ['IMAGE'] } }, 'generationConfig.responseModalities.0'],
       [{ generationConfig: { maxOutputTokens: -1 } }, 'generationConfig.maxOutputTokens'],
+      [{ generationConfig: { maxOutputTokens: 'many' } }, 'generationConfig.maxOutputTokens'],
       [{ stream: true }, 'stream'],
     ] as const) {
       const reply = await post(path, { contents: HELLO, ...more })
@@ -247,6 +262,16 @@ describe('Requests of Google’s API to an upstream that speaks chat completions
     const body = { contents: HELLO, safetySettings: [{}], tools: [{ googleSearch: {} }] }
     const lenient = await post(path, body, { 'x-goog-api-key': running.key, 'x-gazeway-lenient': 'true' })
     assert.equal(lenient.headers.get('x-gazeway-changed'), 'safetySettings=dropped, tools.0.googleSearch=dropped')
+  })
+
+  it('are told of money in their words: the limit of an answer is maxOutputTokens', async () => {
+    const limits = { credit_limit_usd: 0.0001 }
+    const { key } = await running.gateway.keys.create({ name: 'poor', scopes: ['inference'], billing: 'cost', limits })
+    const asked = { contents: HELLO, generationConfig: { maxOutputTokens: 9000 } }
+    const reply = await post('/v1beta/models/double-chat:generateContent', asked, { 'x-goog-api-key': key })
+    const { error } = (await reply.json()) as { error: { code: number; message: string } }
+    assert.equal(error.code, 402)
+    assert.match(error.message, /lower maxOutputTokens,/)
   })
 
   it('get errors in Google’s form: of keys, limits, windows and streams', async () => {

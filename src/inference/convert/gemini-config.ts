@@ -3,6 +3,7 @@ import type { Fields } from '../../text/typed-reader.ts'
 import { CHAT_LIMIT, RESPONSES_LIMIT } from '../api/answer-limit.ts'
 import { type Note, noteUnread } from './changes.ts'
 import { effortOfThinking } from './effort.ts'
+import { withNumbers } from './gemini-numbers.ts'
 import { toJsonSchema } from './gemini-schema.ts'
 import { read, unsupported, wrongType } from './request-reader.ts'
 
@@ -25,12 +26,12 @@ const READ: ReadonlySet<string> = new Set(
  * @throws GazewayError `invalid_request` naming what chat completions cannot express
  */
 export function chatSettings(request: Fields, model: string, note: Note): Fields {
-  const config = read.fields(request.generationConfig, AT)
+  const config = withNumbers(read.fields(request.generationConfig, AT))
   const named = Object.fromEntries(Object.entries(config).map(([name, value]) => [`${AT}.${name}`, value]))
   noteUnread(named, READ, note)
   requireText(config.responseModalities)
   const stop = read.list(config.stopSequences, `${AT}.stopSequences`)
-  const thinking = read.fields(config.thinkingConfig, `${AT}.thinkingConfig`)
+  const thinking = withNumbers(read.fields(config.thinkingConfig, `${AT}.thinkingConfig`))
   const effort = effortOfThinking(thinking, model)
   for (const name of ['thinkingBudget', 'thinkingLevel'])
     if (effort === undefined && (thinking[name] ?? null) !== null) note(`${AT}.thinkingConfig.${name}`, 'dropped')

@@ -3,6 +3,7 @@ import type { Fields } from '../../text/typed-reader.ts'
 import { RESPONSES_LIMIT } from '../api/answer-limit.ts'
 import type { ClientRequest } from '../relay/request-body.ts'
 import { documentedName } from './gemini-names.ts'
+import { withNumbers } from './gemini-numbers.ts'
 import { wrongType } from './request-reader.ts'
 
 /** Names at the top of a request that Gazeway sets: what its path says, and what its bill depends on. */
@@ -21,7 +22,7 @@ export function geminiRequest<Body extends object>(
 ): ClientRequest<Body> {
   for (const name of SET) if (name in request.json) throw wrongType(name, 'absent: Google’s API does not have it')
   const config = membersOf(membersOf(request.json)[CONFIG])
-  const { maxOutputTokens: limit, candidateCount: count } = config
+  const { maxOutputTokens: limit, candidateCount: count } = withNumbers(config)
   const edits = {
     model,
     stream,
