@@ -161,6 +161,7 @@ export const OPEN_FILES: Readonly<Record<string, readonly string[]>> = {
     'continue/continued-request.ts',
     'convert/chat-to-response.ts',
     'convert/compaction.ts',
+    'convert/exact-json.ts',
     'convert/gemini-request.ts',
     'convert/response-items.ts',
     'dialect/shared-facts.ts',

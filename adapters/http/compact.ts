@@ -2,7 +2,7 @@ import { GazewayError } from '../../src/errors.ts'
 import type { Gateway } from '../../src/gateway.ts'
 import { OWN_RESPONSE } from '../../src/inference/api/own-response.ts'
 import { isAboutObject, MISSING } from '../../src/inference/attempt/missing-endpoint.ts'
-import { itemsOf } from '../../src/inference/continue/continued-request.ts'
+import { type Items, itemsOf } from '../../src/inference/continue/continued-request.ts'
 import { askingForSummary, besideSummary } from '../../src/inference/convert/compaction.ts'
 import type { OpenCalls } from '../../src/inference/inference.ts'
 import type { Receiver } from '../../src/inference/relay/receiver.ts'
@@ -10,7 +10,6 @@ import { changedField } from '../../src/inference/relay/request-body.ts'
 import type { CallVerbatim, PathRequest } from '../../src/inference/verbatim/call-verbatim.ts'
 import { parseJson } from '../../src/text/json.ts'
 import { fieldsOrNone, objectsOrNone } from '../../src/text/lenient-reader.ts'
-import type { Fields } from '../../src/text/typed-reader.ts'
 import { type Captured, capture } from '../web/captured-reply.ts'
 import { responsesAsk } from './continued-ask.ts'
 
@@ -32,10 +31,18 @@ export function compact(calls: OpenCalls, gateway: Gateway): CallVerbatim {
       if (reply() === null) return
     }
     const { receiver: held, reply } = capture(receiver)
+    const earlier = isOurs ? await keptItems(gateway, String(json.previous_response_id), context.callerId) : []
     await ask(summaryOf(asked), held, context)
     const made = reply()
-    if (made !== null) receiver.whole(made.status, made.headers, compacted(made, json))
+    if (made === null) return
+    receiver.whole(made.status, made.headers, compacted(made, [...earlier, ...itemsOf(json.input)]))
   }
+}
+
+/** Items of a kept conversation. None of one that is not kept, which is refused as it is asked for. */
+async function keptItems({ keptResponses }: Gateway, id: string, owner: string | null): Promise<Items> {
+  const kept = await keptResponses.find(id, owner)
+  return objectsOrNone(parseJson((await kept?.read()) ?? ''))
 }
 
 /** Tells whether no upstream of a model has the endpoint. */
@@ -66,12 +73,12 @@ function summaryOf({ body }: PathRequest): PathRequest['body'] {
  *
  * @throws GazewayError `upstream_bad_reply` for an upstream that answered with something else
  */
-function compacted({ status, body }: Captured, { input }: Fields): Buffer | string {
+function compacted({ status, body }: Captured, conversation: Items): Buffer | string {
   if (status !== 200) return body
   const { id, created_at, output, usage } = fieldsOrNone(parseJson(body.toString()))
   const made = objectsOrNone(output).filter(({ type }) => type === 'compaction')
   if (made.length === 0)
     throw new GazewayError('upstream_bad_reply', 'The upstream answered without a summary of the conversation.')
-  const all = [...besideSummary(itemsOf(input)), ...made]
+  const all = [...besideSummary(conversation), ...made]
   return JSON.stringify({ id, object: 'response.compaction', created_at, output: all, usage })
 }

@@ -155,8 +155,9 @@ describe('A Responses conversation that is to be made shorter', () => {
     const made = await openai.responses.compact({ model: 'chat/m', previous_response_id: first.id })
     assert.deepEqual(
       made.output.map(({ type }) => type),
-      ['compaction'],
+      ['message', 'compaction'],
     )
+    assert.deepEqual(made.output[0], { type: 'message', role: 'user', content: 'Where is P-42?' })
     assert.ok(bodyAt('chat').messages.some((one) => textOf(one) === 'Where is P-42?'))
 
     doubles.native.on('/responses/compact', double.json(200, { object: 'response.compaction', output: [] }))

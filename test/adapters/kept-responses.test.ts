@@ -60,6 +60,20 @@ describe('previous_response_id over upstreams that store nothing', () => {
 })
 
 describe('a kept response', () => {
+  it('lists the numbers of its input with all of their digits', async (t) => {
+    const running = await startGateway(chat.url)
+    t.after(running.close)
+    chat.on('/responses', double.fails(404))
+    chat.on('/chat/completions', double.json(200, double.completion('Hello.')))
+    const headers = { authorization: `Bearer ${running.key}`, 'content-type': 'application/json' }
+    const number = '12345678901234567890.5'
+    const body = `{"model":"m","input":[{"role":"user","content":[{"type":"input_text","text":"Hi","at":${number}}]}]}`
+    const made = await fetch(`${running.url}/v1/responses`, { method: 'POST', headers, body })
+    const { id } = (await made.json()) as { id: string }
+    const listed = await fetch(`${running.url}/v1/responses/${id}/input_items`, { headers })
+    assert.match(await listed.text(), new RegExp(`"at":${number}[,}]`))
+  })
+
   it('is read, listed and deleted by the key that made it alone, as at OpenAI', async (t) => {
     const running = await startGateway(chat.url)
     t.after(running.close)
@@ -93,6 +107,8 @@ describe('a kept response', () => {
       (await texts({})).map(([, text]) => text),
       all.map(([, text]) => text).toReversed(),
     )
+
+    for (const limit of [0, 101]) await assert.rejects(texts({ limit }), fails(400), 'at most 100, as at OpenAI')
 
     const asks = (by: OpenAI, id: string) => [
       () => by.responses.retrieve(id),

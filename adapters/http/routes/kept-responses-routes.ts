@@ -5,6 +5,9 @@ import { GazewayError } from '../../../src/errors.ts'
 import type { Gateway } from '../../../src/gateway.ts'
 import { OWN_RESPONSE } from '../../../src/inference/api/own-response.ts'
 import { sendable } from '../../../src/inference/continue/continued-request.ts'
+import { exactJson } from '../../../src/inference/convert/exact-json.ts'
+import { parseExact } from '../../../src/inference/relay/request-body.ts'
+import { outlineOf } from '../../../src/text/json-members.ts'
 import type { Fields } from '../../../src/text/typed-reader.ts'
 import { parseInput } from '../../../src/wire/validation.ts'
 import { callerOf, type Frame, type FrameContext } from '../../web/frame-context.ts'
@@ -34,8 +37,9 @@ export function keptResponsesRoutes(app: Hono<Frame>, { keptResponses: kept }: G
     return c.body(response, 200, { 'content-type': 'application/json' })
   })
   app.get(`${PATH}/input_items`, async (c) => {
-    const page = parseInput(Page, readQuery(c.req, ['limit']))
-    return c.json(pageOf(inputOf(idOf(c), await find(c)), page))
+    const page = pageAsked(readQuery(c.req, ['limit']))
+    const input = await inputOf(idOf(c), await find(c))
+    return c.body(exactJson(pageOf(input, page)), 200, { 'content-type': 'application/json' })
   })
   app.post(`${PATH}/cancel`, async (c) => {
     await find(c)
@@ -48,9 +52,9 @@ export function keptResponsesRoutes(app: Hono<Frame>, { keptResponses: kept }: G
   })
 }
 
-/** Items that a Response answers, those of the conversation before it too. Each has an id. */
-function inputOf(id: string, { items, response }: KeptResponse): { id: string }[] {
-  const all = JSON.parse(items) as Fields[]
+/** Items that a Response answers, those of the conversation before it too. Each has an id, and its numbers their digits. */
+async function inputOf(id: string, { items, response }: KeptResponse): Promise<{ id: string }[]> {
+  const all = (outlineOf(items).hasLargeNumber ? await parseExact(items) : JSON.parse(items)) as Fields[]
   const { output } = JSON.parse(response) as Fields
   const input = all.slice(0, all.length - sendable(output).length)
   return input.map((item, index) => ({ id: `item_${id.slice(OWN_RESPONSE.length + 1)}_${index}`, ...asListed(item) }))
@@ -63,6 +67,16 @@ function asListed(item: Fields): Fields {
   const part = role === 'assistant' ? { type: 'output_text', annotations: [] } : { type: 'input_text' }
   const parts = typeof content === 'string' ? [{ ...part, text: content }] : content
   return { status: 'completed', ...item, type, content: parts }
+}
+
+/** Reads the query of a list. A wrong one is 400, as at OpenAI. */
+function pageAsked(query: unknown): z.infer<typeof Page> {
+  try {
+    return parseInput(Page, query)
+  } catch (error) {
+    if (!(error instanceof GazewayError) || error.param === null) throw error
+    throw new GazewayError('invalid_request', error.message, { param: error.param })
+  }
 }
 
 function pageOf(items: readonly { id: string }[], { limit, order, after }: z.infer<typeof Page>): object {
