@@ -1,3 +1,4 @@
+import { rmSync } from 'node:fs'
 import type { Machine, Scope } from '../../src/assistants/assistant.ts'
 import { type ConfigFile, readConfigFile } from '../../src/assistants/config-file.ts'
 import { chooseModels } from '../../src/coding-agents/choose-models.ts'
@@ -168,9 +169,10 @@ async function write(task: Task, { key, id }: ChosenKey, planned: readonly Plann
     for (const { change } of planned) await change?.make()
     for (const file of left) await planUndo(file, within).change?.make()
   } catch (error) {
-    for (const path of paths) {
-      const file = seen.get(path)
-      if (file !== undefined) await revert(file, within).catch(() => {})
+    for (const { change, connected } of planned) {
+      const file = seen.get(connected.path)
+      if (file !== undefined) await revert(file, connected, within).catch(() => {})
+      if (earlier === null && change?.backup) rmSync(change.backup, { force: true })
     }
     if (earlier !== null && earlierKey !== null) await keepConnection(files, earlier, earlierKey)
     else forgetConnection(files)

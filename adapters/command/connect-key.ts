@@ -1,11 +1,12 @@
 import type { LoadedConfig } from '../../src/config/config.ts'
 import type { Log } from '../../src/config/log.ts'
 import { NewKey } from '../../src/identity/keys.ts'
+import { present } from '../../src/text/present.ts'
 import { checked, type LimitFlags, limitsIn, modelsIn } from './key-flags.ts'
 import { type KeyTools, withKeys } from './with-keys.ts'
 
 /** Limits of the key that `gazeway connect` makes, as commander names their flags. */
-export interface ConnectKeyFlags extends Pick<LimitFlags, 'budget'> {
+export interface ConnectKeyFlags extends Pick<LimitFlags, 'budget' | 'session'> {
   name?: string
   /** Comma-separated globs. */
   models?: string
@@ -67,9 +68,10 @@ const isInForce = async (keys: KeyTools['keys'], id: string): Promise<boolean> =
   (await keys.inForce({ id })).length > 0
 
 /** Flags as fields of a key. Absent flags set nothing. */
-function termsOf({ budget, models }: ConnectKeyFlags) {
+function termsOf({ budget, session, models }: ConnectKeyFlags) {
+  const limits = limitsIn(present({ budget, session }))
   return {
-    ...(budget !== undefined && { limits: limitsIn({ budget }) }),
+    ...(Object.keys(limits).length > 0 && { limits }),
     ...(models !== undefined && { models: modelsIn(models) }),
   }
 }

@@ -13,7 +13,7 @@ Makes a key, writes it and the address of the gateway into the agent's own confi
 beside it. The gateway need not run yet. disconnect makes the files what they were, and revokes the key.
 
 Examples:
-  $ gazeway connect claude-code --budget 20/week      at most 20 USD a week
+  $ gazeway connect claude-code --budget 20/week --session 2   at most 20 USD a week, and 2 a session
   $ gazeway connect codex --print                     preview the changes
   $ gazeway connect opencode --model llm-3-fast       with this model
   $ gazeway connect codex -- codex exec "fix the test"   one command, without writing a file
@@ -36,6 +36,7 @@ export function addConnectCommands(program: Command, start: () => Promise<{ load
     .argument('<agent>', AGENTS)
     .argument('[command...]', 'after --: a command to run with the environment alone; no file is written')
     .option('--budget <usd/period>', 'spending limit of the key, such as 20/week; repeatable', collect)
+    .option('--session <usd>', 'spending limit of each session of the agent, such as 2')
     .option('--models <globs>', 'models that the key allows, comma-separated; * matches any characters')
     .option('--name <name>', 'name of the key (default: that of the agent)')
     .option('--key <key>', 'key to use, in place of a new one; env: that of the variable GAZEWAY_KEY')

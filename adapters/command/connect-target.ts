@@ -23,7 +23,7 @@ export interface Target {
 /** Value of `--key` that stands for the variable. */
 const FROM_ENV = 'env'
 const VARIABLE = 'GAZEWAY_KEY'
-const KEY_FLAGS = ['budget', 'models', 'name'] as const
+const KEY_FLAGS = ['budget', 'session', 'models', 'name'] as const
 
 const loopback = new BlockList()
 loopback.addSubnet('127.0.0.0', 8, 'ipv4')

@@ -98,11 +98,14 @@ export function planUndo(connected: ConnectedFile, within: string | undefined): 
   return { change: undo && { ...undo, make }, path, isEdited, staying }
 }
 
-/** Writes the file as it was read over what a change has made of it. */
-export async function revert({ path, bytes }: ConfigFile, within: string | undefined): Promise<void> {
+/** Writes a file as it was read over what its change has made of it, unless another program has changed it since. */
+export async function revert(
+  { path, bytes }: ConfigFile,
+  { after }: ConnectedFile,
+  within: string | undefined,
+): Promise<void> {
   const now = readConfigFile(path, within)
-  if (now.bytes === null ? bytes === null : bytes?.equals(now.bytes)) return
-  await writeConfigFile(now, bytes, { backup: null, within })
+  if (now.bytes !== null && sumOf(now.bytes) === after) await writeConfigFile(now, bytes, { backup: null, within })
 }
 
 function baseOf(file: ConfigFile, within: string | undefined, connected: ConnectedFile | undefined): Base {

@@ -9,7 +9,7 @@ import { CODING_AGENTS } from '../../src/coding-agents/coding-agents.ts'
 import { blocksOf } from '../docs/markdown.ts'
 import { until } from '../doubles/until.ts'
 import { runHere } from './in-process.ts'
-import { newPlace, type Place, putStore } from './server.ts'
+import { newPlace, type Place, putStore, run } from './server.ts'
 
 /** Files of each agent as a person has them, and what they say once it is connected. */
 const FILES: Record<string, Record<string, [before: string | null, says: RegExp]>> = {
@@ -27,10 +27,12 @@ const FILES: Record<string, Record<string, [before: string | null, says: RegExp]
   },
 }
 
-/** A gateway that tells its models, and what it was asked with. */
+/** A gateway that tells its models, what it was asked with, and what happens while it answers. */
 const asked: (string | undefined)[] = []
+let meanwhile = () => {}
 const gateway = createServer((request, response) => {
   asked.push(request.headers.authorization)
+  meanwhile()
   const data = [
     { id: 'llm-4.20-0309-reasoning', context_length: 64_000, top_provider: { max_completion_tokens: 4000 } },
   ]
@@ -45,6 +47,7 @@ before(async () => {
 })
 after(() => gateway.close())
 beforeEach(() => {
+  meanwhile = () => {}
   place = newPlace()
   putStore(place)
 })
@@ -61,7 +64,12 @@ function write(name: string, content: string): void {
 
 /** Keys in force that are not the admin's. */
 async function keys(): Promise<
-  { id: string; name: string; limits: { budgets: { usd: number; per: string }[] | null }; models: string[] | null }[]
+  {
+    id: string
+    name: string
+    limits: { budgets?: { usd: number; per: string }[]; session_usd?: number }
+    models: string[] | null
+  }[]
 > {
   const { stdout } = await gazeway(['key', 'list', '--json'])
   const { items } = JSON.parse(stdout) as { items: { name: string; revoked_at: string | null; scopes: string[] }[] }
@@ -73,7 +81,7 @@ describe('gazeway connect and disconnect', () => {
     it(`connect ${label}, and leave its files byte for byte what they were`, async () => {
       const files = Object.entries(FILES[name] ?? {})
       for (const [path, [content]] of files) if (content !== null) write(path, content)
-      const connected = await gazeway(['connect', name, '--yes', '--url', url, '--budget', '20/week'])
+      const connected = await gazeway(['connect', name, '--yes', '--url', url, '--budget', '20/week', '--session', '2'])
       assert.equal(connected.code, 0, connected.stderr)
       for (const [path, [content, says]] of files) {
         assert.match(read(path), says)
@@ -166,6 +174,26 @@ describe('gazeway connect and disconnect', () => {
     assert.match(readOnly.stderr, /read-only/)
     assert.ok(!existsSync(inHome('.gemini/settings.json')), 'the file before it was taken back')
     assert.deepEqual(readdirSync(join(place.data, 'connect')), [])
+  })
+
+  it('write over nothing that another program saved meanwhile, and into no folder that cannot be', async () => {
+    write('.codex/config.toml', 'a = 1\n')
+    meanwhile = () => write('.codex/config.toml', 'a = 2\n')
+    const changed = await gazeway(['connect', 'codex', '--yes', '--url', url])
+    assert.deepEqual([changed.code, read('.codex/config.toml'), await keys()], [1, 'a = 2\n', []])
+    assert.match(changed.stderr, /was changed by another program meanwhile/)
+    assert.deepEqual(readdirSync(inHome('.codex')), ['config.toml'], 'no backup of nothing')
+
+    write('.claude', 'a file in place of the folder')
+    const nowhere = await gazeway(['connect', 'claude-code', '--yes', '--url', url])
+    assert.deepEqual([nowhere.code, read('.claude'), await keys()], [1, 'a file in place of the folder', []])
+    assert.match(nowhere.stderr, /settings\.json: not written/)
+  })
+
+  it('leave no key in force, and no file, where the answer is no', async () => {
+    const { code, stdout } = await run(place, ['connect', 'codex', '--url', url], {}, 'n\n')
+    assert.deepEqual([code, /Nothing was changed\.\n$/.test(stdout)], [0, true], stdout)
+    assert.deepEqual([await keys(), existsSync(inHome('.codex'))], [[], false])
   })
 
   it('show with --print what they would write, and write nothing', async () => {
