@@ -44,9 +44,14 @@ export async function callerNamed(callerId: string, c: FrameContext, { keys }: G
  * Finds the owner whose calls, receipts and account a caller may see. It is the caller or its bound wallet; for an
  * admin the requested owner, or undefined for all.
  *
+ * @param param name of the field that asks
  * @throws GazewayError `insufficient_scope` when another caller asks for another owner
  */
-export function shownTo({ id, wallet, scopes }: Identity, asked: string | undefined): string | undefined {
+export function shownTo(
+  { id, wallet, scopes }: Identity,
+  asked: string | undefined,
+  param = 'caller_id',
+): string | undefined {
   if (scopes.has('admin')) return asked
   if (asked === undefined) return id
   if (asked === id || asked === wallet) return asked
@@ -54,7 +59,7 @@ export function shownTo({ id, wallet, scopes }: Identity, asked: string | undefi
     'insufficient_scope',
     `Only an admin may read the records of another caller; your own id is ${id}.`,
     {
-      param: 'caller_id',
+      param,
     },
   )
 }

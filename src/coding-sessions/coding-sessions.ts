@@ -1,9 +1,13 @@
 import { type Base, logged } from '../base.ts'
 import type { Calls } from '../calls/calls.ts'
+import type { Page, Paged } from '../store/page.ts'
 import type { Sweep } from '../store/sweeps.ts'
+import type { CodingSession } from './coding-session.ts'
 import { followTurns } from './follow-turns.ts'
 import { sessionRetention } from './forget-sessions.ts'
+import { type CodingSessionQuery, listSessions } from './list-sessions.ts'
 import { noteFacts, type SessionKey } from './note-facts.ts'
+import { type CodingSessionDetails, readSession } from './read-session.ts'
 import { type CostQuery, type SessionCosts, sessionCosts } from './session-costs.ts'
 import type { PresentFacts, SessionFacts } from './session-facts.ts'
 
@@ -17,18 +21,37 @@ export interface CodingSessions {
   noteFacts(session: SessionKey, facts: SessionFacts): Promise<PresentFacts>
   /** Sums what the calls of sessions cost. */
   costs(query: CostQuery): Promise<SessionCosts>
+  /** Lists the sessions that have calls, after what waits to be written. @throws GazewayError `invalid_cursor` */
+  list(query: Paged<CodingSessionQuery>): Promise<Page<CodingSession>>
+  /**
+   * Reads one session, as `list`.
+   *
+   * @param callerId key or wallet of its calls; undefined for any
+   * @returns null for an unknown one; `ambiguous` where several keys have one of that id
+   */
+  read(id: string, callerId: string | undefined): Promise<CodingSessionDetails | 'ambiguous' | null>
   sweeps: readonly Sweep[]
 }
 
 /** Opens the room. It follows `calls` for what their clients say of the folder. */
-export function liveCodingSessions(base: Base, calls: Pick<Calls, 'listen'>): CodingSessions {
+export function liveCodingSessions(base: Base, calls: Pick<Calls, 'listen' | 'flush'>): CodingSessions {
   const { store, now, config } = base
   const note = (session: SessionKey, facts: SessionFacts) => noteFacts(store, session, facts, now())
   const onError = logged(base, 'Failed to note the repository of a session.', 'warn')
+  const onUnwritten = logged(base, 'Failed to write call records.')
   calls.listen(followTurns((session, facts) => void note(session, facts).catch(onError)))
+
+  /** Writes what waits, then reads. Also when it cannot be written: the sums are then incomplete. */
+  async function afterFlush<T>(read: () => Promise<T>): Promise<T> {
+    await calls.flush().catch(onUnwritten)
+    return read()
+  }
+
   return {
     noteFacts: note,
-    costs: (query) => sessionCosts(store, query),
+    costs: (query) => afterFlush(() => sessionCosts(store, query)),
+    list: (query) => afterFlush(() => listSessions(store, query)),
+    read: (id, callerId) => afterFlush(() => readSession(store, id, callerId)),
     sweeps: [sessionRetention(store, now, () => config.current().config.audit.retention_days)],
   }
 }

@@ -92,4 +92,42 @@ describe('sessions of coding agents over HTTP', () => {
     }
     assert.deepEqual(await factsOf('codex-3'), [])
   })
+
+  it('are listed and read on both ports, its own by each key, all by an admin, and as CSV', async () => {
+    const call = (bearer: string) =>
+      fetch(`${platform.gatewayUrl}/v1/chat/completions`, {
+        method: 'POST',
+        headers: {
+          ...{ authorization: `Bearer ${bearer}`, 'content-type': 'application/json', 'x-gazeway-session': 'shared' },
+        },
+        body: JSON.stringify({ model: 'gazeway-sandbox', messages: [{ role: 'user', content: 'Hello' }] }),
+      }).then((reply) => reply.text())
+    const { key: other } = await platform.gateway.keys.create({ name: 'other', scopes: ['inference'] })
+    await call(key)
+    await call(key)
+    await call(other)
+    const get = async (base: string, path: string, bearer: string, accept = 'application/json') => {
+      const reply = await fetch(`${base}/api/coding-sessions${path}`, {
+        headers: { authorization: `Bearer ${bearer}`, accept },
+      })
+      const text = await reply.text()
+      return { status: reply.status, text, body: accept === 'text/csv' ? null : JSON.parse(text) }
+    }
+    for (const base of [platform.url, platform.gatewayUrl]) {
+      const { body } = await get(base, '/shared', key)
+      assert.deepEqual([body.id, body.key, body.calls, body.by_model.length], ['shared', keyId, 2, 1])
+      assert.equal((await get(base, '/shared', other)).body.calls, 1)
+      const listed = (await get(base, '', key)).body.items
+      assert.deepEqual([...new Set(listed.map((item: { key: string }) => item.key))], [keyId])
+      assert.equal((await get(base, '/unknown', key)).status, 404)
+      assert.equal((await get(base, `?key=${platform.keyId}`, key)).status, 403)
+      assert.equal((await get(base, '/shared', platform.admin)).status, 409)
+      assert.equal((await get(base, `/shared?key=${keyId}`, platform.admin)).body.calls, 2)
+    }
+    const all = (await get(platform.url, '?sort=cost', platform.admin)).body.items
+    assert.equal(all.filter(({ id }: { id: string }) => id === 'shared').length, 2)
+    const csv = await get(platform.url, '?limit=1', key, 'text/csv')
+    assert.match(csv.text, /^session,key,client,.*,cost_usd\r\n(?:.+\r\n)*shared,key_/)
+    assert.equal((await get(platform.url, '?group=grp_'.padEnd(43, '0'), key)).status, 403)
+  })
 })

@@ -5,7 +5,9 @@ import { NO_SESSION } from '../../src/calls/call-session.ts'
 import { type Calls, createCalls } from '../../src/calls/calls.ts'
 import { emptySession } from '../../src/calls/session-sums.ts'
 import { sessionRetention } from '../../src/coding-sessions/forget-sessions.ts'
+import { type CodingSessionQuery, listSessions } from '../../src/coding-sessions/list-sessions.ts'
 import { noteFacts } from '../../src/coding-sessions/note-facts.ts'
+import { readSession } from '../../src/coding-sessions/read-session.ts'
 import type { Store } from '../../src/store/store.ts'
 import { newId } from '../../src/text/ids.ts'
 
@@ -182,6 +184,77 @@ export function codingSessionsContract(open: () => Promise<Store>): void {
       assert.equal(kept.length, 200)
       assert.deepEqual([await ranges('idle_1'), (await ranges('idle_2')).length], [[], 1])
       assert.equal((await rows('facts')).length, 1)
+    })
+
+    it('are listed in pages, the latest or dearest first, by what they worked on', async () => {
+      const usd = (upstream_cost_usd: number) => ({ caller_id: 'key_list', upstream_cost_usd })
+      await write(
+        callOf('l1', 400, { ...usd(0.003), client: 'codex', kind: 'compact', model: 'small' }),
+        callOf('l1', 401, usd(0.001)),
+        callOf('l2', 402, usd(0.009)),
+        callOf('l3', 403, usd(0.001)),
+        callOf('l3', 403, { caller_id: 'key_other' }),
+      )
+      await note('l1', { repository: 'github.com/ann/list', branch: 'a' }, 400, 'key_list')
+      await note('l1', { branch: 'b', commits: [{ sha: 'eeeeeee', at: at(401).toISOString() }] }, 401, 'key_list')
+      await note('l2', { repository: 'github.com/ann/list', branch: 'b' }, 402, 'key_list')
+      await note('l4', { repository: 'github.com/ann/list' }, 402, 'key_list')
+      const ids = async (query: Partial<CodingSessionQuery>) => {
+        const seen: string[] = []
+        for (let cursor: string | null | undefined; cursor !== null; ) {
+          const next = cursor === undefined ? {} : { cursor }
+          const page = await listSessions(store, { key: 'key_list', sort: 'last', limit: 2, ...query, ...next })
+          seen.push(...page.items.map(({ id }) => id))
+          cursor = page.next_cursor
+          if (cursor === null) assert.equal(page.total, seen.length)
+        }
+        return seen.join(' ')
+      }
+      const repository = 'git@github.com:ann/list.git'
+      for (const [expected, query] of [
+        ['l3 l2 l1', {}],
+        ['l2 l1 l3', { sort: 'cost' }],
+        ['l2 l1', { repository }],
+        ['l1', { repository, branch: 'a' }],
+        ['l2 l1', { branch: 'b', sort: 'cost' }],
+        ['', { repository: 'github.com/ann/none' }],
+        ['l1', { client: 'codex' }],
+        ['l2', { from: at(402).toISOString(), to: at(403).toISOString() }],
+        ['', { group: 'grp_none' }],
+      ] as const)
+        assert.equal(await ids(query), expected, JSON.stringify(query))
+
+      const found = await readSession(store, 'l1', 'key_list')
+      assert.ok(found !== null && found !== 'ambiguous')
+      const { by_kind, by_model, facts, commits } = found
+      assert.deepEqual(
+        [by_kind, by_model].map((parts) => parts.map((part) => [part.key, part.calls, part.cost_usd])),
+        [
+          [
+            ['compact', 1, 0.003],
+            ['main', 1, 0.001],
+          ],
+          [
+            ['small', 1, 0.003],
+            ['m', 1, 0.001],
+          ],
+        ],
+      )
+      assert.deepEqual(
+        facts.map(({ from, to, branch }) => [from, to, branch]),
+        [
+          [null, at(401).toISOString(), 'a'],
+          [at(401).toISOString(), null, 'b'],
+        ],
+      )
+      assert.deepEqual(
+        commits.map(({ sha, branch }) => [sha, branch]),
+        [['eeeeeee', 'b']],
+      )
+      assert.deepEqual([found.cost_usd, found.calls, found.turns, found.duration_seconds], [0.004, 2, null, 61.5])
+      assert.deepEqual([found.cache.hit_rate, found.state], [0.4, 'active'])
+      assert.equal(await readSession(store, 'l3', undefined), 'ambiguous')
+      assert.equal(await readSession(store, 'l1', 'key_other'), null)
     })
 
     it('are deleted with their facts once their calls are older than the trail', async () => {

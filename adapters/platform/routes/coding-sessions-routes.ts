@@ -1,11 +1,21 @@
 import * as z from 'zod'
 import { LONGEST_SESSION_ID } from '../../../src/calls/call-session.ts'
+import { CodingSession } from '../../../src/coding-sessions/coding-session.ts'
+import { CodingSessionQuery, SESSION_COLUMNS } from '../../../src/coding-sessions/list-sessions.ts'
+import { CodingSessionDetails } from '../../../src/coding-sessions/read-session.ts'
 import { CostQuery, SessionCosts } from '../../../src/coding-sessions/session-costs.ts'
 import { PresentFacts, SessionFacts } from '../../../src/coding-sessions/session-facts.ts'
+import { GazewayError } from '../../../src/errors.ts'
 import type { Gateway } from '../../../src/gateway.ts'
+import { CallerId } from '../../../src/identity/key.ts'
+import { requireScope } from '../../../src/identity/keys.ts'
+import { csvOf } from '../../../src/store/csv.ts'
 import { callerOf } from '../../web/frame-context.ts'
+import { listReply } from '../../web/list-reply.ts'
 import { shownTo } from '../caller.ts'
+import { csvReply, wantsCsv } from '../csv.ts'
 import { defineRoute, type Route } from '../define-route.ts'
+import { pageOf } from '../list-page.ts'
 
 const PATH = '/api/coding-sessions'
 
@@ -20,6 +30,10 @@ const SessionParam = z.object({
     .max(LONGEST_SESSION_ID),
 })
 
+const KeyQuery = z.strictObject({ key: CallerId.optional().describe('Key or wallet of the session') })
+
+const OWN_OR_ALL = 'A key sees its own; an admin sees all.'
+
 /** Routes of the sessions of coding agents, on both ports. A session belongs to the key of its calls. */
 export const codingSessionRoutes = ({ codingSessions }: Gateway): Route[] => [
   defineRoute(`GET ${PATH}/costs`, {
@@ -31,6 +45,44 @@ export const codingSessionRoutes = ({ codingSessions }: Gateway): Route[] => [
     query: CostQuery,
     reply: SessionCosts,
     run: ({ query, c }) => codingSessions.costs({ ...query, caller_id: shownTo(callerOf(c), query.caller_id) }),
+  }),
+  defineRoute(`GET ${PATH}`, {
+    summary: 'List sessions of coding agents, the latest or dearest first',
+    description: `${OWN_OR_ALL} With Accept: text/csv, returns all selected ones as CSV.`,
+    access: 'key',
+    query: CodingSessionQuery.strict(),
+    reply: pageOf(CodingSession),
+    alsoAnswers: ['text/csv'],
+    async run({ query, c }) {
+      const caller = callerOf(c)
+      if (query.group !== undefined) requireScope(caller, 'admin')
+      const shown = { ...query, key: shownTo(caller, query.key, 'key') }
+      const { list } = codingSessions
+      return wantsCsv(c) ? csvReply('coding-sessions', csvOf(SESSION_COLUMNS, list, shown)) : listReply(shown, list)
+    },
+  }),
+  defineRoute(`GET ${PATH}/{id}`, {
+    summary: 'Retrieve a session of a coding agent',
+    description: `${OWN_OR_ALL} An admin names the key where several have a session of that id.`,
+    access: 'key',
+    params: SessionParam,
+    query: KeyQuery,
+    reply: CodingSessionDetails,
+    async run({ params: { id }, query, c }) {
+      const found = await codingSessions.read(id, shownTo(callerOf(c), query.key, 'key'))
+      if (found === 'ambiguous')
+        throw new GazewayError('conflict', `Several keys have a session ${id}: say which one with ?key=ID.`, {
+          param: 'key',
+        })
+      if (found !== null) return found
+      throw new GazewayError(
+        'not_found',
+        `The session ${id} does not exist, is not yours, or was deleted at the end of its retention.`,
+        {
+          param: 'id',
+        },
+      )
+    },
   }),
   defineRoute(`POST ${PATH}/{id}/facts`, {
     summary: 'Note the repository, branch and commit of a session',
