@@ -64,9 +64,16 @@ export function changedHeader(changes: readonly Change[]): Record<string, string
  * Notes the fields of a request that a conversion leaves behind. Fields that ask for nothing are not mentioned.
  *
  * @param read fields that the conversion reads
+ * @param path of an object within the request. Empty for the request itself
  */
-export function noteUnread(given: Readonly<Record<string, unknown>>, read: ReadonlySet<string>, note: Note): void {
-  for (const name of Object.keys(given)) if (!read.has(name) && !asksNothing(given[name])) note(name, 'dropped')
+export function noteUnread(
+  given: Readonly<Record<string, unknown>>,
+  read: ReadonlySet<string>,
+  note: Note,
+  path = '',
+): void {
+  for (const name of Object.keys(given))
+    if (!read.has(name) && !asksNothing(given[name])) note(path === '' ? name : `${path}.${name}`, 'dropped')
 }
 
 /** Tells whether a value is that of an absent option: null, false, or empty. */

@@ -9,13 +9,11 @@ import { read, unsupported, wrongType } from './request-reader.ts'
 
 const AT = 'generationConfig'
 /** Members that are converted, refused, or set by Gazeway at the top of the request. */
-const READ: ReadonlySet<string> = new Set(
-  [
-    ...['maxOutputTokens', 'candidateCount', 'temperature', 'topP', 'topK', 'stopSequences', 'seed'],
-    ...['presencePenalty', 'frequencyPenalty', 'responseMimeType', 'responseSchema', 'responseJsonSchema'],
-    ...['responseModalities', 'thinkingConfig'],
-  ].map((name) => `${AT}.${name}`),
-)
+const READ: ReadonlySet<string> = new Set([
+  ...['maxOutputTokens', 'candidateCount', 'temperature', 'topP', 'topK', 'stopSequences', 'seed'],
+  ...['presencePenalty', 'frequencyPenalty', 'responseMimeType', 'responseSchema', 'responseJsonSchema'],
+  ...['responseModalities', 'thinkingConfig'],
+])
 
 /**
  * Fields of a chat request, from the `generationConfig` of a Gemini request
@@ -27,8 +25,7 @@ const READ: ReadonlySet<string> = new Set(
  */
 export function chatSettings(request: Fields, model: string, note: Note): Fields {
   const config = withNumbers(read.fields(request.generationConfig, AT))
-  const named = Object.fromEntries(Object.entries(config).map(([name, value]) => [`${AT}.${name}`, value]))
-  noteUnread(named, READ, note)
+  noteUnread(config, READ, note, AT)
   requireText(config.responseModalities)
   const stop = read.list(config.stopSequences, `${AT}.stopSequences`)
   const thinking = withNumbers(read.fields(config.thinkingConfig, `${AT}.thinkingConfig`))

@@ -38,7 +38,7 @@ export function calledFunctions(tools: unknown): (chatName: string) => string {
 export function chatTools({ tools: given, toolConfig }: Fields, note: Note): Fields {
   const offered = read.objects(given, 'tools').flatMap((tool, index) => functionsOf(tool, `tools.${index}`, note))
   const config = read.fields(toolConfig, 'toolConfig')
-  noteUnread(within('toolConfig', config), new Set([...CONFIG].map((name) => `toolConfig.${name}`)), note)
+  noteUnread(config, CONFIG, note, 'toolConfig')
   const { mode, allowed } = callingOf(config)
   if (offered.length === 0) return {}
   const isChosen = allowed.length > 0 && (mode === 'ANY' || mode === 'VALIDATED')
@@ -66,7 +66,7 @@ function functionsOf(tool: Fields, path: string, note: Note): Offered[] {
 function toFunction(declared: Fields, path: string, note: Note): Offered {
   const { name: given, description, parameters, parametersJsonSchema } = declared
   const name = read.text(given, `${path}.name`)
-  noteUnread(within(path, declared), new Set([...DECLARED].map((known) => `${path}.${known}`)), note)
+  noteUnread(declared, DECLARED, note, path)
   const schema =
     (parameters ?? null) === null
       ? (parametersJsonSchema ?? { type: 'object', properties: {} })
@@ -75,10 +75,6 @@ function toFunction(declared: Fields, path: string, note: Note): Offered {
   const called = present({ name: chatFunctionName(name), description: described, parameters: schema })
   return { name, tool: { type: 'function', function: called } }
 }
-
-/** Fields by their paths in the request, to name them. */
-const within = (path: string, fields: Fields): Fields =>
-  Object.fromEntries(Object.entries(fields).map(([name, value]) => [`${path}.${name}`, value]))
 
 function callingOf(config: Fields): { mode: string; allowed: unknown[] } {
   const at = 'toolConfig.functionCallingConfig'

@@ -3,9 +3,10 @@ import { isText } from '../../text/lenient-reader.ts'
 import type { Fields } from '../../text/typed-reader.ts'
 import { acceptable, joinStates, putBack, type ReasoningState } from '../reasoning/reasoning-state.ts'
 import { fromBase64 } from '../reasoning/seal.ts'
+import { type Note, noteUnread } from './changes.ts'
 import { exactJson } from './exact-json.ts'
 import { type CallPairs, createCallPairs } from './gemini-calls.ts'
-import { kindOf, toPart } from './gemini-parts.ts'
+import { kindOf, PART, toPart } from './gemini-parts.ts'
 import { chatFunctionName } from './gemini-tools.ts'
 import { compact } from './messages-content.ts'
 import { read, unsupported, wrongType } from './request-reader.ts'
@@ -14,6 +15,11 @@ import type { Thoughts } from './thoughts.ts'
 type ChatMessage = OpenAI.Chat.ChatCompletionMessageParam
 type Part = OpenAI.Chat.ChatCompletionContentPart
 type Call = OpenAI.Chat.ChatCompletionMessageFunctionToolCall
+
+/** Members that are read: of a turn, of a call and of its result. */
+const CONTENT: ReadonlySet<string> = new Set(['role', 'parts'])
+const CALL: ReadonlySet<string> = new Set(['id', 'name', 'args'])
+const RESULT: ReadonlySet<string> = new Set(['id', 'name', 'response', 'parts'])
 
 /** Terms of the conversion of a conversation. */
 export type TurnTerms = Thoughts & { takesUrls: boolean }
@@ -33,27 +39,32 @@ const NO_SIGNATURE: ReadonlySet<unknown> = new Set([
 export function toChatMessages({ systemInstruction, contents }: Fields, terms: TurnTerms): ChatMessage[] {
   const pairs = createCallPairs()
   const turns = read.objects(contents, 'contents').flatMap((content, index) => toTurn(content, index, pairs, terms))
-  const instructions = instructionsOf(systemInstruction)
+  const instructions = instructionsOf(systemInstruction, terms.note)
   const head: ChatMessage[] = instructions === '' ? [] : [{ role: 'system', content: instructions }]
   return [...head, ...acceptable(turns)]
 }
 
 /** Text of the system instruction. The API also takes it as a plain text. */
-function instructionsOf(given: unknown): string {
+function instructionsOf(given: unknown, note: Note): string {
   if (typeof given === 'string') return given
+  const content = read.fields(given, 'systemInstruction')
+  noteUnread(content, CONTENT, note, 'systemInstruction')
   const path = 'systemInstruction.parts'
-  const parts = read.objects(read.fields(given, 'systemInstruction').parts, path)
+  const parts = read.objects(content.parts, path)
   return parts
     .map((part, index) => {
       const kind = kindOf(part, `${path}.${index}`)
+      noteUnread(part, PART, note, `${path}.${index}`)
       if (kind === 'text') return read.text(part.text, `${path}.${index}.text`)
       throw unsupported(`${path}.${index}`, `chat completions does not allow ${kind} in instructions`)
     })
     .join('\n')
 }
 
-function toTurn({ role, parts: given }: Fields, index: number, pairs: CallPairs, terms: TurnTerms): ChatMessage[] {
+function toTurn(content: Fields, index: number, pairs: CallPairs, terms: TurnTerms): ChatMessage[] {
+  const { role, parts: given } = content
   const path = `contents.${index}`
+  noteUnread(content, CONTENT, terms.note, path)
   const parts = read.objects(given, `${path}.parts`)
   switch (role ?? 'user') {
     case 'user':
@@ -84,15 +95,18 @@ function toAssistant(parts: Fields[], turn: number, pairs: CallPairs, { note, op
   for (const [index, part] of parts.entries()) {
     const path = `contents.${turn}.parts.${index}`
     const kind = kindOf(part, path)
+    noteUnread(part, PART, note, path)
     if (kind === 'functionCall') {
-      const call = toCall(read.object(part.functionCall, `${path}.functionCall`), path, pairs, `${turn}_${index}`)
+      const called = read.object(part.functionCall, `${path}.functionCall`)
+      noteUnread(called, CALL, note, `${path}.functionCall`)
+      const call = toCall(called, path, pairs, `${turn}_${index}`)
       calls.push(call)
       bring(part, path, call.id)
     } else if (kind === 'text') {
       const said = read.text(part.text, `${path}.text`)
       bring(part, path, null)
       // Thoughts are summaries for people. Google's API does not read them, either.
-      if (part.thought !== true) text += said
+      if (read.optionalBoolean(part.thought, `${path}.thought`) !== true) text += said
       else if (said !== '') note(path, 'dropped')
     } else throw unsupported(`${path}.${kind}`, `chat completions has no counterpart of ${kind} in an earlier answer`)
   }
@@ -117,24 +131,25 @@ function toCall(call: Fields, path: string, pairs: CallPairs, place: string): Ca
 }
 
 /** Converts a user turn: the results first, a message each, and then the user's content. */
-function toUser(given: Fields[], turn: number, pairs: CallPairs, { note, takesUrls }: TurnTerms): ChatMessage[] {
+function toUser(given: Fields[], turn: number, pairs: CallPairs, terms: TurnTerms): ChatMessage[] {
   const results: ChatMessage[] = []
   const attached: Part[] = []
   const own: Part[] = []
   for (const [index, part] of given.entries()) {
     const path = `contents.${turn}.parts.${index}`
-    if ((part.videoMetadata ?? null) !== null) note(`${path}.videoMetadata`, 'dropped')
     if (kindOf(part, path) !== 'functionResponse') {
-      own.push(toPart(part, path, takesUrls))
+      own.push(toPart(part, path, terms))
       continue
     }
     const at = `${path}.functionResponse`
+    noteUnread(part, PART, terms.note, path)
     const result = read.object(part.functionResponse, at)
+    noteUnread(result, RESULT, terms.note, at)
     read.text(result.name, `${at}.name`)
     read.optionalText(result.id, `${at}.id`)
     const media = read
       .objects(result.parts, `${at}.parts`)
-      .map((one, order) => toPart(one, `${at}.parts.${order}`, takesUrls))
+      .map((one, order) => toPart(one, `${at}.parts.${order}`, terms))
     const text = resultText(result.response, `${at}.response`, media.length > 0)
     results.push({ role: 'tool', tool_call_id: pairs.close(result, `${turn}_${index}`), content: text })
     // Results contain only text in chat completions.
