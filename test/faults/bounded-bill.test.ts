@@ -211,6 +211,13 @@ const silently =
     return behaviour(reply, request)
   }
 
+/** Refuses a field, and answers without it: the provider bills both. */
+const refusesFirst: Behaviour = (reply, request) => {
+  const isRefused = 'temperature' in (request.body as object)
+  const refusal = { error: { message: "Unsupported parameter: 'temperature'.", param: 'temperature' }, usage: TOLD }
+  return tells(isRefused ? refusal : completion('Hi', TOLD), TOLD_MICROS, isRefused ? 400 : 200)(reply, request)
+}
+
 /** Answers with their usage at the end, in an unusual field, or nowhere. */
 const UNTOLD: Array<[what: string, body: object, reply: Behaviour, of: 'told' | 'estimated']> = [
   ['usage after [DONE]', { stream: true }, streams([ROLE, WORD, STOP], [{ choices: [], usage: TOLD }]), 'told'],
@@ -222,6 +229,7 @@ const UNTOLD: Array<[what: string, body: object, reply: Behaviour, of: 'told' | 
     'told',
   ],
   ['a refusal with usage', {}, tells({ error: { message: 'No.' }, usage: TOLD }, TOLD_MICROS, 400), 'told'],
+  ['a refusal with usage of a request that is mended', { temperature: 0.2 }, refusesFirst, 'told'],
   ['an error with usage', {}, tells({ error: { message: 'Died.' }, usage: TOLD }, TOLD_MICROS, 500), 'told'],
   ['an answer that does not come in time', { model: 'slow/agent' }, silently(() => {}, 100), 'estimated'],
   ['a connection that is closed before a byte', {}, silently((reply) => void reply.socket?.destroy()), 'estimated'],

@@ -34,6 +34,8 @@ export interface BilledAttempt {
   costMicros: Micros
   /** Amount that the provider may have charged beyond the cost. Budgets count it, and no caller pays it. */
   unseenMicros?: Micros
+  /** Cost of replies that were discarded for another try, as they told it. Budgets count it, and no caller pays it. */
+  discardedMicros?: Micros
   /** Rates that the cost was computed from. */
   price: () => AppliedPrice
   /** True when the provider stated the cost. */

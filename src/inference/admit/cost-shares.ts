@@ -7,7 +7,7 @@ export interface CostShares {
   coveredMicros: Micros
   /** Not reserved, and paid by the caller, who caused it. */
   causedMicros: Micros
-  /** Borne by the operator: output beyond the limit, and what was not seen. */
+  /** Borne by the operator: output beyond the limit, what was not seen, and replies that were discarded. */
   borneMicros: Micros
   /** Part of `borneMicros` that was not reserved. */
   borneBeyondMicros: Micros
@@ -33,7 +33,7 @@ interface ShareTerms {
 /** Divides the cost of an attempt. The parts sum to what the provider billed, hidden reasoning included. */
 export function sharesOf(attempt: BilledAttempt, terms: ShareTerms): CostShares {
   const { left, isCharged, isUnknown } = terms
-  const { costMicros, unseenMicros = 0 } = attempt
+  const { costMicros, unseenMicros = 0, discardedMicros = 0 } = attempt
   const over = Math.max(0, costMicros - left)
   const outputBeyond = isCharged ? outputBeyondOf(attempt, terms.paidTokens) : 0
   const caused = isCharged && terms.readsMore ? Math.max(0, over - outputBeyond) : 0
@@ -43,11 +43,12 @@ export function sharesOf(attempt: BilledAttempt, terms: ShareTerms): CostShares 
     : unpaidBeyond
   const reserved = isUnknown ? left : costMicros - over
   const unseen = Math.min(unseenMicros, left - reserved)
+  const discardedBeyond = Math.max(0, discardedMicros - (left - reserved - unseen))
   return {
     coveredMicros: reserved - (unpaid - unpaidBeyond),
     causedMicros: caused,
-    borneMicros: unpaid + unseen,
-    borneBeyondMicros: unpaidBeyond,
+    borneMicros: unpaid + unseen + discardedMicros,
+    borneBeyondMicros: unpaidBeyond + discardedBeyond,
     isCapped: isCharged && unpaid > 0,
   }
 }

@@ -13,6 +13,8 @@ import { apiOf, type Mend, mendedFields } from '../dialect/mend.ts'
 import { knownMends } from '../dialect/mends.ts'
 import { nextMend } from '../dialect/next-mend.ts'
 import { refusalIn } from '../dialect/refusal.ts'
+import type { Observed } from '../observe/observe.ts'
+import { observedIn } from '../observe/observed-reply.ts'
 import type { Writing, Written } from '../passages/write-request.ts'
 import type { CallReasoning, Reasoning } from '../reasoning/reasoning.ts'
 import type { StreamReply, WholeReply } from '../relay/exchange.ts'
@@ -62,6 +64,8 @@ export interface PreparedRequest {
    * @throws as `relay.open` and `withRetries`
    */
   send(): Promise<WholeReply | StreamReply>
+  /** What replies told that `send` has discarded for another try. */
+  discarded: readonly Observed[]
 }
 
 /**
@@ -215,6 +219,7 @@ function prepare(
   const circuit = circuitOf(candidate, context)
   const retries = isLast ? call.retries : 0
   const changes = createChanges()
+  const discarded: Observed[] = []
   const draft = draftOf(input, choice, request, changes)
   const { sent } = draft
   const isStreamed = request.json.stream === true || (sent as Fields).stream === true
@@ -226,12 +231,17 @@ function prepare(
   if (passage.answersHere !== undefined)
     return passage
       .answersHere(writing)
-      .then((reply) => ({ model: choice, sent, changes, reasoning, send: async () => reply }))
+      .then((reply) => ({ model: choice, sent, changes, reasoning, send: async () => reply, discarded: [] }))
   const written = passage.write(writing)
   return written instanceof Promise ? written.then(prepared) : prepared(written)
 
   function prepared(first: Written): PreparedRequest {
-    return { model: choice, sent, changes, reasoning, send: () => send(first) }
+    return { model: choice, sent, changes, reasoning, send: () => send(first), discarded }
+  }
+
+  function discard(reply: WholeReply | StreamReply): void {
+    const observed = observedIn(reply)
+    if (observed.usage !== null) discarded.push(observed)
   }
 
   async function send(first: Written): Promise<WholeReply | StreamReply> {
@@ -253,7 +263,7 @@ function prepare(
         circuit,
         isLastResort,
       }
-      const reply = await withRetries(retries, client, () => relay.open(target ?? path, sending, client))
+      const reply = await withRetries(retries, client, () => relay.open(target ?? path, sending, client), discard)
       const names = met.filter(({ isOfCall }) => isOfCall !== true).map(({ name }) => name)
       if (reply.status < 400 && names.length > 0) facts.learn(upstream, model, callerId, names)
       if (api === null || reply.kind !== 'whole' || met.length === MOST_MENDS) return reply
@@ -262,6 +272,7 @@ function prepare(
       const refused = { body: bodyWith(applied), own: sent as Fields, headers: sending.headers }
       const next = nextMend(api, refusal, applied, refused, limit)
       if (next === null) return reply
+      discard(reply)
       met.push(next)
       applied = [...applied, next]
       written = await passage.write(draft.writingWith(applied))

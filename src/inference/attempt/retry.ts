@@ -22,20 +22,23 @@ const JITTER = 0.25
  * a reply. Timeouts are not retried, since the upstream may still be working.
  *
  * @param retries most retries
+ * @param onDiscarded called with each reply after which the request is sent again
  * @throws as `send`, and CLIENT_GONE when the client disconnects between attempts
  */
 export function withRetries(
   retries: number,
   client: Client,
   send: () => Promise<WholeReply | StreamReply>,
+  onDiscarded: (reply: WholeReply | StreamReply) => void,
 ): Promise<WholeReply | StreamReply> {
-  return retries === 0 ? send() : retried(retries, client, send)
+  return retries === 0 ? send() : retried(retries, client, send, onDiscarded)
 }
 
 async function retried(
   retries: number,
   client: Client,
   send: () => Promise<WholeReply | StreamReply>,
+  onDiscarded: (reply: WholeReply | StreamReply) => void,
 ): Promise<WholeReply | StreamReply> {
   for (let tried = 0; ; tried++) {
     let pause: number | null
@@ -43,6 +46,7 @@ async function retried(
       const reply = await send()
       pause = tried < retries ? pauseAfter(reply, tried) : null
       if (pause === null) return reply
+      onDiscarded(reply)
     } catch (error) {
       if (tried === retries || !isUnreachable(error as GazewayError)) throw error
       pause = pauseMs(tried)

@@ -1,13 +1,13 @@
 import { CODES, type GazewayError } from '../../errors.ts'
-import { parseJson } from '../../text/json.ts'
 import type { Admission } from '../admit/admit.ts'
 import { ReportedError } from '../api/reported-error.ts'
 import type { BegunResponse } from '../convert/begun-response.ts'
 import type { Changes } from '../convert/changes.ts'
-import { NOTHING, type Observed, observedError, observedStream } from '../observe/observe.ts'
+import { observedStream } from '../observe/observe.ts'
+import { observedIn } from '../observe/observed-reply.ts'
 import { createSseTap, type SseTap } from '../observe/sse-tap.ts'
 import { type Answered, answered, type Failed, failed, type ReplyContext } from '../passages/passage.ts'
-import { bodyText, readRefusal } from '../passages/upstream-reply.ts'
+import { readRefusal } from '../passages/upstream-reply.ts'
 import type { StreamReply, WholeReply } from '../relay/exchange.ts'
 import type { LateReceiver } from '../relay/late-reads.ts'
 import type { Receiver } from '../relay/receiver.ts'
@@ -64,7 +64,7 @@ export async function tryCandidate(
   deps: SettleDeps,
   call: Admission,
   selection: Selection,
-  { model, sent: body, changes, reasoning, send }: PreparedRequest,
+  { model, sent: body, changes, reasoning, send, discarded }: PreparedRequest,
   { receiver, late, attempt, fallbackFrom, begun: continued, onCall }: Turn,
 ): Promise<Attempt> {
   const { request, needsText, context, bill } = call
@@ -127,6 +127,7 @@ export async function tryCandidate(
     usage,
     promptUsage,
     terms: terms ?? null,
+    discarded,
     generated,
     answer,
     made,
@@ -196,10 +197,4 @@ function refusedWith(reply: WholeReply, context: ReplyContext, passage: Candidat
   const status = read.error.overflow === null ? reply.status : CODES.context_length_exceeded.status
   const refused = { ...reply, status, headers, shown: read.body }
   return failed(refusal(read.error, refused, provider), reply.status, observedIn(reply), { refused })
-}
-
-/** Observations of a whole reply that is no answer for the client, but may tell what it cost. */
-function observedIn(reply: WholeReply | StreamReply | undefined): Observed {
-  if (reply?.kind !== 'whole' || !reply.body.includes('"usage"')) return NOTHING
-  return observedError(parseJson(bodyText(reply)))
 }

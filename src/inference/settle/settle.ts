@@ -107,6 +107,8 @@ interface SettledOutcome extends Outcome {
   isHad: boolean
   /** True when the provider may bill an answer whose usage it did not tell. */
   isUntold: boolean
+  /** What replies told that were discarded for another try. */
+  discarded: readonly Observed[]
   /** Receiver that reads on once the client has left. Null for a call without limits. */
   late: LateReceiver | null
   /** The provider's id of the answer, by which it states the cost later. Null without one. */
@@ -219,6 +221,10 @@ export function beginCall(deps: SettleDeps, invocation: Invocation, context: Cal
     const isOfUnknownLength = !uses.audio_second && isByLength(priced, prices)
     if (isPaidFor && (observed === UNCOUNTED || isOfUnknownLength)) invocation.bill.cutOff()
     const knownMicros = isPaidFor || unseen.micros === 0 ? costMicros : 0
+    const discardedMicros = outcome.discarded.reduce(
+      (sum, one) => sum + costOf(one.usage, { terms: one.terms ?? null }),
+      0,
+    )
     const price = (): AppliedPrice => ({
       ...(used.parts !== null && { mixed: true }),
       ...appliedPrice(usage, priced, prices, used.tier, audio),
@@ -232,6 +238,7 @@ export function beginCall(deps: SettleDeps, invocation: Invocation, context: Cal
       path: `/v1${invocation.path}`,
       costMicros: knownMicros,
       unseenMicros: unseen.micros,
+      discardedMicros,
       price,
       isStated: priceFrom === 'stated',
       usage,
@@ -240,7 +247,7 @@ export function beginCall(deps: SettleDeps, invocation: Invocation, context: Cal
     })
     // Of unlimited cost the reservation is counted, and the cost of what is known where the operator bears it.
     const isKnown = Number.isFinite(unseen.micros)
-    const costUsd = toUsd(isKnown ? knownMicros + unseen.micros : (spend?.micros ?? costMicros))
+    const costUsd = toUsd(isKnown ? knownMicros + unseen.micros + discardedMicros : (spend?.micros ?? costMicros))
     if (!invocation.isRecorded) return { callId, usage, costUsd, price, priceFrom }
     const recorded: CallRecord = {
       call_id: callId,
