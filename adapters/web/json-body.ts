@@ -3,7 +3,7 @@ import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
 import { GazewayError } from '../../src/errors.ts'
 import { type JsonOutline, outlineOf } from '../../src/text/json-members.ts'
 import { BYTES_EACH, structureBytes } from '../../src/text/json-structure.ts'
-import { decodeInTurns, LARGE_JSON, outlineInTurns, parseInTurns } from '../../src/wire/large-json.ts'
+import { decodeInTurns, joinInTurns, LARGE_JSON, outlineInTurns, parseInTurns } from '../../src/wire/large-json.ts'
 import { type BodyLimit, tooLarge } from './body-limit.ts'
 
 /** JSON body of a request: as bytes, as text, and parsed. */
@@ -175,9 +175,10 @@ function receive(incoming: IncomingMessage, limit: BodyLimit): Promise<Buffer> {
       }
     })
     incoming.on('end', () => {
-      const bytes = chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks)
       // The request lives as long as its call, and holds this listener.
-      chunks.length = 0
+      const received = chunks.splice(0)
+      if (size > LARGE_JSON) return resolve(joinInTurns(received, size))
+      const bytes = received.length === 1 && received[0] ? received[0] : Buffer.concat(received)
       if (size <= LARGEST_KEPT) (incoming as Read)[BODY] = bytes
       resolve(bytes)
     })

@@ -1,5 +1,6 @@
 import { isAscii, isUtf8, transcode } from 'node:buffer'
 import { endOfString, type JsonMember, type JsonOutline, outlineByParts } from '../text/json-members.ts'
+import { hasLongString, longStringParts, parseLongStrings } from './long-strings.ts'
 import { yieldToEventLoop } from './yield-to-event-loop.ts'
 
 /** Length of a JSON text from which it is read and written in turns with other work. */
@@ -17,14 +18,18 @@ const KIND_OF_BYTE = 0b1100_0000
 export async function decodeInTurns(bytes: Buffer): Promise<string | null> {
   if (isAscii(bytes)) return bytes.toString('latin1')
   if (!isUtf8(bytes)) return null
-  const parts: string[] = []
+  await yieldToEventLoop()
+  // A letter of one byte takes two, one of three or four at most as many.
+  const letters = Buffer.allocUnsafe(2 * bytes.length)
+  let length = 0
   for (let from = 0, to = 0; from < bytes.length; from = to) {
     to = Math.min(from + PART, bytes.length)
     while (((bytes[to] ?? 0) & KIND_OF_BYTE) === CONTINUED) to--
-    parts.push(transcode(bytes.subarray(from, to), 'utf8', 'utf16le').toString('utf16le'))
+    length += transcode(bytes.subarray(from, to), 'utf8', 'utf16le').copy(letters, length)
     await yieldToEventLoop()
   }
-  return parts.join('')
+  // Outside of the heap, where it causes no collection.
+  return letters.toString('utf16le', 0, length)
 }
 
 /** Outlines a JSON text in turns with other work. @throws SyntaxError as `outlineOf` */
@@ -38,8 +43,8 @@ export async function outlineInTurns(text: string): Promise<JsonOutline> {
 }
 
 /**
- * Parses a JSON text in turns with other work: the long lists in its outermost object are read a part at a time. What is
- * deeper is read at once.
+ * Parses a JSON text in turns with other work: the long lists in its outermost object are read a part at a time, and so are
+ * long strings. What else is deeper is read at once.
  *
  * @param outline of the text, where it was made before
  * @returns the same as `JSON.parse`
@@ -48,14 +53,14 @@ export async function outlineInTurns(text: string): Promise<JsonOutline> {
 export async function parseInTurns(text: string, outline?: JsonOutline): Promise<unknown> {
   await yieldToEventLoop()
   const long = longLists(text, outline ?? (await outlineInTurns(text)))
-  if (long.length === 0) return JSON.parse(text)
+  if (long.length === 0) return parseLongStrings(text)
   let rest = ''
   let copied = 0
   for (const { from, to } of long) {
     rest += `${text.slice(copied, from)}0`
     copied = to
   }
-  const value = JSON.parse(rest + text.slice(copied))
+  const value = (await parseLongStrings(rest + text.slice(copied))) as object
   for (const { name, from, to } of long)
     Object.defineProperty(value, name, { value: await listInTurns(text.slice(from + 1, to - 1)) })
   return value
@@ -73,7 +78,7 @@ async function listInTurns(items: string): Promise<unknown[]> {
   const list: unknown[] = []
   for (const part of partsOf(items)) {
     await yieldToEventLoop()
-    const read: unknown[] = JSON.parse(`[${part}]`)
+    const read = (await parseLongStrings(part, ['[', ']'])) as unknown[]
     if (read.length === 0 && part !== items) throw new SyntaxError('An item of a list is missing.')
     for (const item of read) list.push(item)
   }
@@ -97,26 +102,57 @@ function* partsOf(items: string): Generator<string> {
   yield items.slice(begin)
 }
 
+/** Joins bytes in turns with other work: memory that is new takes longer to fill than to copy. */
+export async function joinInTurns(parts: readonly Buffer[], length: number): Promise<Buffer> {
+  const joined = Buffer.allocUnsafe(length)
+  let at = 0
+  for (const part of parts) {
+    for (let from = 0; from < part.length; from += PART) {
+      await yieldToEventLoop()
+      at += part.copy(joined, at, from, from + PART)
+    }
+  }
+  return joined
+}
+
 /** Serializes an object in turns with other work, its lists item by item. @returns the same as `JSON.stringify`, as bytes */
 export async function stringifyInTurns(value: object): Promise<Buffer> {
   const written: Buffer[] = []
-  let text = '{'
-  let comma = ''
+  let length = 0
+  let text = ''
+  for (const part of partsOfObject(value)) {
+    text += part
+    if (text.length < PART) continue
+    length += written[written.push(Buffer.from(text)) - 1]?.length ?? 0
+    text = ''
+    await yieldToEventLoop()
+  }
+  const last = Buffer.from(text)
+  return joinInTurns([...written, last], length + last.length)
+}
+
+/** Parts of an object as JSON: its lists item by item, and long strings in parts. */
+function* partsOfObject(value: object): Generator<string> {
+  let before = '{'
   for (const [name, field] of Object.entries(value)) {
     const isList = Array.isArray(field)
-    const whole = isList ? '[' : JSON.stringify(field)
+    const whole = isList || hasLongString(field) ? '' : JSON.stringify(field)
     if (whole === undefined) continue
-    text += `${comma}${JSON.stringify(name)}:${whole}`
-    comma = ','
+    yield `${before}${JSON.stringify(name)}:${whole}`
+    before = ','
+    if (!isList && whole === '') yield* longStringParts(field)
     if (!isList) continue
+    yield '['
     for (const [index, item] of field.entries()) {
-      text += `${index === 0 ? '' : ','}${JSON.stringify(item) ?? 'null'}`
-      if (text.length < PART) continue
-      written.push(Buffer.from(text))
-      text = ''
-      await yieldToEventLoop()
+      if (index > 0) yield ','
+      yield* partsOfValue(item)
     }
-    text += ']'
+    yield ']'
   }
-  return Buffer.concat([...written, Buffer.from(`${text}}`)])
+  yield before === '{' ? '{}' : '}'
+}
+
+function* partsOfValue(value: unknown): Generator<string> {
+  if (hasLongString(value)) yield* longStringParts(value)
+  else yield JSON.stringify(value) ?? 'null'
 }

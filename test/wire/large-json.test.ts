@@ -62,6 +62,23 @@ describe('a large JSON text', () => {
     assert.equal((await stringifyInTurns(long)).toString(), JSON.stringify(long))
   })
 
+  it('has long strings read and written as a whole, wherever their parts end', async () => {
+    const patterns = ['x', '\\', '\n', '"', '\u0001', 'é', '😀', '\ud800']
+    for (const pattern of patterns)
+      for (let shift = 0; shift < 7; shift++) {
+        const long = '-'.repeat(shift) + pattern.repeat(140_000)
+        const value = { long, list: [1, { name: [long, 'short'], __proto__: null }], [long.slice(0, 9)]: 2 }
+        const text = JSON.stringify(value)
+        assert.ok((await stringifyInTurns(value)).toString() === text, `${pattern} ${shift} written`)
+        const escaped = pattern === 'é' ? text.replaceAll('é', '\\u00e9') : text
+        assert.ok(JSON.stringify(await parseInTurns(escaped)) === text, `${pattern} ${shift} read`)
+      }
+    const names = `{"${LONG}" \n : "${LONG}", "__proto__": "${LONG}"}`
+    assert.deepEqual(await parseInTurns(names), JSON.parse(names))
+    const broken = `{"a": ["${LONG}\\q"]}`
+    assert.equal(await parsed(broken), 'SyntaxError')
+  })
+
   it('is decoded as UTF-8, between whole letters', async () => {
     for (const letter of ['a', 'é', '€', '😀'])
       for (const shift of ['', 'x', 'xy', 'xyz']) {

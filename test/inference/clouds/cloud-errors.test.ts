@@ -7,7 +7,7 @@ import { cloudSettings, NO_CLOUD_SETTINGS, type PresetCloud } from '../../../src
 
 const TOKEN = 'token-of-the-cloud'
 
-/** What a client gets of an error that comes in pieces. */
+/** Reads what a client gets of an error that comes in pieces. */
 function toldOf(pieces: string[]): string {
   let told = ''
   const listener = {
