@@ -1,4 +1,5 @@
 import { git } from '../context/git-command.ts'
+import { cut } from '../text/cut.ts'
 
 /** A commit that was made in a checkout. */
 export interface MadeCommit {
@@ -28,12 +29,14 @@ export interface CheckoutHistory {
 /** Commits read of the history, and moves of HEAD read of its log. */
 const MAX_COMMITS = 500
 const MAX_MOVES = 2000
+/** Longest kept subject, in characters. */
+const LONGEST_SUBJECT = 200
 
 const COMMIT = /^([0-9a-f]+) (\d+) (\d+) (.*)$/
 const MOVE = /^([0-9a-f]+) HEAD@\{(\d+)\} (.*)$/
 const SWITCH = /^checkout: moving from (\S+) to (\S+)$/
-/** A name that is no branch: a commit, or one that is counted from another. */
-const NO_BRANCH = /^[0-9a-f]{7,64}$|^[A-Z_]*HEAD$|[~^@{]/
+/** A name that is no branch: a commit, one that is counted from another, or one too long for facts. */
+const NO_BRANCH = /^[0-9a-f]{7,64}$|^[A-Z_]*HEAD$|[~^@{]|.{256}/
 
 /** Moves of HEAD that make a commit: not those to a commit that is there already, such as a checkout or a fast-forward. */
 const MADE =
@@ -86,8 +89,9 @@ function makersOf(moves: readonly Move[]): Map<string, string> {
 }
 
 function madeIn(line: string, moveOf: ReadonlyMap<string, string> | null, from: number): MadeCommit[] {
-  const [, sha, committed, authored, subject] = COMMIT.exec(line) ?? []
-  if (sha === undefined || subject === undefined) return []
+  const [, sha, committed, authored, words] = COMMIT.exec(line) ?? []
+  if (sha === undefined || words === undefined) return []
+  const subject = cut(words, 0, LONGEST_SUBJECT)
   const move = moveOf?.get(sha)
   if (moveOf !== null && move === undefined) return []
   if (move === undefined || !REBASED.test(move)) return [{ sha, at: endOfSecond(Number(committed)), subject }]

@@ -26,6 +26,10 @@ const BRANCH = 'refs/heads/'
 /** Files in which git keeps the branch that a rebase works on. */
 const REBASED = ['rebase-merge/head-name', 'rebase-apply/head-name']
 const REFERENCE_BYTES = 4096
+/** Longest name of a branch that facts may have, in characters. */
+const LONGEST_BRANCH = 255
+/** Time for the state of the files, in milliseconds. */
+const DIRTY_MS = 700
 
 /**
  * Reads the repository around a folder, without running a program that its configuration names. A submodule is a
@@ -39,18 +43,16 @@ export async function readRepositoryFacts(folder: string, signal?: AbortSignal):
   const found = root === null ? null : await findRepository(root, signal)
   if (found === null || 'refused' in found) return null
   const checkout = { root: found.top, top: found.top }
-  const [url, rootCommit, branch, head, dirty] = await Promise.all([
-    readRemoteUrl(found),
-    readRootCommit(found),
+  const [repository, branch, head, dirty] = await Promise.all([
+    readName(found),
     readBranch(found, signal),
     git(checkout, ['log', '-1', '--format=%H %ct', 'HEAD', '--'], signal),
     isDirty(checkout, signal),
   ])
-  const named = url === null ? null : repositoryName(url)
   const [, commit, committed] = /^([0-9a-f]+) (\d+)$/.exec(head.output.trim()) ?? []
   return {
     top: found.top,
-    repository: named ?? (rootCommit === null ? null : `root:${rootCommit}`),
+    repository,
     branch,
     commit: commit ?? null,
     committedAt: committed === undefined ? null : new Date(Number(committed) * 1000),
@@ -58,16 +60,33 @@ export async function readRepositoryFacts(folder: string, signal?: AbortSignal):
   }
 }
 
+async function readName(repository: Repository): Promise<string | null> {
+  const url = await readRemoteUrl(repository)
+  const named = url === null ? null : repositoryName(url)
+  if (named !== null) return named
+  const rootCommit = await readRootCommit(repository)
+  return rootCommit === null ? null : `root:${rootCommit}`
+}
+
 async function readBranch({ top, gitDir }: Repository, signal?: AbortSignal): Promise<string | null> {
   const { output } = await git({ root: top, top }, ['symbolic-ref', '--quiet', 'HEAD'], signal)
   const rebased = REBASED.map(async (file) => (await readInside(gitDir, file, REFERENCE_BYTES))?.toString('utf8') ?? '')
   const references = [output, ...(output.trim() === '' ? await Promise.all(rebased) : [])]
   const reference = references.map((line) => line.trim()).find((line) => line.startsWith(BRANCH))
-  return reference?.slice(BRANCH.length) ?? null
+  const branch = reference?.slice(BRANCH.length)
+  return branch === undefined || branch.length > LONGEST_BRANCH ? null : branch
 }
 
+/** Tells whether tracked files are changed; null where git takes too long, as it does in a very large checkout. */
 async function isDirty(checkout: Checkout, signal?: AbortSignal): Promise<boolean | null> {
-  const { output, failure } = await readStatus(checkout, await readFilters(checkout, signal), signal)
-  if (failure !== null) return null
-  return output.split('\0').some((entry) => entry !== '' && !entry.startsWith('#'))
+  const limit = AbortSignal.timeout(DIRTY_MS)
+  const soon = signal === undefined ? limit : AbortSignal.any([signal, limit])
+  try {
+    const { output, failure } = await readStatus(checkout, await readFilters(checkout, soon), soon)
+    if (failure !== null) return null
+    return output.split('\0').some((entry) => entry !== '' && !entry.startsWith('#'))
+  } catch (error) {
+    if (limit.aborted) return null
+    throw error
+  }
 }
