@@ -112,12 +112,13 @@ function baseOf(file: ConfigFile, within: string | undefined, connected: Connect
   const { path, bytes, text } = file
   if (connected === undefined) return { text, isThere: bytes !== null, isEdited: false, staying: [] }
   if (bytes === null) return { text: '', isThere: false, isEdited: connected.before !== null, staying: [] }
+  // Nothing is written yet, or all is undone already.
+  if (sumOf(bytes) === connected.before) return { text, isThere: true, isEdited: false, staying: [] }
   if (sumOf(bytes) === connected.after) {
     if (connected.before === null) return { text: '', isThere: false, isEdited: false, staying: [] }
     const backup = existsSync(backupOf(path)) ? readConfigFile(backupOf(path), within) : null
     if (backup?.bytes && sumOf(backup.bytes) === connected.before)
       return { text: backup.text, isThere: true, isEdited: false, staying: [] }
-    if (connected.before === connected.after) return { text, isThere: true, isEdited: false, staying: [] }
   }
   const { text: left, staying } = undoSettings(
     SETTING_FORMATS[connected.format],
