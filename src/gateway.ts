@@ -123,7 +123,10 @@ export async function createGateway(read: LoadedConfig, log: Log): Promise<Gatew
   const alerts = liveAlerts(base)
   absorbedCalls.listen(alerts.onAbsorbed)
   const billing = { ...money.billing, identity: keys.identity, onForeignModel: alerts.onForeignModel }
-  const { upstreams, closeRates, sweeps, ...inference } = liveInference(base, { calls, countTokens, billing })
+  const { upstreams, closeRates, sweeps, ...inference } = liveInference(base, {
+    ...{ calls, countTokens, billing },
+    stopped: codingSessions.stopped,
+  })
   const upstream = upstreams.always
   const local = liveMemory(base, (of, call) => upstream.embed(of, call))
   const remote = openRemote(base)
@@ -170,6 +173,7 @@ export async function createGateway(read: LoadedConfig, log: Log): Promise<Gatew
       written,
       written.then(billing.reservations.close),
       closeRates(),
+      codingSessions.stopped.close(),
       keys.close(),
       stop(),
     ])

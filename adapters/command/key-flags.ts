@@ -65,12 +65,12 @@ export function limitsIn({
     ...(credit !== undefined && { credit_limit_usd: credit === NONE ? null : amountIn('--credit', Amount, credit) }),
     ...(budget !== undefined && { budgets: budgetsIn(budget) }),
     ...(requestsPerMinute !== undefined && {
-      requests_per_minute: countIn('--requests-per-minute', Limits.shape.requests_per_minute, requestsPerMinute),
+      requests_per_minute: limitIn('--requests-per-minute', Limits.shape.requests_per_minute, requestsPerMinute),
     }),
     ...(tokensPerMinute !== undefined && {
-      tokens_per_minute: countIn('--tokens-per-minute', Limits.shape.tokens_per_minute, tokensPerMinute),
+      tokens_per_minute: limitIn('--tokens-per-minute', Limits.shape.tokens_per_minute, tokensPerMinute),
     }),
-    ...(concurrent !== undefined && { concurrent: countIn('--concurrent', Limits.shape.concurrent, concurrent) }),
+    ...(concurrent !== undefined && { concurrent: limitIn('--concurrent', Limits.shape.concurrent, concurrent) }),
     ...sessionLimitsIn(session),
   }
 }
@@ -82,9 +82,9 @@ export function sessionLimitsIn({ session, sessionCalls, sessionMinutes }: Sessi
     ...(session !== undefined && {
       session_usd: session === NONE ? null : amountIn('--session', AmountAboveZero, session, SESSION),
     }),
-    ...(sessionCalls !== undefined && { session_calls: countIn('--session-calls', session_calls, sessionCalls) }),
+    ...(sessionCalls !== undefined && { session_calls: limitIn('--session-calls', session_calls, sessionCalls) }),
     ...(sessionMinutes !== undefined && {
-      session_minutes: countIn('--session-minutes', session_minutes, sessionMinutes),
+      session_minutes: limitIn('--session-minutes', session_minutes, sessionMinutes),
     }),
   }
 }
@@ -143,15 +143,26 @@ function timeIn(text: string): number | null {
   return z.iso.datetime({ offset: true }).safeParse(text).success ? Date.parse(text) : null
 }
 
-function countIn(flag: string, schema: z.ZodType<number | null>, text: string): number | null {
+function limitIn(flag: string, schema: z.ZodType<number | null>, text: string): number | null {
   if (text === NONE) return null
   const result = /^\d{1,15}$/.test(text) ? schema.safeParse(Number(text)) : undefined
   if (result?.success) return result.data
   throw notAccepted(flag, `${NONE}, or ${accepts(schema).replace(/ or null$/, '')}`)
 }
 
-/** Parses an amount with at most 6 decimals. More decimals are refused, because rounding would change the amount. */
-function amountIn(flag: string, schema: z.ZodType<number>, text: string, accepted = accepts(schema)): number {
+/** Parses a count. @throws as {@link checked} */
+export function countIn(flag: string, schema: z.ZodType<number>, text: string): number {
+  const result = /^\d{1,15}$/.test(text) ? schema.safeParse(Number(text)) : undefined
+  if (result?.success) return result.data
+  throw notAccepted(flag, accepts(schema))
+}
+
+/**
+ * Parses an amount with at most 6 decimals. More decimals are refused, because rounding would change the amount.
+ *
+ * @throws as {@link checked}
+ */
+export function amountIn(flag: string, schema: z.ZodType<number>, text: string, accepted = accepts(schema)): number {
   const amount = /^\d{1,15}(\.\d{1,6})?$/.test(text) ? schema.safeParse(Number(text)) : undefined
   if (amount?.success) return amount.data
   throw notAccepted(flag, accepted)

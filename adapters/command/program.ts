@@ -19,6 +19,7 @@ import { addPriceCommands } from './prices-program.ts'
 import { addProjectCommands } from './project-program.ts'
 import { addReconcileCommand } from './reconcile-program.ts'
 import { addReviewCommands } from './review-program.ts'
+import { addSessionCommands } from './session-program.ts'
 import { addSetupCommands } from './setup-program.ts'
 import { addStatementCommand } from './statement-program.ts'
 
@@ -109,6 +110,7 @@ addKeyCommands(program, start)
 addHookCommands(program, start)
 addMemoryCommands(program, start)
 addProjectCommands(program, start)
+addSessionCommands(program, start)
 addReviewCommands(program, start)
 addStatementCommand(program, start)
 addCostCommand(program, start)

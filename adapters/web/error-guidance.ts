@@ -72,6 +72,11 @@ export const GUIDANCE: Readonly<Record<ErrorCode, Guidance>> = {
       'The session of a coding agent has reached a limit of its key or group: its budget, its calls or its minutes. In a stream: the answer cost more than was left.',
     todo: 'Start a new session, or ask an admin to raise this one: `gazeway session resume ID --raise 2`, or `POST /api/coding-sessions/{id}/resume`.',
   },
+  session_stopped: {
+    happened:
+      'An admin has stopped this session of a coding agent. A stream that was under way ends with this error. It is 402, which agents neither retry nor take for a wrong key.',
+    todo: 'Start a new session, or ask an admin to let this one go on: `gazeway session resume ID`, or `POST /api/coding-sessions/{id}/resume`.',
+  },
   debt_open: {
     happened:
       'The account owes more than its credit: the provider read or generated more than was reserved for earlier calls.',

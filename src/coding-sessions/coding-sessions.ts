@@ -10,6 +10,8 @@ import { noteFacts, type SessionKey } from './note-facts.ts'
 import { type CodingSessionDetails, readSession } from './read-session.ts'
 import { type CostQuery, type SessionCosts, sessionCosts } from './session-costs.ts'
 import type { PresentFacts, SessionFacts } from './session-facts.ts'
+import { type NamedSession, type Resumption, resumeSession, type SessionState, stopSession } from './session-states.ts'
+import { liveStoppedSessions, type StoppedSessions } from './stopped-sessions.ts'
 
 /** Sessions of coding agents: what their calls sum up to, and the repository, branch and commit that they worked on. */
 export interface CodingSessions {
@@ -30,6 +32,16 @@ export interface CodingSessions {
    * @returns null for an unknown one; `ambiguous` where several keys have one of that id
    */
   read(id: string, callerId: string | undefined): Promise<CodingSessionDetails | 'ambiguous' | null>
+  /**
+   * Stops a session: at once in this process, within 5 s in others. Its calls end, streams included.
+   *
+   * @param by key of the admin
+   * @throws see `callerOfSession` in `session-states.ts`
+   */
+  stop(session: NamedSession, by: string): Promise<SessionState>
+  /** Lets a session go on, with more of its limits. @throws as {@link CodingSessions.stop} */
+  resume(session: NamedSession, raise: Resumption): Promise<SessionState>
+  stopped: StoppedSessions
   sweeps: readonly Sweep[]
 }
 
@@ -40,6 +52,7 @@ export function liveCodingSessions(base: Base, calls: Pick<Calls, 'listen' | 'fl
   const onError = logged(base, 'Failed to note the repository of a session.', 'warn')
   const onUnwritten = logged(base, 'Failed to write call records.')
   calls.listen(followTurns((session, facts) => void note(session, facts).catch(onError)))
+  const stopped = liveStoppedSessions(base)
 
   /** Writes what waits, then reads. Also when it cannot be written: the sums are then incomplete. */
   async function afterFlush<T>(read: () => Promise<T>): Promise<T> {
@@ -47,11 +60,21 @@ export function liveCodingSessions(base: Base, calls: Pick<Calls, 'listen' | 'fl
     return read()
   }
 
+  /** Changes the state of a session, and applies it in this process. */
+  async function changed(change: () => Promise<SessionState>): Promise<SessionState> {
+    const state = await afterFlush(change)
+    await stopped.refresh()
+    return state
+  }
+
   return {
     noteFacts: note,
     costs: (query) => afterFlush(() => sessionCosts(store, query)),
     list: (query) => afterFlush(() => listSessions(store, query)),
     read: (id, callerId) => afterFlush(() => readSession(store, id, callerId)),
+    stop: (session, by) => changed(() => stopSession(store, session, { by, at: now() })),
+    resume: (session, raise) => changed(() => resumeSession(store, session, { raise, at: now() })),
+    stopped,
     sweeps: [sessionRetention(store, now, () => config.current().config.audit.retention_days)],
   }
 }

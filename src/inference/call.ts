@@ -13,6 +13,7 @@ import { ownPlan } from './route/own-plan.ts'
 import { atKeeper, type Candidate, type Plan, type Planned, type Plans } from './route/route.ts'
 import type { Routing } from './route/routing.ts'
 import { affinityOf } from './session/affinity.ts'
+import { stoppableReceiver } from './session/stoppable-receiver.ts'
 import { billedReceiver } from './settle/billed-receiver.ts'
 
 /** Dependencies of model calls. */
@@ -52,8 +53,23 @@ export function createMakeCall(deps: CallDeps): MakeCall {
   // What the account of a client needs is no fact about ours.
   const ofOwnKeys = { ...deps, facts: { of: deps.facts.of, learn() {} } }
 
+  return (asked, plan, receiver, context) => {
+    const { callerId, session, requestId } = context
+    const sessionId = session?.session_id ?? null
+    if (callerId === null || sessionId === null) return makeFor(asked, plan, receiver, context)
+    const { endpoint } = asked
+    const stoppable = stoppableReceiver(receiver, (error, number) => errorEvent(endpoint, error, requestId, number))
+    const onOver = deps.billing.sessionGate.add({ callerId, sessionId }, stoppable)
+    try {
+      return makeFor(asked, plan, stoppable.receiver, context).finally(onOver)
+    } catch (error) {
+      onOver()
+      throw error
+    }
+  }
+
   // Avoids promises where possible: each one is a measurable share of a request.
-  return (asked, planned, receiver, context) => {
+  function makeFor(...[asked, planned, receiver, context]: Parameters<MakeCall>): Promise<Result> {
     const plan = context.ownKey === undefined ? planned : ownPlan(planned, context.ownKey, asked.endpoint)
     const admitted = admit(admits, asked, plan, context, receiver.isGone)
     if (!(admitted instanceof Promise)) return make(admitted, plan, receiver)

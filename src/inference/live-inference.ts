@@ -1,5 +1,6 @@
 import { type Base, logged } from '../base.ts'
 import type { Calls } from '../calls/calls.ts'
+import type { StoppedSessions } from '../coding-sessions/stopped-sessions.ts'
 import type { HotReloaded } from '../config/hot-reload.ts'
 import { lazily } from '../lazily.ts'
 import { loadShippedCatalogue } from '../providers/shipped-catalogue.ts'
@@ -47,6 +48,7 @@ export function liveInference(
   deps: {
     calls: Calls
     countTokens: (text: string) => Promise<number>
+    stopped: StoppedSessions
     billing: Pick<
       CallDeps['billing'],
       'identity' | 'reservations' | 'absorbed' | 'charge' | 'onForeignModel' | 'onAbsorbed' | 'onOverrun'
@@ -67,6 +69,7 @@ export function liveInference(
     onError: logged(base, 'Failed to carry the reasoning of a provider; calls go on without it.', 'warn'),
   })
   const sessionGate = createSessionGate({
+    stopped: deps.stopped,
     store,
     now,
     onError: logged(base, 'Failed to take a refused call out of the calls of its session.', 'warn'),

@@ -489,6 +489,7 @@ const ASK_NO_MODEL = [
     'POST /api/groups/{id}/forgive',
     'POST /api/groups/{id}/release',
   ],
+  ...['facts', 'stop', 'resume'].map((what) => `POST /api/coding-sessions/{id}/${what}`),
   ...['POST /api/connections', 'POST /api/wallet/metered/deposit', 'POST /api/wallet/withdraw', 'POST /api/tasks'],
   ...['POST /api/tasks/{id}/claim', 'POST /api/tasks/{id}/heartbeat', 'POST /api/tasks/{id}/complete'],
   ...['POST /api/wallet/escrow', 'POST /api/wallet/escrow/release', 'POST /api/wallet/escrow/{id}/refund'],

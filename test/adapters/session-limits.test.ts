@@ -2,7 +2,17 @@ import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
 import type * as z from 'zod'
 import type { NewKey } from '../../src/identity/keys.ts'
-import { chunks, completion, json, response, sse, startUpstream, type UpstreamDouble } from '../doubles/upstream.ts'
+import { until } from '../doubles/until.ts'
+import {
+  chunks,
+  completion,
+  json,
+  response,
+  responseEvents,
+  sse,
+  startUpstream,
+  type UpstreamDouble,
+} from '../doubles/upstream.ts'
 import { type RunningPlatform, startPlatform } from './platform.ts'
 
 const MESSAGES = [{ role: 'user', content: 'Hello' }]
@@ -102,3 +112,78 @@ describe('a session with a limit', () => {
     assert.equal(await statusOf(ask(key, 'the next')), 200)
   })
 })
+
+describe('an admin', () => {
+  const post = (path: string, key: string, body: object = {}) =>
+    fetch(`${running.url}${path}`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', authorization: `Bearer ${key}` },
+      body: JSON.stringify(body),
+    })
+  const STREAM = { ...CHAT, stream: true }
+
+  for (const [held, limits] of [
+    ['not held to a budget', {}],
+    ['held to one', { session_usd: 5 }],
+  ] as const)
+    it(`stops a session of a key ${held} at once, its streams and whole answers too, and lets it go on`, async () => {
+      const { key, id } = await newKey(limits)
+      const { key: other } = await newKey({})
+      upstream.on('/chat/completions', sse(chunks(['Hello', ' back']), 'hang'))
+      const paths = [
+        ['/v1/chat/completions', STREAM],
+        ['/v1/messages', STREAM],
+        ['/v1/responses', { model: 'gpt-test', input: 'Hello', stream: true }],
+      ] as const
+      upstream.on('/responses', sse(responseEvents(['Hello', ' back']).slice(0, 3), 'hang'))
+      const streams = await Promise.all(paths.map(([path, body]) => ask(key, 'agent', path, body)))
+      const others = await ask(other, 'agent', '/v1/chat/completions', STREAM)
+      upstream.on('/chat/completions', () => {})
+      const arrived = upstream.received.length
+      const whole = ask(key, 'agent')
+      await until(() => upstream.received.length > arrived)
+
+      const stopped = await post(`/api/coding-sessions/agent/stop?key=${id}`, running.admin)
+      const { stopped_at: _, stopped_by, ...state } = (await stopped.json()) as Record<string, unknown>
+      const raised = { usd: 0, calls: 0, minutes: 0 }
+      assert.deepEqual([stopped.status, state], [200, { id: 'agent', key: id, state: 'stopped', raised }])
+      assert.match(String(stopped_by), /^key_/)
+      for (const [i, stream] of streams.entries())
+        assert.match(
+          await stream.text(),
+          /An admin has stopped this session\..*gazeway session resume agent/,
+          paths[i]?.[0],
+        )
+      const refused = await whole
+      assert.deepEqual([refused.status, (await errorIn(refused)).code], [402, 'session_stopped'])
+      upstream.on('/chat/completions', json(200, completion('Hello back')))
+      assert.equal((await errorIn(await ask(key, 'agent'))).code, 'session_stopped')
+      assert.deepEqual([await statusOf(ask(key, 'next')), await statusOf(ask(other, 'agent'))], [200, 200])
+      await others.body?.cancel()
+
+      assert.equal((await post('/api/coding-sessions/agent/resume', key)).status, 403, 'an agent resumes nothing')
+      const resumed = await post(`/api/coding-sessions/agent/resume?key=${id}`, running.admin)
+      assert.equal(((await resumed.json()) as { state: string }).state, 'active')
+      assert.equal(await statusOf(ask(key, 'agent')), 200)
+    })
+
+  it('raises the limits of one session, named by its id alone where no other key has it', async () => {
+    const { key, id } = await newKey({ session_usd: 0.000_01, session_calls: 1 })
+    const { key: other } = await newKey({ session_calls: 1 })
+    const raise = (session: string, body: object, by = running.admin) =>
+      post(`/api/coding-sessions/${session}/resume`, by, body)
+    assert.equal(await statusOf(ask(key, 'poor')), 402)
+    assert.equal((await raise('poor', { raise_usd: 1 }, key)).status, 403, 'a key raises nothing, its own neither')
+    assert.equal((await raise('poor', { raise_usd: 0 })).status, 422)
+    const raised = (await (await raise('poor', { raise_usd: 1, raise_calls: 2 })).json()) as Record<string, unknown>
+    assert.deepEqual([raised.key, raised.raised], [id, { usd: 1, calls: 2, minutes: 0 }])
+    const asked = await Promise.all([1, 2, 3, 4, 5].map(() => statusOf(ask(key, 'poor'))))
+    assert.deepEqual(asked.toSorted(), [200, 200, 200, 402, 402])
+    assert.equal(await statusOf(ask(key, 'rich')), 402)
+    assert.equal(await statusOf(ask(other, 'poor')), 200)
+    const [missing, ambiguous] = [await raise('nobody', {}), await raise('poor', {})]
+    assert.deepEqual([missing.status, ambiguous.status], [404, 409])
+  })
+})
+
+const errorIn = async (reply: Response) => ((await reply.json()) as { error: { code: string } }).error

@@ -31,6 +31,7 @@ import { searchContract } from './search.ts'
 import { searchMeaningContract } from './search-meaning.ts'
 import { sessionCostsContract } from './session-costs.ts'
 import { sessionsContract } from './sessions.ts'
+import { stoppedSessionsContract } from './stopped-sessions.ts'
 import { togetherContract } from './together.ts'
 
 const NOW = new Date('2026-11-21T07:17:52.000Z')
@@ -163,6 +164,7 @@ export function storeContract(name: string, open: () => Promise<Store>): void {
     conversationsContract(open)
     reviewsContract(open)
     codingSessionsContract(open)
+    stoppedSessionsContract(open)
     factsContract(open)
     reasoningContract(open)
     retentionContract(open)

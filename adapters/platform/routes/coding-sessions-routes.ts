@@ -5,6 +5,7 @@ import { CodingSessionQuery, SESSION_COLUMNS } from '../../../src/coding-session
 import { CodingSessionDetails } from '../../../src/coding-sessions/read-session.ts'
 import { CostQuery, SessionCosts } from '../../../src/coding-sessions/session-costs.ts'
 import { PresentFacts, SessionFacts } from '../../../src/coding-sessions/session-facts.ts'
+import { Resumption, SessionState } from '../../../src/coding-sessions/session-states.ts'
 import { GazewayError } from '../../../src/errors.ts'
 import type { Gateway } from '../../../src/gateway.ts'
 import { CallerId } from '../../../src/identity/key.ts'
@@ -83,6 +84,26 @@ export const codingSessionRoutes = ({ codingSessions }: Gateway): Route[] => [
         },
       )
     },
+  }),
+  defineRoute(`POST ${PATH}/{id}/stop`, {
+    summary: 'Stop a session: its calls end, and new ones are refused',
+    description: 'At once in this process, within 5 s in the others. Streams end with the error session_stopped.',
+    access: 'admin',
+    params: SessionParam,
+    query: KeyQuery,
+    reply: SessionState,
+    run: ({ params: { id }, query, c }) => codingSessions.stop({ sessionId: id, callerId: query.key }, callerOf(c).id),
+  }),
+  defineRoute(`POST ${PATH}/{id}/resume`, {
+    summary: 'Let a session go on, or raise its limits',
+    description: 'What is raised counts at once in all processes, for the session alone.',
+    access: 'admin',
+    params: SessionParam,
+    query: KeyQuery,
+    body: Resumption,
+    optionalBody: true,
+    reply: SessionState,
+    run: ({ params: { id }, query, body }) => codingSessions.resume({ sessionId: id, callerId: query.key }, body),
   }),
   defineRoute(`POST ${PATH}/{id}/facts`, {
     summary: 'Note the repository, branch and commit of a session',

@@ -160,7 +160,7 @@ function billInSession(deps: RequestBillDeps, asked: BilledRequest, caller: Requ
     try {
       return await billOf(deps, asked, caller)
     } catch (error) {
-      await call.undo()
+      await call?.undo()
       throw error
     }
   })

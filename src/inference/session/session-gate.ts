@@ -1,9 +1,11 @@
+import type { StoppedSessions } from '../../coding-sessions/stopped-sessions.ts'
 import { GazewayError } from '../../errors.ts'
 import type { Identity } from '../../identity/identity.ts'
 import type { SessionLimits } from '../../identity/session-limits.ts'
 import type { Store } from '../../store/store.ts'
 import type { SessionStateRow } from '../../store/tables/session-limits-tables.ts'
 import { noteUse, type SessionOf } from '../../wallet/budget/session-budget.ts'
+import { createRunningSessions, type RunningSessions, sessionStopped } from './running-sessions.ts'
 
 const MINUTE_MS = 60_000
 
@@ -14,18 +16,19 @@ export interface SessionCall {
 }
 
 /** Lets the calls of coding agents' sessions begin, as far as the limits of their keys allow. */
-export interface SessionGate {
+export interface SessionGate extends RunningSessions {
   /**
-   * Counts a call that is about to begin in its session.
+   * Lets a call of a session begin, and counts it for a key that limits the calls or minutes of its sessions.
    *
-   * @returns null at once for a key that limits neither the calls nor the minutes of its sessions
-   * @throws GazewayError `session_budget_reached`
+   * @returns null at once where nothing is counted
+   * @throws GazewayError `session_stopped` or `session_budget_reached`
    */
-  begin(key: Identity, sessionId: string): Promise<SessionCall> | null
+  begin(key: Identity, sessionId: string): Promise<SessionCall | null> | null
 }
 
 /** Dependencies of {@link createSessionGate}. */
 interface SessionGateDeps {
+  stopped: Pick<StoppedSessions, 'has' | 'listen'>
   store: Store
   now: () => Date
   /** Called when a call could not be taken out of the count. */
@@ -33,7 +36,7 @@ interface SessionGateDeps {
 }
 
 /** Creates the gate. Calls count in the store, so that the limits hold over all processes. */
-export function createSessionGate({ store, now, onError }: SessionGateDeps): SessionGate {
+export function createSessionGate({ stopped, store, now, onError }: SessionGateDeps): SessionGate {
   async function count(session: SessionOf, limits: SessionLimits): Promise<SessionCall> {
     const at = now()
     const use = { at: at.toISOString(), calls: 1 }
@@ -50,9 +53,16 @@ export function createSessionGate({ store, now, onError }: SessionGateDeps): Ses
   }
 
   return {
+    ...createRunningSessions(stopped),
     begin({ id, sessionLimits }, sessionId) {
-      if (sessionLimits === null || (sessionLimits.calls === null && sessionLimits.minutes === null)) return null
-      return count({ callerId: id, sessionId }, sessionLimits)
+      const session = { callerId: id, sessionId }
+      const isStopped = stopped.has(session)
+      const isCounted = sessionLimits !== null && (sessionLimits.calls !== null || sessionLimits.minutes !== null)
+      function beginUnless(isStopped: boolean): Promise<SessionCall> | null {
+        if (isStopped) throw sessionStopped(sessionId)
+        return isCounted ? count(session, sessionLimits) : null
+      }
+      return isStopped instanceof Promise ? isStopped.then(beginUnless) : beginUnless(isStopped)
     },
   }
 }
